@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * decode.h - generation: prefill, decode steps, and a rollout's long tail.
+ *
+ * A decode step reads the weights and the KV cache once, whatever the batch
+ * (Pope et al. 2022, arXiv 2211.05102); replicas batch continuously (Yu et al.
+ * 2022, Orca).  Response lengths are lognormal, cut at the maximum, and a
+ * rollout ends when its longest response ends: first slots are refilled, then
+ * the batch drains and each step serves fewer responses.
+ *
+ * A plan is made once per shape and gang (microseconds); a draw costs a few
+ * table look-ups.  u in [0,1) sets the longest of n responses to the quantile
+ * u^(1/n), so equal u give comparable rollouts under every policy.
+ */
+#ifndef MODELS_DECODE_H
+#define MODELS_DECODE_H
+
+#include <stdint.h>
+
+#include "models/precision.h"
+
+struct gang;
+struct llm;
+
+/* One replica of tp GPUs; context_tokens is the mean context in flight. */
+double decode_step_s(const struct llm *llm, enum precision precision,
+                     const struct gang *gang, uint32_t tp, double batch,
+                     double context_tokens);
+double decode_prefill_s(const struct llm *llm, enum precision precision,
+                        const struct gang *gang, uint32_t tp,
+                        double prompts, double prompt_tokens);
+
+struct rollout_shape {
+    const struct llm *llm;
+    enum precision precision;
+    uint32_t tp;
+    double responses;           /* of the whole rollout, all replicas */
+    double responses_per_prompt;    /* share one prefill; at least 1 */
+    double prompt_tokens;
+    double response_mean_tokens;    /* before the cut at the maximum */
+    double response_cv;
+    double response_max_tokens;
+    double concurrency_max;     /* per replica; 0: what memory holds */
+};
+
+struct rollout_time {
+    double total_s;
+    double prefill_s, decode_s;
+    double tail_s;              /* from 90% of the responses done to the end */
+    double tail_idle_fraction;  /* idle share of batch slots over the whole */
+    double tokens;              /* generated */
+    double longest_tokens;
+    double busy_fraction;       /* mean GPU load as power sees it */
+};
+
+#define ROLLOUT_GRID 64
+
+struct rollout_plan {
+    uint32_t replicas;
+    double concurrency;         /* slots per replica */
+    double responses;
+    double log_mean, log_sd;    /* of the length before the cut */
+    double max_tokens;
+    double tokens;
+    double prefill_s;
+    double steady_s;            /* decoding while slots are refilled */
+    /* Time since the drain began until the response with quantile q_i of
+     * length would end; fraction of slots still alive then. */
+    double length[ROLLOUT_GRID + 1];
+    double drain_s[ROLLOUT_GRID + 1];
+    double alive[ROLLOUT_GRID + 1];
+    double slot_s[ROLLOUT_GRID + 1];    /* busy slot-seconds by then */
+    double last_step_s;         /* a step with a single response */
+};
+
+/* The gang must hold at least tp GPUs. */
+void rollout_plan_init(struct rollout_plan *plan,
+                       const struct rollout_shape *shape,
+                       const struct gang *gang);
+struct rollout_time rollout_draw(const struct rollout_plan *plan, double u);
+/* Both at once. */
+struct rollout_time rollout_time(const struct rollout_shape *shape,
+                                 const struct gang *gang, double u);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * memory.h - how many bytes a role needs on each of its GPUs.
+ *
+ * States by the bytes-per-parameter count of ZeRO (Rajbhandari et al. 2020,
+ * arXiv 1910.02054, section 3), activations by Korthikanti et al. 2022
+ * (arXiv 2205.05198, equations 1-6), LoRA by Hu et al. 2021 (2106.09685),
+ * 4-bit weights by Dettmers et al. 2023 (2305.14314), KV cache by Kwon et al.
+ * 2023 (2309.06180).
+ */
+#ifndef MODELS_MEMORY_H
+#define MODELS_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/precision.h"
+
+struct llm;
+
+enum train_method { TRAIN_FULL, TRAIN_LORA, TRAIN_QLORA };
+enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
+extern const char *const train_method_choices[];    /* "full" "lora" "qlora" */
+extern const char *const recompute_choices[];   /* "none" "selective" "full" */
+
+struct train_shape {
+    const struct llm *llm;
+    enum train_method method;
+    enum precision precision;   /* of the working copy and the activations */
+    int zero;                   /* 0 to 3 */
+    enum recompute recompute;
+    double sequence_tokens;
+    double micro_batch;         /* sequences per GPU group at a time */
+    uint32_t tp, pp;            /* at least 1 each */
+    double lora_params;         /* 0: memory_lora_params at rank 16 */
+};
+
+struct memory_need {            /* bytes per GPU */
+    double weights, gradients, optimizer, activations, kv, workspace;
+    double total;
+};
+
+/* On the first pipeline stage, which holds most. */
+struct memory_need memory_train(const struct train_shape *shape,
+                                uint32_t gpus);
+/* `batch` responses in flight per replica, each at context_tokens. */
+struct memory_need memory_decode(const struct llm *llm,
+                                 enum precision precision, uint32_t tp,
+                                 double batch, double context_tokens);
+/* A pass without gradients over `tokens` at a time: reward, reference. */
+struct memory_need memory_forward(const struct llm *llm,
+                                  enum precision precision, uint32_t tp,
+                                  double tokens);
+
+double memory_weight_bytes(const struct llm *llm, enum precision precision);
+double memory_kv_bytes_per_token(const struct llm *llm);
+/* Trainable parameters of adapters on every linear layer. */
+double memory_lora_params(const struct llm *llm, double rank);
+/* The most responses whose KV cache fits beside the weights; 0: none. */
+double memory_decode_batch_max(const struct llm *llm,
+                               enum precision precision, uint32_t tp,
+                               double context_tokens, double gpu_bytes);
+
+/* The mildest change that makes a training shape fit, in a fixed order:
+ * ZeRO 1..3, selective, then full recompute, micro batch 1, LoRA, QLoRA. */
+struct memory_remedy {
+    const char *text;           /* "zero: 3" or NULL: none of them */
+    struct train_shape shape;   /* the shape that fits */
+};
+struct memory_remedy memory_remedy(const struct train_shape *shape,
+                                   uint32_t gpus, double gpu_bytes);
+
+#endif

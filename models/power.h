@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * power.h - watts from load: P = idle + (max - idle) u^gamma.
+ *
+ * Fan, Weber and Barroso 2007 (ISCA) for the form; gamma per kind of device
+ * in power.c, with its source.
+ */
+#ifndef MODELS_POWER_H
+#define MODELS_POWER_H
+
+#include <stdint.h>
+
+struct cpu_type;
+struct gpu_type;
+
+double power_gpu_w(const struct gpu_type *gpu, double busy_fraction);
+/* Of one socket. */
+double power_cpu_w(const struct cpu_type *cpu, double busy_fraction);
+/* Fans, memory, NICs, disks and conversion losses of a node, GPUs and sockets
+ * left out; constant in load. */
+double power_node_rest_w(uint32_t gpus, uint32_t sockets);
+/* Power usage effectiveness of the building, where the user gives none. */
+double power_pue_default(void);
+
+#endif
