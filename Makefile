@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Makefile - builds clustersim in build/, tests it, installs it: `make help`.
+#
+# One set of rules serves every variant: a variant is a folder B with its own
+# compiler and sanitizers, as in `make B=build/x CC=clang SAN=address unit`.
+# FLOORS="sim models" builds the library from those folders alone.
+
+VERSION = 0.1.0
+B       = build
+PREFIX  = /usr/local
+DESTDIR =
+CFLAGS  = -O2 -g
+WERROR  = -Werror
+SAN     =
+FLOORS  = sim models policies workloads experiments
+ifeq ($(origin CC),default)
+CC      = gcc
+endif
+ifndef V
+.SILENT:
+endif
+.SECONDARY:
+.DELETE_ON_ERROR:
+.SECONDEXPANSION:
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
+        -Wmissing-prototypes -Wvla -Wconversion -Wno-sign-conversion
+PKGS := gsl yaml-0.1 zlib
+INCS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null || \
+                echo -lgsl -lgslcblas -lyaml -lz) -lm -pthread
+SANS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
+                    -fno-omit-frame-pointer)
+MODE := -std=c11 $(CFLAGS) -ffp-contract=off $(SANS)
+ALL  := $(MODE) $(WARN) $(WERROR) -pthread -ffile-prefix-map=$(CURDIR)=. \
+        -I. $(INCS) -D_POSIX_C_SOURCE=200809L $(CPPFLAGS) \
+        -DCLUSTERSIM_VERSION=\"$(VERSION)\" -DCLUSTERSIM_FLAGS="\"$(MODE)\""
+
+# Data that travels inside the program: NAME_file[], see models/embed.sh.
+EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
+EMBED_plot      := $(wildcard plots/*.gp)
+
+SRC   := $(filter-out experiments/main.c,$(wildcard $(FLOORS:%=%/*.c)))
+OBJ   := $(SRC:%.c=$(B)/%.o) $(B)/embed/catalogue_data.o $(B)/embed/plot_data.o
+LIB   := $(B)/libclustersim.a
+TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/*_test.c))
+FUZZ  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
+AIDS  := $(filter-out tests/fuzz_% %_test.c,$(wildcard tests/*.c))
+
+.PHONY: all lib tests unit clang asan tsan check test demo bench bless weights \
+        fuzz format install uninstall dist clean clean-root help FORCE
+
+all: $(if $(wildcard experiments/main.c),$(B)/clustersim) $(LIB) ## program and library (the default)
+lib: $(LIB)                     ## the library alone
+tests: $(TESTS)                 ## the test programs
+unit: all tests                 ## build and run the tests of this variant
+	tests/run.sh $(B)
+
+$(B)/clustersim: $(B)/experiments/main.o $(LIB)
+	echo '  LINK   $@'
+	$(CC) $(MODE) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(LIB) $(B)/libaids.a: $(B)/sources.stamp
+	echo '  AR     $@'
+	rm -f $@
+	$(AR) rcs $@ $(filter %.o,$^)
+$(LIB): $(OBJ)
+$(B)/libaids.a: $(AIDS:%.c=$(B)/%.o)
+
+$(B)/tests/%_test: $(B)/tests/%_test.o $(B)/libaids.a $(LIB)
+	echo '  LINK   $@'
+	$(CC) $(MODE) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+
+$(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(LIB)
+	echo '  LINK   $@'
+	$(CC) $(MODE) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
+
+COMPILE = echo '  CC     $@'; mkdir -p $(@D); \
+          $(CC) $(ALL) -MMD -MP -c -o $@ $<
+$(B)/%.o: %.c $(B)/flags.stamp
+	$(if $(V),,@)$(COMPILE)
+$(B)/%.o: $(B)/%.c $(B)/flags.stamp
+	$(if $(V),,@)$(COMPILE)
+
+$(B)/embed/%_data.c: models/embed.sh $$(EMBED_$$*) $(B)/sources.stamp
+	mkdir -p $(@D)
+	models/embed.sh $* $(wildcard */$*_file.h) $(EMBED_$*) > $@
+
+# A stamp is touched only when its text changes: what depends on it is made
+# again exactly when the flags, or the list of the sources, are others.
+stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || \
+        printf '%s\n' '$(1)' > $@
+$(B)/flags.stamp: FORCE
+	$(call stamp,$(CC) $(ALL) $(LIBS))
+$(B)/sources.stamp: FORCE
+	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot))
+
+-include $(wildcard $(B)/*/*.d)
+
+# The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
+GOAL = all tests
+WITH_clang := CC=clang
+WITH_asan  := CC=clang SAN=address,undefined,fuzzer-no-link
+WITH_tsan  := CC=clang SAN=thread
+clang asan tsan:                ## the same in build/clang, asan or tsan
+	+$(MAKE) --no-print-directory B=build/$@ $(WITH_$@) $(GOAL)
+
+demo:                           ## install what is missing, build, run the first experiment
+	tests/bootstrap.sh demo
+	+$(MAKE) --no-print-directory -j2 all
+	build/clustersim experiments/dpo_vs_static.yaml
+	echo 'charts: out/dpo_vs_static/plots/*.png   report: out/dpo_vs_static/report.html'
+test:                           ## install what is missing, then all that CI checks
+	tests/bootstrap.sh test
+	tests/all.sh
+check: all                      ## the structural gates
+	tests/check.sh $(B)
+fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
+	+$(MAKE) --no-print-directory B=build/asan $(WITH_asan) fuzz-tests
+	tests/fuzz.sh build/asan $(or $(FUZZ_S),20)
+fuzz-tests: $(FUZZ)
+bench: all                      ## the engine's own speed on this machine
+	$(B)/clustersim bench
+bless: all                      ## show how golden results changed, and store the new ones
+	tests/golden.sh $(B) --bless
+weights: all                    ## train the learned policy again
+	$(B)/clustersim train experiments/train_learned.yaml -o policies/weights/learned.yaml
+format:                         ## lay the C code out with clang-format
+	clang-format -i $(foreach d,$(FLOORS) tests,$(wildcard $(d)/*.[ch]))
+clean-root:                     ## both commands of the README in a new Debian root
+	tests/clean_root.sh
+
+install: all                    ## to PREFIX (/usr/local), below DESTDIR if set
+	tests/install.sh "$(B)" "$(DESTDIR)$(PREFIX)" "$(VERSION)"
+uninstall:                      ## take that away again
+	rm -rf "$(DESTDIR)$(PREFIX)/include/clustersim"
+	rm -f "$(DESTDIR)$(PREFIX)/bin/clustersim" "$(DESTDIR)$(PREFIX)/lib/libclustersim.a"
+dist:                           ## the last commit as build/clustersim-VERSION.tar.gz
+	mkdir -p build
+	git archive --prefix=clustersim-$(VERSION)/ -o build/clustersim-$(VERSION).tar.gz HEAD
+	echo build/clustersim-$(VERSION).tar.gz
+clean:                          ## remove build/
+	rm -rf build
+
+help:                           ## this list
+	awk -F ':.*## ' '/^[a-z][a-z -]*:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
+	echo 'V=1 shows commands, WERROR= forgives warnings, B= CC= CFLAGS= SAN= make a variant'
