@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * arena.c - memory that is freed all at once: a chain of zeroed blocks.
+ *
+ * Blocks come from calloc and are handed out front to back; nothing is ever
+ * handed out twice, so that what is handed out is zero.  The head of the
+ * chain is the block in use.  A request larger than a block gets a block of
+ * its own behind the head, so that the room left in the head is not lost.
+ * Blocks double up to 1 MiB: few calls for a large arena, little waste in a
+ * small one.
+ */
+#include "sim/arena.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN_BYTES         ((size_t)16)    /* malloc's promise on x86-64 */
+#define BLOCK_BYTES_MIN     ((size_t)256)
+#define BLOCK_BYTES_MAX     ((size_t)1 << 20)
+#define BLOCK_BYTES_USUAL   ((size_t)1 << 16)
+
+struct block {
+    struct block *next;
+    size_t room_bytes;          /* of the data, which follows the header */
+    size_t used_bytes;
+};
+
+#define HEADER_BYTES \
+    ((sizeof(struct block) + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES)
+
+struct arena {
+    struct block *head;         /* NULL before the first request */
+    size_t next_block_bytes;
+    size_t used_bytes;
+};
+
+_Static_assert(_Alignof(max_align_t) <= ALIGN_BYTES,
+               "the arena aligns for every type");
+
+/* The one place where memory runs out.  SIGABRT's handler in the program
+ * turns this into exit status 70. */
+static void *need(void *memory)
+{
+    if (memory == NULL) {
+        fputs("clustersim: out of memory\n", stderr);
+        abort();
+    }
+    return memory;
+}
+
+struct arena *arena_new(size_t block_bytes)
+{
+    struct arena *arena = need(calloc(1, sizeof *arena));
+
+    arena->next_block_bytes = block_bytes;
+    if (block_bytes == 0)
+        arena->next_block_bytes = BLOCK_BYTES_USUAL;
+    else if (block_bytes < BLOCK_BYTES_MIN)
+        arena->next_block_bytes = BLOCK_BYTES_MIN;
+    return arena;
+}
+
+void arena_free(struct arena *arena)
+{
+    if (arena == NULL)
+        return;
+    struct block *block = arena->head;
+    while (block != NULL) {
+        struct block *next = block->next;
+        assert(block->used_bytes <= block->room_bytes);
+        free(block);
+        block = next;
+    }
+    free(arena);
+}
+
+static struct block *block_new(size_t room_bytes)
+{
+    assert(room_bytes > 0);
+    assert(room_bytes <= SIZE_MAX - HEADER_BYTES);
+    struct block *block = need(calloc(1, HEADER_BYTES + room_bytes));
+
+    block->room_bytes = room_bytes;
+    return block;
+}
+
+/* A block that has room for `bytes`; it is in the chain when this returns. */
+static struct block *block_with_room(struct arena *arena, size_t bytes)
+{
+    struct block *head = arena->head;
+    if (head != NULL && head->room_bytes - head->used_bytes >= bytes)
+        return head;
+    if (head != NULL && bytes > arena->next_block_bytes / 4) {
+        struct block *own = block_new(bytes);
+        own->next = head->next;
+        head->next = own;
+        return own;
+    }
+    size_t room_bytes = arena->next_block_bytes;
+    if (room_bytes < bytes)
+        room_bytes = bytes;
+    struct block *fresh = block_new(room_bytes);
+    fresh->next = head;
+    arena->head = fresh;
+    if (arena->next_block_bytes < BLOCK_BYTES_MAX)
+        arena->next_block_bytes *= 2;
+    return fresh;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t item_bytes)
+{
+    assert(arena != NULL);
+    assert(item_bytes == 0 || count <= (SIZE_MAX / 2) / item_bytes);
+    size_t bytes = count * item_bytes;
+    /* Nothing asked for still gets an address of its own. */
+    if (bytes == 0)
+        bytes = 1;
+    bytes = (bytes + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
+
+    struct block *block = block_with_room(arena, bytes);
+    assert(block->room_bytes - block->used_bytes >= bytes);
+    char *data = (char *)block + HEADER_BYTES + block->used_bytes;
+    block->used_bytes += bytes;
+    arena->used_bytes += bytes;
+    return data;
+}
+
+char *arena_text(struct arena *arena, const char *text)
+{
+    assert(arena != NULL);
+    assert(text != NULL);
+    size_t bytes = strlen(text) + 1;
+    char *copy = arena_alloc(arena, bytes, 1);
+
+    memcpy(copy, text, bytes);
+    return copy;
+}
+
+void *arena_grow(struct arena *arena, void *items, size_t count,
+                 size_t new_count, size_t item_bytes)
+{
+    assert(new_count >= count);
+    assert(items != NULL || count == 0);
+    void *grown = arena_alloc(arena, new_count, item_bytes);
+
+    if (count > 0)
+        memcpy(grown, items, count * item_bytes);
+    return grown;
+}
+
+size_t arena_used_bytes(const struct arena *arena)
+{
+    assert(arena != NULL);
+    return arena->used_bytes;
+}

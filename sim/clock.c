@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clock.c - seconds as doubles become whole nanoseconds, and back.
+ *
+ * Seconds are split into a whole and a fractional part before they are
+ * scaled.  The split is exact, so whole seconds stay exact however many they
+ * are, and only the fraction is rounded.  This is the one place where work
+ * becomes time.
+ */
+#include "sim/clock.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Below INT64_MAX ns by 0.85 s, so that no fraction can overflow (292 y). */
+#define S_LIMIT 9223372036.0
+
+bool clock_ns_from_s(double s, int64_t *ns)
+{
+    assert(ns != NULL);
+    if (!isfinite(s) || fabs(s) >= S_LIMIT)
+        return false;
+    double whole_s = trunc(s);
+    double rest_ns = round((s - whole_s) * 1e9);    /* half away from zero */
+
+    assert(fabs(rest_ns) <= 1e9);
+    *ns = (int64_t)whole_s * CLOCK_NS_PER_S + (int64_t)rest_ns;
+    return true;
+}
+
+double clock_s_from_ns(int64_t ns)
+{
+    /* One correctly rounded division up to 2^53 ns (104 days): the double
+     * that reading the same decimal would give.  Whole seconds stay exact
+     * beyond it, as 1e9 brings nine factors of two. */
+    return (double)ns / 1e9;
+}
+
+/*
+ * Rounding up must not turn the noise of floating point into a nanosecond:
+ * 1.1 at 0.1 per second is 11 s, not 11 s and 1 ns.  `work` and `work_per_s`
+ * are each known to half a unit in the last place (they were decimals, or
+ * results, once), the quotient and its scaling are rounded once more each:
+ * four errors of at most DBL_EPSILON / 2.  A quotient that is above a whole
+ * nanosecond by no more than their sum cannot be told from it, and is it.
+ * The work then left undone is below 5e-16 of the whole.
+ */
+int64_t clock_ns_for_work(double work, double work_per_s)
+{
+    assert(isfinite(work) && work >= 0.0);
+    assert(work_per_s >= 0.0);      /* false for NaN as well */
+    if (work == 0.0)
+        return 0;
+    if (work_per_s == 0.0)
+        return CLOCK_NEVER_NS;
+    double s = work / work_per_s;
+    if (s >= S_LIMIT)
+        return CLOCK_NEVER_NS;
+
+    double whole_s = floor(s);
+    double rest_ns = (s - whole_s) * 1e9;
+    double noise_ns = s * 1e9 * (4.0 * DBL_EPSILON / 2.0);
+    double nearest_ns = floor(rest_ns + 0.5);
+    double up_ns = ceil(rest_ns);
+    if (rest_ns - nearest_ns <= noise_ns)
+        up_ns = nearest_ns;
+    assert(up_ns >= 0.0 && up_ns <= 1e9);
+    return (int64_t)whole_s * CLOCK_NS_PER_S + (int64_t)up_ns;
+}
+
+/* Digits of value, at least `width`, in front of end; the new start. */
+static char *digits_before(char *end, uint64_t value, int width)
+{
+    assert(width >= 1 && width <= 20);
+    do {
+        *--end = (char)('0' + value % 10);
+        value /= 10;
+        width--;
+    } while (value > 0 || width > 0);
+    return end;
+}
+
+size_t clock_format_s(int64_t ns, char *out, size_t out_bytes)
+{
+    assert(out != NULL || out_bytes == 0);
+    char buffer[32];
+    char *end = buffer + sizeof buffer;
+    /* Unsigned, for INT64_MIN has no positive twin. */
+    uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    uint64_t rest_ns = size_ns % (uint64_t)CLOCK_NS_PER_S;
+    char *start = end;
+
+    if (rest_ns > 0) {
+        int width = 9;
+        for (; rest_ns % 10 == 0; width--)
+            rest_ns /= 10;
+        start = digits_before(start, rest_ns, width);
+        *--start = '.';
+    }
+    start = digits_before(start, size_ns / (uint64_t)CLOCK_NS_PER_S, 1);
+    if (ns < 0)
+        *--start = '-';
+
+    size_t bytes = (size_t)(end - start);
+    assert(bytes < sizeof buffer);
+    if (out_bytes > 0) {
+        size_t copied = bytes < out_bytes ? bytes : out_bytes - 1;
+        memcpy(out, start, copied);
+        out[copied] = '\0';
+    }
+    return bytes;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * err.h - what went wrong, and where in the user's own file.
+ *
+ * A function that can fail for the user's reasons returns bool and takes a
+ * struct err last.  It fills the err at most once (the first failure wins),
+ * prints nothing, and leaves its other outputs untouched.  Programmer errors
+ * are assertions, never errs.
+ */
+#ifndef SIM_ERR_H
+#define SIM_ERR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum err_kind {
+    ERR_NONE,
+    ERR_USAGE,      /* a command-line argument */
+    ERR_IO,         /* a file could not be read or written */
+    ERR_SYNTAX,     /* the file is not YAML, SWF or CSV */
+    ERR_SCHEMA,     /* a key is missing, unrecognized, twice, or mistyped */
+    ERR_RANGE,      /* a value is outside what its key allows */
+    ERR_REFERENCE,  /* a name refers to nothing */
+    ERR_POLICY,     /* a policy broke its contract */
+    ERR_LIMIT,      /* a run hit a stated limit: events, time, memory */
+    ERR_INTERRUPTED,    /* the user stopped it; what was finished is kept */
+    ERR_BUG         /* our fault: an audit found the books do not balance */
+};
+
+/* A place in a file the user wrote.  Lines and columns count from 1; line 0
+ * means "no place", as for an error about the file as a whole. */
+struct err_pos {
+    const char *file;   /* lives as long as the study's arena */
+    uint32_t line;
+    uint32_t col;
+};
+
+struct err {
+    enum err_kind kind;
+    struct err_pos pos;
+    char text[240];     /* telegram style: no capital, no full stop */
+    char hint[160];     /* whole sentences, or empty */
+};
+
+/* Both return false always, so that a failing line reads `return err_set(`. */
+bool err_set(struct err *err, enum err_kind kind, struct err_pos pos,
+             const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+bool err_hint(struct err *err, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Writes "file:line:col: kind: text", the source line with a caret, and the
+ * hint, each on a line of its own, into out; returns the bytes it wanted, as
+ * snprintf does.  The column counts characters, not bytes. */
+size_t err_format(const struct err *err, char *out, size_t out_bytes);
+
+int err_exit_status(enum err_kind kind);
+
+#endif

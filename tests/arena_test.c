@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* arena_test.c - arenas hand out zeroed, aligned memory that never overlaps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/arena.h"
+
+static void memory_is_zeroed_and_aligned(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(1000);
+
+    for (size_t bytes = 0; bytes < 5000; bytes += 7) {
+        unsigned char *data = arena_alloc(arena, bytes, 1);
+        assert_int_equal((uintptr_t)data % _Alignof(max_align_t), 0);
+        for (size_t i = 0; i < bytes; i++)
+            assert_int_equal(data[i], 0);
+        memset(data, 0xFF, bytes);
+    }
+    arena_free(arena);
+}
+
+static void allocations_never_overlap(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    static const size_t sizes[] = {1, 16, 17, 200, 5000, 70000, 3};
+    struct arena *arena = arena_new(0);
+    unsigned char **data = arena_alloc(arena, COUNT, sizeof *data);
+
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t bytes = sizes[i % 7];
+        data[i] = arena_alloc(arena, bytes, 1);
+        memset(data[i], (int)(i % 251), bytes);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t bytes = sizes[i % 7];
+        assert_int_equal(data[i][0], i % 251);
+        assert_int_equal(data[i][bytes - 1], i % 251);
+    }
+    arena_free(arena);
+}
+
+static void nothing_asked_for_still_has_its_own_address(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(0);
+    void *a = arena_alloc(arena, 0, 8);
+    void *b = arena_alloc(arena, 5, 0);
+
+    assert_non_null(a);
+    assert_ptr_not_equal(a, b);
+    arena_free(arena);
+}
+
+static void grown_array_keeps_its_items_and_zeroes_the_rest(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(0);
+    int *items = NULL;
+    size_t room = 0;
+
+    for (int i = 0; i < 10000; i++) {
+        if ((size_t)i == room) {
+            size_t wanted = room == 0 ? 1 : room * 2;
+            items = arena_grow(arena, items, room, wanted, sizeof *items);
+            room = wanted;
+            assert_int_equal(items[room - 1], 0);
+        }
+        items[i] = i + 1;
+    }
+    for (int i = 0; i < 10000; i++)
+        assert_int_equal(items[i], i + 1);
+    arena_free(arena);
+}
+
+static void text_is_a_copy(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(0);
+    char word[] = "gpu";
+    char *copy = arena_text(arena, word);
+
+    word[0] = 'c';
+    assert_string_equal(copy, "gpu");
+    assert_string_equal(arena_text(arena, ""), "");
+    arena_free(arena);
+}
+
+static void used_bytes_grow_by_at_least_what_was_asked(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(0);
+    size_t before = arena_used_bytes(arena);
+
+    assert_int_equal(before, 0);
+    arena_alloc(arena, 100, 10);
+    assert_in_range(arena_used_bytes(arena), 1000, 1015);
+    arena_free(arena);
+}
+
+static void freeing_no_arena_is_allowed(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(16);
+
+    assert_int_equal(arena_used_bytes(arena), 0);
+    arena_free(arena);
+    arena_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_zeroed_and_aligned),
+        cmocka_unit_test(allocations_never_overlap),
+        cmocka_unit_test(nothing_asked_for_still_has_its_own_address),
+        cmocka_unit_test(grown_array_keeps_its_items_and_zeroes_the_rest),
+        cmocka_unit_test(text_is_a_copy),
+        cmocka_unit_test(used_bytes_grow_by_at_least_what_was_asked),
+        cmocka_unit_test(freeing_no_arena_is_allowed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
