@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * loop.c - the event loop over the queue of queue.h.
+ *
+ * An event's record is freed before its callback runs, so a handle has expired
+ * by the time anyone can use it, and the callback's own push takes the record
+ * that is still in the cache.
+ */
+#include "sim/loop.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "sim/queue.h"
+
+struct loop {
+    struct queue queue;
+    int64_t now_ns;
+    struct loop_limits limits;
+    uint64_t event_count;
+    uint64_t digest;
+    bool stopped;
+};
+
+struct loop *loop_new(struct loop_limits limits)
+{
+    struct loop *loop = calloc(1, sizeof *loop);
+    assert(loop != NULL && "out of memory for a loop");
+    loop->limits = limits;
+    queue_init(&loop->queue);
+    return loop;
+}
+
+void loop_free(struct loop *loop)
+{
+    if (loop == NULL)
+        return;
+    queue_clear(&loop->queue);
+    free(loop);
+}
+
+struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
+                           enum loop_rank rank, loop_fn *fn, void *self,
+                           uint64_t arg)
+{
+    assert(time_ns >= loop->now_ns);
+    assert((unsigned)rank < LOOP_RANK_COUNT);
+    assert(fn != NULL);
+    return queue_push(&loop->queue, (uint64_t)time_ns, (uint32_t)rank, fn,
+                      self, arg);
+}
+
+bool loop_cancel(struct loop *loop, struct loop_handle handle)
+{
+    return queue_cancel(&loop->queue, handle);
+}
+
+/* Not a hash for strangers, but any change of one event, or of the order of
+ * two, changes it with a chance of 1 - 2^-64.  The multiplier is that of
+ * Steele & Vigna 2021 (table 6) for 64-bit congruential generators. */
+static uint64_t digest_mix(uint64_t digest, uint64_t time_ns, uint64_t rank,
+                           uint64_t arg)
+{
+    uint64_t event = time_ns * UINT64_C(0xd1342543de82ef95) ^
+                     (arg + rank * UINT64_C(0x9e3779b97f4a7c15));
+    digest = (digest ^ event) * UINT64_C(0xd1342543de82ef95);
+    return digest ^ digest >> 32;
+}
+
+enum loop_end loop_run(struct loop *loop)
+{
+    struct queue *queue = &loop->queue;
+    uint64_t until_ns =
+        loop->limits.until_ns < 0 ? 0 : (uint64_t)loop->limits.until_ns;
+    while (!loop->stopped) {
+        const struct queue_entry *first = queue_peek(queue);
+        if (first == NULL)
+            return LOOP_DRAINED;
+        struct queue_entry entry = *first;
+        if (entry.time_ns > until_ns) {
+            loop->now_ns = (int64_t)until_ns;
+            return LOOP_TIME_LIMIT;
+        }
+        if (loop->event_count >= loop->limits.event_count_max)
+            return LOOP_EVENT_LIMIT;
+        struct queue_record record = queue->record[queue_slot(&entry)];
+        queue_pop(queue, entry);
+        loop->now_ns = (int64_t)entry.time_ns;
+        loop->event_count++;
+        loop->digest = digest_mix(loop->digest, entry.time_ns,
+                                  queue_rank(&entry), record.arg);
+        record.fn(loop, record.self, record.arg);
+    }
+    return LOOP_STOPPED;
+}
+
+void loop_stop(struct loop *loop)
+{
+    loop->stopped = true;
+}
+
+int64_t loop_now_ns(const struct loop *loop)
+{
+    return loop->now_ns;
+}
+
+uint64_t loop_event_count(const struct loop *loop)
+{
+    return loop->event_count;
+}
+
+uint64_t loop_pending_count(const struct loop *loop)
+{
+    return loop->queue.live_count;
+}
+
+uint64_t loop_digest(const struct loop *loop)
+{
+    return loop->digest;
+}

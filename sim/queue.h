@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * queue.h - the pending events, in the order (time, rank, push number).
+ *
+ * Internal to sim/: loop.h is the interface.  A monotone radix heap (Ahuja,
+ * Mehlhorn, Orlin & Tarjan 1990) with a short sorted list in front.  Simulated
+ * time never goes back, so a key need only be filed by the highest digit in
+ * which it differs from a base that lies at or before every key:
+ *
+ *   near        a sorted array; everything before near_limit is here
+ *   rank_fifo   keys equal to base, one FIFO per rank
+ *   bucket      all others, by (level, digit) of that highest digit; unsorted
+ *
+ * Invariants: near < near_limit <= rank_fifo and buckets; a FIFO is filled
+ * only while near_limit <= base; equal times are always in one place.  Every
+ * move keeps the order in which entries stand, so the push number need not be
+ * stored: an entry is 16 bytes.
+ *
+ * Cancelling frees the record at once and leaves a dead entry behind, known by
+ * its old generation.  Dead entries are dropped when they are met, and all of
+ * them are swept when they outnumber the live ones by QUEUE_DEAD_SLACK.
+ */
+#ifndef SIM_QUEUE_H
+#define SIM_QUEUE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/loop.h"
+
+#define QUEUE_DIGIT_BITS 2u
+#define QUEUE_LEVEL_COUNT (64u / QUEUE_DIGIT_BITS)
+#define QUEUE_DIGIT_COUNT (1u << QUEUE_DIGIT_BITS)
+#define QUEUE_NEAR_MAX 128u     /* above it, near is filed into buckets */
+#define QUEUE_NEAR_ROOM 256u    /* so that near is seldom moved to its start */
+#define QUEUE_SORT_MAX 48u      /* a bucket up to this size is sorted whole */
+#define QUEUE_DEAD_SLACK 4096u
+#define QUEUE_BLOCK_ENTRIES 63u /* with its link, a block is 1 KiB */
+#define QUEUE_GENERATION_MAX ((UINT32_C(1) << 29) - 1)
+#define QUEUE_RANK_SHIFT 61u
+#define QUEUE_NO_SLOT UINT32_MAX
+
+/* order is rank (3 bits), generation (29 bits), slot (32 bits). */
+struct queue_entry {
+    uint64_t time_ns;
+    uint64_t order;
+};
+
+struct queue_record {
+    loop_fn *fn;
+    void *self;
+    uint64_t arg;
+    uint32_t generation;        /* of the event it holds or will hold next */
+    uint32_t next_free;
+};
+
+struct queue_block {
+    struct queue_block *next;
+    uint64_t pad;
+    struct queue_entry entry[QUEUE_BLOCK_ENTRIES];
+};
+
+/* A FIFO of entries; empty: tail is NULL and write is "full". */
+struct queue_chain {
+    struct queue_block *head, *tail;
+    uint32_t read, write;
+    uint64_t count;
+};
+
+struct queue {
+    uint64_t near_limit;
+    uint64_t base;
+    uint64_t now;               /* time of the last event popped */
+    uint32_t near_head, near_tail;
+    uint32_t rank_mask;         /* bit r: rank_fifo[r] is not empty */
+    uint32_t level_mask;        /* bit l: some bucket of level l is not empty */
+    struct queue_record *record;
+    uint32_t free_slot, record_count, record_room;
+    uint64_t live_count, dead_count;
+    struct queue_entry near[QUEUE_NEAR_ROOM];
+    struct queue_chain rank_fifo[LOOP_RANK_COUNT];
+    uint32_t digit_mask[QUEUE_LEVEL_COUNT];
+    struct queue_chain bucket[QUEUE_LEVEL_COUNT * QUEUE_DIGIT_COUNT];
+    struct queue_block *free_block;
+    struct queue_chunk *chunk;  /* what malloc gave, to give back */
+    size_t chunk_count;
+};
+
+void queue_init(struct queue *queue);
+void queue_clear(struct queue *queue);          /* returns all memory */
+size_t queue_held_bytes(const struct queue *queue);
+
+/* Parts that are seldom run; the inline functions below call them. */
+void queue_grow(struct queue *queue);
+void queue_extend(struct queue *queue, struct queue_chain *chain);
+void queue_make_room(struct queue *queue);
+void queue_sweep(struct queue *queue);
+bool queue_refill(struct queue *queue);         /* false: nothing is left */
+void queue_drop_front(struct queue *queue);
+
+static inline uint32_t queue_slot(const struct queue_entry *entry)
+{
+    return (uint32_t)entry->order;
+}
+
+static inline uint32_t queue_generation(const struct queue_entry *entry)
+{
+    return (uint32_t)(entry->order >> 32) & QUEUE_GENERATION_MAX;
+}
+
+static inline uint32_t queue_rank(const struct queue_entry *entry)
+{
+    return (uint32_t)(entry->order >> QUEUE_RANK_SHIFT);
+}
+
+static inline bool queue_is_dead(const struct queue *queue,
+                                 const struct queue_entry *entry)
+{
+    return queue->record[queue_slot(entry)].generation !=
+           queue_generation(entry);
+}
+
+static inline void queue_append(struct queue *queue, struct queue_chain *chain,
+                                struct queue_entry entry)
+{
+    if (chain->write == QUEUE_BLOCK_ENTRIES)
+        queue_extend(queue, chain);
+    chain->tail->entry[chain->write++] = entry;
+    chain->count++;
+}
+
+/* Files an entry at or after base by the highest digit that differs. */
+static inline void queue_file(struct queue *queue, struct queue_entry entry)
+{
+    uint64_t differs = entry.time_ns ^ queue->base;
+    if (differs == 0) {
+        uint32_t rank = queue_rank(&entry);
+        queue->rank_mask |= 1u << rank;
+        queue_append(queue, &queue->rank_fifo[rank], entry);
+        return;
+    }
+    uint32_t level = (uint32_t)(63 - __builtin_clzll(differs)) /
+                     QUEUE_DIGIT_BITS;
+    uint32_t digit = (uint32_t)(entry.time_ns >> level * QUEUE_DIGIT_BITS) &
+                     (QUEUE_DIGIT_COUNT - 1);
+    queue->level_mask |= 1u << level;
+    queue->digit_mask[level] |= 1u << digit;
+    queue_append(queue, &queue->bucket[level * QUEUE_DIGIT_COUNT + digit],
+                 entry);
+}
+
+/* Whether a goes behind a new entry b: later, or as late with a higher rank.
+ * Not behind an equal one, which was pushed before. */
+static inline bool queue_after(const struct queue_entry *a, uint64_t time_ns,
+                               uint64_t order_end)
+{
+    return (a->time_ns > time_ns) |
+           ((a->time_ns == time_ns) & (a->order >= order_end));
+}
+
+/* near must have room. */
+static inline void queue_insert_near(struct queue *queue,
+                                     struct queue_entry entry)
+{
+    uint64_t rank_end = (uint64_t)(queue_rank(&entry) + 1) << QUEUE_RANK_SHIFT;
+    struct queue_entry *first = queue->near + queue->near_head;
+    struct queue_entry *at = queue->near + queue->near_tail++;
+    while (at > first && queue_after(at - 1, entry.time_ns, rank_end)) {
+        *at = *(at - 1);
+        at--;
+    }
+    *at = entry;
+}
+
+static inline void queue_push_entry(struct queue *queue,
+                                    struct queue_entry entry)
+{
+    if (entry.time_ns < queue->near_limit) {
+        if (queue->near_tail == QUEUE_NEAR_ROOM ||
+            queue->near_tail - queue->near_head == QUEUE_NEAR_MAX)
+            queue_make_room(queue);
+        if (entry.time_ns < queue->near_limit) {
+            queue_insert_near(queue, entry);
+            return;
+        }
+    }
+    queue_file(queue, entry);
+}
+
+static inline struct loop_handle queue_push(struct queue *queue,
+                                            uint64_t time_ns, uint32_t rank,
+                                            loop_fn *fn, void *self,
+                                            uint64_t arg)
+{
+    if (queue->free_slot == QUEUE_NO_SLOT)
+        queue_grow(queue);
+    uint32_t slot = queue->free_slot;
+    struct queue_record *record = &queue->record[slot];
+    queue->free_slot = record->next_free;
+    record->fn = fn;
+    record->self = self;
+    record->arg = arg;
+    uint32_t generation = record->generation;
+    struct queue_entry entry = {
+        .time_ns = time_ns,
+        .order = (uint64_t)rank << QUEUE_RANK_SHIFT |
+                 (uint64_t)generation << 32 | slot,
+    };
+    queue->live_count++;
+    queue_push_entry(queue, entry);
+    return (struct loop_handle){.slot = slot, .generation = generation};
+}
+
+/* A slot that has used up its generations is not used again, so an old handle
+ * or a dead entry can never be taken for a new event. */
+static inline void queue_release(struct queue *queue, uint32_t slot)
+{
+    struct queue_record *record = &queue->record[slot];
+    queue->live_count--;
+    record->generation++;
+    if (record->generation > QUEUE_GENERATION_MAX)
+        return;
+    record->next_free = queue->free_slot;
+    queue->free_slot = slot;
+}
+
+static inline bool queue_cancel(struct queue *queue, struct loop_handle handle)
+{
+    assert(handle.slot < queue->record_count || handle.generation == 0);
+    if (handle.generation == 0 ||
+        queue->record[handle.slot].generation != handle.generation)
+        return false;
+    queue_release(queue, handle.slot);
+    queue->dead_count++;
+    if (queue->dead_count > queue->live_count + QUEUE_DEAD_SLACK)
+        queue_sweep(queue);
+    return true;
+}
+
+/* The first live entry, or NULL.  Good until the next push or pop. */
+static inline const struct queue_entry *queue_peek(struct queue *queue)
+{
+    for (;;) {
+        const struct queue_entry *entry;
+        if (queue->near_head != queue->near_tail) {
+            entry = &queue->near[queue->near_head];
+        } else if (queue->rank_mask != 0) {
+            const struct queue_chain *fifo =
+                &queue->rank_fifo[__builtin_ctz(queue->rank_mask)];
+            entry = &fifo->head->entry[fifo->read];
+        } else {
+            if (!queue_refill(queue))
+                return NULL;
+            continue;
+        }
+        if (!queue_is_dead(queue, entry))
+            return entry;
+        queue->dead_count--;
+        queue_drop_front(queue);
+    }
+}
+
+/* Takes what queue_peek returned out of the queue and frees its record. */
+static inline void queue_pop(struct queue *queue, struct queue_entry entry)
+{
+    if (queue->near_head != queue->near_tail)
+        queue->near_head++;
+    else
+        queue_drop_front(queue);
+    queue->now = entry.time_ns;
+    queue_release(queue, queue_slot(&entry));
+}
+
+#endif
