@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * columns.c - the columns of every CSV, as CONTRACT names and orders them.
+ *
+ * Scripts are built on these names: columns may be added at the end of a
+ * table, never moved, renamed or given another meaning.  The columns of
+ * summary.csv after `seed` are enum metric of trial.h, in its order; a test
+ * holds the two together.
+ */
+#include "experiments/columns.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The first three columns of nearly every table. */
+#define KEYS \
+    { "point", TABLE_TEXT, "cell of the sweep; base: no sweep" }, \
+    { "policy", TABLE_TEXT, "name of the policy in this experiment" }, \
+    { "seed", TABLE_COUNT, "replica: which of the experiment's seeds" }
+
+static const struct table_column summary_column[] = {
+    KEYS,
+    { "jobs", TABLE_COUNT, "jobs submitted after the warm-up" },
+    { "jobs_done", TABLE_COUNT, "of those, finished" },
+    { "jobs_failed", TABLE_COUNT, "of those, failed" },
+    { "makespan_s", TABLE_TIME, "first submission to last end" },
+    { "jct_mean_s", TABLE_TIME, "job completion time: submission to end" },
+    { "jct_p50_s", TABLE_TIME, "its median" },
+    { "jct_p95_s", TABLE_TIME, "its 95th percentile" },
+    { "jct_p99_s", TABLE_TIME, "its 99th percentile" },
+    { "wait_mean_s", TABLE_TIME, "submission to first start" },
+    { "wait_p99_s", TABLE_TIME, "its 99th percentile" },
+    { "slowdown_mean", TABLE_REAL, "JCT by run time" },
+    { "bounded_slowdown_mean", TABLE_REAL,
+      "the same, with run times below 10 s taken as 10 s" },
+    { "gpu_allocated_fraction", TABLE_REAL,
+      "GPU-seconds under a lease by all GPU-seconds" },
+    { "gpu_utilization", TABLE_REAL,
+      "what GPUs really did by all GPU-seconds" },
+    { "cpu_utilization", TABLE_REAL, "the same of cores" },
+    { "memory_utilization", TABLE_REAL, "host memory held by all of it" },
+    { "cost_usd", TABLE_REAL, "of the whole cluster, idle time included" },
+    { "cost_per_job_usd", TABLE_REAL, "cost by jobs done" },
+    { "energy_kwh", TABLE_REAL, "of the whole cluster, with PUE" },
+    { "slo_attained_fraction", TABLE_REAL, "jobs done by their deadline" },
+    { "preemptions", TABLE_COUNT, "leases taken away from running jobs" },
+    { "decisions", TABLE_COUNT, "requests of the policy carried out" },
+    { "refused_requests", TABLE_COUNT, "requests refused: nothing changed" },
+    { "gpu_busy_fraction", TABLE_REAL, "GPU time: computing" },
+    { "gpu_tail_fraction", TABLE_REAL,
+      "GPU time: waiting for the longest response" },
+    { "gpu_switch_fraction", TABLE_REAL, "GPU time: loading and saving" },
+    { "gpu_bubble_fraction", TABLE_REAL,
+      "GPU time: leased, its role has nothing to do" },
+    { "gpu_idle_queued_fraction", TABLE_REAL,
+      "GPU time: free while jobs wait" },
+    { "gpu_idle_empty_fraction", TABLE_REAL,
+      "GPU time: free, nothing waits" },
+    { "steps_done", TABLE_COUNT, "steps of jobs" },
+    { "carbon_kg", TABLE_REAL, "energy times carbon intensity" },
+};
+
+static const struct table_column compare_column[] = {
+    { "point", TABLE_TEXT, "cell of the sweep; base: no sweep" },
+    { "policy", TABLE_TEXT, "name of the policy in this experiment" },
+    { "metric", TABLE_TEXT, "a column of summary.csv" },
+    { "seeds", TABLE_COUNT, "samples: trials that have the value" },
+    { "mean", TABLE_REAL, "over the seeds" },
+    { "ci95_low", TABLE_REAL, "95% interval of the mean (Student's t)" },
+    { "ci95_high", TABLE_REAL, "its other end" },
+    { "baseline", TABLE_TEXT, "the policy compared with" },
+    { "delta_percent", TABLE_REAL,
+      "mean paired difference by the baseline's mean" },
+    { "delta_ci95_low_percent", TABLE_REAL,
+      "95% interval of the paired difference" },
+    { "delta_ci95_high_percent", TABLE_REAL, "its other end" },
+    { "p_value", TABLE_REAL, "two-sided paired t-test" },
+};
+
+static const struct table_column jobs_column[] = {
+    KEYS,
+    { "job", TABLE_TEXT, "its name, or its number from 0" },
+    { "kind", TABLE_TEXT, "the form it was made from" },
+    { "submit_s", TABLE_TIME, "submitted" },
+    { "start_s", TABLE_TIME, "first lease; empty: never" },
+    { "end_s", TABLE_TIME, "ended; empty: not in this run" },
+    { "wait_s", TABLE_TIME, "submission to first start" },
+    { "jct_s", TABLE_TIME, "submission to end" },
+    { "gpus", TABLE_COUNT, "asked for, all roles" },
+    { "gpu_type", TABLE_TEXT, "of its last GPU lease" },
+    { "gpu_seconds", TABLE_REAL, "held" },
+    { "core_seconds", TABLE_REAL, "held" },
+    { "cost_usd", TABLE_REAL, "of what it held" },
+    { "energy_kwh", TABLE_REAL, "of what it held" },
+    { "preemptions", TABLE_COUNT, "leases taken away" },
+    { "status", TABLE_TEXT, "done, failed, unfinished" },
+};
+
+static const struct table_column phases_column[] = {
+    KEYS,
+    { "job", TABLE_TEXT, "its name, or its number from 0" },
+    { "phase", TABLE_TEXT, "name of the phase in its form" },
+    { "role", TABLE_TEXT, "role whose lease it ran on" },
+    { "start_s", TABLE_TIME, "started" },
+    { "end_s", TABLE_TIME, "ended or cut short" },
+    { "gpus", TABLE_COUNT, "of the lease" },
+    { "gpu_type", TABLE_TEXT, "of the lease" },
+    { "nodes", TABLE_TEXT, "where: node and its GPUs" },
+    { "bottleneck", TABLE_TEXT, "the stage that set the rate" },
+    { "rate", TABLE_REAL, "runs of the phase per second" },
+    { "gpu_utilization", TABLE_REAL, "of the GPUs of the lease" },
+};
+
+static const struct table_column timeline_column[] = {
+    KEYS,
+    { "t_s", TABLE_TIME, "start of the interval" },
+    { "pool", TABLE_TEXT, "set of nodes" },
+    { "gpus_total", TABLE_COUNT, "of the pool" },
+    { "gpus_allocated", TABLE_REAL, "under a lease, mean over the interval" },
+    { "gpus_busy", TABLE_REAL, "really at work, mean over the interval" },
+    { "cores_busy", TABLE_REAL, "mean over the interval" },
+    { "jobs_pending", TABLE_REAL, "of the whole cluster" },
+    { "jobs_running", TABLE_REAL, "of the whole cluster" },
+    { "cost_usd_per_h", TABLE_REAL, "of the pool" },
+};
+
+static const struct table_column decisions_column[] = {
+    KEYS,
+    { "t_s", TABLE_TIME, "when" },
+    { "seq", TABLE_COUNT, "number of the request in its trial" },
+    { "action", TABLE_TEXT, "start, continue, release, stop" },
+    { "job", TABLE_TEXT, "its name, or its number from 0" },
+    { "role", TABLE_TEXT, "or all" },
+    { "placement", TABLE_TEXT, "where; empty if refused" },
+    { "verdict", TABLE_TEXT, "what became of the request" },
+    { "pending", TABLE_COUNT, "asks that waited" },
+    { "free_gpus", TABLE_COUNT, "before the request" },
+};
+
+const struct csv_kind csv_summary = {
+    "summary.csv", "one row per point, policy and seed",
+    summary_column, COUNT_OF(summary_column)
+};
+const struct csv_kind csv_compare = {
+    "compare.csv", "one row per point, policy and metric",
+    compare_column, COUNT_OF(compare_column)
+};
+const struct csv_kind csv_jobs = {
+    "jobs.csv", "one row per job", jobs_column, COUNT_OF(jobs_column)
+};
+const struct csv_kind csv_phases = {
+    "phases.csv", "one row per run of a phase",
+    phases_column, COUNT_OF(phases_column)
+};
+const struct csv_kind csv_timeline = {
+    "timeline.csv", "one row per interval and pool",
+    timeline_column, COUNT_OF(timeline_column)
+};
+const struct csv_kind csv_decisions = {
+    "decisions.csv", "one row per request of the policy",
+    decisions_column, COUNT_OF(decisions_column)
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * report.h - report.html of a results folder, made from its files alone.
+ *
+ * It reads summary.csv, compare.csv, checks.csv, failures.csv, audit.json,
+ * provenance.json and plots/, as far as they are there.
+ */
+#ifndef EXPERIMENTS_REPORT_H
+#define EXPERIMENTS_REPORT_H
+
+#include <stdbool.h>
+
+struct err;
+
+bool report_write(const char *dir, struct err *err);
+
+#endif
