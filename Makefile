@@ -51,11 +51,12 @@ AIDS  := $(filter-out tests/fuzz_% %_test.c,$(wildcard tests/*.c))
 .PHONY: all lib tests unit clang asan tsan check test demo bench bless weights \
         fuzz format install uninstall dist clean clean-root help FORCE
 
-all: $(if $(wildcard experiments/main.c),$(B)/clustersim) $(LIB) ## program and library (the default)
+PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim)
+all: $(PROGRAM) $(LIB)          ## program and library (the default)
 lib: $(LIB)                     ## the library alone
 tests: $(TESTS)                 ## the test programs
-unit: all tests                 ## build and run the tests of this variant
-	tests/run.sh $(B)
+unit: all tests                 ## build and run the tests (T="queue_test ...": only those)
+	tests/run.sh $(B) $(T)
 
 $(B)/clustersim: $(B)/experiments/main.o $(LIB)
 	echo '  LINK   $@'
@@ -132,7 +133,7 @@ clean-root:                     ## both commands of the README in a new Debian r
 	tests/clean_root.sh
 
 install: all                    ## to PREFIX (/usr/local), below DESTDIR if set
-	tests/install.sh "$(B)" "$(DESTDIR)$(PREFIX)" "$(VERSION)"
+	tests/install.sh "$(B)" "$(DESTDIR)$(PREFIX)"
 uninstall:                      ## take that away again
 	rm -rf "$(DESTDIR)$(PREFIX)/include/clustersim"
 	rm -f "$(DESTDIR)$(PREFIX)/bin/clustersim" "$(DESTDIR)$(PREFIX)/lib/libclustersim.a"

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# all.sh - everything that CI checks, stage by stage; a stage that fails does
+# not keep the later ones from running.  The last line adds up: N passed, M
+# failed, over all cmocka tests, gates, blocks and comparisons.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+mkdir -p build
+COUNTS=$PWD/build/counts
+export COUNTS
+: >"$COUNTS"
+export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+make="make --no-print-directory -j2"
+# ThreadSanitizer cannot map its shadow under some kernels' randomization.
+plain=
+setarch "$(uname -m)" -R true 2>/dev/null && plain="setarch $(uname -m) -R"
+
+stage() {
+    title=$1
+    shift
+    echo "=== $title"
+    before=$(wc -l <"$COUNTS") began=$(date +%s)
+    if "$@"; then
+        status=0
+    else
+        status=$?
+        # A stage that broke before it could count is one failure itself.
+        tail -n +$((before + 1)) "$COUNTS" | grep -q ' [1-9]' ||
+            { echo "0 1" >>"$COUNTS"; echo "FAILED  $title"; }
+    fi
+    echo "--- $title: $(($(date +%s) - began)) s"
+    return $status
+}
+build() { $make "$@" GOAL='all tests'; }
+program() { [ ! -f experiments/main.c ] || "$@"; }
+threads() {
+    [ ! -f tests/runner_test.c ] || $plain tests/run.sh build/tsan runner_test
+    program $plain tests/same_bytes.sh build/tsan
+}
+installs() {
+    rm -rf build/install && $make install DESTDIR="$PWD/build/install" PREFIX=/usr &&
+        # A policy written outside the tree sees the installed headers alone.
+        echo '#include "policies/policy.h"' | gcc -std=c11 -fsyntax-only \
+            -Ibuild/install/usr/include/clustersim -x c - && passed
+}
+. tests/count.sh
+
+stage 'build with gcc' $make all tests &&
+    stage 'tests, gcc' tests/run.sh build
+stage 'gates' tests/check.sh build
+stage 'install' installs
+program stage 'golden results' tests/golden.sh build
+program stage 'blocks of the READMEs' tests/readme_blocks.sh build
+stage 'build with clang' build clang &&
+    stage 'tests, clang' tests/run.sh build/clang
+stage 'build with ASan and UBSan' build asan &&
+    stage 'tests, ASan and UBSan' tests/run.sh build/asan
+stage 'same bytes' tests/same_bytes.sh build build/clang build/asan
+stage 'build with TSan' $make tsan GOAL="all $(
+    [ ! -f tests/runner_test.c ] || echo build/tsan/tests/runner_test)" &&
+    stage 'threads, TSan' threads
+stage 'fuzz' $make fuzz
+
+count_sum

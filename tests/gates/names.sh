@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# names.sh - files are named in lower case with underscores, and the top level
+# holds the Makefile, the README, the licence, the seven folders and dot-files.
+
+check() {
+    files . | grep -vE '^\.' | awk -F / '
+    NF == 1 && !/^(Makefile|README\.md|LICENSE)$/ {
+        print $0 ": not at the top level"
+    }
+    NF > 1 && !/^(sim|models|policies|workloads|experiments|plots|tests)\// {
+        print $0 ": no such folder"
+    }
+    NF > 1 && !/\/README\.md$/ && $NF !~ /^[a-z0-9][a-z0-9_]*(\.[a-z0-9]+)*$/ {
+        print $0 ": name"
+    }'
+}
+
+bad_1() { put TODO.md; }
+bad_2() { put src/a.c; }
+bad_3() { put sim/MyFile.c; }
+bad_4() { put sim/my-file.c; }
+good() { put Makefile; put sim/README.md; put workloads/a_b2.csv.gz; put .ci/run; put sim/a.c; }
+. "$(dirname "$0")/gate.sh"

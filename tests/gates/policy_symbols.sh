@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# policy_symbols.sh - a policy calls the host (cs_*), the memory and string
+# functions, and the mathematics of libm; nothing else, so no clock, file,
+# memory of its own or randomness but the host's.
+
+TEXT='cs_[a-z0-9_]*|mem(cpy|move|set|cmp|chr)|str(cmp|ncmp|len|chr)'
+COMPILER='__assert_fail|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail'
+LIBM='exp|exp2|expm1|log|log2|log10|log1p|sqrt|cbrt|pow|hypot|tanh|erf|fmod'
+LIBM="$LIBM|floor|ceil|trunc|rint|l?l?round|l?lrint|fabs|fmin|fmax"
+
+check() {
+    for object in $(objects | grep '/policies/'); do
+        source=policies/$(basename "$object" .o).c
+        is_infra "$source" && continue
+        nm -u "$object" | awk '{ print $NF }' |
+            grep -vxE "$TEXT|$COMPILER|$LIBM" | sed "s|^|$object: calls |"
+    done
+}
+
+bad_1() { object policies/a.c 'void *malloc(unsigned long);' 'void *a(void) { return malloc(8); }'; }
+bad_2() { object policies/a.c 'long time(long *);' 'long a(void) { return time(0); }'; }
+bad_3() { object policies/a.c 'int host_job(int);' 'int a(void) { return host_job(1); }'; }
+good() {
+    object policies/a.c 'int cs_free(int); double exp(double);' \
+        'double a(void) { return exp(cs_free(1)); }'
+    object policies/host.c 'void *malloc(unsigned long);' \
+        'void *a(void) { return malloc(8); }'
+}
+. "$(dirname "$0")/gate.sh"

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# purity.sh - outside experiments/ nothing prints, ends the process, reads the
+# environment, a wall clock or the locale, or draws from C's own generator;
+# models/ open no file.  (Out of memory ends the process in sim/arena.c.)
+
+PRINT='stdout|stderr|v?printf|__v?printf_chk|puts|putchar|perror'
+END='exit|_exit|_Exit|quick_exit|abort|atexit|signal|sigaction|system|popen'
+WORLD='getenv|secure_getenv|setenv|setlocale|newlocale'
+CLOCK='time|clock|clock_gettime|gettimeofday|timespec_get|strftime'
+CLOCK="$CLOCK|localtime(_r)?|gmtime(_r)?"
+CHANCE='rand(_r)?|srand|s?random|[delmn]rand48'
+WRITE='fopen|fdopen|freopen|open|creat|tmpfile|mkstemp|gzopen|fwrite|fputs'
+WRITE="$WRITE|v?fprintf|__fprintf_chk"
+
+check() {
+    for object in $(objects | grep -v '/experiments/'); do
+        never="$WORLD|$CLOCK|$CHANCE"
+        case $object in
+        */sim/arena.o) ;;
+        */models/*) never="$never|$PRINT|$END|$WRITE" ;;
+        *) never="$never|$PRINT|$END" ;;
+        esac
+        nm -u "$object" | awk '{ print $NF }' | grep -xE "$never" |
+            sed "s|^|$object: uses |"
+    done
+}
+
+bad_1() { object sim/a.c '#include <stdio.h>' 'void a(void) { printf("x\n"); }'; }
+bad_2() { object policies/a.c '#include <stdio.h>' 'void a(void) { fprintf(stderr, "x"); }'; }
+bad_3() { object workloads/a.c '#include <stdlib.h>' 'void a(void) { exit(1); }'; }
+bad_4() { object sim/a.c '#include <time.h>' 'long a(void) { return time(0); }'; }
+bad_5() {
+    object models/a.c '#include <stdio.h>' \
+        'FILE *a(void) { return fopen("x", "w"); }'
+}
+good() {
+    object sim/a.c '#include <stdio.h>' \
+        'void a(char *s, FILE *f) { snprintf(s, 9, "%p", s); fputs(s, f); }'
+    object sim/arena.c '#include <stdio.h>' '#include <stdlib.h>' \
+        'void b(void) { fputs("out of memory", stderr); abort(); }'
+    object experiments/a.c '#include <stdio.h>' 'void c(void) { printf("x\n"); }'
+}
+. "$(dirname "$0")/gate.sh"

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# golden.sh - each tests/golden/NAME/experiment.yaml must give the very CSVs
+# stored in tests/golden/NAME/expected.  `golden.sh BUILD` compares;
+# `golden.sh BUILD --bless` shows the difference and stores the new ones.
+set -eu
+cd "$(dirname "$0")/.."
+. tests/count.sh
+
+build=$1 bless=${2:-}
+out=build/golden
+rm -rf $out
+mkdir -p $out
+
+for experiment in tests/golden/*/experiment.yaml; do
+    [ -f "$experiment" ] || { echo "no golden experiments yet"; exit 0; }
+    case_dir=$(dirname "$experiment")
+    name=$(basename "$case_dir")
+    "$build/clustersim" run "$experiment" -o "$out/$name" -j 1 -q \
+        >"$out/$name.log" 2>&1 || {
+        failed "golden $name: exit status $?"
+        cat "$out/$name.log"
+        continue
+    }
+    mkdir "$out/$name.csv"
+    cp "$out/$name"/*.csv "$out/$name.csv"
+    [ "$bless" != --bless ] || mkdir -p "$case_dir/expected"
+    if diff -ru "$case_dir/expected" "$out/$name.csv" >"$out/$name.diff"; then
+        passed
+        echo "golden $name: equal"
+    elif [ "$bless" = --bless ]; then
+        cat "$out/$name.diff"
+        rm -rf "$case_dir/expected"
+        cp -r "$out/$name.csv" "$case_dir/expected"
+        echo "golden $name: stored"
+    else
+        head -n 40 "$out/$name.diff"
+        failed "golden $name: differs (make bless stores it, after a look)"
+    fi
+done
+echo "golden: $(count_sum)"
+count_sum >/dev/null

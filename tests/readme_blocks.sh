@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# readme_blocks.sh - what the READMEs show is run.  `readme_blocks.sh BUILD
+# [README...]`; each README gets a copy of the tree of its own, in which its
+# blocks run from top to bottom:
+#
+#   console  lines after "$ " are run by one shell (a "\" at the end goes on
+#            in the next line); the other lines are what must come out, where
+#            "..." in a line stands for anything and alone for any lines.
+#            Nothing shown: only the exit status must be 0.
+#   yaml     with a first line "# file: PATH": written there; with a key
+#            experiment, cluster or workload at its margin: validated.
+#   c        with a first line "/* file: PATH */": written there and compiled.
+#
+# `<!-- not run: reason -->` on the line before a block exempts it, and is the
+# only thing that does; blocks of kind sh, bash or yml are refused.
+set -eu
+cd "$(dirname "$0")/.."
+. tests/count.sh
+root=$PWD
+build=$(cd "$1" && pwd)
+shift
+[ $# -gt 0 ] || set -- README.md ./*/README.md
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch" "$count_file"' EXIT
+
+# Writes each block to DIR/NNN.text with a line "kind line exempt" in DIR/list.
+split_blocks() {
+    awk -v dir="$2" '
+    /^<!-- not run: .+ -->$/ { exempt = FNR; next }
+    /^```/ && !inside {
+        kind = substr($0, 4)
+        sub(/[ {].*/, "", kind)
+        inside = 1
+        text = sprintf("%s/%03d.text", dir, ++n)
+        printf "" > text
+        print n, (kind == "" ? "none" : kind), FNR, \
+            (exempt && exempt == FNR - 1) >> (dir "/list")
+        next
+    }
+    /^```/ { inside = 0; close(text); next }
+    inside { print > text }' "$1"
+}
+
+# The commands of a console block become a script that keeps apart what each
+# prints; what each should print goes beside it.
+console() {
+    awk -v dir="$2" '
+    function finish() {
+        if (n) printf "\n} >%s/out.%d 2>&1\necho $? >%s/status.%d\n", dir, n, dir, n
+    }
+    /^\$ / || more {
+        if (!more) {
+            finish()
+            printf "{\n"
+            n++
+            want = dir "/want." n
+            printf "" > want
+        }
+        line = more ? $0 : substr($0, 3)
+        more = line ~ /\\$/
+        print line
+        next
+    }
+    n { print > want }
+    END { finish() }' "$1"
+}
+
+# Does file $1 (with its "...") describe file $2?
+matches() {
+    awk '
+    function pattern(s) {
+        gsub(/[][\\.^$*+?(){}|]/, "\\\\&", s)
+        gsub(/\\\.\\\.\\\./, ".*", s)
+        return "^" s "$"
+    }
+    function same(i, j,   k) {
+        if (i > wants) return j > gots
+        if (want[i] == "...") {
+            for (k = j; k <= gots + 1; k++)
+                if (same(i + 1, k)) return 1
+            return 0
+        }
+        return j <= gots && got[j] ~ pattern(want[i]) && same(i + 1, j + 1)
+    }
+    { sub(/[ \t]+$/, "") }
+    FILENAME == ARGV[1] { want[++wants] = $0; next }
+    { got[++gots] = $0 }
+    END { exit !same(1, 1) }' "$1" "$2"
+}
+
+run_console() {
+    steps=$scratch/steps
+    rm -rf "$steps"
+    mkdir "$steps"
+    console "$1" "$steps" >"$steps/script"
+    timeout 300 sh "$steps/script" </dev/null >"$steps/log" 2>&1 || true
+    i=1
+    while [ -f "$steps/want.$i" ]; do
+        status=$(cat "$steps/status.$i" 2>/dev/null || echo none)
+        if [ -s "$steps/want.$i" ]; then
+            matches "$steps/want.$i" "$steps/out.$i" || {
+                echo "command $i: shown (<) and printed (>)"
+                diff "$steps/want.$i" "$steps/out.$i"
+                return 1
+            }
+        elif [ "$status" != 0 ]; then
+            echo "command $i: exit status $status"
+            cat "$steps/out.$i" "$steps/log" 2>/dev/null
+            return 1
+        fi
+        i=$((i + 1))
+    done
+    [ $i -gt 1 ] || { echo "a console block without a command"; return 1; }
+}
+
+named() { sed -n '1s|^[#/* ]*file: *\([^ ]*\).*|\1|p' "$1"; }
+
+run_yaml() {
+    path=$(named "$1")
+    path=${path:-$3/block_$2.yaml}
+    mkdir -p "$(dirname "$path")"
+    cp "$1" "$path"
+    clustersim validate "$path"
+}
+
+run_c() {
+    path=$(named "$1")
+    mkdir -p "$(dirname "$path")"
+    cp "$1" "$path"
+    gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -c -o "$scratch/c.o" "$path"
+}
+
+# What a block is to us: run, fragment (nothing to run), or refused.
+class() {
+    case $1 in
+    console) echo run ;;
+    yaml)
+        if [ -n "$(named "$2")" ] ||
+            grep -qE '^(experiment|cluster|workload):' "$2"; then
+            echo run
+        else
+            echo fragment
+        fi ;;
+    c) if [ -n "$(named "$2")" ]; then echo run; else echo fragment; fi ;;
+    sh | bash | shell | yml) echo refused ;;
+    *) echo fragment ;;
+    esac
+}
+
+one_readme() {
+    blocks=$scratch/blocks tree=$scratch/tree folder=$(dirname "$1")
+    [ "$folder" != . ] || folder=experiments
+    rm -rf "$blocks" "$tree"
+    mkdir -p "$blocks" "$tree/build"
+    tar -cf - --exclude=./build --exclude=./out --exclude=./.git . |
+        tar -xf - -C "$tree"
+    ln -s "$build/clustersim" "$build/libclustersim.a" "$tree/build"
+    split_blocks "$1" "$blocks"
+    [ -f "$blocks/list" ] || return 0
+    while read -r n kind line exempt; do
+        text=$blocks/$(printf '%03d' "$n").text
+        where=$1:$line
+        if [ "$exempt" = 1 ]; then
+            echo exempt >>"$scratch/classes"
+            continue
+        fi
+        class=$(class "$kind" "$text")
+        echo "$class" >>"$scratch/classes"
+        case $class in
+        refused) failed "$where: $kind is not run; write console or yaml" ;;
+        run)
+            if (cd "$tree" && PATH=$build:$PATH "run_$kind" "$text" "$n" "$folder") \
+                >"$scratch/log" 2>&1; then
+                passed
+            else
+                sed 's/^/    | /' "$scratch/log"
+                failed "$where"
+            fi ;;
+        esac
+    done <"$blocks/list"
+}
+
+: >"$scratch/classes"
+for readme in "$@"; do
+    [ ! -f "$readme" ] || one_readme "${readme#./}"
+done
+ran=$(grep -c run "$scratch/classes" || true)
+exempt=$(grep -c exempt "$scratch/classes" || true)
+echo "blocks: $ran run, $exempt exempt; $(count_sum)"
+count_sum >/dev/null

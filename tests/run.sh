@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# run.sh - runs the cmocka programs of one build, two at a time, and prints
+# the last lines of each.  `run.sh BUILD [NAME...]`: all of tests/*_test.c, or
+# those named (queue_test).  A program that crashes, hangs for five minutes,
+# or runs no test counts as one failure.
+set -eu
+cd "$(dirname "$0")/.."
+
+one() {
+    name=$(basename "$1") log=$1.log status=0
+    timeout 300 "$1" >"$log" 2>&1 || status=$?
+    awk -v name="$name" -v status="$status" -v counts="$COUNTS" '
+    /^\[  PASSED  \] [0-9]+ test/ { passed += $4 }
+    /^\[  SKIPPED \] [0-9]+ test/ { skipped += $4 }
+    /^\[  FAILED  \] [0-9]+ test/ { failed += $4 }
+    /^\[==========\] [0-9]+ test/ || /^\[  PASSED  \]/ ||
+    /^\[  SKIPPED \] [0-9]/ || /^\[  FAILED  \] [0-9]/ {
+        closing = closing "\n    " $0
+    }
+    /^skip/ { closing = closing "\n    " $0 }
+    { last[NR % 40] = $0 }
+    END {
+        if (status != 0 && !failed) failed = 1
+        if (status == 0 && !passed && !skipped) failed = 1
+        printf "%d %d\n", passed, failed >>counts
+        printf "%s%s\n", name, closing
+        if (failed) {
+            printf "FAILED  %s, exit status %d, ends:\n", name, status
+            for (i = NR > 39 ? NR - 39 : 1; i <= NR; i++)
+                print "    | " last[i % 40]
+        }
+    }' "$log"
+}
+
+. tests/count.sh
+if [ "$1" = --one ]; then
+    one "$2"
+    exit
+fi
+build=$1
+shift
+[ $# -gt 0 ] || set -- $(cd tests && ls -- *_test.c 2>/dev/null | sed 's/\.c$//')
+[ $# -gt 0 ] || { echo "no tests yet"; exit 0; }
+for name in "$@"; do
+    echo "$build/tests/$name"
+done | xargs -P 2 -n 1 "$0" --one
+echo "$build: $(count_sum)"
+count_sum >/dev/null
