@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "sim/digest.h"
 #include "sim/queue.h"
 
 struct loop {
@@ -24,6 +25,7 @@ struct loop {
 
 struct loop *loop_new(struct loop_limits limits)
 {
+    assert(limits.until_ns >= 0);
     struct loop *loop = calloc(1, sizeof *loop);
     assert(loop != NULL && "out of memory for a loop");
     loop->limits = limits;
@@ -55,23 +57,10 @@ bool loop_cancel(struct loop *loop, struct loop_handle handle)
     return queue_cancel(&loop->queue, handle);
 }
 
-/* Not a hash for strangers, but any change of one event, or of the order of
- * two, changes it with a chance of 1 - 2^-64.  The multiplier is that of
- * Steele & Vigna 2021 (table 6) for 64-bit congruential generators. */
-static uint64_t digest_mix(uint64_t digest, uint64_t time_ns, uint64_t rank,
-                           uint64_t arg)
-{
-    uint64_t event = time_ns * UINT64_C(0xd1342543de82ef95) ^
-                     (arg + rank * UINT64_C(0x9e3779b97f4a7c15));
-    digest = (digest ^ event) * UINT64_C(0xd1342543de82ef95);
-    return digest ^ digest >> 32;
-}
-
 enum loop_end loop_run(struct loop *loop)
 {
     struct queue *queue = &loop->queue;
-    uint64_t until_ns =
-        loop->limits.until_ns < 0 ? 0 : (uint64_t)loop->limits.until_ns;
+    uint64_t until_ns = (uint64_t)loop->limits.until_ns;
     while (!loop->stopped) {
         const struct queue_entry *first = queue_peek(queue);
         if (first == NULL)
@@ -87,8 +76,8 @@ enum loop_end loop_run(struct loop *loop)
         queue_pop(queue, entry);
         loop->now_ns = (int64_t)entry.time_ns;
         loop->event_count++;
-        loop->digest = digest_mix(loop->digest, entry.time_ns,
-                                  queue_rank(&entry), record.arg);
+        loop->digest = digest_event(loop->digest, entry.time_ns,
+                                    queue_rank(&entry), record.arg);
         record.fn(loop, record.self, record.arg);
     }
     return LOOP_STOPPED;

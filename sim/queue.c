@@ -16,6 +16,7 @@
 
 #define CHUNK_BLOCKS 32u
 #define FIRST_RECORDS 256u
+#define MANY_RECORDS 4096u
 
 struct queue_chunk {
     struct queue_chunk *next;
@@ -55,11 +56,14 @@ size_t queue_held_bytes(const struct queue *queue)
            queue->chunk_count * sizeof *queue->chunk;
 }
 
-/* More records, all on the free list, lowest slot first. */
+/* More records, all on the free list, lowest slot first.  By a quarter once
+ * there are many: an event may take 64 bytes, records that wait included. */
 void queue_grow(struct queue *queue)
 {
     uint32_t old = queue->record_room;
-    uint32_t room = old == 0 ? FIRST_RECORDS : old + old / 2;
+    uint32_t room = old < FIRST_RECORDS ? FIRST_RECORDS
+                    : old < MANY_RECORDS ? 2 * old
+                                         : old + old / 4;
     assert(queue->free_slot == QUEUE_NO_SLOT);
     assert(room > old && room < QUEUE_NO_SLOT);
     struct queue_record *record =
