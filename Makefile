@@ -32,7 +32,7 @@ LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null || \
                 echo -lgsl -lgslcblas -lyaml -lz) -lm -pthread
 SANS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
                     -fno-omit-frame-pointer)
-MODE := -std=c11 $(CFLAGS) -ffp-contract=off $(SANS)
+MODE := $(strip -std=c11 $(CFLAGS) -ffp-contract=off $(SANS))
 ALL  := $(MODE) $(WARN) $(WERROR) -pthread -ffile-prefix-map=$(CURDIR)=. \
         -I. $(INCS) -D_POSIX_C_SOURCE=200809L $(CPPFLAGS) \
         -DCLUSTERSIM_VERSION=\"$(VERSION)\" -DCLUSTERSIM_FLAGS="\"$(MODE)\""

@@ -36,7 +36,7 @@ build() { $make "$@" GOAL='all tests'; }
 program() { [ ! -f experiments/main.c ] || "$@"; }
 threads() {
     [ ! -f tests/runner_test.c ] || $plain tests/run.sh build/tsan runner_test
-    program $plain tests/same_bytes.sh build/tsan
+    program $plain tests/same_bytes.sh build build/tsan
 }
 installs() {
     rm -rf build/install && $make install DESTDIR="$PWD/build/install" PREFIX=/usr &&

@@ -19,7 +19,10 @@ check() {
     done
 }
 
-bad_1() { object policies/a.c 'void *malloc(unsigned long);' 'void *a(void) { return malloc(8); }'; }
+bad_1() {
+    object policies/a.c 'void *malloc(unsigned long);' \
+        'void *a(void) { return malloc(8); }'
+}
 bad_2() { object policies/a.c 'long time(long *);' 'long a(void) { return time(0); }'; }
 bad_3() { object policies/a.c 'int host_job(int);' 'int a(void) { return host_job(1); }'; }
 good() {
