@@ -156,3 +156,10 @@ size_t arena_used_bytes(const struct arena *arena)
     assert(arena != NULL);
     return arena->used_bytes;
 }
+
+void *arena_resize_own(void *items, size_t count, size_t item_bytes)
+{
+    assert(count > 0 && item_bytes > 0);
+    assert(count <= (SIZE_MAX / 2) / item_bytes);
+    return need(realloc(items, count * item_bytes));
+}

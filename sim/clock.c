@@ -14,6 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/decimal.h"
+
 /* Below INT64_MAX ns by 0.85 s, so that no fraction can overflow (292 y). */
 #define S_LIMIT 9223372036.0
 
@@ -70,44 +72,35 @@ int64_t clock_ns_for_work(double work, double work_per_s)
     return (int64_t)whole_s * CLOCK_NS_PER_S + (int64_t)up_ns;
 }
 
-/* Digits of value, at least `width`, in front of end; the new start. */
-static char *digits_before(char *end, uint64_t value, int width)
-{
-    assert(width >= 1 && width <= 20);
-    do {
-        *--end = (char)('0' + value % 10);
-        value /= 10;
-        width--;
-    } while (value > 0 || width > 0);
-    return end;
-}
-
 size_t clock_format_s(int64_t ns, char *out, size_t out_bytes)
 {
     assert(out != NULL || out_bytes == 0);
-    char buffer[32];
-    char *end = buffer + sizeof buffer;
+    char spare[32];
+    char *text = out_bytes >= sizeof spare ? out : spare;
+    char *end = text;
     /* Unsigned, for INT64_MIN has no positive twin. */
     uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    uint64_t rest_ns = size_ns % (uint64_t)CLOCK_NS_PER_S;
-    char *start = end;
+    uint64_t whole_s = size_ns / (uint64_t)CLOCK_NS_PER_S;
+    uint32_t rest_ns = (uint32_t)(size_ns % (uint64_t)CLOCK_NS_PER_S);
 
-    if (rest_ns > 0) {
-        int width = 9;
-        for (; rest_ns % 10 == 0; width--)
-            rest_ns /= 10;
-        start = digits_before(start, rest_ns, width);
-        *--start = '.';
-    }
-    start = digits_before(start, size_ns / (uint64_t)CLOCK_NS_PER_S, 1);
     if (ns < 0)
-        *--start = '-';
+        *end++ = '-';
+    end = decimal_put(end, whole_s);
+    if (rest_ns > 0) {
+        *end++ = '.';
+        decimal_put_nine(end, rest_ns);
+        end += 9;
+        while (end[-1] == '0')
+            end--;
+    }
 
-    size_t bytes = (size_t)(end - start);
-    assert(bytes < sizeof buffer);
-    if (out_bytes > 0) {
+    size_t bytes = (size_t)(end - text);
+    assert(bytes < sizeof spare);
+    if (text == out) {
+        *end = '\0';
+    } else if (out_bytes > 0) {
         size_t copied = bytes < out_bytes ? bytes : out_bytes - 1;
-        memcpy(out, start, copied);
+        memcpy(out, text, copied);
         out[copied] = '\0';
     }
     return bytes;

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * table.c - rows of CSV in memory.
+ *
+ * A cell is appended to one growing buffer; `column` is the next to fill, so
+ * that a row with a cell too many, too few or of another type cannot be
+ * ended.
+ */
+#include "sim/table.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/decimal.h"
+
+#define NUMBER_BYTES_MAX    40      /* longest cell that is not a text */
+
+struct table {
+    const struct table_column *columns;
+    size_t column_count;
+    size_t column;              /* the next to fill in this row */
+    char *buffer;
+    size_t used_bytes;
+    size_t room_bytes;
+};
+
+struct table *table_new(const struct table_column *columns, size_t count)
+{
+    assert(columns != NULL);
+    assert(count > 0);
+    struct table *table = arena_resize_own(NULL, 1, sizeof *table);
+
+    memset(table, 0, sizeof *table);
+    table->columns = columns;
+    table->column_count = count;
+    return table;
+}
+
+void table_free(struct table *table)
+{
+    if (table == NULL)
+        return;
+    assert(table->used_bytes <= table->room_bytes);
+    free(table->buffer);
+    free(table);
+}
+
+/* Where the next `bytes` bytes go; used_bytes is moved by the caller. */
+static char *reserve(struct table *table, size_t bytes)
+{
+    if (table->room_bytes - table->used_bytes < bytes) {
+        size_t room_bytes = table->room_bytes * 2 + bytes + 4096;
+        table->buffer = arena_resize_own(table->buffer, room_bytes, 1);
+        table->room_bytes = room_bytes;
+    }
+    return table->buffer + table->used_bytes;
+}
+
+/* Starts a cell of at most `bytes` bytes: asserts its type, puts the comma. */
+static char *begin_cell(struct table *table, enum table_type type,
+                        size_t bytes)
+{
+    assert(table != NULL);
+    assert(table->column < table->column_count);
+    assert(table->columns[table->column].type == type);
+    char *out = reserve(table, bytes + 1);
+
+    if (table->column > 0) {
+        *out++ = ',';
+        table->used_bytes++;
+    }
+    table->column++;
+    return out;
+}
+
+void table_text(struct table *table, const char *text)
+{
+    assert(text != NULL);
+    size_t bytes = strlen(text);
+    char *out = begin_cell(table, TABLE_TEXT, 2 * bytes + 2);
+
+    if (text[strcspn(text, ",\"\r\n")] == '\0') {
+        memcpy(out, text, bytes);
+        table->used_bytes += bytes;
+        return;
+    }
+    char *start = out;
+    *out++ = '"';
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            *out++ = '"';
+        *out++ = *text;
+    }
+    *out++ = '"';
+    table->used_bytes += (size_t)(out - start);
+}
+
+void table_count(struct table *table, uint64_t count)
+{
+    char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
+
+    table->used_bytes += (size_t)(decimal_put(out, count) - out);
+    assert(table->used_bytes <= table->room_bytes);
+}
+
+void table_time(struct table *table, int64_t time_ns)
+{
+    assert(time_ns != CLOCK_NEVER_NS);
+    char *out = begin_cell(table, TABLE_TIME, NUMBER_BYTES_MAX);
+
+    table->used_bytes += clock_format_s(time_ns, out, NUMBER_BYTES_MAX);
+    assert(table->used_bytes <= table->room_bytes);
+}
+
+void table_real(struct table *table, double value)
+{
+    char *out = begin_cell(table, TABLE_REAL, NUMBER_BYTES_MAX);
+
+    /* Adding 0 makes -0 a 0: no reader wants to see its sign. */
+    table->used_bytes += table_format_real(value + 0.0, out);
+    assert(table->used_bytes <= table->room_bytes);
+}
+
+void table_empty(struct table *table)
+{
+    assert(table->column < table->column_count);
+    char *out = begin_cell(table, table->columns[table->column].type, 0);
+
+    assert(out == table->buffer + table->used_bytes);
+    (void)out;
+}
+
+void table_end_row(struct table *table)
+{
+    assert(table != NULL);
+    assert(table->column == table->column_count);
+    *reserve(table, 1) = '\n';
+    table->used_bytes++;
+    table->column = 0;
+}
+
+const char *table_bytes(const struct table *table, size_t *bytes)
+{
+    assert(table != NULL && bytes != NULL);
+    assert(table->column == 0);
+    *bytes = table->used_bytes;
+    return table->buffer == NULL ? "" : table->buffer;
+}
+
+void table_clear(struct table *table)
+{
+    assert(table != NULL);
+    table->used_bytes = 0;
+    table->column = 0;
+}
+
+size_t table_header(const struct table_column *columns, size_t count,
+                    char *out, size_t out_bytes)
+{
+    size_t wanted = 0;
+
+    assert(columns != NULL && count > 0);
+    assert(out != NULL || out_bytes == 0);
+    for (size_t i = 0; i < count; i++) {
+        for (const char *c = columns[i].name; *c != '\0'; c++, wanted++) {
+            assert(*c != ',' && *c != '"' && *c != '\n');
+            if (wanted + 1 < out_bytes)
+                out[wanted] = *c;
+        }
+        if (wanted + 1 < out_bytes)
+            out[wanted] = i + 1 < count ? ',' : '\n';
+        wanted++;
+    }
+    if (out_bytes > 0)
+        out[wanted < out_bytes ? wanted : out_bytes - 1] = '\0';
+    return wanted;
+}
+
+/*
+ * The nine digits of a positive value and their exponent: value is about
+ * digits x 10^(exp10 - 8).  Scaling is off by less than 1e-5 of a digit (at
+ * most 16 roundings of 2^-53 in 1e9), so rounding is certain but near a half,
+ * where the exact comparison decides; ties go to even, as glibc's do.
+ */
+static uint32_t nine_digits(double value, int *exp10)
+{
+    int exp2;
+    uint64_t mantissa = decimal_split(value, &exp2);
+    int bits = 0;
+
+    assert(mantissa > 0);
+    for (uint64_t m = mantissa; exp2 == -1074 && m >> 52 == 0; m <<= 1)
+        bits--;                         /* a subnormal's missing bits */
+    /* floor(log10) or one less: 1233 / 4096 is just below log10(2). */
+    int e = ((exp2 + 52 + bits) * 1233) >> 12;
+    double scaled = decimal_scale(value, 8 - e);
+    while (scaled >= 1e9)
+        scaled = decimal_scale(value, 8 - ++e);
+    while (scaled < 1e8)
+        scaled = decimal_scale(value, 8 - --e);
+
+    uint32_t digits = (uint32_t)scaled;
+    double rest = scaled - (double)digits;
+    if (fabs(rest - 0.5) > 1e-5) {
+        digits += rest > 0.5;
+    } else {
+        struct decimal half = {.lead = 2 * (uint64_t)digits + 1,
+                               .exp10 = e - 8};
+        int order = decimal_compare(&half, mantissa, exp2 + 1);
+        digits += order < 0 || (order == 0 && digits % 2 == 1);
+    }
+    if (digits == 1000000000) {
+        digits = 100000000;
+        e++;
+    }
+    *exp10 = e;
+    return digits;
+}
+
+/* d.ddde-05 */
+static char *put_scientific(char *out, const char *digit, int count, int exp10)
+{
+    assert(count >= 1 && count <= 9);
+    *out++ = digit[0];
+    if (count > 1) {
+        *out++ = '.';
+        memcpy(out, digit + 1, (size_t)count - 1);
+        out += count - 1;
+    }
+    *out++ = 'e';
+    *out++ = exp10 < 0 ? '-' : '+';
+    uint32_t size = (uint32_t)(exp10 < 0 ? -exp10 : exp10);
+    assert(size < 400);
+    if (size < 10)
+        *out++ = '0';
+    return decimal_put(out, size);
+}
+
+/* ddd.ddd, ddd000 or 0.000ddd.  Nine digits are copied where fewer count:
+ * a copy of fixed length is one instruction, and what is too much is
+ * overwritten or beyond the end. */
+static char *put_plain(char *out, const char digit[18], int count, int exp10)
+{
+    assert(exp10 >= -4 && exp10 < 9);
+    assert(count >= 1 && count <= 9);
+    if (exp10 < 0) {
+        memcpy(out, "0.000", 5);
+        out += 1 - exp10;
+        memcpy(out, digit, 9);
+        return out + count;
+    }
+    int before = exp10 + 1;             /* digits before the point */
+    memcpy(out, digit, 9);
+    if (count <= before)
+        return out + before;
+    out[before] = '.';
+    memcpy(out + before + 1, digit + before, 9);
+    return out + count + 1;
+}
+
+size_t table_format_real(double value, char out[32])
+{
+    assert(isfinite(value));
+    char *end = out;
+    char digit[18] = {0};       /* nine, and room to copy nine from any */
+    int exp10;
+
+    if (signbit(value))
+        *end++ = '-';
+    value = fabs(value);
+    if (value < 1e9 && value == (double)(uint32_t)value) {
+        end = decimal_put(end, (uint32_t)value);
+    } else {
+        int count = 9;
+        decimal_put_nine(digit, nine_digits(value, &exp10));
+        while (count > 1 && digit[count - 1] == '0')
+            count--;
+        end = exp10 < -4 || exp10 >= 9
+            ? put_scientific(end, digit, count, exp10)
+            : put_plain(end, digit, count, exp10);
+    }
+    *end = '\0';
+    assert(end - out < 32);
+    return (size_t)(end - out);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * table.h - results as CSV whose columns are declared, in order, with units.
+ *
+ * The unit is part of the printed name: wait_s, energy_kwh, cost_usd.  The
+ * same rows give the same bytes on every machine.  A table is written into
+ * memory; whoever made it decides in which order tables reach a file.  Texts
+ * are quoted as RFC 4180 says where they must be.
+ */
+#ifndef SIM_TABLE_H
+#define SIM_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct table;
+
+enum table_type { TABLE_TEXT, TABLE_COUNT, TABLE_TIME, TABLE_REAL };
+
+struct table_column {
+    const char *name;
+    enum table_type type;
+    const char *help;
+};
+
+/* Owns its buffer: table_free returns it. */
+struct table *table_new(const struct table_column *columns, size_t count);
+void table_free(struct table *table);                       /* accepts NULL */
+
+/* Each fills the next column and asserts that it is of that type. */
+void table_text(struct table *table, const char *text);
+void table_count(struct table *table, uint64_t count);
+void table_time(struct table *table, int64_t time_ns);      /* exact */
+void table_real(struct table *table, double value);         /* "%.9g" */
+void table_empty(struct table *table);                      /* any type */
+void table_end_row(struct table *table);    /* asserts that it is full */
+
+/* The rows so far, without a header line; good until the next call. */
+const char *table_bytes(const struct table *table, size_t *bytes);
+void table_clear(struct table *table);      /* forgets rows, keeps columns */
+/* "a,b,c\n" in out; returns the bytes it wanted, as snprintf does. */
+size_t table_header(const struct table_column *columns, size_t count,
+                    char *out, size_t out_bytes);
+
+/* "%.9g" and its bytes, without the cost or the locale of printf. */
+size_t table_format_real(double value, char out[32]);
+
+#endif

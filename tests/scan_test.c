@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scan_test.c - lines of plain and gzip files, and exact numbers. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "sim/scan.h"
+
+struct place {
+    char folder[64];
+    char path[96];
+};
+
+static int make_folder(void **state)
+{
+    struct place *place = calloc(1, sizeof *place);
+
+    snprintf(place->folder, sizeof place->folder, "/tmp/scan_test.XXXXXX");
+    if (mkdtemp(place->folder) == NULL)
+        return -1;
+    snprintf(place->path, sizeof place->path, "%s/a.csv", place->folder);
+    *state = place;
+    return 0;
+}
+
+static int drop_folder(void **state)
+{
+    struct place *place = *state;
+
+    unlink(place->path);
+    rmdir(place->folder);
+    free(place);
+    return 0;
+}
+
+static void write_bytes(const char *path, const char *text, size_t bytes)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, bytes, file), bytes);
+    fclose(file);
+}
+
+static void write_gzip(const char *path, const char *text, size_t bytes)
+{
+    gzFile file = gzopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, text, (unsigned)bytes), bytes);
+    gzclose(file);
+}
+
+static void expect_line(struct scan *scan, const char *wanted)
+{
+    struct err err = {.kind = ERR_NONE};
+    char *line;
+    size_t bytes;
+
+    assert_int_equal(scan_line(scan, &line, &bytes, &err), SCAN_LINE);
+    assert_string_equal(line, wanted);
+    assert_int_equal(bytes, strlen(wanted));
+}
+
+static void expect_end(struct scan *scan)
+{
+    struct err err = {.kind = ERR_NONE};
+    char *line;
+    size_t bytes;
+
+    assert_int_equal(scan_line(scan, &line, &bytes, &err), SCAN_END);
+    assert_int_equal(scan_line(scan, &line, &bytes, &err), SCAN_END);
+}
+
+static struct scan *open_whole(const char *path)
+{
+    struct err err = {.kind = ERR_NONE};
+    struct scan *scan = scan_open(path, &err);
+    assert_non_null(scan);
+    return scan;
+}
+
+/* Reads on to the error. */
+static struct err first_error(const char *path)
+{
+    struct err err = {.kind = ERR_NONE};
+    struct scan *scan = scan_open(path, &err);
+    char *line;
+    size_t bytes;
+    enum scan_step step = SCAN_LINE;
+
+    while (scan != NULL && step == SCAN_LINE)
+        step = scan_line(scan, &line, &bytes, &err);
+    assert_int_not_equal(step, SCAN_END);
+    scan_close(scan);
+    return err;
+}
+
+static void lines_end_with_lf_crlf_or_the_file(void **state)
+{
+    struct place *place = *state;
+    static const char text[] = "\xEF\xBB\xBFone\ntwo\r\n\n\xC3\xA9\r\r\nlast";
+
+    for (int packed = 0; packed < 2; packed++) {
+        if (packed)
+            write_gzip(place->path, text, sizeof text - 1);
+        else
+            write_bytes(place->path, text, sizeof text - 1);
+        struct scan *scan = open_whole(place->path);
+        expect_line(scan, "one");
+        assert_int_equal(scan_pos(scan, 3).line, 1);
+        expect_line(scan, "two");
+        expect_line(scan, "");
+        expect_line(scan, "\xC3\xA9\r");
+        expect_line(scan, "last");
+        assert_int_equal(scan_pos(scan, 3).line, 5);
+        assert_int_equal(scan_pos(scan, 3).col, 3);
+        assert_ptr_equal(scan_pos(scan, 3).file, place->path);
+        expect_end(scan);
+        scan_close(scan);
+    }
+}
+
+static void empty_file_has_no_line(void **state)
+{
+    struct place *place = *state;
+
+    write_bytes(place->path, "", 0);
+    struct scan *scan = open_whole(place->path);
+    expect_end(scan);
+    assert_int_equal(scan_pos(scan, 1).line, 0);
+    scan_close(scan);
+    scan_close(NULL);
+}
+
+static void lines_across_blocks_stay_whole(void **state)
+{
+    struct place *place = *state;
+    size_t room = 4000000;
+    char *text = malloc(room);
+    size_t used = 0;
+    int lines = 0;
+    char wanted[64];
+
+    while (used + 100 < room) {
+        int got = snprintf(text + used, 100, "%d,%*s|\n", lines,
+                           lines % 50, "");
+        used += (size_t)got;
+        lines++;
+    }
+    write_gzip(place->path, text, used);
+    struct scan *scan = open_whole(place->path);
+    for (int i = 0; i < lines; i++) {
+        snprintf(wanted, sizeof wanted, "%d,%*s|", i, i % 50, "");
+        expect_line(scan, wanted);
+    }
+    expect_end(scan);
+    scan_close(scan);
+    free(text);
+}
+
+static void longest_line_is_one_mebibyte(void **state)
+{
+    struct place *place = *state;
+    size_t limit = (size_t)1 << 20;
+    char *text = malloc(limit + 2);
+
+    memset(text, 'x', limit + 1);
+    text[limit] = '\0';
+    for (int with_end = 0; with_end < 2; with_end++) {
+        text[limit] = '\n';
+        write_bytes(place->path, text, limit + (size_t)with_end);
+        text[limit] = '\0';
+        struct scan *scan = open_whole(place->path);
+        expect_line(scan, text);
+        expect_end(scan);
+        scan_close(scan);
+    }
+    text[limit] = 'x';
+    text[limit + 1] = '\n';
+    write_bytes(place->path, text, limit + 2);
+    struct err err = first_error(place->path);
+    assert_int_equal(err.kind, ERR_SYNTAX);
+    assert_int_equal(err.pos.line, 1);
+    assert_string_equal(err.text, "the line is longer than 1 MiB");
+    free(text);
+}
+
+static void what_cannot_be_read_says_so(void **state)
+{
+    struct place *place = *state;
+    struct err err = first_error(place->path);
+
+    assert_int_equal(err.kind, ERR_IO);
+    assert_string_equal(err.text,
+                        "cannot read the file: No such file or directory");
+    err = first_error(place->folder);
+    assert_int_equal(err.kind, ERR_IO);
+    assert_string_equal(err.text, "cannot read the file: Is a directory");
+}
+
+static void damaged_gzip_says_so(void **state)
+{
+    struct place *place = *state;
+    enum { BYTES = 300000 };
+    char *text = malloc(BYTES);
+    uint64_t word = 1;
+
+    for (size_t i = 0; i < BYTES; i++) {
+        word = word * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        text[i] = i % 60 == 59 ? '\n' : (char)('a' + (word >> 60));
+    }
+    write_gzip(place->path, text, BYTES);
+    FILE *file = fopen(place->path, "rb");
+    size_t packed = fread(text, 1, BYTES, file);
+    fclose(file);
+    assert_in_range(packed, 1000, BYTES - 1);
+    write_bytes(place->path, text, packed / 2);
+    struct err err = first_error(place->path);
+    assert_int_equal(err.kind, ERR_IO);
+    assert_string_equal(err.text, "the gzip data ends too early");
+    text[packed / 2] = (char)(text[packed / 2] ^ 0x55);
+    text[packed / 2 + 1] = (char)(text[packed / 2 + 1] ^ 0x55);
+    write_bytes(place->path, text, packed);
+    err = first_error(place->path);
+    assert_int_equal(err.kind, ERR_IO);
+    assert_string_equal(err.text, "the gzip data is corrupt");
+    free(text);
+}
+
+static void bytes_that_are_no_text_are_located(void **state)
+{
+    struct place *place = *state;
+
+    write_bytes(place->path, "a\nb\xC3\xA9\xFFz\n", 8);
+    struct err err = first_error(place->path);
+    assert_int_equal(err.kind, ERR_SYNTAX);
+    assert_int_equal(err.pos.line, 2);
+    assert_int_equal(err.pos.col, 3);
+    assert_string_equal(err.text, "byte 0xFF is not UTF-8 text");
+    write_bytes(place->path, "a\0b\n", 4);
+    err = first_error(place->path);
+    assert_int_equal(err.pos.line, 1);
+    assert_int_equal(err.pos.col, 2);
+    assert_string_equal(err.text, "byte 0x00 is not UTF-8 text");
+    write_bytes(place->path, "\xED\xA0\x80", 3);        /* a surrogate */
+    assert_int_equal(first_error(place->path).kind, ERR_SYNTAX);
+    write_bytes(place->path, "ab\xE2\x82", 4);          /* cut off */
+    assert_int_equal(first_error(place->path).pos.col, 3);
+}
+
+static void nul_far_into_the_file_is_located(void **state)
+{
+    struct place *place = *state;
+    enum { BYTES = 200000 };
+    char *text = malloc(BYTES);
+
+    memset(text, 'x', BYTES);
+    for (size_t i = 99; i < BYTES; i += 100)
+        text[i] = '\n';
+    text[150000 + 7] = '\0';
+    write_bytes(place->path, text, BYTES);
+    struct err err = first_error(place->path);
+    assert_int_equal(err.pos.line, 1501);
+    assert_int_equal(err.pos.col, 8);
+    assert_string_equal(err.text, "a NUL byte: the file is not text");
+    free(text);
+}
+
+static void integers_are_whole_fields(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "", "-", "+", " 1", "1 ", "1.0", "1e3", "0x10", "--1",
+        "9223372036854775808", "-9223372036854775809", "nan", "1_000",
+        "99999999999999999999999",
+    };
+    int64_t value = 0;
+
+    assert_true(scan_i64("9223372036854775807", 19, &value));
+    assert_true(value == INT64_MAX);
+    assert_true(scan_i64("-9223372036854775808", 20, &value));
+    assert_true(value == INT64_MIN);
+    assert_true(scan_i64("+007", 4, &value));
+    assert_int_equal(value, 7);
+    assert_true(scan_i64("12,34", 2, &value));
+    assert_int_equal(value, 12);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(scan_i64(bad[i], strlen(bad[i]), &value));
+    assert_int_equal(value, 12);
+}
+
+static void check_real(const char *text)
+{
+    double value = 0.0;
+    double wanted = strtod(text, NULL);
+
+    assert_true(scan_f64(text, strlen(text), &value));
+    if (memcmp(&value, &wanted, sizeof value) != 0)
+        print_message("%s: %a, strtod says %a\n", text, value, wanted);
+    assert_memory_equal(&value, &wanted, sizeof value);
+}
+
+static void reals_equal_strtod_at_the_corners(void **state)
+{
+    (void)state;
+    static const char *const corners[] = {
+        "0", "-0", "0.1", "1.", ".5", "1e22", "1e23", "9007199254740993",
+        "9007199254740992.99999999999999999999999999", "1e-1000", "0e99999",
+        "9007199254740993.00000000000000000000000001",
+        "2.4703282292062327e-324",
+        "2.4703282292062328e-324", "4.9e-324", "2.2250738585072011e-308",
+        "2.2250738585072014e-308", "1.7976931348623157e308",
+        "1.7976931348623158e308", "179769313486231570000e288",
+        "100000000000000000000000000000000000000000", "0.000000000000000000001",
+        "123456789012345678901234567890e-20", "8.5e-1", "1E+5",
+        "0.500000000000000166533453693773481063544750213623046875",
+        "0.30000000000000004", "1152921504606846975.5", "3e-324",
+        "0.00000000000000000000000000000000000000000000000000000000000001e70",
+    };
+    for (size_t i = 0; i < sizeof corners / sizeof corners[0]; i++)
+        check_real(corners[i]);
+}
+
+/* Halfway between two doubles, to the last digit, and a hair beside it. */
+static void exact_halves_go_to_even_and_hairs_do_not(void **state)
+{
+    (void)state;
+    char text[1300];
+    uint64_t word = 5;
+
+    for (int i = 0; i < 300; i++) {
+        word = word * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        double low = ldexp(1.0 + (double)(word >> 12) * 0x1p-52,
+                           (int)(word % 100) - 50 - 970 * (i % 3 == 1));
+        double high = nextafter(low, INFINITY);
+        /* glibc prints every digit of a long double, which holds the half. */
+        int bytes = snprintf(text, 1200, "%.1100Lf",
+                             ((long double)low + (long double)high) / 2);
+        assert_in_range(bytes, 1100, 1199);
+        check_real(text);
+        strcat(text, "0000001");
+        check_real(text);
+        text[strlen(text) - 9] = '\0';
+        check_real(text);
+    }
+}
+
+static void reals_equal_strtod_for_random_texts(void **state)
+{
+    (void)state;
+    char text[64];
+    uint64_t word = 9;
+
+    for (int i = 0; i < 300000; i++) {
+        word = word * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        uint64_t mixed = word ^ word >> 29;
+        double value;
+        memcpy(&value, &mixed, sizeof value);
+        if (!isfinite(value))
+            continue;
+        snprintf(text, sizeof text, i % 2 ? "%.17g" : "%.16g", value);
+        if (isfinite(strtod(text, NULL)))
+            check_real(text);
+        snprintf(text, sizeof text, "%.6f", (double)(mixed >> 34) / 997.0);
+        check_real(text);
+    }
+}
+
+static void what_is_no_finite_number_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "", ".", "-", "-.", "e5", "1e", "1e+", "1.2.3", "1,5", " 1", "1 ",
+        "inf", "nan", "0x1p3", "1e309", "-1e400", "1e99999999999", "1d5",
+        "1.7976931348623159e308",
+    };
+    double value = 7.0;
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(scan_f64(bad[i], strlen(bad[i]), &value));
+    assert_true(value == 7.0);
+}
+
+static void check_time(const char *text, int64_t wanted)
+{
+    int64_t ns = -7;
+    assert_true(scan_time(text, strlen(text), &ns));
+    assert_int_equal(ns, wanted);
+}
+
+static void times_are_exact(void **state)
+{
+    (void)state;
+    int64_t ns = 3;
+
+    check_time("552.21", INT64_C(552210000000));
+    check_time("1e3", INT64_C(1000000000000));
+    check_time("0", 0);
+    check_time("-1.5", INT64_C(-1500000000));
+    check_time("0.0000000005", 1);
+    check_time("-0.0000000005", -1);
+    check_time("0.00000000049999999999999999999999", 0);
+    check_time("1506816000.123456789", INT64_C(1506816000123456789));
+    check_time("1506816000.1234567894", INT64_C(1506816000123456789));
+    check_time("1506816000.1234567895", INT64_C(1506816000123456790));
+    check_time("00000000000000000000000000001.000000000000000000000000",
+               INT64_C(1000000000));
+    check_time("12345678901234567890e-11", INT64_C(123456789012345679));
+    check_time("1e-30", 0);
+    check_time("1e-2000", 0);
+    check_time("5e-10", 1);
+    check_time("9223372035.999999999", INT64_C(9223372035999999999));
+    assert_false(scan_time("9223372036", 10, &ns));
+    assert_false(scan_time("1e300", 5, &ns));
+    assert_false(scan_time("99999999999999999999999", 23, &ns));
+    assert_false(scan_time("12s", 3, &ns));
+    assert_false(scan_time("", 0, &ns));
+    assert_int_equal(ns, 3);
+}
+
+#define IN_FOLDER(test) \
+    cmocka_unit_test_setup_teardown(test, make_folder, drop_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(lines_end_with_lf_crlf_or_the_file),
+        IN_FOLDER(empty_file_has_no_line),
+        IN_FOLDER(lines_across_blocks_stay_whole),
+        IN_FOLDER(longest_line_is_one_mebibyte),
+        IN_FOLDER(what_cannot_be_read_says_so),
+        IN_FOLDER(damaged_gzip_says_so),
+        IN_FOLDER(bytes_that_are_no_text_are_located),
+        IN_FOLDER(nul_far_into_the_file_is_located),
+        cmocka_unit_test(integers_are_whole_fields),
+        cmocka_unit_test(reals_equal_strtod_at_the_corners),
+        cmocka_unit_test(exact_halves_go_to_even_and_hairs_do_not),
+        cmocka_unit_test(reals_equal_strtod_for_random_texts),
+        cmocka_unit_test(what_is_no_finite_number_is_refused),
+        cmocka_unit_test(times_are_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

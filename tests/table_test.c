@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* table_test.c - CSV cells, their quoting, and "%.9g" to the byte. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/table.h"
+
+static const struct table_column columns[] = {
+    {"job", TABLE_TEXT, "name"},
+    {"gpus", TABLE_COUNT, "how many"},
+    {"wait_s", TABLE_TIME, "from submit to start"},
+    {"cost_usd", TABLE_REAL, "what it cost"},
+};
+
+static void check_rows(const struct table *table, const char *wanted)
+{
+    size_t bytes;
+    const char *rows = table_bytes(table, &bytes);
+    assert_int_equal(bytes, strlen(wanted));
+    assert_memory_equal(rows, wanted, bytes);
+}
+
+static void rows_hold_their_cells_in_order(void **state)
+{
+    (void)state;
+    struct table *table = table_new(columns, 4);
+
+    check_rows(table, "");
+    table_text(table, "a");
+    table_count(table, 18446744073709551615u);
+    table_time(table, INT64_C(12000000003));
+    table_real(table, 0.1);
+    table_end_row(table);
+    table_empty(table);
+    table_empty(table);
+    table_empty(table);
+    table_empty(table);
+    table_end_row(table);
+    table_text(table, "");
+    table_count(table, 0);
+    table_time(table, -1);
+    table_real(table, -0.0);
+    table_end_row(table);
+    check_rows(table, "a,18446744073709551615,12.000000003,0.1\n,,,\n"
+                      ",0,-0.000000001,0\n");
+    table_clear(table);
+    check_rows(table, "");
+    table_free(table);
+    table_free(NULL);
+}
+
+static void texts_are_quoted_only_where_they_must_be(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"plain text", "plain text\n"},
+        {"a,b", "\"a,b\"\n"},
+        {"say \"hi\"", "\"say \"\"hi\"\"\"\n"},
+        {"two\nlines", "\"two\nlines\"\n"},
+        {"\r", "\"\r\"\n"},
+        {"\"", "\"\"\"\"\n"},
+        {"na\xC3\xAFve", "na\xC3\xAFve\n"},
+    };
+    struct table *table = table_new(columns, 1);
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        table_text(table, pairs[i][0]);
+        table_end_row(table);
+        check_rows(table, pairs[i][1]);
+        table_clear(table);
+    }
+    table_free(table);
+}
+
+static void header_names_the_columns(void **state)
+{
+    (void)state;
+    char out[64];
+    char cut[5];
+
+    assert_int_equal(table_header(columns, 4, out, sizeof out), 25);
+    assert_string_equal(out, "job,gpus,wait_s,cost_usd\n");
+    assert_int_equal(table_header(columns, 4, cut, sizeof cut), 25);
+    assert_string_equal(cut, "job,");
+    assert_int_equal(table_header(columns, 4, NULL, 0), 25);
+}
+
+static void same_as_printf(double value)
+{
+    char ours[32];
+    char theirs[64];
+
+    snprintf(theirs, sizeof theirs, "%.9g", value);
+    size_t bytes = table_format_real(value, ours);
+    if (strcmp(ours, theirs) != 0)
+        print_message("%a: %s, printf says %s\n", value, ours, theirs);
+    assert_string_equal(ours, theirs);
+    assert_int_equal(bytes, strlen(theirs));
+}
+
+static uint64_t next_word(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    uint64_t word = *state;
+    word ^= word >> 33;
+    word *= UINT64_C(0xff51afd7ed558ccd);
+    return word ^ word >> 29;
+}
+
+static void reals_equal_printf_at_the_corners(void **state)
+{
+    (void)state;
+    static const double corners[] = {
+        0.0, -0.0, 1.0, -1.0, 0.5, 0.1, 1e-4, 9.9999e-5, 99999.99999e-9, 1e8,
+        999999999.0, 1e9, 1e15, 1e16, 1e22, 1e23, 1e100, 123456789.5,
+        123456788.5, 999999999.5, 999999998.5, 9999999995.0, 4294967295.0,
+        4294967296.0, 100000000.5, 1234567890.0, 0.000123456789123,
+        552.21, 1e-5, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308,
+        0.30000000000000004, 2.5, 1e-300, 4.9406564584124654e-320,
+    };
+    for (size_t i = 0; i < sizeof corners / sizeof corners[0]; i++)
+        same_as_printf(corners[i]);
+    for (int e = -1074; e < 1024; e++) {
+        same_as_printf(ldexp(1.0, e));
+        same_as_printf(nextafter(ldexp(1.0, e), 0.0));
+    }
+    for (double p = 1e-300; p < 1e300; p *= 10.0) {
+        same_as_printf(p);
+        same_as_printf(nextafter(p, 0.0));
+        same_as_printf(nextafter(p, INFINITY));
+    }
+}
+
+static void reals_equal_printf_for_random_values(void **state)
+{
+    (void)state;
+    uint64_t seed = 42;
+
+    for (int i = 0; i < 1000000; i++) {
+        uint64_t word = next_word(&seed);
+        double value;
+        if (i % 4 == 0) {               /* any bit pattern */
+            memcpy(&value, &word, sizeof value);
+            if (!isfinite(value))
+                continue;
+        } else if (i % 4 == 1) {        /* usual sizes */
+            value = (double)(word >> 11) * 0x1p-53 *
+                    pow(10.0, (double)(word % 30) - 12.0);
+        } else if (i % 4 == 2) {        /* short decimals */
+            value = (double)(word >> 40) / 1000.0;
+        } else {                        /* halves: exact ties */
+            value = (double)(word % 2000000000) + 0.5;
+        }
+        same_as_printf(value);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_hold_their_cells_in_order),
+        cmocka_unit_test(texts_are_quoted_only_where_they_must_be),
+        cmocka_unit_test(header_names_the_columns),
+        cmocka_unit_test(reals_equal_printf_at_the_corners),
+        cmocka_unit_test(reals_equal_printf_for_random_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
