@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * flow.c - fluid flows in time: rates become progress, progress becomes ends.
+ *
+ * sim/share says what the rates are; this file says since when.  A flow keeps
+ * its work left at the instant its rate last changed; a link keeps the area
+ * under its load up to the instant that last changed.  Nothing is touched while
+ * rates stand still.
+ *
+ * Invariant: whenever time moves on, nothing is dirty: a change made at an
+ * instant puts one event at that instant in LOOP_RANK_SETTLE.
+ * Invariant: a flow whose rate is above 0 has a finish event, at its end
+ * rounded up to whole nanoseconds; when that fires, the flow is done, whatever
+ * rounding has left of its work.
+ */
+#include "sim/flow.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/clock.h"
+#include "sim/loop.h"
+#include "sim/share.h"
+
+struct flow {
+    double left;                /* at since_ns */
+    int64_t since_ns;
+    int64_t finish_ns;          /* CLOCK_NEVER_NS: no event */
+    struct loop_handle finish;
+    uint32_t generation;        /* odd while alive */
+    flow_done_fn *done;
+    void *self;
+    uint64_t arg;
+};
+
+struct flow_link {
+    struct share_sum area;      /* up to since_ns */
+    int64_t since_ns;
+};
+
+struct flow_net {
+    struct loop *loop;
+    struct share share;
+    struct flow *flow;          /* beside share.flow */
+    uint32_t flow_room;
+    struct flow_link *link;     /* beside share.link */
+    uint32_t link_room;
+    bool settle_pending;
+};
+
+struct flow_net *flow_new(struct loop *loop)
+{
+    struct flow_net *net = calloc(1, sizeof *net);
+
+    assert(loop != NULL && net != NULL);
+    net->loop = loop;
+    share_init(&net->share);
+    return net;
+}
+
+void flow_free(struct flow_net *net)
+{
+    if (net == NULL)
+        return;
+    share_release(&net->share);
+    free(net->flow);
+    free(net->link);
+    free(net);
+}
+
+/* Links in time ----------------------------------------------------------- */
+
+static double area_since(const struct flow_net *net, uint32_t link)
+{
+    int64_t past_ns = loop_now_ns(net->loop) - net->link[link].since_ns;
+
+    assert(past_ns >= 0);
+    if (past_ns == 0)
+        return 0;
+    return share_sum_value(net->share.link[link].load) *
+           clock_s_from_ns(past_ns);
+}
+
+/* Must come before a link's load changes. */
+static void area_settle(struct flow_net *net, uint32_t link)
+{
+    int64_t now_ns = loop_now_ns(net->loop);
+
+    if (net->link[link].since_ns == now_ns)
+        return;
+    share_sum_add(&net->link[link].area, area_since(net, link));
+    net->link[link].since_ns = now_ns;
+}
+
+static void flow_areas_settle(struct flow_net *net, uint32_t slot)
+{
+    const struct share_flow *shared = &net->share.flow[slot];
+    const struct share_use *use = share_uses(&net->share, shared);
+    uint32_t k;
+
+    for (k = 0; k < shared->use_count; k++)
+        area_settle(net, use[k].link);
+}
+
+/* Flows in time ----------------------------------------------------------- */
+
+/* Work left now; the rate in force has been so since since_ns. */
+static double left_now(const struct flow_net *net, uint32_t slot)
+{
+    const struct flow *flow = &net->flow[slot];
+    int64_t now_ns = loop_now_ns(net->loop);
+    double left;
+
+    assert(now_ns >= flow->since_ns);
+    if (flow->finish_ns <= now_ns)
+        return 0;
+    left = flow->left - net->share.flow[slot].rate *
+                            clock_s_from_ns(now_ns - flow->since_ns);
+    return left > 0 ? left : 0;
+}
+
+/* Its last event's slot is passed as the argument; gone means gone. */
+static void flow_remove(struct flow_net *net, uint32_t slot)
+{
+    struct flow *flow = &net->flow[slot];
+
+    assert((flow->generation & 1) == 1);
+    flow_areas_settle(net, slot);
+    share_drop(&net->share, slot);
+    flow->generation++;
+}
+
+static void settle_later(struct flow_net *net);
+
+static void on_finish(struct loop *loop, void *self, uint64_t arg)
+{
+    struct flow_net *net = self;
+    uint32_t slot = (uint32_t)arg;
+    struct flow flow = net->flow[slot];
+
+    assert(loop == net->loop && flow.finish_ns == loop_now_ns(loop));
+    flow_remove(net, slot);
+    settle_later(net);
+    if (flow.done != NULL)
+        flow.done(flow.self, flow.arg);
+}
+
+/* Moves the finish to where the rate in force puts it.  A flow due at this
+ * very instant stays due. */
+static void finish_move(struct flow_net *net, uint32_t slot)
+{
+    struct flow *flow = &net->flow[slot];
+    int64_t now_ns = loop_now_ns(net->loop);
+    int64_t need_ns, finish_ns;
+
+    assert(flow->since_ns == now_ns);
+    if (flow->finish_ns <= now_ns)
+        return;
+    need_ns = clock_ns_for_work(flow->left, net->share.flow[slot].rate);
+    finish_ns = need_ns < CLOCK_NEVER_NS - now_ns ? now_ns + need_ns
+                                                  : CLOCK_NEVER_NS;
+    if (finish_ns == flow->finish_ns)
+        return;
+    if (flow->finish_ns != CLOCK_NEVER_NS)
+        loop_cancel(net->loop, flow->finish);
+    flow->finish_ns = finish_ns;
+    if (finish_ns != CLOCK_NEVER_NS)
+        flow->finish = loop_at(net->loop, finish_ns, LOOP_RANK_FINISH,
+                               on_finish, net, slot);
+}
+
+/* Puts the solved rate of one flow in force from now on. */
+static void rate_change(struct flow_net *net, uint32_t slot)
+{
+    struct flow *flow = &net->flow[slot];
+
+    if (net->share.flow[slot].use_count > 0)
+        flow_areas_settle(net, slot);
+    flow->left = left_now(net, slot);
+    flow->since_ns = loop_now_ns(net->loop);
+    share_commit(&net->share, slot);
+    finish_move(net, slot);
+}
+
+/* Settling ---------------------------------------------------------------- */
+
+static void settle(struct flow_net *net)
+{
+    struct share *share = &net->share;
+    uint32_t i;
+
+    if (!share_is_dirty(share))
+        return;
+    share_solve(share);
+    for (i = 0; i < share->set.count; i++) {
+        const struct share_flow *shared = &share->flow[share->set.item[i]];
+
+        if (shared->next != shared->rate)
+            rate_change(net, share->set.item[i]);
+    }
+}
+
+static void on_settle(struct loop *loop, void *self, uint64_t arg)
+{
+    struct flow_net *net = self;
+
+    assert(loop == net->loop && net->settle_pending);
+    (void)arg;
+    net->settle_pending = false;
+    settle(net);
+}
+
+static void settle_later(struct flow_net *net)
+{
+    if (net->settle_pending || !share_is_dirty(&net->share))
+        return;
+    net->settle_pending = true;
+    loop_at(net->loop, loop_now_ns(net->loop), LOOP_RANK_SETTLE, on_settle,
+            net, 0);
+}
+
+/* Links ------------------------------------------------------------------- */
+
+uint32_t flow_link_add(struct flow_net *net, double capacity)
+{
+    uint32_t link = share_link_add(&net->share, capacity);
+
+    if (net->share.link_room != net->link_room) {
+        net->link_room = net->share.link_room;
+        net->link = realloc(net->link, net->link_room * sizeof *net->link);
+        assert(net->link != NULL);
+    }
+    net->link[link].area = (struct share_sum){0, 0};
+    net->link[link].since_ns = loop_now_ns(net->loop);
+    return link;
+}
+
+void flow_link_set(struct flow_net *net, uint32_t link, double capacity)
+{
+    share_link_set(&net->share, link, capacity);
+    settle_later(net);
+}
+
+uint32_t flow_link_count(const struct flow_net *net)
+{
+    return net->share.link_count;
+}
+
+double flow_link_load(struct flow_net *net, uint32_t link)
+{
+    assert(link < net->share.link_count);
+    settle(net);
+    return share_sum_value(net->share.link[link].load);
+}
+
+double flow_link_area(struct flow_net *net, uint32_t link)
+{
+    struct share_sum area;
+
+    assert(link < net->share.link_count);
+    area = net->link[link].area;
+    share_sum_add(&area, area_since(net, link));
+    return share_sum_value(area);
+}
+
+double flow_link_capacity(const struct flow_net *net, uint32_t link)
+{
+    assert(link < net->share.link_count);
+    return net->share.link[link].capacity;
+}
+
+/* Flows ------------------------------------------------------------------- */
+
+bool flow_alive(const struct flow_net *net, struct flow_handle handle)
+{
+    return handle.slot < net->share.flow_count &&
+           (handle.generation & 1) == 1 &&
+           net->flow[handle.slot].generation == handle.generation;
+}
+
+static uint32_t slot_take(struct flow_net *net, const struct flow_spec *spec)
+{
+    uint32_t slot = share_add(&net->share, spec->weight, spec->rate_max,
+                              spec->use_count);
+    uint32_t i = net->flow_room;
+
+    if (net->share.flow_room != i) {
+        net->flow_room = net->share.flow_room;
+        net->flow = realloc(net->flow, net->flow_room * sizeof *net->flow);
+        assert(net->flow != NULL);
+        for (; i < net->flow_room; i++)
+            net->flow[i].generation = 0;
+    }
+    return slot;
+}
+
+/* A flow without links runs at its cap; the solver never hears of it. */
+static void rate_unshared(struct flow_net *net, uint32_t slot)
+{
+    struct share_flow *shared = &net->share.flow[slot];
+
+    assert(shared->use_count == 0 && isfinite(shared->rate_max));
+    shared->next = shared->rate_max;
+    if (shared->next != shared->rate)
+        rate_change(net, slot);
+}
+
+struct flow_handle flow_start(struct flow_net *net,
+                              const struct flow_spec *spec)
+{
+    struct flow *flow;
+    uint32_t slot, k;
+
+    assert(spec->work > 0 && isfinite(spec->work));
+    assert(spec->use_count > 0 || isfinite(spec->rate_max));
+    slot = slot_take(net, spec);
+    flow = &net->flow[slot];
+    flow->left = spec->work;
+    flow->since_ns = loop_now_ns(net->loop);
+    flow->finish_ns = CLOCK_NEVER_NS;
+    flow->generation++;
+    flow->done = spec->done;
+    flow->self = spec->self;
+    flow->arg = spec->arg;
+    for (k = 0; k < spec->use_count; k++)
+        share_use(&net->share, slot, k, spec->use[k].link,
+                  spec->use[k].per_unit);
+    if (spec->use_count > 0)
+        share_dirty(&net->share, slot);
+    else
+        rate_unshared(net, slot);
+    settle_later(net);
+    return (struct flow_handle){slot, flow->generation};
+}
+
+double flow_stop(struct flow_net *net, struct flow_handle handle)
+{
+    struct flow *flow;
+    double left;
+
+    if (!flow_alive(net, handle))
+        return 0;
+    flow = &net->flow[handle.slot];
+    left = left_now(net, handle.slot);
+    if (flow->finish_ns != CLOCK_NEVER_NS)
+        loop_cancel(net->loop, flow->finish);
+    flow_remove(net, handle.slot);
+    settle_later(net);
+    return left;
+}
+
+void flow_set_cap(struct flow_net *net, struct flow_handle handle,
+                  double rate_max)
+{
+    const struct share_flow *shared;
+
+    assert(rate_max >= 0);
+    if (!flow_alive(net, handle))
+        return;
+    shared = &net->share.flow[handle.slot];
+    if (shared->rate_max == rate_max)
+        return;
+    share_cap(&net->share, handle.slot, rate_max);
+    if (shared->use_count == 0)
+        rate_unshared(net, handle.slot);
+    settle_later(net);
+}
+
+double flow_rate(struct flow_net *net, struct flow_handle handle)
+{
+    if (!flow_alive(net, handle))
+        return 0;
+    settle(net);
+    return net->share.flow[handle.slot].rate;
+}
+
+double flow_left(struct flow_net *net, struct flow_handle handle)
+{
+    return flow_alive(net, handle) ? left_now(net, handle.slot) : 0;
+}
+
+uint32_t flow_bottleneck(struct flow_net *net, struct flow_handle handle)
+{
+    if (!flow_alive(net, handle))
+        return UINT32_MAX;
+    settle(net);
+    return net->share.flow[handle.slot].bottleneck;
+}

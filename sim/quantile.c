@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * quantile.c - quantiles of a stream: exact while small, then a t-digest.
+ *
+ * Up to QUANTILE_EXACT_MAX samples are kept and sorted on demand.  Beyond, they
+ * are the input buffer of a merging t-digest: T. Dunning, O. Ertl, Computing
+ * extremely accurate quantiles using t-digests, arXiv:1902.04023 (2019), with
+ * scale function k1 and compression DELTA.  A centroid at p then holds at most
+ * 2 pi sqrt(p (1 - p)) / DELTA of the samples: it is narrow in the tails.
+ *
+ * Error: |share of samples below the answer - p|, for streams of 1 to 10
+ * million samples (uniform, exponential, lognormal, Pareto 1.1, two far peaks;
+ * random, rising, falling and zigzag order), is pinned by the test below
+ * 0.1 % at p = 0.5, 0.03 % at 0.9 and 0.95, 0.02 % at 0.99 and 0.006 % at
+ * 0.999.  It is a measured bound: order chosen to harm a t-digest can exceed
+ * it (Cormode et al., PODS 2021).  The answer lies between samples, so it need
+ * not be one of them, as it is while exact.
+ *
+ * Memory: at most 160 KiB a stream, however long (the arena keeps what growing
+ * leaves behind); nothing depends on anything but the order of the samples.
+ */
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/arena.h"
+#include "sim/tally.h"
+
+#define DELTA 2000.0
+/* Neighbours always weigh more than one step of k together, of DELTA / 2. */
+#define CENTROID_MAX 2048u
+#define ROOM_FIRST 64u
+#define PI 3.14159265358979323846
+
+struct centroid {
+    double mean, count;
+};
+
+struct quantile {
+    struct arena *arena;
+    uint64_t count;
+    double min, max;
+    double *sample;                 /* all of them, or those not yet merged */
+    uint32_t sample_count, sample_room;
+    uint32_t sorted_count;          /* of sample: a sorted beginning */
+    struct centroid *centroid;      /* NULL while exact */
+    struct centroid *spare;
+    uint32_t centroid_count;
+};
+
+struct quantile *quantile_new(struct arena *arena)
+{
+    struct quantile *quantile = arena_alloc(arena, 1, sizeof *quantile);
+
+    assert(arena != NULL && QUANTILE_EXACT_MAX % ROOM_FIRST == 0);
+    quantile->arena = arena;
+    return quantile;
+}
+
+/* Samples that compare equal are equal, so a tie cannot show. */
+static int sample_order(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void sort_samples(struct quantile *quantile)
+{
+    assert(quantile->sample_count <= quantile->sample_room);
+    if (quantile->sorted_count == quantile->sample_count)
+        return;
+    qsort(quantile->sample, quantile->sample_count, sizeof(double),
+          sample_order);
+    quantile->sorted_count = quantile->sample_count;
+}
+
+/* The largest share of samples up to which a centroid that begins at share q
+ * may reach: one step of k1(q) = DELTA / (2 pi) asin(2 q - 1). */
+static double reach(double q)
+{
+    double angle = asin(2 * q - 1) + 2 * PI / DELTA;
+
+    assert(q >= 0 && q <= 1);
+    return angle >= PI / 2 ? 1 : (sin(angle) + 1) / 2;
+}
+
+/* The next in order of mean; a centroid goes before an equal sample. */
+static struct centroid next_in_order(const struct quantile *quantile,
+                                     uint32_t *i, uint32_t *j)
+{
+    assert(*i < quantile->centroid_count || *j < quantile->sample_count);
+    if (*j == quantile->sample_count ||
+        (*i < quantile->centroid_count &&
+         quantile->centroid[*i].mean <= quantile->sample[*j]))
+        return quantile->centroid[(*i)++];
+    return (struct centroid){quantile->sample[(*j)++], 1};
+}
+
+/* Merges the waiting samples into the centroids, in one pass. */
+static void digest(struct quantile *quantile)
+{
+    struct centroid *out = quantile->spare;
+    uint32_t out_count = 0;
+    uint32_t i = 0, j = 0;
+    double total = (double)quantile->count;
+    double before = 0;              /* samples in finished centroids */
+    double limit = reach(0) * total;
+    struct centroid now, next;
+
+    if (quantile->sample_count == 0)
+        return;
+    sort_samples(quantile);
+    now = next_in_order(quantile, &i, &j);
+    while (i < quantile->centroid_count || j < quantile->sample_count) {
+        next = next_in_order(quantile, &i, &j);
+        if (before + now.count + next.count <= limit) {
+            now.count += next.count;
+            now.mean += (next.mean - now.mean) * (next.count / now.count);
+            continue;
+        }
+        assert(out_count + 1 < CENTROID_MAX);
+        out[out_count++] = now;
+        before += now.count;
+        limit = reach(before / total) * total;
+        now = next;
+    }
+    out[out_count++] = now;
+    assert(before + now.count == total);
+    quantile->spare = quantile->centroid;
+    quantile->centroid = out;
+    quantile->centroid_count = out_count;
+    quantile->sample_count = 0;
+    quantile->sorted_count = 0;
+}
+
+static void make_room(struct quantile *quantile)
+{
+    uint32_t room = quantile->sample_room;
+
+    assert(quantile->sample_count == room);
+    if (room < QUANTILE_EXACT_MAX) {
+        uint32_t new_room = room == 0 ? ROOM_FIRST : 2 * room;
+
+        quantile->sample = arena_grow(quantile->arena, quantile->sample, room,
+                                      new_room, sizeof(double));
+        quantile->sample_room = new_room;
+        return;
+    }
+    if (quantile->centroid == NULL) {
+        quantile->centroid = arena_alloc(quantile->arena, CENTROID_MAX,
+                                         sizeof(struct centroid));
+        quantile->spare = arena_alloc(quantile->arena, CENTROID_MAX,
+                                      sizeof(struct centroid));
+    }
+    digest(quantile);
+    assert(quantile->sample_count < quantile->sample_room);
+}
+
+void quantile_add(struct quantile *quantile, double sample)
+{
+    assert(isfinite(sample));
+    if (quantile->sample_count == quantile->sample_room)
+        make_room(quantile);
+    if (quantile->count == 0 || sample < quantile->min)
+        quantile->min = sample;
+    if (quantile->count == 0 || sample > quantile->max)
+        quantile->max = sample;
+    quantile->sample[quantile->sample_count++] = sample;
+    quantile->count++;
+}
+
+static double exact_at(struct quantile *quantile, double p)
+{
+    double count = (double)quantile->sample_count;
+    /* p x count is known to half a last place only: 0.07 of 100 is 7. */
+    double rank = ceil(p * count - count * DBL_EPSILON);
+
+    assert(quantile->count == quantile->sample_count);
+    sort_samples(quantile);
+    if (rank < 1)
+        rank = 1;
+    return quantile->sample[(uint32_t)rank - 1];
+}
+
+/* A centroid stands for its samples half below and half above its mean;
+ * between two means, and out to min and max, the samples lie evenly. */
+static double digest_at(const struct quantile *quantile, double p)
+{
+    double rank = p * (double)quantile->count;
+    double x = quantile->min, at = 0;   /* the last fixed point passed */
+    double before = 0;
+    uint32_t i;
+
+    assert(quantile->centroid_count > 0);
+    for (i = 0; i < quantile->centroid_count; i++) {
+        const struct centroid *centroid = &quantile->centroid[i];
+        double middle = before + centroid->count / 2;
+
+        if (rank < middle)
+            return x + (centroid->mean - x) * ((rank - at) / (middle - at));
+        x = centroid->mean;
+        at = middle;
+        before += centroid->count;
+    }
+    assert(before >= rank && before > at);
+    return x + (quantile->max - x) * ((rank - at) / (before - at));
+}
+
+double quantile_at(struct quantile *quantile, double p)
+{
+    assert(p >= 0 && p <= 1);
+    if (quantile->count == 0)
+        return 0;
+    if (quantile->centroid == NULL)
+        return exact_at(quantile, p);
+    digest(quantile);
+    return digest_at(quantile, p);
+}
+
+uint64_t quantile_count(const struct quantile *quantile)
+{
+    return quantile->count;
+}

@@ -1,0 +1,731 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * share.c - weighted max-min fair rates by filling, on as few flows as will do.
+ *
+ * Filling (Bertsekas & Gallager, Data Networks, 1992, section 6.5.2): the link
+ * with the lowest level (capacity left / weight of its open flows) closes its
+ * flows at that level; so does a flow's cap.  Closing flows never lowers the
+ * level of another link, so links stand in a heap under a level that is too
+ * low at worst: a stale top is put back with its present level, and no link is
+ * ever searched for.
+ *
+ * Which flows to fill: the component of the changed flows and links if it is
+ * small (SMALL_COUNT).  Otherwise a ripple: fill the flows held back by the
+ * changed links while all others keep their rates; take in every flow that
+ * lost its bottleneck or takes more than its share from a filled one; repeat
+ * until all have one.  If that spreads, fill the whole component.
+ *
+ * Invariant: outside of share_solve, every flow that is not dirty is at its
+ * cap, or its bottleneck is full and no flow there has a higher level.
+ *
+ * Filling a whole component depends on its flows alone, not on how they came
+ * to be there: keys are (level, cap before link, number), and the sums do not
+ * show their order.  Rates left by a ripple agree with it within 1e-9.
+ */
+#include "sim/share.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Components up to here are filled whole: as cheap as a ripple, and exact. */
+#define SMALL_COUNT 24u
+/* A ripple over more than max(RIPPLE_MIN, live / RIPPLE_PART) flows, or of more
+ * rounds, is dearer than filling all (measured: random and fat-tree nets). */
+#define RIPPLE_MIN 48u
+#define RIPPLE_PART 12u
+#define RIPPLE_ROUND_MAX 12u
+/* Levels and loads that differ by less are the same to a ripple. */
+#define TOLERANCE 1e-13
+
+/* Arrays ------------------------------------------------------------------ */
+
+static void *grown(void *items, uint32_t *room, size_t item_bytes)
+{
+    uint32_t new_room = *room == 0 ? 16 : *room * 2;
+    void *bigger;
+
+    assert(new_room > *room && item_bytes > 0);
+    bigger = realloc(items, new_room * item_bytes);
+    assert(bigger != NULL);
+    *room = new_room;
+    return bigger;
+}
+
+static inline void list_push(struct share_list *list, uint32_t item)
+{
+    if (list->count == list->room)
+        list->item = grown(list->item, &list->room, sizeof *list->item);
+    list->item[list->count++] = item;
+}
+
+static uint32_t log2_up(uint32_t count)
+{
+    uint32_t n = 0;
+
+    assert(count <= UINT32_C(1) << 31);
+    while ((UINT32_C(1) << n) < count)
+        n++;
+    return n;
+}
+
+static uint32_t pool_take(struct share_pool *pool, uint32_t size_log2)
+{
+    uint32_t offset, next;
+    uint32_t size = UINT32_C(1) << size_log2;
+
+    assert(size_log2 < 32 && pool->item_bytes >= sizeof next);
+    if (pool->free[size_log2] != 0) {
+        offset = pool->free[size_log2] - 1;
+        memcpy(&next, pool->items + offset * pool->item_bytes, sizeof next);
+        pool->free[size_log2] = next;
+        return offset;
+    }
+    while (pool->room - pool->used < size)
+        pool->items = grown(pool->items, &pool->room, pool->item_bytes);
+    offset = pool->used;
+    pool->used += size;
+    return offset;
+}
+
+static void pool_give(struct share_pool *pool, uint32_t offset,
+                      uint32_t size_log2)
+{
+    assert(offset < pool->used && size_log2 < 32);
+    memcpy(pool->items + offset * pool->item_bytes, &pool->free[size_log2],
+           sizeof pool->free[0]);
+    pool->free[size_log2] = offset + 1;
+}
+
+/* Links and flows --------------------------------------------------------- */
+
+void share_init(struct share *share)
+{
+    memset(share, 0, sizeof *share);
+    share->uses.item_bytes = sizeof(struct share_use);
+    share->members.item_bytes = sizeof(struct share_member);
+    /* So that the uses of a flow without any still have an address. */
+    pool_take(&share->uses, 0);
+}
+
+void share_release(struct share *share)
+{
+    free(share->flow);
+    free(share->free_flow.item);
+    free(share->link);
+    free(share->uses.items);
+    free(share->members.items);
+    free(share->dirty_flow.item);
+    free(share->dirty_link.item);
+    free(share->set.item);
+    free(share->set_link.item);
+    free(share->large.item);
+    free(share->large_link.item);
+    free(share->heap);
+}
+
+static inline struct share_member *members_of(const struct share *share,
+                                              const struct share_link *link)
+{
+    return (struct share_member *)(void *)share->members.items + link->member;
+}
+
+static void link_dirty(struct share *share, uint32_t link)
+{
+    assert(link < share->link_count);
+    if (share->link[link].dirty)
+        return;
+    share->link[link].dirty = true;
+    list_push(&share->dirty_link, link);
+}
+
+uint32_t share_link_add(struct share *share, double capacity)
+{
+    struct share_link *link;
+
+    assert(capacity >= 0 && isfinite(capacity));
+    assert(share->link_count < SHARE_NONE - 1);
+    if (share->link_count == share->link_room)
+        share->link = grown(share->link, &share->link_room,
+                            sizeof *share->link);
+    link = &share->link[share->link_count];
+    memset(link, 0, sizeof *link);
+    link->capacity = capacity;
+    link->member = pool_take(&share->members, 0);
+    return share->link_count++;
+}
+
+void share_link_set(struct share *share, uint32_t link, double capacity)
+{
+    assert(link < share->link_count);
+    assert(capacity >= 0 && isfinite(capacity));
+    if (share->link[link].capacity == capacity)
+        return;
+    share->link[link].capacity = capacity;
+    link_dirty(share, link);
+}
+
+uint32_t share_add(struct share *share, double weight, double rate_max,
+                   uint32_t use_count)
+{
+    struct share_flow *flow;
+    uint32_t slot;
+
+    assert(weight > 0 && isfinite(weight) && rate_max >= 0);
+    if (share->free_flow.count > 0) {
+        slot = share->free_flow.item[--share->free_flow.count];
+    } else {
+        if (share->flow_count == share->flow_room)
+            share->flow = grown(share->flow, &share->flow_room,
+                                sizeof *share->flow);
+        slot = share->flow_count++;
+    }
+    flow = &share->flow[slot];
+    memset(flow, 0, sizeof *flow);
+    flow->weight = weight;
+    flow->rate_max = rate_max;
+    flow->level_max = rate_max / weight;
+    flow->bottleneck = SHARE_NONE;
+    flow->live = true;
+    flow->use_count = use_count;
+    if (use_count > 0)
+        flow->use = pool_take(&share->uses, log2_up(use_count));
+    share->live_count++;
+    return slot;
+}
+
+void share_use(struct share *share, uint32_t flow, uint32_t k, uint32_t link,
+               double per_unit)
+{
+    struct share_link *to = &share->link[link];
+    struct share_member *member = members_of(share, to);
+    struct share_use *use;
+    uint32_t place = to->member_count;
+    uint32_t run;
+
+    assert(link < share->link_count && k < share->flow[flow].use_count);
+    assert(per_unit > 0 && isfinite(per_unit));
+    assert(place == 0 || member[place - 1].flow != flow);   /* link twice */
+    if (place == UINT32_C(1) << to->member_room_log2) {
+        run = pool_take(&share->members, to->member_room_log2 + 1);
+        member = (struct share_member *)(void *)share->members.items;
+        memcpy(member + run, member + to->member, place * sizeof *member);
+        pool_give(&share->members, to->member, to->member_room_log2);
+        to->member = run;
+        to->member_room_log2++;
+        member += run;
+    }
+    member[place].flow = flow;
+    member[place].use = share->flow[flow].use + k;
+    to->member_count++;
+    use = share_uses(share, &share->flow[flow]) + k;
+    use->link = link;
+    use->place = place;
+    use->per_unit = per_unit;
+}
+
+/* Takes the flow off one of its links; the last member fills its place. */
+static void use_drop(struct share *share, const struct share_flow *flow,
+                     const struct share_use *use)
+{
+    struct share_link *link = &share->link[use->link];
+    struct share_member *member = members_of(share, link);
+    struct share_use *all = (struct share_use *)(void *)share->uses.items;
+
+    assert(link->member_count > use->place);
+    assert(&share->flow[member[use->place].flow] == flow);
+    link->member_count--;
+    member[use->place] = member[link->member_count];
+    all[member[use->place].use].place = use->place;
+    if (link->member_count == 0)
+        link->load = (struct share_sum){0, 0};
+    else if (flow->rate > 0)
+        share_sum_add(&link->load, -(flow->rate * use->per_unit));
+    if (link->member_count > 0)     /* else nobody is left to gain by it */
+        link_dirty(share, use->link);
+}
+
+void share_drop(struct share *share, uint32_t slot)
+{
+    struct share_flow *flow = &share->flow[slot];
+    uint32_t k;
+
+    assert(slot < share->flow_count && flow->live && flow->mark == SHARE_OUT);
+    for (k = 0; k < flow->use_count; k++)
+        use_drop(share, flow, share_uses(share, flow) + k);
+    if (flow->use_count > 0)
+        pool_give(&share->uses, flow->use, log2_up(flow->use_count));
+    flow->live = false;
+    flow->dirty = false;
+    share->live_count--;
+    list_push(&share->free_flow, slot);
+}
+
+void share_dirty(struct share *share, uint32_t slot)
+{
+    struct share_flow *flow = &share->flow[slot];
+
+    assert(slot < share->flow_count && flow->live && flow->use_count > 0);
+    if (flow->dirty)
+        return;
+    flow->dirty = true;
+    list_push(&share->dirty_flow, slot);
+}
+
+void share_cap(struct share *share, uint32_t slot, double rate_max)
+{
+    struct share_flow *flow = &share->flow[slot];
+
+    assert(slot < share->flow_count && flow->live && rate_max >= 0);
+    flow->rate_max = rate_max;
+    flow->level_max = rate_max / flow->weight;
+    if (flow->use_count > 0)
+        share_dirty(share, slot);
+}
+
+bool share_is_dirty(const struct share *share)
+{
+    return share->dirty_flow.count > 0 || share->dirty_link.count > 0;
+}
+
+void share_commit(struct share *share, uint32_t slot)
+{
+    struct share_flow *flow = &share->flow[slot];
+    const struct share_use *use = share_uses(share, flow);
+    uint32_t k;
+
+    assert(flow->live && flow->next >= 0 && isfinite(flow->next));
+    for (k = 0; k < flow->use_count; k++) {
+        struct share_sum *load = &share->link[use[k].link].load;
+
+        share_sum_add(load, flow->next * use[k].per_unit);
+        share_sum_add(load, -(flow->rate * use[k].per_unit));
+    }
+    flow->rate = flow->next;
+}
+
+/* The heap of levels ------------------------------------------------------ */
+
+static inline bool key_before(const struct share_key *a,
+                              const struct share_key *b)
+{
+    if (a->level != b->level)
+        return a->level < b->level;
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
+    return a->id < b->id;
+}
+
+static void heap_sink(struct share *share, uint32_t hole)
+{
+    struct share_key *heap = share->heap;
+    struct share_key key = heap[hole];
+    uint32_t count = share->heap_count;
+    uint32_t child;
+
+    assert(hole < count);
+    while ((child = 2 * hole + 1) < count) {
+        if (child + 1 < count && key_before(&heap[child + 1], &heap[child]))
+            child++;
+        if (!key_before(&heap[child], &key))
+            break;
+        heap[hole] = heap[child];
+        hole = child;
+    }
+    heap[hole] = key;
+}
+
+static void heap_append(struct share *share, double level, uint32_t rank,
+                        uint32_t id)
+{
+    if (share->heap_count == share->heap_room)
+        share->heap = grown(share->heap, &share->heap_room,
+                            sizeof *share->heap);
+    share->heap[share->heap_count++] = (struct share_key){level, rank, id};
+}
+
+static void heap_order(struct share *share)
+{
+    uint32_t i = share->heap_count / 2;
+
+    while (i-- > 0)
+        heap_sink(share, i);
+}
+
+static void heap_pop(struct share *share)
+{
+    assert(share->heap_count > 0);
+    share->heap[0] = share->heap[--share->heap_count];
+    if (share->heap_count > 0)
+        heap_sink(share, 0);
+}
+
+/* Filling ----------------------------------------------------------------- */
+
+static inline double link_level(const struct share_link *link)
+{
+    double left = share_sum_value(link->left);
+    double demand = share_sum_value(link->demand);
+
+    assert(demand > 0);
+    return left > 0 ? left / demand : 0;
+}
+
+/* Gives one open flow its rate and takes it off its links. */
+static void close_flow(struct share *share, uint32_t slot, double level,
+                       uint32_t bottleneck)
+{
+    struct share_flow *flow = &share->flow[slot];
+    const struct share_use *use = share_uses(share, flow);
+    double rate = bottleneck == SHARE_NONE ? flow->rate_max
+                                           : level * flow->weight;
+    uint32_t k;
+
+    assert(flow->open);
+    flow->open = false;
+    flow->next = rate;
+    flow->level = level;
+    flow->bottleneck = bottleneck;
+    for (k = 0; k < flow->use_count; k++) {
+        struct share_link *link = &share->link[use[k].link];
+
+        link->open_count--;
+        share_sum_add(&link->left, -(rate * use[k].per_unit));
+        share_sum_add(&link->demand, -(flow->weight * use[k].per_unit));
+    }
+}
+
+static uint32_t close_link(struct share *share, uint32_t id, double level)
+{
+    const struct share_link *link = &share->link[id];
+    const struct share_member *member = members_of(share, link);
+    uint32_t i, closed = 0;
+
+    assert(level >= 0);
+    for (i = 0; link->open_count > 0; i++) {
+        assert(i < link->member_count);
+        if (share->flow[member[i].flow].open) {
+            close_flow(share, member[i].flow, level, id);
+            closed++;
+        }
+    }
+    return closed;
+}
+
+/* Puts every flow of the part on its links, and links and caps in the heap. */
+static void fill_begin(struct share *share, bool whole)
+{
+    uint32_t i, k;
+
+    share->heap_count = 0;
+    for (i = share->part_link; i < share->set_link.count; i++) {
+        struct share_link *link = &share->link[share->set_link.item[i]];
+
+        link->left = whole ? (struct share_sum){link->capacity, 0}
+                           : link->spare;
+        link->demand = (struct share_sum){0, 0};
+        link->open_count = 0;
+    }
+    for (i = share->part; i < share->set.count; i++) {
+        struct share_flow *flow = &share->flow[share->set.item[i]];
+        const struct share_use *use = share_uses(share, flow);
+
+        flow->open = true;
+        for (k = 0; k < flow->use_count; k++) {
+            struct share_link *link = &share->link[use[k].link];
+
+            link->open_count++;
+            share_sum_add(&link->demand, flow->weight * use[k].per_unit);
+        }
+        if (flow->level_max < INFINITY)
+            heap_append(share, flow->level_max, 0, share->set.item[i]);
+    }
+    for (i = share->part_link; i < share->set_link.count; i++) {
+        uint32_t id = share->set_link.item[i];
+
+        if (share->link[id].open_count > 0)
+            heap_append(share, link_level(&share->link[id]), 1, id);
+    }
+    heap_order(share);
+}
+
+static void fill(struct share *share, bool whole)
+{
+    uint32_t open_count = share->set.count - share->part;
+
+    fill_begin(share, whole);
+    while (open_count > 0) {
+        struct share_key top;
+        double level;
+
+        assert(share->heap_count > 0);
+        top = share->heap[0];
+        if (top.rank == 0) {
+            if (share->flow[top.id].open) {
+                close_flow(share, top.id, top.level, SHARE_NONE);
+                open_count--;
+            }
+            heap_pop(share);
+            continue;
+        }
+        if (share->link[top.id].open_count == 0) {
+            heap_pop(share);
+            continue;
+        }
+        level = link_level(&share->link[top.id]);
+        if (level > top.level) {
+            share->heap[0].level = level;
+            heap_sink(share, 0);
+            continue;
+        }
+        open_count -= close_link(share, top.id, level);
+        heap_pop(share);
+    }
+}
+
+/* Choosing what to fill --------------------------------------------------- */
+
+static inline void choose_link(struct share *share, uint32_t id)
+{
+    struct share_link *link = &share->link[id];
+
+    if (link->mark != SHARE_OUT) {
+        share->met_large |= link->mark == SHARE_LARGE;
+        return;
+    }
+    link->mark = SHARE_CHOSEN;
+    link->spare = (struct share_sum){link->capacity, 0};
+    share_sum_add(&link->spare, -link->load.hi);
+    share_sum_add(&link->spare, -link->load.lo);
+    list_push(&share->set_link, id);
+}
+
+static void choose_flow(struct share *share, uint32_t slot)
+{
+    struct share_flow *flow = &share->flow[slot];
+    const struct share_use *use = share_uses(share, flow);
+    uint32_t k;
+
+    if (flow->mark != SHARE_OUT) {
+        share->met_large |= flow->mark == SHARE_LARGE;
+        return;
+    }
+    assert(flow->live && flow->use_count > 0);
+    flow->mark = SHARE_CHOSEN;
+    list_push(&share->set, slot);
+    for (k = 0; k < flow->use_count; k++) {
+        choose_link(share, use[k].link);
+        if (flow->rate > 0)
+            share_sum_add(&share->link[use[k].link].spare,
+                          flow->rate * use[k].per_unit);
+    }
+}
+
+/* Adds whatever is connected with the part's links; false, with some of it
+ * chosen, when that is more than so many flows. */
+static bool choose_component(struct share *share, uint32_t flow_count_max)
+{
+    uint32_t i, j;
+
+    for (i = share->part_link; i < share->set_link.count; i++) {
+        const struct share_link *link = &share->link[share->set_link.item[i]];
+        const struct share_member *member = members_of(share, link);
+
+        if (link->member_count > flow_count_max)
+            return false;
+        for (j = 0; j < link->member_count; j++)
+            choose_flow(share, member[j].flow);
+        if (share->set.count - share->part > flow_count_max ||
+            share->met_large)
+            return false;
+    }
+    return true;
+}
+
+/* What is added to the set from here on is the part to be solved next. */
+static void part_begin(struct share *share)
+{
+    share->part = share->set.count;
+    share->part_link = share->set_link.count;
+    share->met_large = false;
+}
+
+/* Takes the part out of the set, but remembers it as large: a seed that meets
+ * it later need not measure the component again. */
+static void part_set_aside(struct share *share)
+{
+    uint32_t i;
+
+    for (i = share->part; i < share->set.count; i++) {
+        share->flow[share->set.item[i]].mark = SHARE_LARGE;
+        list_push(&share->large, share->set.item[i]);
+    }
+    for (i = share->part_link; i < share->set_link.count; i++) {
+        share->link[share->set_link.item[i]].mark = SHARE_LARGE;
+        list_push(&share->large_link, share->set_link.item[i]);
+    }
+    share->set.count = share->part;
+    share->set_link.count = share->part_link;
+}
+
+/* Solves the component of one changed link at once if it is small. */
+static void solve_small(struct share *share, uint32_t link)
+{
+    if (share->link[link].mark != SHARE_OUT)
+        return;
+    part_begin(share);
+    choose_link(share, link);
+    if (choose_component(share, SMALL_COUNT))
+        fill(share, true);
+    else
+        part_set_aside(share);
+}
+
+/* The ripple -------------------------------------------------------------- */
+
+/* Chooses the flows that a chosen link holds back at present. */
+static void ripple_begin(struct share *share)
+{
+    uint32_t link_count = share->set_link.count;
+    uint32_t i, j;
+
+    for (i = share->part_link; i < link_count; i++) {
+        uint32_t id = share->set_link.item[i];
+        const struct share_link *link = &share->link[id];
+        const struct share_member *member = members_of(share, link);
+
+        for (j = 0; j < link->member_count; j++)
+            if (share->flow[member[j].flow].bottleneck == id)
+                choose_flow(share, member[j].flow);
+    }
+}
+
+/* After filling: chooses the other flows of a link that lost it as their
+ * bottleneck, or that hold more of it than the flows it now holds back. */
+static void ripple_link(struct share *share, uint32_t id)
+{
+    const struct share_link *link = &share->link[id];
+    const struct share_member *member = members_of(share, link);
+    double slack = link->capacity * TOLERANCE;
+    bool full = share_sum_value(link->left) <= slack;
+    bool over = share_sum_value(link->spare) < -slack;
+    double top = 0, own = INFINITY;
+    uint32_t i;
+
+    for (i = 0; i < link->member_count; i++) {
+        const struct share_flow *flow = &share->flow[member[i].flow];
+
+        if (flow->mark == SHARE_CHOSEN && flow->level > top)
+            top = flow->level;
+        if (flow->mark == SHARE_CHOSEN && flow->bottleneck == id &&
+            flow->level < own)
+            own = flow->level;
+    }
+    for (i = 0; i < link->member_count; i++) {
+        const struct share_flow *flow = &share->flow[member[i].flow];
+        bool lost = flow->bottleneck == id &&
+                    (!full || flow->level < top * (1 - TOLERANCE));
+
+        if (flow->mark == SHARE_CHOSEN)
+            continue;
+        if (lost || flow->level > own * (1 + TOLERANCE) ||
+            (over && flow->rate > 0))
+            choose_flow(share, member[i].flow);
+    }
+}
+
+static bool ripple(struct share *share)
+{
+    uint32_t set_max = share->live_count / RIPPLE_PART;
+    uint32_t round, i, link_count, set_count;
+
+    if (set_max < RIPPLE_MIN)
+        set_max = RIPPLE_MIN;
+    ripple_begin(share);
+    for (round = 0; round < RIPPLE_ROUND_MAX; round++) {
+        set_count = share->set.count;
+        link_count = share->set_link.count;
+        if (set_count - share->part > set_max)
+            return false;
+        fill(share, false);
+        for (i = share->part_link; i < link_count; i++)
+            ripple_link(share, share->set_link.item[i]);
+        if (share->set.count == set_count)
+            return true;
+    }
+    return false;
+}
+
+/* Solving ----------------------------------------------------------------- */
+
+static void solve_each_small(struct share *share)
+{
+    uint32_t i;
+
+    for (i = 0; i < share->dirty_link.count; i++)
+        solve_small(share, share->dirty_link.item[i]);
+    for (i = 0; i < share->dirty_flow.count; i++) {
+        const struct share_flow *flow = &share->flow[share->dirty_flow.item[i]];
+
+        /* The slot may be free by now, or twice in the list. */
+        if (flow->dirty && flow->mark == SHARE_OUT)
+            solve_small(share, share_uses(share, flow)->link);
+    }
+}
+
+/* Chooses what changed and was not in a small component. */
+static void choose_dirty(struct share *share)
+{
+    uint32_t i;
+
+    for (i = 0; i < share->large.count; i++)
+        share->flow[share->large.item[i]].mark = SHARE_OUT;
+    for (i = 0; i < share->large_link.count; i++)
+        share->link[share->large_link.item[i]].mark = SHARE_OUT;
+    share->large.count = 0;
+    share->large_link.count = 0;
+    for (i = 0; i < share->dirty_link.count; i++)
+        choose_link(share, share->dirty_link.item[i]);
+    for (i = 0; i < share->dirty_flow.count; i++)
+        if (share->flow[share->dirty_flow.item[i]].dirty)
+            choose_flow(share, share->dirty_flow.item[i]);
+}
+
+static void solve_large(struct share *share)
+{
+    part_begin(share);
+    choose_dirty(share);
+    if (ripple(share))
+        return;
+    choose_component(share, UINT32_MAX);
+    fill(share, true);
+}
+
+static void unmark(struct share *share)
+{
+    uint32_t i;
+
+    for (i = 0; i < share->set.count; i++)
+        share->flow[share->set.item[i]].mark = SHARE_OUT;
+    for (i = 0; i < share->set_link.count; i++)
+        share->link[share->set_link.item[i]].mark = SHARE_OUT;
+    for (i = 0; i < share->dirty_link.count; i++)
+        share->link[share->dirty_link.item[i]].dirty = false;
+    for (i = 0; i < share->dirty_flow.count; i++)
+        share->flow[share->dirty_flow.item[i]].dirty = false;
+    share->dirty_link.count = 0;
+    share->dirty_flow.count = 0;
+}
+
+void share_solve(struct share *share)
+{
+    share->set.count = 0;
+    share->set_link.count = 0;
+    solve_each_small(share);
+    if (share->large_link.count > 0)
+        solve_large(share);
+    assert(share->large_link.count == 0 && share->large.count == 0);
+    unmark(share);
+    assert(!share_is_dirty(share));
+}

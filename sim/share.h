@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * share.h - weighted max-min fair rates on links, without time.
+ *
+ * The solver under sim/flow: it knows which flow takes how much of which link
+ * and works out the rates.  What the rates mean for work and events is said
+ * in flow.c, its only user; so its structs are open.
+ *
+ * A level is rate / weight: max-min fairness raises the level of all flows
+ * together until each meets its cap or a full link, its bottleneck.
+ */
+#ifndef SIM_SHARE_H
+#define SIM_SHARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHARE_NONE UINT32_MAX
+
+/* A sum of doubles that keeps what rounding would lose (Knuth's two-sum with
+ * Neumaier's running error), about 100 bits of it.  Taking a term out again
+ * leaves no dirt, and the order of the terms does not show in the value. */
+struct share_sum {
+    double hi, lo;
+};
+
+static inline void share_sum_add(struct share_sum *sum, double term)
+{
+    double total = sum->hi + term;
+    double part = total - sum->hi;
+
+    sum->lo += (sum->hi - (total - part)) + (term - part);
+    sum->hi = total;
+}
+
+static inline double share_sum_value(struct share_sum sum)
+{
+    return sum.hi + sum.lo;
+}
+
+struct share_use {
+    uint32_t link;
+    uint32_t place;         /* of this flow among the link's members */
+    double per_unit;
+};
+
+struct share_member {
+    uint32_t flow;
+    uint32_t use;           /* of the pool: where `place` must be kept */
+};
+
+enum share_mark { SHARE_OUT, SHARE_CHOSEN, SHARE_LARGE };
+
+struct share_flow {
+    double rate;            /* in force, and part of the links' load */
+    double next;            /* as solved; in force after share_commit */
+    double level, level_max, weight, rate_max;
+    uint32_t use, use_count;
+    uint32_t bottleneck;    /* a link, or SHARE_NONE: its cap */
+    bool live, dirty, open;
+    uint8_t mark;           /* an enum share_mark */
+};
+
+struct share_link {
+    double capacity;
+    struct share_sum load;      /* of the rates in force */
+    struct share_sum spare;     /* capacity less load of flows not chosen */
+    struct share_sum left;      /* capacity left while filling */
+    struct share_sum demand;    /* weight x per_unit of open flows */
+    uint32_t member, member_count, member_room_log2;
+    uint32_t open_count;
+    bool dirty;
+    uint8_t mark;
+};
+
+/* Runs of 2^n items in one array, recycled by size. */
+struct share_pool {
+    unsigned char *items;
+    size_t item_bytes;
+    uint32_t used, room;
+    uint32_t free[32];          /* offset + 1 of the first free run, or 0 */
+};
+
+struct share_list {
+    uint32_t *item;
+    uint32_t count, room;
+};
+
+struct share_key {
+    double level;
+    uint32_t rank;              /* 0: a flow's cap; 1: a link */
+    uint32_t id;
+};
+
+struct share {
+    struct share_flow *flow;
+    uint32_t flow_count, flow_room, live_count;
+    struct share_list free_flow;
+    struct share_link *link;
+    uint32_t link_count, link_room;
+    struct share_pool uses, members;
+    struct share_list dirty_flow, dirty_link;
+    struct share_list set;      /* after share_solve: the flows solved */
+    struct share_list set_link;
+    uint32_t part, part_link;   /* where in the sets the part begins that */
+    bool met_large;             /* is being solved                        */
+    struct share_list large, large_link;
+    struct share_key *heap;
+    uint32_t heap_count, heap_room;
+};
+
+void share_init(struct share *share);
+void share_release(struct share *share);
+
+uint32_t share_link_add(struct share *share, double capacity);
+void share_link_set(struct share *share, uint32_t link, double capacity);
+
+/* A new flow has rate 0 until it is solved and committed.  Give it its uses
+ * one by one, then share_dirty.  A flow without uses is never solved. */
+uint32_t share_add(struct share *share, double weight, double rate_max,
+                   uint32_t use_count);
+void share_use(struct share *share, uint32_t flow, uint32_t k, uint32_t link,
+               double per_unit);
+void share_drop(struct share *share, uint32_t flow);
+void share_cap(struct share *share, uint32_t flow, double rate_max);
+void share_dirty(struct share *share, uint32_t flow);
+
+static inline struct share_use *share_uses(const struct share *share,
+                                           const struct share_flow *flow)
+{
+    return (struct share_use *)(void *)share->uses.items + flow->use;
+}
+
+bool share_is_dirty(const struct share *share);
+/* Finds `next` for every flow whose rate may have changed: share->set. */
+void share_solve(struct share *share);
+/* Puts `next` of one flow in force. */
+void share_commit(struct share *share, uint32_t flow);
+
+#endif

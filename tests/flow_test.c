@@ -1,0 +1,796 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * flow_test.c - max-min fair rates against a slow oracle, and what follows.
+ *
+ * The oracle fills progressively and adds up everything anew in each round; it
+ * shares no code and no trick with sim/share.c.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/clock.h"
+#include "sim/flow.h"
+#include "sim/loop.h"
+#include "sim/rng.h"
+
+#define LINK_MAX 128
+#define FLOW_MAX 256
+#define USE_MAX 6
+
+/* What the test knows of the net, beside the net itself. */
+struct mirror {
+    struct flow_handle handle;
+    struct flow_use use[USE_MAX];
+    uint32_t use_count;
+    double weight, rate_max, work;
+    double rate;                        /* the oracle's */
+    double finish_s;                    /* the oracle's */
+    int64_t done_ns;
+    bool on;
+};
+
+struct world {
+    struct loop *loop;
+    struct flow_net *net;
+    struct rng rng;
+    struct mirror flow[FLOW_MAX];
+    uint32_t flow_count;
+    double capacity[LINK_MAX];
+    uint32_t link_count;
+    uint32_t done_count;
+};
+
+static void world_open(struct world *world, const char *name, uint64_t replica)
+{
+    memset(world, 0, sizeof *world);
+    world->loop = loop_new((struct loop_limits){INT64_MAX, UINT64_MAX});
+    world->net = flow_new(world->loop);
+    rng_init(&world->rng, 1, name, replica);
+}
+
+static void world_close(struct world *world)
+{
+    flow_free(world->net);
+    loop_free(world->loop);
+}
+
+static uint32_t below(struct world *world, uint32_t limit)
+{
+    return (uint32_t)rng_below(&world->rng, limit);
+}
+
+static void add_link(struct world *world, double capacity)
+{
+    assert_true(world->link_count < LINK_MAX);
+    assert_int_equal(flow_link_add(world->net, capacity), world->link_count);
+    world->capacity[world->link_count++] = capacity;
+}
+
+/* Some equal (ties), some awkward, some closed. */
+static double random_capacity(struct world *world)
+{
+    switch (below(world, 8)) {
+    case 0: return 0;
+    case 1:
+    case 2: return 10;
+    case 3: return 10.0 / 3;
+    case 4: return 1e9 * rng_uniform(&world->rng);
+    default: return 100 * rng_uniform(&world->rng);
+    }
+}
+
+static void on_done(void *self, uint64_t arg)
+{
+    struct world *world = self;
+
+    assert_false(flow_alive(world->net, world->flow[arg].handle));
+    assert_true(world->flow[arg].on);
+    world->flow[arg].on = false;
+    world->flow[arg].done_ns = loop_now_ns(world->loop);
+    world->done_count++;
+}
+
+static void start(struct world *world, uint32_t i)
+{
+    struct mirror *flow = &world->flow[i];
+    struct flow_spec spec = {
+        .work = flow->work, .weight = flow->weight,
+        .rate_max = flow->rate_max, .use = flow->use,
+        .use_count = flow->use_count, .done = on_done, .self = world,
+        .arg = i
+    };
+
+    flow->handle = flow_start(world->net, &spec);
+    flow->on = true;
+    assert_true(flow_alive(world->net, flow->handle));
+}
+
+/* Links near `home` only when span is smaller than the net. */
+static void random_flow(struct world *world, uint32_t i, uint32_t span)
+{
+    struct mirror *flow = &world->flow[i];
+    uint32_t home = below(world, world->link_count);
+    uint32_t k, j;
+
+    flow->work = 1 + 99 * rng_uniform(&world->rng);
+    flow->weight = below(world, 2) ? 1 : 0.1 + 5 * rng_uniform(&world->rng);
+    flow->rate_max = below(world, 2) ? (double)INFINITY
+                                     : 20 * rng_uniform(&world->rng);
+    flow->use_count = 0;
+    for (k = 1 + below(world, USE_MAX - 1); k > 0; k--) {
+        uint32_t link = (home + below(world, span)) % world->link_count;
+
+        for (j = 0; j < flow->use_count; j++)
+            if (flow->use[j].link == link)
+                break;
+        if (j < flow->use_count)
+            continue;
+        flow->use[j].link = link;
+        flow->use[j].per_unit =
+            below(world, 2) ? 1 : 0.01 + 3 * rng_uniform(&world->rng);
+        flow->use_count++;
+    }
+}
+
+/* The oracle -------------------------------------------------------------- */
+
+static double use_of(const struct mirror *flow, uint32_t link)
+{
+    for (uint32_t k = 0; k < flow->use_count; k++)
+        if (flow->use[k].link == link)
+            return flow->use[k].per_unit;
+    return 0;
+}
+
+static double oracle_level(const struct world *world, uint32_t link,
+                           const bool *open)
+{
+    double left = world->capacity[link], demand = 0;
+
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        double per_unit = use_of(&world->flow[i], link);
+
+        if (!world->flow[i].on || per_unit == 0)
+            continue;
+        if (open[i])
+            demand += per_unit * world->flow[i].weight;
+        else
+            left -= per_unit * world->flow[i].rate;
+    }
+    if (demand == 0)
+        return (double)INFINITY;
+    return left > 0 ? left / demand : 0;
+}
+
+/* Closes all that the level stops, by links and caps; true if any. */
+static bool oracle_close(struct world *world, bool *open, double level,
+                         const double *link_level)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        struct mirror *flow = &world->flow[i];
+        bool stops = flow->rate_max / flow->weight <= level;
+
+        if (!open[i])
+            continue;
+        for (uint32_t k = 0; k < flow->use_count; k++)
+            if (link_level[flow->use[k].link] <= level * (1 + 1e-14))
+                stops = true;
+        if (!stops)
+            continue;
+        flow->rate = fmin(level * flow->weight, flow->rate_max);
+        open[i] = false;
+        any = true;
+    }
+    return any;
+}
+
+static void oracle(struct world *world)
+{
+    bool open[FLOW_MAX];
+    double link_level[LINK_MAX];
+    bool any = false;
+
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        open[i] = world->flow[i].on;
+        any = any || open[i];
+    }
+    while (any) {
+        double level = (double)INFINITY;
+
+        for (uint32_t j = 0; j < world->link_count; j++) {
+            link_level[j] = oracle_level(world, j, open);
+            level = fmin(level, link_level[j]);
+        }
+        for (uint32_t i = 0; i < world->flow_count; i++)
+            if (open[i])
+                level = fmin(level, world->flow[i].rate_max /
+                                        world->flow[i].weight);
+        any = oracle_close(world, open, level, link_level);
+    }
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) + 1e-12;
+}
+
+static void rates_equal_the_oracles(struct world *world)
+{
+    oracle(world);
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        const struct mirror *flow = &world->flow[i];
+
+        if (!flow->on)
+            continue;
+        if (!near(flow_rate(world->net, flow->handle), flow->rate))
+            fail_msg("flow %u: rate %.17g, oracle %.17g", i,
+                     flow_rate(world->net, flow->handle), flow->rate);
+    }
+}
+
+/* Feasible, and every flow at its cap or held back by a full link on which no
+ * flow has a higher level: Bertsekas & Gallager's condition. */
+static void rates_are_max_min(struct world *world)
+{
+    struct flow_net *net = world->net;
+    double load[LINK_MAX] = {0}, top[LINK_MAX] = {0};
+
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        const struct mirror *flow = &world->flow[i];
+        double rate = flow_rate(net, flow->handle);
+
+        assert_true(rate <= flow->rate_max);
+        for (uint32_t k = 0; flow->on && k < flow->use_count; k++) {
+            uint32_t link = flow->use[k].link;
+
+            load[link] += rate * flow->use[k].per_unit;
+            top[link] = fmax(top[link], rate / flow->weight);
+        }
+    }
+    for (uint32_t j = 0; j < world->link_count; j++) {
+        assert_true(load[j] <= world->capacity[j] * (1 + 1e-9));
+        assert_true(fabs(load[j] - flow_link_load(net, j)) <=
+                    1e-9 * world->capacity[j]);
+    }
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        const struct mirror *flow = &world->flow[i];
+        double rate = flow_rate(net, flow->handle);
+        uint32_t link = flow_bottleneck(net, flow->handle);
+
+        if (!flow->on)
+            continue;
+        if (link == UINT32_MAX) {
+            assert_true(rate == flow->rate_max);
+            continue;
+        }
+        assert_true(use_of(flow, link) > 0);
+        assert_true(load[link] >= world->capacity[link] * (1 - 1e-9));
+        assert_true(rate / flow->weight >= top[link] * (1 - 1e-9));
+    }
+}
+
+/* One random change, most often a start, a stop, a cap or a capacity. */
+static void change(struct world *world, uint32_t span)
+{
+    uint32_t i = below(world, world->flow_count);
+    uint32_t j = below(world, world->link_count);
+    struct mirror *flow = &world->flow[i];
+    uint32_t what = below(world, 10);
+
+    if (what == 0) {
+        world->capacity[j] = random_capacity(world);
+        flow_link_set(world->net, j, world->capacity[j]);
+    } else if (!flow->on) {
+        random_flow(world, i, span);
+        start(world, i);
+    } else if (what == 1) {
+        flow->rate_max = 20 * rng_uniform(&world->rng);
+        flow_set_cap(world->net, flow->handle, flow->rate_max);
+    } else {
+        flow_stop(world->net, flow->handle);
+        flow->on = false;
+    }
+}
+
+static void churn(const char *name, uint32_t worlds, uint32_t links,
+                  uint32_t flows, uint32_t span, uint32_t changes)
+{
+    struct world *world = malloc(sizeof *world);
+
+    for (uint32_t w = 0; w < worlds; w++) {
+        uint32_t link_count, batch;
+
+        world_open(world, name, w);
+        link_count = links > 8 ? links : 1 + below(world, links);
+        world->flow_count = flows > 12 ? flows : 1 + below(world, flows);
+        while (world->link_count < link_count)
+            add_link(world, random_capacity(world));
+        for (uint32_t i = 0; i < world->flow_count; i++) {
+            random_flow(world, i, span);
+            start(world, i);
+        }
+        for (uint32_t c = 0; c < changes; c++) {
+            rates_equal_the_oracles(world);
+            rates_are_max_min(world);
+            for (batch = 1 + below(world, 2) * below(world, 4); batch; batch--)
+                change(world, span);
+        }
+        world_close(world);
+    }
+    free(world);
+}
+
+static void rates_in_small_nets_are_the_oracles_after_any_change(void **state)
+{
+    (void)state;
+    churn("small", 3000, 6, 10, 6, 12);
+}
+
+/* Large enough for the ripple, local enough for it to be used ... */
+static void rates_in_local_nets_are_the_oracles_after_any_change(void **state)
+{
+    (void)state;
+    churn("local", 6, 100, 160, 4, 60);
+}
+
+/* ... and so coupled that it is given up for the whole component. */
+static void rates_in_coupled_nets_are_the_oracles_after_any_change(void **state)
+{
+    (void)state;
+    churn("coupled", 8, 50, 100, 50, 25);
+    churn("star", 20, 9, 60, 9, 30);
+}
+
+/* Order and history -------------------------------------------------------- */
+
+static void shuffle(struct world *world, uint32_t *order, uint32_t count)
+{
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t j = below(world, i), kept = order[i - 1];
+
+        order[i - 1] = order[j];
+        order[j] = kept;
+    }
+}
+
+/* Starts the same flows by another path: shuffled, some stopped and started
+ * again, with rates asked for in between. */
+static void same_by_another_path(const struct world *from, struct world *to,
+                                 uint32_t round)
+{
+    uint32_t order[FLOW_MAX], i;
+
+    world_open(to, "another path", round);
+    for (i = 0; i < from->link_count; i++)
+        add_link(to, from->capacity[i]);
+    memcpy(to->flow, from->flow, sizeof to->flow);
+    to->flow_count = from->flow_count;
+    for (i = 0; i < to->flow_count; i++)
+        order[i] = i;
+    shuffle(to, order, to->flow_count);
+    for (i = 0; i < to->flow_count; i++) {
+        start(to, order[i]);
+        if (below(to, 4) == 0)
+            flow_rate(to->net, to->flow[order[i]].handle);
+        if (below(to, 4) == 0) {
+            uint32_t again = order[below(to, i + 1)];
+
+            flow_stop(to->net, to->flow[again].handle);
+            start(to, again);
+        }
+    }
+}
+
+static void rates_in_small_components_do_not_depend_on_history(void **state)
+{
+    struct world *a = malloc(sizeof *a), *b = malloc(sizeof *b);
+
+    (void)state;
+    for (uint32_t w = 0; w < 2000; w++) {
+        world_open(a, "history", w);
+        for (uint32_t j = 1 + below(a, 8); j > 0; j--)
+            add_link(a, random_capacity(a));
+        a->flow_count = 1 + below(a, 24);
+        for (uint32_t i = 0; i < a->flow_count; i++) {
+            random_flow(a, i, a->link_count);
+            start(a, i);
+        }
+        same_by_another_path(a, b, w);
+        for (uint32_t i = 0; i < a->flow_count; i++) {
+            double x = flow_rate(a->net, a->flow[i].handle);
+            double y = flow_rate(b->net, b->flow[i].handle);
+
+            assert_memory_equal(&x, &y, sizeof x);
+            assert_int_equal(flow_bottleneck(a->net, a->flow[i].handle),
+                             flow_bottleneck(b->net, b->flow[i].handle));
+        }
+        world_close(a);
+        world_close(b);
+    }
+    free(a);
+    free(b);
+}
+
+static void rates_in_large_components_forget_history_to_1e_9(void **state)
+{
+    struct world *a = malloc(sizeof *a), *b = malloc(sizeof *b);
+
+    (void)state;
+    for (uint32_t w = 0; w < 40; w++) {
+        world_open(a, "long history", w);
+        while (a->link_count < 100)
+            add_link(a, random_capacity(a));
+        a->flow_count = 180;
+        for (uint32_t i = 0; i < a->flow_count; i++) {
+            random_flow(a, i, w % 2 ? 3 : 100);
+            start(a, i);
+        }
+        same_by_another_path(a, b, w);
+        for (uint32_t i = 0; i < a->flow_count; i++)
+            assert_true(near(flow_rate(a->net, a->flow[i].handle),
+                             flow_rate(b->net, b->flow[i].handle)));
+        world_close(a);
+        world_close(b);
+    }
+    free(a);
+    free(b);
+}
+
+/* Time --------------------------------------------------------------------- */
+
+static void plain_flow(struct world *world, uint32_t i, double work)
+{
+    struct mirror *flow = &world->flow[i];
+
+    flow->work = work;
+    flow->weight = 1;
+    flow->rate_max = (double)INFINITY;
+    flow->use_count = 1;
+    flow->use[0] = (struct flow_use){0, 1};
+    if (world->flow_count <= i)
+        world->flow_count = i + 1;
+}
+
+static void start_event(struct loop *loop, void *self, uint64_t arg)
+{
+    (void)loop;
+    start(self, (uint32_t)arg);
+}
+
+static void start_at(struct world *world, uint32_t i, double at_s)
+{
+    int64_t at_ns = 0;
+
+    assert_true(clock_ns_from_s(at_s, &at_ns));
+    loop_at(world->loop, at_ns, LOOP_RANK_ARRIVAL, start_event, world, i);
+}
+
+static void two_flows_share_one_link_as_processor_sharing_says(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, "ps", 0);
+    add_link(&world, 10);
+    plain_flow(&world, 0, 10);
+    plain_flow(&world, 1, 30);
+    plain_flow(&world, 2, 5);
+    /* 0-2 s: 5 each; then flow 1 alone but for flow 2 from 3 to 4 s. */
+    start_at(&world, 0, 0);
+    start_at(&world, 1, 0);
+    start_at(&world, 2, 3);
+    assert_int_equal(loop_run(world.loop), LOOP_DRAINED);
+    assert_int_equal(world.flow[0].done_ns, INT64_C(2000000000));
+    assert_int_equal(world.flow[2].done_ns, INT64_C(4000000000));
+    assert_int_equal(world.flow[1].done_ns, INT64_C(4500000000));
+    assert_true(near(flow_link_area(world.net, 0), 45));
+    assert_true(flow_link_load(world.net, 0) == 0);
+    world_close(&world);
+}
+
+static void weights_coefficients_and_caps_divide_a_link(void **state)
+{
+    struct world world;
+    double rate[3];
+
+    (void)state;
+    world_open(&world, "divide", 0);
+    add_link(&world, 12);
+    for (uint32_t i = 0; i < 3; i++)
+        plain_flow(&world, i, 1);
+    world.flow[0].weight = 2;
+    world.flow[1].use[0].per_unit = 4;
+    world.flow[2].rate_max = 1.5;
+    for (uint32_t i = 0; i < 3; i++)
+        start(&world, i);
+    for (uint32_t i = 0; i < 3; i++)
+        rate[i] = flow_rate(world.net, world.flow[i].handle);
+    /* Level v: 2 v + 4 v + 1.5 = 12, v = 1.75. */
+    assert_true(near(rate[0], 3.5));
+    assert_true(near(rate[1], 1.75));
+    assert_true(rate[2] == 1.5);
+    assert_int_equal(flow_bottleneck(world.net, world.flow[0].handle), 0);
+    assert_int_equal(flow_bottleneck(world.net, world.flow[2].handle),
+                     UINT32_MAX);
+    world_close(&world);
+}
+
+static void capacity_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct world *world = self;
+
+    (void)loop;
+    flow_link_set(world->net, 0, (double)arg);
+}
+
+static void a_flow_on_a_closed_link_waits_and_goes_on_where_it_was(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, "closed", 0);
+    add_link(&world, 2);
+    plain_flow(&world, 0, 10);
+    start_at(&world, 0, 0);
+    loop_at(world.loop, CLOCK_NS_PER_S, LOOP_RANK_OUTAGE, capacity_event,
+            &world, 0);
+    loop_at(world.loop, 100 * CLOCK_NS_PER_S, LOOP_RANK_OUTAGE,
+            capacity_event, &world, 4);
+    loop_run(world.loop);
+    assert_int_equal(world.flow[0].done_ns, 102 * CLOCK_NS_PER_S);
+    assert_true(near(flow_link_area(world.net, 0), 10));
+    world_close(&world);
+}
+
+static void a_flow_on_a_link_closed_for_good_leaves_no_event(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, "for good", 0);
+    add_link(&world, 0);
+    plain_flow(&world, 0, 10);
+    start(&world, 0);
+    assert_int_equal(loop_run(world.loop), LOOP_DRAINED);
+    assert_int_equal(world.done_count, 0);
+    assert_true(flow_rate(world.net, world.flow[0].handle) == 0);
+    assert_true(flow_left(world.net, world.flow[0].handle) == 10);
+    assert_true(flow_stop(world.net, world.flow[0].handle) == 10);
+    world_close(&world);
+}
+
+static void a_flow_without_links_runs_at_its_cap_unsolved(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, "unshared", 0);
+    plain_flow(&world, 0, 10);
+    world.flow[0].use_count = 0;
+    world.flow[0].rate_max = 4;
+    start(&world, 0);
+    assert_true(flow_rate(world.net, world.flow[0].handle) == 4);
+    assert_int_equal(loop_pending_count(world.loop), 1);
+    flow_set_cap(world.net, world.flow[0].handle, 5);
+    loop_run(world.loop);
+    assert_int_equal(world.flow[0].done_ns, 2 * CLOCK_NS_PER_S);
+    assert_int_equal(loop_event_count(world.loop), 1);
+    world_close(&world);
+}
+
+static void a_handle_is_safe_after_its_flow_is_gone(void **state)
+{
+    struct world world;
+    struct flow_handle none = {0, 0}, old;
+
+    (void)state;
+    world_open(&world, "handle", 0);
+    add_link(&world, 1);
+    assert_false(flow_alive(world.net, none));
+    plain_flow(&world, 0, 8);
+    start(&world, 0);
+    old = world.flow[0].handle;
+    assert_false(flow_alive(world.net, none));
+    assert_true(flow_stop(world.net, old) == 8);
+    start(&world, 0);
+    assert_int_equal(world.flow[0].handle.slot, old.slot);
+    assert_false(flow_alive(world.net, old));
+    assert_true(flow_stop(world.net, old) == 0);
+    assert_true(flow_rate(world.net, old) == 0);
+    assert_true(flow_left(world.net, old) == 0);
+    assert_true(flow_rate(world.net, world.flow[0].handle) == 1);
+    world_close(&world);
+}
+
+static void changes_at_one_instant_are_solved_once(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, "batch", 0);
+    add_link(&world, 10);
+    for (uint32_t i = 0; i < 100; i++) {
+        plain_flow(&world, i, 1);
+        start(&world, i);
+    }
+    assert_int_equal(loop_pending_count(world.loop), 1);
+    loop_run(world.loop);
+    assert_int_equal(world.done_count, 100);
+    /* One settle, a hundred finishes; nobody is left to settle for. */
+    assert_true(loop_event_count(world.loop) <= 102);
+    for (uint32_t i = 0; i < 100; i++)
+        assert_int_equal(world.flow[i].done_ns, 10 * CLOCK_NS_PER_S);
+    world_close(&world);
+}
+
+/* Random arrivals, against a simulation in doubles that asks the oracle. */
+static void oracle_times(struct world *world, const double *arrive_s)
+{
+    double left[FLOW_MAX], now_s = 0;
+    uint32_t open_count = world->flow_count, i;
+    bool gone[FLOW_MAX] = {false};
+
+    for (i = 0; i < world->flow_count; i++) {
+        left[i] = world->flow[i].work;
+        world->flow[i].on = false;
+    }
+    while (open_count > 0) {
+        double step_s = (double)INFINITY;
+
+        for (i = 0; i < world->flow_count; i++)
+            world->flow[i].on = !gone[i] && arrive_s[i] <= now_s;
+        oracle(world);
+        for (i = 0; i < world->flow_count; i++) {
+            if (world->flow[i].on && world->flow[i].rate > 0)
+                step_s = fmin(step_s, left[i] / world->flow[i].rate);
+            else if (!gone[i] && arrive_s[i] > now_s)
+                step_s = fmin(step_s, arrive_s[i] - now_s);
+        }
+        if (step_s == (double)INFINITY)
+            break;
+        for (i = 0; i < world->flow_count; i++) {
+            double done = world->flow[i].rate * step_s;
+
+            if (!world->flow[i].on)
+                continue;
+            left[i] -= done;
+            if (left[i] <= 1e-9 * world->flow[i].work && done > 0) {
+                gone[i] = true;
+                open_count--;
+                world->flow[i].finish_s = now_s + step_s;
+            }
+        }
+        now_s += step_s;
+    }
+    for (i = 0; i < world->flow_count; i++)
+        world->flow[i].on = false;
+}
+
+static void check_times_and_areas(struct world *world)
+{
+    double area[LINK_MAX] = {0};
+
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        const struct mirror *flow = &world->flow[i];
+        double delivered = flow->work -
+            flow_left(world->net, flow->on ? flow->handle
+                                           : (struct flow_handle){0, 0});
+
+        if (!flow->on && fabs(clock_s_from_ns(flow->done_ns) -
+                              flow->finish_s) > 1e-6)
+            fail_msg("flow %u ends at %.9f, oracle %.9f", i,
+                     clock_s_from_ns(flow->done_ns), flow->finish_s);
+        if (flow->on)
+            assert_true(flow->finish_s == 0);
+        for (uint32_t k = 0; k < flow->use_count; k++)
+            area[flow->use[k].link] += delivered * flow->use[k].per_unit;
+    }
+    for (uint32_t j = 0; j < world->link_count; j++)
+        /* Each end is rounded up by less than 1 ns at no more than the
+         * link's capacity. */
+        assert_true(fabs(flow_link_area(world->net, j) - area[j]) <=
+                    1e-9 * area[j] +
+                        1e-9 * world->capacity[j] * world->flow_count * 2);
+}
+
+static void flows_end_when_the_oracles_do_and_all_work_is_done(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    for (uint32_t w = 0; w < 600; w++) {
+        double arrive_s[FLOW_MAX];
+
+        world_open(world, "times", w);
+        for (uint32_t j = 1 + below(world, 6); j > 0; j--)
+            add_link(world, below(world, 12) == 0
+                                ? 0 : 1 + 50 * rng_uniform(&world->rng));
+        world->flow_count = 1 + below(world, 14);
+        for (uint32_t i = 0; i < world->flow_count; i++) {
+            random_flow(world, i, world->link_count);
+            world->flow[i].rate_max += 0.1;
+            arrive_s[i] = below(world, 4);
+        }
+        oracle_times(world, arrive_s);
+        for (uint32_t i = 0; i < world->flow_count; i++)
+            start_at(world, i, arrive_s[i]);
+        assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+        check_times_and_areas(world);
+        world_close(world);
+    }
+    free(world);
+}
+
+/* Asking must not change what happens. */
+static void look_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct world *world = self;
+
+    (void)arg;
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        flow_rate(world->net, world->flow[i].handle);
+        flow_left(world->net, world->flow[i].handle);
+    }
+    if (loop_now_ns(loop) < 20 * CLOCK_NS_PER_S)
+        loop_at(loop, loop_now_ns(loop) + 77777777, LOOP_RANK_SAMPLE,
+                look_event, world, 0);
+}
+
+static void looking_at_a_flow_does_not_move_its_end(void **state)
+{
+    struct world world[2];
+
+    (void)state;
+    for (uint32_t looked = 0; looked < 2; looked++) {
+        struct world *at = &world[looked];
+
+        world_open(at, "look", 0);
+        for (uint32_t j = 0; j < 4; j++)
+            add_link(at, 3 + rng_uniform(&at->rng));
+        at->flow_count = 12;
+        for (uint32_t i = 0; i < at->flow_count; i++) {
+            random_flow(at, i, 4);
+            at->flow[i].rate_max += 0.1;
+            start_at(at, i, i * 0.5);
+        }
+        if (looked)
+            loop_at(at->loop, 0, LOOP_RANK_FINISH, look_event, at, 0);
+        loop_run(at->loop);
+    }
+    for (uint32_t i = 0; i < world[0].flow_count; i++)
+        assert_int_equal(world[0].flow[i].done_ns, world[1].flow[i].done_ns);
+    world_close(&world[0]);
+    world_close(&world[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_flows_share_one_link_as_processor_sharing_says),
+        cmocka_unit_test(weights_coefficients_and_caps_divide_a_link),
+        cmocka_unit_test(a_flow_on_a_closed_link_waits_and_goes_on_where_it_was),
+        cmocka_unit_test(a_flow_on_a_link_closed_for_good_leaves_no_event),
+        cmocka_unit_test(a_flow_without_links_runs_at_its_cap_unsolved),
+        cmocka_unit_test(a_handle_is_safe_after_its_flow_is_gone),
+        cmocka_unit_test(changes_at_one_instant_are_solved_once),
+        cmocka_unit_test(rates_in_small_nets_are_the_oracles_after_any_change),
+        cmocka_unit_test(rates_in_local_nets_are_the_oracles_after_any_change),
+        cmocka_unit_test(
+            rates_in_coupled_nets_are_the_oracles_after_any_change),
+        cmocka_unit_test(rates_in_small_components_do_not_depend_on_history),
+        cmocka_unit_test(rates_in_large_components_forget_history_to_1e_9),
+        cmocka_unit_test(flows_end_when_the_oracles_do_and_all_work_is_done),
+        cmocka_unit_test(looking_at_a_flow_does_not_move_its_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
