@@ -4,7 +4,7 @@
 # messages.sh - errors read alike: telegram style for err_set (no capital
 # first unless a word is all capitals, no full stop last, "unrecognized X"
 # and what was allowed rather than a bare "invalid"), whole sentences for
-# err_hint.  Only literal formats can be looked at.
+# err_hint (which may end in ": EXAMPLE").  Only literal formats can be looked at.
 
 check() {
     # shellcheck disable=SC2046
@@ -29,7 +29,7 @@ check() {
         text = format(call)
         if (text == "") return
         if (call ~ /err_hint/) {
-            if (text ~ /^[a-z]/ || text !~ /([.?!]|%s)$/)
+            if (text ~ /^[a-z]/ || text !~ /([.?!]|%s|: .*)$/)
                 say(at, "a hint is a whole sentence", text)
             return
         }

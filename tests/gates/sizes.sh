@@ -1,10 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# functions.sh - no function is longer than 60 lines, braces included, in the
-# sources and in the tests.
+# sizes.sh - what must fit a page does: a function 60 lines (braces included,
+# in sources and tests), the Makefile and the README 150.
 
 check() {
+    for page in Makefile README.md; do
+        [ ! -f $page ] || awk -v file=$page '
+            END { if (NR > 150) print file ": " NR " lines" }' $page
+    done
     # shellcheck disable=SC2046
     set -- $(files '^(sim|models|policies|workloads|experiments|tests)/.*\.[ch]$')
     [ $# -gt 0 ] || return 0
@@ -21,7 +25,9 @@ check() {
 long() { awk -v n="$1" 'BEGIN { while (n-- > 0) print "    x++;" }'; }
 bad_1() { put sim/a.c 'void a(int x)' '{' "$(long 59)" '}'; }
 bad_2() { put tests/a_test.c 'void a(int x) {' "$(long 59)" '}'; }
+bad_3() { put README.md "$(long 151)"; }
 good() {
+    put Makefile "$(long 150)"
     put sim/a.c 'static const int t[] = {' "$(long 99)" '};' \
         'void a(int x)' '{' "$(long 58)" '}' 'int b;' "$(long 70)"
 }
