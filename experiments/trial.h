@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trial.h - one run: a function of (experiment, point, policy, seed) and of
+ * nothing else.
+ */
+#ifndef EXPERIMENTS_TRIAL_H
+#define EXPERIMENTS_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cluster_spec;
+struct err;
+struct host_policy;
+struct table;
+struct workload_spec;
+
+/* What to run.  All of it is read-only and shared by threads. */
+struct trial_spec {
+    const struct cluster_spec *cluster;
+    const struct workload_spec *workload;
+    const struct host_policy *policy;
+    uint64_t seed;              /* of the experiment */
+    uint32_t replica;           /* which of its seeds, from 0 */
+    int64_t warmup_ns;          /* jobs submitted before it do not count */
+    int64_t until_ns;           /* CLOCK_NEVER_NS: until drained */
+    uint64_t event_count_max;
+    const char *point;          /* label, for the rows */
+    const volatile int *stop;   /* set by Ctrl-C; polled; may be NULL */
+};
+
+/* Tables that were asked for; NULL: not wanted.  Rows are appended, in the
+ * columns of experiments/columns.h. */
+struct trial_tables {
+    struct table *jobs, *phases, *timeline, *decisions;
+    int64_t timeline_step_ns;   /* 0: a two-hundredth of the run, at most */
+};
+
+/* One entry per column of summary.csv after point, policy, seed. */
+enum metric {
+    METRIC_JOBS, METRIC_JOBS_DONE, METRIC_JOBS_FAILED, METRIC_MAKESPAN,
+    METRIC_JCT_MEAN, METRIC_JCT_P50, METRIC_JCT_P95, METRIC_JCT_P99,
+    METRIC_WAIT_MEAN, METRIC_WAIT_P99, METRIC_SLOWDOWN,
+    METRIC_BOUNDED_SLOWDOWN, METRIC_GPU_ALLOCATED, METRIC_GPU_UTILIZATION,
+    METRIC_CPU_UTILIZATION, METRIC_MEMORY_UTILIZATION, METRIC_COST,
+    METRIC_COST_PER_JOB, METRIC_ENERGY, METRIC_SLO, METRIC_PREEMPTIONS,
+    METRIC_DECISIONS, METRIC_REFUSED,
+    /* where GPU time went, fractions of all GPU-seconds of the run */
+    METRIC_GPU_BUSY, METRIC_GPU_TAIL, METRIC_GPU_SWITCH, METRIC_GPU_BUBBLE,
+    METRIC_GPU_IDLE_QUEUED, METRIC_GPU_IDLE_EMPTY,
+    METRIC_STEPS_DONE, METRIC_CARBON,
+    METRIC_COUNT
+};
+
+struct metric_info {
+    const char *name;           /* column: jct_mean_s ... */
+    const char *unit;           /* "s", "USD", "fraction", "count" ... */
+    const char *help;
+    bool count;                 /* a whole number */
+    int better;                 /* +1 more is better, -1 less, 0 neither */
+};
+const struct metric_info *metric_info(enum metric metric);
+/* METRIC_COUNT if there is none of that name. */
+enum metric metric_find(const char *name);
+
+/* What the audit checked, how often. */
+enum audit_check {
+    AUDIT_CAPACITY, AUDIT_STATES, AUDIT_WORK, AUDIT_COST, AUDIT_TIME,
+    AUDIT_LITTLE, AUDIT_LINKS, AUDIT_CHECK_COUNT
+};
+const char *audit_check_name(enum audit_check check);
+
+struct trial_result {
+    double value[METRIC_COUNT];     /* times in seconds */
+    uint64_t event_count;
+    uint64_t digest;
+    uint64_t audit_count[AUDIT_CHECK_COUNT];
+    uint64_t status_count[8];       /* by enum job_status */
+    int64_t end_ns;                 /* simulated */
+    bool interrupted;
+    bool clairvoyant;
+};
+
+/* False: err says why; the tables may hold rows of the failed run.  A broken
+ * audit is ERR_BUG with the fact that broke it. */
+bool trial_run(const struct trial_spec *spec,
+               const struct trial_tables *tables, struct trial_result *result,
+               struct err *err);
+
+#endif

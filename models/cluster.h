@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cluster.h - nodes, GPUs, cores, memory: what exists, and what is taken.
+ *
+ * A cluster_spec is what the file says: read once, shared by all trials.  A
+ * cluster is its state in one trial.  Invariant: every GPU is free or taken
+ * once; cores and memory of a node never exceed what it has.  Nodes are
+ * numbered from 0 in file order, group after group.
+ */
+#ifndef MODELS_CLUSTER_H
+#define MODELS_CLUSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/placement.h"
+
+struct arena;
+struct catalogue;
+struct conf_node;
+struct conf_schema;
+struct cpu_type;
+struct err;
+struct gpu_type;
+struct link_type;
+
+/* Cores and memory of a node whose file names no CPU (traces that know GPUs
+ * only): never what limits, and in no total. */
+#define CLUSTER_CORES_UNLIMITED (1u << 20)
+#define CLUSTER_MEMORY_UNLIMITED (INT64_C(1) << 50)
+
+/* Nodes that are alike.  `pool` is an index into cluster_spec.pool_name. */
+struct node_group {
+    const char *name;
+    uint32_t pool;
+    uint32_t first_node, node_count;
+    const struct gpu_type *gpu;         /* NULL: no GPUs */
+    uint32_t gpus;                      /* per node, <= NODE_GPUS_MAX */
+    const struct cpu_type *cpu;         /* NULL: cores without a number */
+    uint32_t sockets;
+    uint32_t cores;                     /* per node, all sockets */
+    int64_t memory_bytes;
+    double nvlink_bps;          /* per GPU, one direction; 0: over PCIe */
+    double pcie_bps;            /* per GPU slot, one direction, sustained */
+    double nic_bps;             /* per node, one direction, sustained */
+    double nic_latency_s;
+    double nvme_bps;            /* per node, read; 0: none */
+    double usd_per_h;           /* per node */
+    bool energy_included;       /* in usd_per_h */
+    double idle_w, max_w;       /* per node without its GPUs */
+};
+
+struct cluster_spec {
+    const char *name;
+    const struct node_group *group;
+    uint32_t group_count;
+    const char *const *pool_name;
+    uint32_t pool_count;                /* <= 32 */
+    uint32_t node_count, gpu_count, core_count;
+    uint32_t leaf_nodes;        /* nodes under one leaf switch; 0: no tree */
+    double oversubscription;    /* >= 1; of the leaf's uplink */
+    double storage_bps;         /* shared storage, all readers together */
+    double pue;
+    double carbon_g_per_kwh;
+};
+
+extern const struct conf_schema cluster_schema, cluster_nodes_schema,
+    cluster_gpus_schema, cluster_cpu_schema, cluster_network_schema,
+    cluster_storage_schema, cluster_nics_schema;
+const struct conf_schema *const *cluster_schemas(size_t *count);
+
+const struct cluster_spec *cluster_read(struct arena *arena,
+                                        const struct conf_node *conf,
+                                        const struct catalogue *catalogue,
+                                        struct err *err);
+const struct node_group *cluster_group_of(const struct cluster_spec *spec,
+                                          uint32_t node);
+/* Pool by name, or UINT32_MAX. */
+uint32_t cluster_pool(const struct cluster_spec *spec, const char *name);
+
+struct cluster {
+    const struct cluster_spec *spec;
+    uint64_t *free_mask;        /* per node */
+    uint32_t *free_cores;
+    int64_t *free_memory;
+    uint32_t *group_of;         /* node -> group */
+    uint32_t *group_free_gpus;  /* per group */
+    uint32_t free_gpus;
+};
+
+struct cluster *cluster_new(struct arena *arena,
+                            const struct cluster_spec *spec);
+bool cluster_can_take(const struct cluster *cluster,
+                      const struct placement *placement);
+void cluster_take(struct cluster *cluster, const struct placement *placement);
+void cluster_release(struct cluster *cluster,
+                     const struct placement *placement);
+
+#endif

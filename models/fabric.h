@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * fabric.h - the links of a cluster as a flow network, and who crosses what.
+ *
+ * Per node: its CPU (cores, capacity in core-seconds per second), its PCIe
+ * (all GPU slots together), its NIC, its NVMe; per leaf switch an uplink;
+ * the shared storage.  A link of no capacity in the file is left out, and a
+ * path simply does not cross it.
+ */
+#ifndef MODELS_FABRIC_H
+#define MODELS_FABRIC_H
+
+#include <stdint.h>
+
+#include "models/gang.h"
+#include "models/placement.h"
+#include "sim/flow.h"
+
+struct arena;
+struct cluster_spec;
+struct fabric;
+
+/* In the order in which links are numbered. */
+enum link_class { FABRIC_CPU, FABRIC_PCIE, FABRIC_NIC, FABRIC_NVME,
+                  FABRIC_UPLINK, FABRIC_STORAGE, FABRIC_CLASS_COUNT };
+
+struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
+                          struct flow_net *net);
+uint32_t fabric_link(const struct fabric *fabric, enum link_class kind,
+                     uint32_t node);    /* UINT32_MAX: there is none */
+enum link_class fabric_class(const struct fabric *fabric, uint32_t link);
+const char *link_class_name(enum link_class kind);
+
+/* What one unit of a phase's work takes; spread evenly over the nodes. */
+struct demand_rates {
+    double core_s;              /* core-seconds */
+    double storage_bytes;       /* read or written on shared storage */
+    double pcie_bytes;          /* host to device or back, all GPUs */
+    double network_bytes;       /* over the NIC of each node, per node */
+};
+
+/* Fills `use` (at least fabric_use_max(...) long) and returns the count. */
+uint32_t fabric_uses(const struct fabric *fabric,
+                     const struct placement *placement,
+                     const struct demand_rates *rates, struct flow_use *use);
+/* From one placement to another (weights from trainer to rollout), per unit:
+ * `bytes` leave `from` once, evenly, and arrive whole at every node of `to`,
+ * passed on from node to node; nodes in both cost PCIe only. */
+uint32_t fabric_uses_between(const struct fabric *fabric,
+                             const struct placement *from,
+                             const struct placement *to, double bytes,
+                             struct flow_use *use);
+/* Room that is enough for node_count shares (both placements' together). */
+uint32_t fabric_use_max(const struct fabric *fabric, uint32_t node_count);
+
+/* Stands for a rate that the file does not give: never what limits. */
+#define FABRIC_UNLIMITED_BPS 1e15
+
+/* What the laws see of a placement. */
+struct gang fabric_gang(const struct cluster_spec *spec,
+                        const struct placement *placement);
+
+#endif

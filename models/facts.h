@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * facts.h - every kind of fact a trial tells, and what its numbers mean.
+ *
+ *  kind               subject  object    amount
+ */
+#ifndef MODELS_FACTS_H
+#define MODELS_FACTS_H
+
+#include "sim/journal.h"
+
+enum fact_kind {
+    FACT_JOB_SUBMIT,    /* job      -         GPUs asked, all roles          */
+    FACT_JOB_START,     /* job      -         first lease granted            */
+    FACT_JOB_STOP,      /* job      -         preempted                      */
+    FACT_JOB_END,       /* job      status    -                              */
+    FACT_LEASE_TAKE,    /* lease    job       GPUs; placement by host_lease  */
+    FACT_LEASE_READY,   /* lease    job       loaded: phases can run         */
+    FACT_LEASE_DROP,    /* lease    job       GPUs; told before it is freed  */
+    FACT_PHASE_START,   /* lease    phase     -                              */
+    FACT_PHASE_END,     /* lease    phase     1 done, 0 cut short            */
+    FACT_DECIDE,        /* -        -         asks pending                   */
+    FACT_DECISION,      /* ask/lease action   verdict                        */
+    FACT_LEASE_BUSY,    /* lease    -         busy fraction of its GPUs now  */
+    FACT_KIND_COUNT
+};
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * fit.h - where a gang would go: the placement rules.
+ *
+ *  count      any free GPUs, in node order: GPUs are a number, nodes no matter
+ *  first_fit  g <= P: the first node with g free; g > P: floor(g/P) empty
+ *             nodes and, for the remainder, one node more
+ *  best_fit   the same, but the node with the fewest free GPUs that fits;
+ *             ties to the lowest node
+ *  pack       fewest nodes, gangs may be split: the roomiest nodes whole, the
+ *             rest on the fullest node that holds it
+ *  spread     emptiest nodes first, one GPU at a time over all of them
+ *
+ * P is the number of GPUs of a node of that kind.  One GPU type per gang.
+ * Where nodes of one type differ in size, one node that can hold the gang is
+ * tried first, then several of one size, sizes in the order of groups.
+ * A want without GPUs takes cores by the same rules, with a core in the place
+ * of a GPU: on nodes without GPUs if they have room, else on any.
+ * On a node the lowest-numbered free GPUs go first, then those of `extra`.
+ */
+#ifndef MODELS_FIT_H
+#define MODELS_FIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/placement.h"
+
+struct cluster;
+
+enum fit_rule { FIT_COUNT, FIT_FIRST, FIT_BEST, FIT_PACK, FIT_SPREAD,
+                FIT_RULE_COUNT };
+
+struct fit_want {
+    uint32_t gpus;              /* 0: cores only */
+    uint32_t cores;             /* in all if gpus is 0, else per GPU */
+    int64_t memory_bytes;       /* in all if gpus is 0, else per GPU */
+    const uint32_t *gpu_types;  /* catalogue indexes, most wanted first */
+    uint32_t gpu_type_count;    /* 0: any, in the order of groups */
+    uint32_t pool_mask;         /* bit p: pool p; 0: any */
+    /* Per node, GPUs that count as free although they are taken (idle leases
+     * that may be taken over), with their cores and memory; NULL: none. */
+    const struct share *extra;  /* indexed by node */
+};
+
+/* Writes at most share_max shares; false: no room (out is untouched then). */
+bool fit_find(const struct cluster *cluster, enum fit_rule rule,
+              const struct fit_want *want, struct share *share,
+              uint32_t share_max, struct placement *out);
+/* Would it fit if the whole cluster were free? */
+bool fit_ever(const struct cluster *cluster, enum fit_rule rule,
+              const struct fit_want *want);
+const char *fit_rule_name(enum fit_rule rule);
+
+#endif

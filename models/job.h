@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * job.h - a job as its owner submitted it: phases, the roles they run on, and
+ * what each role asks of the cluster.
+ *
+ * A form is the shape that many jobs share: a small graph of phases that is
+ * run once per step.  A phase starts when all phases of `after` have ended in
+ * this step; the next step starts when all phases of this one have.  Here is
+ * only what a real scheduler could know; what only the simulation knows
+ * stands in truth.h, which no policy can include.
+ */
+#ifndef MODELS_JOB_H
+#define MODELS_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/ids.h"
+
+#define FORM_ROLES_MAX 6u
+#define FORM_PHASES_MAX 12u
+
+struct phase_law;
+
+enum phase_kind {
+    PHASE_PREPROCESS, PHASE_LOAD, PHASE_TRAIN, PHASE_ROLLOUT, PHASE_REWARD,
+    PHASE_SYNC, PHASE_CHECKPOINT, PHASE_VALIDATE, PHASE_INFER, PHASE_SERVE,
+    PHASE_KIND_COUNT
+};
+
+/* What a role asks for.  GPUs come in multiples of gpus_multiple, between
+ * gpus_min and gpus_max; gpus is what the owner would like. */
+struct role_spec {
+    const char *name;           /* "rollout", "train", "data" ... */
+    uint32_t gpus, gpus_min, gpus_max, gpus_multiple;   /* gpus 0: CPU only */
+    uint32_t cores;             /* per GPU, or in all for a CPU role */
+    int64_t memory_bytes;       /* host; per GPU, or in all for a CPU role */
+    const uint32_t *gpu_types;  /* catalogue indexes, most wanted first */
+    uint32_t gpu_type_count;    /* 0: any */
+    const char *pool;           /* NULL: any */
+    double gpu_memory_bytes;    /* needed per GPU at gpus; 0: not checked */
+    double load_bytes;          /* into all its GPUs before a phase can run */
+    double save_bytes;          /* out of them when the lease is taken away */
+    double start_s;             /* first process start beside the copying */
+    double wake_s;              /* the same when it has run before */
+};
+
+struct phase_spec {
+    enum phase_kind kind;
+    const char *name;
+    uint32_t role;
+    uint32_t sync_to;           /* PHASE_SYNC: the role that is given weights */
+    uint32_t after_mask;        /* bit p: phase p of the same step */
+    uint32_t every;             /* runs in steps divisible by it; >= 1 */
+    const struct phase_law *law;        /* models/phase.h */
+};
+
+struct job_form {
+    const char *name;           /* as the workload calls it */
+    const char *recipe;         /* "dpo", "grpo", "trace" ... */
+    uint32_t role_count, phase_count;
+    struct role_spec role[FORM_ROLES_MAX];
+    struct phase_spec phase[FORM_PHASES_MAX];
+};
+
+struct job_request {
+    struct job_id id;
+    const char *name;           /* NULL: by number */
+    const char *tenant;         /* NULL: none */
+    const struct job_form *form;
+    int64_t submit_ns;
+    int64_t limit_ns;           /* the owner's requested time; 0: none given */
+    int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
+    int32_t priority;           /* larger goes first */
+    uint32_t gpus;              /* of role 0, if not as the form says; else 0 */
+    uint32_t steps;             /* the owner knows how many he asked for */
+};
+
+enum job_status {
+    JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_UNFINISHED,
+    JOB_STATUS_COUNT
+};
+
+const char *phase_kind_name(enum phase_kind kind);
+const char *job_status_name(enum job_status status);
+uint32_t job_role_gpus(const struct job_request *request, uint32_t role);
+
+#endif

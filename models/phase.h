@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * phase.h - from a phase and a lease to work, a highest rate and the links it
+ * crosses: the one place where laws, links and leases meet.
+ *
+ * The unit of work is one run of the phase (one step's share of it).
+ */
+#ifndef MODELS_PHASE_H
+#define MODELS_PHASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/decode.h"
+#include "models/fabric.h"
+#include "models/gang.h"
+#include "models/loader.h"
+#include "models/memory.h"
+
+struct job_form;
+
+enum law_kind {
+    LAW_FIXED,          /* truth.duration_ns, or seconds below */
+    LAW_TRAIN,          /* models/train.h, fed by a loader */
+    LAW_FORWARD,        /* reward or reference pass, batch inference */
+    LAW_ROLLOUT,        /* models/decode.h */
+    LAW_CPU,            /* core-seconds, on leased cores */
+    LAW_SYNC,           /* weights from one role's lease to another's */
+    LAW_CHECKPOINT      /* bytes to shared storage */
+};
+
+struct phase_law {
+    enum law_kind kind;
+    double seconds;                     /* LAW_FIXED */
+    struct train_shape train;           /* LAW_TRAIN, LAW_FORWARD's model */
+    double sequences;                   /* per step: global batch */
+    uint32_t repeats;                   /* optimizer steps or passes per run */
+    struct loader_item item;            /* LAW_TRAIN: what a sample costs */
+    uint32_t loader_workers;            /* 0: one per core */
+    struct rollout_shape rollout;       /* LAW_ROLLOUT */
+    double core_s;                      /* LAW_CPU: per run */
+    double storage_bytes;               /* LAW_CPU, LAW_CHECKPOINT: per run */
+    double bytes;                       /* LAW_SYNC: weights */
+};
+
+struct phase_plan {
+    double rate_max;            /* runs per second if links were free */
+    double gpu_busy_fraction;   /* of the GPUs held, at rate_max */
+    double tail_fraction;       /* of GPU time, replicas drained (rollout) */
+    double flops;               /* model FLOPs of one run */
+    const char *bottleneck;     /* stage that sets rate_max */
+    struct demand_rates rates;  /* what one run takes of the links */
+};
+
+/* `u` in [0,1) decides response lengths (LAW_ROLLOUT); 0.5 for a forecast. */
+struct phase_plan phase_plan(const struct phase_law *law,
+                             const struct gang *gang, double u);
+/* Seconds of one run on that gang if links were free. */
+double phase_seconds(const struct phase_law *law, const struct gang *gang,
+                     double u);
+#endif

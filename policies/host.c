@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host.c - the scheduler around a policy: arrivals, decisions, the end.
+ *
+ * Invariant: decide is called at most once for the news of an instant, after
+ * all of it; when rounds are asked for, only at their boundaries.
+ */
+#include "policies/host.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "policies/host_state.h"
+#include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/err.h"
+
+static void decide_event(struct loop *loop, void *self, uint64_t arg);
+
+/* The next instant at which the policy may be asked, from at on. */
+static int64_t decision_time(const struct cs_host *host, int64_t at)
+{
+    int64_t round = host->rules->round_ns;
+
+    if (round <= 0)
+        return at;
+    return (at + round - 1) / round * round;
+}
+
+static void wake(struct cs_host *host)
+{
+    if (host->closing || host->decide_event.generation != 0)
+        return;
+    host->decide_event =
+        loop_at(host->parts.loop, decision_time(host, host_now(host)),
+                LOOP_RANK_DECIDE, decide_event, host, 0);
+}
+
+static void wake_later(struct loop *loop, void *self, uint64_t arg)
+{
+    (void)loop;
+    (void)arg;
+    wake(self);
+}
+
+static void lease_ready(struct cs_host *host, uint32_t lease)
+{
+    struct host_job_slot *job =
+        host_job_slot(host, host->lease[lease].pub.job.i);
+    uint32_t role = host->lease[lease].pub.role;
+
+    /* A lease granted for a phase runs it at once, without a second ask. */
+    if (host_per_phase(host) && !host->lease[lease].running) {
+        const struct job_form *form = host_form_of(job);
+        for (uint32_t p = 0; p < form->phase_count; p++) {
+            uint32_t after = form->phase[p].after_mask, bit = 1u << p;
+            if (form->phase[p].role == role &&
+                !((job->phases_done | job->phases_running) & bit) &&
+                (after & job->phases_done) == after) {
+                host_phase_start(host, lease, p);
+                return;
+            }
+        }
+    }
+    host_job_advance(host, host->lease[lease].pub.job.i);
+    wake(host);
+}
+
+static void tell_policy(struct cs_host *host, const struct host_news *news)
+{
+    const struct cs_policy *policy = host->policy;
+    struct job_id job = { news->id };
+    struct lease_id lease = { news->id };
+
+    if (news->kind == NEWS_SUBMITTED && policy->job_submitted)
+        policy->job_submitted(host->self, host, job);
+    if (news->kind == NEWS_ENDED && policy->job_ended)
+        policy->job_ended(host->self, host, job);
+    if (news->kind == NEWS_IDLE && policy->lease_idle &&
+        host->lease[news->id].live)
+        policy->lease_idle(host->self, host, lease);
+}
+
+/* In order of before; strict ends at the first that does not fit. */
+static void decide_default(struct cs_host *host)
+{
+    const struct cs_policy *policy = host->policy;
+    uint32_t i = 0;
+
+    while (i < host->orders) {
+        struct ask_id ask = { host->order[i] };
+        const struct cs_ask *pub = &host->ask[ask.i].pub;
+        enum cs_verdict verdict = CS_NO_ROOM;
+        struct cs_want want = { .role = pub->role };
+
+        if (!policy->place || pub->role == CS_ALL_ROLES ||
+            pub->held.i != ID_NONE)
+            verdict = pub->gpus > cs_free_gpus(host, 0) &&
+                              pub->held.i == ID_NONE
+                          ? CS_NO_ROOM : cs_start(host, ask);
+        else if (policy->place(host->self, host, ask, &want))
+            verdict = cs_start_want(host, ask, &want);
+        if (verdict == CS_DONE)
+            continue;           /* it left the order: i is the next */
+        if (host->rules->blocking == HOST_STRICT)
+            return;
+        i++;
+    }
+}
+
+static void decide_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+
+    (void)arg;
+    memset(&host->decide_event, 0, sizeof host->decide_event);
+    host->in_decide = true;
+    for (uint32_t i = 0; i < host->news_count; i++)
+        tell_policy(host, &host->news[i]);
+    host->news_count = 0;
+    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES)
+        host_order_sort(host);
+    host->counts.decide++;
+    host_tell(host, FACT_DECIDE, 0, 0, host->orders);
+    if (host->policy->decide)
+        host->policy->decide(host->self, host);
+    else
+        decide_default(host);
+    host->in_decide = false;
+    if (host->wake_ns > host_now(host)) {
+        loop_at(loop, host->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
+        host->wake_ns = 0;
+    }
+}
+
+static bool make_self(struct cs_host *host, struct err *err)
+{
+    const struct cs_policy *policy = host->policy;
+
+    host->self = arena_alloc(host->parts.arena, 1, policy->self_bytes + 1);
+    if (policy->self_bytes && host->parts.policy->params)
+        memcpy(host->self, host->parts.policy->params, policy->self_bytes);
+    if (policy->init && !policy->init(host->self, host)) {
+        struct err_pos nowhere = { 0 };
+        return err_set(err, ERR_POLICY, nowhere, "policy %s: %s",
+                       policy->name,
+                       host->why[0] ? host->why : "init failed");
+    }
+    return true;
+}
+
+struct cs_host *host_new(const struct host_parts *parts, struct err *err)
+{
+    struct arena *arena = parts->arena;
+    struct cs_host *host = arena_alloc(arena, 1, sizeof *host);
+    const struct cluster_spec *spec = parts->cluster;
+
+    host->parts = *parts;
+    host->policy = parts->policy->policy;
+    host->rules = &parts->policy->rules;
+    host->spec = spec;
+    host->hooks = (struct host_hooks) { .wake = wake,
+                                        .lease_ready = lease_ready };
+    host->cluster = cluster_new(arena, spec);
+    host->scratch = arena_alloc(arena, (size_t)spec->node_count *
+                                           FORM_ROLES_MAX,
+                                sizeof *host->scratch);
+    host->extra = arena_alloc(arena, spec->node_count, sizeof *host->extra);
+    host->uses = arena_alloc(
+        arena, fabric_use_max(parts->fabric, 2 * spec->node_count),
+        sizeof *host->uses);
+    host->pool = arena_alloc(arena, spec->pool_count, sizeof *host->pool);
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        host->pool[spec->group[g].pool].gpus +=
+            spec->group[g].node_count * spec->group[g].gpus;
+    return make_self(host, err) ? host : NULL;
+}
+
+void host_free(struct cs_host *host)
+{
+    if (host && host->policy->fini)
+        host->policy->fini(host->self);
+}
+
+void host_submit(struct cs_host *host, const struct job_request *request,
+                 const struct job_truth *truth)
+{
+    uint32_t j = host->job_count;
+    struct host_job_slot *job = host_job_make(host);
+    const struct job_form *form = request->form;
+
+    assert(request->id.i == j && request->steps > 0);
+    job->pub.request = *request;
+    job->pub.start_ns = job->pub.end_ns = CLOCK_NEVER_NS;
+    job->truth = *truth;
+    job->form = host_form_index(host, form);
+    job->seq = host->next_seq++;
+    if (host->form[job->form].fixed)
+        job->pub.work_due_s = clock_s_from_ns(truth->duration_ns) *
+                              job_role_gpus(request, 0);
+    else
+        for (uint32_t p = 0; p < form->phase_count; p++)
+            job->pub.work_due_s += request->steps / form->phase[p].every;
+    host_estimate(host, job);
+    host_tell(host, FACT_JOB_SUBMIT, j, 0, job_role_gpus(request, 0));
+    host_news_add(host, NEWS_SUBMITTED, j);
+    if (host_per_phase(host))
+        host_job_advance(host, j);
+    else
+        host_ask_job(host, j);
+    wake(host);
+}
+
+void host_close(struct cs_host *host)
+{
+    host->closing = true;
+    for (uint32_t j = 0; j < host->job_count; j++)
+        if (host_job_slot(host, j)->pub.end_ns == CLOCK_NEVER_NS)
+            host_job_end(host, j, JOB_UNFINISHED);
+}
+
+bool host_verdict(const struct cs_host *host, struct err *err)
+{
+    struct err_pos nowhere = { 0 };
+
+    if (!host->failed)
+        return true;
+    err_set(err, ERR_POLICY, nowhere, "policy %s: %s", host->policy->name,
+            host->why);
+    if (host->note[0])
+        err_hint(err, "%s", host->note);
+    return false;
+}
+
+const struct host_counts *host_counts(const struct cs_host *host)
+{
+    return &host->counts;
+}
+
+const struct host_job *host_job(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    return &host_job_slot(host, id.i)->pub;
+}
+
+uint32_t host_job_count(const struct cs_host *host)
+{
+    return host->job_count;
+}
+
+const struct host_phase_run *host_phase_run(const struct cs_host *host,
+                                            struct lease_id lease)
+{
+    assert(lease.i < host->lease_count);
+    return &host->lease[lease.i].run;
+}
+
+void host_pool_now(const struct cs_host *host, uint32_t pool,
+                   struct host_pool_now *out)
+{
+    assert(pool < host->spec->pool_count);
+    *out = host->pool[pool];
+}
+
+uint32_t host_running(const struct cs_host *host)
+{
+    return host->runnings;
+}
+
+uint32_t host_pending(const struct cs_host *host)
+{
+    return host->orders;
+}
+
+void host_on_decision(struct cs_host *host, host_decision_fn *fn, void *self)
+{
+    host->decision_fn = fn;
+    host->decision_self = self;
+}
+
+const char *cs_verdict_name(enum cs_verdict verdict)
+{
+    static const char *const name[CS_VERDICT_COUNT] = {
+        "done", "not_pending", "no_room", "bad_shape", "not_idle",
+        "not_allowed",
+    };
+    assert((unsigned)verdict < CS_VERDICT_COUNT);
+    return name[verdict];
+}
+
+const char *host_action_name(enum host_action action)
+{
+    static const char *const name[HOST_ACTION_COUNT] = {
+        "start", "continue", "release", "stop",
+    };
+    assert((unsigned)action < HOST_ACTION_COUNT);
+    return name[action];
+}

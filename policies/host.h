@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host.h - the scheduler around a policy: it owns jobs, asks and leases, asks
+ * the policy, checks every answer, and tells the journal.
+ *
+ * Semantics that change what a policy's name means are keys of the host, the
+ * same for every policy, and printed with every result: struct host_rules.
+ */
+#ifndef POLICIES_HOST_H
+#define POLICIES_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/fit.h"
+#include "models/job.h"
+#include "policies/policy.h"
+
+struct arena;
+struct catalogue;
+struct cluster_spec;
+struct conf_node;
+struct conf_schema;
+struct err;
+struct flow_net;
+struct fabric;
+struct job_truth;
+struct journal;
+struct loop;
+
+enum host_blocking { HOST_STRICT, HOST_SKIP };
+enum host_estimate { HOST_EXACT, HOST_REQUESTED, HOST_NOISY };
+
+/* Preemption: seconds lost at the restart, by GPUs of the job. */
+struct host_cost_step {
+    uint32_t gpus_max;          /* UINT32_MAX: more */
+    int64_t cost_ns;
+};
+#define HOST_COST_STEPS_MAX 8u
+
+struct host_rules {
+    enum host_blocking blocking;
+    enum fit_rule placement;
+    enum host_estimate estimate;
+    double noise_cv;            /* HOST_NOISY: lognormal factor */
+    int64_t round_ns;           /* decisions only at its multiples; 0: events */
+    struct host_cost_step cost[HOST_COST_STEPS_MAX];
+    uint32_t cost_count;
+};
+
+struct host_weight {
+    const char *key;
+    double value;
+};
+
+/* One entry of `policies:`: read once, shared by all trials. */
+struct host_policy {
+    const char *name;           /* in results; `name:` or the policy's own */
+    const struct cs_policy *policy;
+    struct host_rules rules;
+    const void *params;         /* policy->self_bytes, params filled in */
+    const struct host_weight *weight;
+    uint32_t weight_count;
+    const char *semantics;      /* "blocking=strict placement=count ..." */
+};
+
+extern const struct conf_schema host_rules_schema;
+
+/* A scalar (the name) or a map {policy: NAME, name:, rules, params}. */
+const struct host_policy *host_policy_read(struct arena *arena,
+                                           const struct conf_node *conf,
+                                           struct err *err);
+
+struct host_parts {
+    struct arena *arena;        /* of the trial */
+    struct loop *loop;
+    struct flow_net *net;
+    const struct cluster_spec *cluster;
+    struct fabric *fabric;
+    struct journal *journal;
+    const struct host_policy *policy;
+    uint64_t seed;
+    uint32_t replica;
+};
+
+struct cs_host *host_new(const struct host_parts *parts, struct err *err);
+void host_free(struct cs_host *host);                   /* accepts NULL */
+void host_submit(struct cs_host *host, const struct job_request *request,
+                 const struct job_truth *truth);
+/* Ends what still runs as JOB_UNFINISHED and tells so. */
+void host_close(struct cs_host *host);
+/* False if the policy failed: err says why. */
+bool host_verdict(const struct cs_host *host, struct err *err);
+
+/* What listeners may look at. */
+struct host_counts {
+    uint64_t decide, preemptions, refused;
+    uint64_t verdict[CS_VERDICT_COUNT];
+    uint64_t decisions;         /* requests that were carried out */
+};
+const struct host_counts *host_counts(const struct cs_host *host);
+
+struct host_job {
+    struct job_request request;
+    enum job_status status;
+    int64_t start_ns, end_ns;   /* CLOCK_NEVER_NS: not yet */
+    uint32_t preemptions;
+    uint32_t step;              /* steps done */
+    double gpu_seconds;         /* held */
+    double core_seconds;
+    double usd;                 /* of what it held */
+    double joules;
+    double work_due_s, work_done_s;     /* GPU-seconds of running phases: what
+                                   the truth asks and what was delivered */
+    const char *gpu_type;       /* of its last GPU lease, or NULL */
+};
+const struct host_job *host_job(const struct cs_host *host, struct job_id id);
+uint32_t host_job_count(const struct cs_host *host);    /* submitted */
+
+/* The phase that runs on a lease, while FACT_PHASE_* is told. */
+struct host_phase_run {
+    struct job_id job;
+    const struct phase_spec *phase;
+    struct lease_id lease;
+    int64_t start_ns;
+    double rate;                /* runs per second, the last one */
+    double rate_max;
+    double busy_fraction;
+    double tail_fraction;
+    const char *bottleneck;
+    uint32_t step;
+};
+const struct host_phase_run *host_phase_run(const struct cs_host *host,
+                                            struct lease_id lease);
+
+/* GPUs by what they do now, per pool: for gauges. */
+struct host_pool_now {
+    uint32_t gpus, allocated, busy, loading, idle_leased;
+    double utilized;            /* GPUs x busy fraction of their phase */
+    uint32_t cores_allocated;
+};
+void host_pool_now(const struct cs_host *host, uint32_t pool,
+                   struct host_pool_now *out);
+uint32_t host_running(const struct cs_host *host);
+uint32_t host_pending(const struct cs_host *host);
+
+const char *cs_verdict_name(enum cs_verdict verdict);
+enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,
+                   HOST_ACTION_COUNT };
+const char *host_action_name(enum host_action action);
+
+/* Every request a policy makes, carried out or refused: for decisions.csv. */
+struct host_decision {
+    int64_t time_ns;
+    uint64_t seq;
+    enum host_action action;
+    struct job_id job;
+    uint32_t role;              /* CS_ALL_ROLES */
+    enum cs_verdict verdict;
+    struct placement placement; /* empty if refused; of the first role */
+    uint32_t pending, free_gpus;
+};
+typedef void host_decision_fn(void *self, const struct host_decision *d);
+void host_on_decision(struct cs_host *host, host_decision_fn *fn, void *self);
+
+#endif

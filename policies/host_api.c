@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_api.c - what a policy may ask and request: the cs_ functions.
+ *
+ * Every request is checked and answered by a verdict, and every request, done
+ * or refused, is told to whoever records decisions.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "policies/host_state.h"
+#include "sim/clock.h"
+#include "sim/rng.h"
+
+int64_t cs_now_ns(const struct cs_host *host)
+{
+    return host_now(host);
+}
+
+uint32_t cs_pending_count(const struct cs_host *host)
+{
+    return host->orders;
+}
+
+struct ask_id cs_pending(const struct cs_host *host, uint32_t i)
+{
+    struct ask_id ask = { i < host->orders ? host->order[i] : ID_NONE };
+    return ask;
+}
+
+const struct cs_ask *cs_ask(const struct cs_host *host, struct ask_id ask)
+{
+    assert(ask.i < host->ask_count);
+    return &host->ask[ask.i].pub;
+}
+
+uint32_t cs_lease_count(const struct cs_host *host)
+{
+    return host->helds;
+}
+
+struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i)
+{
+    struct lease_id lease = { i < host->helds ? host->held[i] : ID_NONE };
+    return lease;
+}
+
+const struct cs_lease *cs_lease(const struct cs_host *host,
+                                struct lease_id lease)
+{
+    assert(lease.i < host->lease_count);
+    return &host->lease[lease.i].pub;
+}
+
+const struct job_request *cs_request(const struct cs_host *host,
+                                     struct job_id job)
+{
+    assert(job.i < host->job_count);
+    return &host_job_slot(host, job.i)->pub.request;
+}
+
+uint32_t cs_running_count(const struct cs_host *host)
+{
+    return host->runnings;
+}
+
+struct job_id cs_running(const struct cs_host *host, uint32_t i)
+{
+    struct job_id job = { i < host->runnings ? host->running[i] : ID_NONE };
+    return job;
+}
+
+struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
+                              uint32_t role)
+{
+    assert(job.i < host->job_count && role < FORM_ROLES_MAX);
+    struct lease_id lease = { host_job_slot(host, job.i)->lease[role] };
+    return lease;
+}
+
+static bool in_mask(uint32_t mask, uint32_t pool)
+{
+    return mask == 0 || (mask >> pool & 1);
+}
+
+uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
+{
+    uint32_t gpus = 0;
+
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (in_mask(pool_mask, p))
+            gpus += host->pool[p].gpus;
+    return gpus;
+}
+
+uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
+{
+    uint32_t gpus = 0;
+
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (in_mask(pool_mask, p))
+            gpus += host->pool[p].gpus - host->pool[p].allocated;
+    return gpus;
+}
+
+uint32_t cs_pool_count(const struct cs_host *host)
+{
+    return host->spec->pool_count;
+}
+
+const char *cs_pool_name(const struct cs_host *host, uint32_t pool)
+{
+    return pool < host->spec->pool_count ? host->spec->pool_name[pool] : NULL;
+}
+
+uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease)
+{
+    assert(lease.i < host->lease_count);
+    return host->lease[lease.i].pool_mask;
+}
+
+int64_t cs_left_ns(const struct cs_host *host, struct job_id job)
+{
+    return host_left_ns(host, host_job_slot(host, job.i), false);
+}
+
+int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
+{
+    assert(host->policy->flags & CS_CLAIRVOYANT);
+    return host_left_ns(host, host_job_slot(host, job.i), true);
+}
+
+static bool ask_live(const struct cs_host *host, struct ask_id ask)
+{
+    return ask.i < host->ask_count && host->ask[ask.i].live;
+}
+
+static uint32_t want_role(const struct cs_ask *ask,
+                          const struct cs_want *want)
+{
+    return ask->role == CS_ALL_ROLES ? want->role : ask->role;
+}
+
+bool cs_forecast(struct cs_host *host, struct ask_id id,
+                 const struct cs_want *want, struct cs_forecast *out)
+{
+    if (!ask_live(host, id))
+        return false;
+    const struct cs_ask *ask = &host->ask[id.i].pub;
+    struct host_job_slot *job = host_job_slot(host, ask->job.i);
+    uint32_t role = want_role(ask, want);
+    uint32_t gpus = want->gpus ? want->gpus
+                               : job_role_gpus(&job->pub.request, role);
+    struct placement place;
+    if (role >= host_form_of(job)->role_count ||
+        !host_shape_ok(job, role, gpus) ||
+        !host_find(host, job, role, want, &place))
+        return false;
+    struct gang gang = fabric_gang(host->spec, &place);
+    const struct phase_law *law = host_form_of(job)->phase[ask->phase].law;
+    double s = clock_s_from_ns(ask->estimate_ns);
+    if (ask->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&
+        law->kind != LAW_SYNC)
+        s = phase_seconds(law, &gang, 0.5);
+    out->run_s = isfinite(s) ? s : clock_s_from_ns(ask->estimate_ns);
+    out->switch_s = host_switch_s(host, job, role, &place, &gang);
+    out->usd = (out->run_s + out->switch_s) / 3600 *
+               host_gpu_usd_per_h(host, &place);
+    return true;
+}
+
+/* GPUs that are free at a time, if leases end as expected; the next time at
+ * which more are.  A lease that outlives its estimate may end at any moment. */
+static uint32_t free_at(const struct cs_host *host, int64_t at, int64_t *next)
+{
+    uint32_t free = cs_free_gpus(host, 0);
+
+    *next = CLOCK_NEVER_NS;
+    for (uint32_t i = 0; i < host->helds; i++) {
+        const struct cs_lease *lease = &host->lease[host->held[i]].pub;
+        if (lease->expected_end_ns <= at)
+            free += lease->gpus;
+        else if (lease->expected_end_ns < *next)
+            *next = lease->expected_end_ns;
+    }
+    return free;
+}
+
+int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
+                       uint32_t *spare_gpus)
+{
+    int64_t at = host_now(host), next;
+    uint32_t free = free_at(host, at, &next);
+
+    while (free < gpus) {
+        if (next == CLOCK_NEVER_NS)
+            return CLOCK_NEVER_NS;
+        at = next;
+        free = free_at(host, at, &next);
+    }
+    *spare_gpus = free - gpus;
+    return at;
+}
+
+static enum cs_verdict answer(struct cs_host *host, enum host_action action,
+                              struct job_id job, uint32_t role,
+                              enum cs_verdict verdict,
+                              const struct placement *placement)
+{
+    host->counts.verdict[verdict]++;
+    if (verdict == CS_NO_ROOM)      /* an answer, not a fault */
+        return verdict;
+    if (verdict == CS_DONE)
+        host->counts.decisions++;
+    else
+        host->counts.refused++;
+    if (host->decision_fn) {
+        struct host_decision decision = {
+            .time_ns = host_now(host),
+            .seq = host->counts.decisions + host->counts.refused,
+            .action = action, .job = job, .role = role, .verdict = verdict,
+            .pending = host->orders, .free_gpus = cs_free_gpus(host, 0),
+        };
+        if (placement)
+            decision.placement = *placement;
+        host->decision_fn(host->decision_self, &decision);
+    }
+    host_tell(host, FACT_DECISION, job.i, action, verdict);
+    return verdict;
+}
+
+static enum cs_verdict refuse(struct cs_host *host, enum host_action action,
+                              struct job_id job, enum cs_verdict verdict)
+{
+    return answer(host, action, job, CS_ALL_ROLES, verdict, NULL);
+}
+
+static const struct job_id no_job = { ID_NONE };
+
+/* An ask for one role: on a new lease, thrown out of the old if it had one. */
+static enum cs_verdict start_role(struct cs_host *host, struct ask_id id,
+                                  const struct cs_want *want)
+{
+    struct cs_ask ask = host->ask[id.i].pub;
+    struct host_job_slot *job = host_job_slot(host, ask.job.i);
+    uint32_t role = want_role(&ask, want);
+    uint32_t gpus = want->gpus ? want->gpus
+                               : job_role_gpus(&job->pub.request, role);
+    struct placement place;
+
+    if (role >= host_form_of(job)->role_count ||
+        !host_shape_ok(job, role, gpus))
+        return refuse(host, HOST_START, ask.job, CS_BAD_SHAPE);
+    if (!host_find(host, job, role, want, &place))
+        return refuse(host, HOST_START, ask.job, CS_NO_ROOM);
+    host_ask_drop(host, id.i);
+    if (ask.role == CS_ALL_ROLES)
+        job->ask = ID_NONE;
+    else
+        job->role_ask[role] = ID_NONE;
+    if (ask.held.i != ID_NONE && host->lease[ask.held.i].live)
+        host_drop(host, ask.held.i);
+    answer(host, HOST_START, ask.job, role, CS_DONE, &place);
+    host_grant(host, ask.job.i, role, &place);
+    return CS_DONE;
+}
+
+/* Finds room for all roles before any is granted. */
+static bool find_all(struct cs_host *host, const struct host_job_slot *job,
+                     const struct cs_want *want, struct placement *place)
+{
+    uint32_t roles = host_form_of(job)->role_count, r;
+
+    for (r = 0; r < roles; r++) {
+        struct cs_want as_asked = { .role = r };
+        struct fit_want fit =
+            host_fit_want(host, job, r, want ? &want[r] : &as_asked);
+        if (!host_shape_ok(job, r, fit.gpus) ||
+            !fit_find(host->cluster, host->rules->placement, &fit,
+                      host->scratch + r * host->spec->node_count,
+                      host->spec->node_count, &place[r]))
+            break;
+        cluster_take(host->cluster, &place[r]);
+    }
+    for (uint32_t k = r; k-- > 0;)
+        cluster_release(host->cluster, &place[k]);
+    return r == roles;
+}
+
+enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id id,
+                               const struct cs_want *want, uint32_t count)
+{
+    struct placement place[FORM_ROLES_MAX];
+
+    if (!ask_live(host, id))
+        return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
+    struct job_id which = host->ask[id.i].pub.job;
+    struct host_job_slot *job = host_job_slot(host, which.i);
+    uint32_t roles = host_form_of(job)->role_count;
+    if (host->ask[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
+        return refuse(host, HOST_START, which, CS_BAD_SHAPE);
+    if (!find_all(host, job, want, place))
+        return refuse(host, HOST_START, which, CS_NO_ROOM);
+    host_ask_drop(host, id.i);
+    job->ask = ID_NONE;
+    answer(host, HOST_START, which, CS_ALL_ROLES, CS_DONE, &place[0]);
+    for (uint32_t r = 0; r < roles; r++)
+        host_grant(host, which.i, r, &place[r]);
+    return CS_DONE;
+}
+
+enum cs_verdict cs_start_want(struct cs_host *host, struct ask_id id,
+                              const struct cs_want *want)
+{
+    if (!ask_live(host, id))
+        return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
+    const struct cs_ask *ask = &host->ask[id.i].pub;
+    const struct job_form *form =
+        host_form_of(host_job_slot(host, ask->job.i));
+    if (ask->role == CS_ALL_ROLES && form->role_count > 1)
+        return refuse(host, HOST_START, ask->job, CS_BAD_SHAPE);
+    if (want->take_idle && !host_per_phase(host))
+        return refuse(host, HOST_START, ask->job, CS_NOT_ALLOWED);
+    return start_role(host, id, want);
+}
+
+enum cs_verdict cs_start(struct cs_host *host, struct ask_id id)
+{
+    struct cs_want as_asked = { 0 };
+
+    if (!ask_live(host, id))
+        return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
+    if (host->ask[id.i].pub.role == CS_ALL_ROLES)
+        return cs_start_wants(host, id, NULL, 0);
+    if (host->ask[id.i].pub.held.i != ID_NONE)
+        return cs_continue(host, id);
+    return cs_start_want(host, id, &as_asked);
+}
+
+enum cs_verdict cs_continue(struct cs_host *host, struct ask_id id)
+{
+    if (!ask_live(host, id))
+        return refuse(host, HOST_CONTINUE, no_job, CS_NOT_PENDING);
+    struct cs_ask ask = host->ask[id.i].pub;
+    struct host_job_slot *job = host_job_slot(host, ask.job.i);
+    uint32_t lease = ask.held.i;
+    if (lease == ID_NONE || host->lease[lease].pub.state != CS_LEASE_IDLE)
+        return refuse(host, HOST_CONTINUE, ask.job, CS_NOT_IDLE);
+    host_ask_drop(host, id.i);
+    job->role_ask[ask.role] = ID_NONE;
+    answer(host, HOST_CONTINUE, ask.job, ask.role, CS_DONE,
+           &host->lease[lease].pub.placement);
+    host_phase_start(host, lease, ask.phase);
+    return CS_DONE;
+}
+
+enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
+{
+    if (id.i >= host->lease_count || !host->lease[id.i].live)
+        return refuse(host, HOST_RELEASE, no_job, CS_NOT_PENDING);
+    const struct host_lease_slot *lease = &host->lease[id.i];
+    if (!host_per_phase(host))
+        return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_ALLOWED);
+    if (lease->pub.state != CS_LEASE_IDLE || lease->leaving)
+        return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_IDLE);
+    answer(host, HOST_RELEASE, lease->pub.job, lease->pub.role, CS_DONE,
+           &lease->pub.placement);
+    host_leave(host, id.i);
+    return CS_DONE;
+}
+
+static int64_t stop_cost(const struct cs_host *host, uint32_t gpus)
+{
+    for (uint32_t i = 0; i < host->rules->cost_count; i++)
+        if (gpus <= host->rules->cost[i].gpus_max)
+            return host->rules->cost[i].cost_ns;
+    return 0;
+}
+
+/* All that the job holds; returns its GPUs. */
+static uint32_t drop_all(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    uint32_t gpus = 0;
+
+    for (uint32_t k = host->helds; k-- > 0 && job->leases > 0;) {
+        uint32_t i = host->held[k];
+        if (host->lease[i].pub.job.i != j)
+            continue;
+        gpus += host->lease[i].pub.gpus;
+        if (host->lease[i].running)
+            host_phase_cut(host, i);
+        host_drop(host, i);
+    }
+    return gpus;
+}
+
+enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
+{
+    if (!(host->policy->flags & CS_PREEMPTS))
+        return refuse(host, HOST_STOP, id, CS_NOT_ALLOWED);
+    if (id.i >= host->job_count || host_job_slot(host, id.i)->leases == 0)
+        return refuse(host, HOST_STOP, id, CS_NOT_PENDING);
+    struct host_job_slot *job = host_job_slot(host, id.i);
+    host->counts.preemptions++;
+    job->pub.preemptions++;
+    job->penalty_ns += stop_cost(host, drop_all(host, id.i));
+    host_tell(host, FACT_JOB_STOP, id.i, 0, 0);
+    answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);
+    if (host_per_phase(host))
+        host_job_advance(host, id.i);
+    else
+        host_ask_job(host, id.i);
+    return CS_DONE;
+}
+
+void cs_wake_at(struct cs_host *host, int64_t time_ns)
+{
+    if (time_ns > host_now(host) &&
+        (host->wake_ns <= host_now(host) || time_ns < host->wake_ns))
+        host->wake_ns = time_ns;
+}
+
+void cs_fail(struct cs_host *host, const char *why)
+{
+    if (!host->failed)
+        snprintf(host->why, sizeof host->why, "%s", why);
+    host->failed = true;
+    loop_stop(host->parts.loop);
+}
+
+double cs_random(struct cs_host *host)
+{
+    return rng_at(host->parts.seed, host->parts.replica,
+                  host->random_state++, rng_hash_text("policy"));
+}
+
+void cs_note(struct cs_host *host, const char *text)
+{
+    size_t used = strlen(host->note);
+
+    snprintf(host->note + used, sizeof host->note - used, "%s\n", text);
+}
+
+double cs_weight(const struct cs_host *host, const char *key)
+{
+    const struct host_policy *policy = host->parts.policy;
+
+    for (uint32_t i = 0; i < policy->weight_count; i++)
+        if (strcmp(policy->weight[i].key, key) == 0)
+            return policy->weight[i].value;
+    return 0;
+}

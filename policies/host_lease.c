@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_lease.c - the life of a lease: granted, loading, idle or busy, gone.
+ *
+ * Loading is a flow over the links that exist: from shared storage the first
+ * time, from the memory of the node that kept the state later on (over PCIe
+ * there, over the network from elsewhere).  A lease that throws another out
+ * loads only when the other's state has been saved: its bytes go first, over
+ * the same PCIe.  GPUs are held, and paid for, all that time.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue.h"
+#include "models/power.h"
+#include "policies/host_state.h"
+#include "sim/clock.h"
+
+/* Idle leases count as free: per node, what they hold. */
+static void collect_idle(struct cs_host *host)
+{
+    memset(host->extra, 0, host->spec->node_count * sizeof *host->extra);
+    for (uint32_t i = 0; i < host->helds; i++) {
+        const struct host_lease_slot *lease = &host->lease[host->held[i]];
+        if (lease->pub.state != CS_LEASE_IDLE || lease->leaving)
+            continue;
+        for (uint32_t s = 0; s < lease->pub.placement.share_count; s++) {
+            const struct share *share = &lease->pub.placement.share[s];
+            struct share *extra = &host->extra[share->node];
+            extra->gpu_mask |= share->gpu_mask;
+            extra->cores += share->cores;
+            extra->memory_bytes += share->memory_bytes;
+        }
+    }
+}
+
+bool host_find(struct cs_host *host, const struct host_job_slot *job,
+               uint32_t role, const struct cs_want *want,
+               struct placement *out)
+{
+    struct fit_want fit = host_fit_want(host, job, role, want);
+
+    if (want->take_idle) {
+        collect_idle(host);
+        fit.extra = host->extra;
+    }
+    return fit_find(host->cluster, host->rules->placement, &fit,
+                    host->scratch, host->spec->node_count, out);
+}
+
+void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
+{
+    int64_t now = host_now(host);
+    double s = clock_s_from_ns(now - lease->changed_ns);
+
+    lease->changed_ns = now;
+    if (s <= 0 || !lease->gang.gpu)
+        return;
+    host_job_slot(host, lease->pub.job.i)->pub.joules +=
+        s * lease->pub.gpus *
+        power_gpu_w(lease->gang.gpu, fmin(1, fmax(0, lease->busy_now)));
+}
+
+void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+
+    host_lease_settle(host, lease);
+    host_pools_add(host, lease, -1);
+    lease->busy_now = fraction;
+    host_pools_add(host, lease, +1);
+    host_tell(host, FACT_LEASE_BUSY, i, 0, fraction);
+}
+
+void host_lease_state(struct cs_host *host, uint32_t i,
+                      enum cs_lease_state state)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+
+    host_pools_add(host, lease, -1);
+    lease->pub.state = state;
+    host_pools_add(host, lease, +1);
+    if (state == CS_LEASE_IDLE)
+        lease->pub.idle_since_ns = host_now(host);
+}
+
+static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
+{
+    struct host_job *job = &host_job_slot(host, lease->pub.job.i)->pub;
+    double s = clock_s_from_ns(host_now(host) - lease->pub.since_ns);
+
+    host_lease_settle(host, lease);
+    job->gpu_seconds += s * lease->pub.gpus;
+    job->core_seconds += s * placement_cores(&lease->pub.placement);
+    job->usd += s / 3600 * host_gpu_usd_per_h(host, &lease->pub.placement);
+}
+
+void host_drop(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    uint32_t role = lease->pub.role;
+
+    assert(lease->live && !lease->running);
+    flow_stop(host->parts.net, lease->flow);
+    loop_cancel(host->parts.loop, lease->event);
+    settle_job(host, lease);
+    host_tell(host, FACT_LEASE_DROP, i, lease->pub.job.i, lease->pub.gpus);
+    host_pools_add(host, lease, -1);
+    cluster_release(host->cluster, &lease->pub.placement);
+    job->home[role] = lease->pub.placement.share[0].node;
+    if (job->lease[role] == i) {
+        job->lease[role] = ID_NONE;
+        if (job->role_ask[role] != ID_NONE)
+            host->ask[job->role_ask[role]].pub.held.i = ID_NONE;
+    }
+    job->leases--;
+    if (job->leases == 0)
+        host_running_remove(host, lease->pub.job.i);
+    host_lease_unmake(host, i);
+    host->hooks.wake(host);
+}
+
+static void left(void *self, uint64_t arg)
+{
+    host_drop(self, (uint32_t)arg);
+}
+
+/* Starts a flow of so many bytes over these links, or at the cap alone. */
+static struct flow_handle copy(struct cs_host *host, double bytes,
+                               double bps_max, uint32_t uses,
+                               flow_done_fn *done, uint32_t lease)
+{
+    struct flow_spec spec = {
+        .work = bytes, .weight = 1, .rate_max = bps_max, .use = host->uses,
+        .use_count = uses, .done = done, .self = host, .arg = lease,
+    };
+    return flow_start(host->parts.net, &spec);
+}
+
+static double pcie_bps(const struct cs_host *host,
+                       const struct placement *placement)
+{
+    double bps = 0;
+
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        bps += __builtin_popcountll(placement->share[i].gpu_mask) *
+               cluster_group_of(host->spec, placement->share[i].node)
+                   ->pcie_bps;
+    return bps > 0 ? bps : INFINITY;
+}
+
+void host_leave(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
+    double bps = pcie_bps(host, &lease->pub.placement);
+
+    assert(lease->pub.state == CS_LEASE_IDLE && !lease->leaving);
+    if (!(role->save_bytes > 0) || !isfinite(bps)) {
+        host_drop(host, i);
+        return;
+    }
+    struct demand_rates rates = { .pcie_bytes = 1 };
+    uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
+                                &rates, host->uses);
+    host_lease_state(host, i, CS_LEASE_LOADING);
+    lease->leaving = true;
+    if (job->lease[lease->pub.role] == i)
+        job->lease[lease->pub.role] = ID_NONE;
+    if (job->role_ask[lease->pub.role] != ID_NONE)
+        host->ask[job->role_ask[lease->pub.role]].pub.held.i = ID_NONE;
+    lease->flow = copy(host, role->save_bytes, bps, uses, left, i);
+}
+
+static bool in_the_way(const struct host_lease_slot *lease,
+                       const struct placement *placement, bool whole_node)
+{
+    for (uint32_t a = 0; a < lease->pub.placement.share_count; a++)
+        for (uint32_t b = 0; b < placement->share_count; b++) {
+            const struct share *x = &lease->pub.placement.share[a];
+            const struct share *y = &placement->share[b];
+            if (x->node == y->node &&
+                (whole_node || (x->gpu_mask & y->gpu_mask)))
+                return true;
+        }
+    return false;
+}
+
+/* Throws out idle leases: first those on the very GPUs, then, while cores or
+ * memory are short, any on those nodes.  Returns the bytes they leave. */
+static double evict(struct cs_host *host, const struct placement *placement)
+{
+    double bytes = 0;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < host->helds;) {
+            uint32_t other = host->held[i];
+            struct host_lease_slot *lease = &host->lease[other];
+            if (cluster_can_take(host->cluster, placement))
+                return bytes;
+            if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
+                !in_the_way(lease, placement, pass == 1)) {
+                i++;
+                continue;
+            }
+            bytes += host_form_of(host_job_slot(host, lease->pub.job.i))
+                         ->role[lease->pub.role].save_bytes;
+            host_drop(host, other);
+        }
+    return bytes;
+}
+
+static void loaded(void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    uint32_t i = (uint32_t)arg;
+
+    host_lease_state(host, i, CS_LEASE_IDLE);
+    host_tell(host, FACT_LEASE_READY, i, host->lease[i].pub.job.i, 0);
+    host->hooks.lease_ready(host, i);
+}
+
+static void started(struct loop *loop, void *self, uint64_t arg)
+{
+    (void)loop;
+    loaded(self, arg);
+}
+
+/* When the bytes are in, the process still has to come up. */
+static void start_process(void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    struct host_lease_slot *lease = &host->lease[arg];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
+    double s = job->home[lease->pub.role] == ID_NONE ? role->start_s
+                                                     : role->wake_s;
+    int64_t wait_ns = job->penalty_ns;
+
+    job->penalty_ns = 0;
+    if (s > 0)
+        wait_ns += clock_ns_for_work(s, 1.0);
+    job->home[lease->pub.role] = lease->pub.placement.share[0].node;
+    if (wait_ns == 0) {
+        loaded(host, arg);
+        return;
+    }
+    lease->event = loop_at(host->parts.loop, host_now(host) + wait_ns,
+                           LOOP_RANK_FINISH, started, host, arg);
+}
+
+static void begin_loading(struct cs_host *host, uint32_t i, double saved)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
+    const struct placement *to = &lease->pub.placement;
+    uint32_t home = job->home[lease->pub.role];
+    double bytes = role->load_bytes, bps = pcie_bps(host, to);
+    uint32_t uses;
+
+    if (!(bytes + saved > 0) || lease->pub.gpus == 0) {
+        start_process(host, i);
+        return;
+    }
+    /* Per byte copied: all of it crosses PCIe, the loaded part its way here. */
+    double part = bytes / (bytes + saved);
+    if (home == ID_NONE || saved > 0) {
+        struct demand_rates rates = {
+            .pcie_bytes = 1, .storage_bytes = home == ID_NONE ? part : 0,
+        };
+        uses = fabric_uses(host->parts.fabric, to, &rates, host->uses);
+    } else {
+        struct share share = { .node = home };
+        struct placement from = { .share = &share, .share_count = 1 };
+        uses = fabric_uses_between(host->parts.fabric, &from, to, 1,
+                                   host->uses);
+    }
+    if (uses == 0 && !isfinite(bps))
+        start_process(host, i);
+    else
+        lease->flow = copy(host, bytes + saved, bps, uses, start_process, i);
+}
+
+uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
+                    const struct placement *placement)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    int64_t now = host_now(host);
+    double saved = evict(host, placement);
+
+    cluster_take(host->cluster, placement);
+    uint32_t i = host_lease_make(host);
+    struct host_lease_slot *lease = &host->lease[i];
+    host_placement_keep(host, lease, placement);
+    lease->pub.job.i = j;
+    lease->pub.role = role;
+    lease->pub.gpus = placement_gpus(placement);
+    lease->pub.state = CS_LEASE_LOADING;
+    lease->pub.since_ns = lease->changed_ns = now;
+    lease->pub.expected_end_ns = now + host_left_ns(host, job, false);
+    lease->gang = fabric_gang(host->spec, &lease->pub.placement);
+    for (uint32_t s = 0; s < placement->share_count; s++)
+        lease->pool_mask |=
+            1u << cluster_group_of(host->spec, placement->share[s].node)->pool;
+    if (lease->gang.gpu)
+        job->pub.gpu_type = lease->gang.gpu->name;
+    job->lease[role] = i;
+    if (job->leases++ == 0)
+        host_running_add(host, j);
+    if (job->pub.start_ns == CLOCK_NEVER_NS) {
+        job->pub.start_ns = now;
+        job->pub.status = JOB_RUNNING;
+        host_tell(host, FACT_JOB_START, j, 0, lease->pub.gpus);
+    }
+    host_pools_add(host, lease, +1);
+    host_tell(host, FACT_LEASE_TAKE, i, j, lease->pub.gpus);
+    begin_loading(host, i, saved);
+    return i;
+}

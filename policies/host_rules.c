@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_rules.c - one entry of `policies:` read: whose policy, with which
+ * parameters, under which semantics.
+ *
+ * The keys are the host's own (the same for all) and the policy's parameters,
+ * joined into one table, so that a misspelt one is found either way.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/host.h"
+#include "policies/registry.h"
+#include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/conf.h"
+#include "sim/err.h"
+
+#define SEMANTICS_BYTES 512u
+
+struct keys {
+    const char *policy, *name;
+    int blocking, placement, estimate;
+    double noise;
+    const struct conf_node *preemption, *rounds, *weights;
+};
+
+static const char *const blocking_names[] = { "strict", "skip", NULL };
+static const char *const placement_names[] = {
+    "count", "first_fit", "best_fit", "pack", "spread", NULL
+};
+static const char *const estimate_names[] = {
+    "exact", "requested", "noisy", NULL
+};
+
+static const struct conf_field rules_field[] = {
+    { "policy", CONF_TEXT, offsetof(struct keys, policy), 0, 0, NULL, NULL,
+      "which policy; see `clustersim list policies`" },
+    { "name", CONF_TEXT, offsetof(struct keys, name), 0, 0, CONF_ABSENT, NULL,
+      "what results call it; default: the policy's name" },
+    { "blocking", CONF_CHOICE, offsetof(struct keys, blocking), 0, 0,
+      "strict", blocking_names,
+      "may an ask be passed over that does not fit" },
+    { "placement", CONF_CHOICE, offsetof(struct keys, placement), 0, 0,
+      "pack", placement_names, "which of the free GPUs a gang is given" },
+    { "estimate", CONF_CHOICE, offsetof(struct keys, estimate), 0, 0,
+      "exact", estimate_names,
+      "what the policy is told of how long a job will run" },
+    { "noise", CONF_REAL, offsetof(struct keys, noise), 0, 10, "0.5", NULL,
+      "coefficient of variation of a noisy estimate's lognormal factor" },
+    { "preemption", CONF_NODE, offsetof(struct keys, preemption), 0, 0,
+      CONF_ABSENT, NULL,
+      "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}" },
+    { "rounds", CONF_NODE, offsetof(struct keys, rounds), 0, 0, CONF_ABSENT,
+      NULL, "{length: 360s}: decisions only at its multiples" },
+    { "weights", CONF_NODE, offsetof(struct keys, weights), 0, 0, CONF_ABSENT,
+      NULL, "of a learned policy: a file, or a map of numbers" },
+};
+#define RULES_COUNT (sizeof rules_field / sizeof rules_field[0])
+
+const struct conf_schema host_rules_schema = {
+    "experiment.policies[]", "a policy and the semantics it runs under",
+    rules_field, RULES_COUNT
+};
+
+static enum conf_type conf_type_of(enum cs_param_type type)
+{
+    switch (type) {
+    case CS_PARAM_INT: return CONF_INT;
+    case CS_PARAM_REAL: return CONF_REAL;
+    case CS_PARAM_FRACTION: return CONF_FRACTION;
+    case CS_PARAM_TIME: return CONF_TIME;
+    case CS_PARAM_BOOL: return CONF_BOOL;
+    case CS_PARAM_TEXT: return CONF_TEXT;
+    }
+    assert(!"every parameter type has a type in YAML");
+    return CONF_TEXT;
+}
+
+/* The host's keys and, behind them in the same struct, the policy's. */
+static struct conf_schema joined_schema(struct arena *arena,
+                                        const struct cs_policy *policy)
+{
+    size_t count = RULES_COUNT + policy->param_count;
+    struct conf_field *field = arena_alloc(arena, count, sizeof *field);
+
+    memcpy(field, rules_field, sizeof rules_field);
+    for (uint32_t i = 0; i < policy->param_count; i++) {
+        const struct cs_param *param = &policy->param[i];
+        field[RULES_COUNT + i] = (struct conf_field) {
+            .key = param->key, .type = conf_type_of(param->type),
+            .offset = sizeof(struct keys) + param->offset,
+            .min = param->min, .max = param->max,
+            .fallback = param->fallback, .help = param->help,
+        };
+    }
+    return (struct conf_schema) { host_rules_schema.name, policy->summary,
+                                  field, count };
+}
+
+static bool read_time(const struct conf_node *node, const char *key,
+                      int64_t *ns, struct err *err)
+{
+    struct conf_field field = { .key = key, .type = CONF_TIME, .max = 1e9 };
+
+    return conf_read(node, &field, ns, err);
+}
+
+/* "8gpu" -> 8, "more" -> UINT32_MAX. */
+static bool cost_key(const char *key, uint32_t *gpus)
+{
+    char *end;
+    if (strcmp(key, "more") == 0) {
+        *gpus = UINT32_MAX;
+        return true;
+    }
+    unsigned long n = strtoul(key, &end, 10);
+    *gpus = (uint32_t)n;
+    return end != key && n > 0 && n < UINT32_MAX && strcmp(end, "gpu") == 0;
+}
+
+static bool read_cost_map(const struct conf_node *map,
+                          struct host_rules *rules, struct err *err)
+{
+    if (conf_count(map) > HOST_COST_STEPS_MAX)
+        return err_set(err, ERR_RANGE, conf_pos(map),
+                       "key cost has %zu steps, at most %u are allowed",
+                       conf_count(map), HOST_COST_STEPS_MAX);
+    for (size_t i = 0; i < conf_count(map); i++) {
+        struct host_cost_step *step = &rules->cost[i];
+        const char *key = conf_key(map, i);
+        if (!cost_key(key, &step->gpus_max) ||
+            (i > 0 && step->gpus_max <= rules->cost[i - 1].gpus_max)) {
+            err_set(err, ERR_SCHEMA, conf_key_pos(map, i),
+                    "key cost: found %s, expected rising steps such as 1gpu, "
+                    "8gpu, more", key);
+            return false;
+        }
+        if (!read_time(conf_value(map, i), key, &step->cost_ns, err))
+            return false;
+        rules->cost_count = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+static const struct conf_node *only_key(const struct conf_node *map,
+                                        const char *key, struct err *err)
+{
+    if (conf_kind(map) == CONF_MAP && conf_count(map) == 1 &&
+        conf_get(map, key))
+        return conf_get(map, key);
+    err_set(err, ERR_SCHEMA, conf_pos(map),
+            "expected a map with the key %s alone", key);
+    return NULL;
+}
+
+static bool read_preemption(const struct conf_node *map,
+                            struct host_rules *rules, struct err *err)
+{
+    const struct conf_node *cost = only_key(map, "cost", err);
+
+    if (!cost)
+        return false;
+    if (conf_kind(cost) == CONF_MAP)
+        return read_cost_map(cost, rules, err);
+    rules->cost[0].gpus_max = UINT32_MAX;
+    rules->cost_count = 1;
+    return read_time(cost, "cost", &rules->cost[0].cost_ns, err);
+}
+
+/* A path is relative to the file that names it. */
+static const struct conf_node *load_weights(struct arena *arena,
+                                            const struct conf_node *node,
+                                            struct err *err)
+{
+    const char *name = conf_text(node), *file = conf_pos(node).file;
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    size_t folder = slash && name[0] != '/' ? (size_t)(slash - file) + 1 : 0;
+    char *path = arena_alloc(arena, folder + strlen(name) + 1, 1);
+
+    memcpy(path, file, folder);
+    memcpy(path + folder, name, strlen(name) + 1);
+    const struct conf_node *root = conf_load(arena, path, err);
+    if (!root)
+        return NULL;
+    const struct conf_node *map =
+        conf_kind(root) == CONF_MAP ? conf_get(root, "weights") : NULL;
+    if (!map || conf_kind(map) != CONF_MAP)
+        err_set(err, ERR_SCHEMA, conf_pos(root),
+                "a weights file needs the key weights, a map of numbers");
+    return map && conf_kind(map) == CONF_MAP ? map : NULL;
+}
+
+static bool read_weights(struct arena *arena, const struct conf_node *node,
+                         struct host_policy *out, struct err *err)
+{
+    if (conf_kind(node) == CONF_SCALAR)
+        node = load_weights(arena, node, err);
+    if (!node)
+        return false;
+    if (conf_kind(node) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, conf_pos(node),
+                       "key weights: expected a file name or a map of "
+                       "numbers, found a list");
+    size_t count = conf_count(node);
+    struct host_weight *weight = arena_alloc(arena, count, sizeof *weight);
+    for (size_t i = 0; i < count; i++) {
+        struct conf_field field = { .key = conf_key(node, i),
+                                    .type = CONF_REAL };
+        weight[i].key = conf_key(node, i);
+        if (!conf_read(conf_value(node, i), &field, &weight[i].value, err))
+            return false;
+    }
+    out->weight = weight;
+    out->weight_count = (uint32_t)count;
+    return true;
+}
+
+static const char *semantics(struct arena *arena,
+                             const struct host_rules *rules)
+{
+    char *text = arena_alloc(arena, SEMANTICS_BYTES, 1), time[32];
+    size_t n = (size_t)snprintf(
+        text, SEMANTICS_BYTES, "blocking=%s placement=%s estimate=%s",
+        blocking_names[rules->blocking], placement_names[rules->placement],
+        estimate_names[rules->estimate]);
+
+    if (rules->estimate == HOST_NOISY)
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, "(cv %g)",
+                              rules->noise_cv);
+    for (uint32_t i = 0; i < rules->cost_count; i++) {
+        clock_format_s(rules->cost[i].cost_ns, time, sizeof time);
+        if (rules->cost[i].gpus_max == UINT32_MAX)
+            n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
+                                  " preemption.cost=%ss", time);
+        else
+            n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
+                                  " preemption.cost(%u)=%ss",
+                                  rules->cost[i].gpus_max, time);
+    }
+    if (rules->round_ns > 0) {
+        clock_format_s(rules->round_ns, time, sizeof time);
+        snprintf(text + n, SEMANTICS_BYTES - n, " rounds.length=%ss", time);
+    }
+    return text;
+}
+
+static bool read_rules(const struct keys *keys, struct host_rules *rules,
+                       struct err *err)
+{
+    const struct conf_node *length;
+
+    rules->blocking = (enum host_blocking)keys->blocking;
+    rules->placement = (enum fit_rule)keys->placement;
+    rules->estimate = (enum host_estimate)keys->estimate;
+    rules->noise_cv = keys->noise;
+    if (keys->preemption && !read_preemption(keys->preemption, rules, err))
+        return false;
+    if (!keys->rounds)
+        return true;
+    length = only_key(keys->rounds, "length", err);
+    return length && read_time(length, "length", &rules->round_ns, err);
+}
+
+static const struct cs_policy *find_policy(const struct conf_node *conf,
+                                           struct err *err)
+{
+    const struct conf_node *key = conf;
+
+    if (conf_kind(conf) == CONF_MAP)
+        key = conf_get(conf, "policy");
+    if (!key || conf_kind(key) != CONF_SCALAR) {
+        err_set(err, ERR_SCHEMA, conf_pos(conf),
+                "expected a policy's name or a map with the key policy");
+        return NULL;
+    }
+    const struct cs_policy *policy = registry_find(conf_text(key));
+    if (policy)
+        return policy;
+    err_set(err, ERR_REFERENCE, conf_pos(key),
+            "there is no policy named %s", conf_text(key));
+    const char *near = conf_nearest(conf_text(key), registry_names());
+    if (near)
+        err_hint(err, "Did you mean %s?", near);
+    else
+        err_hint(err, "See `clustersim list policies`.");
+    return NULL;
+}
+
+const struct host_policy *host_policy_read(struct arena *arena,
+                                           const struct conf_node *conf,
+                                           struct err *err)
+{
+    const struct cs_policy *policy = find_policy(conf, err);
+
+    if (!policy || !registry_check(policy, err))
+        return NULL;
+    struct conf_schema schema = joined_schema(arena, policy);
+    struct host_policy *out = arena_alloc(arena, 1, sizeof *out);
+    char *filled = arena_alloc(
+        arena, 1, sizeof(struct keys) + policy->self_bytes + 16);
+    if (conf_kind(conf) != CONF_MAP) {
+        char text[128];
+        int n = snprintf(text, sizeof text, "policy: %s\n", policy->name);
+        conf = conf_parse(arena, conf_pos(conf).file, text, (size_t)n, err);
+        if (!conf)
+            return NULL;
+    }
+    if (!conf_fill(conf, &schema, filled, err))
+        return NULL;
+    const struct keys *keys = (const struct keys *)(void *)filled;
+    out->policy = policy;
+    out->name = keys->name ? keys->name : policy->name;
+    out->params = filled + sizeof(struct keys);
+    if (!read_rules(keys, &out->rules, err) ||
+        (keys->weights && !read_weights(arena, keys->weights, out, err)))
+        return NULL;
+    out->semantics = semantics(arena, &out->rules);
+    return out;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_run.c - phases on leases: which is ready, how fast it runs, what
+ * follows when it is over.
+ *
+ * A phase that crosses no shared link ends at a time known at its start; any
+ * other is a fluid flow, slowed down by whoever shares its links.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "policies/host_state.h"
+#include "sim/clock.h"
+#include "sim/rng.h"
+
+static void over_by_event(struct loop *loop, void *self, uint64_t arg)
+{
+    (void)loop;
+    host_phase_over(self, (uint32_t)arg);
+}
+
+static void over_by_flow(void *self, uint64_t arg)
+{
+    host_phase_over(self, (uint32_t)arg);
+}
+
+static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)
+{
+    host->lease[lease].event =
+        loop_at(host->parts.loop, host_now(host) + ns, LOOP_RANK_FINISH,
+                over_by_event, host, lease);
+}
+
+static int64_t fixed_ns(const struct host_job_slot *job,
+                        const struct phase_law *law)
+{
+    if (law->seconds > 0)
+        return clock_ns_for_work(law->seconds, 1.0);
+    assert(job->truth.duration_ns >= job->done_ns);
+    return job->truth.duration_ns - job->done_ns;
+}
+
+/* The links of a phase; for a sync those between two leases, and none (the
+ * weights go with the next load) while the other role holds nothing. */
+static uint32_t phase_uses(struct cs_host *host, struct host_job_slot *job,
+                           const struct host_lease_slot *lease,
+                           const struct phase_spec *phase,
+                           const struct phase_plan *plan, bool *nothing)
+{
+    if (phase->law->kind != LAW_SYNC)
+        return fabric_uses(host->parts.fabric, &lease->pub.placement,
+                           &plan->rates, host->uses);
+    uint32_t to = job->lease[phase->sync_to];
+    *nothing = to == ID_NONE || host->lease[to].pub.state != CS_LEASE_IDLE ||
+               !(phase->law->bytes > 0);
+    if (*nothing)
+        return 0;
+    return fabric_uses_between(host->parts.fabric, &lease->pub.placement,
+                               &host->lease[to].pub.placement,
+                               phase->law->bytes, host->uses);
+}
+
+static void start_flow(struct cs_host *host, uint32_t i,
+                       const struct phase_spec *phase,
+                       const struct phase_plan *plan)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    bool nothing = false;
+    uint32_t uses = phase_uses(host, job, lease, phase, plan, &nothing);
+
+    if (nothing || (uses == 0 && isinf(plan->rate_max))) {
+        end_after(host, i, 0);
+    } else if (uses == 0) {
+        end_after(host, i, clock_ns_for_work(1.0, plan->rate_max));
+    } else {
+        struct flow_spec spec = {
+            .work = 1, .weight = 1, .rate_max = plan->rate_max,
+            .use = host->uses, .use_count = uses, .done = over_by_flow,
+            .self = host, .arg = i,
+        };
+        lease->flow = flow_start(host->parts.net, &spec);
+    }
+}
+
+static void fail_phase(struct cs_host *host, const struct phase_spec *phase)
+{
+    snprintf(host->why, sizeof host->why,
+             "phase %s cannot make progress on the lease it was given",
+             phase->name);
+    host->failed = true;
+    loop_stop(host->parts.loop);
+}
+
+void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct phase_spec *phase = &host_form_of(job)->phase[p];
+    struct phase_plan plan = { .rate_max = INFINITY, .gpu_busy_fraction = 1 };
+    int64_t now = host_now(host);
+    bool fixed = phase->law->kind == LAW_FIXED;
+
+    assert(lease->pub.state == CS_LEASE_IDLE && !lease->running);
+    if (fixed) {
+        double s = clock_s_from_ns(fixed_ns(job, phase->law));
+        plan.rate_max = s > 0 ? 1 / s : INFINITY;
+    } else {
+        plan = phase_plan(phase->law, &lease->gang,
+                          rng_at(job->truth.seed, job->pub.step, p, 0));
+    }
+    lease->running = true;
+    lease->phase = p;
+    lease->phase_start_ns = now;
+    lease->run = (struct host_phase_run) {
+        .job = lease->pub.job, .phase = phase, .lease = { i },
+        .start_ns = now, .rate_max = plan.rate_max,
+        .busy_fraction = lease->pub.gpus ? plan.gpu_busy_fraction : 0,
+        .tail_fraction = plan.tail_fraction,
+        .bottleneck = plan.bottleneck ? plan.bottleneck : "",
+        .step = job->pub.step,
+    };
+    job->phases_running |= 1u << p;
+    host_lease_state(host, i, CS_LEASE_BUSY);
+    host_lease_busy(host, i, lease->run.busy_fraction);
+    host_tell(host, FACT_PHASE_START, i, p, 0);
+    if (host_per_phase(host) && !fixed && plan.rate_max > 0)
+        lease->pub.expected_end_ns =
+            isinf(plan.rate_max)
+                ? now : now + clock_ns_for_work(1.0, plan.rate_max);
+    if (fixed)
+        end_after(host, i, fixed_ns(job, phase->law));
+    else if (!(plan.rate_max > 0))
+        fail_phase(host, phase);
+    else
+        start_flow(host, i, phase, &plan);
+}
+
+/* Takes a phase off its lease; done: 1 whole, 0 cut short. */
+static void phase_off(struct cs_host *host, uint32_t i, int done)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
+
+    lease->run.rate = done && s > 0 ? 1 / s : 0;
+    host_lease_busy(host, i, 0);
+    host_tell(host, FACT_PHASE_END, i, lease->phase, done);
+    lease->running = false;
+    job->phases_running &= ~(1u << lease->phase);
+    host_lease_state(host, i, CS_LEASE_IDLE);
+}
+
+void host_phase_cut(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    int64_t ran = host_now(host) - lease->phase_start_ns;
+
+    assert(lease->running);
+    flow_stop(host->parts.net, lease->flow);
+    loop_cancel(host->parts.loop, lease->event);
+    if (host->form[job->form].fixed) {
+        job->done_ns += ran;
+        job->pub.work_done_s += clock_s_from_ns(ran) * lease->pub.gpus;
+    }
+    phase_off(host, i, 0);
+}
+
+void host_phase_over(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    uint32_t j = lease->pub.job.i;
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(lease->running);
+    phase_off(host, i, 1);
+    if (host->form[job->form].fixed) {
+        int64_t ran = host_now(host) - lease->phase_start_ns;
+        job->done_ns += ran;
+        job->pub.work_done_s += clock_s_from_ns(ran) * lease->pub.gpus;
+    } else {
+        job->pub.work_done_s += 1;
+    }
+    job->phases_done |= 1u << lease->phase;
+    host_news_add(host, NEWS_IDLE, i);
+    host_job_advance(host, j);
+    host->hooks.wake(host);
+}
+
+static void ask_for(struct cs_host *host, uint32_t j, uint32_t p)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    const struct phase_spec *phase = &host_form_of(job)->phase[p];
+    uint32_t i = host_ask_make(host);
+    const struct host_form *form = &host->form[job->form];
+
+    host->ask[i].pub = (struct cs_ask) {
+        .job = { j }, .role = phase->role, .phase = p,
+        .gpus = job_role_gpus(&job->pub.request, phase->role),
+        .held = { job->lease[phase->role] },
+        .submit_ns = job->pub.request.submit_ns, .ready_ns = host_now(host),
+        .estimate_ns = form->fixed ? host_left_ns(host, job, false)
+                                   : (int64_t)(form->phase_s[p] * 1e9),
+        .priority = job->pub.request.priority,
+        .started = job->pub.start_ns != CLOCK_NEVER_NS,
+    };
+    job->role_ask[phase->role] = i;
+    host_order_insert(host, i);
+}
+
+void host_ask_job(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    const struct job_request *request = &job->pub.request;
+    uint32_t i = host_ask_make(host), gpus = 0;
+
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        gpus += job_role_gpus(request, r);
+    host->ask[i].seq = job->seq;
+    host->ask[i].pub = (struct cs_ask) {
+        .job = { j }, .role = CS_ALL_ROLES, .gpus = gpus,
+        .held = { ID_NONE }, .submit_ns = request->submit_ns,
+        .ready_ns = host_now(host),
+        .estimate_ns = host_left_ns(host, job, false),
+        .priority = request->priority,
+        .started = job->pub.start_ns != CLOCK_NEVER_NS,
+    };
+    job->ask = i;
+    host_order_insert(host, i);
+}
+
+/* Runs in this step? */
+static bool phase_due(const struct phase_spec *phase, uint32_t step)
+{
+    return (step + 1) % phase->every == 0;
+}
+
+static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    uint32_t role = host_form_of(job)->phase[p].role;
+    uint32_t lease = job->lease[role];
+
+    if (lease != ID_NONE && host->lease[lease].pub.state != CS_LEASE_IDLE)
+        return;
+    if (!host_per_phase(host)) {
+        if (lease != ID_NONE)
+            host_phase_start(host, lease, p);
+        return;
+    }
+    if (job->role_ask[role] == ID_NONE) {
+        ask_for(host, j, p);
+        host->hooks.wake(host);
+    }
+}
+
+/* Starts or asks for what is ready; true if the step is complete. */
+static bool advance_step(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    const struct job_form *form = host_form_of(job);
+    uint32_t all = (1u << form->phase_count) - 1;
+
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        if (!phase_due(&form->phase[p], job->pub.step))
+            job->phases_done |= 1u << p;
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        uint32_t bit = 1u << p, after = form->phase[p].after_mask;
+        if (!((job->phases_done | job->phases_running) & bit) &&
+            (after & job->phases_done) == after)
+            try_phase(host, j, p);
+    }
+    return job->phases_done == all;
+}
+
+void host_job_advance(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    while (!host->failed && advance_step(host, j)) {
+        job->pub.step++;
+        job->phases_done = 0;
+        if (job->pub.step >= job->pub.request.steps) {
+            host_job_end(host, j, JOB_DONE);
+            return;
+        }
+    }
+}
+
+void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    uint32_t roles = host_form_of(job)->role_count;
+
+    for (uint32_t r = 0; r < roles; r++) {
+        if (job->role_ask[r] != ID_NONE)
+            host_ask_drop(host, job->role_ask[r]);
+        job->role_ask[r] = ID_NONE;
+    }
+    if (job->ask != ID_NONE)
+        host_ask_drop(host, job->ask);
+    job->ask = ID_NONE;
+    for (uint32_t k = host->helds; k-- > 0;) {
+        if (job->leases == 0)
+            break;
+        uint32_t i = host->held[k];
+        if (host->lease[i].pub.job.i != j)
+            continue;
+        if (host->lease[i].running)
+            host_phase_cut(host, i);
+        host_drop(host, i);
+    }
+    job->pub.status = status;
+    job->pub.end_ns = host_now(host);
+    host_tell(host, FACT_JOB_END, j, status, 0);
+    host_news_add(host, NEWS_ENDED, j);
+    host->hooks.wake(host);
+}

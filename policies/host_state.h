@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_state.h - what a host knows, for its own files only.
+ *
+ * Files by floor, none calling upward: host_state (slots, lists, pools),
+ * host_time (estimates, forecasts), host_lease (take, load, drop), host_run
+ * (phases), host_api (what a policy may call), host (arrivals, decisions).
+ * What must go up goes through struct host_hooks.
+ */
+#ifndef POLICIES_HOST_STATE_H
+#define POLICIES_HOST_STATE_H
+
+#include "models/cluster.h"
+#include "models/facts.h"
+#include "models/gang.h"
+#include "models/phase.h"
+#include "models/truth.h"
+#include "policies/host.h"
+#include "sim/flow.h"
+#include "sim/loop.h"
+
+#define HOST_SHARE_CLASSES 20u
+
+struct host_form {
+    const struct job_form *form;
+    uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any */
+    double phase_s[FORM_PHASES_MAX];        /* as asked, links free */
+    double step_s;                          /* longest path of a step */
+    bool fixed;                             /* one phase of known length */
+};
+
+struct host_lease_slot {
+    struct cs_lease pub;
+    struct host_phase_run run;
+    struct gang gang;
+    struct flow_handle flow;        /* of loading or of the phase */
+    struct loop_handle event;       /* likewise, where no link is crossed */
+    int64_t changed_ns;             /* joules are settled up to here */
+    double busy_now;                /* busy fraction joules are counted at */
+    int64_t phase_start_ns;
+    uint32_t phase;
+    uint32_t share_room;            /* class of the share array */
+    uint32_t pool_mask;
+    uint64_t seq;
+    bool live, leaving, running;
+};
+
+struct host_ask_slot {
+    struct cs_ask pub;
+    uint64_t seq;
+    bool live;
+};
+
+struct host_job_slot {
+    struct host_job pub;
+    struct job_truth truth;
+    uint32_t form;                  /* index into host->form */
+    uint32_t ask;                   /* of the whole job, or ID_NONE */
+    uint32_t lease[FORM_ROLES_MAX];
+    uint32_t role_ask[FORM_ROLES_MAX];      /* CS_PER_PHASE */
+    uint32_t home[FORM_ROLES_MAX];  /* node that keeps a role's state */
+    uint32_t phases_done;           /* masks, of this step */
+    uint32_t phases_running;
+    uint32_t leases;                /* held now */
+    int64_t done_ns;                /* recipe `trace`: run so far */
+    int64_t estimate_ns;            /* of the whole job */
+    int64_t penalty_ns;             /* owed at the next start */
+    uint64_t seq;
+};
+
+struct host_news {
+    enum { NEWS_SUBMITTED, NEWS_ENDED, NEWS_IDLE } kind;
+    uint32_t id;
+};
+
+struct host_hooks {
+    void (*wake)(struct cs_host *host);
+    void (*lease_ready)(struct cs_host *host, uint32_t lease);
+};
+
+struct cs_host {
+    struct host_parts parts;
+    struct host_hooks hooks;
+    const struct cs_policy *policy;
+    const struct host_rules *rules;
+    const struct cluster_spec *spec;
+    struct cluster *cluster;
+    void *self;
+    struct host_counts counts;
+    struct host_pool_now *pool;
+
+    struct host_form *form;
+    uint32_t form_count, form_room;
+    struct host_job_slot **job;     /* blocks of HOST_JOB_BLOCK */
+    uint32_t job_count, job_blocks;
+    struct host_lease_slot *lease;
+    uint32_t lease_count, lease_room;
+    uint32_t *lease_spare, lease_spares;
+    struct host_ask_slot *ask;
+    uint32_t ask_count, ask_room;
+    uint32_t *ask_spare, ask_spares;
+
+    uint32_t *order, orders, order_room;        /* asks that wait */
+    uint32_t *held, helds, held_room;           /* leases, oldest first */
+    uint32_t *running, runnings, running_room;  /* jobs with leases */
+    struct host_news *news;
+    uint32_t news_count, news_room;
+
+    struct share *scratch;          /* node_count shares, for fit_find */
+    struct share *extra;            /* by node: idle leases */
+    struct flow_use *uses;
+    struct share *share_spare[HOST_SHARE_CLASSES];
+    struct loop_handle decide_event;
+    int64_t wake_ns;                /* earliest wake-up asked for */
+    uint64_t next_seq;
+    uint64_t random_state;
+    host_decision_fn *decision_fn;
+    void *decision_self;
+    bool failed, closing, in_decide;
+    char why[200];
+    char note[400];
+};
+
+#define HOST_JOB_BLOCK 1024u
+
+static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
+                                                  uint32_t job)
+{
+    return &host->job[job / HOST_JOB_BLOCK][job % HOST_JOB_BLOCK];
+}
+
+static inline const struct job_form *host_form_of(
+    const struct host_job_slot *job)
+{
+    return job->pub.request.form;
+}
+
+static inline bool host_per_phase(const struct cs_host *host)
+{
+    return (host->policy->flags & CS_PER_PHASE) != 0;
+}
+
+/* host_state.c: slots and lists. */
+int64_t host_now(const struct cs_host *host);
+struct host_job_slot *host_job_make(struct cs_host *host);
+uint32_t host_ask_make(struct cs_host *host);
+void host_ask_drop(struct cs_host *host, uint32_t ask);
+void host_order_insert(struct cs_host *host, uint32_t ask);
+void host_order_sort(struct cs_host *host);
+bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
+uint32_t host_lease_make(struct cs_host *host);
+void host_lease_unmake(struct cs_host *host, uint32_t lease);
+void host_running_add(struct cs_host *host, uint32_t job);
+void host_running_remove(struct cs_host *host, uint32_t job);
+void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
+                         const struct placement *placement);
+void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
+               uint32_t object, double amount);
+void host_news_add(struct cs_host *host, int kind, uint32_t id);
+/* Adds to a lease's GPUs in the counters of their pools; sign +1 or -1. */
+void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
+                    int sign);
+
+/* host_time.c: how long things take. */
+uint32_t host_form_index(struct cs_host *host, const struct job_form *form);
+void host_estimate(struct cs_host *host, struct host_job_slot *job);
+int64_t host_left_ns(const struct cs_host *host,
+                     const struct host_job_slot *job, bool truth);
+struct fit_want host_fit_want(const struct cs_host *host,
+                              const struct host_job_slot *job, uint32_t role,
+                              const struct cs_want *want);
+bool host_shape_ok(const struct host_job_slot *job, uint32_t role,
+                   uint32_t gpus);
+double host_gpu_usd_per_h(const struct cs_host *host,
+                          const struct placement *placement);
+double host_switch_s(const struct cs_host *host,
+                     const struct host_job_slot *job, uint32_t role,
+                     const struct placement *placement,
+                     const struct gang *gang);
+
+/* host_lease.c: from grant to drop. */
+bool host_find(struct cs_host *host, const struct host_job_slot *job,
+               uint32_t role, const struct cs_want *want,
+               struct placement *out);
+/* Takes over idle leases in the way; the placement must be takeable. */
+uint32_t host_grant(struct cs_host *host, uint32_t job, uint32_t role,
+                    const struct placement *placement);
+void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease);
+void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
+void host_lease_state(struct cs_host *host, uint32_t lease,
+                      enum cs_lease_state state);
+/* At once; what it kept in the GPUs is not saved. */
+void host_drop(struct cs_host *host, uint32_t lease);
+/* Saves first where there is something to save. */
+void host_leave(struct cs_host *host, uint32_t lease);
+
+/* host_run.c: phases. */
+void host_phase_start(struct cs_host *host, uint32_t lease, uint32_t phase);
+/* Stops a running phase; a phase of known length keeps its progress. */
+void host_phase_cut(struct cs_host *host, uint32_t lease);
+void host_phase_over(struct cs_host *host, uint32_t lease);
+void host_job_advance(struct cs_host *host, uint32_t job);
+/* Makes the ask for a whole job, at the job's old place in the order. */
+void host_ask_job(struct cs_host *host, uint32_t job);
+void host_job_end(struct cs_host *host, uint32_t job, enum job_status status);
+
+#endif

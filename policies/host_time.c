@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_time.c - how long things take: estimates of jobs, what is left of
+ * them, what a lease costs and what moving a role's state costs.
+ *
+ * A job of phases is estimated at the pace that its roles would have on what
+ * their owner asked for, on an empty cluster, with free links.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue.h"
+#include "policies/host_state.h"
+#include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/rng.h"
+
+#define PI 3.14159265358979323846
+
+bool host_shape_ok(const struct host_job_slot *job, uint32_t role,
+                   uint32_t gpus)
+{
+    const struct role_spec *spec = &host_form_of(job)->role[role];
+    uint32_t asked = job_role_gpus(&job->pub.request, role);
+
+    if (gpus == asked)
+        return true;
+    return asked > 0 && gpus >= spec->gpus_min && gpus <= spec->gpus_max &&
+           gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
+}
+
+struct fit_want host_fit_want(const struct cs_host *host,
+                              const struct host_job_slot *job, uint32_t role,
+                              const struct cs_want *want)
+{
+    const struct role_spec *spec = &host_form_of(job)->role[role];
+    const struct host_form *form = &host->form[job->form];
+    struct fit_want fit = {
+        .gpus = want->gpus ? want->gpus
+                           : job_role_gpus(&job->pub.request, role),
+        .cores = spec->cores,
+        .memory_bytes = spec->memory_bytes,
+        .gpu_types = spec->gpu_types,
+        .gpu_type_count = spec->gpu_type_count,
+        .pool_mask = form->pool_mask[role],
+    };
+    if (want->pool_mask)
+        fit.pool_mask = fit.pool_mask ? fit.pool_mask & want->pool_mask
+                                      : want->pool_mask;
+    return fit;
+}
+
+/* Seconds of a phase on what its role asks for, the cluster empty. */
+static double form_phase_s(struct cs_host *host, struct cluster *empty,
+                           const struct host_form *form, uint32_t p)
+{
+    const struct phase_spec *phase = &form->form->phase[p];
+    const struct role_spec *role = &form->form->role[phase->role];
+    struct fit_want want = {
+        .gpus = role->gpus, .cores = role->cores,
+        .memory_bytes = role->memory_bytes, .gpu_types = role->gpu_types,
+        .gpu_type_count = role->gpu_type_count,
+        .pool_mask = form->pool_mask[phase->role],
+    };
+    struct placement place;
+
+    if (phase->law->kind == LAW_FIXED)
+        return phase->law->seconds;
+    if (!fit_find(empty, host->rules->placement, &want, host->scratch,
+                  host->spec->node_count, &place))
+        return 0;
+    struct gang gang = fabric_gang(host->spec, &place);
+    double s = phase_seconds(phase->law, &gang, 0.5);
+    return isfinite(s) ? s / phase->every : 0;
+}
+
+static void form_measure(struct cs_host *host, struct host_form *form)
+{
+    double end[FORM_PHASES_MAX] = { 0 };
+    struct cluster *empty = cluster_new(host->parts.arena, host->spec);
+
+    for (uint32_t r = 0; r < form->form->role_count; r++) {
+        const char *pool = form->form->role[r].pool;
+        uint32_t i = pool ? cluster_pool(host->spec, pool) : UINT32_MAX;
+        form->pool_mask[r] = i == UINT32_MAX ? 0 : 1u << i;
+    }
+    for (uint32_t p = 0; p < form->form->phase_count; p++) {
+        double start = 0;
+        for (uint32_t q = 0; q < p; q++)
+            if (form->form->phase[p].after_mask >> q & 1)
+                start = fmax(start, end[q]);
+        form->phase_s[p] = form_phase_s(host, empty, form, p);
+        end[p] = start + form->phase_s[p];
+        form->step_s = fmax(form->step_s, end[p]);
+    }
+    form->fixed = form->form->phase_count == 1 &&
+                  form->form->phase[0].law->kind == LAW_FIXED;
+}
+
+uint32_t host_form_index(struct cs_host *host, const struct job_form *form)
+{
+    for (uint32_t i = 0; i < host->form_count; i++)
+        if (host->form[i].form == form)
+            return i;
+    if (host->form_count == host->form_room) {
+        uint32_t room = host->form_room ? 2 * host->form_room : 8;
+        host->form = arena_grow(host->parts.arena, host->form,
+                                host->form_room, room, sizeof *host->form);
+        host->form_room = room;
+    }
+    struct host_form *made = &host->form[host->form_count];
+    memset(made, 0, sizeof *made);
+    made->form = form;
+    form_measure(host, made);
+    return host->form_count++;
+}
+
+static int64_t ns_from_s(double s)
+{
+    return s > 0 ? clock_ns_for_work(s, 1.0) : 0;
+}
+
+static int64_t truth_ns(const struct cs_host *host,
+                        const struct host_job_slot *job)
+{
+    const struct host_form *form = &host->form[job->form];
+
+    if (form->fixed)
+        return job->truth.duration_ns;
+    return ns_from_s(form->step_s * job->pub.request.steps);
+}
+
+/* Lognormal factor of mean 1, fixed by the job alone (Box & Muller 1958). */
+static double noise(const struct cs_host *host,
+                    const struct host_job_slot *job)
+{
+    uint64_t seed = host->parts.seed, id = job->pub.request.id.i;
+    double u = 1 - rng_at(seed, id, host->parts.replica, 101);
+    double v = rng_at(seed, id, host->parts.replica, 102);
+    double cv = host->rules->noise_cv, var = log1p(cv * cv);
+
+    return exp(sqrt(var) * sqrt(-2 * log(u)) * cos(2 * PI * v) - var / 2);
+}
+
+void host_estimate(struct cs_host *host, struct host_job_slot *job)
+{
+    int64_t exact = truth_ns(host, job);
+
+    job->estimate_ns = exact;
+    if (host->rules->estimate == HOST_REQUESTED &&
+        job->pub.request.limit_ns > 0)
+        job->estimate_ns = job->pub.request.limit_ns;
+    if (host->rules->estimate == HOST_NOISY)
+        job->estimate_ns = ns_from_s(clock_s_from_ns(exact) *
+                                     noise(host, job));
+}
+
+static int64_t run_so_far_ns(const struct cs_host *host,
+                             const struct host_job_slot *job)
+{
+    const struct host_form *form = &host->form[job->form];
+    int64_t done = job->done_ns;
+
+    if (!form->fixed)
+        return ns_from_s(form->step_s * job->pub.step);
+    if (job->phases_running && job->lease[0] != ID_NONE)
+        done += host_now(host) - host->lease[job->lease[0]].phase_start_ns;
+    return done;
+}
+
+int64_t host_left_ns(const struct cs_host *host,
+                     const struct host_job_slot *job, bool truth)
+{
+    int64_t whole = truth ? truth_ns(host, job) : job->estimate_ns;
+    int64_t done = run_so_far_ns(host, job);
+
+    return whole > done ? whole - done : 0;
+}
+
+double host_gpu_usd_per_h(const struct cs_host *host,
+                          const struct placement *placement)
+{
+    double usd = 0;
+
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct share *share = &placement->share[i];
+        const struct node_group *group =
+            cluster_group_of(host->spec, share->node);
+        double part = 0;
+        if (group->gpus > 0)
+            part = (double)__builtin_popcountll(share->gpu_mask) /
+                   group->gpus;
+        else if (group->cores > 0)
+            part = (double)share->cores / group->cores;
+        usd += part * group->usd_per_h;
+    }
+    return usd;
+}
+
+/* The slowest of the links that loading crosses, all free. */
+static double load_bps(const struct cs_host *host, bool at_home,
+                       const struct placement *placement)
+{
+    double pcie = 0, nic = 0;
+
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct node_group *group =
+            cluster_group_of(host->spec, placement->share[i].node);
+        pcie += group->pcie_bps *
+                __builtin_popcountll(placement->share[i].gpu_mask);
+        nic += group->nic_bps;
+    }
+    double bps = pcie > 0 ? pcie : INFINITY;
+    if (!at_home && nic > 0)
+        bps = fmin(bps, nic);
+    if (!at_home && host->spec->storage_bps > 0)
+        bps = fmin(bps, host->spec->storage_bps);
+    return bps;
+}
+
+double host_switch_s(const struct cs_host *host,
+                     const struct host_job_slot *job, uint32_t role,
+                     const struct placement *placement,
+                     const struct gang *gang)
+{
+    const struct role_spec *spec = &host_form_of(job)->role[role];
+    bool woken = job->home[role] != ID_NONE;
+    double bps = load_bps(host, woken, placement);
+
+    assert(gang && placement->share_count > 0);
+    return spec->load_bytes / bps + (woken ? spec->wake_s : spec->start_s);
+}

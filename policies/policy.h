@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * policy.h - how to write a scheduling policy: the only header one needs.
+ *
+ * A policy fills in struct cs_policy.  Only name is required; an op left NULL
+ * has the default said above it, so a policy of nothing but a name is strict
+ * first come, first served with leases for a job's whole life.  The host owns
+ * the jobs and the cluster: what a policy asks for is checked at once, and a
+ * refused request changes nothing but a counter.
+ *
+ * Words.  A job has roles (groups of resources its phases run on).  An ask is
+ * what waits for resources: a whole job with all its roles, or, for a policy
+ * with CS_PER_PHASE, one role whose phase is ready to run.  A lease is what a
+ * role was given.  Between phases a lease of a CS_PER_PHASE policy is idle:
+ * it may be kept (its role's next phase then starts without a switch), let go
+ * with cs_release(), or taken over by starting another ask on its GPUs.
+ *
+ * A policy keeps its state in self, which the host allocates, zeroed, and
+ * frees.  It has no globals, no clock and no random numbers but cs_random();
+ * the build checks that its object file calls nothing else (see README.md).
+ *
+ * The order of calls at one instant: all news, in the order it happened, then
+ * decide once.  No op is called from within another.
+ */
+#ifndef POLICIES_POLICY_H
+#define POLICIES_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/job.h"
+#include "models/placement.h"
+
+#define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
+#define CS_POLICY_ABI_MINOR 0u  /* members are only ever added, at the end */
+#define CS_ALL_ROLES UINT32_MAX
+
+struct cs_host;
+
+enum cs_verdict {
+    CS_DONE,
+    CS_NOT_PENDING,     /* the ask is not waiting, the lease is not held */
+    CS_NO_ROOM,         /* what was asked for is not free */
+    CS_BAD_SHAPE,       /* the placement does not meet the demand */
+    CS_NOT_IDLE,        /* the lease is at work */
+    CS_NOT_ALLOWED,     /* a flag that the table does not carry */
+    CS_VERDICT_COUNT
+};
+
+enum cs_policy_flags {
+    CS_PER_PHASE     = 1u << 0, /* asks are roles of ready phases, not jobs */
+    CS_PREEMPTS      = 1u << 1, /* may call cs_stop() */
+    CS_CLAIRVOYANT   = 1u << 2, /* calls cs_true_left_ns(); marks the results */
+    CS_ORDER_MOVES   = 1u << 3  /* before() changes with time: sorted anew at
+                                   each decision, not only when an ask comes */
+};
+
+enum cs_param_type {
+    CS_PARAM_INT,               /* int64_t */
+    CS_PARAM_REAL,              /* double */
+    CS_PARAM_FRACTION,          /* double, "20%" or 0.2 */
+    CS_PARAM_TIME,              /* int64_t ns, "90s" */
+    CS_PARAM_BOOL,              /* bool */
+    CS_PARAM_TEXT               /* const char * */
+};
+
+/* A key that an experiment may set beside `policy:`; filled in before init. */
+struct cs_param {
+    const char *key;
+    enum cs_param_type type;
+    size_t offset;              /* into self */
+    double min, max;            /* both 0: no range */
+    const char *fallback;       /* as the user would write it */
+    const char *help;
+};
+
+/* What waits.  Good until the op returns. */
+struct cs_ask {
+    struct job_id job;
+    uint32_t role;              /* CS_ALL_ROLES: the whole job */
+    uint32_t phase;             /* of the form; 0 for a whole job */
+    uint32_t gpus;              /* wanted, of all roles asked for */
+    struct lease_id held;       /* idle lease of this role, or ID_NONE */
+    int64_t submit_ns;          /* of the job */
+    int64_t ready_ns;           /* when the ask was made */
+    int64_t estimate_ns;        /* of what is left, as `estimate:` says */
+    int32_t priority;
+    bool started;               /* the job has held a lease before */
+};
+
+enum cs_lease_state { CS_LEASE_LOADING, CS_LEASE_BUSY, CS_LEASE_IDLE };
+
+struct cs_lease {
+    struct job_id job;
+    uint32_t role;
+    uint32_t gpus;
+    enum cs_lease_state state;
+    int64_t since_ns;           /* granted */
+    int64_t idle_since_ns;      /* in CS_LEASE_IDLE */
+    int64_t expected_end_ns;    /* of job or phase; by the estimate */
+    struct placement placement;
+};
+
+/* Where an ask could go.  Zeroed: as its owner asked, by the rule that the
+ * experiment named under `placement:`. */
+struct cs_want {
+    uint32_t role;              /* of an ask for a whole job: which of them */
+    uint32_t gpus;              /* 0: as asked */
+    uint32_t pool_mask;         /* bit p: pool p; 0: as asked */
+    bool take_idle;             /* idle leases count as free */
+};
+
+/* Features of an ask at a placement, for policies that score or learn. */
+struct cs_forecast {
+    double run_s;               /* the phase on that lease, links free */
+    double switch_s;            /* loading, and saving what is thrown out */
+    double usd;                 /* the GPUs' price for run_s + switch_s */
+};
+
+struct cs_policy {
+    uint32_t abi_major;         /* CS_POLICY_ABI_MAJOR; always first */
+    uint32_t size_bytes;        /* sizeof(struct cs_policy), as built */
+    const char *name;           /* [a-z][a-z0-9-]*, what a user writes */
+    const char *summary;        /* one line */
+    uint32_t flags;             /* CS_* flags */
+    uint32_t param_count;
+    const struct cs_param *param;
+    size_t self_bytes;
+
+    /* Called once before the first arrival.  False ends the trial; say why
+     * with cs_fail().  Default: true. */
+    bool (*init)(void *self, struct cs_host *host);
+
+    /* Should a go before b?  Must be a strict order; ties fall back to the
+     * order in which asks were made.  Default: no preference. */
+    bool (*before)(const void *self, const struct cs_host *host,
+                   struct ask_id a, struct ask_id b);
+
+    /* Where to look for room for an ask, in the default decide.  False: not
+     * now.  Default: *want stays as it is. */
+    bool (*place)(void *self, struct cs_host *host, struct ask_id ask,
+                  struct cs_want *want);
+
+    /* Start and stop.  Called when something changed, and at times asked for
+     * with cs_wake_at().  Default: start the pending in order of before;
+     * the first that does not fit ends it (`blocking: strict`) or is passed
+     * over (`blocking: skip`). */
+    void (*decide)(void *self, struct cs_host *host);
+
+    /* News.  Defaults: nothing. */
+    void (*job_submitted)(void *self, struct cs_host *host, struct job_id job);
+    void (*job_ended)(void *self, struct cs_host *host, struct job_id job);
+    void (*lease_idle)(void *self, struct cs_host *host,
+                       struct lease_id lease);
+
+    /* What to show of the state when a trial fails, through cs_note().
+     * Default: nothing. */
+    void (*dump)(const void *self, struct cs_host *host);
+
+    void (*fini)(void *self);
+};
+
+/* Questions.  Pointers stay good until the op returns. */
+int64_t cs_now_ns(const struct cs_host *host);
+uint32_t cs_pending_count(const struct cs_host *host);
+struct ask_id cs_pending(const struct cs_host *host, uint32_t i);/* in order */
+const struct cs_ask *cs_ask(const struct cs_host *host, struct ask_id ask);
+uint32_t cs_lease_count(const struct cs_host *host);
+struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i);
+                                                /* by id: oldest first */
+const struct cs_lease *cs_lease(const struct cs_host *host,
+                                struct lease_id lease);
+const struct job_request *cs_request(const struct cs_host *host,
+                                     struct job_id job);
+/* Jobs that hold leases, in the order they first did. */
+uint32_t cs_running_count(const struct cs_host *host);
+struct job_id cs_running(const struct cs_host *host, uint32_t i);
+struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
+                              uint32_t role);   /* or ID_NONE */
+uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask);
+uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask);
+uint32_t cs_pool_count(const struct cs_host *host);
+const char *cs_pool_name(const struct cs_host *host, uint32_t pool);
+uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease);
+/* What is left of a job by the estimate; of a phase if the ask is for one. */
+int64_t cs_left_ns(const struct cs_host *host, struct job_id job);
+int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job);
+/* False if there is no room now. */
+bool cs_forecast(struct cs_host *host, struct ask_id ask,
+                 const struct cs_want *want, struct cs_forecast *out);
+/* Earliest start of a gang of so many GPUs when the leases end as expected. */
+int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
+                       uint32_t *spare_gpus);
+
+/* Requests. */
+enum cs_verdict cs_start(struct cs_host *host, struct ask_id ask);
+/* For one role (cs_ask.role, or an ask for a job of one role). */
+enum cs_verdict cs_start_want(struct cs_host *host, struct ask_id ask,
+                              const struct cs_want *want);
+/* For a whole job: one want per role of its form. */
+enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id ask,
+                               const struct cs_want *want, uint32_t count);
+/* Only a ready phase's own idle lease: run where it already is. */
+enum cs_verdict cs_continue(struct cs_host *host, struct ask_id ask);
+enum cs_verdict cs_release(struct cs_host *host, struct lease_id idle);
+/* Preempts: progress is kept, the cost is `preemption: {cost: }`; the job's
+ * ask is pending again at its old place in the order. */
+enum cs_verdict cs_stop(struct cs_host *host, struct job_id job);
+void cs_wake_at(struct cs_host *host, int64_t time_ns);
+void cs_fail(struct cs_host *host, const char *why);
+
+/* Tools. */
+double cs_random(struct cs_host *host);         /* [0, 1), stream "policy" */
+void cs_note(struct cs_host *host, const char *text);
+/* The weights that `weights:` names: `count` numbers by key; 0 if absent. */
+double cs_weight(const struct cs_host *host, const char *key);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * registry.c - the built-in policies: one line here and one file beside this.
+ */
+#include "policies/registry.h"
+
+#include <string.h>
+
+#include "policies/policy.h"
+#include "sim/err.h"
+
+extern const struct cs_policy fcfs_policy, sjf_policy, srtf_policy,
+    easy_policy, static_policy, dynamic_policy, hybrid_policy,
+    learned_policy, random_policy;
+
+static const struct cs_policy *const builtin[] = {
+    &fcfs_policy, &sjf_policy, &srtf_policy, &easy_policy, &static_policy,
+    &dynamic_policy, &hybrid_policy, &learned_policy, &random_policy,
+};
+#define BUILTIN_COUNT (sizeof builtin / sizeof builtin[0])
+
+static const char *const builtin_name[] = {
+    "fcfs", "sjf", "srtf", "easy", "static", "dynamic", "hybrid", "learned",
+    "random", NULL
+};
+
+const struct cs_policy *registry_at(size_t i)
+{
+    return i < BUILTIN_COUNT ? builtin[i] : NULL;
+}
+
+const struct cs_policy *registry_find(const char *name)
+{
+    for (size_t i = 0; i < BUILTIN_COUNT; i++)
+        if (strcmp(builtin[i]->name, name) == 0)
+            return builtin[i];
+    return NULL;
+}
+
+const char *const *registry_names(void)
+{
+    return builtin_name;
+}
+
+static bool name_ok(const char *name)
+{
+    if (!name || name[0] < 'a' || name[0] > 'z')
+        return false;
+    return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
+}
+
+bool registry_check(const struct cs_policy *policy, struct err *err)
+{
+    struct err_pos nowhere = { 0 };
+    const char *name = policy->name ? policy->name : "(none)";
+
+    if (policy->abi_major != CS_POLICY_ABI_MAJOR)
+        return err_set(err, ERR_POLICY, nowhere,
+                       "policy %s: abi %u, this program has %u", name,
+                       policy->abi_major, CS_POLICY_ABI_MAJOR);
+    if (policy->size_bytes != sizeof *policy)
+        return err_set(err, ERR_POLICY, nowhere,
+                       "policy %s: member size_bytes is %u, expected %zu",
+                       name, policy->size_bytes, sizeof *policy);
+    if (!name_ok(policy->name))
+        return err_set(err, ERR_POLICY, nowhere,
+                       "policy %s: member name must match [a-z][a-z0-9-]*",
+                       name);
+    if (!policy->summary)
+        return err_set(err, ERR_POLICY, nowhere,
+                       "policy %s: member summary is empty", name);
+    if (policy->param_count > 0 && (!policy->param || !policy->self_bytes))
+        return err_set(err, ERR_POLICY, nowhere,
+                       "policy %s: params without member param or self_bytes",
+                       name);
+    return true;
+}

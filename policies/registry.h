@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * registry.h - the built-in policies, by name.
+ */
+#ifndef POLICIES_REGISTRY_H
+#define POLICIES_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cs_policy;
+struct err;
+
+const struct cs_policy *registry_find(const char *name);    /* or NULL */
+const struct cs_policy *registry_at(size_t i);      /* NULL past the end */
+/* Ends with NULL; for nearest spellings. */
+const char *const *registry_names(void);
+/* Says what a table lacks, by the name of the member. */
+bool registry_check(const struct cs_policy *policy, struct err *err);
+
+#endif
