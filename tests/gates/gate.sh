@@ -20,7 +20,7 @@ files() {
         [ ! -f "$f" ] || echo "$f"
     done
 }
-FLOORS='(sim|models|policies|workloads|experiments)'
+FLOORS='(sim|models|policies|workloads|experiments|plots)'
 sources() { files "^$FLOORS/[^/]*\\.[ch]\$"; }
 
 # Objects of the library in $build, the program's main left out; an object
