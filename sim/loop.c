@@ -80,6 +80,7 @@ enum loop_end loop_run(struct loop *loop)
                                     queue_rank(&entry), record.arg);
         record.fn(loop, record.self, record.arg);
     }
+    loop->stopped = false;
     return LOOP_STOPPED;
 }
 
@@ -101,6 +102,11 @@ uint64_t loop_event_count(const struct loop *loop)
 uint64_t loop_pending_count(const struct loop *loop)
 {
     return loop->queue.live_count;
+}
+
+size_t loop_held_bytes(const struct loop *loop)
+{
+    return queue_held_bytes(&loop->queue);
 }
 
 uint64_t loop_digest(const struct loop *loop)

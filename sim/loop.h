@@ -12,6 +12,7 @@
 #define SIM_LOOP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
@@ -33,7 +34,8 @@ enum loop_rank {
 enum loop_end { LOOP_DRAINED, LOOP_STOPPED, LOOP_TIME_LIMIT, LOOP_EVENT_LIMIT };
 
 struct loop_limits {
-    int64_t until_ns;           /* events after it stay unrun */
+    int64_t until_ns;           /* >= 0; events after it stay unrun, and the
+                                   clock is left standing at it */
     uint64_t event_count_max;
 };
 
@@ -55,10 +57,12 @@ struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
                            uint64_t arg);
 bool loop_cancel(struct loop *loop, struct loop_handle handle);
 enum loop_end loop_run(struct loop *loop);
+/* Ends the run when the present callback returns; loop_run may go on. */
 void loop_stop(struct loop *loop);
 int64_t loop_now_ns(const struct loop *loop);
 uint64_t loop_event_count(const struct loop *loop);     /* events run */
 uint64_t loop_pending_count(const struct loop *loop);
+size_t loop_held_bytes(const struct loop *loop);        /* for its events */
 
 /* Depends on (time, rank, arg) of every event run, in order, and on nothing
  * else: two runs that agree in it did the same things at the same times. */

@@ -54,7 +54,7 @@ extern const double rng_exponential_density[RNG_LAYER_COUNT];
 extern const struct rng_layer rng_normal_layer[RNG_LAYER_COUNT];
 extern const double rng_normal_density[RNG_LAYER_COUNT];
 
-/* One draw in about 50 (exponential) or 70 (normal) needs these. */
+/* One draw in 45 (exponential) or 67 (normal) needs these. */
 double rng_exponential_edge(struct rng *rng, uint64_t bits);
 double rng_normal_edge(struct rng *rng, uint64_t bits);
 

@@ -200,6 +200,8 @@ static void stop_ends_the_run_after_the_callback(void **state)
     assert_int_equal(loop_run(loop), LOOP_STOPPED);
     assert_int_equal(log.count, 0);
     assert_int_equal(loop_event_count(loop), 1);
+    assert_int_equal(loop_run(loop), LOOP_DRAINED);
+    assert_int_equal(log.count, 1);
     loop_free(loop);
 }
 
