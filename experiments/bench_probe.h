@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * bench_probe.h - what bench.c measures: probes that run in turns.
+ *
+ * A probe is a small world that can be run for a stretch at a time and says
+ * how much processor time one unit of its work took.  Probes that are to be
+ * compared run turn by turn in the same minute, because a shared machine's
+ * speed changes between minutes.
+ */
+#ifndef EXPERIMENTS_BENCH_PROBE_H
+#define EXPERIMENTS_BENCH_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/* Makes a world of some size; false repeats nothing. */
+struct bench_probe_type {
+    void *(*make)(uint64_t size, bool quick);
+    double (*stretch)(void *world);     /* ns, bytes or a ratio, per unit */
+    void (*drop)(void *world);
+};
+
+/* RNG and one dependent load of 64 bytes among size records, per event. */
+extern const struct bench_probe_type bench_bound;
+/* Pop the earliest, push it back; loop.h and the plain heap. */
+extern const struct bench_probe_type bench_hold_loop, bench_hold_heap;
+/* The same where each job has a kill timer that its end cancels. */
+extern const struct bench_probe_type bench_cancel_loop, bench_cancel_heap;
+/* M/M/1 at load 0.9, per customer. */
+extern const struct bench_probe_type bench_mm1_loop, bench_mm1_heap;
+extern const struct bench_probe_type bench_bytes;
+
+extern const struct bench_probe_type bench_u64, bench_exponential,
+    bench_normal, bench_lognormal;
+
+/* Microseconds a change: all links, one flow of many, one flow in its leaf. */
+extern const struct bench_probe_type bench_flow_full, bench_flow_giant,
+    bench_flow_local;
+
+/* Time of one worker over time of two, same digest or no figure. */
+extern const struct bench_probe_type bench_workers;
+
+static inline double bench_clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static inline double bench_cpu_ns(void)
+{
+    return bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+#endif
