@@ -43,13 +43,18 @@ struct demand_rates {
 uint32_t fabric_uses(const struct fabric *fabric,
                      const struct placement *placement,
                      const struct demand_rates *rates, struct flow_use *use);
-/* From one placement to another (weights from trainer to rollout), per unit:
- * `bytes` leave `from` once, evenly, and arrive whole at every node of `to`,
- * passed on from node to node; nodes in both cost PCIe only. */
+/* From one placement to another, per unit: `bytes` leave `from` evenly and
+ * arrive evenly at `to` (state moved); nodes in both cost PCIe only. */
 uint32_t fabric_uses_between(const struct fabric *fabric,
                              const struct placement *from,
                              const struct placement *to, double bytes,
                              struct flow_use *use);
+/* The same where `bytes` leave `from` once and arrive whole at every node of
+ * `to`, passed on from node to node (weights from trainer to rollout). */
+uint32_t fabric_uses_copies(const struct fabric *fabric,
+                            const struct placement *from,
+                            const struct placement *to, double bytes,
+                            struct flow_use *use);
 /* Room that is enough for node_count shares (both placements' together). */
 uint32_t fabric_use_max(const struct fabric *fabric, uint32_t node_count);
 

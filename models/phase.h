@@ -44,7 +44,10 @@ struct phase_law {
 };
 
 struct phase_plan {
-    double rate_max;            /* runs per second if links were free */
+    double rate_max;            /* runs per second if links were free; 0: this
+                                   gang cannot run it (no GPU, too few, or
+                                   one without speed); INFINITY: only links
+                                   hold it back */
     double gpu_busy_fraction;   /* of the GPUs held, at rate_max */
     double tail_fraction;       /* of GPU time, replicas drained (rollout) */
     double flops;               /* model FLOPs of one run */
@@ -55,6 +58,13 @@ struct phase_plan {
 /* `u` in [0,1) decides response lengths (LAW_ROLLOUT); 0.5 for a forecast. */
 struct phase_plan phase_plan(const struct phase_law *law,
                              const struct gang *gang, double u);
+/* The same for LAW_ROLLOUT from a plan made before for that gang. */
+struct phase_plan phase_rollout_drawn(const struct phase_law *law,
+                                      const struct gang *gang,
+                                      const struct rollout_plan *rollout,
+                                      double u);
+/* False: no gang of that kind and size can run the phase. */
+bool phase_can_run(const struct phase_law *law, const struct gang *gang);
 /* Seconds of one run on that gang if links were free. */
 double phase_seconds(const struct phase_law *law, const struct gang *gang,
                      double u);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cluster.c - what a trial has taken of its cluster.
+ *
+ * Taking and releasing costs a few operations per share.  Both check every
+ * share before they change anything, so that the books can never go wrong
+ * unseen.
+ */
+#include "models/cluster.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sim/arena.h"
+
+const struct node_group *cluster_group_of(const struct cluster_spec *spec,
+                                          uint32_t node)
+{
+    assert(spec != NULL && node < spec->node_count);
+    uint32_t low = 0, high = spec->group_count - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (spec->group[middle].first_node <= node)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    assert(node - spec->group[low].first_node < spec->group[low].node_count);
+    return &spec->group[low];
+}
+
+uint32_t cluster_pool(const struct cluster_spec *spec, const char *name)
+{
+    assert(spec != NULL && name != NULL);
+    for (uint32_t i = 0; i < spec->pool_count; i++)
+        if (strcmp(spec->pool_name[i], name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+static uint64_t all_gpus(uint32_t gpus)
+{
+    assert(gpus <= NODE_GPUS_MAX);
+    return gpus == 64 ? UINT64_MAX : (UINT64_C(1) << gpus) - 1;
+}
+
+struct cluster *cluster_new(struct arena *arena,
+                            const struct cluster_spec *spec)
+{
+    assert(arena != NULL && spec != NULL && spec->node_count > 0);
+    struct cluster *cluster = arena_alloc(arena, 1, sizeof *cluster);
+    uint32_t nodes = spec->node_count;
+    *cluster = (struct cluster){
+        .spec = spec,
+        .free_mask = arena_alloc(arena, nodes, sizeof *cluster->free_mask),
+        .free_cores = arena_alloc(arena, nodes, sizeof *cluster->free_cores),
+        .free_memory = arena_alloc(arena, nodes, sizeof *cluster->free_memory),
+        .group_of = arena_alloc(arena, nodes, sizeof *cluster->group_of),
+        .group_free_gpus = arena_alloc(arena, spec->group_count,
+                                       sizeof *cluster->group_free_gpus),
+    };
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        for (uint32_t i = 0; i < group->node_count; i++) {
+            uint32_t node = group->first_node + i;
+            cluster->free_mask[node] = all_gpus(group->gpus);
+            cluster->free_cores[node] = group->cores;
+            cluster->free_memory[node] = group->memory_bytes;
+            cluster->group_of[node] = g;
+        }
+        cluster->group_free_gpus[g] = group->gpus * group->node_count;
+        cluster->free_gpus += cluster->group_free_gpus[g];
+    }
+    assert(cluster->free_gpus == spec->gpu_count);
+    return cluster;
+}
+
+bool cluster_can_take(const struct cluster *cluster,
+                      const struct placement *placement)
+{
+    assert(cluster != NULL && placement != NULL);
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct share *share = &placement->share[i];
+        uint32_t node = share->node;
+        if (node >= cluster->spec->node_count ||
+            (i > 0 && placement->share[i - 1].node >= node))
+            return false;
+        if ((share->gpu_mask & ~cluster->free_mask[node]) != 0 ||
+            share->cores > cluster->free_cores[node] ||
+            share->memory_bytes < 0 ||
+            share->memory_bytes > cluster->free_memory[node])
+            return false;
+    }
+    return true;
+}
+
+void cluster_take(struct cluster *cluster, const struct placement *placement)
+{
+    assert(cluster_can_take(cluster, placement));
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct share *share = &placement->share[i];
+        uint32_t gpus = (uint32_t)__builtin_popcountll(share->gpu_mask);
+        cluster->free_mask[share->node] &= ~share->gpu_mask;
+        cluster->free_cores[share->node] -= share->cores;
+        cluster->free_memory[share->node] -= share->memory_bytes;
+        cluster->group_free_gpus[cluster->group_of[share->node]] -= gpus;
+        cluster->free_gpus -= gpus;
+    }
+}
+
+/* Gives back no more than was taken: to a node, its whole is the bound. */
+static void release_share(struct cluster *cluster, const struct share *share)
+{
+    uint32_t node = share->node;
+    assert(node < cluster->spec->node_count);
+    const struct node_group *group =
+        &cluster->spec->group[cluster->group_of[node]];
+    assert((share->gpu_mask & cluster->free_mask[node]) == 0);
+    assert((share->gpu_mask & ~all_gpus(group->gpus)) == 0);
+    assert(share->cores <= group->cores - cluster->free_cores[node]);
+    assert(share->memory_bytes >= 0 &&
+           share->memory_bytes <=
+               group->memory_bytes - cluster->free_memory[node]);
+    uint32_t gpus = (uint32_t)__builtin_popcountll(share->gpu_mask);
+    cluster->free_mask[node] |= share->gpu_mask;
+    cluster->free_cores[node] += share->cores;
+    cluster->free_memory[node] += share->memory_bytes;
+    cluster->group_free_gpus[cluster->group_of[node]] += gpus;
+    cluster->free_gpus += gpus;
+}
+
+void cluster_release(struct cluster *cluster,
+                     const struct placement *placement)
+{
+    assert(cluster != NULL && placement != NULL);
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        release_share(cluster, &placement->share[i]);
+    assert(cluster->free_gpus <= cluster->spec->gpu_count);
+}

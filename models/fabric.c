@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * fabric.c - links laid out class by class, nodes in order within a class.
+ *
+ * That numbering makes every path come out sorted by link without sorting:
+ * all CPU links of a placement, then all its PCIe links, and so on.  A link's
+ * capacity is that of one direction; what a phase takes is therefore counted
+ * in its busier direction.
+ */
+#include "models/fabric.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "models/catalogue.h"
+#include "models/cluster.h"
+#include "models/compute.h"
+#include "sim/arena.h"
+
+struct fabric {
+    const struct cluster_spec *spec;
+    uint32_t *link[FABRIC_CLASS_COUNT]; /* per node, leaf or one; or NONE */
+    uint32_t count[FABRIC_CLASS_COUNT];
+    uint32_t end[FABRIC_CLASS_COUNT];   /* first link of the next class */
+    uint32_t first;
+};
+
+#define LINK_NONE UINT32_MAX
+
+static const char *const class_names[FABRIC_CLASS_COUNT] = {
+    [FABRIC_CPU] = "cpu", [FABRIC_PCIE] = "pcie", [FABRIC_NIC] = "network",
+    [FABRIC_NVME] = "nvme", [FABRIC_UPLINK] = "uplink",
+    [FABRIC_STORAGE] = "storage",
+};
+
+const char *link_class_name(enum link_class kind)
+{
+    assert(kind < FABRIC_CLASS_COUNT);
+    return class_names[kind];
+}
+
+static double node_capacity(const struct node_group *group,
+                            enum link_class kind)
+{
+    switch (kind) {
+    case FABRIC_CPU:
+        return group->cores == CLUSTER_CORES_UNLIMITED ? 0.0 : group->cores;
+    case FABRIC_PCIE:
+        return group->gpus * group->pcie_bps;
+    case FABRIC_NIC:
+        return group->nic_bps;
+    case FABRIC_NVME:
+        return group->nvme_bps;
+    default:
+        assert(kind == FABRIC_UPLINK || kind == FABRIC_STORAGE);
+        return 0.0;
+    }
+}
+
+static uint32_t link_add(struct flow_net *net, double capacity)
+{
+    assert(capacity >= 0.0 && isfinite(capacity));
+    return capacity > 0.0 ? flow_link_add(net, capacity) : LINK_NONE;
+}
+
+static void add_node_links(struct fabric *fabric, struct flow_net *net,
+                           enum link_class kind)
+{
+    const struct cluster_spec *spec = fabric->spec;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        const struct node_group *group = &spec->group[i];
+        double capacity = node_capacity(group, kind);
+        for (uint32_t n = 0; n < group->node_count; n++)
+            fabric->link[kind][group->first_node + n] =
+                link_add(net, capacity);
+    }
+}
+
+static void add_uplinks(struct fabric *fabric, struct flow_net *net)
+{
+    const struct cluster_spec *spec = fabric->spec;
+    uint32_t leaf_nodes = spec->leaf_nodes;
+    for (uint32_t leaf = 0; leaf < fabric->count[FABRIC_UPLINK]; leaf++) {
+        uint32_t node = leaf * leaf_nodes, end = node + leaf_nodes;
+        double bps = 0.0;
+        for (; node < end && node < spec->node_count; node++)
+            bps += cluster_group_of(spec, node)->nic_bps;
+        fabric->link[FABRIC_UPLINK][leaf] =
+            link_add(net, bps / spec->oversubscription);
+    }
+}
+
+struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
+                          struct flow_net *net)
+{
+    assert(arena != NULL && spec != NULL && net != NULL);
+    assert(spec->node_count > 0 && spec->oversubscription >= 1.0);
+    struct fabric *fabric = arena_alloc(arena, 1, sizeof *fabric);
+    fabric->spec = spec;
+    fabric->first = flow_link_count(net);
+    for (int kind = 0; kind < FABRIC_CLASS_COUNT; kind++)
+        fabric->count[kind] = spec->node_count;
+    fabric->count[FABRIC_UPLINK] =
+        spec->leaf_nodes == 0
+            ? 0 : (spec->node_count - 1) / spec->leaf_nodes + 1;
+    fabric->count[FABRIC_STORAGE] = 1;
+    for (int kind = 0; kind < FABRIC_CLASS_COUNT; kind++) {
+        uint32_t count = fabric->count[kind];
+        fabric->link[kind] = arena_alloc(arena, count > 0 ? count : 1,
+                                         sizeof *fabric->link[kind]);
+        if (kind == FABRIC_UPLINK)
+            add_uplinks(fabric, net);
+        else if (kind == FABRIC_STORAGE)
+            fabric->link[kind][0] = link_add(net, spec->storage_bps);
+        else
+            add_node_links(fabric, net, (enum link_class)kind);
+        fabric->end[kind] = flow_link_count(net);
+    }
+    return fabric;
+}
+
+uint32_t fabric_link(const struct fabric *fabric, enum link_class kind,
+                     uint32_t node)
+{
+    assert(fabric != NULL && kind < FABRIC_CLASS_COUNT);
+    assert(node < fabric->spec->node_count);
+    if (kind == FABRIC_STORAGE)
+        return fabric->link[kind][0];
+    if (kind != FABRIC_UPLINK)
+        return fabric->link[kind][node];
+    if (fabric->count[FABRIC_UPLINK] == 0)
+        return LINK_NONE;
+    return fabric->link[kind][node / fabric->spec->leaf_nodes];
+}
+
+enum link_class fabric_class(const struct fabric *fabric, uint32_t link)
+{
+    assert(fabric != NULL && link >= fabric->first);
+    int kind = 0;
+    while (kind < FABRIC_CLASS_COUNT - 1 && link >= fabric->end[kind])
+        kind++;
+    assert(link < fabric->end[kind]);
+    return (enum link_class)kind;
+}
+
+uint32_t fabric_use_max(const struct fabric *fabric, uint32_t node_count)
+{
+    assert(fabric != NULL);
+    /* CPU, PCIe, NIC and at worst an uplink each, and the storage. */
+    return 4 * node_count + 1;
+}
+
+static bool spans_leaves(const struct cluster_spec *spec,
+                         const struct placement *placement)
+{
+    if (spec->leaf_nodes == 0 || placement->share_count < 2)
+        return false;
+    /* Shares stand in node order: the ends tell. */
+    uint32_t last = placement->share[placement->share_count - 1].node;
+    return placement->share[0].node / spec->leaf_nodes !=
+           last / spec->leaf_nodes;
+}
+
+/* A path under construction: links arrive in ascending order. */
+struct path {
+    struct flow_use *use;
+    uint32_t count;
+};
+
+static void path_add(struct path *path, uint32_t link, double per_unit)
+{
+    assert(per_unit >= 0.0);
+    if (link == LINK_NONE || per_unit <= 0.0)
+        return;
+    if (path->count > 0 && path->use[path->count - 1].link == link) {
+        path->use[path->count - 1].per_unit += per_unit;
+        return;
+    }
+    assert(path->count == 0 || path->use[path->count - 1].link < link);
+    path->use[path->count++] =
+        (struct flow_use){ .link = link, .per_unit = per_unit };
+}
+
+uint32_t fabric_uses(const struct fabric *fabric,
+                     const struct placement *placement,
+                     const struct demand_rates *rates, struct flow_use *use)
+{
+    assert(fabric != NULL && placement != NULL && rates != NULL);
+    uint32_t nodes = placement->share_count;
+    assert(nodes > 0);
+    double storage = fabric->link[FABRIC_STORAGE][0] == LINK_NONE
+                         ? 0.0 : rates->storage_bytes / nodes;
+    double between = nodes > 1 ? rates->network_bytes : 0.0;
+    bool leaves = spans_leaves(fabric->spec, placement);
+    double amount[FABRIC_CLASS_COUNT] = {
+        [FABRIC_CPU] = rates->core_s / nodes,
+        [FABRIC_PCIE] = rates->pcie_bytes / nodes,
+        [FABRIC_NIC] = storage + between,
+        [FABRIC_UPLINK] = storage + (leaves ? between : 0.0),
+        [FABRIC_STORAGE] = storage,
+    };
+    struct path path = { .use = use };
+    for (int kind = 0; kind < FABRIC_CLASS_COUNT; kind++)
+        for (uint32_t i = 0; i < nodes && amount[kind] > 0.0; i++)
+            path_add(&path,
+                     fabric_link(fabric, (enum link_class)kind,
+                                 placement->share[i].node),
+                     amount[kind]);
+    return path.count;
+}
+
+/* Walks two placements together, in node order. */
+struct both {
+    const struct placement *from, *to;
+    uint32_t f, t;
+    uint32_t node;
+    bool in_from, in_to;
+};
+
+static bool both_next(struct both *both)
+{
+    uint32_t from = both->f < both->from->share_count
+                        ? both->from->share[both->f].node : UINT32_MAX;
+    uint32_t to = both->t < both->to->share_count
+                      ? both->to->share[both->t].node : UINT32_MAX;
+    both->node = from < to ? from : to;
+    both->in_from = from == both->node;
+    both->in_to = to == both->node;
+    if (both->node == UINT32_MAX)
+        return false;
+    both->f += both->in_from;
+    both->t += both->in_to;
+    return true;
+}
+
+/* What passes through PCIe and NIC of a node, by its side of the transfer. */
+struct transit {
+    double taken;               /* by each node of `to` */
+    double sent;                /* by each sending node */
+    bool all_send;              /* nodes in both send too */
+};
+
+static double transit_bytes(const struct transit *transit,
+                            const struct both *at, enum link_class kind)
+{
+    if (at->in_from && at->in_to)
+        return kind == FABRIC_PCIE ? transit->taken
+               : transit->all_send ? transit->sent : 0.0;
+    return at->in_to ? transit->taken : transit->sent;
+}
+
+static uint32_t uses_between(const struct fabric *fabric,
+                             const struct placement *from,
+                             const struct placement *to, double bytes,
+                             bool copies, struct flow_use *use)
+{
+    assert(fabric != NULL && from != NULL && to != NULL && bytes >= 0.0);
+    assert(from->share_count > 0 && to->share_count > 0);
+    uint32_t only_from = 0, only_to = 0, first = UINT32_MAX, last = 0;
+    for (struct both at = { .from = from, .to = to }; both_next(&at);) {
+        only_from += !at.in_to;
+        only_to += !at.in_from;
+        first = first == UINT32_MAX ? at.node : first;
+        last = at.node;
+    }
+    /* Nodes that only send carry the load; if there are none, all of `from`
+     * do; if nobody else receives, nothing leaves a node. */
+    uint32_t senders = only_from > 0 ? only_from : from->share_count;
+    double taken = copies ? bytes : bytes / to->share_count;
+    double leaving = copies && only_to > 0 ? bytes : taken * only_to;
+    struct transit transit = { .taken = taken, .sent = leaving / senders,
+                               .all_send = only_from == 0 };
+    uint32_t leaf_nodes = fabric->spec->leaf_nodes;
+    bool leaves = leaf_nodes > 0 && first / leaf_nodes != last / leaf_nodes;
+    static const enum link_class order[] = { FABRIC_PCIE, FABRIC_NIC,
+                                             FABRIC_UPLINK };
+    struct path path = { .use = use };
+    for (int k = 0; k < (leaves ? 3 : 2); k++)
+        for (struct both at = { .from = from, .to = to }; both_next(&at);)
+            path_add(&path, fabric_link(fabric, order[k], at.node),
+                     transit_bytes(&transit, &at, order[k]));
+    return path.count;
+}
+
+uint32_t fabric_uses_between(const struct fabric *fabric,
+                             const struct placement *from,
+                             const struct placement *to, double bytes,
+                             struct flow_use *use)
+{
+    return uses_between(fabric, from, to, bytes, false, use);
+}
+
+uint32_t fabric_uses_copies(const struct fabric *fabric,
+                            const struct placement *from,
+                            const struct placement *to, double bytes,
+                            struct flow_use *use)
+{
+    return uses_between(fabric, from, to, bytes, true, use);
+}
+
+/* Slower first: by what laws compute with, ties to the earlier share. */
+static bool slower(const struct gpu_type *a, const struct gpu_type *b)
+{
+    if (a == NULL || b == NULL)
+        return a != NULL;
+    return compute_sustained_flops(a, PRECISION_BF16) <
+           compute_sustained_flops(b, PRECISION_BF16);
+}
+
+static double given(double bps)
+{
+    return bps > 0.0 ? bps : FABRIC_UNLIMITED_BPS;
+}
+
+static void gang_add(struct gang *gang, const struct node_group *group)
+{
+    if (group->cpu != NULL && (gang->cpu == NULL ||
+                               group->cpu->core_speed < gang->cpu->core_speed))
+        gang->cpu = group->cpu;
+    gang->inter_bps = fmin(gang->inter_bps, given(group->nic_bps));
+    gang->inter_latency_s = fmax(gang->inter_latency_s, group->nic_latency_s);
+    if (group->gpu == NULL)
+        return;
+    bool nvlink = group->nvlink_bps > 0.0;
+    gang->intra_bps = fmin(gang->intra_bps, nvlink ? group->nvlink_bps
+                                                   : given(group->pcie_bps));
+    gang->intra_latency_s =
+        fmax(gang->intra_latency_s, nvlink ? group->gpu->nvlink_latency_s
+                                           : group->gpu->pcie_latency_s);
+    if (group->gpu != gang->gpu && slower(group->gpu, gang->gpu))
+        gang->gpu = group->gpu;
+}
+
+struct gang fabric_gang(const struct cluster_spec *spec,
+                        const struct placement *placement)
+{
+    assert(spec != NULL && placement != NULL && placement->share_count > 0);
+    struct gang gang = {
+        .gpus = placement_gpus(placement),
+        .nodes = placement->share_count,
+        .cores = placement_cores(placement),
+        .intra_bps = FABRIC_UNLIMITED_BPS,
+        .inter_bps = FABRIC_UNLIMITED_BPS,
+    };
+    const struct node_group *last = NULL;
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct node_group *group =
+            cluster_group_of(spec, placement->share[i].node);
+        if (group != last)
+            gang_add(&gang, group);
+        last = group;
+    }
+    if (gang.gpus == 0)
+        gang.gpu = NULL;    /* cores of GPU nodes alone */
+    assert(gang.gpus > 0 || gang.cores > 0);
+    if (spans_leaves(spec, placement))
+        gang.inter_bps /= spec->oversubscription;
+    return gang;
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * fit.c - the placement rules, in a few passes over the nodes and no memory.
+ *
+ * A unit is a GPU with its cores and memory, or, for a want without GPUs, a
+ * core.  Every node that may hold the gang is a seat: units that are free,
+ * units for which cores and memory suffice as well (cap), and all its units
+ * (size).  Rules that would sort the nodes find the threshold of the sort by
+ * bisection instead, and take what lies above it in node order; equal nodes
+ * are therefore always taken lowest first.
+ */
+#include "models/fit.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "models/catalogue.h"
+#include "models/cluster.h"
+
+static const char *const rule_names[FIT_RULE_COUNT] = {
+    [FIT_COUNT] = "count", [FIT_FIRST] = "first_fit", [FIT_BEST] = "best_fit",
+    [FIT_PACK] = "pack", [FIT_SPREAD] = "spread",
+};
+
+/* One search: what is looked for, and where. */
+struct hunt {
+    const struct cluster *cluster;
+    const struct fit_want *want;
+    const struct gpu_type *type;    /* of the gang; NULL: cores only */
+    bool bare_nodes;                /* cores only: nodes without GPUs */
+    bool all_free;                  /* as if nothing were taken */
+    uint32_t units;
+    uint32_t unit_cores;
+    int64_t unit_memory;
+    struct share *share;            /* NULL: only whether it fits */
+    uint32_t share_max, share_count;
+};
+
+/* A cursor over the nodes of a hunt. */
+struct seat {
+    uint32_t group, node;           /* node: of the next call */
+    uint32_t at;                    /* the node this seat is */
+    uint32_t free, cap, size;
+};
+
+static bool group_matches(const struct hunt *hunt,
+                          const struct node_group *group)
+{
+    uint32_t pools = hunt->want->pool_mask;
+    if (pools != 0 && (pools >> group->pool & 1u) == 0)
+        return false;
+    if (hunt->type != NULL)
+        return group->gpu == hunt->type;
+    return !hunt->bare_nodes || group->gpus == 0;
+}
+
+/* Units for which `have` suffices, at most `units`. */
+static uint32_t least(uint32_t units, int64_t have, int64_t per_unit)
+{
+    if (per_unit <= 0 || have / per_unit >= (int64_t)units)
+        return units;
+    return have <= 0 ? 0 : (uint32_t)(have / per_unit);
+}
+
+static uint64_t all_gpus(const struct node_group *group)
+{
+    return group->gpus == 64 ? UINT64_MAX : (UINT64_C(1) << group->gpus) - 1;
+}
+
+static void seat_fill(const struct hunt *hunt, const struct node_group *group,
+                      struct seat *seat)
+{
+    uint32_t node = seat->at;
+    uint64_t mask = all_gpus(group);
+    int64_t cores = group->cores, memory = group->memory_bytes;
+    if (!hunt->all_free) {
+        mask = hunt->cluster->free_mask[node];
+        cores = hunt->cluster->free_cores[node];
+        memory = hunt->cluster->free_memory[node];
+        if (hunt->want->extra != NULL) {
+            mask |= hunt->want->extra[node].gpu_mask;
+            cores += hunt->want->extra[node].cores;
+            memory += hunt->want->extra[node].memory_bytes;
+        }
+    }
+    seat->size = hunt->type != NULL ? group->gpus : group->cores;
+    seat->free = hunt->type != NULL ? (uint32_t)__builtin_popcountll(mask)
+                                    : (uint32_t)cores;
+    assert(seat->free <= seat->size);
+    seat->cap = least(seat->free, cores, hunt->unit_cores);
+    seat->cap = least(seat->cap, memory, hunt->unit_memory);
+}
+
+/* Moves to the next node that may be used at all; false: past the last.  A
+ * group with nothing free is passed over whole. */
+static bool seat_next(const struct hunt *hunt, struct seat *seat)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    bool skip_full = hunt->type != NULL && !hunt->all_free &&
+                     hunt->want->extra == NULL;
+    for (; seat->group < spec->group_count; seat->group++) {
+        const struct node_group *group = &spec->group[seat->group];
+        uint32_t end = group->first_node + group->node_count;
+        if (seat->node < group->first_node)
+            seat->node = group->first_node;
+        if (!group_matches(hunt, group) ||
+            (skip_full && hunt->cluster->group_free_gpus[seat->group] == 0))
+            continue;
+        if (seat->node < end) {
+            seat->at = seat->node++;
+            seat_fill(hunt, group, seat);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Puts units of a node into the result, which stays in node order. */
+static bool give(struct hunt *hunt, uint32_t node, uint32_t units)
+{
+    assert(units > 0 && units <= hunt->units);
+    if (hunt->share == NULL)
+        return true;
+    if (hunt->share_count == hunt->share_max)
+        return false;
+    uint32_t i = hunt->share_count++;
+    for (; i > 0 && hunt->share[i - 1].node > node; i--)
+        hunt->share[i] = hunt->share[i - 1];
+    assert(i == 0 || hunt->share[i - 1].node < node);
+    /* The mask holds no GPUs yet: finish() chooses them.  Cores hold units
+     * until then. */
+    hunt->share[i] = (struct share){ .node = node, .cores = units };
+    return true;
+}
+
+/* GPUs free now before those that must be taken back from someone. */
+static uint64_t lowest_gpus(const struct hunt *hunt, uint32_t node,
+                            uint32_t count)
+{
+    uint64_t now = hunt->cluster->free_mask[node], chosen = 0;
+    uint64_t later = hunt->want->extra == NULL
+                         ? 0 : hunt->want->extra[node].gpu_mask & ~now;
+    while (count > 0) {
+        uint64_t *from = now != 0 ? &now : &later;
+        assert(*from != 0);
+        chosen |= *from & -*from;
+        *from &= *from - 1;
+        count--;
+    }
+    return chosen;
+}
+
+/* Units become GPUs, cores and memory. */
+static void finish(struct hunt *hunt, struct placement *out)
+{
+    uint32_t units = 0;
+    int64_t memory_left = hunt->want->memory_bytes;
+    for (uint32_t i = 0; i < hunt->share_count; i++) {
+        struct share *share = &hunt->share[i];
+        uint32_t mine = share->cores;
+        units += mine;
+        if (hunt->type != NULL) {
+            share->gpu_mask = lowest_gpus(hunt, share->node, mine);
+            share->cores = mine * hunt->unit_cores;
+            share->memory_bytes = mine * hunt->unit_memory;
+            continue;
+        }
+        int64_t memory = mine * hunt->unit_memory;
+        share->memory_bytes = memory < memory_left ? memory : memory_left;
+        memory_left -= share->memory_bytes;
+    }
+    assert(units == hunt->units);
+    out->share = hunt->share;
+    out->share_count = hunt->share_count;
+}
+
+static bool fit_count(struct hunt *hunt)
+{
+    uint32_t left = hunt->units;
+    struct seat seat = { 0 };
+    while (left > 0 && seat_next(hunt, &seat)) {
+        uint32_t take = seat.cap < left ? seat.cap : left;
+        if (take > 0 && !give(hunt, seat.at, take))
+            return false;
+        left -= take;
+    }
+    return left == 0;
+}
+
+/* The seat for `units` together, UINT32_MAX if there is none; the first
+ * `skip` empty ones of that size are spoken for.  size 0: any that could. */
+static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
+                         uint32_t size, uint32_t skip)
+{
+    uint32_t found = UINT32_MAX, found_free = UINT32_MAX;
+    struct seat seat = { 0 };
+    while (seat_next(hunt, &seat)) {
+        if (size != 0 && seat.size != size)
+            continue;
+        if (skip > 0 && seat.cap == seat.size) {
+            skip--;
+            continue;
+        }
+        if (seat.cap < units || seat.free >= found_free)
+            continue;
+        found = seat.at;
+        found_free = seat.free;
+        if (!best)
+            break;
+    }
+    return found;
+}
+
+/* floor(units/size) empty nodes of that size, and one for the remainder. */
+static bool many_nodes(struct hunt *hunt, bool best, uint32_t size)
+{
+    assert(size > 0 && size < hunt->units);
+    uint32_t whole = hunt->units / size, rest = hunt->units % size;
+    hunt->share_count = 0;
+    uint32_t left = whole, rest_node = UINT32_MAX;
+    struct seat seat = { 0 };
+    while (left > 0 && seat_next(hunt, &seat))
+        if (seat.size == size && seat.cap == size)
+            left--;
+    if (left > 0)
+        return false;
+    if (rest > 0) {
+        rest_node = one_node(hunt, best, rest, size, whole);
+        if (rest_node == UINT32_MAX)
+            return false;
+    }
+    seat = (struct seat){ 0 };
+    for (left = whole; left > 0 && seat_next(hunt, &seat);)
+        if (seat.size == size && seat.cap == size) {
+            if (!give(hunt, seat.at, size))
+                return false;
+            left--;
+        }
+    return rest == 0 || give(hunt, rest_node, rest);
+}
+
+static uint32_t group_size(const struct hunt *hunt,
+                           const struct node_group *group)
+{
+    return hunt->type != NULL ? group->gpus : group->cores;
+}
+
+static bool size_seen(const struct hunt *hunt, uint32_t before, uint32_t size)
+{
+    const struct node_group *group = hunt->cluster->spec->group;
+    for (uint32_t i = 0; i < before; i++)
+        if (group_matches(hunt, &group[i]) &&
+            group_size(hunt, &group[i]) == size)
+            return true;
+    return false;
+}
+
+static bool fit_nodes(struct hunt *hunt, bool best)
+{
+    uint32_t node = one_node(hunt, best, hunt->units, 0, 0);
+    if (node != UINT32_MAX)
+        return give(hunt, node, hunt->units);
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        if (!group_matches(hunt, &spec->group[i]))
+            continue;
+        uint32_t size = group_size(hunt, &spec->group[i]);
+        if (size > 0 && size < hunt->units && !size_seen(hunt, i, size) &&
+            many_nodes(hunt, best, size))
+            return true;
+    }
+    return false;
+}
+
+/* What one pass over the seats sums up. */
+struct survey {
+    uint64_t cap, cap_above, level_sum;
+    uint32_t cap_max, free_max, cap_min_holding, seats_above;
+};
+
+/* Sums for a threshold: caps above it, caps cut down to it, seats with a cap
+ * of at least `cap_min` and more than `threshold` free. */
+static struct survey look(const struct hunt *hunt, uint32_t threshold,
+                          uint32_t cap_min)
+{
+    struct survey sum = { .cap_min_holding = UINT32_MAX };
+    struct seat seat = { 0 };
+    while (seat_next(hunt, &seat)) {
+        sum.cap += seat.cap;
+        sum.level_sum += seat.cap < threshold ? seat.cap : threshold;
+        if (seat.cap > threshold)
+            sum.cap_above += seat.cap;
+        if (seat.cap > sum.cap_max)
+            sum.cap_max = seat.cap;
+        if (seat.free > sum.free_max)
+            sum.free_max = seat.free;
+        if (seat.cap >= cap_min && seat.cap > 0 &&
+            seat.cap < sum.cap_min_holding)
+            sum.cap_min_holding = seat.cap;
+        if (seat.cap >= cap_min && seat.free > threshold)
+            sum.seats_above++;
+    }
+    return sum;
+}
+
+/* Whole are all seats roomier than t, and as many with t as leave a rest of
+ * 1..t; the rest goes to the tightest seat that holds it. */
+static bool fit_pack(struct hunt *hunt)
+{
+    struct survey sum = look(hunt, 0, 0);
+    if (sum.cap < hunt->units)
+        return false;
+    uint32_t low = 0, high = sum.cap_max;   /* above `high` is too little */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (look(hunt, middle, 0).cap_above < hunt->units)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    uint32_t t = high;
+    assert(t > 0);
+    uint32_t left = hunt->units - (uint32_t)look(hunt, t, 0).cap_above;
+    uint32_t whole = (left - 1) / t;
+    left -= whole * t;
+    uint32_t tight = look(hunt, 0, left).cap_min_holding;
+    assert(tight <= t);
+    struct seat seat = { 0 };
+    while (seat_next(hunt, &seat)) {
+        uint32_t take = 0;
+        if (seat.cap > t)
+            take = seat.cap;
+        else if (seat.cap == t && whole > 0) {
+            take = t;
+            whole--;
+        } else if (seat.cap == tight && left > 0) {
+            take = left;
+            left = 0;
+        }
+        if (take > 0 && !give(hunt, seat.at, take))
+            return false;
+    }
+    return true;
+}
+
+/* Rounds of one unit for every seat that has one left: `level` rounds are
+ * full, in the last one the emptiest seats are served. */
+static bool fit_spread(struct hunt *hunt)
+{
+    struct survey sum = look(hunt, 0, 0);
+    if (sum.cap < hunt->units)
+        return false;
+    uint32_t low = 0, high = sum.cap_max - 1;
+    while (low < high) {            /* the largest level that is not enough */
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (look(hunt, middle, 0).level_sum < hunt->units)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    uint32_t level = low;
+    uint32_t rest = hunt->units - (uint32_t)look(hunt, level, 0).level_sum;
+    /* The least number of free units with no more than `rest` seats above. */
+    uint32_t bar = 0, top = sum.free_max;
+    while (bar < top) {
+        uint32_t middle = bar + (top - bar) / 2;
+        if (look(hunt, middle, level + 1).seats_above <= rest)
+            top = middle;
+        else
+            bar = middle + 1;
+    }
+    uint32_t at_bar = rest - look(hunt, bar, level + 1).seats_above;
+    struct seat seat = { 0 };
+    while (seat_next(hunt, &seat)) {
+        uint32_t take = seat.cap < level ? seat.cap : level;
+        if (seat.cap > level && seat.free > bar)
+            take++;
+        else if (seat.cap > level && seat.free == bar && at_bar > 0) {
+            take++;
+            at_bar--;
+        }
+        if (take > 0 && !give(hunt, seat.at, take))
+            return false;
+    }
+    return true;
+}
+
+/* Of one GPU type (or none): false before any pass if the free GPUs of its
+ * groups are too few. */
+static bool fit_type(struct hunt *hunt, enum fit_rule rule)
+{
+    assert(rule < FIT_RULE_COUNT);
+    hunt->share_count = 0;
+    if (hunt->type != NULL && !hunt->all_free && hunt->want->extra == NULL) {
+        const struct cluster_spec *spec = hunt->cluster->spec;
+        uint64_t free = 0;
+        for (uint32_t i = 0; i < spec->group_count; i++)
+            if (group_matches(hunt, &spec->group[i]))
+                free += hunt->cluster->group_free_gpus[i];
+        if (free < hunt->units)
+            return false;
+    }
+    switch (rule) {
+    case FIT_COUNT:
+        return fit_count(hunt);
+    case FIT_FIRST:
+        return fit_nodes(hunt, false);
+    case FIT_BEST:
+        return fit_nodes(hunt, true);
+    case FIT_PACK:
+        return fit_pack(hunt);
+    case FIT_SPREAD:
+        return fit_spread(hunt);
+    case FIT_RULE_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* The type with that catalogue index if a group has it, else NULL. */
+static const struct gpu_type *type_held(const struct cluster_spec *spec,
+                                        uint32_t index)
+{
+    for (uint32_t i = 0; i < spec->group_count; i++)
+        if (spec->group[i].gpu != NULL && spec->group[i].gpu->index == index)
+            return spec->group[i].gpu;
+    return NULL;
+}
+
+static bool type_before(const struct cluster_spec *spec, uint32_t before,
+                        const struct gpu_type *type)
+{
+    for (uint32_t i = 0; i < before; i++)
+        if (spec->group[i].gpu == type)
+            return true;
+    return false;
+}
+
+static bool fit_gpus(struct hunt *hunt, enum fit_rule rule)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    const struct fit_want *want = hunt->want;
+    for (uint32_t i = 0; i < want->gpu_type_count; i++) {
+        hunt->type = type_held(spec, want->gpu_types[i]);
+        if (hunt->type != NULL && fit_type(hunt, rule))
+            return true;
+    }
+    if (want->gpu_type_count > 0)
+        return false;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        hunt->type = spec->group[i].gpu;
+        if (hunt->type != NULL && !type_before(spec, i, hunt->type) &&
+            fit_type(hunt, rule))
+            return true;
+    }
+    return false;
+}
+
+static bool fit_cores(struct hunt *hunt, enum fit_rule rule)
+{
+    const struct fit_want *want = hunt->want;
+    hunt->units = want->cores;
+    hunt->unit_cores = 1;
+    /* Rounded up, so that no node is given more memory than it has. */
+    hunt->unit_memory =
+        (want->memory_bytes + want->cores - 1) / (int64_t)want->cores;
+    hunt->bare_nodes = true;
+    if (fit_type(hunt, rule))
+        return true;
+    hunt->bare_nodes = false;
+    return fit_type(hunt, rule);
+}
+
+static bool fit_any(struct hunt *hunt, enum fit_rule rule)
+{
+    const struct fit_want *want = hunt->want;
+    assert(want->gpus > 0 || want->cores > 0);
+    assert(want->memory_bytes >= 0);
+    if (want->gpus == 0)
+        return fit_cores(hunt, rule);
+    hunt->units = want->gpus;
+    hunt->unit_cores = want->cores;
+    hunt->unit_memory = want->memory_bytes;
+    return fit_gpus(hunt, rule);
+}
+
+bool fit_find(const struct cluster *cluster, enum fit_rule rule,
+              const struct fit_want *want, struct share *share,
+              uint32_t share_max, struct placement *out)
+{
+    assert(cluster != NULL && want != NULL && share != NULL && out != NULL);
+    struct hunt hunt = { .cluster = cluster, .want = want, .share = share,
+                         .share_max = share_max };
+    if (!fit_any(&hunt, rule))
+        return false;
+    finish(&hunt, out);
+    return true;
+}
+
+bool fit_ever(const struct cluster *cluster, enum fit_rule rule,
+              const struct fit_want *want)
+{
+    assert(cluster != NULL && want != NULL);
+    struct hunt hunt = { .cluster = cluster, .want = want, .all_free = true };
+    return fit_any(&hunt, rule);
+}
+
+const char *fit_rule_name(enum fit_rule rule)
+{
+    assert(rule < FIT_RULE_COUNT);
+    return rule_names[rule];
+}

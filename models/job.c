@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * job.c - names of phases and of what becomes of jobs.
+ */
+#include "models/job.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+static const char *const phase_kind_names[PHASE_KIND_COUNT] = {
+    [PHASE_PREPROCESS] = "preprocess",
+    [PHASE_LOAD] = "load",
+    [PHASE_TRAIN] = "train",
+    [PHASE_ROLLOUT] = "rollout",
+    [PHASE_REWARD] = "reward",
+    [PHASE_SYNC] = "sync",
+    [PHASE_CHECKPOINT] = "checkpoint",
+    [PHASE_VALIDATE] = "validate",
+    [PHASE_INFER] = "infer",
+    [PHASE_SERVE] = "serve",
+};
+
+static const char *const job_status_names[JOB_STATUS_COUNT] = {
+    [JOB_PENDING] = "pending",
+    [JOB_RUNNING] = "running",
+    [JOB_DONE] = "done",
+    [JOB_FAILED] = "failed",
+    [JOB_UNFINISHED] = "unfinished",
+};
+
+const char *phase_kind_name(enum phase_kind kind)
+{
+    assert(kind < PHASE_KIND_COUNT);
+    return phase_kind_names[kind];
+}
+
+const char *job_status_name(enum job_status status)
+{
+    assert(status < JOB_STATUS_COUNT);
+    return job_status_names[status];
+}
+
+uint32_t job_role_gpus(const struct job_request *request, uint32_t role)
+{
+    assert(request != NULL && request->form != NULL);
+    assert(role < request->form->role_count);
+    if (role == 0 && request->gpus > 0)
+        return request->gpus;
+    return request->form->role[role].gpus;
+}

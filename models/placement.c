@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * placement.c - sums over the shares of a placement.
+ */
+#include "models/placement.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+uint32_t placement_gpus(const struct placement *placement)
+{
+    assert(placement != NULL);
+    uint32_t gpus = 0;
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        gpus += (uint32_t)__builtin_popcountll(placement->share[i].gpu_mask);
+    return gpus;
+}
+
+uint32_t placement_cores(const struct placement *placement)
+{
+    assert(placement != NULL);
+    uint32_t cores = 0;
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        cores += placement->share[i].cores;
+    return cores;
+}
