@@ -36,8 +36,13 @@
 #define RIPPLE_MIN 48u
 #define RIPPLE_PART 12u
 #define RIPPLE_ROUND_MAX 12u
+/* When more than live / ALL_PART of the net changed, fill all of it. */
+#define ALL_PART 4u
 /* Levels and loads that differ by less are the same to a ripple. */
 #define TOLERANCE 1e-13
+
+/* At one level, caps close before links. */
+enum { RANK_CAP, RANK_LINK };
 
 /* Arrays ------------------------------------------------------------------ */
 
@@ -185,7 +190,7 @@ uint32_t share_add(struct share *share, double weight, double rate_max,
     memset(flow, 0, sizeof *flow);
     flow->weight = weight;
     flow->rate_max = rate_max;
-    flow->level_max = rate_max / weight;
+    flow->level_max = rate_max / weight + 0.0;     /* not -0 */
     flow->bottleneck = SHARE_NONE;
     flow->live = true;
     flow->use_count = use_count;
@@ -279,7 +284,7 @@ void share_cap(struct share *share, uint32_t slot, double rate_max)
 
     assert(slot < share->flow_count && flow->live && rate_max >= 0);
     flow->rate_max = rate_max;
-    flow->level_max = rate_max / flow->weight;
+    flow->level_max = rate_max / flow->weight + 0.0;
     if (flow->use_count > 0)
         share_dirty(share, slot);
 }
@@ -307,28 +312,56 @@ void share_commit(struct share *share, uint32_t slot)
 
 /* The heap of levels ------------------------------------------------------ */
 
-static inline bool key_before(const struct share_key *a,
-                              const struct share_key *b)
+/* A level and its tie-break as one number: levels are not negative, so their
+ * bits are in their order.  Comparing two is free of branches, which no
+ * predictor could guess. */
+static inline share_key key_of(double level, uint32_t rank, uint32_t id)
 {
-    if (a->level != b->level)
-        return a->level < b->level;
-    if (a->rank != b->rank)
-        return a->rank < b->rank;
-    return a->id < b->id;
+    uint64_t bits;
+
+    memcpy(&bits, &level, sizeof bits);
+    return (share_key)bits << 64 | (share_key)rank << 32 | id;
 }
 
-static void heap_sink(struct share *share, uint32_t hole)
+static inline double key_level(share_key key)
 {
-    struct share_key *heap = share->heap;
-    struct share_key key = heap[hole];
-    uint32_t count = share->heap_count;
-    uint32_t child;
+    uint64_t bits = (uint64_t)(key >> 64);
+    double level;
 
-    assert(hole < count);
-    while ((child = 2 * hole + 1) < count) {
-        if (child + 1 < count && key_before(&heap[child + 1], &heap[child]))
-            child++;
-        if (!key_before(&heap[child], &key))
+    memcpy(&level, &bits, sizeof level);
+    return level;
+}
+
+static inline uint32_t key_rank(share_key key)
+{
+    return (uint32_t)(key >> 32);
+}
+
+static inline uint32_t key_id(share_key key)
+{
+    return (uint32_t)key;
+}
+
+/* The least of the children first .. first + 3; the heap ends in four keys
+ * that are greater than any. */
+static inline uint32_t least_child(const share_key *heap, uint32_t first)
+{
+    uint32_t a = first + (heap[first + 1] < heap[first]);
+    uint32_t b = first + 2 + (heap[first + 3] < heap[first + 2]);
+
+    return heap[b] < heap[a] ? b : a;
+}
+
+static inline void heap_sink(struct share *share, uint32_t hole)
+{
+    share_key *heap = share->heap;
+    share_key key = heap[hole];
+    uint32_t count = share->heap_count;
+    uint32_t first, child;
+
+    while ((first = 4 * hole + 1) < count) {
+        child = least_child(heap, first);
+        if (heap[child] > key)
             break;
         heap[hole] = heap[child];
         hole = child;
@@ -336,28 +369,35 @@ static void heap_sink(struct share *share, uint32_t hole)
     heap[hole] = key;
 }
 
-static void heap_append(struct share *share, double level, uint32_t rank,
-                        uint32_t id)
+static void heap_append(struct share *share, share_key key)
 {
-    if (share->heap_count == share->heap_room)
+    /* Room for the four keys at the end as well. */
+    if (share->heap_count + 4 >= share->heap_room)
         share->heap = grown(share->heap, &share->heap_room,
                             sizeof *share->heap);
-    share->heap[share->heap_count++] = (struct share_key){level, rank, id};
+    share->heap[share->heap_count++] = key;
 }
 
 static void heap_order(struct share *share)
 {
-    uint32_t i = share->heap_count / 2;
+    uint32_t i;
 
-    while (i-- > 0)
+    assert(share->heap_count + 4 <= share->heap_room);
+    for (i = 0; i < 4; i++)
+        share->heap[share->heap_count + i] = ~(share_key)0;
+    for (i = (share->heap_count + 2) / 4; i-- > 0;)
         heap_sink(share, i);
 }
 
 static void heap_pop(struct share *share)
 {
+    uint32_t last = share->heap_count - 1;
+
     assert(share->heap_count > 0);
-    share->heap[0] = share->heap[--share->heap_count];
-    if (share->heap_count > 0)
+    share->heap[0] = share->heap[last];
+    share->heap[last] = ~(share_key)0;
+    share->heap_count = last;
+    if (last > 0)
         heap_sink(share, 0);
 }
 
@@ -413,20 +453,34 @@ static uint32_t close_link(struct share *share, uint32_t id, double level)
     return closed;
 }
 
-/* Puts every flow of the part on its links, and links and caps in the heap. */
-static void fill_begin(struct share *share, bool whole)
+/* What the flows outside the part leave of the links of the part. */
+static void fill_around(struct share *share)
 {
     uint32_t i, k;
 
-    share->heap_count = 0;
     for (i = share->part_link; i < share->set_link.count; i++) {
         struct share_link *link = &share->link[share->set_link.item[i]];
 
-        link->left = whole ? (struct share_sum){link->capacity, 0}
-                           : link->spare;
-        link->demand = (struct share_sum){0, 0};
-        link->open_count = 0;
+        share_sum_add(&link->left, -link->load.hi);
+        share_sum_add(&link->left, -link->load.lo);
     }
+    for (i = share->part; i < share->set.count; i++) {
+        const struct share_flow *flow = &share->flow[share->set.item[i]];
+        const struct share_use *use = share_uses(share, flow);
+
+        if (flow->rate == 0)
+            continue;
+        for (k = 0; k < flow->use_count; k++)
+            share_sum_add(&share->link[use[k].link].left,
+                          flow->rate * use[k].per_unit);
+    }
+}
+
+/* Puts every flow of the part on its links, and its cap into the heap. */
+static void fill_open(struct share *share)
+{
+    uint32_t i, k;
+
     for (i = share->part; i < share->set.count; i++) {
         struct share_flow *flow = &share->flow[share->set.item[i]];
         const struct share_use *use = share_uses(share, flow);
@@ -439,15 +493,63 @@ static void fill_begin(struct share *share, bool whole)
             share_sum_add(&link->demand, flow->weight * use[k].per_unit);
         }
         if (flow->level_max < INFINITY)
-            heap_append(share, flow->level_max, 0, share->set.item[i]);
+            heap_append(share, key_of(flow->level_max, RANK_CAP,
+                                      share->set.item[i]));
     }
+}
+
+static void fill_begin(struct share *share, bool whole)
+{
+    uint32_t i;
+
+    share->heap_count = 0;
+    for (i = share->part_link; i < share->set_link.count; i++) {
+        struct share_link *link = &share->link[share->set_link.item[i]];
+
+        link->left = (struct share_sum){link->capacity, 0};
+        link->demand = (struct share_sum){0, 0};
+        link->open_count = 0;
+    }
+    if (!whole)
+        fill_around(share);
+    fill_open(share);
     for (i = share->part_link; i < share->set_link.count; i++) {
         uint32_t id = share->set_link.item[i];
+        struct share_link *link = &share->link[id];
 
-        if (share->link[id].open_count > 0)
-            heap_append(share, link_level(&share->link[id]), 1, id);
+        link->spare = share_sum_value(link->left);
+        if (link->open_count > 0)
+            heap_append(share, key_of(link_level(link), RANK_LINK, id));
     }
     heap_order(share);
+}
+
+/* Closes the flow whose cap is on top, or the flows of the link on top unless
+ * its level is out of date; returns how many it closed. */
+static inline uint32_t fill_step(struct share *share, share_key top)
+{
+    uint32_t id = key_id(top);
+    double level;
+
+    if (key_rank(top) == RANK_CAP) {
+        heap_pop(share);
+        if (!share->flow[id].open)
+            return 0;
+        close_flow(share, id, key_level(top), SHARE_NONE);
+        return 1;
+    }
+    if (share->link[id].open_count == 0) {
+        heap_pop(share);
+        return 0;
+    }
+    level = link_level(&share->link[id]);
+    if (level > key_level(top)) {
+        share->heap[0] = key_of(level, RANK_LINK, id);
+        heap_sink(share, 0);
+        return 0;
+    }
+    heap_pop(share);
+    return close_link(share, id, level);
 }
 
 static void fill(struct share *share, bool whole)
@@ -456,31 +558,8 @@ static void fill(struct share *share, bool whole)
 
     fill_begin(share, whole);
     while (open_count > 0) {
-        struct share_key top;
-        double level;
-
         assert(share->heap_count > 0);
-        top = share->heap[0];
-        if (top.rank == 0) {
-            if (share->flow[top.id].open) {
-                close_flow(share, top.id, top.level, SHARE_NONE);
-                open_count--;
-            }
-            heap_pop(share);
-            continue;
-        }
-        if (share->link[top.id].open_count == 0) {
-            heap_pop(share);
-            continue;
-        }
-        level = link_level(&share->link[top.id]);
-        if (level > top.level) {
-            share->heap[0].level = level;
-            heap_sink(share, 0);
-            continue;
-        }
-        open_count -= close_link(share, top.id, level);
-        heap_pop(share);
+        open_count -= fill_step(share, share->heap[0]);
     }
 }
 
@@ -495,9 +574,6 @@ static inline void choose_link(struct share *share, uint32_t id)
         return;
     }
     link->mark = SHARE_CHOSEN;
-    link->spare = (struct share_sum){link->capacity, 0};
-    share_sum_add(&link->spare, -link->load.hi);
-    share_sum_add(&link->spare, -link->load.lo);
     list_push(&share->set_link, id);
 }
 
@@ -514,12 +590,8 @@ static void choose_flow(struct share *share, uint32_t slot)
     assert(flow->live && flow->use_count > 0);
     flow->mark = SHARE_CHOSEN;
     list_push(&share->set, slot);
-    for (k = 0; k < flow->use_count; k++) {
+    for (k = 0; k < flow->use_count; k++)
         choose_link(share, use[k].link);
-        if (flow->rate > 0)
-            share_sum_add(&share->link[use[k].link].spare,
-                          flow->rate * use[k].per_unit);
-    }
 }
 
 /* Adds whatever is connected with the part's links; false, with some of it
@@ -569,6 +641,18 @@ static void part_set_aside(struct share *share)
     share->set_link.count = share->part_link;
 }
 
+static void large_forget(struct share *share)
+{
+    uint32_t i;
+
+    for (i = 0; i < share->large.count; i++)
+        share->flow[share->large.item[i]].mark = SHARE_OUT;
+    for (i = 0; i < share->large_link.count; i++)
+        share->link[share->large_link.item[i]].mark = SHARE_OUT;
+    share->large.count = 0;
+    share->large_link.count = 0;
+}
+
 /* Solves the component of one changed link at once if it is small. */
 static void solve_small(struct share *share, uint32_t link)
 {
@@ -609,7 +693,7 @@ static void ripple_link(struct share *share, uint32_t id)
     const struct share_member *member = members_of(share, link);
     double slack = link->capacity * TOLERANCE;
     bool full = share_sum_value(link->left) <= slack;
-    bool over = share_sum_value(link->spare) < -slack;
+    bool over = link->spare < -slack;
     double top = 0, own = INFINITY;
     uint32_t i;
 
@@ -679,12 +763,6 @@ static void choose_dirty(struct share *share)
 {
     uint32_t i;
 
-    for (i = 0; i < share->large.count; i++)
-        share->flow[share->large.item[i]].mark = SHARE_OUT;
-    for (i = 0; i < share->large_link.count; i++)
-        share->link[share->large_link.item[i]].mark = SHARE_OUT;
-    share->large.count = 0;
-    share->large_link.count = 0;
     for (i = 0; i < share->dirty_link.count; i++)
         choose_link(share, share->dirty_link.item[i]);
     for (i = 0; i < share->dirty_flow.count; i++)
@@ -692,13 +770,33 @@ static void choose_dirty(struct share *share)
             choose_flow(share, share->dirty_flow.item[i]);
 }
 
+/* All that is not solved yet: sooner done than following the links. */
+static void choose_all(struct share *share)
+{
+    uint32_t i;
+
+    for (i = 0; i < share->link_count; i++)
+        if (share->link[i].member_count > 0)
+            choose_link(share, i);
+    for (i = 0; i < share->flow_count; i++)
+        if (share->flow[i].live && share->flow[i].use_count > 0)
+            choose_flow(share, i);
+}
+
 static void solve_large(struct share *share)
 {
+    uint32_t dirty_count = share->dirty_flow.count + share->dirty_link.count;
+    bool most = dirty_count > share->live_count / ALL_PART;
+
     part_begin(share);
-    choose_dirty(share);
-    if (ripple(share))
-        return;
-    choose_component(share, UINT32_MAX);
+    if (!most) {
+        choose_dirty(share);
+        if (ripple(share))
+            return;
+        choose_component(share, UINT32_MAX);
+    } else {
+        choose_all(share);
+    }
     fill(share, true);
 }
 
@@ -723,9 +821,10 @@ void share_solve(struct share *share)
     share->set.count = 0;
     share->set_link.count = 0;
     solve_each_small(share);
-    if (share->large_link.count > 0)
+    if (share->large_link.count > 0) {
+        large_forget(share);
         solve_large(share);
-    assert(share->large_link.count == 0 && share->large.count == 0);
+    }
     unmark(share);
     assert(!share_is_dirty(share));
 }

@@ -63,15 +63,15 @@ struct share_flow {
 };
 
 struct share_link {
-    double capacity;
-    struct share_sum load;      /* of the rates in force */
-    struct share_sum spare;     /* capacity less load of flows not chosen */
-    struct share_sum left;      /* capacity left while filling */
+    struct share_sum left;      /* of the capacity, while filling */
     struct share_sum demand;    /* weight x per_unit of open flows */
-    uint32_t member, member_count, member_room_log2;
+    double capacity;
     uint32_t open_count;
+    uint32_t member, member_count, member_room_log2;
     bool dirty;
     uint8_t mark;
+    struct share_sum load;      /* of the rates in force */
+    double spare;               /* `left` before filling */
 };
 
 /* Runs of 2^n items in one array, recycled by size. */
@@ -87,11 +87,8 @@ struct share_list {
     uint32_t count, room;
 };
 
-struct share_key {
-    double level;
-    uint32_t rank;              /* 0: a flow's cap; 1: a link */
-    uint32_t id;
-};
+/* A level with its tie-break: see share.c. */
+__extension__ typedef unsigned __int128 share_key;
 
 struct share {
     struct share_flow *flow;
@@ -106,7 +103,7 @@ struct share {
     uint32_t part, part_link;   /* where in the sets the part begins that */
     bool met_large;             /* is being solved                        */
     struct share_list large, large_link;
-    struct share_key *heap;
+    share_key *heap;
     uint32_t heap_count, heap_room;
 };
 
