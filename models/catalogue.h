@@ -41,7 +41,7 @@ struct gpu_type {
     double pcie_latency_s;
     double tdp_w;
     double idle_w;
-    double launch_s;            /* one kernel launch, driver included */
+    double launch_us;           /* one kernel launch, driver included */
     const char *source;
     const char *notes;
     const struct conf_node *sources;    /* key: text, or NULL */
@@ -79,7 +79,8 @@ struct link_type {              /* one slot, port, NIC or drive */
     double bps;                 /* peak, one direction (disk: read) */
     double bps_sustained;
     double write_bps_sustained; /* equal to the above but for disks */
-    double latency_s;           /* of one message between two neighbours */
+    double latency_us;          /* of one message between two neighbours */
+    double latency_s;           /* the same */
     const char *source;
     const char *notes;
     const struct conf_node *sources;
@@ -117,6 +118,7 @@ struct llm {
     uint32_t context_tokens;    /* the longest it was trained for */
     uint32_t experts, experts_active;   /* 0, 0: dense; shared ones counted */
     uint32_t kv_width;          /* elements per token and layer; MLA differs */
+    bool tied;                  /* one table for input and output tokens */
     double params, params_active;
     const char *source;
     const char *notes;

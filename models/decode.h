@@ -55,22 +55,25 @@ struct rollout_time {
 
 #define ROLLOUT_GRID 64
 
+/* Row i of each array belongs to x_i tokens after the drain began. */
 struct rollout_plan {
     uint32_t replicas;
-    double concurrency;         /* slots per replica */
+    double slots;               /* responses in flight, all replicas */
     double responses;
     double log_mean, log_sd;    /* of the length before the cut */
     double max_tokens;
+    double mean_tokens;         /* after the cut */
     double tokens;
     double prefill_s;
     double steady_s;            /* decoding while slots are refilled */
-    /* Time since the drain began until the response with quantile q_i of
-     * length would end; fraction of slots still alive then. */
-    double length[ROLLOUT_GRID + 1];
-    double drain_s[ROLLOUT_GRID + 1];
-    double alive[ROLLOUT_GRID + 1];
-    double slot_s[ROLLOUT_GRID + 1];    /* busy slot-seconds by then */
-    double last_step_s;         /* a step with a single response */
+    double tail_from_s;         /* drain time at 90% done; < 0: earlier */
+    double load;                /* of a decoding GPU, as power sees it */
+    double x_tokens[ROLLOUT_GRID + 1];
+    double fresh[ROLLOUT_GRID + 1];     /* share of lengths above x */
+    double alive[ROLLOUT_GRID + 1];     /* share of slots still at work */
+    double drain_s[ROLLOUT_GRID + 1];   /* time gone by */
+    double slot_s[ROLLOUT_GRID + 1];    /* busy seconds of a mean slot */
+    double replica_s[ROLLOUT_GRID + 1]; /* busy seconds of a mean replica */
 };
 
 /* The gang must hold at least tp GPUs. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * power.h - watts from load: P = idle + (max - idle) u^gamma.
+ * power.h - watts from load.
  *
- * Fan, Weber and Barroso 2007 (ISCA) for the form; gamma per kind of device
- * in power.c, with its source.
+ * GPUs: idle + (max - idle) u^gamma.  Sockets: idle + (max - idle)(2u - u^1.4)
+ * (Fan, Weber and Barroso 2007, ISCA).  Constants with sources in power.c.
  */
 #ifndef MODELS_POWER_H
 #define MODELS_POWER_H

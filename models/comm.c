@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * comm.c - time and traffic of collectives.
+ */
+#include "models/comm.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "models/catalogue.h"
+#include "models/gang.h"
+
+static const char *const op_name[COMM_OP_COUNT] = {
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "p2p"
+};
+
+const char *comm_op_name(enum comm_op op)
+{
+    assert(op < COMM_OP_COUNT);
+    return op_name[op];
+}
+
+double comm_ring_s(enum comm_op op, uint32_t n, double bytes, double bps,
+                   double latency_s)
+{
+    assert(bytes >= 0.0 && n > 0);
+    if (n == 1) {
+        return 0.0;
+    }
+    assert(bps > 0.0);
+    double hops = n - 1.0;
+    double share = hops / n * bytes / bps;
+
+    switch (op) {
+    case COMM_ALL_REDUCE:
+        return 2.0 * (hops * latency_s + share);
+    case COMM_ALL_GATHER:
+    case COMM_REDUCE_SCATTER:
+    case COMM_ALL_TO_ALL:
+        return hops * latency_s + share;
+    case COMM_P2P:
+        return latency_s + bytes / bps;
+    case COMM_OP_COUNT:
+        break;
+    }
+    assert(false && "a collective");
+    return 0.0;
+}
+
+uint32_t comm_gpus_per_node(const struct gang *gang)
+{
+    assert(gang && gang->nodes > 0);
+    return (gang->gpus + gang->nodes - 1) / gang->nodes;
+}
+
+/* All-reduce bus rate over PCIe alone, as a share of one GPU's copy rate, at
+ * 2, 4 and 8 GPUs: geometric means of L40S on PCIe 4 (20.1, 5.9, 2.1 of
+ * 24 GB/s) and RTX PRO 6000 on PCIe 5 (38.6, 26.4, 24.7 of 54 GB/s), measured
+ * collectives of aiconfigurator 095f58a51.  Hosts differ by a factor of five
+ * at 8 GPUs; a gang's own intra_bps can say better. */
+static const double pcie_share[4] = { 1.0, 0.77, 0.35, 0.20 };
+
+double comm_intra_bps(const struct gang *gang, uint32_t n)
+{
+    assert(gang && n > 0);
+    if (!gang->gpu || gang->gpu->nvlink_bps > 0.0) {
+        return gang->intra_bps;
+    }
+    double at = fmin(3.0, log2((double)n));
+    int low = (int)at < 3 ? (int)at : 2;
+    double part = at - low;
+
+    return gang->intra_bps * (pcie_share[low] +
+                              part * (pcie_share[low + 1] - pcie_share[low]));
+}
+
+static double all_to_all_s(const struct gang *gang, uint32_t n,
+                           uint32_t local, double bytes)
+{
+    double per_gpu = gang->inter_bps / comm_gpus_per_node(gang);
+    double away = (double)(n - local) / n * bytes;
+    double inside = comm_ring_s(COMM_ALL_TO_ALL, local,
+                                bytes * local / n,
+                                comm_intra_bps(gang, local),
+                                gang->intra_latency_s);
+
+    return fmax(inside, away / per_gpu +
+                (double)(n - local) * gang->inter_latency_s);
+}
+
+/* `local` members of the group share a node, n / local nodes take part. */
+static double two_level_s(enum comm_op op, const struct gang *gang,
+                          uint32_t n, uint32_t local, double bytes)
+{
+    uint32_t groups = (n + local - 1) / local;
+    double per_gpu = gang->inter_bps / comm_gpus_per_node(gang);
+    double intra_bps = comm_intra_bps(gang, local);
+    double latency_s = gang->intra_latency_s;
+    double across = comm_ring_s(op, groups, bytes / local, per_gpu,
+                                gang->inter_latency_s);
+
+    if (op == COMM_ALL_REDUCE) {
+        return across +
+               comm_ring_s(COMM_REDUCE_SCATTER, local, bytes, intra_bps,
+                           latency_s) +
+               comm_ring_s(COMM_ALL_GATHER, local, bytes, intra_bps,
+                           latency_s);
+    }
+    return across + comm_ring_s(op, local, bytes, intra_bps, latency_s);
+}
+
+double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
+                      uint32_t stride, double bytes)
+{
+    assert(gang && n > 0 && stride > 0);
+    uint32_t per_node = comm_gpus_per_node(gang);
+    uint32_t local = per_node / stride;
+
+    if (local < 1) {
+        local = 1;
+    }
+    if (gang->nodes == 1 || local >= n) {
+        return comm_ring_s(op, n, bytes, comm_intra_bps(gang, n * stride),
+                           gang->intra_latency_s);
+    }
+    if (op == COMM_P2P) {
+        return comm_ring_s(op, 2, bytes, gang->inter_bps / per_node,
+                           gang->inter_latency_s);
+    }
+    if (op == COMM_ALL_TO_ALL) {
+        return all_to_all_s(gang, n, local, bytes);
+    }
+    return two_level_s(op, gang, n, local, bytes);
+}
+
+double comm_group_s(enum comm_op op, const struct gang *gang, uint32_t n,
+                    double bytes)
+{
+    return comm_strided_s(op, gang, n, 1, bytes);
+}
+
+double comm_gang_s(enum comm_op op, const struct gang *gang, double bytes)
+{
+    assert(gang && gang->gpus > 0);
+    return comm_strided_s(op, gang, gang->gpus, 1, bytes);
+}
+
+double comm_inter_bytes(enum comm_op op, const struct gang *gang,
+                        double bytes)
+{
+    assert(gang && bytes >= 0.0);
+    double nodes = gang->nodes;
+
+    if (gang->nodes <= 1) {
+        return 0.0;
+    }
+    switch (op) {
+    case COMM_ALL_REDUCE:
+        return 2.0 * (nodes - 1.0) / nodes * bytes;
+    case COMM_ALL_GATHER:
+    case COMM_REDUCE_SCATTER:
+        return (nodes - 1.0) / nodes * bytes;
+    case COMM_ALL_TO_ALL:
+        return (nodes - 1.0) / nodes * bytes * comm_gpus_per_node(gang);
+    case COMM_P2P:
+        return bytes;
+    case COMM_OP_COUNT:
+        break;
+    }
+    assert(false && "a collective");
+    return 0.0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * compute.c - floating-point work of a transformer, and the roofline.
+ */
+#include "models/compute.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "models/catalogue.h"
+
+/* Half of the rate is reached at this width (times sqrt(rows/2048)): fits of
+ * whole Megatron iterations on A100 (vTrain ground truth, 756 rows) give 50
+ * to 130; 60 leaves the least error there. */
+#define SIZE_HALF 60.0
+
+/* A CPU reaches its measured BERT rate on models of that class; decode-like
+ * passes over few tokens are bound by memory instead (roofline). */
+
+double compute_forward_flops(const struct llm *llm, double tokens,
+                             double attended_tokens)
+{
+    assert(llm && tokens >= 0.0 && attended_tokens >= 0.0);
+    double attention = 4.0 * llm->layers * (double)llm->heads *
+                       llm->head_dim * attended_tokens;
+
+    return tokens * (2.0 * llm->params_active + attention);
+}
+
+/* The formats tried in turn when a GPU has no units for one. */
+static const enum precision fallback[PRECISION_COUNT][3] = {
+    [PRECISION_FP32] = { PRECISION_FP32, PRECISION_FP32, PRECISION_FP32 },
+    [PRECISION_TF32] = { PRECISION_TF32, PRECISION_FP32, PRECISION_FP32 },
+    [PRECISION_FP16] = { PRECISION_FP16, PRECISION_BF16, PRECISION_FP32 },
+    [PRECISION_BF16] = { PRECISION_BF16, PRECISION_FP16, PRECISION_FP32 },
+    [PRECISION_FP8] = { PRECISION_FP8, PRECISION_BF16, PRECISION_FP16 },
+    /* Weight-only: the arithmetic stays in 16 bits. */
+    [PRECISION_INT8] = { PRECISION_BF16, PRECISION_FP16, PRECISION_FP32 },
+    [PRECISION_INT4] = { PRECISION_BF16, PRECISION_FP16, PRECISION_FP32 },
+};
+
+static double first_rate(const double *rate, enum precision precision)
+{
+    assert(precision < PRECISION_COUNT);
+    for (int i = 0; i < 3; i++) {
+        double found = rate[fallback[precision][i]];
+        if (found > 0.0) {
+            return found;
+        }
+    }
+    return rate[PRECISION_FP32];
+}
+
+double compute_sustained_flops(const struct gpu_type *gpu,
+                               enum precision precision)
+{
+    assert(gpu);
+    return first_rate(gpu->flops_sustained, precision);
+}
+
+double compute_peak_flops(const struct gpu_type *gpu,
+                          enum precision precision)
+{
+    assert(gpu);
+    return first_rate(gpu->flops_peak, precision);
+}
+
+double compute_size_efficiency(double width, double rows)
+{
+    assert(width > 0.0 && rows > 0.0);
+    double x = width * sqrt(rows / 2048.0);
+
+    return x / (x + SIZE_HALF);
+}
+
+double compute_roofline_s(double flops, double flops_rate, double bytes,
+                          double bps)
+{
+    assert(flops_rate > 0.0 && bps > 0.0);
+    return fmax(flops / flops_rate, bytes / bps);
+}
+
+double compute_cpu_forward_s(const struct llm *llm, enum precision precision,
+                             const struct cpu_type *cpu, double cores,
+                             double tokens)
+{
+    assert(llm && cpu && cpu->cores > 0 && cores > 0.0);
+    double sockets = cores / cpu->cores;
+    bool small = precision == PRECISION_INT8 || precision == PRECISION_INT4;
+    double socket_flops = small ? cpu->flops_int8 : cpu->flops_fp32;
+    double bytes = llm->params_active * precision_weight_bytes(precision);
+    double flops = compute_forward_flops(llm, tokens, tokens / 2.0);
+
+    /* One pass streams its weights at the rate of the sockets it spans. */
+    return compute_roofline_s(flops, socket_flops * sockets, bytes,
+                              cpu->memory_bps_sustained *
+                              fmax(sockets, fmin(1.0, 2.0 * sockets)));
+}
