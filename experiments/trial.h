@@ -7,11 +7,13 @@
 #define EXPERIMENTS_TRIAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cluster_spec;
 struct err;
 struct host_policy;
+struct placement;
 struct table;
 struct workload_spec;
 
@@ -86,5 +88,10 @@ struct trial_result {
 bool trial_run(const struct trial_spec *spec,
                const struct trial_tables *tables, struct trial_result *result,
                struct err *err);
+
+/* "3:0-7 5:0+2": GPUs 0 to 7 of node 3, 0 and 2 of node 5; a node without
+ * GPUs stands alone.  Cut with "..." where out is too short. */
+void trial_placement_text(const struct placement *placement, char *out,
+                          size_t out_bytes);
 
 #endif

@@ -16,6 +16,7 @@ enum fact_kind {
     FACT_JOB_END,       /* job      status    -                              */
     FACT_LEASE_TAKE,    /* lease    job       GPUs; placement by host_lease  */
     FACT_LEASE_READY,   /* lease    job       loaded: phases can run         */
+    FACT_LEASE_LEAVE,   /* lease    job       saving before it is dropped    */
     FACT_LEASE_DROP,    /* lease    job       GPUs; told before it is freed  */
     FACT_PHASE_START,   /* lease    phase     -                              */
     FACT_PHASE_END,     /* lease    phase     1 done, 0 cut short            */

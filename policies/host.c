@@ -163,6 +163,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->hooks = (struct host_hooks) { .wake = wake,
                                         .lease_ready = lease_ready };
     host->cluster = cluster_new(arena, spec);
+    host->plans = phase_cache_new(arena);
     host->scratch = arena_alloc(arena, (size_t)spec->node_count *
                                            FORM_ROLES_MAX,
                                 sizeof *host->scratch);

@@ -112,6 +112,7 @@ struct host_job {
     double joules;
     double work_due_s, work_done_s;     /* GPU-seconds of running phases: what
                                    the truth asks and what was delivered */
+    double ideal_s;             /* alone on what it asks for */
     const char *gpu_type;       /* of its last GPU lease, or NULL */
 };
 const struct host_job *host_job(const struct cs_host *host, struct job_id id);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "policies/host_state.h"
+#include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/rng.h"
 
@@ -78,6 +79,26 @@ struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
     assert(job.i < host->job_count && role < FORM_ROLES_MAX);
     struct lease_id lease = { host_job_slot(host, job.i)->lease[role] };
     return lease;
+}
+
+struct ask_id cs_job_ask(const struct cs_host *host, struct job_id id,
+                         uint32_t role)
+{
+    assert(id.i < host->job_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    struct ask_id ask = { role == CS_ALL_ROLES ? job->ask
+                                               : job->role_ask[role] };
+    return ask;
+}
+
+bool cs_skips(const struct cs_host *host)
+{
+    return host->rules->blocking == HOST_SKIP;
+}
+
+void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes)
+{
+    return arena_alloc(host->parts.arena, count, item_bytes);
 }
 
 static bool in_mask(uint32_t mask, uint32_t pool)
@@ -163,7 +184,7 @@ bool cs_forecast(struct cs_host *host, struct ask_id id,
     double s = clock_s_from_ns(ask->estimate_ns);
     if (ask->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&
         law->kind != LAW_SYNC)
-        s = phase_seconds(law, &gang, 0.5);
+        s = phase_cache_seconds(host->plans, law, &gang, 0.5);
     out->run_s = isfinite(s) ? s : clock_s_from_ns(ask->estimate_ns);
     out->switch_s = host_switch_s(host, job, role, &place, &gang);
     out->usd = (out->run_s + out->switch_s) / 3600 *

@@ -168,6 +168,7 @@ void host_leave(struct cs_host *host, uint32_t i)
                                 &rates, host->uses);
     host_lease_state(host, i, CS_LEASE_LOADING);
     lease->leaving = true;
+    host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
     if (job->lease[lease->pub.role] == i)
         job->lease[lease->pub.role] = ID_NONE;
     if (job->role_ask[lease->pub.role] != ID_NONE)

@@ -107,8 +107,9 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         double s = clock_s_from_ns(fixed_ns(job, phase->law));
         plan.rate_max = s > 0 ? 1 / s : INFINITY;
     } else {
-        plan = phase_plan(phase->law, &lease->gang,
-                          rng_at(job->truth.seed, job->pub.step, p, 0));
+        plan = phase_cache_plan(host->plans, phase->law, &lease->gang,
+                                rng_at(job->truth.seed, job->pub.step, p,
+                                       0));
     }
     lease->running = true;
     lease->phase = p;

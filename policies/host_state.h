@@ -14,6 +14,7 @@
 #include "models/facts.h"
 #include "models/gang.h"
 #include "models/phase.h"
+#include "models/phase_cache.h"
 #include "models/truth.h"
 #include "policies/host.h"
 #include "sim/flow.h"
@@ -89,6 +90,7 @@ struct cs_host {
     struct host_counts counts;
     struct host_pool_now *pool;
 
+    struct phase_cache *plans;
     struct host_form *form;
     uint32_t form_count, form_room;
     struct host_job_slot **job;     /* blocks of HOST_JOB_BLOCK */

@@ -71,7 +71,7 @@ static double form_phase_s(struct cs_host *host, struct cluster *empty,
                   host->spec->node_count, &place))
         return 0;
     struct gang gang = fabric_gang(host->spec, &place);
-    double s = phase_seconds(phase->law, &gang, 0.5);
+    double s = phase_cache_seconds(host->plans, phase->law, &gang, 0.5);
     return isfinite(s) ? s / phase->every : 0;
 }
 
@@ -147,6 +147,7 @@ void host_estimate(struct cs_host *host, struct host_job_slot *job)
 {
     int64_t exact = truth_ns(host, job);
 
+    job->pub.ideal_s = clock_s_from_ns(exact);
     job->estimate_ns = exact;
     if (host->rules->estimate == HOST_REQUESTED &&
         job->pub.request.limit_ns > 0)

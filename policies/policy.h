@@ -176,6 +176,9 @@ const struct job_request *cs_request(const struct cs_host *host,
 /* Jobs that hold leases, in the order they first did. */
 uint32_t cs_running_count(const struct cs_host *host);
 struct job_id cs_running(const struct cs_host *host, uint32_t i);
+/* The ask of a whole job, or of a role that waits; ID_NONE if none does. */
+struct ask_id cs_job_ask(const struct cs_host *host, struct job_id job,
+                         uint32_t role);
 struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
                               uint32_t role);   /* or ID_NONE */
 uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask);
@@ -211,6 +214,9 @@ void cs_wake_at(struct cs_host *host, int64_t time_ns);
 void cs_fail(struct cs_host *host, const char *why);
 
 /* Tools. */
+bool cs_skips(const struct cs_host *host);      /* `blocking: skip` */
+/* Zeroed, good to the end of the trial; never freed singly. */
+void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes);
 double cs_random(struct cs_host *host);         /* [0, 1), stream "policy" */
 void cs_note(struct cs_host *host, const char *text);
 /* The weights that `weights:` names: `count` numbers by key; 0 if absent. */

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * audit.c - conservation laws, checked on every trial.
+ *
+ * capacity  no GPU, core or byte of memory of a node is held twice
+ * states    every job is submitted once and ends once, in a counted state
+ * work      a job that is done was given exactly the work it asks for
+ * cost      what jobs are charged is the integral of what leases held
+ * time      facts never run back
+ * little    jobs in the system, integrated, equal their times in it (Little
+ *           1961): a sum of whole nanoseconds, so equal to the last one
+ * links     no link carries more than its capacity
+ */
+#include "experiments/audit.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/cluster.h"
+#include "models/facts.h"
+#include "policies/host.h"
+#include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/err.h"
+#include "sim/flow.h"
+#include "sim/loop.h"
+
+#define LINKS_EVERY 64u         /* decisions between two looks at the links */
+#define RELATIVE 1e-9           /* sums of doubles in another order */
+
+__extension__ typedef __int128 wide_ns;   /* jobs x nanoseconds */
+
+struct audit {
+    struct audit_parts parts;
+    const struct cs_host *host;
+    uint64_t *held_mask;        /* per node */
+    uint32_t *held_cores;
+    int64_t *held_memory;
+    int64_t *taken_ns;          /* per lease slot */
+    uint32_t taken_room;
+    uint8_t *ended;             /* per job: 1 submitted, 2 ended */
+    uint32_t ended_room;
+    int64_t last_ns;
+    uint64_t submitted, finished, decides;
+    int64_t in_system;
+    wide_ns area_ns, sojourn_ns;
+    int64_t area_from_ns;
+    double usd_leases, usd_jobs;
+    uint64_t count[AUDIT_CHECK_COUNT];
+    char broken[200];
+};
+
+static void audit_hear(void *self, const struct fact *fact);
+
+struct audit *audit_new(const struct audit_parts *parts)
+{
+    struct audit *audit = arena_alloc(parts->arena, 1, sizeof *audit);
+    uint32_t nodes = parts->cluster->node_count;
+
+    audit->parts = *parts;
+    audit->held_mask = arena_alloc(parts->arena, nodes, sizeof(uint64_t));
+    audit->held_cores = arena_alloc(parts->arena, nodes, sizeof(uint32_t));
+    audit->held_memory = arena_alloc(parts->arena, nodes, sizeof(int64_t));
+    journal_listen(parts->journal, ~UINT64_C(0), audit_hear, audit);
+    return audit;
+}
+
+void audit_watch(struct audit *audit, const struct cs_host *host)
+{
+    audit->host = host;
+}
+
+static bool check(struct audit *audit, enum audit_check kind, bool holds,
+                  const char *what, uint32_t subject)
+{
+    audit->count[kind]++;
+    if (holds || audit->broken[0])
+        return holds;
+    snprintf(audit->broken, sizeof audit->broken, "%s: %s (number %u)",
+             audit_check_name(kind), what, subject);
+    loop_stop(audit->parts.loop);
+    return false;
+}
+
+static uint64_t node_mask(const struct node_group *group)
+{
+    return group->gpus == 64 ? ~UINT64_C(0)
+                             : (UINT64_C(1) << group->gpus) - 1;
+}
+
+static void hear_take(struct audit *audit, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
+    const struct placement *place =
+        &cs_lease(audit->host, id)->placement;
+
+    if (id.i >= audit->taken_room) {
+        uint32_t room = 2 * id.i + 64;
+        audit->taken_ns = arena_grow(audit->parts.arena, audit->taken_ns,
+                                     audit->taken_room, room,
+                                     sizeof *audit->taken_ns);
+        audit->taken_room = room;
+    }
+    audit->taken_ns[id.i] = fact->time_ns;
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        const struct share *share = &place->share[i];
+        const struct node_group *group =
+            cluster_group_of(audit->parts.cluster, share->node);
+        uint64_t *held = &audit->held_mask[share->node];
+        bool free = (share->gpu_mask & *held) == 0 &&
+                    (share->gpu_mask & ~node_mask(group)) == 0;
+        check(audit, AUDIT_CAPACITY, free, "a GPU of the node is held twice",
+              share->node);
+        *held |= share->gpu_mask;
+        audit->held_cores[share->node] += share->cores;
+        audit->held_memory[share->node] += share->memory_bytes;
+        check(audit, AUDIT_CAPACITY,
+              audit->held_cores[share->node] <= group->cores &&
+                  audit->held_memory[share->node] <= group->memory_bytes,
+              "more cores or memory held than the node has", share->node);
+    }
+}
+
+/* What a lease costs by the hour, from the file's prices. */
+static double usd_per_h(const struct audit *audit,
+                        const struct placement *place)
+{
+    double usd = 0;
+
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        const struct share *share = &place->share[i];
+        const struct node_group *group =
+            cluster_group_of(audit->parts.cluster, share->node);
+        uint32_t gpus = (uint32_t)__builtin_popcountll(share->gpu_mask);
+        if (group->gpus)
+            usd += group->usd_per_h * gpus / group->gpus;
+        else if (group->cores)
+            usd += group->usd_per_h * share->cores / group->cores;
+    }
+    return usd;
+}
+
+static void hear_drop(struct audit *audit, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
+    const struct placement *place =
+        &cs_lease(audit->host, id)->placement;
+    int64_t held_ns = fact->time_ns - audit->taken_ns[id.i];
+
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        const struct share *share = &place->share[i];
+        uint64_t *held = &audit->held_mask[share->node];
+        check(audit, AUDIT_CAPACITY,
+              (share->gpu_mask & *held) == share->gpu_mask,
+              "a GPU is given back that was not held", share->node);
+        *held &= ~share->gpu_mask;
+        audit->held_cores[share->node] -= share->cores;
+        audit->held_memory[share->node] -= share->memory_bytes;
+    }
+    audit->usd_leases += usd_per_h(audit, place) *
+                         clock_s_from_ns(held_ns) / 3600;
+}
+
+static void population(struct audit *audit, int64_t now, int change)
+{
+    audit->area_ns += (wide_ns)audit->in_system *
+                      (now - audit->area_from_ns);
+    audit->area_from_ns = now;
+    audit->in_system += change;
+}
+
+static void hear_submit(struct audit *audit, const struct fact *fact)
+{
+    uint32_t job = fact->subject;
+
+    if (job >= audit->ended_room) {
+        uint32_t room = 2 * job + 256;
+        audit->ended = arena_grow(audit->parts.arena, audit->ended,
+                                  audit->ended_room, room, 1);
+        audit->ended_room = room;
+    }
+    check(audit, AUDIT_STATES, audit->ended[job] == 0,
+          "a job is submitted twice", job);
+    audit->ended[job] = 1;
+    audit->submitted++;
+    population(audit, fact->time_ns, +1);
+}
+
+static void hear_end(struct audit *audit, const struct fact *fact)
+{
+    struct job_id id = { fact->subject };
+    const struct host_job *job = host_job(audit->host, id);
+    double due = job->work_due_s;
+
+    check(audit, AUDIT_STATES, audit->ended[id.i] == 1,
+          "a job ends that was not in the system", id.i);
+    audit->ended[id.i] = 2;
+    audit->finished++;
+    population(audit, fact->time_ns, -1);
+    audit->sojourn_ns += fact->time_ns - job->request.submit_ns;
+    audit->usd_jobs += job->usd;
+    if (fact->object == JOB_DONE)
+        check(audit, AUDIT_WORK,
+              fabs(job->work_done_s - due) <= RELATIVE * fmax(1, due),
+              "a job is done with another amount of work than it asks for",
+              id.i);
+}
+
+static void look_at_links(struct audit *audit)
+{
+    struct flow_net *net = audit->parts.net;
+
+    for (uint32_t l = 0; l < flow_link_count(net); l++)
+        check(audit, AUDIT_LINKS,
+              flow_link_load(net, l) <=
+                  flow_link_capacity(net, l) * (1 + RELATIVE),
+              "a link carries more than its capacity", l);
+}
+
+static void audit_hear(void *self, const struct fact *fact)
+{
+    struct audit *audit = self;
+
+    check(audit, AUDIT_TIME, fact->time_ns >= audit->last_ns,
+          "a fact is earlier than the one before", fact->subject);
+    audit->last_ns = fact->time_ns;
+    switch ((enum fact_kind)fact->kind) {
+    case FACT_JOB_SUBMIT: hear_submit(audit, fact); break;
+    case FACT_JOB_END: hear_end(audit, fact); break;
+    case FACT_LEASE_TAKE: hear_take(audit, fact); break;
+    case FACT_LEASE_DROP: hear_drop(audit, fact); break;
+    case FACT_DECIDE:
+        if (audit->decides++ % LINKS_EVERY == 0)
+            look_at_links(audit);
+        break;
+    default: break;
+    }
+}
+
+bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
+                 struct err *err)
+{
+    struct err_pos nowhere = { 0 };
+    double larger = fmax(audit->usd_jobs, audit->usd_leases);
+
+    for (uint32_t n = 0; n < audit->parts.cluster->node_count; n++)
+        check(audit, AUDIT_CAPACITY, audit->held_mask[n] == 0,
+              "GPUs are held when all jobs have ended", n);
+    check(audit, AUDIT_STATES,
+          audit->submitted == audit->finished && audit->in_system == 0,
+          "not every job that was submitted ended once", 0);
+    check(audit, AUDIT_LITTLE, audit->area_ns == audit->sojourn_ns,
+          "jobs in the system do not add up to their times in it", 0);
+    check(audit, AUDIT_COST,
+          fabs(audit->usd_jobs - audit->usd_leases) <=
+              RELATIVE * fmax(1, larger),
+          "jobs are charged something else than leases cost", 0);
+    memcpy(count, audit->count, sizeof audit->count);
+    if (!audit->broken[0])
+        return true;
+    return err_set(err, ERR_BUG, nowhere, "the audit failed: %s",
+                   audit->broken);
+}
+
+const char *audit_check_name(enum audit_check kind)
+{
+    static const char *const name[AUDIT_CHECK_COUNT] = {
+        "capacity", "states", "work", "cost", "time", "little", "links",
+    };
+    assert((unsigned)kind < AUDIT_CHECK_COUNT);
+    return name[kind];
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * metric_info.c - every metric: its column, unit, meaning, and which way is
+ * better; and the text of a placement.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/trial.h"
+#include "models/placement.h"
+
+static const struct metric_info info[METRIC_COUNT] = {
+    [METRIC_JOBS] = { "jobs", "count", "jobs submitted after the warm-up",
+                      true, 0 },
+    [METRIC_JOBS_DONE] = { "jobs_done", "count", "of those, finished", true,
+                           +1 },
+    [METRIC_JOBS_FAILED] = { "jobs_failed", "count", "of those, failed", true,
+                             -1 },
+    [METRIC_MAKESPAN] = { "makespan_s", "s",
+                          "when the last job ended, from the start of the "
+                          "run", false, -1 },
+    [METRIC_JCT_MEAN] = { "jct_mean_s", "s",
+                          "job completion time: submission to end, mean",
+                          false, -1 },
+    [METRIC_JCT_P50] = { "jct_p50_s", "s", "its median", false, -1 },
+    [METRIC_JCT_P95] = { "jct_p95_s", "s", "its 95th percentile", false, -1 },
+    [METRIC_JCT_P99] = { "jct_p99_s", "s", "its 99th percentile", false, -1 },
+    [METRIC_WAIT_MEAN] = { "wait_mean_s", "s",
+                           "submission to first lease, mean", false, -1 },
+    [METRIC_WAIT_P99] = { "wait_p99_s", "s", "its 99th percentile", false,
+                          -1 },
+    [METRIC_SLOWDOWN] = { "slowdown_mean", "1",
+                          "JCT by run time alone on what the job asks for",
+                          false, -1 },
+    [METRIC_BOUNDED_SLOWDOWN] = { "bounded_slowdown_mean", "1",
+                                  "the same, run times below 10 s taken as "
+                                  "10 s, at least 1 (Feitelson 2001)", false,
+                                  -1 },
+    [METRIC_GPU_ALLOCATED] = { "gpu_allocated_fraction", "fraction",
+                               "GPU-seconds under a lease by all", false, 0 },
+    [METRIC_GPU_UTILIZATION] = { "gpu_utilization", "fraction",
+                                 "what GPUs really did by all GPU-seconds",
+                                 false, +1 },
+    [METRIC_CPU_UTILIZATION] = { "cpu_utilization", "fraction",
+                                 "core-seconds of work by all core-seconds",
+                                 false, 0 },
+    [METRIC_MEMORY_UTILIZATION] = { "memory_utilization", "fraction",
+                                    "host memory held by all of it", false,
+                                    0 },
+    [METRIC_COST] = { "cost_usd", "USD",
+                      "of the whole cluster for as long as it ran, idle "
+                      "hardware included", false, -1 },
+    [METRIC_COST_PER_JOB] = { "cost_per_job_usd", "USD",
+                              "cost_usd by jobs_done", false, -1 },
+    [METRIC_ENERGY] = { "energy_kwh", "kWh",
+                        "of the whole cluster, times PUE", false, -1 },
+    [METRIC_SLO] = { "slo_attained_fraction", "fraction",
+                     "jobs with a deadline that met it; 1 if none has one",
+                     false, +1 },
+    [METRIC_PREEMPTIONS] = { "preemptions", "count",
+                             "jobs stopped before their end", true, -1 },
+    [METRIC_DECISIONS] = { "decisions", "count",
+                           "requests of the policy that were carried out",
+                           true, 0 },
+    [METRIC_REFUSED] = { "refused_requests", "count",
+                         "requests that broke a rule: nothing changed", true,
+                         -1 },
+    [METRIC_GPU_BUSY] = { "gpu_busy_fraction", "fraction",
+                          "GPU time: computing", false, +1 },
+    [METRIC_GPU_TAIL] = { "gpu_tail_fraction", "fraction",
+                          "GPU time: in a rollout whose other responses are "
+                          "done", false, -1 },
+    [METRIC_GPU_SWITCH] = { "gpu_switch_fraction", "fraction",
+                            "GPU time: loading, starting, saving", false,
+                            -1 },
+    [METRIC_GPU_BUBBLE] = { "gpu_bubble_fraction", "fraction",
+                            "GPU time: leased, waiting for another phase or "
+                            "for a link", false, -1 },
+    [METRIC_GPU_IDLE_QUEUED] = { "gpu_idle_queued_fraction", "fraction",
+                                 "GPU time: free while asks wait", false,
+                                 -1 },
+    [METRIC_GPU_IDLE_EMPTY] = { "gpu_idle_empty_fraction", "fraction",
+                                "GPU time: free, nothing waits", false, 0 },
+    [METRIC_STEPS_DONE] = { "steps_done", "count", "steps of jobs", true,
+                            +1 },
+    [METRIC_CARBON] = { "carbon_kg", "kg",
+                        "energy_kwh times carbon intensity", false, -1 },
+};
+
+const struct metric_info *metric_info(enum metric metric)
+{
+    assert((unsigned)metric < METRIC_COUNT);
+    return &info[metric];
+}
+
+enum metric metric_find(const char *name)
+{
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (strcmp(info[i].name, name) == 0)
+            return (enum metric)i;
+    return METRIC_COUNT;
+}
+
+/* "0-3+7" of a mask. */
+static size_t mask_text(uint64_t mask, char *out, size_t out_bytes)
+{
+    size_t n = 0;
+
+    for (unsigned g = 0; g < 64; g++) {
+        unsigned last = g;
+        if (!(mask >> g & 1))
+            continue;
+        while (last < 63 && (mask >> (last + 1) & 1))
+            last++;
+        int more = last > g
+            ? snprintf(out + n, out_bytes - n, "%s%u-%u", n ? "+" : "", g,
+                       last)
+            : snprintf(out + n, out_bytes - n, "%s%u", n ? "+" : "", g);
+        n += (size_t)more;
+        g = last;
+        if (n >= out_bytes)
+            return out_bytes - 1;
+    }
+    return n;
+}
+
+void trial_placement_text(const struct placement *placement, char *out,
+                          size_t out_bytes)
+{
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct share *share = &placement->share[i];
+        char gpus[200], text[224];
+        gpus[0] = '\0';
+        if (share->gpu_mask)
+            mask_text(share->gpu_mask, gpus, sizeof gpus);
+        int bytes = snprintf(text, sizeof text, "%s%u%s%s", n ? " " : "",
+                             share->node, gpus[0] ? ":" : "", gpus);
+        if (n + (size_t)bytes + 5 > out_bytes) {
+            snprintf(out + n, out_bytes - n, " ...");
+            return;
+        }
+        memcpy(out + n, text, (size_t)bytes + 1);
+        n += (size_t)bytes;
+    }
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * metrics.c - job times, and where every GPU-second of a trial went.
+ *
+ * A GPU-second is counted once, as one of: busy (computing, by the law's busy
+ * share), tail (held by a rollout whose other responses are done), switch
+ * (loading or saving), bubble (leased, and its role waits for another phase,
+ * or its phase for a link), idle with asks waiting, idle with none.
+ */
+#include "experiments/metrics.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue.h"
+#include "models/cluster.h"
+#include "models/fabric.h"
+#include "models/facts.h"
+#include "models/power.h"
+#include "policies/host.h"
+#include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/flow.h"
+#include "sim/journal.h"
+#include "sim/loop.h"
+#include "sim/table.h"
+#include "sim/tally.h"
+
+#define BOUND_S 10.0            /* of the bounded slowdown, Feitelson 2001 */
+
+/* What a lease does now, as its facts say. */
+enum lease_does { DOES_NOTHING, DOES_LOAD, DOES_WAIT, DOES_WORK };
+
+struct lease_book {
+    enum lease_does does;
+    uint32_t gpus;
+    int64_t phase_ns;           /* start of its phase */
+};
+
+struct metrics {
+    struct metrics_parts parts;
+    struct cs_host *host;
+    struct lease_book *lease;
+    uint32_t lease_room;
+    int64_t from_ns, end_ns;
+    struct gauge allocated, loading, waiting, working;
+    struct gauge queued, empty, memory;
+    struct gauge *group_gpus;           /* allocated, per node group */
+    double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
+    double *cpu_area;                   /* per CPU link, at from_ns */
+    struct tally jct, wait, slowdown, bounded;
+    struct quantile *jct_q, *wait_q;
+    uint64_t jobs, done, failed, steps, deadlines, in_time;
+    uint64_t preempted, decided, refused;
+    int64_t first_submit_ns, last_end_ns;
+    double joules_then;
+};
+
+static void hear(void *self, const struct fact *fact);
+
+struct metrics *metrics_new(const struct metrics_parts *parts)
+{
+    struct metrics *m = arena_alloc(parts->arena, 1, sizeof *m);
+
+    m->parts = *parts;
+    m->jct_q = quantile_new(parts->arena);
+    m->wait_q = quantile_new(parts->arena);
+    m->group_gpus = arena_alloc(parts->arena,
+                                parts->spec->cluster->group_count,
+                                sizeof *m->group_gpus);
+    m->cpu_area = arena_alloc(parts->arena, parts->spec->cluster->node_count,
+                              sizeof *m->cpu_area);
+    m->first_submit_ns = CLOCK_NEVER_NS;
+    journal_listen(parts->journal, ~UINT64_C(0), hear, m);
+    return m;
+}
+
+void metrics_watch(struct metrics *m, struct cs_host *host)
+{
+    m->host = host;
+    gauge_set(&m->empty, 0, m->parts.spec->cluster->gpu_count);
+}
+
+static double cpu_area(struct metrics *m, uint32_t node)
+{
+    uint32_t link = fabric_link(m->parts.fabric, FABRIC_CPU, node);
+
+    return link == UINT32_MAX ? 0 : flow_link_area(m->parts.net, link);
+}
+
+static double joules_of_jobs(const struct metrics *m)
+{
+    double joules = 0;
+
+    for (uint32_t j = 0; j < host_job_count(m->host); j++)
+        joules += host_job(m->host, (struct job_id) { j })->joules;
+    return joules;
+}
+
+static void restart(struct gauge *gauge, int64_t now)
+{
+    double level = gauge->level;
+
+    memset(gauge, 0, sizeof *gauge);
+    gauge->from_ns = gauge->last_ns = now;
+    gauge_set(gauge, now, level);
+}
+
+void metrics_begin(struct metrics *m)
+{
+    const struct host_counts *counts = host_counts(m->host);
+    int64_t now = loop_now_ns(m->parts.loop);
+    struct gauge *all[] = { &m->allocated, &m->loading, &m->waiting,
+                            &m->working, &m->queued, &m->empty, &m->memory };
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        restart(all[i], now);
+    for (uint32_t g = 0; g < m->parts.spec->cluster->group_count; g++)
+        restart(&m->group_gpus[g], now);
+    for (uint32_t n = 0; n < m->parts.spec->cluster->node_count; n++)
+        m->cpu_area[n] = cpu_area(m, n);
+    m->busy_s = m->tail_s = m->phase_s = 0;
+    m->preempted = counts->preemptions;
+    m->decided = counts->decisions;
+    m->refused = counts->refused;
+    m->joules_then = joules_of_jobs(m);
+    m->from_ns = now;
+}
+
+static struct lease_book *book(struct metrics *m, uint32_t lease)
+{
+    if (lease >= m->lease_room) {
+        uint32_t room = 2 * lease + 64;
+        m->lease = arena_grow(m->parts.arena, m->lease, m->lease_room, room,
+                              sizeof *m->lease);
+        m->lease_room = room;
+    }
+    return &m->lease[lease];
+}
+
+static void add(struct gauge *gauge, int64_t now, double change)
+{
+    gauge_set(gauge, now, gauge->level + change);
+}
+
+static struct gauge *gauge_of(struct metrics *m, enum lease_does does)
+{
+    switch (does) {
+    case DOES_LOAD: return &m->loading;
+    case DOES_WAIT: return &m->waiting;
+    case DOES_WORK: return &m->working;
+    case DOES_NOTHING: break;
+    }
+    return NULL;
+}
+
+static void now_does(struct metrics *m, const struct fact *fact,
+                     enum lease_does does)
+{
+    struct lease_book *lease = book(m, fact->subject);
+    struct gauge *old = gauge_of(m, lease->does);
+    struct gauge *new = gauge_of(m, does);
+
+    if (old)
+        add(old, fact->time_ns, -(double)lease->gpus);
+    if (new)
+        add(new, fact->time_ns, lease->gpus);
+    lease->does = does;
+}
+
+static void held(struct metrics *m, const struct fact *fact, int sign)
+{
+    struct lease_id id = { fact->subject };
+    const struct cs_lease *lease = cs_lease(m->host, id);
+
+    add(&m->allocated, fact->time_ns, sign * (double)lease->gpus);
+    for (uint32_t i = 0; i < lease->placement.share_count; i++) {
+        const struct share *share = &lease->placement.share[i];
+        const struct node_group *group =
+            cluster_group_of(m->parts.spec->cluster, share->node);
+        size_t g = (size_t)(group - m->parts.spec->cluster->group);
+        add(&m->group_gpus[g], fact->time_ns,
+            sign * (double)__builtin_popcountll(share->gpu_mask));
+        add(&m->memory, fact->time_ns, sign * (double)share->memory_bytes);
+    }
+}
+
+static void phase_row(struct metrics *m, const struct host_phase_run *run,
+                      const struct cs_lease *lease, int64_t end_ns,
+                      double utilization);
+
+static void phase_ended(struct metrics *m, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
+    const struct host_phase_run *run = host_phase_run(m->host, id);
+    const struct cs_lease *lease = cs_lease(m->host, id);
+    int64_t start = book(m, fact->subject)->phase_ns;
+    double whole_s = clock_s_from_ns(fact->time_ns - start);
+    double s = clock_s_from_ns(
+        fact->time_ns - (start > m->from_ns ? start : m->from_ns));
+    double work_s = whole_s, busy_s, tail_s;
+
+    if (fact->amount > 0 && run->rate_max > 0)
+        work_s = fmin(whole_s, 1 / run->rate_max);
+    double part = whole_s > 0 ? work_s / whole_s : 0;
+    busy_s = s * part * fmin(1, fmax(0, run->busy_fraction));
+    tail_s = fmin(s * part * run->tail_fraction, s * part - busy_s);
+    m->busy_s += busy_s * lease->gpus;
+    m->tail_s += fmax(0, tail_s) * lease->gpus;
+    m->phase_s += s * lease->gpus;
+    if (m->parts.tables->phases)
+        phase_row(m, run, lease, fact->time_ns,
+                  s > 0 ? busy_s / s : 0);
+}
+
+static const char *job_name(const struct job_request *request, char *out)
+{
+    char digits[12];
+    size_t n = 0, k = 0;
+
+    if (request->name)
+        return request->name;
+    for (uint32_t i = request->id.i; n == 0 || i > 0; i /= 10)
+        digits[n++] = (char)('0' + i % 10);
+    while (n > 0)
+        out[k++] = digits[--n];
+    out[k] = '\0';
+    return out;
+}
+
+static void row_keys(const struct metrics *m, struct table *table)
+{
+    table_text(table, m->parts.spec->point);
+    table_text(table, m->parts.spec->policy->name);
+    table_count(table, m->parts.spec->replica);
+}
+
+static uint32_t gpus_asked(const struct job_request *request)
+{
+    uint32_t gpus = 0;
+
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        gpus += job_role_gpus(request, r);
+    return gpus;
+}
+
+static void time_or_empty(struct table *table, int64_t ns)
+{
+    if (ns == CLOCK_NEVER_NS)
+        table_empty(table);
+    else
+        table_time(table, ns);
+}
+
+static void job_row(struct metrics *m, const struct host_job *job,
+                    enum job_status status)
+{
+    struct table *table = m->parts.tables->jobs;
+    const struct job_request *request = &job->request;
+    bool started = job->start_ns != CLOCK_NEVER_NS;
+    bool ended = status != JOB_UNFINISHED;
+    char name[16];
+
+    row_keys(m, table);
+    table_text(table, job_name(request, name));
+    table_text(table, request->form->name);
+    table_time(table, request->submit_ns);
+    time_or_empty(table, job->start_ns);
+    time_or_empty(table, ended ? job->end_ns : CLOCK_NEVER_NS);
+    time_or_empty(table, started ? job->start_ns - request->submit_ns
+                                 : CLOCK_NEVER_NS);
+    time_or_empty(table, ended ? job->end_ns - request->submit_ns
+                               : CLOCK_NEVER_NS);
+    table_count(table, gpus_asked(request));
+    table_text(table, job->gpu_type ? job->gpu_type : "");
+    table_real(table, job->gpu_seconds);
+    table_real(table, job->core_seconds);
+    table_real(table, job->usd);
+    table_real(table, job->joules / 3.6e6);
+    table_count(table, job->preemptions);
+    table_text(table, job_status_name(status));
+    table_end_row(table);
+}
+
+static void phase_row(struct metrics *m, const struct host_phase_run *run,
+                      const struct cs_lease *lease, int64_t end_ns,
+                      double utilization)
+{
+    struct table *table = m->parts.tables->phases;
+    const struct host_job *job = host_job(m->host, run->job);
+    const struct job_form *form = job->request.form;
+    char name[16], where[256];
+
+    row_keys(m, table);
+    table_text(table, job_name(&job->request, name));
+    table_text(table, run->phase->name);
+    table_text(table, form->role[run->phase->role].name);
+    table_time(table, run->start_ns);
+    table_time(table, end_ns);
+    table_count(table, lease->gpus);
+    table_text(table, lease->gpus && job->gpu_type ? job->gpu_type : "");
+    trial_placement_text(&lease->placement, where, sizeof where);
+    table_text(table, where);
+    table_text(table, run->bottleneck);
+    table_real(table, run->rate);
+    table_real(table, utilization);
+    table_end_row(table);
+}
+
+static void job_ended(struct metrics *m, const struct fact *fact)
+{
+    struct job_id id = { fact->subject };
+    const struct host_job *job = host_job(m->host, id);
+    enum job_status status = (enum job_status)fact->object;
+    int64_t submit = job->request.submit_ns;
+    double jct = clock_s_from_ns(fact->time_ns - submit);
+
+    if (m->parts.tables->jobs)
+        job_row(m, job, status);
+    if (status == JOB_DONE && fact->time_ns > m->last_end_ns)
+        m->last_end_ns = fact->time_ns;
+    m->steps += job->step;
+    if (submit < m->parts.spec->warmup_ns)
+        return;
+    if (job->request.deadline_ns != CLOCK_NEVER_NS &&
+        job->request.deadline_ns != 0) {
+        m->deadlines++;
+        m->in_time += status == JOB_DONE &&
+                      fact->time_ns <= job->request.deadline_ns;
+    }
+    m->failed += status == JOB_FAILED;
+    if (status != JOB_DONE)
+        return;
+    double wait = clock_s_from_ns(job->start_ns - submit);
+    m->done++;
+    tally_add(&m->jct, jct);
+    quantile_add(m->jct_q, jct);
+    tally_add(&m->wait, wait);
+    quantile_add(m->wait_q, wait);
+    if (job->ideal_s > 0)
+        tally_add(&m->slowdown, jct / job->ideal_s);
+    tally_add(&m->bounded, fmax(1, jct / fmax(BOUND_S, job->ideal_s)));
+}
+
+static void job_submitted(struct metrics *m, const struct fact *fact)
+{
+    if (fact->time_ns < m->first_submit_ns)
+        m->first_submit_ns = fact->time_ns;
+    m->jobs += fact->time_ns >= m->parts.spec->warmup_ns;
+}
+
+static void count_idle(struct metrics *m, int64_t now)
+{
+    double free = m->parts.spec->cluster->gpu_count - m->allocated.level;
+    bool waits = host_pending(m->host) > 0;
+
+    gauge_set(&m->queued, now, waits ? free : 0);
+    gauge_set(&m->empty, now, waits ? 0 : free);
+}
+
+static void hear_lease(struct metrics *m, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
+
+    switch ((enum fact_kind)fact->kind) {
+    case FACT_LEASE_TAKE:
+        *book(m, id.i) = (struct lease_book) {
+            .gpus = cs_lease(m->host, id)->gpus
+        };
+        held(m, fact, +1);
+        now_does(m, fact, DOES_LOAD);
+        break;
+    case FACT_LEASE_READY: now_does(m, fact, DOES_WAIT); break;
+    case FACT_LEASE_LEAVE: now_does(m, fact, DOES_LOAD); break;
+    case FACT_LEASE_DROP:
+        now_does(m, fact, DOES_NOTHING);
+        held(m, fact, -1);
+        break;
+    case FACT_PHASE_START:
+        book(m, id.i)->phase_ns = fact->time_ns;
+        now_does(m, fact, DOES_WORK);
+        break;
+    case FACT_PHASE_END:
+        phase_ended(m, fact);
+        now_does(m, fact, DOES_WAIT);
+        break;
+    default: break;
+    }
+}
+
+static void hear(void *self, const struct fact *fact)
+{
+    struct metrics *m = self;
+
+    if (fact->kind == FACT_JOB_SUBMIT)
+        job_submitted(m, fact);
+    else if (fact->kind == FACT_JOB_END)
+        job_ended(m, fact);
+    else
+        hear_lease(m, fact);
+    count_idle(m, fact->time_ns);
+}
+
+void metrics_stop(struct metrics *m)
+{
+    m->end_ns = loop_now_ns(m->parts.loop);
+}
+
+/* Joules of everything that stands in the hall, its own cooling included. */
+static double energy_j(struct metrics *m, double span_s, double *cores_busy)
+{
+    const struct cluster_spec *spec = m->parts.spec->cluster;
+    double joules = joules_of_jobs(m) - m->joules_then;
+
+    *cores_busy = 0;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        double free_s = span_s * group->gpus * group->node_count -
+                        gauge_area(&m->group_gpus[g], m->end_ns);
+        if (group->gpu)
+            joules += fmax(0, free_s) * power_gpu_w(group->gpu, 0);
+        for (uint32_t k = 0; k < group->node_count; k++) {
+            uint32_t n = group->first_node + k;
+            double core_s = cpu_area(m, n) - m->cpu_area[n];
+            double busy = group->cores && span_s > 0
+                              ? core_s / (group->cores * span_s) : 0;
+            *cores_busy += core_s;
+            joules += span_s * (group->idle_w +
+                                (group->max_w - group->idle_w) * busy);
+        }
+    }
+    return joules * spec->pue;
+}
+
+static double usd(const struct metrics *m, double span_s)
+{
+    const struct cluster_spec *spec = m->parts.spec->cluster;
+    double per_h = 0;
+
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        per_h += spec->group[g].node_count * spec->group[g].usd_per_h;
+    return per_h * span_s / 3600;
+}
+
+static double host_memory(const struct cluster_spec *spec)
+{
+    double bytes = 0;
+
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        bytes += (double)spec->group[g].memory_bytes *
+                 spec->group[g].node_count;
+    return bytes;
+}
+
+static void gpu_time(struct metrics *m, double span_s, double *value)
+{
+    double all = span_s * m->parts.spec->cluster->gpu_count;
+    double bubble = gauge_area(&m->waiting, m->end_ns) + m->phase_s -
+                    m->busy_s - m->tail_s;
+
+    if (!(all > 0))
+        return;
+    value[METRIC_GPU_ALLOCATED] = gauge_area(&m->allocated, m->end_ns) / all;
+    value[METRIC_GPU_UTILIZATION] = m->busy_s / all;
+    value[METRIC_GPU_BUSY] = m->busy_s / all;
+    value[METRIC_GPU_TAIL] = m->tail_s / all;
+    value[METRIC_GPU_SWITCH] = gauge_area(&m->loading, m->end_ns) / all;
+    value[METRIC_GPU_BUBBLE] = fmax(0, bubble) / all;
+    value[METRIC_GPU_IDLE_QUEUED] = gauge_area(&m->queued, m->end_ns) / all;
+    value[METRIC_GPU_IDLE_EMPTY] = gauge_area(&m->empty, m->end_ns) / all;
+}
+
+static void job_times(struct metrics *m, double *value)
+{
+    value[METRIC_JOBS] = (double)m->jobs;
+    value[METRIC_JOBS_DONE] = (double)m->done;
+    value[METRIC_JOBS_FAILED] = (double)m->failed;
+    if (m->last_end_ns > 0)
+        value[METRIC_MAKESPAN] = clock_s_from_ns(m->last_end_ns);
+    value[METRIC_JCT_MEAN] = m->jct.mean;
+    value[METRIC_JCT_P50] = quantile_at(m->jct_q, 0.5);
+    value[METRIC_JCT_P95] = quantile_at(m->jct_q, 0.95);
+    value[METRIC_JCT_P99] = quantile_at(m->jct_q, 0.99);
+    value[METRIC_WAIT_MEAN] = m->wait.mean;
+    value[METRIC_WAIT_P99] = quantile_at(m->wait_q, 0.99);
+    value[METRIC_SLOWDOWN] = m->slowdown.mean;
+    value[METRIC_BOUNDED_SLOWDOWN] = m->bounded.mean;
+    value[METRIC_SLO] =
+        m->deadlines ? (double)m->in_time / (double)m->deadlines : 1;
+    value[METRIC_STEPS_DONE] = (double)m->steps;
+}
+
+void metrics_result(struct metrics *m, struct trial_result *result)
+{
+    const struct cluster_spec *spec = m->parts.spec->cluster;
+    const struct host_counts *counts = host_counts(m->host);
+    double span_s = clock_s_from_ns(m->end_ns - m->from_ns), cores_busy;
+    double *value = result->value, memory = host_memory(spec);
+
+    job_times(m, value);
+    gpu_time(m, span_s, value);
+    value[METRIC_ENERGY] = energy_j(m, span_s, &cores_busy) / 3.6e6;
+    value[METRIC_CARBON] =
+        value[METRIC_ENERGY] * spec->carbon_g_per_kwh / 1000;
+    value[METRIC_COST] = usd(m, span_s);
+    value[METRIC_COST_PER_JOB] =
+        m->done ? value[METRIC_COST] / (double)m->done : 0;
+    if (spec->core_count > 0 && span_s > 0)
+        value[METRIC_CPU_UTILIZATION] =
+            cores_busy / (spec->core_count * span_s);
+    if (memory > 0 && span_s > 0)
+        value[METRIC_MEMORY_UTILIZATION] =
+            gauge_area(&m->memory, m->end_ns) / (memory * span_s);
+    value[METRIC_PREEMPTIONS] =
+        (double)(counts->preemptions - m->preempted);
+    value[METRIC_DECISIONS] = (double)(counts->decisions - m->decided);
+    value[METRIC_REFUSED] = (double)(counts->refused - m->refused);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * timeline.h - what every pool did, interval by interval.
+ */
+#ifndef EXPERIMENTS_TIMELINE_H
+#define EXPERIMENTS_TIMELINE_H
+
+#include "experiments/metrics.h"
+
+struct timeline;
+
+/* Attach only if the table was asked for. */
+struct timeline *timeline_new(const struct metrics_parts *parts);
+void timeline_watch(struct timeline *timeline, struct cs_host *host);
+/* Writes the rows. */
+void timeline_close(struct timeline *timeline);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trial.c - puts one trial together and runs it.
+ *
+ * Arrivals are a cursor over the source, never more than one event; the same
+ * job stream meets every policy.  All that a trial makes lives in its arena
+ * and is dropped at the end.
+ */
+#include "experiments/trial.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "experiments/audit.h"
+#include "experiments/metrics.h"
+#include "experiments/timeline.h"
+#include "models/cluster.h"
+#include "models/fabric.h"
+#include "policies/host.h"
+#include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/err.h"
+#include "sim/flow.h"
+#include "sim/journal.h"
+#include "sim/loop.h"
+#include "sim/table.h"
+#include "workloads/source.h"
+
+#define ARENA_BLOCK_BYTES ((size_t)1 << 20)
+
+struct trial {
+    const struct trial_spec *spec;
+    const struct trial_tables *tables;
+    struct arena *arena;
+    struct loop *loop;
+    struct flow_net *net;
+    struct cs_host *host;
+    struct source *source;
+    struct audit *audit;
+    struct metrics *metrics;
+    struct timeline *timeline;
+    struct job_birth next;
+    bool interrupted, source_failed;
+    struct err *err;
+};
+
+static bool fetch(struct trial *trial)
+{
+    enum source_step step =
+        source_next(trial->source, &trial->next, trial->err);
+
+    if (step == SOURCE_ERROR) {
+        trial->source_failed = true;
+        loop_stop(trial->loop);
+    }
+    return step == SOURCE_JOB;
+}
+
+static void arrive(struct loop *loop, void *self, uint64_t arg)
+{
+    struct trial *trial = self;
+    bool more = true;
+
+    (void)arg;
+    if (trial->spec->stop && *trial->spec->stop) {
+        trial->interrupted = true;
+        loop_stop(loop);
+        return;
+    }
+    while (more && trial->next.request.submit_ns == loop_now_ns(loop)) {
+        host_submit(trial->host, &trial->next.request, &trial->next.truth);
+        more = fetch(trial);
+    }
+    if (more)
+        loop_at(loop, trial->next.request.submit_ns, LOOP_RANK_ARRIVAL,
+                arrive, trial, 0);
+}
+
+static void begin_counting(struct loop *loop, void *self, uint64_t arg)
+{
+    struct trial *trial = self;
+
+    (void)loop;
+    (void)arg;
+    metrics_begin(trial->metrics);
+}
+
+static void end_of_run(struct loop *loop, void *self, uint64_t arg)
+{
+    (void)self;
+    (void)arg;
+    loop_stop(loop);
+}
+
+static void decision_row(void *self, const struct host_decision *d)
+{
+    struct trial *trial = self;
+    struct table *table = trial->tables->decisions;
+    bool known = d->job.i != ID_NONE;
+    const struct job_request *request =
+        known ? cs_request(trial->host, d->job) : NULL;
+    char text[512];
+
+    table_text(table, trial->spec->point);
+    table_text(table, trial->spec->policy->name);
+    table_count(table, trial->spec->replica);
+    table_time(table, d->time_ns);
+    table_count(table, d->seq);
+    table_text(table, host_action_name(d->action));
+    if (request && request->name)
+        table_text(table, request->name);
+    else {
+        clock_format_s((int64_t)d->job.i * CLOCK_NS_PER_S, text, sizeof text);
+        table_text(table, known ? text : "");
+    }
+    table_text(table, known && d->role < request->form->role_count
+                          ? request->form->role[d->role].name : "all");
+    trial_placement_text(&d->placement, text, sizeof text);
+    table_text(table, text);
+    table_text(table, cs_verdict_name(d->verdict));
+    table_count(table, d->pending);
+    table_count(table, d->free_gpus);
+    table_end_row(table);
+}
+
+static bool build(struct trial *trial)
+{
+    const struct trial_spec *spec = trial->spec;
+    struct arena *arena = trial->arena;
+    struct loop_limits limits = {
+        .until_ns = CLOCK_NEVER_NS - 1,
+        .event_count_max = spec->event_count_max,
+    };
+
+    trial->loop = loop_new(limits);
+    trial->net = flow_new(trial->loop);
+    struct fabric *fabric = fabric_new(arena, spec->cluster, trial->net);
+    struct journal *journal = journal_new(arena);
+    struct audit_parts watched = { arena, journal, trial->loop, trial->net,
+                                   spec->cluster };
+    struct metrics_parts parts = { arena, journal, trial->loop, trial->net,
+                                   fabric, spec, trial->tables };
+    trial->audit = audit_new(&watched);
+    trial->metrics = metrics_new(&parts);
+    if (trial->tables->timeline)
+        trial->timeline = timeline_new(&parts);
+    struct host_parts host = {
+        arena, trial->loop, trial->net, spec->cluster, fabric, journal,
+        spec->policy, spec->seed, spec->replica,
+    };
+    trial->host = host_new(&host, trial->err);
+    if (!trial->host)
+        return false;
+    audit_watch(trial->audit, trial->host);
+    metrics_watch(trial->metrics, trial->host);
+    if (trial->timeline)
+        timeline_watch(trial->timeline, trial->host);
+    if (trial->tables->decisions)
+        host_on_decision(trial->host, decision_row, trial);
+    trial->source = source_open(arena, spec->workload, spec->seed,
+                                spec->replica, trial->err);
+    return trial->source != NULL;
+}
+
+static bool run(struct trial *trial, struct trial_result *result)
+{
+    const struct trial_spec *spec = trial->spec;
+    struct err_pos nowhere = { 0 };
+
+    if (fetch(trial))
+        loop_at(trial->loop, trial->next.request.submit_ns,
+                LOOP_RANK_ARRIVAL, arrive, trial, 0);
+    if (trial->source_failed)
+        return false;
+    if (spec->warmup_ns > 0)
+        loop_at(trial->loop, spec->warmup_ns, LOOP_RANK_SAMPLE,
+                begin_counting, trial, 0);
+    if (spec->until_ns != CLOCK_NEVER_NS)
+        loop_at(trial->loop, spec->until_ns, LOOP_RANK_SAMPLE, end_of_run,
+                trial, 0);
+    enum loop_end end = loop_run(trial->loop);
+    result->event_count = loop_event_count(trial->loop);
+    result->digest = loop_digest(trial->loop);
+    result->end_ns = loop_now_ns(trial->loop);
+    result->interrupted = trial->interrupted;
+    result->clairvoyant =
+        (spec->policy->policy->flags & CS_CLAIRVOYANT) != 0;
+    if (trial->source_failed)
+        return false;
+    if (!host_verdict(trial->host, trial->err))
+        return false;
+    if (trial->interrupted)
+        return err_set(trial->err, ERR_INTERRUPTED, nowhere, "interrupted");
+    if (end == LOOP_EVENT_LIMIT)
+        return err_set(trial->err, ERR_LIMIT, nowhere,
+                       "event limit reached: %llu (key event_count_max)",
+                       (unsigned long long)spec->event_count_max);
+    return true;
+}
+
+static bool finish(struct trial *trial, struct trial_result *result,
+                   bool ran)
+{
+    metrics_stop(trial->metrics);
+    if (trial->timeline)
+        timeline_close(trial->timeline);
+    host_close(trial->host);
+    metrics_result(trial->metrics, result);
+    for (uint32_t j = 0; j < host_job_count(trial->host); j++)
+        result->status_count[host_job(trial->host,
+                                      (struct job_id) { j })->status]++;
+    /* A broken audit outranks the rest: it is what stopped the loop. */
+    struct err audit = { 0 };
+    if (!audit_close(trial->audit, result->audit_count, &audit) && ran) {
+        *trial->err = audit;
+        return false;
+    }
+    return ran;
+}
+
+bool trial_run(const struct trial_spec *spec,
+               const struct trial_tables *tables, struct trial_result *result,
+               struct err *err)
+{
+    struct trial trial = { .spec = spec, .tables = tables, .err = err };
+    bool done;
+
+    assert(spec->cluster && spec->workload && spec->policy && err);
+    memset(result, 0, sizeof *result);
+    trial.arena = arena_new(ARENA_BLOCK_BYTES);
+    done = build(&trial);
+    if (done)
+        done = finish(&trial, result, run(&trial, result));
+    source_close(trial.source);
+    host_free(trial.host);
+    flow_free(trial.net);
+    loop_free(trial.loop);
+    arena_free(trial.arena);
+    return done;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * easy.c - EASY backfill: the head of the queue is promised a start, and any
+ * later job may go first if it keeps that promise.
+ *
+ * After Lifka (1995).  Only the head has a reservation, so a job further back
+ * can be delayed without bound.  A later job keeps the promise if it ends
+ * before the head is to start, or if it uses GPUs that the head will not need.
+ * The promise counts GPUs, not nodes: under a placement rule that needs whole
+ * nodes the head may have to wait longer.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy easy_policy;
+
+struct easy {
+    int64_t depth_max;          /* how far down the queue to look */
+};
+
+static const struct cs_param easy_param[] = {
+    { .key = "depth_max", .type = CS_PARAM_INT,
+      .offset = offsetof(struct easy, depth_max),
+      .min = 1, .max = 1e9, .fallback = "1000000000",
+      .help = "asks looked at for backfill at each decision" },
+};
+
+static void easy_decide(void *self, struct cs_host *host)
+{
+    const struct easy *easy = self;
+    uint32_t spare = 0, i = 1;
+
+    while (cs_pending_count(host) > 0 &&
+           cs_start(host, cs_pending(host, 0)) == CS_DONE)
+        continue;
+    if (cs_pending_count(host) < 2)
+        return;
+    const struct cs_ask *head = cs_ask(host, cs_pending(host, 0));
+    int64_t now = cs_now_ns(host);
+    int64_t promised = cs_earliest_ns(host, head->gpus, &spare);
+
+    for (int64_t look = easy->depth_max;
+         look > 0 && i < cs_pending_count(host) && cs_free_gpus(host, 0) > 0;
+         look--) {
+        struct cs_ask ask = *cs_ask(host, cs_pending(host, i));
+        bool ends = ask.estimate_ns <= promised - now;
+
+        if (ask.gpus > cs_free_gpus(host, 0) || !(ends || ask.gpus <= spare) ||
+            cs_start(host, cs_pending(host, i)) != CS_DONE) {
+            i++;                /* a started ask leaves: i is the next */
+            continue;
+        }
+        if (!ends)
+            spare -= ask.gpus;
+    }
+}
+
+const struct cs_policy easy_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "easy",
+    .summary = "EASY backfill: one reservation, for the head of the queue",
+    .self_bytes = sizeof(struct easy),
+    .param = easy_param,
+    .param_count = sizeof easy_param / sizeof easy_param[0],
+    .decide = easy_decide,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * random.c - starts waiting asks in random order: the floor that anything
+ * which claims to be clever must beat.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy random_policy;
+
+static void random_decide(void *self, struct cs_host *host)
+{
+    uint32_t tries = cs_pending_count(host);
+
+    (void)self;
+    while (tries-- > 0 && cs_pending_count(host) > 0) {
+        uint32_t count = cs_pending_count(host);
+        uint32_t pick = (uint32_t)(cs_random(host) * count);
+        struct ask_id ask = cs_pending(host, pick);
+        struct cs_want want = { .take_idle = true };
+
+        if (cs_ask(host, ask)->held.i != ID_NONE)
+            cs_continue(host, ask);
+        else
+            cs_start_want(host, ask, &want);
+    }
+}
+
+const struct cs_policy random_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "random",
+    .summary = "waiting phases in random order, wherever they fit",
+    .flags = CS_PER_PHASE,
+    .decide = random_decide,
+};
