@@ -13,7 +13,7 @@
  * at 0.999, for streams of 4,097 to 10 million samples (uniform, exponential,
  * lognormal-like, Pareto 1.1, two far peaks) in five orders: as if random,
  * rising, falling, inside out, and outside in.  The last is the hard one; the
- * others stay a hundred times below.  It is a measured bound: an order chosen
+ * others stay far below it.  It is a measured bound: an order chosen
  * against a t-digest can exceed it (G. Cormode et al., Theory meets practice:
  * worst case behavior of quantile algorithms, KDD 2021).  The answer lies
  * between samples; it need not be one of them, as it is while exact.

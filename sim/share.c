@@ -431,6 +431,7 @@ static void close_flow(struct share *share, uint32_t slot, double level,
         struct share_link *link = &share->link[use[k].link];
 
         link->open_count--;
+        link->top = level;
         share_sum_add(&link->left, -(rate * use[k].per_unit));
         share_sum_add(&link->demand, -(flow->weight * use[k].per_unit));
     }
@@ -438,11 +439,12 @@ static void close_flow(struct share *share, uint32_t slot, double level,
 
 static uint32_t close_link(struct share *share, uint32_t id, double level)
 {
-    const struct share_link *link = &share->link[id];
+    struct share_link *link = &share->link[id];
     const struct share_member *member = members_of(share, link);
     uint32_t i, closed = 0;
 
     assert(level >= 0);
+    link->own = level;
     for (i = 0; link->open_count > 0; i++) {
         assert(i < link->member_count);
         if (share->flow[member[i].flow].open) {
@@ -509,6 +511,8 @@ static void fill_begin(struct share *share, bool whole)
         link->left = (struct share_sum){link->capacity, 0};
         link->demand = (struct share_sum){0, 0};
         link->open_count = 0;
+        link->top = 0;
+        link->own = INFINITY;
     }
     if (!whole)
         fill_around(share);
@@ -692,29 +696,23 @@ static void ripple_link(struct share *share, uint32_t id)
     const struct share_link *link = &share->link[id];
     const struct share_member *member = members_of(share, link);
     double slack = link->capacity * TOLERANCE;
-    bool full = share_sum_value(link->left) <= slack;
+    double lost_level = link->top * (1 - TOLERANCE);
+    double greedy_level = link->own * (1 + TOLERANCE);
     bool over = link->spare < -slack;
-    double top = 0, own = INFINITY;
     uint32_t i;
 
+    if (share_sum_value(link->left) > slack)
+        lost_level = INFINITY;      /* no longer full */
+    if (share_sum_value(link->load) < link->capacity - slack &&
+        link->own == INFINITY && !over)
+        return;                     /* nobody's bottleneck, before or after */
     for (i = 0; i < link->member_count; i++) {
         const struct share_flow *flow = &share->flow[member[i].flow];
-
-        if (flow->mark == SHARE_CHOSEN && flow->level > top)
-            top = flow->level;
-        if (flow->mark == SHARE_CHOSEN && flow->bottleneck == id &&
-            flow->level < own)
-            own = flow->level;
-    }
-    for (i = 0; i < link->member_count; i++) {
-        const struct share_flow *flow = &share->flow[member[i].flow];
-        bool lost = flow->bottleneck == id &&
-                    (!full || flow->level < top * (1 - TOLERANCE));
 
         if (flow->mark == SHARE_CHOSEN)
             continue;
-        if (lost || flow->level > own * (1 + TOLERANCE) ||
-            (over && flow->rate > 0))
+        if (flow->level > greedy_level || (over && flow->rate > 0) ||
+            (flow->bottleneck == id && flow->level < lost_level))
             choose_flow(share, member[i].flow);
     }
 }

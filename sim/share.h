@@ -72,7 +72,8 @@ struct share_link {
     uint8_t mark;
     struct share_sum load;      /* of the rates in force */
     double spare;               /* `left` before filling */
-};
+    double top, own;            /* after it: the highest level here, and the */
+};                              /* level of those this link holds back      */
 
 /* Runs of 2^n items in one array, recycled by size. */
 struct share_pool {
