@@ -164,6 +164,35 @@ static uint32_t want_role(const struct cs_ask *ask,
     return ask->role == CS_ALL_ROLES ? want->role : ask->role;
 }
 
+/* Seconds of an ask's phase on a gang; of a whole job, by its estimate. */
+static double run_s(struct cs_host *host, const struct cs_ask *ask,
+                    const struct gang *gang)
+{
+    struct host_job_slot *job = host_job_slot(host, ask->job.i);
+    const struct phase_law *law = host_form_of(job)->phase[ask->phase].law;
+    double s = INFINITY;
+
+    if (ask->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&
+        law->kind != LAW_SYNC)
+        s = phase_cache_seconds(host->plans, law, gang, 0.5);
+    return isfinite(s) ? s : clock_s_from_ns(ask->estimate_ns);
+}
+
+bool cs_forecast_held(struct cs_host *host, struct ask_id id,
+                      struct cs_forecast *out)
+{
+    if (!ask_live(host, id) || host->ask[id.i].pub.held.i == ID_NONE)
+        return false;
+    const struct cs_ask *ask = &host->ask[id.i].pub;
+    const struct host_lease_slot *lease = &host->lease[ask->held.i];
+    *out = (struct cs_forecast) {
+        .run_s = run_s(host, ask, &lease->gang), .gpus = lease->pub.gpus,
+    };
+    out->usd = out->run_s / 3600 *
+               host_gpu_usd_per_h(host, &lease->pub.placement);
+    return true;
+}
+
 bool cs_forecast(struct cs_host *host, struct ask_id id,
                  const struct cs_want *want, struct cs_forecast *out)
 {
@@ -172,24 +201,65 @@ bool cs_forecast(struct cs_host *host, struct ask_id id,
     const struct cs_ask *ask = &host->ask[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, ask->job.i);
     uint32_t role = want_role(ask, want);
+    if (role >= host_form_of(job)->role_count)
+        return false;
     uint32_t gpus = want->gpus ? want->gpus
                                : job_role_gpus(&job->pub.request, role);
     struct placement place;
-    if (role >= host_form_of(job)->role_count ||
-        !host_shape_ok(job, role, gpus) ||
+    if (!host_shape_ok(job, role, gpus) ||
         !host_find(host, job, role, want, &place))
         return false;
     struct gang gang = fabric_gang(host->spec, &place);
-    const struct phase_law *law = host_form_of(job)->phase[ask->phase].law;
-    double s = clock_s_from_ns(ask->estimate_ns);
-    if (ask->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&
-        law->kind != LAW_SYNC)
-        s = phase_cache_seconds(host->plans, law, &gang, 0.5);
-    out->run_s = isfinite(s) ? s : clock_s_from_ns(ask->estimate_ns);
+    out->run_s = run_s(host, ask, &gang);
     out->switch_s = host_switch_s(host, job, role, &place, &gang);
-    out->usd = (out->run_s + out->switch_s) / 3600 *
+    out->evict_s = want->take_idle ? host_evict_s(host, &place) : 0;
+    out->usd = (out->run_s + out->switch_s + out->evict_s) / 3600 *
                host_gpu_usd_per_h(host, &place);
+    out->gpus = gpus;
     return true;
+}
+
+uint32_t cs_home_pools(const struct cs_host *host, struct ask_id id,
+                       uint32_t role)
+{
+    if (!ask_live(host, id))
+        return 0;
+    const struct cs_ask *ask = &host->ask[id.i].pub;
+    const struct job_form *form =
+        host_form_of(host_job_slot(host, ask->job.i));
+    uint32_t r = ask->role == CS_ALL_ROLES ? role : ask->role;
+    if (r >= form->role_count)
+        return 0;
+    uint32_t pool = cluster_pool(host->spec, form->role[r].name);
+    return pool == UINT32_MAX ? 0 : 1u << pool;
+}
+
+double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
+                    uint32_t gpus)
+{
+    int64_t now = host_now(host), at = now;
+    uint32_t free = cs_free_gpus(host, pool_mask);
+
+    while (free < gpus) {
+        int64_t next = CLOCK_NEVER_NS;
+        free = cs_free_gpus(host, pool_mask);
+        for (uint32_t i = 0; i < host->helds; i++) {
+            const struct host_lease_slot *lease =
+                &host->lease[host->held[i]];
+            int64_t end = lease->pub.expected_end_ns;
+            if (pool_mask && !(lease->pool_mask & pool_mask))
+                continue;
+            if (end <= at || lease->pub.state == CS_LEASE_IDLE)
+                free += lease->pub.gpus;
+            else if (end < next)
+                next = end;
+        }
+        if (free < gpus && next == CLOCK_NEVER_NS)
+            return INFINITY;
+        if (free < gpus)
+            at = next;
+    }
+    return clock_s_from_ns(at - now);
 }
 
 /* GPUs that are free at a time, if leases end as expected; the next time at

@@ -190,6 +190,25 @@ static bool in_the_way(const struct host_lease_slot *lease,
     return false;
 }
 
+double host_evict_s(const struct cs_host *host,
+                    const struct placement *placement)
+{
+    double s = 0;
+
+    for (uint32_t i = 0; i < host->helds; i++) {
+        const struct host_lease_slot *lease = &host->lease[host->held[i]];
+        if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
+            !in_the_way(lease, placement, false))
+            continue;
+        const struct role_spec *role =
+            &host_form_of(host_job_slot(host, lease->pub.job.i))
+                 ->role[lease->pub.role];
+        s += (role->save_bytes + role->load_bytes) /
+                 pcie_bps(host, &lease->pub.placement) + role->wake_s;
+    }
+    return s;
+}
+
 /* Throws out idle leases: first those on the very GPUs, then, while cores or
  * memory are short, any on those nodes.  Returns the bytes they leave. */
 static double evict(struct cs_host *host, const struct placement *placement)

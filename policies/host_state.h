@@ -191,6 +191,9 @@ void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease);
 void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
 void host_lease_state(struct cs_host *host, uint32_t lease,
                       enum cs_lease_state state);
+/* What the idle leases in the way of a placement would lose. */
+double host_evict_s(const struct cs_host *host,
+                    const struct placement *placement);
 /* At once; what it kept in the GPUs is not saved. */
 void host_drop(struct cs_host *host, uint32_t lease);
 /* Saves first where there is something to save. */

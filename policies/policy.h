@@ -111,11 +111,15 @@ struct cs_want {
     bool take_idle;             /* idle leases count as free */
 };
 
-/* Features of an ask at a placement, for policies that score or learn. */
+/* What a start would bring and cost, by the laws that rule the simulation
+ * and with free links: what a profiled system would know beforehand. */
 struct cs_forecast {
-    double run_s;               /* the phase on that lease, links free */
-    double switch_s;            /* loading, and saving what is thrown out */
-    double usd;                 /* the GPUs' price for run_s + switch_s */
+    double run_s;               /* the phase on that lease */
+    double switch_s;            /* loading, starting */
+    double evict_s;             /* what idle leases in the way lose: saving
+                                   now, loading again later */
+    double usd;                 /* the GPUs' price for all of it */
+    uint32_t gpus;
 };
 
 struct cs_policy {
@@ -190,8 +194,16 @@ uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease);
 int64_t cs_left_ns(const struct cs_host *host, struct job_id job);
 int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job);
 /* False if there is no room now. */
+bool cs_forecast_held(struct cs_host *host, struct ask_id ask,
+                      struct cs_forecast *out);     /* on its idle lease */
 bool cs_forecast(struct cs_host *host, struct ask_id ask,
                  const struct cs_want *want, struct cs_forecast *out);
+/* The pool that bears the name of the ask's role, as a mask; 0: none. */
+uint32_t cs_home_pools(const struct cs_host *host, struct ask_id ask,
+                       uint32_t role);
+/* Seconds until so many GPUs of these pools should be free; INFINITY. */
+double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
+                    uint32_t gpus);
 /* Earliest start of a gang of so many GPUs when the leases end as expected. */
 int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
                        uint32_t *spare_gpus);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * dynamic.c - leases per phase: what a role does not use now is lent to
+ * whoever waits, when the time gained exceeds the cost of switching.
+ *
+ * For every waiting phase, by priority and then by the age of its job, the
+ * policy compares when it would be over: on the lease it still holds, in its
+ * own pool, in any pool (thrown-out idle leases are charged what they lose),
+ * with more GPUs if nobody else waits, or by waiting for its own pool.  The
+ * forecast contains the links that weights and gradients cross, so bandwidth
+ * enters the decision.  Needs good forecasts; switches cost GPU time.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy dynamic_policy;
+
+struct dynamic {
+    bool lend;
+    double gain_min;
+};
+
+static const struct cs_param dynamic_param[] = {
+    { .key = "lend", .type = CS_PARAM_BOOL,
+      .offset = offsetof(struct dynamic, lend), .fallback = "true",
+      .help = "may a phase use GPUs outside the pool of its role" },
+    { .key = "gain_min", .type = CS_PARAM_REAL,
+      .offset = offsetof(struct dynamic, gain_min),
+      .min = 0, .max = 100, .fallback = "1.0",
+      .help = "seconds gained per second of switching, at least" },
+};
+
+struct dynamic_choice {
+    struct cs_want want;
+    double over_s;              /* from now until the phase has run */
+    bool found, held;
+};
+
+static bool dynamic_before(const void *self, const struct cs_host *host,
+                           struct ask_id a, struct ask_id b)
+{
+    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
+
+    (void)self;
+    if (x->priority != y->priority)
+        return x->priority > y->priority;
+    return x->job.i < y->job.i;
+}
+
+/* Takes the want if it is over earlier; switching is charged at gain_min. */
+static void dynamic_consider(const struct dynamic *dynamic,
+                             struct cs_host *host, struct ask_id ask,
+                             struct cs_want want,
+                             struct dynamic_choice *best)
+{
+    struct cs_forecast f;
+
+    if (!cs_forecast(host, ask, &want, &f))
+        return;
+    double over = f.run_s + f.switch_s +
+                  dynamic->gain_min * f.evict_s;
+    if (best->held)             /* leaving a warm lease must pay */
+        over += (dynamic->gain_min - 1) * f.switch_s;
+    if (best->found && over >= best->over_s)
+        return;
+    best->want = want;
+    best->over_s = over;
+    best->found = true;
+    best->held = false;
+}
+
+static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
+                                            struct cs_host *host,
+                                            struct ask_id ask)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct role_spec *role =
+        &cs_request(host, pub->job)->form->role[pub->role];
+    uint32_t home = cs_home_pools(host, ask, pub->role);
+    struct dynamic_choice best = { .found = false };
+    struct cs_forecast f;
+
+    if (cs_forecast_held(host, ask, &f))
+        best = (struct dynamic_choice) {
+            .over_s = f.run_s, .found = true, .held = true
+        };
+    struct cs_want want = { .pool_mask = home, .take_idle = true };
+    dynamic_consider(dynamic, host, ask, want, &best);
+    if (!dynamic->lend || pub->gpus == 0)
+        return best;
+    want.pool_mask = 0;
+    dynamic_consider(dynamic, host, ask, want, &best);
+    if (cs_pending_count(host) == 1 && role->gpus_max > pub->gpus) {
+        want.gpus = role->gpus_max;
+        dynamic_consider(dynamic, host, ask, want, &best);
+    }
+    return best;
+}
+
+/* Would the phase be over earlier if it waited for its own pool? */
+static bool dynamic_waits(struct cs_host *host, struct ask_id ask,
+                          const struct dynamic_choice *best)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    uint32_t home = cs_home_pools(host, ask, pub->role);
+    double wait = cs_room_in_s(host, home, pub->gpus);
+
+    return home && pub->gpus > 0 && wait > 0 &&
+           wait + (double)pub->estimate_ns / 1e9 < best->over_s;
+}
+
+static void dynamic_decide(void *self, struct cs_host *host)
+{
+    const struct dynamic *dynamic = self;
+    uint32_t i = 0;
+
+    while (i < cs_pending_count(host)) {
+        struct ask_id ask = cs_pending(host, i);
+        struct dynamic_choice best = dynamic_choose(dynamic, host, ask);
+        enum cs_verdict verdict = CS_NO_ROOM;
+
+        if (best.found && best.held)
+            verdict = cs_continue(host, ask);
+        else if (best.found && !dynamic_waits(host, ask, &best))
+            verdict = cs_start_want(host, ask, &best.want);
+        if (verdict != CS_DONE)
+            i++;
+    }
+}
+
+const struct cs_policy dynamic_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "dynamic",
+    .summary = "leases per phase, idle GPUs lent where switching pays",
+    .flags = CS_PER_PHASE,
+    .self_bytes = sizeof(struct dynamic),
+    .param = dynamic_param,
+    .param_count = sizeof dynamic_param / sizeof dynamic_param[0],
+    .before = dynamic_before,
+    .decide = dynamic_decide,
+};

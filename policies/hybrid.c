@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * hybrid.c - a static plan by role, corrected while it runs.
+ *
+ * The plan: a phase runs in the pool that bears its role's name, and keeps
+ * its lease there from phase to phase, until another owner of that pool has
+ * nowhere else to go.  The correction: when its pool is full of work a phase
+ * may borrow from another pool, as long as a reserve of that pool stays free
+ * for its owners; what was borrowed is given back as soon as the phase is
+ * over.  Owners are served before borrowers.  No idle lease is ever taken by
+ * a borrower, so what a job gets depends on its own pool alone.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy hybrid_policy;
+
+struct hybrid {
+    double reserve;
+};
+
+static const struct cs_param hybrid_param[] = {
+    { .key = "reserve", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct hybrid, reserve),
+      .min = 0, .max = 1, .fallback = "20%",
+      .help = "share of a pool's GPUs that is never lent" },
+};
+
+static bool hybrid_before(const void *self, const struct cs_host *host,
+                          struct ask_id a, struct ask_id b)
+{
+    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
+
+    (void)self;
+    if (x->priority != y->priority)
+        return x->priority > y->priority;
+    return x->job.i < y->job.i;
+}
+
+/* Pools, other than the ask's own, that can lend so many GPUs. */
+static uint32_t hybrid_lenders(const struct hybrid *hybrid,
+                               const struct cs_host *host, uint32_t home,
+                               uint32_t gpus)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t p = 0; p < cs_pool_count(host); p++) {
+        uint32_t bit = 1u << p;
+        double keep = hybrid->reserve * cs_total_gpus(host, bit);
+        if (!(home & bit) && cs_free_gpus(host, bit) >= gpus + keep)
+            mask |= bit;
+    }
+    return mask;
+}
+
+/* In its own pool: on free GPUs, else in place of an idle lease. */
+static bool hybrid_own(struct cs_host *host, struct ask_id ask, uint32_t home)
+{
+    struct cs_want want = { .pool_mask = home };
+
+    if (cs_start_want(host, ask, &want) == CS_DONE)
+        return true;
+    want.take_idle = true;
+    return cs_start_want(host, ask, &want) == CS_DONE;
+}
+
+/* Borrowing pays if the phase is over before its own pool has room. */
+static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
+                          struct ask_id ask, uint32_t home)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    double own_s = cs_room_in_s(host, home, pub->gpus) +
+                   (double)pub->estimate_ns / 1e9;
+    struct cs_want want = {
+        .pool_mask = hybrid_lenders(hybrid, host, home, pub->gpus)
+    };
+    struct cs_forecast f;
+
+    return want.pool_mask && cs_forecast(host, ask, &want, &f) &&
+           f.run_s + f.switch_s < own_s &&
+           cs_start_want(host, ask, &want) == CS_DONE;
+}
+
+/* A borrowed lease whose phase is over goes back at once. */
+static void hybrid_lease_idle(void *self, struct cs_host *host,
+                              struct lease_id id)
+{
+    const struct cs_lease *lease = cs_lease(host, id);
+    const struct job_form *form = cs_request(host, lease->job)->form;
+    uint32_t pools = cs_lease_pools(host, id);
+
+    (void)self;
+    if (lease->state != CS_LEASE_IDLE || lease->gpus == 0)
+        return;
+    for (uint32_t p = 0; p < cs_pool_count(host); p++) {
+        const char *a = cs_pool_name(host, p), *b = form->role[lease->role].name;
+        while (*a && *a == *b)
+            a++, b++;
+        if (*a == *b) {
+            if (!(pools & 1u << p))
+                cs_release(host, id);
+            return;
+        }
+    }
+}
+
+static void hybrid_decide(void *self, struct cs_host *host)
+{
+    for (int owners = 1; owners >= 0; owners--)
+        for (uint32_t i = 0; i < cs_pending_count(host);) {
+            struct ask_id ask = cs_pending(host, i);
+            const struct cs_ask *pub = cs_ask(host, ask);
+            uint32_t home = cs_home_pools(host, ask, pub->role);
+            bool started = false;
+
+            if (pub->held.i != ID_NONE)
+                started = cs_continue(host, ask) == CS_DONE;
+            else if (owners)
+                started = hybrid_own(host, ask, home);
+            else if (home && pub->gpus > 0)
+                started = hybrid_borrow(self, host, ask, home);
+            if (!started)
+                i++;
+        }
+}
+
+const struct cs_policy hybrid_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "hybrid",
+    .summary = "a static plan by role, idle GPUs beyond a reserve lent",
+    .flags = CS_PER_PHASE,
+    .self_bytes = sizeof(struct hybrid),
+    .param = hybrid_param,
+    .param_count = sizeof hybrid_param / sizeof hybrid_param[0],
+    .before = hybrid_before,
+    .decide = hybrid_decide,
+    .lease_idle = hybrid_lease_idle,
+};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * learned.c - scores every (waiting phase, place it could go) by a linear
+ * function and starts the best until the best is not worth starting.
+ *
+ * The features are what a profiled system would know; the weights come from
+ * `clustersim train`, which runs the simulator itself on training seeds
+ * (cross-entropy method, Rubinstein 1999) and never sees the seeds it is
+ * judged on.  Without weights all scores are 0: first come, first served,
+ * the first place that fits.  It knows only mixes like those it was trained
+ * on.
+ */
+#include <math.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy learned_policy;
+
+enum learned_feature {
+    ON_HELD, AT_HOME, TAKES_IDLE, RUN, SWITCH, EVICT, AGE, JOB_LEFT, GPUS,
+    SLOWER, START, FEATURE_COUNT
+};
+
+static const char *const learned_key[FEATURE_COUNT] = {
+    "on_held", "at_home", "takes_idle", "run", "switch", "evict", "age",
+    "job_left", "gpus", "slower", "start"
+};
+
+struct learned {
+    double weight[FEATURE_COUNT];
+};
+
+struct learned_choice {
+    struct ask_id ask;
+    struct cs_want want;
+    double score;
+    bool found, held;
+};
+
+static bool learned_init(void *self, struct cs_host *host)
+{
+    struct learned *learned = self;
+
+    for (int i = 0; i < FEATURE_COUNT; i++)
+        learned->weight[i] = cs_weight(host, learned_key[i]);
+    return true;
+}
+
+/* Seconds to about 0..2: a minute is 0.6, an hour 1.2, a day 1.6. */
+static double squeeze(double s)
+{
+    return log1p(s > 0 ? s : 0) / 7;
+}
+
+static double learned_score(const struct learned *learned,
+                            const struct cs_host *host,
+                            const struct cs_ask *ask,
+                            const struct cs_forecast *f, int place)
+{
+    double asked_s = (double)ask->estimate_ns / 1e9;
+    double age_s = (double)(cs_now_ns(host) - ask->submit_ns) / 1e9;
+    double x[FEATURE_COUNT] = {
+        [ON_HELD] = place == ON_HELD, [AT_HOME] = place == AT_HOME,
+        [TAKES_IDLE] = place == TAKES_IDLE, [RUN] = squeeze(f->run_s),
+        [SWITCH] = squeeze(f->switch_s), [EVICT] = squeeze(f->evict_s),
+        [AGE] = squeeze(age_s),
+        [JOB_LEFT] = squeeze((double)cs_left_ns(host, ask->job) / 1e9),
+        [GPUS] = (double)f->gpus / cs_total_gpus(host, 0),
+        [SLOWER] = asked_s > 0 ? log(f->run_s / asked_s + 1e-9) : 0,
+        [START] = 1,
+    };
+    double score = 0;
+
+    for (int i = 0; i < FEATURE_COUNT; i++)
+        score += learned->weight[i] * x[i];
+    return score;
+}
+
+static void learned_try(const struct learned *learned, struct cs_host *host,
+                        struct learned_choice option, int place,
+                        struct learned_choice *best)
+{
+    const struct cs_ask *ask = cs_ask(host, option.ask);
+    struct cs_forecast f = { 0 };
+
+    option.held = place == ON_HELD;
+    if (option.held ? !cs_forecast_held(host, option.ask, &f)
+                    : !cs_forecast(host, option.ask, &option.want, &f))
+        return;
+    option.score = learned_score(learned, host, ask, &f, place);
+    option.found = true;
+    if (!best->found || option.score > best->score)
+        *best = option;
+}
+
+static struct learned_choice learned_best(const struct learned *learned,
+                                          struct cs_host *host)
+{
+    struct learned_choice best = { .found = false };
+
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        struct learned_choice option = { .ask = cs_pending(host, i) };
+        const struct cs_ask *ask = cs_ask(host, option.ask);
+
+        learned_try(learned, host, option, ON_HELD, &best);
+        option.want.pool_mask = cs_home_pools(host, option.ask, ask->role);
+        learned_try(learned, host, option, AT_HOME, &best);
+        option.want.pool_mask = 0;
+        option.want.take_idle = true;
+        learned_try(learned, host, option, TAKES_IDLE, &best);
+    }
+    return best;
+}
+
+static void learned_decide(void *self, struct cs_host *host)
+{
+    for (;;) {
+        struct learned_choice best = learned_best(self, host);
+        enum cs_verdict verdict;
+
+        /* Below 0 it is better to wait, unless nothing runs at all. */
+        if (!best.found || (best.score < 0 && cs_running_count(host) > 0))
+            return;
+        verdict = best.held ? cs_continue(host, best.ask)
+                            : cs_start_want(host, best.ask, &best.want);
+        if (verdict != CS_DONE)
+            return;
+    }
+}
+
+const struct cs_policy learned_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "learned",
+    .summary = "linear scores of phases and places, trained in the simulator",
+    .flags = CS_PER_PHASE,
+    .self_bytes = sizeof(struct learned),
+    .init = learned_init,
+    .decide = learned_decide,
+};

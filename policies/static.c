@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * static.c - resources divided in advance: every role has its pool, every
+ * kind of job its largest share, and a lease lasts for the job's life.
+ *
+ * A role is placed in the pool that bears its name, where there is one.  Easy
+ * to foresee and free of switches; GPUs stand idle whenever their role waits
+ * for another, and one pool can be full while the next is empty.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy static_policy;
+
+struct divided {
+    double share_max;           /* of a pool's GPUs, for one kind of job */
+};
+
+static const struct cs_param static_param[] = {
+    { .key = "share_max", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct divided, share_max),
+      .min = 0.01, .max = 1, .fallback = "100%",
+      .help = "largest share of the GPUs that one kind of job may hold" },
+};
+
+static uint32_t static_held(const struct cs_host *host,
+                            const struct job_form *form)
+{
+    uint32_t gpus = 0;
+
+    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
+        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
+        if (cs_request(host, lease->job)->form == form)
+            gpus += lease->gpus;
+    }
+    return gpus;
+}
+
+static enum cs_verdict static_start(const struct divided *divided,
+                                    struct cs_host *host, struct ask_id id)
+{
+    const struct cs_ask *ask = cs_ask(host, id);
+    const struct job_form *form = cs_request(host, ask->job)->form;
+    struct cs_want want[FORM_ROLES_MAX] = { 0 };
+    double most = divided->share_max * cs_total_gpus(host, 0);
+
+    /* A kind whose single job is larger than its share may run one. */
+    if (divided->share_max < 1 && static_held(host, form) > 0 &&
+        static_held(host, form) + ask->gpus > most)
+        return CS_NO_ROOM;
+    for (uint32_t r = 0; r < form->role_count; r++) {
+        want[r].role = r;
+        want[r].pool_mask = cs_home_pools(host, id, r);
+    }
+    return cs_start_wants(host, id, want, form->role_count);
+}
+
+static void static_decide(void *self, struct cs_host *host)
+{
+    uint32_t i = 0;
+
+    while (i < cs_pending_count(host)) {
+        if (static_start(self, host, cs_pending(host, i)) == CS_DONE)
+            continue;           /* it left the order: i is the next */
+        if (!cs_skips(host))
+            return;
+        i++;
+    }
+}
+
+const struct cs_policy static_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "static",
+    .summary = "each role in its own pool, leases for a job's life",
+    .self_bytes = sizeof(struct divided),
+    .param = static_param,
+    .param_count = sizeof static_param / sizeof static_param[0],
+    .decide = static_decide,
+};
