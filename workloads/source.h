@@ -32,6 +32,24 @@ struct job_birth {
     struct job_truth truth;
 };
 
+/* How well a policy may know the run times of trace jobs. */
+enum workload_estimate {
+    ESTIMATE_EXACT,             /* the run time itself */
+    ESTIMATE_REQUESTED,         /* the owner's limit */
+    ESTIMATE_NOISY,             /* the run time, blurred by the host */
+    ESTIMATE_COUNT
+};
+
+/* What a trace file held; rows = jobs + all that was left out. */
+struct source_counts {
+    uint64_t rows, jobs;
+    uint64_t skipped_run_time;  /* run time <= 0, by `skip` */
+    uint64_t skipped_gpus;      /* no GPUs, by `skip` */
+    uint64_t skipped_too_large; /* more GPUs than the cluster, by `skip` */
+    uint64_t outside_slice;
+    uint64_t blank_lines;       /* not among the rows */
+};
+
 enum source_step { SOURCE_JOB, SOURCE_END, SOURCE_ERROR };
 
 /* Reads and checks: every role must be able to run somewhere on the cluster;
@@ -48,6 +66,12 @@ const struct conf_schema *const *workload_schemas(size_t *count);
 size_t workload_form_count(const struct workload_spec *spec);
 const struct job_form *workload_form(const struct workload_spec *spec,
                                      size_t i);
+
+/* All zero for a workload that is no trace. */
+struct source_counts workload_counts(const struct workload_spec *spec);
+enum workload_estimate workload_estimate(const struct workload_spec *spec);
+/* Recipes by number, for lists; NULL past the last. */
+const char *workload_recipe(size_t i, const char **summary);
 
 struct source *source_open(struct arena *arena,
                            const struct workload_spec *spec, uint64_t seed,

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * csv.c - rows of text files, split into fields in place.
+ *
+ * The line that scan hands out is cut up where it lies: fields are ended with
+ * NUL bytes, quoted fields are unquoted in place, so that a row costs no
+ * memory.  Invariant: after CSV_ROW exactly `columns` fields are set.
+ */
+#include "workloads/csv.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sim/arena.h"
+#include "sim/scan.h"
+
+struct csv {
+    struct scan *scan;
+    const char *path;
+    enum csv_format format;
+    const char **name;          /* columns + 1, ends with NULL */
+    size_t columns;
+    struct csv_field *field;
+    uint64_t blank_lines;
+};
+
+/* Feitelson et al., "Standard Workload Format", version 2.2. */
+static const char *const swf_names[] = {
+    "job", "submit_time", "wait_time", "run_time", "allocated_processors",
+    "average_cpu_time", "used_memory", "requested_processors",
+    "requested_time", "requested_memory", "status", "user", "group",
+    "executable", "queue", "partition", "preceding_job", "think_time", NULL
+};
+#define SWF_COLUMNS (sizeof swf_names / sizeof swf_names[0] - 1)
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct err_pos place(const struct csv *csv, uint32_t col)
+{
+    struct err_pos pos = scan_pos(csv->scan, col);
+
+    pos.file = csv->path;       /* outlives the scan */
+    return pos;
+}
+
+/* Cuts a quoted field; returns what follows its closing quote, or NULL. */
+static char *cut_quoted(char *at, struct csv_field *field)
+{
+    char *to = at, *from = at + 1;
+
+    for (;;) {
+        if (*from == '\0')
+            return NULL;
+        if (*from == '"' && from[1] != '"')
+            break;
+        if (*from == '"')
+            from++;
+        *to++ = *from++;
+    }
+    field->text = at;
+    field->bytes = (size_t)(to - at);
+    from++;
+    while (is_blank(*from))
+        from++;
+    if (*from != ',' && *from != '\0')
+        return NULL;
+    return from;
+}
+
+static char *cut_plain(char *at, struct csv_field *field)
+{
+    size_t bytes = strcspn(at, ",");
+
+    field->text = at;
+    field->bytes = bytes;
+    while (field->bytes > 0 && is_blank(at[field->bytes - 1]))
+        field->bytes--;
+    return at + bytes;
+}
+
+/* Ends the text of a field with NUL; what it overwrites was read already. */
+static void seal(struct csv_field *field)
+{
+    ((char *)field->text)[field->bytes] = '\0';
+}
+
+/* Splits at commas; returns the count, or SIZE_MAX with an err. */
+static size_t split_commas(const struct csv *csv, char *line,
+                           struct csv_field *field, size_t max,
+                           struct err *err)
+{
+    char *at = line;
+    size_t count = 0;
+    bool more = true;
+
+    while (more) {
+        struct csv_field next = {0};
+        char *end;
+
+        while (is_blank(*at))
+            at++;
+        next.col = (uint32_t)(at - line) + 1;
+        end = *at == '"' ? cut_quoted(at, &next) : cut_plain(at, &next);
+        if (end == NULL) {
+            err_set(err, ERR_SYNTAX, place(csv, next.col),
+                    "quoted field does not end before the next comma or "
+                    "the end of the line");
+            return SIZE_MAX;
+        }
+        more = *end == ',';
+        if (count < max)
+            field[count] = next;
+        seal(&next);
+        count++;
+        at = end + 1;
+    }
+    return count;
+}
+
+static size_t split_blanks(char *line, struct csv_field *field, size_t max)
+{
+    char *at = line;
+    size_t count = 0;
+
+    for (;;) {
+        char *from;
+
+        while (is_blank(*at))
+            at++;
+        if (*at == '\0')
+            return count;
+        from = at;
+        while (*at != '\0' && !is_blank(*at))
+            at++;
+        if (count < max) {
+            field[count].text = from;
+            field[count].bytes = (size_t)(at - from);
+            field[count].col = (uint32_t)(from - line) + 1;
+        }
+        count++;
+        if (*at == '\0')
+            return count;
+        *at++ = '\0';
+    }
+}
+
+static bool line_is_blank(const char *line)
+{
+    while (is_blank(*line))
+        line++;
+    return *line == '\0';
+}
+
+/* The next line that is neither blank nor, in SWF, a comment. */
+static enum csv_step next_line(struct csv *csv, char **line, struct err *err)
+{
+    for (;;) {
+        size_t bytes;
+
+        switch (scan_line(csv->scan, line, &bytes, err)) {
+        case SCAN_ERROR:
+            err->pos.file = csv->path;
+            return CSV_ERROR;
+        case SCAN_END:
+            return CSV_END;
+        case SCAN_LINE:
+            break;
+        }
+        if (line_is_blank(*line))
+            csv->blank_lines++;
+        else if (csv->format != CSV_SWF || **line != ';')
+            return CSV_ROW;
+    }
+}
+
+static bool header_is_good(const struct csv *csv, struct err *err)
+{
+    for (size_t i = 0; i < csv->columns; i++) {
+        if (csv->name[i][0] == '\0')
+            return err_set(err, ERR_SYNTAX, place(csv, 1),
+                           "column %zu has no name in the header line",
+                           i + 1);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(csv->name[i], csv->name[j]) == 0)
+                return err_set(err, ERR_SYNTAX, place(csv, 1),
+                               "column %s stands twice in the header line",
+                               csv->name[i]);
+    }
+    return true;
+}
+
+static bool read_header(struct csv *csv, struct arena *arena,
+                        struct err *err)
+{
+    static const char mark[] = "\xEF\xBB\xBF";  /* UTF-8 byte order mark */
+    struct csv_field *field = arena_alloc(arena, CSV_FIELDS_MAX,
+                                          sizeof *field);
+    char *line;
+    size_t count;
+    enum csv_step step = next_line(csv, &line, err);
+
+    if (step == CSV_ERROR)
+        return false;
+    if (step == CSV_END)
+        return err_set(err, ERR_SYNTAX,
+                       (struct err_pos){csv->path, 0, 0},
+                       "file is empty: a header line with the names of the "
+                       "columns is expected");
+    if (strncmp(line, mark, 3) == 0)
+        line += 3;
+    count = split_commas(csv, line, field, CSV_FIELDS_MAX, err);
+    if (count == SIZE_MAX)
+        return false;
+    if (count > CSV_FIELDS_MAX)
+        return err_set(err, ERR_LIMIT, place(csv, 1),
+                       "header has %zu columns, at most %u are read", count,
+                       CSV_FIELDS_MAX);
+    csv->columns = count;
+    csv->field = field;
+    csv->name = arena_alloc(arena, count + 1, sizeof *csv->name);
+    for (size_t i = 0; i < count; i++)
+        csv->name[i] = arena_text(arena, field[i].text);
+    return header_is_good(csv, err);
+}
+
+struct csv *csv_open(struct arena *arena, const char *path,
+                     enum csv_format format, struct err *err)
+{
+    struct csv *csv = arena_alloc(arena, 1, sizeof *csv);
+
+    assert(path != NULL && err != NULL);
+    csv->path = path;
+    csv->format = format;
+    csv->scan = scan_open(path, err);
+    if (csv->scan == NULL)
+        return NULL;
+    if (format == CSV_SWF) {
+        csv->name = arena_alloc(arena, SWF_COLUMNS + 1, sizeof *csv->name);
+        for (size_t i = 0; i < SWF_COLUMNS; i++)
+            csv->name[i] = swf_names[i];
+        csv->columns = SWF_COLUMNS;
+        csv->field = arena_alloc(arena, SWF_COLUMNS, sizeof *csv->field);
+        return csv;
+    }
+    if (!read_header(csv, arena, err)) {
+        csv_close(csv);
+        return NULL;
+    }
+    return csv;
+}
+
+void csv_close(struct csv *csv)
+{
+    if (csv == NULL)
+        return;
+    scan_close(csv->scan);
+    csv->scan = NULL;
+}
+
+const char *const *csv_names(const struct csv *csv)
+{
+    return (const char *const *)csv->name;
+}
+
+size_t csv_find(const struct csv *csv, const char *name)
+{
+    for (size_t i = 0; i < csv->columns; i++)
+        if (strcmp(csv->name[i], name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+enum csv_step csv_next(struct csv *csv, struct err *err)
+{
+    char *line;
+    size_t count;
+    enum csv_step step = next_line(csv, &line, err);
+
+    if (step != CSV_ROW)
+        return step;
+    if (csv->format == CSV_SWF)
+        count = split_blanks(line, csv->field, csv->columns);
+    else
+        count = split_commas(csv, line, csv->field, csv->columns, err);
+    if (count == SIZE_MAX)
+        return CSV_ERROR;
+    if (count != csv->columns) {
+        err_set(err, ERR_SYNTAX, place(csv, 1),
+                csv->format == CSV_SWF
+                    ? "row has %zu fields, the Standard Workload Format has "
+                      "%zu"
+                    : "row has %zu fields, the header line has %zu",
+                count, csv->columns);
+        return CSV_ERROR;
+    }
+    return CSV_ROW;
+}
+
+struct csv_field csv_field(const struct csv *csv, size_t column)
+{
+    assert(column < csv->columns);
+    return csv->field[column];
+}
+
+struct err_pos csv_pos(const struct csv *csv, size_t column)
+{
+    assert(column < csv->columns);
+    return place(csv, csv->field[column].col);
+}
+
+uint64_t csv_blank_lines(const struct csv *csv)
+{
+    return csv->blank_lines;
+}
+
+const char *csv_path(struct arena *arena, const char *beside,
+                     const char *name)
+{
+    const char *slash = beside == NULL ? NULL : strrchr(beside, '/');
+    size_t folder;
+    char *path;
+
+    assert(name != NULL);
+    if (name[0] == '/' || slash == NULL)
+        return arena_text(arena, name);
+    folder = (size_t)(slash - beside) + 1;
+    path = arena_alloc(arena, folder + strlen(name) + 1, 1);
+    memcpy(path, beside, folder);
+    strcpy(path + folder, name);
+    return path;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * csv.h - rows of text files, split into fields, each with its place.
+ *
+ * Comma-separated with one header line (RFC 4180, a field may be quoted, but
+ * holds no line break), or the columns of the Standard Workload Format, which
+ * are separated by blanks and told by number, with comment lines that begin
+ * with ';'.  Streamed, plain or gzip.  Blank lines are no rows; they are
+ * counted.  A row that has not as many fields as the header is an error.
+ */
+#ifndef WORKLOADS_CSV_H
+#define WORKLOADS_CSV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/err.h"
+
+#define CSV_FIELDS_MAX 512u
+
+struct arena;
+struct csv;
+
+enum csv_format { CSV_COMMA, CSV_SWF };
+enum csv_step { CSV_ROW, CSV_END, CSV_ERROR };
+
+struct csv_field {
+    const char *text;           /* without blanks around it; NUL-terminated */
+    size_t bytes;
+    uint32_t col;               /* in the line, from 1 */
+};
+
+/* The csv lives in the arena, but owns the open file: csv_close returns it.
+ * NULL and an err if the file cannot be opened or has no good header. */
+struct csv *csv_open(struct arena *arena, const char *path,
+                     enum csv_format format, struct err *err);
+void csv_close(struct csv *csv);                        /* accepts NULL */
+
+/* Names of the columns, ends with NULL; for conf_nearest.  SWF's are those of
+ * its definition: "submit_time", "run_time" ... */
+const char *const *csv_names(const struct csv *csv);
+/* Index of a column, or SIZE_MAX. */
+size_t csv_find(const struct csv *csv, const char *name);
+
+enum csv_step csv_next(struct csv *csv, struct err *err);
+/* Of the row that csv_next read; good until the next call. */
+struct csv_field csv_field(const struct csv *csv, size_t column);
+/* Where that field stands; for messages. */
+struct err_pos csv_pos(const struct csv *csv, size_t column);
+uint64_t csv_blank_lines(const struct csv *csv);
+
+/* "folder of `beside`" + "/" + name; an absolute name is left as it is. */
+const char *csv_path(struct arena *arena, const char *beside,
+                     const char *name);
+
+#endif

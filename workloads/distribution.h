@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * distribution.h - random values as a workload file writes them.
+ *
+ * `12` and `{constant: 12}`, `{uniform: [a, b]}`, `{exponential: {mean: m}}`,
+ * `{lognormal: {mean: m, cv: c}}` (or log_mean and log_sd), `{weibull: {scale:
+ * s, shape: k}}`, `{gamma: {mean: m, cv: c}}`, `{pareto: {scale: s, shape:
+ * a}}`, `{empirical: file.csv}`; `min` and `max` beside it clamp each draw.
+ * The key that holds the distribution gives the unit: times are written `2h`
+ * and drawn in seconds.
+ */
+#ifndef WORKLOADS_DISTRIBUTION_H
+#define WORKLOADS_DISTRIBUTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/conf.h"
+
+struct arena;
+struct rng;
+
+enum distribution_kind {
+    DISTRIBUTION_CONSTANT, DISTRIBUTION_UNIFORM, DISTRIBUTION_EXPONENTIAL,
+    DISTRIBUTION_LOGNORMAL, DISTRIBUTION_WEIBULL, DISTRIBUTION_GAMMA,
+    DISTRIBUTION_PARETO, DISTRIBUTION_EMPIRICAL, DISTRIBUTION_KIND_COUNT
+};
+
+struct distribution {
+    enum distribution_kind kind;
+    double a, b;                /* parameters, see distribution.c */
+    double min, max;            /* clamps; -INFINITY, INFINITY: none */
+    const double *sample;       /* empirical */
+    size_t sample_count;
+};
+
+/* `type` is that of a drawn value: CONF_REAL, CONF_TIME (seconds) or
+ * CONF_BYTES.  Lives in the arena. */
+bool distribution_read(struct arena *arena, const struct conf_node *node,
+                       enum conf_type type, struct distribution *out,
+                       struct err *err);
+double distribution_draw(const struct distribution *distribution,
+                         struct rng *rng);
+/* The least value a draw can have: for range checks when a file is read. */
+double distribution_least(const struct distribution *distribution);
+/* Mean before clamping; INFINITY for a Pareto of shape <= 1. */
+double distribution_mean(const struct distribution *distribution);
+
+extern const struct conf_schema distribution_constant_schema,
+    distribution_uniform_schema, distribution_exponential_schema,
+    distribution_lognormal_schema, distribution_weibull_schema,
+    distribution_gamma_schema, distribution_pareto_schema,
+    distribution_empirical_schema;
+
+#endif

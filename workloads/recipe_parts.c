@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_parts.c - what recipes share: keys of roles, roles, phases.
+ *
+ * Assumptions, each a key that a workload may set: a GPU role takes
+ * CORES_PER_GPU cores per GPU (claim D3 asks for 4 below 7B parameters, 8
+ * from 13B; 6 lies between) and host memory for its process and its parked
+ * state; sequences are packed, so that time follows the mean length, while
+ * memory must hold the longest.
+ */
+#include "workloads/recipe.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue.h"
+#include "models/transfer.h"
+#include "sim/arena.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+#define CORES_PER_GPU       6       /* assumption, see above */
+#define HOST_BYTES_PER_GPU  16e9    /* assumption: process, pinned buffers */
+#define HOST_BYTES_PER_CORE 2e9     /* assumption: one worker, its batches */
+
+static const char *const start_choices[] = {"process", "wake", NULL};
+static const char *const reward_choices[] = {"cpu", "gpu", NULL};
+
+#define ROLE(NAME, TYPE, MEMBER, MIN, MAX, CHOICES, HELP) \
+    {NAME, TYPE, offsetof(struct role_keys, MEMBER), MIN, MAX, CONF_ABSENT, \
+     CHOICES, HELP}
+#define ROLE_GPUS \
+    ROLE("gpus", CONF_INT, gpus, 1, ROLE_GPUS_MAX, NULL, \
+         "GPUs the owner would like"), \
+    ROLE("min", CONF_INT, min, 1, ROLE_GPUS_MAX, NULL, \
+         "fewest GPUs it runs on; default: gpus"), \
+    ROLE("max", CONF_INT, max, 1, ROLE_GPUS_MAX, NULL, \
+         "most GPUs it can use; default: gpus")
+#define ROLE_PLACE \
+    ROLE("types", CONF_NODE, types, 0, 0, NULL, \
+         "GPU types, most wanted first; default: all that fit"), \
+    ROLE("pool", CONF_TEXT, pool, 0, 0, NULL, \
+         "pool of the cluster; default: any"), \
+    ROLE("cores", CONF_INT, cores, 0, 1e6, NULL, \
+         "cores per GPU; of a role without GPUs: in all"), \
+    ROLE("memory", CONF_BYTES, memory_bytes, 0, 1e18, NULL, \
+         "host memory per GPU; of a role without GPUs: in all")
+#define ROLE_START \
+    ROLE("start", CONF_CHOICE, start, 0, 0, start_choices, \
+         "what a new lease costs beside its bytes: a new process, or one " \
+         "that sleeps is woken")
+
+static const struct conf_field train_fields[] = {
+    ROLE_GPUS, ROLE_PLACE, ROLE_START};
+static const struct conf_field engine_fields[] = {
+    ROLE_GPUS, ROLE_PLACE, ROLE_START,
+    ROLE("tp", CONF_INT, tp, 1, 64, NULL, "GPUs of one replica; default 1"),
+    ROLE("precision", CONF_CHOICE, precision, 0, 0, precision_choices,
+         "of the weights served; default: the entry's"),
+    ROLE("concurrency", CONF_REAL, concurrency, 0, 1e6, NULL,
+         "responses in flight per replica; default: what memory holds"),
+};
+static const struct conf_field data_fields[] = {
+    ROLE("pool", CONF_TEXT, pool, 0, 0, NULL, "pool; default: any"),
+    ROLE("cores", CONF_INT, cores, 1, 1e6, NULL, "cores in all"),
+    ROLE("memory", CONF_BYTES, memory_bytes, 0, 1e18, NULL,
+         "host memory in all; default: 2 GB a core"),
+};
+static const struct conf_field trace_fields[] = {ROLE_PLACE};
+
+const struct conf_schema role_train_schema = {
+    "workload.mix[].train", "GPUs that train", train_fields,
+    COUNT(train_fields)};
+const struct conf_schema role_engine_schema = {
+    "workload.mix[].rollout", "GPUs that generate (infer: of batch-infer)",
+    engine_fields, COUNT(engine_fields)};
+const struct conf_schema role_data_schema = {
+    "workload.mix[].data", "cores that prepare data and score", data_fields,
+    COUNT(data_fields)};
+const struct conf_schema role_trace_schema = {
+    "workload.trace.role", "what a GPU of a trace job brings with it",
+    trace_fields, COUNT(trace_fields)};
+
+#define RESPONSE(NAME, MIN, MAX, FALLBACK, HELP) \
+    {#NAME, CONF_REAL, offsetof(struct response_keys, NAME), MIN, MAX, \
+     FALLBACK, NULL, HELP}
+static const struct conf_field response_fields[] = {
+    RESPONSE(mean, 1, 1e7, NULL, "mean tokens, before the cut at max"),
+    RESPONSE(cv, 0, 100, NULL, "standard deviation over mean (lognormal)"),
+    RESPONSE(max, 1, 1e7, NULL, "tokens at which generation stops"),
+};
+const struct conf_schema response_schema = {
+    "workload.mix[].response", "lengths of responses", response_fields,
+    COUNT(response_fields)};
+
+static const struct conf_field reward_fields[] = {
+    {"on", CONF_CHOICE, offsetof(struct reward_keys, on), 0, 0, "cpu",
+     reward_choices, "where responses are scored"},
+    {"core_time", CONF_TIME, offsetof(struct reward_keys, core_time_ns), 0,
+     1e6, CONF_ABSENT, NULL, "cpu: time of one core per response"},
+    {"model", CONF_TEXT, offsetof(struct reward_keys, model), 0, 0,
+     CONF_ABSENT, NULL, "gpu: reward model, on the rollout role"},
+};
+const struct conf_schema reward_schema = {
+    "workload.mix[].reward", "how responses are scored", reward_fields,
+    COUNT(reward_fields)};
+
+static const struct conf_field loader_fields[] = {
+    {"kind", CONF_CHOICE, offsetof(struct loader_keys, kind), 0, 0, NULL,
+     loader_kind_choices, "what is read and prepared"},
+    {"size", CONF_REAL, offsetof(struct loader_keys, size), 0, 1e12,
+     CONF_ABSENT, NULL, "tokens of a text, pixels of an image, seconds of a "
+     "video; default for tokens and text: sequence"},
+    {"per_sequence", CONF_REAL, offsetof(struct loader_keys, per_sequence),
+     0, 1e6, "1", NULL, "items in one training sequence"},
+    {"workers", CONF_INT, offsetof(struct loader_keys, workers), 0, 1e5, "0",
+     NULL, "loader processes per GPU; 0: one per core"},
+};
+const struct conf_schema loader_schema = {
+    "workload.mix[].loader", "storage and CPU work behind a sequence",
+    loader_fields, COUNT(loader_fields)};
+
+bool draft_model(const struct draft *draft, const char *key,
+                 const char *name, const struct llm **out)
+{
+    const struct catalogue *catalogue = draft->world->catalogue;
+    const struct conf_node *node = conf_get(draft->conf, key);
+    const char *near;
+
+    *out = catalogue_llm(catalogue, name);
+    if (*out != NULL)
+        return true;
+    if (node == NULL || conf_kind(node) != CONF_SCALAR)
+        node = draft->conf;
+    err_set(draft->world->err, ERR_REFERENCE, conf_pos(node),
+            "model names %s, which is no LLM of the catalogue", name);
+    near = conf_nearest(name, catalogue_names(catalogue, CATALOGUE_LLMS));
+    if (near != NULL)
+        err_hint(draft->world->err, "The nearest name is %s.", near);
+    return false;
+}
+
+/* A distribution that an entry may have; times must not be negative. */
+static bool read_times(const struct draft *draft,
+                       const struct conf_node *node, bool *has,
+                       struct distribution *out)
+{
+    *has = node != NULL;
+    if (node == NULL)
+        return true;
+    return distribution_read(draft->world->arena, node, CONF_TIME, out,
+                             draft->world->err);
+}
+
+static bool read_entry(struct draft *draft)
+{
+    struct recipe_keys *keys = &draft->keys;
+    struct entry *entry = &draft->entry;
+
+    entry->share = keys->share;
+    entry->tenant = keys->tenant;
+    entry->priority = (int32_t)keys->priority;
+    entry->steps_per_run = 1;
+    if (!read_times(draft, keys->limit, &entry->has_limit, &entry->limit) ||
+        !read_times(draft, keys->deadline, &entry->has_deadline,
+                    &entry->deadline))
+        return false;
+    return distribution_read(draft->world->arena, keys->steps, CONF_REAL,
+                             &entry->steps, draft->world->err);
+}
+
+bool draft_begin(struct draft *draft, const struct world *world,
+                 const struct conf_node *conf, const struct recipe *recipe)
+{
+    memset(draft, 0, sizeof *draft);
+    draft->world = world;
+    draft->conf = conf;
+    if (!conf_fill(conf, recipe->schema, &draft->keys, world->err))
+        return false;
+    if (draft->keys.name == NULL)
+        draft->keys.name = recipe->name;
+    if (!draft_model(draft, "model", draft->keys.model, &draft->llm) ||
+        !read_entry(draft))
+        return false;
+    draft->form = arena_alloc(world->arena, 1, sizeof *draft->form);
+    draft->form->name = draft->keys.name;
+    draft->form->recipe = recipe->name;
+    draft->entry.form = draft->form;
+    return true;
+}
+
+/* Runs of about a tenth of the mean job, so that rounding a job to whole runs
+ * moves its length by little, and a whole number of runs per checkpoint. */
+uint32_t draft_steps_per_run(struct draft *draft)
+{
+    double mean = fmin(distribution_mean(&draft->entry.steps),
+                       draft->entry.steps.max);
+    uint32_t every = (uint32_t)draft->keys.checkpoint_every;
+    uint32_t most = 1, run;
+
+    if (mean >= 10.0)
+        most = (uint32_t)fmin(mean / 10.0, 1e6);
+    run = every > 0 && every < most ? every : most;
+    while (every > 0 && every % run != 0)
+        run--;
+    draft->entry.steps_per_run = run;
+    return run;
+}
+
+struct train_shape draft_train_shape(const struct draft *draft,
+                                     double sequence_tokens)
+{
+    const struct recipe_keys *keys = &draft->keys;
+    struct train_shape shape = {
+        .llm = draft->llm,
+        .method = (enum train_method)keys->method,
+        .precision = (enum precision)keys->precision,
+        .zero = (int)keys->zero,
+        .recompute = (enum recompute)keys->recompute,
+        .sequence_tokens = sequence_tokens,
+        .micro_batch = keys->micro_batch,
+        .tp = (uint32_t)keys->tp,
+        .pp = (uint32_t)keys->pp,
+    };
+
+    if (shape.method != TRAIN_FULL)
+        shape.lora_params = memory_lora_params(draft->llm,
+                                               (double)keys->lora_rank);
+    return shape;
+}
+
+/* Keys of a role, with the recipe's defaults where it says nothing. */
+static bool role_fill(const struct draft *draft, const struct conf_node *conf,
+                      const struct conf_schema *schema, int start,
+                      struct role_keys *keys)
+{
+    memset(keys, 0, sizeof *keys);
+    keys->memory_bytes = -1.0;
+    keys->precision = -1;
+    keys->cores = -1;
+    keys->tp = 1;
+    keys->start = start;
+    return conf == NULL ||
+           conf_fill(conf, schema, keys, draft->world->err);
+}
+
+static struct role_spec *new_role(struct draft *draft, const char *name,
+                                  uint32_t *number)
+{
+    struct job_form *form = draft->form;
+
+    assert(form->role_count < FORM_ROLES_MAX);
+    *number = form->role_count++;
+    form->role[*number].name = name;
+    return &form->role[*number];
+}
+
+/* GPU counts of a role: min <= gpus <= max, all multiples. */
+static bool role_counts(const struct draft *draft,
+                        const struct conf_node *conf,
+                        const struct role_keys *keys, uint32_t multiple,
+                        struct role_spec *role)
+{
+    struct err_pos pos = conf_pos(conf != NULL ? conf : draft->conf);
+
+    role->gpus_multiple = multiple;
+    role->gpus = keys->gpus > 0 ? (uint32_t)keys->gpus : multiple;
+    role->gpus_min = keys->min > 0 ? (uint32_t)keys->min : role->gpus;
+    role->gpus_max = keys->max > 0 ? (uint32_t)keys->max : role->gpus;
+    if (role->gpus_min > role->gpus || role->gpus > role->gpus_max)
+        return err_set(draft->world->err, ERR_RANGE, pos,
+                       "role %s of %s must have min <= gpus <= max, found "
+                       "%u, %u and %u", role->name, draft->form->name,
+                       role->gpus_min, role->gpus, role->gpus_max);
+    if (role->gpus % multiple == 0 && role->gpus_min % multiple == 0 &&
+        role->gpus_max % multiple == 0)
+        return true;
+    return err_set(draft->world->err, ERR_RANGE, pos,
+                   "gpus, min and max of role %s of %s must be multiples of "
+                   "%u (tp times pp), found %u, %u and %u", role->name,
+                   draft->form->name, multiple, role->gpus, role->gpus_min,
+                   role->gpus_max);
+}
+
+static struct demand role_demand(const struct draft *draft,
+                                 const struct conf_node *conf,
+                                 const struct role_keys *keys)
+{
+    struct demand demand = {
+        draft->form->name, conf_pos(conf != NULL ? conf : draft->conf),
+        keys->types};
+
+    return demand;
+}
+
+/* Cores and memory per GPU, and pool. */
+static void role_host(const struct role_keys *keys, double state_bytes,
+                      struct role_spec *role)
+{
+    double memory = HOST_BYTES_PER_GPU + state_bytes;
+
+    if (keys->memory_bytes >= 0.0)
+        memory = keys->memory_bytes;
+    role->pool = keys->pool;
+    role->cores = keys->cores >= 0 ? (uint32_t)keys->cores : CORES_PER_GPU;
+    role->memory_bytes = (int64_t)memory;
+}
+
+bool draft_train_role(struct draft *draft, const struct train_shape *longest,
+                      double other_bytes, int start, uint32_t *number)
+{
+    const struct conf_node *conf = draft->keys.train;
+    struct role_spec *role = new_role(draft, "train", number);
+    struct role_keys keys;
+    struct memory_need need, wished;
+    struct demand demand;
+    const struct gpu_type *best;
+
+    if (!role_fill(draft, conf, &role_train_schema, start, &keys) ||
+        !role_counts(draft, conf, &keys, longest->tp * longest->pp, role))
+        return false;
+    need = memory_train(longest, role->gpus_min);
+    wished = memory_train(longest, role->gpus);
+    role->gpu_memory_bytes = need.total + other_bytes;
+    role->load_bytes = (wished.weights + wished.optimizer + other_bytes) *
+                       role->gpus;
+    role->save_bytes = transfer_checkpoint_bytes(longest);
+    role->start_s = transfer_start_s(keys.start == START_WAKE
+                                         ? TRANSFER_START_TRAIN_WAKE
+                                         : TRANSFER_START_PROCESS);
+    role_host(&keys, role->load_bytes / role->gpus, role);
+    demand = role_demand(draft, conf, &keys);
+    if (demand_types(draft->world, &demand, role, &best))
+        return demand_place(draft->world, &demand, role);
+    if (best != NULL)
+        demand_hint_train(draft->world, longest, other_bytes,
+                          role->gpus_min, best);
+    return false;
+}
+
+/* Least GPU memory in which one response of that context can be decoded. */
+static double engine_need(const struct rollout_shape *shape,
+                          double context_tokens)
+{
+    double low = 0.0;
+    double high = 2.0 * memory_decode(shape->llm, shape->precision, shape->tp,
+                                      1.0, context_tokens).total;
+
+    while (high - low > 1.0) {
+        double middle = (low + high) / 2.0;
+
+        if (memory_decode_batch_max(shape->llm, shape->precision, shape->tp,
+                                    context_tokens, middle) >= 1.0)
+            high = middle;
+        else
+            low = middle;
+    }
+    return ceil(high);
+}
+
+/* What would make an engine fit: more GPUs per replica, or fewer bits. */
+static void engine_hint(const struct draft *draft,
+                        const struct rollout_shape *shape,
+                        double context_tokens, const struct gpu_type *gpu)
+{
+    struct rollout_shape next = *shape;
+
+    for (next.tp *= 2; next.tp <= 64; next.tp *= 2)
+        if (engine_need(&next, context_tokens) <= gpu->memory_bytes)
+            break;
+    if (next.tp <= 64) {
+        err_hint(draft->world->err, "It would fit with tp: %u.", next.tp);
+        return;
+    }
+    next.tp = shape->tp;
+    next.precision = PRECISION_INT4;
+    if (engine_need(&next, context_tokens) <= gpu->memory_bytes)
+        err_hint(draft->world->err, "It would fit with precision: int4.");
+    else
+        err_hint(draft->world->err, "Neither tp up to 64 nor precision: int4 "
+                                    "makes it fit; it takes a smaller model, "
+                                    "shorter responses or larger GPUs.");
+}
+
+bool draft_engine_role(struct draft *draft, const char *name,
+                       const struct conf_node *conf, double context_tokens,
+                       int start, struct rollout_shape *shape,
+                       uint32_t *number)
+{
+    struct role_spec *role = new_role(draft, name, number);
+    struct role_keys keys;
+    struct demand demand;
+    const struct gpu_type *best;
+    double weights;
+
+    if (!role_fill(draft, conf, &role_engine_schema, start, &keys) ||
+        !role_counts(draft, conf, &keys, (uint32_t)keys.tp, role))
+        return false;
+    shape->tp = (uint32_t)keys.tp;
+    shape->precision = (enum precision)(keys.precision >= 0
+                                            ? keys.precision
+                                            : draft->keys.precision);
+    shape->concurrency_max = keys.concurrency;
+    weights = memory_weight_bytes(shape->llm, shape->precision);
+    role->gpu_memory_bytes = engine_need(shape, context_tokens);
+    role->load_bytes = weights * (role->gpus / shape->tp);
+    role->start_s = transfer_start_s(keys.start == START_WAKE
+                                         ? TRANSFER_START_SERVE_WAKE
+                                         : TRANSFER_START_SERVE);
+    role_host(&keys, weights / shape->tp, role);
+    demand = role_demand(draft, conf, &keys);
+    if (demand_types(draft->world, &demand, role, &best))
+        return demand_place(draft->world, &demand, role);
+    if (best != NULL)
+        engine_hint(draft, shape, context_tokens, best);
+    return false;
+}
+
+bool draft_data_role(struct draft *draft, const struct conf_node *conf,
+                     uint32_t cores, uint32_t *number)
+{
+    struct role_spec *role = new_role(draft, "data", number);
+    struct role_keys keys;
+    struct demand demand;
+
+    if (!role_fill(draft, conf, &role_data_schema, START_PROCESS, &keys))
+        return false;
+    role->cores = keys.cores > 0 ? (uint32_t)keys.cores : cores;
+    role->pool = keys.pool;
+    role->memory_bytes = (int64_t)(keys.memory_bytes >= 0.0
+                                       ? keys.memory_bytes
+                                       : HOST_BYTES_PER_CORE * role->cores);
+    demand = role_demand(draft, conf, &keys);
+    return demand_place(draft->world, &demand, role);
+}
+
+uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
+                     const char *name, uint32_t role, uint32_t after_mask,
+                     const struct phase_law *law)
+{
+    struct job_form *form = draft->form;
+    struct phase_law *kept = arena_alloc(draft->world->arena, 1,
+                                         sizeof *kept);
+    uint32_t number = form->phase_count++;
+    struct phase_spec *phase = &form->phase[number];
+
+    assert(number < FORM_PHASES_MAX && role < form->role_count);
+    assert(after_mask >> number == 0);  /* only earlier ones: no circle */
+    *kept = *law;
+    phase->kind = kind;
+    phase->name = name;
+    phase->role = role;
+    phase->after_mask = after_mask;
+    phase->every = 1;
+    phase->law = kept;
+    return number;
+}
+
+void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
+                      uint32_t role, uint32_t after)
+{
+    uint32_t every = (uint32_t)draft->keys.checkpoint_every;
+    struct phase_law law = {.kind = LAW_CHECKPOINT};
+    uint32_t number;
+
+    if (every == 0)
+        return;
+    law.storage_bytes = transfer_checkpoint_bytes(shape);
+    number = draft_phase(draft, PHASE_CHECKPOINT, "checkpoint", role,
+                         1u << after, &law);
+    every /= draft->entry.steps_per_run;
+    draft->form->phase[number].every = every > 0 ? every : 1;
+}
+
+bool draft_response(const struct draft *draft, struct response_keys *out)
+{
+    const struct conf_node *conf = draft->keys.response;
+
+    if (!conf_fill(conf, &response_schema, out, draft->world->err))
+        return false;
+    if (out->max >= out->mean)
+        return true;
+    return err_set(draft->world->err, ERR_RANGE, conf_pos(conf),
+                   "max of response must be at least its mean, found %g and "
+                   "%g", out->max, out->mean);
+}
+
+/* E[min(X, M)] of a lognormal X: m P(Z < d - s) + M P(Z > d), with
+ * d = (ln M - mu) / s (Klugman et al., Loss Models, limited expected value). */
+double response_mean_cut(const struct response_keys *response)
+{
+    double s = sqrt(log1p(response->cv * response->cv));
+    double mu = log(response->mean) - s * s / 2.0;
+    double d;
+
+    if (s <= 0.0)
+        return fmin(response->mean, response->max);
+    d = (log(response->max) - mu) / s;
+    return response->mean * 0.5 * erfc(-(d - s) / sqrt(2.0)) +
+           response->max * 0.5 * erfc(d / sqrt(2.0));
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_train.c - pretrain, sft, lora, multimodal: one role that trains.
+ *
+ * A run of the graph is a pipeline of many optimizer steps, fed by a loader,
+ * then a checkpoint where one is due.  The loader works on the cores of the
+ * train role, or, if `data` is given, on CPU nodes of its own: then a phase
+ * `preprocess` runs beside `train`, and the slower of the two sets the pace
+ * (claim A5).  What CPU nodes send is not charged to the network.
+ */
+#include "workloads/recipe.h"
+
+#include "models/loader.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+#define KEYS_OF_TRAIN_JOB(METHOD) \
+    KEYS_OF_ENTRY, KEYS_OF_MODEL, KEYS_OF_TRAINING(METHOD), \
+    KEY("batch", CONF_REAL, batch, 1, 1e7, NULL, NULL, \
+        "sequences per optimizer step, all replicas"), \
+    KEY("sequence", CONF_REAL, sequence, 1, 1e8, NULL, NULL, \
+        "tokens of a sequence"), \
+    KEY("checkpoint_every", CONF_INT, checkpoint_every, 0, 1e9, "100", \
+        NULL, "optimizer steps between checkpoints; 0: none"), \
+    KEY("data", CONF_NODE, data, 0, 0, CONF_ABSENT, NULL, \
+        "CPU nodes that prepare data: cores, memory, pool")
+#define KEY_LOADER(FALLBACK) \
+    KEY("loader", CONF_NODE, loader, 0, 0, FALLBACK, NULL, \
+        "what is read for a sequence: kind, size, per_sequence, workers")
+
+static const struct conf_field full_fields[] = {
+    KEYS_OF_TRAIN_JOB("full"), KEY_LOADER(CONF_ABSENT)};
+static const struct conf_field lora_fields[] = {
+    KEYS_OF_TRAIN_JOB("lora"), KEY_LOADER(CONF_ABSENT)};
+static const struct conf_field multimodal_fields[] = {
+    KEYS_OF_TRAIN_JOB("full"), KEY_LOADER(NULL)};
+
+static bool read_loader(const struct draft *draft, int kind,
+                        struct loader_keys *out)
+{
+    const struct conf_node *conf = draft->keys.loader;
+
+    *out = (struct loader_keys){.kind = kind, .per_sequence = 1.0};
+    if (conf != NULL &&
+        !conf_fill(conf, &loader_schema, out, draft->world->err))
+        return false;
+    if (out->size == 0.0 && out->kind != LOADER_IMAGE &&
+        out->kind != LOADER_VIDEO)
+        out->size = draft->keys.sequence;
+    if (out->size > 0.0)
+        return true;
+    return err_set(draft->world->err, ERR_SCHEMA, conf_pos(conf),
+                   "size is missing: pixels of an image, seconds of a "
+                   "video");
+}
+
+/* What a whole training sequence costs: its items, all of them. */
+static struct loader_item sequence_item(const struct loader_keys *keys)
+{
+    struct loader_item item = loader_item((enum loader_kind)keys->kind,
+                                          keys->size);
+
+    item.core_s *= keys->per_sequence;
+    item.storage_bytes *= keys->per_sequence;
+    item.gpu_bytes *= keys->per_sequence;
+    return item;
+}
+
+/* Data prepared on CPU nodes beside the training; what is left to the train
+ * role is the copy to its GPUs. */
+static bool add_preprocess(struct draft *draft, struct phase_law *train)
+{
+    double sequences = train->sequences * train->repeats;
+    struct phase_law law = {
+        .kind = LAW_CPU,
+        .core_s = train->item.core_s * sequences,
+        .storage_bytes = train->item.storage_bytes * sequences,
+    };
+    uint32_t role;
+
+    if (!draft_data_role(draft, draft->keys.data, 8, &role))
+        return false;
+    train->item.core_s = 0.0;
+    train->item.storage_bytes = 0.0;
+    draft_phase(draft, PHASE_PREPROCESS, "preprocess", role, 0, &law);
+    return true;
+}
+
+static bool expand(const struct recipe *recipe, const struct world *world,
+                   const struct conf_node *conf, struct entry *out)
+{
+    struct draft draft;
+    struct loader_keys loader;
+    struct train_shape shape;
+    struct phase_law law = {.kind = LAW_TRAIN};
+    uint32_t role, train;
+
+    if (!draft_begin(&draft, world, conf, recipe) ||
+        !read_loader(&draft, recipe->loader_kind, &loader))
+        return false;
+    shape = draft_train_shape(&draft, draft.keys.sequence);
+    if (!draft_train_role(&draft, &shape, 0.0, START_PROCESS, &role))
+        return false;
+    law.train = shape;
+    law.sequences = draft.keys.batch;
+    law.repeats = draft_steps_per_run(&draft);
+    law.item = sequence_item(&loader);
+    law.loader_workers = (uint32_t)loader.workers;
+    if (draft.keys.data != NULL && !add_preprocess(&draft, &law))
+        return false;
+    train = draft_phase(&draft, PHASE_TRAIN, "train", role, 0, &law);
+    draft_checkpoint(&draft, &shape, role, train);
+    *out = draft.entry;
+    return true;
+}
+
+/* ---- the recipes ------------------------------------------------------ */
+
+const struct conf_schema recipe_pretrain_schema = {
+    "workload.mix[].pretrain", "training from scratch on token streams",
+    full_fields, COUNT(full_fields)};
+const struct conf_schema recipe_sft_schema = {
+    "workload.mix[].sft", "supervised fine-tuning on texts", full_fields,
+    COUNT(full_fields)};
+const struct conf_schema recipe_lora_schema = {
+    "workload.mix[].lora", "fine-tuning of adapters on texts", lora_fields,
+    COUNT(lora_fields)};
+const struct conf_schema recipe_multimodal_schema = {
+    "workload.mix[].multimodal", "training on images or video and text",
+    multimodal_fields, COUNT(multimodal_fields)};
+
+const struct recipe recipe_pretrain = {
+    "pretrain", "train all weights on streams of tokens", &recipe_pretrain_schema,
+    expand, LOADER_TOKENS};
+const struct recipe recipe_sft = {
+    "sft", "supervised fine-tuning on texts that the loader tokenizes",
+    &recipe_sft_schema, expand, LOADER_TEXT};
+const struct recipe recipe_lora = {
+    "lora", "fine-tuning of low-rank adapters", &recipe_lora_schema, expand,
+    LOADER_TEXT};
+const struct recipe recipe_multimodal = {
+    "multimodal", "training on images or video, decoded by CPUs",
+    &recipe_multimodal_schema, expand, LOADER_IMAGE};

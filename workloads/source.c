@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * source.c - a workload file into jobs: a mix of recipes, or a trace.
+ *
+ * What a job is like is fixed by (seed, replica, number of the job) alone:
+ * kind, steps, limit, deadline and lengths come from streams of their own that
+ * begin anew with every job, so that a change of one key, or of the arrival
+ * rate, moves nothing else (common random numbers).
+ */
+#include "workloads/source.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/conf.h"
+#include "sim/rng.h"
+#include "workloads/arrival.h"
+#include "workloads/recipe.h"
+#include "workloads/trace.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+struct workload_keys {
+    const char *name;
+    const struct conf_node *arrival, *mix, *trace;
+    int64_t jobs, for_ns;
+};
+
+#define WORKLOAD(NAME, TYPE, MEMBER, MAX, HELP) \
+    {NAME, TYPE, offsetof(struct workload_keys, MEMBER), 0, MAX, \
+     CONF_ABSENT, NULL, HELP}
+static const struct conf_field workload_fields[] = {
+    WORKLOAD("name", CONF_TEXT, name, 0, "what the workload is called"),
+    WORKLOAD("arrival", CONF_NODE, arrival, 0, "when jobs arrive"),
+    {"jobs", CONF_INT, offsetof(struct workload_keys, jobs), 1, 4e9,
+     CONF_ABSENT, NULL, "so many jobs"},
+    {"for", CONF_TIME, offsetof(struct workload_keys, for_ns), 1e-9, 9e9,
+     CONF_ABSENT, NULL, "jobs that arrive before this time"},
+    WORKLOAD("mix", CONF_NODE, mix, 0, "list of kinds of jobs"),
+    WORKLOAD("trace", CONF_NODE, trace, 0,
+             "jobs of a file; instead of arrival, mix, jobs and for"),
+};
+const struct conf_schema workload_schema = {
+    "workload", "where jobs come from", workload_fields,
+    COUNT(workload_fields)};
+
+struct workload_spec {
+    struct arrival arrival;
+    uint64_t jobs_max;          /* UINT64_MAX: no limit */
+    int64_t for_ns;             /* CLOCK_NEVER_NS: no limit */
+    struct entry *entry;
+    double *share;
+    size_t entry_count;
+    const struct trace_spec *trace;     /* NULL: a mix */
+};
+
+struct source {
+    const struct workload_spec *spec;
+    uint64_t seed;
+    uint32_t replica;
+    uint64_t jobs;
+    struct arrival_clock clock;
+    struct trace *trace;
+};
+
+/* ---- reading ---------------------------------------------------------- */
+
+static bool read_entry(const struct world *world,
+                       const struct conf_node *conf, struct entry *out)
+{
+    const struct conf_node *name;
+    const char *near;
+
+    if (conf_kind(conf) != CONF_MAP)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
+                       "an entry of mix must be a mapping such as {recipe: "
+                       "sft, ...}");
+    name = conf_get(conf, "recipe");
+    if (name == NULL || conf_kind(name) != CONF_SCALAR)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
+                       "recipe is missing: what kind of job this is");
+    for (size_t i = 0; i < recipe_count; i++)
+        if (strcmp(recipe_table[i]->name, conf_text(name)) == 0)
+            return recipe_table[i]->expand(recipe_table[i], world, conf,
+                                           out);
+    err_set(world->err, ERR_REFERENCE, conf_pos(name),
+            "%s is no recipe; allowed are pretrain, sft, lora, dpo, grpo, "
+            "batch-infer, multimodal", conf_text(name));
+    if (strcmp(conf_text(name), "trace") == 0)
+        return err_hint(world->err, "A trace stands under the key trace of "
+                                    "the workload, not in a mix.");
+    near = conf_nearest(conf_text(name), recipe_names);
+    if (near != NULL)
+        err_hint(world->err, "Did you mean %s?", near);
+    return false;
+}
+
+static bool names_differ(const struct workload_spec *spec, size_t i,
+                         struct err_pos pos, struct err *err)
+{
+    for (size_t j = 0; j < i; j++)
+        if (strcmp(spec->entry[i].form->name, spec->entry[j].form->name) == 0)
+            return err_set(err, ERR_SCHEMA, pos,
+                           "two entries of mix are called %s; give each a "
+                           "name", spec->entry[i].form->name);
+    return true;
+}
+
+static bool read_mix(struct workload_spec *spec, const struct world *world,
+                     const struct conf_node *list)
+{
+    double sum = 0.0;
+    size_t count = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
+
+    if (count == 0)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(list),
+                       "mix must be a list of entries such as {recipe: sft, "
+                       "...}");
+    spec->entry = arena_alloc(world->arena, count, sizeof *spec->entry);
+    spec->share = arena_alloc(world->arena, count, sizeof *spec->share);
+    spec->entry_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *item = conf_item(list, i);
+
+        if (!read_entry(world, item, &spec->entry[i]) ||
+            !names_differ(spec, i, conf_pos(item), world->err))
+            return false;
+        spec->share[i] = spec->entry[i].share;
+        sum += spec->share[i];
+    }
+    if (sum > 0.0)
+        return true;
+    return err_set(world->err, ERR_RANGE, conf_pos(list),
+                   "at least one share of mix must be greater than 0");
+}
+
+static bool read_synthetic(struct workload_spec *spec,
+                           const struct world *world,
+                           const struct conf_node *conf,
+                           const struct workload_keys *keys)
+{
+    if (keys->arrival == NULL || keys->mix == NULL)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
+                       "%s is missing: a workload has arrival and mix, or "
+                       "trace", keys->arrival == NULL ? "arrival" : "mix");
+    if (!arrival_read(world->arena, keys->arrival, &spec->arrival,
+                      world->err))
+        return false;
+    spec->jobs_max = keys->jobs > 0 ? (uint64_t)keys->jobs : UINT64_MAX;
+    spec->for_ns = keys->for_ns > 0 ? keys->for_ns : CLOCK_NEVER_NS;
+    if (keys->jobs == 0 && (spec->arrival.process == ARRIVAL_ALL_AT_ONCE ||
+                            (keys->for_ns == 0 &&
+                             spec->arrival.time_count == 0)))
+        return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
+                       "jobs%s is missing: when do arrivals end",
+                       spec->arrival.process == ARRIVAL_ALL_AT_ONCE
+                           ? "" : " or for");
+    return read_mix(spec, world, keys->mix);
+}
+
+static bool read_trace(struct workload_spec *spec, const struct world *world,
+                       const struct conf_node *conf,
+                       const struct workload_keys *keys)
+{
+    static const char *const apart[] = {"arrival", "mix", "jobs", "for"};
+
+    for (size_t i = 0; i < COUNT(apart); i++)
+        if (conf_get(conf, apart[i]) != NULL)
+            return err_set(world->err, ERR_SCHEMA,
+                           conf_pos(conf_get(conf, apart[i])),
+                           "%s has no meaning beside trace%s", apart[i],
+                           i < 2 ? "" : "; use its slice");
+    spec->trace = trace_read(world, keys->trace);
+    return spec->trace != NULL;
+}
+
+const struct workload_spec *workload_read(struct arena *arena,
+                                          const struct conf_node *conf,
+                                          const struct catalogue *catalogue,
+                                          const struct cluster_spec *cluster,
+                                          struct err *err)
+{
+    struct world world = {arena, catalogue, cluster, err};
+    struct workload_spec *spec = arena_alloc(arena, 1, sizeof *spec);
+    struct workload_keys keys = {0};
+    bool good;
+
+    assert(conf != NULL && catalogue != NULL && cluster != NULL);
+    if (!conf_fill(conf, &workload_schema, &keys, err))
+        return NULL;
+    good = keys.trace != NULL ? read_trace(spec, &world, conf, &keys)
+                              : read_synthetic(spec, &world, conf, &keys);
+    return good ? spec : NULL;
+}
+
+/* ---- what a workload is ----------------------------------------------- */
+
+size_t workload_form_count(const struct workload_spec *spec)
+{
+    return spec->trace != NULL ? 1 : spec->entry_count;
+}
+
+const struct job_form *workload_form(const struct workload_spec *spec,
+                                     size_t i)
+{
+    assert(i < workload_form_count(spec));
+    return spec->trace != NULL ? trace_form(spec->trace)
+                               : spec->entry[i].form;
+}
+
+struct source_counts workload_counts(const struct workload_spec *spec)
+{
+    return spec->trace != NULL ? trace_counts(spec->trace)
+                               : (struct source_counts){0};
+}
+
+enum workload_estimate workload_estimate(const struct workload_spec *spec)
+{
+    return spec->trace != NULL ? trace_estimate(spec->trace)
+                               : ESTIMATE_EXACT;
+}
+
+const char *workload_recipe(size_t i, const char **summary)
+{
+    if (i >= recipe_count)
+        return NULL;
+    *summary = recipe_table[i]->summary;
+    return recipe_table[i]->name;
+}
+
+/* ---- a trial's stream ------------------------------------------------- */
+
+struct source *source_open(struct arena *arena,
+                           const struct workload_spec *spec, uint64_t seed,
+                           uint32_t replica, struct err *err)
+{
+    struct source *source = arena_alloc(arena, 1, sizeof *source);
+
+    assert(spec != NULL);
+    source->spec = spec;
+    source->seed = seed;
+    source->replica = replica;
+    if (spec->trace == NULL) {
+        arrival_start(&source->clock, &spec->arrival, seed, replica);
+        return source;
+    }
+    source->trace = trace_open(arena, spec->trace, err);
+    return source->trace != NULL ? source : NULL;
+}
+
+/* The stream of one property of the job that is being made. */
+static struct rng job_stream(const struct source *source, const char *name)
+{
+    struct rng rng;
+
+    rng_init(&rng, source->seed, name,
+             (uint64_t)source->replica << 32 | source->jobs);
+    return rng;
+}
+
+/* A drawn time in ns, at least 1; CLOCK_NEVER_NS where it does not fit. */
+static int64_t draw_time(const struct source *source, const char *stream,
+                         const struct distribution *distribution)
+{
+    struct rng rng = job_stream(source, stream);
+    int64_t ns;
+
+    if (!clock_ns_from_s(distribution_draw(distribution, &rng), &ns))
+        return CLOCK_NEVER_NS;
+    return ns > 0 ? ns : 1;
+}
+
+/* Whole runs of the graph, at least one. */
+static uint32_t draw_steps(const struct source *source,
+                           const struct entry *entry)
+{
+    struct rng rng = job_stream(source, "steps");
+    double steps = distribution_draw(&entry->steps, &rng);
+    double runs = round(steps / entry->steps_per_run);
+
+    if (!(runs >= 1.0))
+        return 1;
+    return runs < 1e9 ? (uint32_t)runs : 1000000000u;
+}
+
+static void make_job(const struct source *source, int64_t now_ns,
+                     struct job_birth *birth)
+{
+    const struct workload_spec *spec = source->spec;
+    struct rng mix = job_stream(source, "mix");
+    struct rng truth = job_stream(source, "truth");
+    const struct entry *entry =
+        &spec->entry[rng_pick(&mix, spec->share, spec->entry_count)];
+    struct job_request *request = &birth->request;
+    int64_t after_ns;
+
+    memset(birth, 0, sizeof *birth);
+    request->id.i = (uint32_t)source->jobs;
+    request->tenant = entry->tenant;
+    request->form = entry->form;
+    request->submit_ns = now_ns;
+    request->priority = entry->priority;
+    request->steps = draw_steps(source, entry);
+    request->deadline_ns = CLOCK_NEVER_NS;
+    if (entry->has_limit)
+        request->limit_ns = draw_time(source, "limit", &entry->limit);
+    if (entry->has_deadline) {
+        after_ns = draw_time(source, "deadline", &entry->deadline);
+        if (after_ns < CLOCK_NEVER_NS - now_ns)
+            request->deadline_ns = now_ns + after_ns;
+    }
+    birth->truth.seed = rng_u64(&truth);
+}
+
+enum source_step source_next(struct source *source, struct job_birth *birth,
+                             struct err *err)
+{
+    int64_t now_ns;
+
+    if (source->trace != NULL)
+        return trace_next(source->trace, birth, err);
+    if (source->jobs >= source->spec->jobs_max || source->jobs >= ID_NONE)
+        return SOURCE_END;
+    now_ns = arrival_next(&source->clock);
+    if (now_ns >= source->spec->for_ns)
+        return SOURCE_END;
+    make_job(source, now_ns, birth);
+    source->jobs++;
+    return SOURCE_JOB;
+}
+
+void source_close(struct source *source)
+{
+    if (source != NULL)
+        trace_close(source->trace);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trace.h - a file of past jobs: CSV whose columns the workload names, or SWF.
+ *
+ * The file is read once when the workload is read, which finds every fault
+ * before a run and counts what was left out, and streamed again by every
+ * trial.  Nothing is sorted, mended or left out unless the workload asks, and
+ * then it is counted.
+ */
+#ifndef WORKLOADS_TRACE_H
+#define WORKLOADS_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "workloads/demand.h"
+#include "workloads/source.h"
+
+struct trace_spec;
+struct trace;
+
+const struct trace_spec *trace_read(const struct world *world,
+                                    const struct conf_node *conf);
+const struct job_form *trace_form(const struct trace_spec *spec);
+struct source_counts trace_counts(const struct trace_spec *spec);
+enum workload_estimate trace_estimate(const struct trace_spec *spec);
+
+/* A trial's walk through the file; texts of jobs live in the arena. */
+struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
+                         struct err *err);
+enum source_step trace_next(struct trace *trace, struct job_birth *birth,
+                            struct err *err);
+void trace_close(struct trace *trace);                  /* accepts NULL */
+
+extern const struct conf_schema trace_schema, trace_columns_schema,
+    trace_slice_schema, trace_skip_schema;
+
+#endif
