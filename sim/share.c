@@ -36,7 +36,8 @@
 #define RIPPLE_MIN 48u
 #define RIPPLE_PART 12u
 #define RIPPLE_ROUND_MAX 12u
-/* When more than live / ALL_PART of the net changed, fill all of it. */
+/* A component of more than live / ALL_PART is not followed to its end: filling
+ * the whole net is as right and costs less. */
 #define ALL_PART 4u
 /* Levels and loads that differ by less are the same to a ripple. */
 #define TOLERANCE 1e-13
@@ -776,25 +777,27 @@ static void choose_all(struct share *share)
     for (i = 0; i < share->link_count; i++)
         if (share->link[i].member_count > 0)
             choose_link(share, i);
-    for (i = 0; i < share->flow_count; i++)
-        if (share->flow[i].live && share->flow[i].use_count > 0)
-            choose_flow(share, i);
+    for (i = 0; i < share->flow_count; i++) {
+        struct share_flow *flow = &share->flow[i];
+
+        if (!flow->live || flow->use_count == 0 || flow->mark != SHARE_OUT)
+            continue;
+        flow->mark = SHARE_CHOSEN;
+        list_push(&share->set, i);
+    }
 }
 
 static void solve_large(struct share *share)
 {
     uint32_t dirty_count = share->dirty_flow.count + share->dirty_link.count;
-    bool most = dirty_count > share->live_count / ALL_PART;
+    uint32_t most = share->live_count / ALL_PART;
 
     part_begin(share);
-    if (!most) {
-        choose_dirty(share);
-        if (ripple(share))
-            return;
-        choose_component(share, UINT32_MAX);
-    } else {
+    choose_dirty(share);
+    if (dirty_count <= most && ripple(share))
+        return;
+    if (dirty_count > most || !choose_component(share, most))
         choose_all(share);
-    }
     fill(share, true);
 }
 
