@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * catalogue_test.c - every entry loads, has its source, and can be overridden.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "models/catalogue.h"
+#include "sim/arena.h"
+#include "sim/err.h"
+#include "tests/law_aids.h"
+
+static void catalogue_has_the_types_that_the_manual_promises(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    const char *const gpu[] = {
+        "t4", "l4", "a10", "l40s", "v100-32", "rtx-3090", "rtx-4090",
+        "a100-40", "a100-80", "h20", "h100", "h200", "b200", "ascend-910b"
+    };
+    const char *const cpu[] = {
+        "xeon-silver-4310", "xeon-platinum-8380", "xeon-platinum-8480+",
+        "epyc-7763", "epyc-7742", "epyc-9654"
+    };
+    const char *const llm[] = {
+        "qwen2.5-0.5b", "llama-3.2-1b", "qwen2.5-7b", "llama-2-7b",
+        "llama-3-8b", "llama-2-13b", "qwen2.5-32b", "llama-3-70b",
+        "llama-3.1-405b", "gpt-3-175b", "mixtral-8x7b", "qwen3-30b-a3b",
+        "deepseek-v3"
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof gpu / sizeof *gpu; i++) {
+        assert_non_null(catalogue_gpu(aids.catalogue, gpu[i]));
+    }
+    for (size_t i = 0; i < sizeof cpu / sizeof *cpu; i++) {
+        assert_non_null(catalogue_cpu(aids.catalogue, cpu[i]));
+    }
+    for (size_t i = 0; i < sizeof llm / sizeof *llm; i++) {
+        assert_non_null(catalogue_llm(aids.catalogue, llm[i]));
+    }
+    assert_null(catalogue_gpu(aids.catalogue, "a100"));
+    law_aids_free(&aids);
+}
+
+static void gpu_rates_never_exceed_their_peaks(void **state)
+{
+    struct law_aids aids = law_aids_new();
+
+    (void)state;
+    for (size_t i = 0; i < catalogue_gpu_count(aids.catalogue); i++) {
+        const struct gpu_type *g = catalogue_gpu_at(aids.catalogue, i);
+        assert_int_equal(g->index, i);
+        assert_true(g->memory_bps_sustained <= g->memory_bps);
+        assert_true(g->idle_w > 0.0 && g->idle_w < g->tdp_w);
+        assert_true(g->pcie_bps > 0.0);
+        assert_true(g->flops_sustained[PRECISION_FP16] > 0.0);
+        for (int p = 0; p < PRECISION_COUNT; p++) {
+            assert_true(g->flops_sustained[p] <= g->flops_peak[p]);
+        }
+    }
+    law_aids_free(&aids);
+}
+
+static void every_entry_names_its_source(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    const struct catalogue *c = aids.catalogue;
+
+    (void)state;
+    for (size_t i = 0; i < catalogue_gpu_count(c); i++) {
+        assert_true(strlen(catalogue_gpu_at(c, i)->source) > 8);
+    }
+    for (size_t i = 0; i < catalogue_cpu_count(c); i++) {
+        assert_true(strlen(catalogue_cpu_at(c, i)->source) > 8);
+    }
+    for (size_t i = 0; i < catalogue_link_count(c); i++) {
+        assert_true(strlen(catalogue_link_at(c, i)->source) > 8);
+    }
+    for (size_t i = 0; i < catalogue_price_count(c); i++) {
+        assert_true(strlen(catalogue_price_at(c, i)->source) > 8);
+    }
+    for (size_t i = 0; i < catalogue_llm_count(c); i++) {
+        assert_true(strlen(catalogue_llm_at(c, i)->source) > 8);
+    }
+    const struct gpu_type *t4 = catalogue_gpu(c, "t4");
+    assert_non_null(strstr(catalogue_source(t4->sources, "fp16_sustained",
+                                            t4->source), "demoBERT"));
+    assert_ptr_equal(catalogue_source(t4->sources, "fp32", t4->source),
+                     t4->source);
+    law_aids_free(&aids);
+}
+
+/* The parameters that the architecture implies: two tables (one if tied),
+ * q, k, v, o and the MLP of every layer; norms and biases are below 0.2%. */
+static void model_sizes_follow_from_their_layers(void **state)
+{
+    struct law_aids aids = law_aids_new();
+
+    (void)state;
+    for (size_t i = 0; i < catalogue_llm_count(aids.catalogue); i++) {
+        const struct llm *m = catalogue_llm_at(aids.catalogue, i);
+        double h = m->hidden;
+        double experts = m->experts > 0 ? m->experts : 1.0;
+        double q = 2.0 * h * m->heads * m->head_dim;
+        double kv = 2.0 * h * m->kv_heads * m->head_dim;
+        double mlp = experts * m->ffn_matrices * h * m->ffn;
+        double tables = (m->tied ? 1.0 : 2.0) * m->vocab * h;
+        double sum = m->layers * (q + kv + mlp) + tables;
+        if (strcmp(m->name, "deepseek-v3") == 0) {
+            continue;   /* latent attention and three dense layers */
+        }
+        assert_true(law_error(sum, m->params) < 0.01);
+        assert_true(m->params_active <= m->params);
+    }
+    law_aids_free(&aids);
+}
+
+static void prices_fall_from_on_demand_to_reserved_to_owned(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    const char *const of[] = { "t4", "a100-80", "h100", "b200", "core" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const struct price *p[3];
+        for (int k = 0; k < 3; k++) {
+            p[k] = catalogue_price_of(aids.catalogue, of[i],
+                                      (enum price_kind)k);
+            assert_non_null(p[k]);
+        }
+        assert_true(p[0]->usd_per_h > p[1]->usd_per_h);
+        assert_true(p[1]->usd_per_h > p[2]->usd_per_h);
+        assert_true(p[0]->energy_included && !p[2]->energy_included);
+    }
+    assert_null(catalogue_price_of(aids.catalogue, "h20", PRICE_ON_DEMAND));
+    law_aids_free(&aids);
+}
+
+/* Writes text to a new file, loads the catalogue with it, removes it. */
+static const struct catalogue *load_with(struct arena *arena,
+                                         const char *text, struct err *err)
+{
+    char folder[] = "/tmp/catalogue_test.XXXXXX";
+    char path[64];
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/extra.yaml", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    fclose(file);
+    const char *kept = arena_text(arena, path);
+    const struct catalogue *c = catalogue_load(arena, &kept, 1, err);
+    remove(path);
+    rmdir(folder);
+    return c;
+}
+
+static void user_file_overrides_single_keys_and_adds_entries(void **state)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c = load_with(arena,
+        "gpus:\n"
+        "  a100-80: {tdp: 300W}\n"
+        "  mine: {memory: 10GiB, memory_bandwidth: 1TB/s,\n"
+        "    memory_bandwidth_sustained: 0.9TB/s, fp16: 10TFLOPS,\n"
+        "    fp16_sustained: 5TFLOPS, pcie: pcie4, tdp: 100W, source: me}\n",
+        &err);
+
+    (void)state;
+    assert_non_null(c);
+    const struct gpu_type *a100 = catalogue_gpu(c, "a100-80");
+    const struct gpu_type *mine = catalogue_gpu(c, "mine");
+    assert_true(a100->tdp_w == 300.0);
+    assert_true(a100->memory_bytes == 80.0 * 1073741824.0);
+    assert_non_null(mine);
+    assert_true(mine->flops_sustained[PRECISION_FP16] == 5e12);
+    assert_true(mine->nvlink_bps == 0.0);
+    arena_free(arena);
+}
+
+static void expect_error(const char *text, enum err_kind kind,
+                         const char *part)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+
+    assert_null(load_with(arena, text, &err));
+    assert_int_equal(err.kind, kind);
+    if (!strstr(err.text, part) && !strstr(err.hint, part)) {
+        print_error("no '%s' in: %s %s\n", part, err.text, err.hint);
+        fail();
+    }
+    assert_true(err.pos.line > 0);
+    arena_free(arena);
+}
+
+static void faulty_user_files_are_located_errors(void **state)
+{
+    (void)state;
+    expect_error("gpu:\n  x: {}\n", ERR_SCHEMA, "gpus");
+    expect_error("gpus:\n  x: {tdp: 100W}\n", ERR_SCHEMA, "memory");
+    expect_error("gpus:\n  t4: {tpd: 100W}\n", ERR_SCHEMA, "tdp");
+    expect_error("gpus:\n  t4: {pcie: pcie44}\n", ERR_REFERENCE, "pcie4");
+    expect_error("prices:\n  x: {of: a100-8, price: 1USD/h, source: me}\n",
+                 ERR_REFERENCE, "a100-80");
+    expect_error("gpus: 3\n", ERR_SCHEMA, "mapping");
+    expect_error("llms:\n  mixtral-8x7b: {params_active: 1e12}\n",
+                 ERR_RANGE, "active");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(catalogue_has_the_types_that_the_manual_promises),
+        cmocka_unit_test(gpu_rates_never_exceed_their_peaks),
+        cmocka_unit_test(every_entry_names_its_source),
+        cmocka_unit_test(model_sizes_follow_from_their_layers),
+        cmocka_unit_test(prices_fall_from_on_demand_to_reserved_to_owned),
+        cmocka_unit_test(user_file_overrides_single_keys_and_adds_entries),
+        cmocka_unit_test(faulty_user_files_are_located_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
