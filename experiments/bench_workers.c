@@ -108,7 +108,7 @@ static void *workers_make(uint64_t size, bool quick)
     struct work *work = calloc(1, sizeof *work);
     (void)size;
     assert(work != NULL);
-    work->event_count = quick ? 50000 : 500000;
+    work->event_count = quick ? 200000 : 500000;
     return work;
 }
 

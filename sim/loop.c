@@ -15,12 +15,12 @@
 #include "sim/queue.h"
 
 struct loop {
-    struct queue queue;
     int64_t now_ns;
     struct loop_limits limits;
     uint64_t event_count;
     uint64_t digest;
     bool stopped;
+    struct queue queue;
 };
 
 struct loop *loop_new(struct loop_limits limits)
@@ -62,10 +62,9 @@ enum loop_end loop_run(struct loop *loop)
     struct queue *queue = &loop->queue;
     uint64_t until_ns = (uint64_t)loop->limits.until_ns;
     while (!loop->stopped) {
-        const struct queue_entry *first = queue_peek(queue);
-        if (first == NULL)
+        struct queue_entry entry;
+        if (!queue_peek(queue, &entry))
             return LOOP_DRAINED;
-        struct queue_entry entry = *first;
         if (entry.time_ns > until_ns) {
             loop->now_ns = (int64_t)until_ns;
             return LOOP_TIME_LIMIT;
@@ -73,7 +72,7 @@ enum loop_end loop_run(struct loop *loop)
         if (loop->event_count >= loop->limits.event_count_max)
             return LOOP_EVENT_LIMIT;
         struct queue_record record = queue->record[queue_slot(&entry)];
-        queue_pop(queue, entry);
+        queue_pop(queue, &entry);
         loop->now_ns = (int64_t)entry.time_ns;
         loop->event_count++;
         loop->digest = digest_event(loop->digest, entry.time_ns,

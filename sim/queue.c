@@ -15,8 +15,14 @@
 #include <string.h>
 
 #define CHUNK_BLOCKS 32u
+#define RANK_BITS (64u - QUEUE_RANK_SHIFT)
+#define PLACE_BITS 5u           /* QUEUE_SORT_MAX places */
 #define FIRST_RECORDS 256u
 #define MANY_RECORDS 4096u
+
+_Static_assert(RANK_BITS + PLACE_BITS <= 2 * QUEUE_DIGIT_BITS,
+               "a sort key fits in a word below the top level");
+_Static_assert(1u << PLACE_BITS >= QUEUE_SORT_MAX, "a place fits in its bits");
 
 struct queue_chunk {
     struct queue_chunk *next;
@@ -24,19 +30,23 @@ struct queue_chunk {
     struct queue_block block[CHUNK_BLOCKS];
 };
 
-static void chain_init(struct queue_chain *chain)
+/* The slot before the first entry stays zero: see queue_insert_near. */
+static void near_start(struct queue *queue)
 {
-    *chain = (struct queue_chain){.write = QUEUE_BLOCK_ENTRIES};
+    queue->near_time_ns[0] = 0;
+    queue->near_order[0] = 0;
+    queue->near_head = 1;
+    queue->near_tail = 1;
 }
 
+/* Everything empty: near alone holds what comes, up to a small number. */
 void queue_init(struct queue *queue)
 {
     memset(queue, 0, sizeof *queue);
     queue->free_slot = QUEUE_NO_SLOT;
-    for (size_t i = 0; i < LOOP_RANK_COUNT; i++)
-        chain_init(&queue->rank_fifo[i]);
-    for (size_t i = 0; i < QUEUE_LEVEL_COUNT * QUEUE_DIGIT_COUNT; i++)
-        chain_init(&queue->bucket[i]);
+    near_start(queue);
+    queue->near_limit = UINT64_MAX;
+    queue->near_max = QUEUE_NEAR_ALONE_MAX;
 }
 
 void queue_clear(struct queue *queue)
@@ -58,7 +68,7 @@ size_t queue_held_bytes(const struct queue *queue)
 
 /* More records, all on the free list, lowest slot first.  By a quarter once
  * there are many: an event may take 64 bytes, records that wait included. */
-void queue_grow(struct queue *queue)
+static void grow_records(struct queue *queue)
 {
     uint32_t old = queue->record_room;
     uint32_t room = old < FIRST_RECORDS ? FIRST_RECORDS
@@ -79,6 +89,15 @@ void queue_grow(struct queue *queue)
     queue->free_slot = old;
 }
 
+struct loop_handle queue_push_grown(struct queue *queue, uint64_t order,
+                                    uint64_t time_ns, loop_fn *fn, void *self,
+                                    uint64_t arg)
+{
+    grow_records(queue);
+    return queue_push(queue, time_ns, (uint32_t)(order >> QUEUE_RANK_SHIFT),
+                      fn, self, arg);
+}
+
 static void give_block(struct queue *queue, struct queue_block *block)
 {
     block->next = queue->free_block;
@@ -96,69 +115,96 @@ static void more_blocks(struct queue *queue)
         give_block(queue, &chunk->block[i]);
 }
 
-void queue_extend(struct queue *queue, struct queue_chain *chain)
+static bool chain_is_empty(const struct queue_chain *chain)
 {
-    assert(chain->write == QUEUE_BLOCK_ENTRIES);
+    return chain->head == NULL;
+}
+
+static struct queue_block *last_block(const struct queue_chain *chain)
+{
+    return (struct queue_block *)(void *)
+        ((char *)(chain->end - QUEUE_BLOCK_ENTRIES) -
+         offsetof(struct queue_block, entry));
+}
+
+/* A chain that gets its first block is marked in the masks. */
+static void mark(struct queue *queue, const struct queue_chain *chain)
+{
+    if (chain >= queue->bucket &&
+        chain < queue->bucket + QUEUE_BUCKET_COUNT) {
+        uint32_t index = (uint32_t)(chain - queue->bucket);
+        uint32_t level = index / QUEUE_DIGIT_COUNT;
+        queue->level_mask |= 1u << level;
+        queue->digit_mask[level] |= 1u << index % QUEUE_DIGIT_COUNT;
+    } else {
+        queue->rank_mask |= 1u << (chain - queue->rank_fifo);
+    }
+}
+
+struct loop_handle queue_push_extended(struct queue *queue,
+                                       struct queue_chain *chain,
+                                       struct queue_entry entry)
+{
+    assert(chain->write == chain->end);
     if (queue->free_block == NULL)
         more_blocks(queue);
     struct queue_block *block = queue->free_block;
     queue->free_block = block->next;
     block->next = NULL;
-    if (chain->tail == NULL) {
+    if (chain_is_empty(chain)) {
         chain->head = block;
-        chain->read = 0;
+        mark(queue, chain);
     } else {
-        chain->tail->next = block;
+        last_block(chain)->next = block;
     }
-    chain->tail = block;
-    chain->write = 0;
+    block->entry[0] = entry;
+    chain->write = block->entry + 1;
+    chain->end = block->entry + QUEUE_BLOCK_ENTRIES;
+    return queue_handle(entry);
 }
 
-/* Entries of the first block of a chain. */
-static uint32_t block_end(const struct queue_chain *chain,
-                          const struct queue_block *block)
+/* How many entries of a block are in use. */
+static size_t block_fill(const struct queue_chain *chain,
+                         const struct queue_block *block)
 {
-    return block == chain->tail ? chain->write : QUEUE_BLOCK_ENTRIES;
-}
-
-/* Takes the whole chain away and leaves it empty. */
-static struct queue_chain take_chain(struct queue_chain *chain)
-{
-    struct queue_chain taken = *chain;
-    chain_init(chain);
-    return taken;
+    return block->next != NULL ? QUEUE_BLOCK_ENTRIES
+                               : (size_t)(chain->write - block->entry);
 }
 
 static struct queue_chain take_bucket(struct queue *queue, uint32_t level,
                                       uint32_t digit)
 {
+    struct queue_chain *bucket =
+        &queue->bucket[level * QUEUE_DIGIT_COUNT + digit];
+    struct queue_chain taken = *bucket;
+    assert(!chain_is_empty(bucket) && bucket->read == 0);
+    memset(bucket, 0, sizeof *bucket);
     queue->digit_mask[level] &= ~(1u << digit);
     if (queue->digit_mask[level] == 0)
         queue->level_mask &= ~(1u << level);
-    return take_chain(&queue->bucket[level * QUEUE_DIGIT_COUNT + digit]);
+    return taken;
 }
 
 /* The head of near, else the first of the lowest FIFO, goes. */
 void queue_drop_front(struct queue *queue)
 {
     if (queue->near_head != queue->near_tail) {
-        queue->near_head++;
+        queue_drop_near(queue);
         return;
     }
     assert(queue->rank_mask != 0);
     uint32_t rank = (uint32_t)__builtin_ctz(queue->rank_mask);
     struct queue_chain *fifo = &queue->rank_fifo[rank];
+    struct queue_block *block = fifo->head;
     fifo->read++;
-    fifo->count--;
-    if (fifo->count == 0) {
-        give_block(queue, fifo->head);
-        chain_init(fifo);
+    if (fifo->read < block_fill(fifo, block))
+        return;
+    fifo->head = block->next;
+    fifo->read = 0;
+    give_block(queue, block);
+    if (chain_is_empty(fifo)) {
+        memset(fifo, 0, sizeof *fifo);
         queue->rank_mask &= ~(1u << rank);
-    } else if (fifo->read == QUEUE_BLOCK_ENTRIES) {
-        struct queue_block *block = fifo->head;
-        fifo->head = block->next;
-        fifo->read = 0;
-        give_block(queue, block);
     }
 }
 
@@ -167,11 +213,11 @@ void queue_drop_front(struct queue *queue)
 static void refile(struct queue *queue, struct queue_chain chain)
 {
     struct queue_block *block = chain.head;
-    uint32_t i = chain.read;
+    size_t i = chain.read;
     while (block != NULL) {
         struct queue_block *next = block->next;
-        uint32_t end = block_end(&chain, block);
-        for (; i < end; i++) {
+        size_t fill = block_fill(&chain, block);
+        for (; i < fill; i++) {
             if (queue->dead_count != 0 &&
                 queue_is_dead(queue, &block->entry[i]))
                 queue->dead_count--;
@@ -188,22 +234,20 @@ static void refile(struct queue *queue, struct queue_chain chain)
  * times stand in one chain before and after, so their order stays. */
 static void rebuild(struct queue *queue, uint64_t base)
 {
-    struct queue_chain all[QUEUE_LEVEL_COUNT * QUEUE_DIGIT_COUNT];
+    struct queue_chain bucket[QUEUE_BUCKET_COUNT];
     struct queue_chain fifo[LOOP_RANK_COUNT];
-    memcpy(all, queue->bucket, sizeof all);
+    memcpy(bucket, queue->bucket, sizeof bucket);
     memcpy(fifo, queue->rank_fifo, sizeof fifo);
-    for (size_t i = 0; i < QUEUE_LEVEL_COUNT * QUEUE_DIGIT_COUNT; i++)
-        chain_init(&queue->bucket[i]);
-    for (size_t i = 0; i < LOOP_RANK_COUNT; i++)
-        chain_init(&queue->rank_fifo[i]);
+    memset(queue->bucket, 0, sizeof queue->bucket);
+    memset(queue->rank_fifo, 0, sizeof queue->rank_fifo);
     memset(queue->digit_mask, 0, sizeof queue->digit_mask);
     queue->level_mask = 0;
     queue->rank_mask = 0;
     queue->base = base;
     for (size_t i = 0; i < LOOP_RANK_COUNT; i++)
         refile(queue, fifo[i]);
-    for (size_t i = 0; i < QUEUE_LEVEL_COUNT * QUEUE_DIGIT_COUNT; i++)
-        refile(queue, all[i]);
+    for (size_t i = 0; i < QUEUE_BUCKET_COUNT; i++)
+        refile(queue, bucket[i]);
 }
 
 void queue_sweep(struct queue *queue)
@@ -216,54 +260,98 @@ void queue_sweep(struct queue *queue)
  * entries lie before every other and at or after now, so now is a base for
  * all, and one that leaves the buckets as they are unless base was later,
  * which is so only after a run that stopped short of its next event. */
-void queue_make_room(struct queue *queue)
+static void make_room(struct queue *queue)
 {
     uint32_t count = queue->near_tail - queue->near_head;
-    const struct queue_entry *near = queue->near + queue->near_head;
-    assert(count <= QUEUE_NEAR_MAX);
-    if (count < QUEUE_NEAR_MAX) {
-        memmove(queue->near, near, count * sizeof *near);
-        queue->near_head = 0;
-        queue->near_tail = count;
+    const uint64_t *time_ns = queue->near_time_ns + queue->near_head;
+    const uint64_t *order = queue->near_order + queue->near_head;
+    assert(count <= queue->near_max);
+    if (count < queue->near_max) {
+        memmove(queue->near_time_ns + 1, time_ns, count * sizeof *time_ns);
+        memmove(queue->near_order + 1, order, count * sizeof *order);
+        queue->near_head = 1;
+        queue->near_tail = 1 + count;
         return;
     }
     if (queue->now < queue->base)
         rebuild(queue, queue->now);
     queue->base = queue->now;
     queue->near_limit = queue->now;
+    queue->near_max = QUEUE_NEAR_MAX;
     for (uint32_t i = 0; i < count; i++)
-        queue_file(queue, near[i]);
-    queue->near_head = 0;
-    queue->near_tail = 0;
+        queue_file(queue, (struct queue_entry){time_ns[i], order[i]});
+    near_start(queue);
 }
 
-/* A bucket becomes near, sorted and without the dead. */
-static void fill_near(struct queue *queue, struct queue_chain chain)
+struct loop_handle queue_push_crowded(struct queue *queue,
+                                      struct queue_entry entry)
 {
-    assert(queue->near_head == queue->near_tail);
-    assert(chain.count <= QUEUE_SORT_MAX);
-    queue->near_head = 0;
-    queue->near_tail = 0;
-    assert(chain.head == chain.tail);
-    for (uint32_t i = chain.read; i < chain.write; i++) {
-        struct queue_entry entry = chain.head->entry[i];
-        __builtin_prefetch(&queue->record[queue_slot(&entry)]);
-        queue_insert_near(queue, entry);
+    make_room(queue);
+    if (entry.time_ns >= queue->near_limit)
+        return queue_file(queue, entry);
+    queue_insert_near(queue, entry);
+    return queue_handle(entry);
+}
+
+static size_t count_less(const uint64_t *key, size_t count, uint64_t than)
+{
+    size_t less = 0;
+    for (size_t i = 0; i < count; i += 8)
+        less += (size_t)(key[i] < than) + (size_t)(key[i + 1] < than) +
+                (size_t)(key[i + 2] < than) + (size_t)(key[i + 3] < than) +
+                (size_t)(key[i + 4] < than) + (size_t)(key[i + 5] < than) +
+                (size_t)(key[i + 6] < than) + (size_t)(key[i + 7] < than);
+    return less;
+}
+
+/* A bucket becomes near, sorted by counting for each entry those that go
+ * before it: more compares than insertion needs, but none is a branch, and a
+ * wrong guess costs more than ten compares.  (time, rank, place) fits in one
+ * word, as the bucket is not of the top level; the keys are filled up to a
+ * multiple of eight with ones that go before nothing. */
+static void fill_near(struct queue *queue, const struct queue_entry *entry,
+                      size_t count, uint64_t start_ns)
+{
+    uint64_t key[QUEUE_SORT_MAX];
+    size_t i = 0;
+    assert(count > 0 && count <= QUEUE_SORT_MAX);
+    near_start(queue);
+    queue->near_tail += (uint32_t)count;
+    for (; i < count; i++) {
+        __builtin_prefetch(&queue->record[queue_slot(&entry[i])]);
+        key[i] = (entry[i].time_ns - start_ns) << (RANK_BITS + PLACE_BITS) |
+                 (uint64_t)queue_rank(&entry[i]) << PLACE_BITS | i;
     }
-    give_block(queue, chain.head);
+    for (; i % 8 != 0; i++)
+        key[i] = UINT64_MAX;
+    for (size_t k = 0; k < count; k++) {
+        size_t at = 1 + count_less(key, i, key[k]);
+        queue->near_time_ns[at] = entry[k].time_ns;
+        queue->near_order[at] = entry[k].order;
+    }
 }
 
 static uint64_t least_time(const struct queue_chain *chain)
 {
     uint64_t least = UINT64_MAX;
-    uint32_t i = chain->read;
     for (const struct queue_block *block = chain->head; block != NULL;
-         block = block->next, i = 0) {
-        for (; i < block_end(chain, block); i++)
+         block = block->next) {
+        size_t fill = block_fill(chain, block);
+        for (size_t i = 0; i < fill; i++)
             if (block->entry[i].time_ns < least)
                 least = block->entry[i].time_ns;
     }
     return least;
+}
+
+/* Nothing is left: near takes what comes. */
+static void start_alone(struct queue *queue)
+{
+    assert(queue->live_count == 0 && queue->dead_count == 0);
+    near_start(queue);
+    queue->base = queue->now;
+    queue->near_limit = UINT64_MAX;
+    queue->near_max = QUEUE_NEAR_ALONE_MAX;
 }
 
 bool queue_refill(struct queue *queue)
@@ -271,23 +359,30 @@ bool queue_refill(struct queue *queue)
     assert(queue->rank_mask == 0);
     assert(queue->near_head == queue->near_tail);
     if (queue->level_mask == 0) {
-        assert(queue->live_count == 0 && queue->dead_count == 0);
-        queue->base = queue->now;
-        queue->near_limit = queue->now;
+        start_alone(queue);
         return false;
     }
     uint32_t level = (uint32_t)__builtin_ctz(queue->level_mask);
     uint32_t digit = (uint32_t)__builtin_ctz(queue->digit_mask[level]);
     struct queue_chain chain = take_bucket(queue, level, digit);
-    if (chain.count > QUEUE_SORT_MAX) {
+    size_t count = block_fill(&chain, chain.head);
+    if (chain.head->next != NULL || count > QUEUE_SORT_MAX ||
+        (level == QUEUE_LEVEL_COUNT - 1 && count > 1)) {
         queue->base = least_time(&chain);
         queue->near_limit = queue->base;
+        queue->near_max = QUEUE_NEAR_MAX;
         refile(queue, chain);
         return true;
     }
     uint32_t shift = level * QUEUE_DIGIT_BITS;
-    uint64_t time_ns = chain.head->entry[chain.read].time_ns;
-    queue->near_limit = ((time_ns >> shift) + 1) << shift;
-    fill_near(queue, chain);
+    uint64_t start_ns = chain.head->entry->time_ns >> shift << shift;
+    queue->near_limit = start_ns + (UINT64_C(1) << shift);
+    queue->near_max = QUEUE_NEAR_MAX;
+    if (queue->level_mask == 0 && count <= QUEUE_NEAR_ALONE_MAX / 2) {
+        queue->near_limit = UINT64_MAX;
+        queue->near_max = QUEUE_NEAR_ALONE_MAX;
+    }
+    fill_near(queue, chain.head->entry, count, start_ns);
+    give_block(queue, chain.head);
     return true;
 }

@@ -7,7 +7,8 @@
  * time never goes back, so a key need only be filed by the highest digit in
  * which it differs from a base that lies at or before every key:
  *
- *   near        a sorted array; everything before near_limit is here
+ *   near        a sorted list; everything before near_limit is here, and all
+ *               there is while that is little
  *   rank_fifo   keys equal to base, one FIFO per rank
  *   bucket      all others, by (level, digit) of that highest digit; unsorted
  *
@@ -30,12 +31,14 @@
 
 #include "sim/loop.h"
 
-#define QUEUE_DIGIT_BITS 2u
+#define QUEUE_DIGIT_BITS 4u
 #define QUEUE_LEVEL_COUNT (64u / QUEUE_DIGIT_BITS)
 #define QUEUE_DIGIT_COUNT (1u << QUEUE_DIGIT_BITS)
+#define QUEUE_BUCKET_COUNT (QUEUE_LEVEL_COUNT * QUEUE_DIGIT_COUNT)
 #define QUEUE_NEAR_MAX 128u     /* above it, near is filed into buckets */
+#define QUEUE_NEAR_ALONE_MAX 32u    /* the same while all buckets are empty */
 #define QUEUE_NEAR_ROOM 256u    /* so that near is seldom moved to its start */
-#define QUEUE_SORT_MAX 48u      /* a bucket up to this size is sorted whole */
+#define QUEUE_SORT_MAX 32u      /* a bucket up to this size is sorted whole */
 #define QUEUE_DEAD_SLACK 4096u
 #define QUEUE_BLOCK_ENTRIES 63u /* with its link, a block is 1 KiB */
 #define QUEUE_GENERATION_MAX ((UINT32_C(1) << 29) - 1)
@@ -62,11 +65,13 @@ struct queue_block {
     struct queue_entry entry[QUEUE_BLOCK_ENTRIES];
 };
 
-/* A FIFO of entries; empty: tail is NULL and write is "full". */
+/* A FIFO of entries in blocks.  The next goes to *write, and write == end is
+ * the end of the last block; empty: all NULL.  Only rank_fifo is read from its
+ * front, so elsewhere read is 0. */
 struct queue_chain {
-    struct queue_block *head, *tail;
-    uint32_t read, write;
-    uint64_t count;
+    struct queue_block *head;
+    struct queue_entry *write, *end;
+    uint64_t read;
 };
 
 struct queue {
@@ -74,15 +79,19 @@ struct queue {
     uint64_t base;
     uint64_t now;               /* time of the last event popped */
     uint32_t near_head, near_tail;
+    uint32_t near_max;          /* NEAR_MAX, or NEAR_ALONE_MAX */
     uint32_t rank_mask;         /* bit r: rank_fifo[r] is not empty */
     uint32_t level_mask;        /* bit l: some bucket of level l is not empty */
     struct queue_record *record;
     uint32_t free_slot, record_count, record_room;
     uint64_t live_count, dead_count;
-    struct queue_entry near[QUEUE_NEAR_ROOM];
+    /* Two arrays, because what is written in halves and soon read whole, as
+     * the compiler would move pairs, waits for both writes to reach memory. */
+    uint64_t near_time_ns[QUEUE_NEAR_ROOM];
+    uint64_t near_order[QUEUE_NEAR_ROOM];
     struct queue_chain rank_fifo[LOOP_RANK_COUNT];
     uint32_t digit_mask[QUEUE_LEVEL_COUNT];
-    struct queue_chain bucket[QUEUE_LEVEL_COUNT * QUEUE_DIGIT_COUNT];
+    struct queue_chain bucket[QUEUE_BUCKET_COUNT];
     struct queue_block *free_block;
     struct queue_chunk *chunk;  /* what malloc gave, to give back */
     size_t chunk_count;
@@ -92,10 +101,16 @@ void queue_init(struct queue *queue);
 void queue_clear(struct queue *queue);          /* returns all memory */
 size_t queue_held_bytes(const struct queue *queue);
 
-/* Parts that are seldom run; the inline functions below call them. */
-void queue_grow(struct queue *queue);
-void queue_extend(struct queue *queue, struct queue_chain *chain);
-void queue_make_room(struct queue *queue);
+/* Parts that are seldom run.  Those of queue_push finish it, so that it calls
+ * nothing it must come back from and saves no registers. */
+struct loop_handle queue_push_grown(struct queue *queue, uint64_t order,
+                                    uint64_t time_ns, loop_fn *fn, void *self,
+                                    uint64_t arg);
+struct loop_handle queue_push_extended(struct queue *queue,
+                                       struct queue_chain *chain,
+                                       struct queue_entry entry);
+struct loop_handle queue_push_crowded(struct queue *queue,
+                                      struct queue_entry entry);
 void queue_sweep(struct queue *queue);
 bool queue_refill(struct queue *queue);         /* false: nothing is left */
 void queue_drop_front(struct queue *queue);
@@ -122,71 +137,63 @@ static inline bool queue_is_dead(const struct queue *queue,
            queue_generation(entry);
 }
 
-static inline void queue_append(struct queue *queue, struct queue_chain *chain,
-                                struct queue_entry entry)
+static inline struct loop_handle queue_handle(struct queue_entry entry)
 {
-    if (chain->write == QUEUE_BLOCK_ENTRIES)
-        queue_extend(queue, chain);
-    chain->tail->entry[chain->write++] = entry;
-    chain->count++;
+    return (struct loop_handle){.slot = queue_slot(&entry),
+                                .generation = queue_generation(&entry)};
 }
 
-/* Files an entry at or after base by the highest digit that differs. */
-static inline void queue_file(struct queue *queue, struct queue_entry entry)
+/* Where an entry at or after base belongs: by the highest digit that differs
+ * from base, or by its rank if none does. */
+static inline struct queue_chain *queue_chain_for(struct queue *queue,
+                                                  struct queue_entry entry)
 {
     uint64_t differs = entry.time_ns ^ queue->base;
-    if (differs == 0) {
-        uint32_t rank = queue_rank(&entry);
-        queue->rank_mask |= 1u << rank;
-        queue_append(queue, &queue->rank_fifo[rank], entry);
-        return;
-    }
+    if (differs == 0)
+        return &queue->rank_fifo[queue_rank(&entry)];
     uint32_t level = (uint32_t)(63 - __builtin_clzll(differs)) /
                      QUEUE_DIGIT_BITS;
     uint32_t digit = (uint32_t)(entry.time_ns >> level * QUEUE_DIGIT_BITS) &
                      (QUEUE_DIGIT_COUNT - 1);
-    queue->level_mask |= 1u << level;
-    queue->digit_mask[level] |= 1u << digit;
-    queue_append(queue, &queue->bucket[level * QUEUE_DIGIT_COUNT + digit],
-                 entry);
+    return &queue->bucket[level * QUEUE_DIGIT_COUNT + digit];
 }
 
-/* Whether a goes behind a new entry b: later, or as late with a higher rank.
- * Not behind an equal one, which was pushed before. */
-static inline bool queue_after(const struct queue_entry *a, uint64_t time_ns,
-                               uint64_t order_end)
+static inline struct loop_handle queue_file(struct queue *queue,
+                                            struct queue_entry entry)
 {
-    return (a->time_ns > time_ns) |
-           ((a->time_ns == time_ns) & (a->order >= order_end));
+    struct queue_chain *chain = queue_chain_for(queue, entry);
+    if (chain->write == chain->end)
+        return queue_push_extended(queue, chain, entry);
+    *chain->write++ = entry;
+    return queue_handle(entry);
 }
 
-/* near must have room. */
+/* near must have room.  The entry goes before those that are later, or as late
+ * with a higher rank, but not before an equal one: that was pushed first.  The
+ * slot before near_head is all zero, which goes before everything. */
 static inline void queue_insert_near(struct queue *queue,
                                      struct queue_entry entry)
 {
     uint64_t rank_end = (uint64_t)(queue_rank(&entry) + 1) << QUEUE_RANK_SHIFT;
-    struct queue_entry *first = queue->near + queue->near_head;
-    struct queue_entry *at = queue->near + queue->near_tail++;
-    while (at > first && queue_after(at - 1, entry.time_ns, rank_end)) {
-        *at = *(at - 1);
+    uint64_t *time_ns = queue->near_time_ns;
+    uint64_t *order = queue->near_order;
+    uint32_t at = queue->near_tail++;
+    while (time_ns[at - 1] > entry.time_ns ||
+           (time_ns[at - 1] == entry.time_ns && order[at - 1] >= rank_end)) {
+        time_ns[at] = time_ns[at - 1];
+        order[at] = order[at - 1];
         at--;
     }
-    *at = entry;
+    time_ns[at] = entry.time_ns;
+    order[at] = entry.order;
 }
 
-static inline void queue_push_entry(struct queue *queue,
-                                    struct queue_entry entry)
+/* The slots that near has left are zeroed: queue_insert_near stops there. */
+static inline void queue_drop_near(struct queue *queue)
 {
-    if (entry.time_ns < queue->near_limit) {
-        if (queue->near_tail == QUEUE_NEAR_ROOM ||
-            queue->near_tail - queue->near_head == QUEUE_NEAR_MAX)
-            queue_make_room(queue);
-        if (entry.time_ns < queue->near_limit) {
-            queue_insert_near(queue, entry);
-            return;
-        }
-    }
-    queue_file(queue, entry);
+    queue->near_time_ns[queue->near_head] = 0;
+    queue->near_order[queue->near_head] = 0;
+    queue->near_head++;
 }
 
 static inline struct loop_handle queue_push(struct queue *queue,
@@ -194,23 +201,27 @@ static inline struct loop_handle queue_push(struct queue *queue,
                                             loop_fn *fn, void *self,
                                             uint64_t arg)
 {
-    if (queue->free_slot == QUEUE_NO_SLOT)
-        queue_grow(queue);
+    uint64_t order = (uint64_t)rank << QUEUE_RANK_SHIFT;
     uint32_t slot = queue->free_slot;
+    if (slot == QUEUE_NO_SLOT)
+        return queue_push_grown(queue, order, time_ns, fn, self, arg);
     struct queue_record *record = &queue->record[slot];
     queue->free_slot = record->next_free;
+    queue->live_count++;
     record->fn = fn;
     record->self = self;
     record->arg = arg;
-    uint32_t generation = record->generation;
     struct queue_entry entry = {
         .time_ns = time_ns,
-        .order = (uint64_t)rank << QUEUE_RANK_SHIFT |
-                 (uint64_t)generation << 32 | slot,
+        .order = order | (uint64_t)record->generation << 32 | slot,
     };
-    queue->live_count++;
-    queue_push_entry(queue, entry);
-    return (struct loop_handle){.slot = slot, .generation = generation};
+    if (time_ns >= queue->near_limit)
+        return queue_file(queue, entry);
+    if (queue->near_tail == QUEUE_NEAR_ROOM ||
+        queue->near_tail - queue->near_head == queue->near_max)
+        return queue_push_crowded(queue, entry);
+    queue_insert_near(queue, entry);
+    return queue_handle(entry);
 }
 
 /* A slot that has used up its generations is not used again, so an old handle
@@ -239,38 +250,39 @@ static inline bool queue_cancel(struct queue *queue, struct loop_handle handle)
     return true;
 }
 
-/* The first live entry, or NULL.  Good until the next push or pop. */
-static inline const struct queue_entry *queue_peek(struct queue *queue)
+/* The first live entry; false: there is none. */
+static inline bool queue_peek(struct queue *queue, struct queue_entry *first)
 {
     for (;;) {
-        const struct queue_entry *entry;
         if (queue->near_head != queue->near_tail) {
-            entry = &queue->near[queue->near_head];
+            first->time_ns = queue->near_time_ns[queue->near_head];
+            first->order = queue->near_order[queue->near_head];
         } else if (queue->rank_mask != 0) {
             const struct queue_chain *fifo =
                 &queue->rank_fifo[__builtin_ctz(queue->rank_mask)];
-            entry = &fifo->head->entry[fifo->read];
+            *first = fifo->head->entry[fifo->read];
         } else {
             if (!queue_refill(queue))
-                return NULL;
+                return false;
             continue;
         }
-        if (!queue_is_dead(queue, entry))
-            return entry;
+        if (!queue_is_dead(queue, first))
+            return true;
         queue->dead_count--;
         queue_drop_front(queue);
     }
 }
 
-/* Takes what queue_peek returned out of the queue and frees its record. */
-static inline void queue_pop(struct queue *queue, struct queue_entry entry)
+/* Takes what queue_peek gave out of the queue and frees its record. */
+static inline void queue_pop(struct queue *queue,
+                             const struct queue_entry *first)
 {
     if (queue->near_head != queue->near_tail)
-        queue->near_head++;
+        queue_drop_near(queue);
     else
         queue_drop_front(queue);
-    queue->now = entry.time_ns;
-    queue_release(queue, queue_slot(&entry));
+    queue->now = first->time_ns;
+    queue_release(queue, queue_slot(first));
 }
 
 #endif

@@ -80,7 +80,10 @@ static inline double rng_exponential(struct rng *rng, double mean)
     uint64_t draw = bits >> 11;
     if (__builtin_expect(draw < layer->inside, 1))
         return mean * ((double)(int64_t)draw * layer->scale);
-    return mean * rng_exponential_edge(rng, bits);
+    struct rng edge = *rng;     /* so that rng may stay in registers */
+    double x = rng_exponential_edge(&edge, bits);
+    *rng = edge;
+    return mean * x;
 }
 
 /* The same with a signed draw of 54 bits. */
@@ -92,7 +95,10 @@ static inline double rng_normal(struct rng *rng, double mean, double sd)
     uint64_t size = (uint64_t)(draw < 0 ? -draw : draw);
     if (__builtin_expect(size < layer->inside, 1))
         return mean + sd * ((double)draw * layer->scale);
-    return mean + sd * rng_normal_edge(rng, bits);
+    struct rng edge = *rng;
+    double x = rng_normal_edge(&edge, bits);
+    *rng = edge;
+    return mean + sd * x;
 }
 
 #endif
