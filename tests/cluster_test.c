@@ -161,79 +161,80 @@ static void generic_gpus_need_nothing_but_their_number(void **state)
 
 #define CPU "cpu: {type: epyc-7763}, memory: 1TB"
 
+static const struct {
+    const char *text;
+    enum err_kind kind;
+    uint32_t line;
+    const char *says, *hint;
+} fault[] = {
+    { "nodes:\n- {name: a, gpus: {type: a100-8, count: 8}, " CPU "}\n",
+      ERR_REFERENCE, 2, "unknown gpu type 'a100-8'", "a100-80" },
+    { "nodes:\n- {name: a, gpus: {type: generik, count: 8}}\n",
+      ERR_REFERENCE, 2, "'generik'", "generic" },
+    { "nodes:\n- {name: a, cpu: {type: epyc-7764}, memory: 1TB}\n",
+      ERR_REFERENCE, 2, "unknown cpu type 'epyc-7764'", "epyc-77" },
+    { "nodes:\n- {name: a, " CPU ",\n   nics: {type: ib-nrd}}\n",
+      ERR_REFERENCE, 3, "unknown link type 'ib-nrd'", "ib-ndr" },
+    { "nodes:\n- {name: a, " CPU ",\n   nics: {type: pcie4}}\n",
+      ERR_REFERENCE, 3, "InfiniBand", "" },
+    { "nodes:\n- {name: a, gpus: {type: h100, count: 65}, " CPU "}\n",
+      ERR_RANGE, 2, "65", "" },
+    { "nodes:\n- {name: a, gpus: {type: h100, count: 8}}\n",
+      ERR_SCHEMA, 2, "cpu is missing", "" },
+    { "nodes:\n- {name: a, cpu: {type: epyc-7763}}\n",
+      ERR_SCHEMA, 2, "memory is missing", "memory: 1TB" },
+    { "nodes:\n- {name: a, " CPU ",\n   cores: 65}\n",
+      ERR_RANGE, 3, "at most 64", "" },
+    { "nodes:\n- {name: a, " CPU ",\n   nvme: lots}\n",
+      ERR_SCHEMA, 3, "4x3.84TB, found 'lots'", "" },
+    { "nodes:\n- {name: a, " CPU ",\n   nvme: 1.5x3TB}\n",
+      ERR_SCHEMA, 3, "1.5x3TB", "" },
+    { "nodes:\n- {name: a, " CPU ",\n   nvme: 1x3}\n",
+      ERR_SCHEMA, 3, "1x3", "" },
+    { "nodes:\n- {name: a, " CPU ", nvme: 1x3TB,\n   nvme_type: pcie4}\n",
+      ERR_REFERENCE, 3, "nvme_type must be a disk", "" },
+    { "nodes:\n- {name: a, " CPU ",\n   price: ondemand}\n",
+      ERR_SCHEMA, 3, "found 'ondemand'", "on-demand" },
+    { "nodes:\n- {name: a, " CPU ",\n   price: 5}\n",
+      ERR_SCHEMA, 3, "price", "" },
+    { "nodes:\n- {name: a, gpus: {type: ascend-910b, count: 8}, " CPU "}",
+      ERR_REFERENCE, 2, "no on-demand price of ascend-910b", "price: 2" },
+    { "nodes:\n- {name: a, gpus: {type: generic, count: 8},\n"
+      "   price: spot}\n",
+      ERR_REFERENCE, 3, "no spot price of generic", "price: 2" },
+    { "nodes:\n- {name: a, " CPU "}\n- {name: a, " CPU "}\n",
+      ERR_SCHEMA, 3, "two groups", "" },
+    { "nodes: []\n", ERR_SCHEMA, 1, "at least one group", "" },
+    { "nodes: 8\n", ERR_SCHEMA, 1, "list", "" },
+    { "name: x\n", ERR_SCHEMA, 1, "nodes", "" },
+    { "nodes:\n- {name: a, " CPU ", colour: red}\n", ERR_SCHEMA, 2,
+      "colour", "" },
+    { "nodes:\n- {name: a, count: 600000, " CPU ", price: 1USD/h}\n"
+      "- {name: b, count: 600000, gpus: {type: generic, count: 1}}\n",
+      ERR_LIMIT, 3, "1000000 nodes", "" },
+    { "nodes:\n- {name: a, " CPU "}\nnetwork: {leaf: many}\n",
+      ERR_SCHEMA, 3, "found 'many'", "" },
+    { "nodes:\n- {name: a, " CPU "}\nnetwork: {leaf: 2.5 nodes}\n",
+      ERR_SCHEMA, 3, "found '2.5 nodes'", "" },
+    { "nodes:\n- {name: a, " CPU "}\n"
+      "network: {leaf: 4, oversubscription: 0.5}\n",
+      ERR_RANGE, 3, "oversubscription", "" },
+    { "nodes:\n- {name: a, " CPU "}\ncarbon: 400\n",
+      ERR_SCHEMA, 3, "found '400'", "" },
+    { "nodes:\n- {name: a, " CPU "}\nstorage: {bandwidth: 20}\n",
+      ERR_SCHEMA, 3, "bandwidth", "" },
+};
+
 static void faults_are_told_with_their_place_and_a_way_out(void **state)
 {
     struct world *w = *state;
-    static const struct {
-        const char *text;
-        enum err_kind kind;
-        uint32_t line;
-        const char *says, *hint;
-    } row[] = {
-        { "nodes:\n- {name: a, gpus: {type: a100-8, count: 8}, " CPU "}\n",
-          ERR_REFERENCE, 2, "unknown gpu type 'a100-8'", "a100-80" },
-        { "nodes:\n- {name: a, gpus: {type: generik, count: 8}}\n",
-          ERR_REFERENCE, 2, "'generik'", "generic" },
-        { "nodes:\n- {name: a, cpu: {type: epyc-7764}, memory: 1TB}\n",
-          ERR_REFERENCE, 2, "unknown cpu type 'epyc-7764'", "epyc-77" },
-        { "nodes:\n- {name: a, " CPU ",\n   nics: {type: ib-nrd}}\n",
-          ERR_REFERENCE, 3, "unknown link type 'ib-nrd'", "ib-ndr" },
-        { "nodes:\n- {name: a, " CPU ",\n   nics: {type: pcie4}}\n",
-          ERR_REFERENCE, 3, "InfiniBand", "" },
-        { "nodes:\n- {name: a, gpus: {type: h100, count: 65}, " CPU "}\n",
-          ERR_RANGE, 2, "65", "" },
-        { "nodes:\n- {name: a, gpus: {type: h100, count: 8}}\n",
-          ERR_SCHEMA, 2, "cpu is missing", "" },
-        { "nodes:\n- {name: a, cpu: {type: epyc-7763}}\n",
-          ERR_SCHEMA, 2, "memory is missing", "memory: 1TB" },
-        { "nodes:\n- {name: a, " CPU ",\n   cores: 65}\n",
-          ERR_RANGE, 3, "at most 64", "" },
-        { "nodes:\n- {name: a, " CPU ",\n   nvme: lots}\n",
-          ERR_SCHEMA, 3, "4x3.84TB, found 'lots'", "" },
-        { "nodes:\n- {name: a, " CPU ",\n   nvme: 1.5x3TB}\n",
-          ERR_SCHEMA, 3, "1.5x3TB", "" },
-        { "nodes:\n- {name: a, " CPU ",\n   nvme: 1x3}\n",
-          ERR_SCHEMA, 3, "1x3", "" },
-        { "nodes:\n- {name: a, " CPU ", nvme: 1x3TB,\n   nvme_type: pcie4}\n",
-          ERR_REFERENCE, 3, "nvme_type must be a disk", "" },
-        { "nodes:\n- {name: a, " CPU ",\n   price: ondemand}\n",
-          ERR_SCHEMA, 3, "found 'ondemand'", "on-demand" },
-        { "nodes:\n- {name: a, " CPU ",\n   price: 5}\n",
-          ERR_SCHEMA, 3, "price", "" },
-        { "nodes:\n- {name: a, gpus: {type: ascend-910b, count: 8}, " CPU "}",
-          ERR_REFERENCE, 2, "no on-demand price of ascend-910b", "price: 2" },
-        { "nodes:\n- {name: a, gpus: {type: generic, count: 8},\n"
-          "   price: spot}\n",
-          ERR_REFERENCE, 3, "no spot price of generic", "price: 2" },
-        { "nodes:\n- {name: a, " CPU "}\n- {name: a, " CPU "}\n",
-          ERR_SCHEMA, 3, "two groups", "" },
-        { "nodes: []\n", ERR_SCHEMA, 1, "at least one group", "" },
-        { "nodes: 8\n", ERR_SCHEMA, 1, "list", "" },
-        { "name: x\n", ERR_SCHEMA, 1, "nodes", "" },
-        { "nodes:\n- {name: a, " CPU ", colour: red}\n", ERR_SCHEMA, 2,
-          "colour", "" },
-        { "nodes:\n- {name: a, count: 600000, " CPU ", price: 1USD/h}\n"
-          "- {name: b, count: 600000, gpus: {type: generic, count: 1}}\n",
-          ERR_LIMIT, 3, "1000000 nodes", "" },
-        { "nodes:\n- {name: a, " CPU "}\nnetwork: {leaf: many}\n",
-          ERR_SCHEMA, 3, "found 'many'", "" },
-        { "nodes:\n- {name: a, " CPU "}\nnetwork: {leaf: 2.5 nodes}\n",
-          ERR_SCHEMA, 3, "found '2.5 nodes'", "" },
-        { "nodes:\n- {name: a, " CPU "}\n"
-          "network: {leaf: 4, oversubscription: 0.5}\n",
-          ERR_RANGE, 3, "oversubscription", "" },
-        { "nodes:\n- {name: a, " CPU "}\ncarbon: 400\n",
-          ERR_SCHEMA, 3, "found '400'", "" },
-        { "nodes:\n- {name: a, " CPU "}\nstorage: {bandwidth: 20}\n",
-          ERR_SCHEMA, 3, "bandwidth", "" },
-    };
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        if (read_text(w, row[i].text) != NULL)
-            fail_msg("accepted: %s", row[i].text);
-        if (w->err.kind != row[i].kind || w->err.pos.line != row[i].line ||
-            strstr(w->err.text, row[i].says) == NULL ||
-            strstr(w->err.hint, row[i].hint) == NULL)
-            fail_msg("%s: kind %d line %u: %s (%s)", row[i].text,
+    for (size_t i = 0; i < sizeof fault / sizeof fault[0]; i++) {
+        if (read_text(w, fault[i].text) != NULL)
+            fail_msg("accepted: %s", fault[i].text);
+        if (w->err.kind != fault[i].kind || w->err.pos.line != fault[i].line ||
+            strstr(w->err.text, fault[i].says) == NULL ||
+            strstr(w->err.hint, fault[i].hint) == NULL)
+            fail_msg("%s: kind %d line %u: %s (%s)", fault[i].text,
                      (int)w->err.kind, w->err.pos.line, w->err.text,
                      w->err.hint);
     }
