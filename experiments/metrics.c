@@ -29,6 +29,9 @@
 
 #define BOUND_S 10.0            /* of the bounded slowdown, Feitelson 2001 */
 
+/* Exact sums: a mean must not depend on the order of its addends. */
+__extension__ typedef __int128 wide_ns;
+
 /* What a lease does now, as its facts say. */
 enum lease_does { DOES_NOTHING, DOES_LOAD, DOES_WAIT, DOES_WORK };
 
@@ -49,7 +52,8 @@ struct metrics {
     struct gauge *group_gpus;           /* allocated, per node group */
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     double *cpu_area;                   /* per CPU link, at from_ns */
-    struct tally jct, wait, slowdown, bounded;
+    wide_ns jct_sum, wait_sum;
+    struct tally slowdown, bounded;
     struct quantile *jct_q, *wait_q;
     uint64_t jobs, done, failed, steps, deadlines, in_time;
     uint64_t preempted, decided, refused;
@@ -334,9 +338,9 @@ static void job_ended(struct metrics *m, const struct fact *fact)
         return;
     double wait = clock_s_from_ns(job->start_ns - submit);
     m->done++;
-    tally_add(&m->jct, jct);
+    m->jct_sum += fact->time_ns - submit;
+    m->wait_sum += job->start_ns - submit;
     quantile_add(m->jct_q, jct);
-    tally_add(&m->wait, wait);
     quantile_add(m->wait_q, wait);
     if (job->ideal_s > 0)
         tally_add(&m->slowdown, jct / job->ideal_s);
@@ -471,6 +475,14 @@ static void gpu_time(struct metrics *m, double span_s, double *value)
     value[METRIC_GPU_IDLE_EMPTY] = gauge_area(&m->empty, m->end_ns) / all;
 }
 
+static double mean_s(wide_ns sum, uint64_t count)
+{
+    if (count == 0)
+        return 0;
+    wide_ns whole = sum / (wide_ns)count, rest = sum % (wide_ns)count;
+    return ((double)whole + (double)rest / (double)count) / 1e9;
+}
+
 static void job_times(struct metrics *m, double *value)
 {
     value[METRIC_JOBS] = (double)m->jobs;
@@ -478,11 +490,11 @@ static void job_times(struct metrics *m, double *value)
     value[METRIC_JOBS_FAILED] = (double)m->failed;
     if (m->last_end_ns > 0)
         value[METRIC_MAKESPAN] = clock_s_from_ns(m->last_end_ns);
-    value[METRIC_JCT_MEAN] = m->jct.mean;
+    value[METRIC_JCT_MEAN] = mean_s(m->jct_sum, m->done);
     value[METRIC_JCT_P50] = quantile_at(m->jct_q, 0.5);
     value[METRIC_JCT_P95] = quantile_at(m->jct_q, 0.95);
     value[METRIC_JCT_P99] = quantile_at(m->jct_q, 0.99);
-    value[METRIC_WAIT_MEAN] = m->wait.mean;
+    value[METRIC_WAIT_MEAN] = mean_s(m->wait_sum, m->done);
     value[METRIC_WAIT_P99] = quantile_at(m->wait_q, 0.99);
     value[METRIC_SLOWDOWN] = m->slowdown.mean;
     value[METRIC_BOUNDED_SLOWDOWN] = m->bounded.mean;
