@@ -57,8 +57,11 @@ static bool group_matches(const struct hunt *hunt,
 /* Units for which `have` suffices, at most `units`. */
 static uint32_t least(uint32_t units, int64_t have, int64_t per_unit)
 {
-    if (per_unit <= 0 || have / per_unit >= (int64_t)units)
+    int64_t all;
+    if (units == 0 || per_unit <= 0)
         return units;
+    if (!__builtin_mul_overflow(per_unit, (int64_t)units, &all) && all <= have)
+        return units;       /* mostly: spares a division */
     return have <= 0 ? 0 : (uint32_t)(have / per_unit);
 }
 
@@ -205,8 +208,8 @@ static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
             continue;
         found = seat.at;
         found_free = seat.free;
-        if (!best)
-            break;
+        if (!best || seat.free == units)
+            break;          /* none can be better */
     }
     return found;
 }
