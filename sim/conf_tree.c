@@ -66,11 +66,13 @@ static const char *const advice[][2] = {
     {"mapping values are not allowed",
      "Check the indentation; quote a text that holds a colon and a blank."},
     {"could not find expected ':'",
-     "A key is followed by a colon and a blank, or check the quotes above."},
+     "A key is followed by a colon and a blank."},
     {"did not find expected key",
      "Check the indentation of this line and the quotes above it."},
     {"did not find expected '-'",
      "Check the indentation of this line: every item begins with '- '."},
+    {"expected <document start>",
+     "Check the indentation: this line begins left of those above."},
     {"did not find expected ',' or",
      "A bracket or brace above is not closed, or a comma is missing."},
     {"unexpected end of stream", "A quote or bracket is never closed."},
@@ -93,12 +95,18 @@ static bool fail_syntax(struct reader *reader)
         err_set(reader->err, ERR_SYNTAX, pos, "%s (0x%02X)", problem,
                 (unsigned)parser->problem_value);
     } else if (parser->context != NULL) {
-        /* What is never closed is shown where it was opened. */
-        if (strstr(problem, "end of stream") != NULL)
+        unsigned long line = (unsigned long)parser->context_mark.line + 1;
+        /* What is never closed or ended is shown where it begins. */
+        if (strstr(problem, "end of stream") != NULL ||
+            strstr(problem, "expected ':'") != NULL)
             pos = pos_of(reader, parser->context_mark);
-        err_set(reader->err, ERR_SYNTAX, pos, "%s %s that begins on line %lu",
-                problem, parser->context,
-                (unsigned long)parser->context_mark.line + 1);
+        if (line == pos.line)
+            err_set(reader->err, ERR_SYNTAX, pos, "%s %s", problem,
+                    parser->context);
+        else
+            err_set(reader->err, ERR_SYNTAX, pos,
+                    "%s %s that begins on line %lu", problem, parser->context,
+                    line);
     } else {
         err_set(reader->err, ERR_SYNTAX, pos, "%s", problem);
     }
