@@ -25,7 +25,8 @@ endif
 .SECONDEXPANSION:
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
-        -Wmissing-prototypes -Wvla -Wconversion -Wno-sign-conversion
+        -Wmissing-prototypes -Wvla -Wconversion -Wno-sign-conversion \
+        -Wno-string-conversion
 PKGS := gsl yaml-0.1 zlib
 INCS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null || \
