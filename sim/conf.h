@@ -40,9 +40,11 @@ enum conf_type {
 enum conf_kind { CONF_SCALAR, CONF_LIST, CONF_MAP };
 
 /* A value that is absent and has fallback CONF_ABSENT leaves the struct's
- * bytes as they were (set your own before filling); fallback NULL: required.
- * min and max are in the unit of the stored value (CONF_TIME: seconds);
- * both 0: no range. */
+ * bytes as they were (set your own before filling); fallback NULL: required;
+ * CONF_NODE has no other fallback than these two.  min and max are in the
+ * unit of the stored value (CONF_TIME: seconds), INFINITY being no bound;
+ * both 0: no range, but only CONF_INT, CONF_REAL and CONF_FRACTION may then
+ * be negative.  CONF_BYTES also takes "4x3.84TB". */
 #define CONF_ABSENT ""
 
 struct conf_field {
@@ -65,8 +67,8 @@ struct conf_schema {
 };
 
 /* The tree and all its text live in the arena.  Limits: 64 MiB, depth 64,
- * 1,000,000 nodes, each named in its error.  Aliases and several documents
- * are errors. */
+ * 1,000,000 nodes, each named in its error.  Anchors, aliases, tags, merge
+ * keys and several documents are errors.  `path` is copied. */
 const struct conf_node *conf_load(struct arena *arena, const char *path,
                                   struct err *err);
 /* The same from memory; `path` only names it in messages. */
@@ -74,6 +76,8 @@ const struct conf_node *conf_parse(struct arena *arena, const char *path,
                                    const char *text, size_t bytes,
                                    struct err *err);
 
+/* The first error in the file's order is told; `out` is then partly filled.
+ * A table has at most 128 keys. */
 bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,
                void *out, struct err *err);
 /* One scalar as a given type, outside of any table; `out` as for the type. */
@@ -92,9 +96,9 @@ const struct conf_node *conf_get(const struct conf_node *map,
                                  const char *key);      /* NULL: absent */
 
 /* A copy of the tree in which the value at a dotted path is replaced; the
- * original is untouched.  A step names a map key, a list index, or, in a list
- * of maps, the `name` (or `policy`) of an item.  Missing last keys are added;
- * missing earlier steps are errors at pos.  conf_set_text parses `value` as
+ * original is untouched.  A step names a map key, or, in a list, the `name`
+ * (or `policy`) of a map or a single word, or an index from 0.  Missing last
+ * keys are added; missing earlier steps are errors at pos.  conf_set_text parses `value` as
  * YAML (so lists and maps may be given). */
 const struct conf_node *conf_set(struct arena *arena,
                                  const struct conf_node *root,
