@@ -524,6 +524,26 @@ static void weights_coefficients_and_caps_divide_a_link(void **state)
     world_close(&world);
 }
 
+static void a_cap_that_ties_with_a_full_link_is_the_bottleneck(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, "tie", 0);
+    add_link(&world, 8);
+    plain_flow(&world, 0, 1);
+    plain_flow(&world, 1, 1);
+    world.flow[0].rate_max = 4;
+    start(&world, 0);
+    start(&world, 1);
+    assert_true(flow_rate(world.net, world.flow[0].handle) == 4);
+    assert_true(flow_rate(world.net, world.flow[1].handle) == 4);
+    assert_int_equal(flow_bottleneck(world.net, world.flow[0].handle),
+                     UINT32_MAX);
+    assert_int_equal(flow_bottleneck(world.net, world.flow[1].handle), 0);
+    world_close(&world);
+}
+
 static void capacity_event(struct loop *loop, void *self, uint64_t arg)
 {
     struct world *world = self;
@@ -777,7 +797,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_flows_share_one_link_as_processor_sharing_says),
         cmocka_unit_test(weights_coefficients_and_caps_divide_a_link),
-        cmocka_unit_test(a_flow_on_a_closed_link_waits_and_goes_on_where_it_was),
+        cmocka_unit_test(a_cap_that_ties_with_a_full_link_is_the_bottleneck),
+        cmocka_unit_test(
+            a_flow_on_a_closed_link_waits_and_goes_on_where_it_was),
         cmocka_unit_test(a_flow_on_a_link_closed_for_good_leaves_no_event),
         cmocka_unit_test(a_flow_without_links_runs_at_its_cap_unsolved),
         cmocka_unit_test(a_handle_is_safe_after_its_flow_is_gone),

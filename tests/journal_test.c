@@ -91,7 +91,8 @@ static void a_fact_arrives_as_it_was_told(void **state)
     arena_free(arena);
 }
 
-static void a_fact_told_by_a_listener_is_heard_before_the_next_listener(void **state)
+static void
+a_fact_told_by_a_listener_is_heard_before_the_next_listener(void **state)
 {
     struct arena *arena = arena_new(1 << 12);
     struct journal *journal = journal_new(arena);

@@ -257,7 +257,8 @@ static void check_stream(enum shape shape, enum path path, uint64_t count)
     arena_free(arena);
 }
 
-static void quantiles_of_ten_million_samples_stay_in_error_and_memory(void **state)
+static void
+quantiles_of_ten_million_samples_stay_in_error_and_memory(void **state)
 {
     (void)state;
     check_stream(LOGNORMAL, RANDOM, 10000019);
