@@ -62,18 +62,20 @@ struct share_flow {
     uint8_t mark;           /* an enum share_mark */
 };
 
+/* What filling touches comes first, to lie close together. */
 struct share_link {
     struct share_sum left;      /* of the capacity, while filling */
     struct share_sum demand;    /* weight x per_unit of open flows */
-    double capacity;
+    double top, own;            /* after it: the highest level here, and the */
+                                /* level of those this link holds back       */
     uint32_t open_count;
     uint32_t member, member_count, member_room_log2;
-    bool dirty;
-    uint8_t mark;
+    double capacity;
     struct share_sum load;      /* of the rates in force */
     double spare;               /* `left` before filling */
-    double top, own;            /* after it: the highest level here, and the */
-};                              /* level of those this link holds back      */
+    bool dirty;
+    uint8_t mark;
+};
 
 /* Runs of 2^n items in one array, recycled by size. */
 struct share_pool {
