@@ -10,6 +10,7 @@
 #include "models/decode.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -143,6 +144,38 @@ static double mean_square(const struct rollout_plan *plan)
 
     return exp(2.0 * m + 2.0 * s * s) * normal_cdf(z - 2.0 * s) +
            x * x * normal_cdf(-z);
+}
+
+/* The length that a share `below` of responses does not exceed. */
+static double length_quantile(const struct rollout_plan *plan, double below)
+{
+    double low = 0.0;
+    double high = plan->max_tokens;
+
+    for (int i = 0; i < 40; i++) {
+        double middle = (low + high) / 2.0;
+        if (1.0 - survival(plan, middle) < below) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return high;
+}
+
+/* Steps until `queued` responses have found a slot, per slot.  A slot that
+ * starts fresh completes m(t) responses by t; m is at least F(t), and tends to
+ * t / E + (cv^2 - 1) / 2 (Cox 1962, section 4.2). */
+static double refill_steps(const struct rollout_plan *plan, double queued)
+{
+    double mean = plan->mean_tokens;
+    double cv2 = mean_square(plan) / (mean * mean) - 1.0;
+    double late = mean * (queued + fmax(0.0, 1.0 - cv2) / 2.0);
+
+    if (queued <= 0.0) {
+        return 0.0;
+    }
+    return queued < 1.0 ? fmin(late, length_quantile(plan, queued)) : late;
 }
 
 /* Share of slots still at work x steps after the queue ran empty at step
@@ -301,7 +334,7 @@ void rollout_plan_init(struct rollout_plan *plan,
 
     double share = slots_per_replica(plan, shape, gang);
     double queued = shape->responses / plan->replicas - share;
-    double since = fmax(0.0, queued) * plan->mean_tokens / share;
+    double since = refill_steps(plan, fmax(0.0, queued) / share);
     double first = survival(plan, since);
     double stationary = mean_square(plan) / (2.0 * plan->mean_tokens);
     struct drain d = {
@@ -323,16 +356,10 @@ void rollout_plan_init(struct rollout_plan *plan,
     plan->tail_from_s = tail_from(plan, plan->steady_s);
 }
 
-/* 1 - u^(1/n): the share that exceeds the largest of n draws. */
-static double exceeding(double u, double n)
-{
-    return u > 0.0 ? -expm1(log(u) / n) : 1.0;
-}
-
-static double longest(const struct rollout_plan *plan, double u)
+static double longest(const struct rollout_plan *plan, double log_u)
 {
     double part;
-    int row = find_row(plan->fresh, exceeding(u, plan->responses), &part);
+    int row = find_row(plan->fresh, -expm1(log_u / plan->responses), &part);
 
     return mix(plan->x_tokens, row, part);
 }
@@ -342,9 +369,11 @@ struct rollout_time rollout_draw(const struct rollout_plan *plan, double u)
     assert(plan && plan->slots >= 1.0);
     assert(u >= 0.0 && u < 1.0);
     struct rollout_time out = { 0 };
+    /* The largest of n draws is exceeded with probability 1 - u^(1/n): here
+     * the last of the slots to finish, below the longest of all responses. */
+    double log_u = log(fmax(u, DBL_MIN));
     double part;
-    /* The last of the slots to finish. */
-    int row = find_row(plan->alive, exceeding(u, plan->slots), &part);
+    int row = find_row(plan->alive, -expm1(log_u / plan->slots), &part);
     double drain_s = mix(plan->drain_s, row, part);
     double busy_s = plan->prefill_s + plan->load *
                     (plan->steady_s + mix(plan->replica_s, row, part));
@@ -354,7 +383,7 @@ struct rollout_time rollout_draw(const struct rollout_plan *plan, double u)
     out.total_s = out.prefill_s + out.decode_s;
     out.tail_s = fmax(0.0, drain_s - plan->tail_from_s);
     out.tokens = plan->tokens;
-    out.longest_tokens = longest(plan, u);
+    out.longest_tokens = longest(plan, log_u);
     if (out.total_s > 0.0) {
         double idle_s = drain_s - mix(plan->slot_s, row, part);
         out.tail_idle_fraction = fmax(0.0, idle_s) / out.total_s;
