@@ -86,19 +86,22 @@ static void grow_records(struct heap4 *heap)
     heap->free_slot = old;
 }
 
-static void push_entry(struct heap4 *heap, struct entry entry)
+static void push_entry(struct heap4 *heap, const struct entry *entry)
 {
     if (heap->entry_count == heap->entry_room)
         grow_entries(heap);
     size_t i = heap->entry_count++;
     while (i > 0) {
         size_t parent = (i - 1) / 4;
-        if (!before(&entry, &heap->entry[parent]))
+        if (!before(entry, &heap->entry[parent]))
             break;
         heap->entry[i] = heap->entry[parent];
         i = parent;
     }
-    heap->entry[i] = entry;
+    heap->entry[i].time_ns = entry->time_ns;
+    heap->entry[i].order = entry->order;
+    heap->entry[i].slot = entry->slot;
+    heap->entry[i].generation = entry->generation;
 }
 
 static size_t least_child(const struct heap4 *heap, size_t first)
@@ -151,8 +154,8 @@ struct loop_handle heap4_at(struct heap4 *heap, int64_t time_ns,
     record->self = self;
     record->arg = arg;
     uint64_t order = (uint64_t)rank << RANK_SHIFT | heap->push_count++;
-    push_entry(heap, (struct entry){(uint64_t)time_ns, order, slot,
-                                    record->generation});
+    push_entry(heap, &(struct entry){(uint64_t)time_ns, order, slot,
+                                     record->generation});
     return (struct loop_handle){slot, record->generation};
 }
 

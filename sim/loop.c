@@ -73,6 +73,7 @@ enum loop_end loop_run(struct loop *loop)
             return LOOP_EVENT_LIMIT;
         struct queue_record record = queue->record[queue_slot(&entry)];
         queue_pop(queue, &entry);
+        queue_fetch_ahead(queue);
         loop->now_ns = (int64_t)entry.time_ns;
         loop->event_count++;
         loop->digest = digest_event(loop->digest, entry.time_ns,

@@ -16,12 +16,11 @@
 
 #define CHUNK_BLOCKS 32u
 #define RANK_BITS (64u - QUEUE_RANK_SHIFT)
-#define PLACE_BITS 5u           /* QUEUE_SORT_MAX places */
+#define PLACE_BITS 6u           /* QUEUE_SORT_MAX places */
+#define SORT_SHIFT_MAX (64u - RANK_BITS - PLACE_BITS)
 #define FIRST_RECORDS 256u
 #define MANY_RECORDS 4096u
 
-_Static_assert(RANK_BITS + PLACE_BITS <= 2 * QUEUE_DIGIT_BITS,
-               "a sort key fits in a word below the top level");
 _Static_assert(1u << PLACE_BITS >= QUEUE_SORT_MAX, "a place fits in its bits");
 
 struct queue_chunk {
@@ -307,8 +306,8 @@ static size_t count_less(const uint64_t *key, size_t count, uint64_t than)
 /* A bucket becomes near, sorted by counting for each entry those that go
  * before it: more compares than insertion needs, but none is a branch, and a
  * wrong guess costs more than ten compares.  (time, rank, place) fits in one
- * word, as the bucket is not of the top level; the keys are filled up to a
- * multiple of eight with ones that go before nothing. */
+ * word, unless the bucket spans years; the keys are filled up to a multiple of
+ * eight with ones that go before nothing. */
 static void fill_near(struct queue *queue, const struct queue_entry *entry,
                       size_t count, uint64_t start_ns)
 {
@@ -364,17 +363,17 @@ bool queue_refill(struct queue *queue)
     }
     uint32_t level = (uint32_t)__builtin_ctz(queue->level_mask);
     uint32_t digit = (uint32_t)__builtin_ctz(queue->digit_mask[level]);
+    uint32_t shift = level * QUEUE_DIGIT_BITS;
     struct queue_chain chain = take_bucket(queue, level, digit);
     size_t count = block_fill(&chain, chain.head);
     if (chain.head->next != NULL || count > QUEUE_SORT_MAX ||
-        (level == QUEUE_LEVEL_COUNT - 1 && count > 1)) {
+        (shift > SORT_SHIFT_MAX && count > 1)) {
         queue->base = least_time(&chain);
         queue->near_limit = queue->base;
         queue->near_max = QUEUE_NEAR_MAX;
         refile(queue, chain);
         return true;
     }
-    uint32_t shift = level * QUEUE_DIGIT_BITS;
     uint64_t start_ns = chain.head->entry->time_ns >> shift << shift;
     queue->near_limit = start_ns + (UINT64_C(1) << shift);
     queue->near_max = QUEUE_NEAR_MAX;

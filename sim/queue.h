@@ -38,7 +38,8 @@
 #define QUEUE_NEAR_MAX 128u     /* above it, near is filed into buckets */
 #define QUEUE_NEAR_ALONE_MAX 32u    /* the same while all buckets are empty */
 #define QUEUE_NEAR_ROOM 256u    /* so that near is seldom moved to its start */
-#define QUEUE_SORT_MAX 32u      /* a bucket up to this size is sorted whole */
+#define QUEUE_SORT_MAX 48u      /* a bucket up to this size is sorted whole */
+#define QUEUE_AHEAD 1u          /* which event's object is fetched early */
 #define QUEUE_DEAD_SLACK 4096u
 #define QUEUE_BLOCK_ENTRIES 63u /* with its link, a block is 1 KiB */
 #define QUEUE_GENERATION_MAX ((UINT32_C(1) << 29) - 1)
@@ -88,7 +89,7 @@ struct queue {
     /* Two arrays, because what is written in halves and soon read whole, as
      * the compiler would move pairs, waits for both writes to reach memory. */
     uint64_t near_time_ns[QUEUE_NEAR_ROOM];
-    uint64_t near_order[QUEUE_NEAR_ROOM];
+    uint64_t near_order[QUEUE_NEAR_ROOM + QUEUE_AHEAD];
     struct queue_chain rank_fifo[LOOP_RANK_COUNT];
     uint32_t digit_mask[QUEUE_LEVEL_COUNT];
     struct queue_chain bucket[QUEUE_BUCKET_COUNT];
@@ -271,6 +272,15 @@ static inline bool queue_peek(struct queue *queue, struct queue_entry *first)
         queue->dead_count--;
         queue_drop_front(queue);
     }
+}
+
+/* Near knows the next events, so what they will touch can be on its way: their
+ * records since they were sorted, their objects from here.  Behind the tail
+ * stand old slots, which do no harm. */
+static inline void queue_fetch_ahead(const struct queue *queue)
+{
+    uint64_t order = queue->near_order[queue->near_head + QUEUE_AHEAD - 1];
+    __builtin_prefetch(queue->record[(uint32_t)order].self);
 }
 
 /* Takes what queue_peek gave out of the queue and frees its record. */
