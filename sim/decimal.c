@@ -377,19 +377,28 @@ void decimal_put_nine(char out[9], uint32_t value)
 
 char *decimal_put(char *out, uint64_t value)
 {
-    int count = 1;
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000,
+                                      1000000, 10000000, 100000000};
+    const uint64_t billion = 1000000000;
 
-    for (uint64_t rest = value; rest >= 10; rest /= 10)
-        count++;
-    assert(count <= 20);
-    char *start = out + count;
-    for (; value >= 100; value /= 100) {
-        start -= 2;
-        put_two(start, (uint32_t)(value % 100));
+    if (value >= billion) {             /* nine digits at a time */
+        out = decimal_put(out, value / billion);
+        decimal_put_nine(out, (uint32_t)(value % billion));
+        return out + 9;
     }
-    if (value >= 10)
-        put_two(out, (uint32_t)value);
+    uint32_t rest = (uint32_t)value;
+    int count = 1;
+    while (count < 9 && rest >= powers[count])
+        count++;
+    char *start = out + count;
+    for (; rest >= 100; rest /= 100) {
+        start -= 2;
+        put_two(start, rest % 100);
+    }
+    if (rest >= 10)
+        put_two(out, rest);
     else
-        *out = (char)('0' + value);
+        *out = (char)('0' + rest);
+    assert(count >= 1 && count <= 9);
     return out + count;
 }
