@@ -383,6 +383,8 @@ static void heap_order(struct share *share)
 {
     uint32_t i;
 
+    if (share->heap_count == 0)
+        return;
     assert(share->heap_count + 4 <= share->heap_room);
     for (i = 0; i < 4; i++)
         share->heap[share->heap_count + i] = ~(share_key)0;

@@ -588,6 +588,27 @@ static void a_flow_on_a_link_closed_for_good_leaves_no_event(void **state)
     world_close(&world);
 }
 
+static void an_idle_link_may_change_its_capacity(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, "idle", 0);
+    add_link(&world, 1);
+    add_link(&world, 1);
+    flow_link_set(world.net, 0, 5);
+    assert_int_equal(loop_run(world.loop), LOOP_DRAINED);
+    assert_true(flow_link_capacity(world.net, 0) == 5);
+    assert_true(flow_link_load(world.net, 0) == 0);
+    assert_true(flow_link_area(world.net, 0) == 0);
+    assert_int_equal(flow_link_count(world.net), 2);
+    plain_flow(&world, 0, 10);
+    start(&world, 0);
+    loop_run(world.loop);
+    assert_int_equal(world.flow[0].done_ns, 2 * CLOCK_NS_PER_S);
+    world_close(&world);
+}
+
 static void a_flow_without_links_runs_at_its_cap_unsolved(void **state)
 {
     struct world world;
@@ -801,6 +822,7 @@ int main(void)
         cmocka_unit_test(
             a_flow_on_a_closed_link_waits_and_goes_on_where_it_was),
         cmocka_unit_test(a_flow_on_a_link_closed_for_good_leaves_no_event),
+        cmocka_unit_test(an_idle_link_may_change_its_capacity),
         cmocka_unit_test(a_flow_without_links_runs_at_its_cap_unsolved),
         cmocka_unit_test(a_handle_is_safe_after_its_flow_is_gone),
         cmocka_unit_test(changes_at_one_instant_are_solved_once),
