@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * args.h - the words of a command line, sorted into options and operands.
+ *
+ * There is one list of options for all commands; each command says which of
+ * them it takes.  `-j4`, `-j 4`, `--seeds 4` and `--seeds=4` are understood;
+ * after `--` all words are operands.
+ */
+#ifndef EXPERIMENTS_ARGS_H
+#define EXPERIMENTS_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct err;
+
+enum arg {
+    ARG_OUT, ARG_THREADS, ARG_SET, ARG_SEEDS, ARG_SHARD, ARG_RESUME, ARG_ONLY,
+    ARG_QUIET, ARG_BASELINE, ARG_TOLERANCE, ARG_JUNIT, ARG_MARKDOWN,
+    ARG_FORMAT, ARG_CLUSTER, ARG_HELP, ARG_COUNT
+};
+
+struct arg_info {
+    const char *name;           /* "--seeds" */
+    char letter;                /* 'o', or 0 */
+    const char *value;          /* "N"; NULL: takes none */
+    const char *help;
+};
+const struct arg_info *arg_info(enum arg arg);
+
+struct args {
+    const char **word;          /* operands */
+    size_t word_count;
+    bool given[ARG_COUNT];
+    const char *value[ARG_COUNT];       /* the last one given */
+    const char **set;           /* all of --set, in order */
+    size_t set_count;
+    int argc;                   /* the whole command line, as it came */
+    char *const *argv;
+};
+
+/* Sorts argv[first] and on; `mask` has bit 1 << arg of each option that the
+ * command takes. */
+bool args_read(struct arena *arena, int argc, char *const *argv, int first,
+               uint32_t mask, struct args *args, struct err *err);
+/* The value of an option as a whole number from min to max; `*out` stays when
+ * it was not given. */
+bool args_number(const struct args *args, enum arg arg, uint32_t min,
+                 uint32_t max, uint32_t *out, struct err *err);
+/* "2/8" -> 1, 8. */
+bool args_shard(const struct args *args, uint32_t *shard, uint32_t *count,
+                struct err *err);
+/* "0.5%" or "0.005". */
+bool args_fraction(const struct args *args, enum arg arg, double *out,
+                   struct err *err);
+
+#endif

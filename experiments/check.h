@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * check.h - did what was expected come true; did anything get worse.
+ *
+ * An expectation holds when the whole interval of the mean (or of the mean
+ * paired difference to `vs`) lies inside the limits, does not hold when all
+ * of it lies outside, and is undecided when it straddles a limit.  With one
+ * seed there is no interval, and the value alone is judged.
+ */
+#ifndef EXPERIMENTS_CHECK_H
+#define EXPERIMENTS_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "experiments/study.h"
+
+struct arena;
+struct err;
+struct grid;
+
+enum check_verdict { CHECK_HOLDS, CHECK_FAILS, CHECK_UNDECIDED };
+const char *check_verdict_name(enum check_verdict verdict);
+
+struct check_item {
+    const char *name;           /* what is expected, in words */
+    const char *reason;         /* the figures */
+    enum check_verdict verdict;
+    /* Of expectations only: */
+    const struct study_expect *expect;  /* NULL: a regression check */
+    const char *point;
+    uint32_t seeds;
+    double value, low, high;
+};
+
+struct check_list {
+    const struct check_item *item;
+    uint32_t count, held, failed, undecided;
+};
+
+/* One item per expectation and point; policies that were not run (--only)
+ * are left out. */
+struct check_list check_expects(struct arena *arena, const struct grid *grid,
+                                const struct study_expect *expect,
+                                uint32_t count);
+/* One item per point and policy of `before`: trials that are gone, and
+ * metrics that got worse by more than `tolerance` (a fraction) in any seed. */
+struct check_list check_regressions(struct arena *arena,
+                                    const struct grid *before,
+                                    const struct grid *now, double tolerance);
+
+/* checks.csv of a results folder: expectations and their verdicts; none: no
+ * file. */
+bool check_write(struct arena *arena, const char *dir,
+                 const struct check_list *list, struct err *err);
+/* The expectations again, from checks.csv; an absent file has none. */
+bool check_read(struct arena *arena, const char *dir,
+                const struct study_expect **expect, uint32_t *count,
+                struct err *err);
+
+void check_print(FILE *file, const struct check_list *list);
+bool check_junit(struct arena *arena, const char *path, const char *suite,
+                 const struct check_list *list, size_t lists, struct err *err);
+bool check_markdown(struct arena *arena, const char *path, const char *title,
+                    const struct check_list *list, size_t lists,
+                    struct err *err);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * closing.c - mean and half width of the 95% interval, in units people read.
+ */
+#include "experiments/closing.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "experiments/grid.h"
+#include "experiments/stats.h"
+#include "sim/arena.h"
+
+#define CELL_BYTES 96
+
+struct shown {
+    enum metric metric;
+    const char *title;
+};
+
+static const struct shown shown[] = {
+    { METRIC_JOBS_DONE, "jobs done" },
+    { METRIC_COST, "cost USD" },
+    { METRIC_COST_PER_JOB, "USD per job" },
+    { METRIC_GPU_UTILIZATION, "GPU utilization" },
+    { METRIC_JCT_MEAN, "JCT mean" },
+    { METRIC_JCT_P95, "JCT p95" },
+    { METRIC_WAIT_MEAN, "wait mean" },
+};
+#define SHOWN (sizeof shown / sizeof shown[0])
+
+struct unit {
+    const char *name;
+    double size;
+};
+
+/* One unit for a column: the largest that leaves its largest mean above 2. */
+static struct unit unit_of(enum metric metric, double largest)
+{
+    static const struct unit time_unit[] = {
+        { " d", 86400 }, { " h", 3600 }, { " min", 60 }, { " s", 1 }
+    };
+    static const struct unit plain = { "", 1 }, percent = { "%", 0.01 };
+    unsigned i = 0;
+
+    if (strcmp(metric_info(metric)->unit, "fraction") == 0)
+        return percent;
+    if (strcmp(metric_info(metric)->unit, "s") != 0)
+        return plain;
+    while (i < 3 && !(largest >= 2 * time_unit[i].size))
+        i++;
+    return time_unit[i];
+}
+
+/* So many significant digits, never an exponent for what people write out. */
+static void number(char *out, double value, int digits)
+{
+    double size = fabs(value);
+    int before = size >= 1 ? (int)floor(log10(size)) + 1 : 1;
+    int after = digits - before;
+
+    if (!isfinite(value) || size >= 1e12)
+        snprintf(out, 32, "%.4g", value);
+    else
+        snprintf(out, 32, "%.*f", after > 0 ? after : 0, value);
+}
+
+static void cell_text(char *out, struct stats_mean m, struct unit unit,
+                      bool best)
+{
+    char mean[32], half[32];
+
+    if (m.count == 0) {
+        snprintf(out, CELL_BYTES, "-");
+        return;
+    }
+    number(mean, m.mean / unit.size, 4);
+    if (isnan(m.low)) {
+        snprintf(out, CELL_BYTES, "%s%s%s", best ? "*" : "", mean, unit.name);
+        return;
+    }
+    number(half, (m.high - m.mean) / unit.size, 3);
+    snprintf(out, CELL_BYTES, "%s%s \u00b1 %s%s", best ? "*" : "", mean, half,
+             unit.name);
+}
+
+/* Characters, not bytes. */
+static int width(const char *text)
+{
+    int count = 0;
+
+    for (; *text != '\0'; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
+struct column {
+    struct stats_mean *mean;    /* by policy */
+    bool *best;
+    char (*text)[CELL_BYTES];
+    int width;
+};
+
+static void mark_best(const struct grid *grid, enum metric metric,
+                      struct column *column)
+{
+    int better = metric_info(metric)->better;
+    double best = NAN;
+
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        double mean = column->mean[p].mean;
+
+        if (!isnan(mean) && (isnan(best) || mean * better > best * better))
+            best = mean;
+    }
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        column->best[p] = better != 0 && grid->policy_count > 1 &&
+                          column->mean[p].mean == best;
+}
+
+static void fill_column(struct arena *arena, const struct grid *grid,
+                        uint32_t point, const struct shown *what,
+                        struct column *column)
+{
+    uint32_t n = grid->policy_count;
+    double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
+    double largest = 0;
+    struct unit unit;
+
+    column->mean = arena_alloc(arena, n, sizeof *column->mean);
+    column->best = arena_alloc(arena, n, sizeof *column->best);
+    column->text = arena_alloc(arena, n, sizeof *column->text);
+    for (uint32_t p = 0; p < n; p++) {
+        grid_samples(grid, point, p, what->metric, x);
+        column->mean[p] = stats_mean(x, grid->seed_count, 0.95);
+        if (column->mean[p].mean > largest)
+            largest = column->mean[p].mean;
+    }
+    mark_best(grid, what->metric, column);
+    unit = unit_of(what->metric, largest);
+    column->width = width(what->title);
+    for (uint32_t p = 0; p < n; p++) {
+        cell_text(column->text[p], column->mean[p], unit, column->best[p]);
+        if (width(column->text[p]) > column->width)
+            column->width = width(column->text[p]);
+    }
+}
+
+static void print_point(FILE *file, const struct grid *grid, uint32_t point,
+                        bool bold)
+{
+    struct arena *arena = arena_new(1 << 14);
+    struct column column[SHOWN];
+    int first = width("policy");
+
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        if (width(grid->policy[p]) > first)
+            first = width(grid->policy[p]);
+    fprintf(file, "%-*s", first, "policy");
+    for (size_t c = 0; c < SHOWN; c++) {
+        fill_column(arena, grid, point, &shown[c], &column[c]);
+        fprintf(file, "  %*s", column[c].width, shown[c].title);
+    }
+    fputc('\n', file);
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        fprintf(file, "%-*s", first, grid->policy[p]);
+        for (size_t c = 0; c < SHOWN; c++) {
+            bool strong = bold && column[c].best[p];
+
+            fprintf(file, "  %*s%s%s%s",
+                    column[c].width - width(column[c].text[p]), "",
+                    strong ? "\033[1m" : "", column[c].text[p],
+                    strong ? "\033[0m" : "");
+        }
+        fputc('\n', file);
+    }
+    arena_free(arena);
+}
+
+void closing_print(FILE *file, const struct grid *grid, const char *name,
+                   bool bold)
+{
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        fprintf(file, "%s%s%s, %u seed%s\n", name,
+                grid->point_count > 1 ? ", " : "",
+                grid->point_count > 1 ? grid->point[t] : "",
+                grid->seed_count, grid->seed_count == 1 ? "" : "s");
+        print_point(file, grid, t, bold);
+        fputc('\n', file);
+    }
+    if (grid->policy_count > 1)
+        fputs("* best mean", file);
+    if (grid->seed_count > 1)
+        fprintf(file, "%s\u00b1 half of the 95%% interval over the seeds",
+                grid->policy_count > 1 ? "; " : "");
+    if (grid->policy_count > 1 || grid->seed_count > 1)
+        fputs("\n", file);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_check.c - `clustersim check`: a verdict for CI.
+ */
+#include <string.h>
+
+#include "experiments/cmd_study.h"
+#include "experiments/grid.h"
+#include "experiments/paths.h"
+#include "experiments/study.h"
+
+enum { EXPECTS, REGRESSIONS, LISTS };
+
+struct checking {
+    struct cli *cli;
+    const struct args *args;
+    const struct grid *before;      /* of --baseline, or NULL */
+    const struct grid *now;
+    struct check_list list[LISTS];
+    const char *name;
+};
+
+/* The folder's own numbers and expectations. */
+static bool read_folder(struct checking *c, struct err *err)
+{
+    struct arena *arena = c->cli->arena;
+    const char *dir = c->args->word[0];
+    const struct study_expect *expect;
+    uint32_t count;
+
+    c->now = grid_from_folder(arena, dir, err);
+    if (c->now == NULL || !check_read(arena, dir, &expect, &count, err))
+        return false;
+    c->list[EXPECTS] = check_expects(arena, c->now, expect, count);
+    c->name = dir;
+    return true;
+}
+
+static int run_experiment(struct checking *c)
+{
+    struct session session = { 0 };
+    struct err err = { 0 };
+    const struct study *study = cmd_study_read(c->cli, c->args, &err);
+    int status;
+
+    if (study == NULL)
+        return command_fail(c->cli, &err);
+    status = cmd_study_run(c->cli, c->args, study, &session);
+    c->now = session.grid;
+    c->list[EXPECTS] = session.checks;
+    c->name = study->name;
+    return status;
+}
+
+static bool write_files(struct checking *c, struct err *err)
+{
+    const struct args *args = c->args;
+    struct arena *arena = c->cli->arena;
+
+    return (!args->given[ARG_JUNIT] ||
+            check_junit(arena, args->value[ARG_JUNIT], c->name, c->list,
+                        LISTS, err)) &&
+           (!args->given[ARG_MARKDOWN] ||
+            check_markdown(arena, args->value[ARG_MARKDOWN], c->name, c->list,
+                           LISTS, err));
+}
+
+static int verdict(struct checking *c)
+{
+    uint32_t bad = 0, count = 0;
+    struct err err = { 0 };
+
+    for (int i = 0; i < LISTS; i++) {
+        if (!c->args->given[ARG_QUIET])
+            check_print(c->cli->out, &c->list[i]);
+        bad += c->list[i].failed + c->list[i].undecided;
+        count += c->list[i].count;
+    }
+    if (!write_files(c, &err))
+        return command_fail(c->cli, &err);
+    if (count == 0)
+        fprintf(c->cli->err, "%s: nothing to check: no `expect:` and no "
+                "--baseline\n", c->args->word[0]);
+    else if (!c->args->given[ARG_QUIET])
+        fprintf(c->cli->out, "%u of %u checks hold\n", count - bad, count);
+    return bad > 0 ? 1 : 0;
+}
+
+static int check(struct cli *cli, const struct args *args)
+{
+    struct checking c = { .cli = cli, .args = args };
+    struct err err = { 0 };
+    double tolerance = 0;
+    int status = 0;
+
+    if (!args_fraction(args, ARG_TOLERANCE, &tolerance, &err))
+        return command_fail(cli, &err);
+    if (args->given[ARG_BASELINE]) {    /* first: the run may replace it */
+        c.before = grid_from_folder(cli->arena, args->value[ARG_BASELINE],
+                                    &err);
+        if (c.before == NULL)
+            return command_fail(cli, &err);
+    }
+    if (path_is_folder(args->word[0])) {
+        if (!read_folder(&c, &err))
+            return command_fail(cli, &err);
+        if (path_is_file(path_join(cli->arena, args->word[0],
+                                   "failures.csv"))) {
+            fprintf(cli->err, "%s/failures.csv: some trials failed\n",
+                    args->word[0]);
+            status = 5;
+        }
+    } else {
+        status = run_experiment(&c);
+        if (c.now == NULL)
+            return status;
+    }
+    if (c.before != NULL)
+        c.list[REGRESSIONS] = check_regressions(cli->arena, c.before, c.now,
+                                                tolerance);
+    if (status != 0) {
+        (void)verdict(&c);
+        return status;
+    }
+    return verdict(&c);
+}
+
+const struct command command_check = {
+    "check", "EXPERIMENT.yaml|DIR [--baseline DIR] [--tolerance FRACTION]\n"
+    "       [--junit FILE] [--markdown FILE] [options of run]",
+    "judge expectations and regressions; status 1 if any does not hold",
+    "Given an experiment, runs it first; given a results folder, judges what\n"
+    "is there.  An expectation holds when the whole confidence interval lies\n"
+    "inside its limits, does not hold when all of it lies outside, and is\n"
+    "undecided when it straddles a limit: more seeds may decide it.  Only\n"
+    "what holds passes.  With one seed the value alone is judged.\n\n"
+    "--baseline compares trial by trial (point, policy, seed).  Trials are\n"
+    "deterministic, so any metric that got worse in any seed by more than\n"
+    "--tolerance (0 unless given) is a regression, and so is a trial that is\n"
+    "gone.\n",
+    STUDY_ARGS | ARG_BIT(ARG_BASELINE) | ARG_BIT(ARG_TOLERANCE) |
+        ARG_BIT(ARG_JUNIT) | ARG_BIT(ARG_MARKDOWN), 1, 1, check
+};

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_explain.c - `clustersim explain` and `clustersim schema`.
+ */
+#include <string.h>
+
+#include "experiments/columns.h"
+#include "experiments/command.h"
+#include "experiments/schemas.h"
+#include "experiments/trial.h"
+#include "policies/policy.h"
+#include "policies/registry.h"
+#include "sim/arena.h"
+#include "sim/conf_doc.h"
+
+struct explaining {
+    struct cli *cli;
+    const char *word;
+    const struct conf_schema *const *schema;
+    size_t schema_count;
+    unsigned found;
+};
+
+/* "cluster.nodes[].count", "nodes.count" and "count" all name that key: the
+ * last step is the key, what stands before it must end the table's name. */
+static bool schema_matches(const struct conf_schema *schema, const char *word,
+                           size_t bytes)
+{
+    char name[128];
+    size_t used = 0;
+
+    for (const char *p = schema->name; *p != '\0' && used < sizeof name - 1;
+         p++)
+        if (*p != '[' && *p != ']')
+            name[used++] = *p;
+    name[used] = '\0';
+    return bytes <= used && memcmp(name + used - bytes, word, bytes) == 0 &&
+           (bytes == used || bytes == 0 || name[used - bytes - 1] == '.');
+}
+
+static void separate(struct explaining *e)
+{
+    if (e->found++ > 0)
+        fputc('\n', e->cli->out);
+}
+
+static void explain_keys(struct explaining *e)
+{
+    const char *dot = strrchr(e->word, '.');
+    const char *key = dot == NULL ? e->word : dot + 1;
+    size_t bytes = dot == NULL ? 0 : (size_t)(dot - e->word);
+
+    for (size_t i = 0; i < e->schema_count; i++) {
+        const char *text;
+
+        if (!schema_matches(e->schema[i], e->word, bytes))
+            continue;
+        text = conf_explain(e->cli->arena, e->schema[i], key);
+        if (text == NULL)
+            continue;
+        separate(e);
+        fputs(text, e->cli->out);
+    }
+}
+
+static void explain_metric(struct explaining *e)
+{
+    enum metric metric = metric_find(e->word);
+    const struct metric_info *info;
+
+    if (metric == METRIC_COUNT)
+        return;
+    info = metric_info(metric);
+    separate(e);
+    fprintf(e->cli->out, "%s: metric, column of summary.csv\n  unit %s; %s\n"
+            "  %s\n", info->name, info->unit,
+            info->better > 0 ? "more is better"
+            : info->better < 0 ? "less is better" : "neither way is better",
+            info->help);
+}
+
+static void explain_columns(struct explaining *e)
+{
+    static const struct csv_kind *const kind[] = {
+        &csv_compare, &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions
+    };
+
+    for (size_t k = 0; k < sizeof kind / sizeof kind[0]; k++)
+        for (size_t c = 0; c < kind[k]->count; c++) {
+            if (strcmp(kind[k]->columns[c].name, e->word) != 0)
+                continue;
+            separate(e);
+            fprintf(e->cli->out, "%s: column of %s\n  %s\n", e->word,
+                    kind[k]->file, kind[k]->columns[c].help);
+        }
+}
+
+static const char *param_type(enum cs_param_type type)
+{
+    static const char *const name[] = { "whole number", "number", "fraction",
+                                        "time", "true or false", "text" };
+
+    return (unsigned)type < 6 ? name[type] : "value";
+}
+
+static void print_param(FILE *out, const struct cs_param *p)
+{
+    fprintf(out, "  %-16s %s", p->key, param_type(p->type));
+    if (p->min != 0 || p->max != 0)
+        fprintf(out, ", from %g to %g", p->min, p->max);
+    if (p->fallback != NULL && p->fallback[0] != '\0')
+        fprintf(out, ", default %s", p->fallback);
+    fprintf(out, "\n  %-16s %s\n", "", p->help);
+}
+
+static void explain_policies(struct explaining *e)
+{
+    const struct cs_policy *p;
+
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++) {
+        bool whole = strcmp(p->name, e->word) == 0;
+
+        if (whole) {
+            separate(e);
+            fprintf(e->cli->out, "%s: policy\n  %s\n  leases for %s%s%s\n",
+                    p->name, p->summary == NULL ? "" : p->summary,
+                    p->flags & CS_PER_PHASE ? "a phase" : "a job's life",
+                    p->flags & CS_PREEMPTS ? "; preempts" : "",
+                    p->flags & CS_CLAIRVOYANT ? "; knows true run times" : "");
+        }
+        for (uint32_t k = 0; k < p->param_count; k++) {
+            if (!whole && strcmp(p->param[k].key, e->word) != 0)
+                continue;
+            if (!whole) {
+                separate(e);
+                fprintf(e->cli->out, "%s: key of the policy %s\n", e->word,
+                        p->name);
+            }
+            print_param(e->cli->out, &p->param[k]);
+        }
+    }
+}
+
+/* All that could have been meant, for the nearest spelling. */
+static const char *nearest(struct explaining *e)
+{
+    size_t count = METRIC_COUNT + 1, n = 0;
+    const char **names;
+    const struct cs_policy *p;
+
+    for (size_t i = 0; i < e->schema_count; i++)
+        count += e->schema[i]->count;
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++)
+        count += 1 + p->param_count;
+    names = arena_alloc(e->cli->arena, count, sizeof *names);
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
+        names[n++] = metric_info((enum metric)m)->name;
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++) {
+        names[n++] = p->name;
+        for (uint32_t k = 0; k < p->param_count; k++)
+            names[n++] = p->param[k].key;
+    }
+    for (size_t i = 0; i < e->schema_count; i++)
+        for (size_t k = 0; k < e->schema[i]->count; k++)
+            names[n++] = e->schema[i]->fields[k].key;
+    names[n] = NULL;
+    return conf_nearest(e->word, names);
+}
+
+static int explain(struct cli *cli, const struct args *args)
+{
+    struct explaining e = { .cli = cli, .word = args->word[0] };
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct err err = { 0 };
+    const char *near;
+
+    e.schema = schemas_all(cli->arena, &e.schema_count);
+    explain_policies(&e);
+    explain_metric(&e);
+    explain_keys(&e);
+    explain_columns(&e);
+    if (e.found > 0)
+        return 0;
+    near = nearest(&e);
+    err_set(&err, ERR_USAGE, nowhere,
+            "there is no key, metric, column or policy '%.80s'", e.word);
+    if (near != NULL)
+        err_hint(&err, "Did you mean %s?", near);
+    return command_fail(cli, &err);
+}
+
+static int schema(struct cli *cli, const struct args *args)
+{
+    size_t count;
+    const struct conf_schema *const *all = schemas_all(cli->arena, &count);
+
+    (void)args;
+    fputs(conf_json_schema(cli->arena, all, count), cli->out);
+    return 0;
+}
+
+const struct command command_explain = {
+    "explain", "KEY|METRIC|POLICY",
+    "type, unit, default, meaning",
+    "KEY may be given with what stands before it: seeds, output.dir,\n"
+    "cluster.nodes.count.  All that match are printed.\n",
+    0, 1, 1, explain
+};
+
+const struct command command_schema = {
+    "schema", "", "JSON Schema of every file kind, for editors",
+    "Printed from the key tables that read the files.\n",
+    0, 0, 0, schema
+};

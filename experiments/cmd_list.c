@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_list.c - `clustersim list`: the names that files may use.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "experiments/command.h"
+#include "experiments/trial.h"
+#include "models/catalogue.h"
+#include "policies/host.h"
+#include "policies/policy.h"
+#include "policies/registry.h"
+#include "sim/conf.h"
+#include "workloads/recipe.h"
+
+static void list_policies(FILE *out, const struct catalogue *catalogue)
+{
+    const struct cs_policy *p;
+
+    (void)catalogue;
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++)
+        fprintf(out, "%-10s %s%s\n", p->name,
+                p->summary == NULL ? "" : p->summary,
+                p->flags & CS_CLAIRVOYANT ? " (knows true run times)" : "");
+}
+
+static void list_gpus(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-12s %10s %10s %12s %8s  %s\n", "name", "memory GB",
+            "GB/s", "BF16 TFLOPS", "TDP W", "label");
+    for (size_t i = 0; i < catalogue_gpu_count(catalogue); i++) {
+        const struct gpu_type *g = catalogue_gpu_at(catalogue, i);
+
+        fprintf(out, "%-12s %10.4g %10.4g %12.4g %8.4g  %s\n", g->name,
+                g->memory_bytes / 1e9, g->memory_bps / 1e9,
+                g->flops_peak[PRECISION_BF16] / 1e12, g->tdp_w, g->label);
+    }
+}
+
+static void list_cpus(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-22s %6s %8s %10s %8s  %s\n", "name", "cores", "GHz",
+            "GB/s", "TDP W", "label");
+    for (size_t i = 0; i < catalogue_cpu_count(catalogue); i++) {
+        const struct cpu_type *c = catalogue_cpu_at(catalogue, i);
+
+        fprintf(out, "%-22s %6u %8.4g %10.4g %8.4g  %s\n", c->name, c->cores,
+                c->clock_hz / 1e9, c->memory_bps / 1e9, c->tdp_w, c->label);
+    }
+}
+
+static void list_links(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-14s %-9s %10s %14s %12s  %s\n", "name", "kind", "GB/s",
+            "sustained GB/s", "latency us", "label");
+    for (size_t i = 0; i < catalogue_link_count(catalogue); i++) {
+        const struct link_type *l = catalogue_link_at(catalogue, i);
+
+        fprintf(out, "%-14s %-9s %10.4g %14.4g %12.4g  %s\n", l->name,
+                link_kind_choices[l->kind], l->bps / 1e9,
+                l->bps_sustained / 1e9, l->latency_s * 1e6, l->label);
+    }
+}
+
+static void list_prices(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-26s %-12s %-10s %8s  %-10s  %s\n", "name", "of", "kind",
+            "USD/h", "as of", "source");
+    for (size_t i = 0; i < catalogue_price_count(catalogue); i++) {
+        const struct price *p = catalogue_price_at(catalogue, i);
+
+        fprintf(out, "%-26s %-12s %-10s %8.4g  %-10s  %s\n", p->name, p->of,
+                price_kind_choices[p->kind], p->usd_per_h, p->as_of,
+                p->source);
+    }
+}
+
+static void list_models(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-20s %10s %10s %7s %7s %9s  %s\n", "name", "params",
+            "active", "layers", "hidden", "context", "label");
+    for (size_t i = 0; i < catalogue_llm_count(catalogue); i++) {
+        const struct llm *m = catalogue_llm_at(catalogue, i);
+
+        fprintf(out, "%-20s %9.4gB %9.4gB %7u %7u %9u  %s\n", m->name,
+                m->params / 1e9, m->params_active / 1e9, m->layers, m->hidden,
+                m->context_tokens, m->label);
+    }
+}
+
+static void list_formats(FILE *out, const struct catalogue *catalogue)
+{
+    (void)catalogue;
+    fputs("csv   comma-separated, columns named under `columns:`; plain or "
+          "gzip\n"
+          "swf   Standard Workload Format of the Parallel Workloads Archive; "
+          "plain or gzip\n", out);
+}
+
+static void list_metrics(FILE *out, const struct catalogue *catalogue)
+{
+    (void)catalogue;
+    fprintf(out, "%-26s %-9s %-7s %s\n", "name", "unit", "better", "meaning");
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_info *i = metric_info((enum metric)m);
+
+        fprintf(out, "%-26s %-9s %-7s %s\n", i->name, i->unit,
+                i->better > 0 ? "more" : i->better < 0 ? "less" : "-",
+                i->help);
+    }
+}
+
+static void list_recipes(FILE *out, const struct catalogue *catalogue)
+{
+    (void)catalogue;
+    for (size_t i = 0; i < recipe_count; i++)
+        fprintf(out, "%-12s %s\n", recipe_table[i]->name,
+                recipe_table[i]->summary);
+    fprintf(out, "%-12s %s\n", "trace",
+            "one role of known length, from a file of jobs");
+}
+
+static void list_semantics(FILE *out, const struct catalogue *catalogue)
+{
+    (void)catalogue;
+    for (size_t i = 0; i < host_rules_schema.count; i++) {
+        const struct conf_field *f = &host_rules_schema.fields[i];
+
+        if (strcmp(f->key, "policy") == 0 || strcmp(f->key, "name") == 0 ||
+            strcmp(f->key, "weights") == 0)
+            continue;
+        fprintf(out, "%-12s %s\n", f->key, f->help);
+        for (size_t c = 0; f->type == CONF_CHOICE && f->choices[c] != NULL;
+             c++)
+            fprintf(out, "%-12s   %s%s\n", "", f->choices[c],
+                    f->fallback != NULL &&
+                    strcmp(f->fallback, f->choices[c]) == 0 ? " (default)"
+                                                            : "");
+    }
+}
+
+struct lister {
+    const char *name;
+    void (*print)(FILE *out, const struct catalogue *catalogue);
+};
+
+static const struct lister lister[] = {
+    { "policies", list_policies }, { "gpus", list_gpus },
+    { "cpus", list_cpus }, { "links", list_links },
+    { "models", list_models }, { "prices", list_prices },
+    { "formats", list_formats }, { "metrics", list_metrics },
+    { "recipes", list_recipes }, { "semantics", list_semantics },
+};
+#define LISTERS (sizeof lister / sizeof lister[0])
+
+static int list(struct cli *cli, const struct args *args)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    const char *names[LISTERS + 1], *near;
+    struct err err = { 0 };
+    const struct catalogue *catalogue;
+
+    for (size_t i = 0; i < LISTERS; i++) {
+        names[i] = lister[i].name;
+        if (strcmp(args->word[0], names[i]) != 0)
+            continue;
+        catalogue = catalogue_load(cli->arena, NULL, 0, &err);
+        if (catalogue == NULL)
+            return command_fail(cli, &err);
+        lister[i].print(cli->out, catalogue);
+        return 0;
+    }
+    names[LISTERS] = NULL;
+    near = conf_nearest(args->word[0], names);
+    err_set(&err, ERR_USAGE, nowhere, "there is no list of '%.60s'",
+            args->word[0]);
+    err_hint(&err, "%s%s%s", near == NULL ?
+             "There are policies, gpus, cpus, links, models, prices, formats, "
+             "metrics, recipes, semantics." : "Did you mean ",
+             near == NULL ? "" : near, near == NULL ? "" : "?");
+    return command_fail(cli, &err);
+}
+
+const struct command command_list = {
+    "list",
+    "policies|gpus|cpus|links|models|prices|formats|metrics|recipes|semantics",
+    "the names that files may use",
+    "What is built in; a file under `catalogue:` of an experiment can add\n"
+    "GPUs, CPUs, links, prices and models.\n",
+    0, 1, 1, list
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_run.c - `clustersim run`.
+ */
+#include <string.h>
+
+#include "experiments/closing.h"
+#include "experiments/cmd_study.h"
+#include "experiments/grid.h"
+#include "experiments/study.h"
+#include "policies/host.h"
+#include "policies/policy.h"
+
+/* Semantics are never implied by a policy's name. */
+static void print_semantics(struct cli *cli, const struct study *study)
+{
+    fputs("\nsemantics\n", cli->out);
+    for (uint32_t i = 0; i < study->policy_count; i++) {
+        const struct host_policy *p = study->point[0].policy[i];
+
+        fprintf(cli->out, "  %s: %s%s%s%s\n", study->policy_name[i],
+                strcmp(p->policy->name, study->policy_name[i]) == 0 ? "" :
+                p->policy->name,
+                strcmp(p->policy->name, study->policy_name[i]) == 0 ? "" :
+                " ", p->semantics == NULL ? "" : p->semantics,
+                p->policy->flags & CS_CLAIRVOYANT
+                    ? " (knows true run times)" : "");
+    }
+}
+
+static void print_results(struct cli *cli, const struct session *session)
+{
+    const struct study *study = session->study;
+
+    closing_print(cli->out, session->grid, study->name, cli->bold);
+    print_semantics(cli, study);
+    if (session->checks.count > 0) {
+        fputs("\nexpectations\n", cli->out);
+        check_print(cli->out, &session->checks);
+    }
+    if (session->known > 0)
+        fprintf(cli->err, "%u trials were known already\n", session->known);
+    fprintf(cli->out, "\nresults: %s\n", study->dir);
+}
+
+static int run(struct cli *cli, const struct args *args)
+{
+    struct session session = { 0 };
+    struct err err = { 0 };
+    const struct study *study = cmd_study_read(cli, args, &err);
+    int status;
+
+    if (study == NULL)
+        return command_fail(cli, &err);
+    status = cmd_study_run(cli, args, study, &session);
+    if (args->given[ARG_QUIET] || (status != 0 && session.grid == NULL))
+        return status;
+    if (session.grid != NULL)
+        print_results(cli, &session);
+    else
+        fprintf(cli->out, "shard %s: %u of %u trials are in %s/.trials\n"
+                "to put shards together, copy their .trials into one folder "
+                "and run with -o FOLDER --resume\n", args->value[ARG_SHARD],
+                session.done, study_trial_count(study), study->dir);
+    return status;
+}
+
+const struct command command_run = {
+    "run", "EXPERIMENT.yaml [-o DIR] [-j N] [--set KEY=VALUE]... [--seeds N]\n"
+    "       [--only POLICY,..] [--shard I/N] [--resume] [-q]",
+    "run an experiment: points x policies x seeds",
+    "Reads and checks everything first, runs every trial, writes the results\n"
+    "folder (out/EXPERIMENT unless the file or -o says otherwise) and ends "
+    "with\na table of policies.  The same experiment gives the same bytes in "
+    "every\nCSV, for any number of threads.\n\n"
+    "Ctrl-C keeps the finished trials in DIR/.trials; --resume goes on.  A\n"
+    "failed trial does not stop the others: status 5, and failures.csv.\n"
+    "Expectations are judged and printed, but do not change the status;\n"
+    "`clustersim check` is for that.\n",
+    STUDY_ARGS | ARG_BIT(ARG_SHARD), 1, 1, run
+};

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_validate.c - `clustersim validate`: read and check, run nothing.
+ *
+ * The kind of a file follows from its keys.  A workload is checked against a
+ * cluster, for a role that fits nowhere is an error: against --cluster, or
+ * against many nodes of each GPU of the catalogue.
+ */
+#include <string.h>
+
+#include "experiments/command.h"
+#include "experiments/paths.h"
+#include "experiments/study.h"
+#include "experiments/study_tree.h"
+#include "models/catalogue.h"
+#include "models/cluster.h"
+#include "policies/host.h"
+#include "sim/arena.h"
+#include "sim/conf.h"
+#include "workloads/source.h"
+
+struct validating {
+    struct cli *cli;
+    const struct args *args;
+    const struct catalogue *catalogue;
+    const char *path;
+    const struct conf_node *root;
+};
+
+static bool load_root(struct validating *v, struct err *err)
+{
+    struct study_inputs inputs = { .arena = v->cli->arena };
+
+    v->root = tree_load(&inputs, v->path, err);
+    return v->root != NULL;
+}
+
+static bool load_catalogue(struct validating *v, struct err *err)
+{
+    if (v->catalogue == NULL)
+        v->catalogue = catalogue_load(v->cli->arena, NULL, 0, err);
+    return v->catalogue != NULL;
+}
+
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static bool validate_experiment(struct validating *v, struct err *err)
+{
+    struct study_options options = { 0 };
+    const struct study *study = study_read(v->cli->arena, v->path, &options,
+                                           err);
+
+    if (study == NULL)
+        return false;
+    fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
+            "%u seed%s = %u trials, %u expectation%s\n", v->path, study->name,
+            study->point_count, plural(study->point_count),
+            study->policy_count, study->policy_count == 1 ? "y" : "ies",
+            study->seeds, plural(study->seeds), study_trial_count(study),
+            study->expect_count, plural(study->expect_count));
+    return true;
+}
+
+static bool validate_cluster(struct validating *v, struct err *err)
+{
+    const struct cluster_spec *spec;
+
+    if (!load_catalogue(v, err))
+        return false;
+    spec = cluster_read(v->cli->arena, tree_unwrap(v->root, "cluster"),
+                        v->catalogue, err);
+    if (spec == NULL)
+        return false;
+    fprintf(v->cli->out, "%s: ok: cluster: %u node%s, %u GPU%s, %u core%s, "
+            "%u pool%s\n", v->path, spec->node_count,
+            plural(spec->node_count), spec->gpu_count,
+            plural(spec->gpu_count), spec->core_count,
+            plural(spec->core_count), spec->pool_count,
+            plural(spec->pool_count));
+    return true;
+}
+
+/* 64 nodes of 8 GPUs of each type, with more memory and cores than jobs
+ * ask for: assumptions, so that only the GPUs decide. */
+static const struct cluster_spec *any_cluster(struct validating *v,
+                                              struct err *err)
+{
+    struct arena *arena = v->cli->arena;
+    const char *cpu = catalogue_cpu_at(v->catalogue, 0)->name;
+    const char *text = "nodes:\n";
+    const struct conf_node *root;
+
+    for (size_t i = 0; i < catalogue_gpu_count(v->catalogue); i++)
+        text = text_format(arena, "%s  - {name: %s, count: 64, gpus: {type: "
+                           "%s, count: 8}, cpu: {type: %s, sockets: 8}, "
+                           "memory: 8TB, pool: any}\n", text,
+                           catalogue_gpu_at(v->catalogue, i)->name,
+                           catalogue_gpu_at(v->catalogue, i)->name, cpu);
+    root = conf_parse(arena, "a cluster of every GPU", text, strlen(text),
+                      err);
+    return root == NULL ? NULL
+                        : cluster_read(arena, root, v->catalogue, err);
+}
+
+static const struct cluster_spec *given_cluster(struct validating *v,
+                                                struct err *err)
+{
+    struct study_inputs inputs = { .arena = v->cli->arena };
+    const struct conf_node *root;
+
+    root = tree_load(&inputs, v->args->value[ARG_CLUSTER], err);
+    if (root == NULL)
+        return NULL;
+    return cluster_read(v->cli->arena, tree_unwrap(root, "cluster"),
+                        v->catalogue, err);
+}
+
+static bool validate_workload(struct validating *v, struct err *err)
+{
+    const struct workload_spec *spec;
+    const struct cluster_spec *cluster;
+    size_t forms;
+
+    if (!load_catalogue(v, err))
+        return false;
+    cluster = v->args->given[ARG_CLUSTER] ? given_cluster(v, err)
+                                          : any_cluster(v, err);
+    if (cluster == NULL)
+        return false;
+    spec = workload_read(v->cli->arena, tree_unwrap(v->root, "workload"),
+                         v->catalogue, cluster, err);
+    if (spec == NULL)
+        return false;
+    forms = workload_form_count(spec);
+    fprintf(v->cli->out, "%s: ok: workload: %zu kind%s of job, checked "
+            "against %s\n", v->path, forms, forms == 1 ? "" : "s",
+            v->args->given[ARG_CLUSTER] ? v->args->value[ARG_CLUSTER]
+                : "512 of each GPU in the catalogue");
+    return true;
+}
+
+static bool validate_catalogue(struct validating *v, struct err *err)
+{
+    const struct catalogue *all =
+        catalogue_load(v->cli->arena, &v->path, 1, err);
+
+    if (all == NULL)
+        return false;
+    fprintf(v->cli->out, "%s: ok: catalogue, which then has %zu GPUs, %zu "
+            "CPUs, %zu links, %zu prices, %zu models\n", v->path,
+            catalogue_gpu_count(all), catalogue_cpu_count(all),
+            catalogue_link_count(all), catalogue_price_count(all),
+            catalogue_llm_count(all));
+    return true;
+}
+
+static bool validate_weights(struct validating *v, struct err *err)
+{
+    const struct conf_node *map = conf_get(v->root, "weights");
+
+    if (conf_kind(map) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, conf_pos(map),
+                       "weights must be a map from feature to number");
+    for (size_t i = 0; i < conf_count(map); i++) {
+        const struct conf_field field = { conf_key(map, i), CONF_REAL, 0, 0,
+                                          0, NULL, NULL, "" };
+        double number;
+
+        if (!conf_read(conf_value(map, i), &field, &number, err))
+            return false;
+    }
+    fprintf(v->cli->out, "%s: ok: %zu weights\n", v->path, conf_count(map));
+    return true;
+}
+
+static bool has(const struct conf_node *root, const char *key)
+{
+    return conf_get(root, key) != NULL;
+}
+
+static bool has_key_of(const struct conf_node *root,
+                       const struct conf_schema *schema)
+{
+    for (size_t i = 0; i < schema->count; i++)
+        if (strcmp(schema->fields[i].key, "name") != 0 &&
+            has(root, schema->fields[i].key))
+            return true;
+    return false;
+}
+
+static bool validate_one(struct validating *v, struct err *err)
+{
+    size_t count;
+
+    if (!load_root(v, err))
+        return false;
+    if (has(v->root, "policies") || has(v->root, "experiment"))
+        return validate_experiment(v, err);
+    if (has(v->root, "nodes") ||
+        (conf_count(v->root) == 1 && has(v->root, "cluster")))
+        return validate_cluster(v, err);
+    if (has(v->root, "gpus") || has(v->root, "cpus") ||
+        has(v->root, "links") || has(v->root, "prices") ||
+        has(v->root, "llms"))
+        return validate_catalogue(v, err);
+    if (has(v->root, "weights"))
+        return validate_weights(v, err);
+    if (has_key_of(v->root, workload_schemas(&count)[0]) ||
+        has(v->root, "trace") || has(v->root, "recipe") ||
+        (conf_count(v->root) == 1 && has(v->root, "workload")))
+        return validate_workload(v, err);
+    err_set(err, ERR_SCHEMA, conf_pos(v->root),
+            "the file is no experiment, cluster, workload, catalogue or "
+            "weights: it has none of their keys");
+    return err_hint(err, "An experiment has policies, a cluster has nodes, a "
+                    "workload has arrival and mix, or trace.");
+}
+
+static int validate(struct cli *cli, const struct args *args)
+{
+    struct validating v = { .cli = cli, .args = args };
+    int status = 0;
+
+    for (size_t i = 0; i < args->word_count; i++) {
+        struct err err = { 0 };
+
+        v.path = args->word[i];
+        if (validate_one(&v, &err))
+            continue;
+        int bad = command_fail(cli, &err);
+        status = status == 0 ? bad : status;
+    }
+    return status;
+}
+
+const struct command command_validate = {
+    "validate", "FILE.yaml... [--cluster FILE]",
+    "read and check everything, run nothing",
+    "Experiments (with the cluster and the workload that they name),\n"
+    "clusters, workloads, catalogue and weights files are told apart by\n"
+    "their keys.  Each file is reported; the status is that of the first\n"
+    "that is wrong.\n",
+    ARG_BIT(ARG_CLUSTER), 1, 100000, validate
+};

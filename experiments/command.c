@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * command.c - how commands say what is wrong.
+ */
+#include "experiments/command.h"
+
+#include <string.h>
+
+#define TEXT_BYTES 8192
+
+static void print_err(struct cli *cli, const char *before,
+                      const struct err *err)
+{
+    char text[TEXT_BYTES];
+    size_t bytes = err_format(err, text, sizeof text);
+
+    if (bytes >= sizeof text)
+        bytes = sizeof text - 1;
+    fflush(cli->out);
+    fprintf(cli->err, "%s%s%s", before, text,
+            bytes > 0 && text[bytes - 1] == '\n' ? "" : "\n");
+}
+
+int command_fail(struct cli *cli, const struct err *err)
+{
+    print_err(cli, "", err);
+    return err_exit_status(err->kind);
+}
+
+void command_warn(void *cli, const struct err *err)
+{
+    print_err(cli, "warning: ", err);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * compare.c - paired comparisons; the statistics are stats.c's.
+ */
+#include "experiments/compare.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/grid.h"
+#include "experiments/stats.h"
+#include "sim/arena.h"
+#include "sim/table.h"
+
+#define CONFIDENCE 0.95
+
+static void put(struct table *table, double value)
+{
+    if (isfinite(value))
+        table_real(table, value);
+    else
+        table_empty(table);
+}
+
+struct scratch {
+    double *x, *base;           /* seed_count each */
+};
+
+static void compare_row(const struct grid *grid, struct scratch *scratch,
+                        uint32_t point, uint32_t policy, uint32_t baseline,
+                        enum metric metric, struct table *table)
+{
+    bool paired = baseline != UINT32_MAX && baseline != policy;
+    struct stats_delta delta = { .percent = NAN, .percent_low = NAN,
+                                 .percent_high = NAN, .p_value = NAN };
+    struct stats_mean mean;
+
+    grid_samples(grid, point, policy, metric, scratch->x);
+    mean = stats_mean(scratch->x, grid->seed_count, CONFIDENCE);
+    if (paired) {
+        grid_samples(grid, point, baseline, metric, scratch->base);
+        delta = stats_delta(scratch->x, scratch->base, grid->seed_count,
+                            CONFIDENCE);
+    }
+    table_text(table, grid->point[point]);
+    table_text(table, grid->policy[policy]);
+    table_text(table, metric_info(metric)->name);
+    table_count(table, mean.count);
+    put(table, mean.mean);
+    put(table, mean.low);
+    put(table, mean.high);
+    table_text(table, baseline == UINT32_MAX ? "" : grid->policy[baseline]);
+    put(table, delta.percent);
+    put(table, delta.percent_low);
+    put(table, delta.percent_high);
+    put(table, delta.p_value);
+    table_end_row(table);
+}
+
+void compare_rows(struct arena *arena, const struct grid *grid,
+                  uint32_t baseline, struct table *table)
+{
+    struct scratch scratch = {
+        .x = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.x),
+        .base = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.base)
+    };
+
+    for (uint32_t point = 0; point < grid->point_count; point++)
+        for (uint32_t policy = 0; policy < grid->policy_count; policy++)
+            for (unsigned m = 0; m < METRIC_COUNT; m++)
+                compare_row(grid, &scratch, point, policy, baseline,
+                            (enum metric)m, table);
+}
+
+struct grid *compare_align(struct arena *arena, const struct grid *grid,
+                           const struct grid *other)
+{
+    struct grid *out = arena_alloc(arena, 1, sizeof *out);
+    size_t cells = (size_t)grid->point_count * grid->policy_count *
+                   grid->seed_count, at = 0;
+
+    *out = *grid;
+    out->present = arena_alloc(arena, cells + 1, sizeof *out->present);
+    out->value = arena_alloc(arena, cells * METRIC_COUNT + 1,
+                             sizeof *out->value);
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            for (uint32_t s = 0; s < grid->seed_count; s++, at++) {
+                uint32_t ot = grid_point(other, grid->point[t]);
+                uint32_t op = grid_policy(other, grid->policy[p]);
+                uint32_t os = grid_seed(other, grid->seed[s]);
+                bool there = ot != UINT32_MAX && op != UINT32_MAX &&
+                             os != UINT32_MAX;
+
+                there = there && grid_present(other, ot, op, os);
+                out->present[at] = there;
+                for (unsigned m = 0; m < METRIC_COUNT; m++)
+                    out->value[at * METRIC_COUNT + m] = !there ? NAN
+                        : grid_value(other, ot, op, os, (enum metric)m);
+            }
+    return out;
+}
+
+static uint32_t present_count(const struct grid *grid)
+{
+    size_t cells = (size_t)grid->point_count * grid->policy_count *
+                   grid->seed_count;
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < cells; i++)
+        count += grid->present[i];
+    return count;
+}
+
+struct compare_only compare_count(const struct grid *left,
+                                  const struct grid *right)
+{
+    struct arena *arena = arena_new(1 << 16);
+    const struct grid *pair = compare_align(arena, left, right);
+    struct compare_only only = { 0, 0, 0 };
+    size_t cells = (size_t)left->point_count * left->policy_count *
+                   left->seed_count;
+
+    for (size_t i = 0; i < cells; i++)
+        only.both += left->present[i] && pair->present[i];
+    only.left = present_count(left) - only.both;
+    only.right = present_count(right) - only.both;
+    arena_free(arena);
+    return only;
+}
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool moved(const double *a, const double *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!same(a[i], b[i]))
+            return true;
+    return false;
+}
+
+/* Only where both have a trial. */
+static void pair_samples(const struct grid *left, const struct grid *pair,
+                         uint32_t point, uint32_t policy, enum metric metric,
+                         struct scratch *scratch)
+{
+    grid_samples(left, point, policy, metric, scratch->base);
+    grid_samples(pair, point, policy, metric, scratch->x);
+    for (uint32_t s = 0; s < left->seed_count; s++)
+        if (!grid_present(left, point, policy, s) ||
+            !grid_present(pair, point, policy, s))
+            scratch->base[s] = scratch->x[s] = NAN;
+}
+
+static void print_line(FILE *file, const struct grid *left, uint32_t point,
+                       uint32_t policy, enum metric metric,
+                       const struct scratch *scratch)
+{
+    uint32_t n = left->seed_count;
+    struct stats_mean a = stats_mean(scratch->base, n, CONFIDENCE);
+    struct stats_mean b = stats_mean(scratch->x, n, CONFIDENCE);
+    struct stats_delta d = stats_delta(scratch->x, scratch->base, n,
+                                       CONFIDENCE);
+    char change[64] = "-", sure[64] = "";
+
+    if (isfinite(d.percent))
+        snprintf(change, sizeof change, "%+.3g%%", d.percent);
+    if (isfinite(d.percent_low))
+        snprintf(sure, sizeof sure, "[%+.3g%%, %+.3g%%] p=%.2g",
+                 d.percent_low, d.percent_high, d.p_value);
+    fprintf(file, "%-24s %-14s %-24s %12.6g %12.6g %10s  %s\n",
+            left->point[point], left->policy[policy],
+            metric_info(metric)->name, a.mean, b.mean, change, sure);
+}
+
+uint32_t compare_print(FILE *file, const struct grid *left,
+                       const struct grid *right)
+{
+    struct arena *arena = arena_new(1 << 16);
+    const struct grid *pair = compare_align(arena, left, right);
+    struct scratch scratch = {
+        .x = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.x),
+        .base = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.base)
+    };
+    uint32_t lines = 0;
+
+    for (uint32_t t = 0; t < left->point_count; t++)
+        for (uint32_t p = 0; p < left->policy_count; p++)
+            for (unsigned m = 0; m < METRIC_COUNT; m++) {
+                pair_samples(left, pair, t, p, (enum metric)m, &scratch);
+                if (!moved(scratch.x, scratch.base, left->seed_count))
+                    continue;
+                if (lines++ == 0)
+                    fprintf(file, "%-24s %-14s %-24s %12s %12s %10s  %s\n",
+                            "point", "policy", "metric", "left", "right",
+                            "change", "95% interval of the change");
+                print_line(file, left, t, p, (enum metric)m, &scratch);
+            }
+    arena_free(arena);
+    return lines;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * compare.h - policies against the baseline, and one results folder against
+ * another, seed by seed.
+ */
+#ifndef EXPERIMENTS_COMPARE_H
+#define EXPERIMENTS_COMPARE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct arena;
+struct grid;
+struct table;
+
+/* Rows of compare.csv.  baseline UINT32_MAX: no differences. */
+void compare_rows(struct arena *arena, const struct grid *grid,
+                  uint32_t baseline, struct table *table);
+
+/* The block of `other` that pairs with `grid`: the same points, policies and
+ * seeds in the same order, absent where `other` lacks them. */
+struct grid *compare_align(struct arena *arena, const struct grid *grid,
+                           const struct grid *other);
+/* Trials that only one of the two has. */
+struct compare_only {
+    uint32_t left, right, both;
+};
+struct compare_only compare_count(const struct grid *left,
+                                  const struct grid *right);
+/* What moved from left to right, as a table for people.  Returns the number
+ * of lines: 0, nothing moved. */
+uint32_t compare_print(FILE *file, const struct grid *left,
+                       const struct grid *right);
+
+#endif

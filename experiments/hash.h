@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * hash.h - FNV-1a, 64 bits: names what a result was made from.
+ *
+ * It tells inputs apart; it is no defence against somebody who forges them.
+ * Source: Fowler, Noll, Vo; RFC draft-eastlake-fnv (offset basis and prime).
+ */
+#ifndef EXPERIMENTS_HASH_H
+#define EXPERIMENTS_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count);
+/* With its end, so that "ab","c" and "a","bc" differ. */
+uint64_t hash_text(uint64_t hash, const char *text);
+uint64_t hash_u64(uint64_t hash, uint64_t value);
+/* False when the file cannot be read. */
+bool hash_file(const char *path, uint64_t *hash);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * paths.h - names of files: relative to the file that names them; folders
+ * made; text put together in an arena.
+ */
+#ifndef EXPERIMENTS_PATHS_H
+#define EXPERIMENTS_PATHS_H
+
+#include <stdbool.h>
+
+#include "sim/err.h"
+
+struct arena;
+
+/* sprintf into the arena. */
+char *text_format(struct arena *arena, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* `name` as seen from the folder of `file`; absolute names stay. */
+const char *path_beside(struct arena *arena, const char *file,
+                        const char *name);
+const char *path_join(struct arena *arena, const char *dir, const char *name);
+/* The name without folders and without its last ".ext". */
+const char *path_stem(struct arena *arena, const char *path);
+
+bool path_is_folder(const char *path);
+bool path_is_file(const char *path);        /* a regular one */
+/* Makes the folder and those above it. */
+bool path_make_folder(const char *path, struct err *err);
+/* Removes DIR/name if it is there; false only when it stays. */
+bool path_remove(struct arena *arena, const char *dir, const char *name,
+                 struct err *err);
+/* Removes all files of a folder that holds only files, and the folder. */
+void path_remove_folder(struct arena *arena, const char *dir);
+
+#endif

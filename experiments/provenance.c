@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * provenance.c - writes provenance.json.
+ */
+#include "experiments/provenance.h"
+
+#include <gsl/gsl_version.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <yaml.h>
+
+#include "experiments/out.h"
+#include "experiments/paths.h"
+#include "experiments/study.h"
+#include "policies/host.h"
+#include "policies/policy.h"
+#include "sim/clock.h"
+
+#ifndef CLUSTERSIM_FLAGS
+#define CLUSTERSIM_FLAGS ""
+#endif
+
+const char *provenance_compiler(void)
+{
+#if defined(__clang__)
+    return "clang " __clang_version__;
+#elif defined(__GNUC__)
+    return "gcc " __VERSION__;
+#else
+    return "unknown";
+#endif
+}
+
+static void put_text(struct out *out, const char *key, const char *text)
+{
+    out_printf(out, "  \"%s\": ", key);
+    out_json_text(out, text);
+    out_text(out, ",\n");
+}
+
+static void put_time(struct out *out, const char *key, int64_t ns)
+{
+    char text[40] = "null";
+
+    if (ns != CLOCK_NEVER_NS)
+        clock_format_s(ns, text, sizeof text);
+    out_printf(out, "  \"%s\": %s,\n", key, text);
+}
+
+static void put_command(struct out *out,
+                        const struct provenance_command *command)
+{
+    out_text(out, "  \"command\": [");
+    for (int i = 0; i < command->count; i++) {
+        out_text(out, i == 0 ? "" : ", ");
+        out_json_text(out, command->word[i]);
+    }
+    out_text(out, "],\n");
+}
+
+static void put_policies(struct out *out, const struct study *study)
+{
+    out_text(out, "  \"policies\": [\n");
+    for (uint32_t i = 0; i < study->policy_count; i++) {
+        const struct host_policy *p = study->point[0].policy[i];
+
+        out_text(out, "    {\"name\": ");
+        out_json_text(out, study->policy_name[i]);
+        out_text(out, ", \"policy\": ");
+        out_json_text(out, p->policy->name);
+        out_text(out, ", \"semantics\": ");
+        out_json_text(out, p->semantics == NULL ? "" : p->semantics);
+        out_printf(out, ", \"clairvoyant\": %s}%s\n",
+                   p->policy->flags & CS_CLAIRVOYANT ? "true" : "false",
+                   i + 1 < study->policy_count ? "," : "");
+    }
+    out_text(out, "  ],\n");
+}
+
+static void put_inputs(struct out *out, const struct study *study)
+{
+    out_text(out, "  \"inputs\": [\n");
+    for (size_t i = 0; i < study->input_count; i++) {
+        out_text(out, "    {\"file\": ");
+        out_json_text(out, study->input[i].path);
+        out_printf(out, ", \"fnv1a64\": \"%016" PRIx64 "\"}%s\n",
+                   study->input[i].hash,
+                   i + 1 < study->input_count ? "," : "");
+    }
+    out_text(out, "  ]\n");
+}
+
+bool provenance_write(struct arena *arena, const struct study *study,
+                      const struct provenance_command *command,
+                      struct err *err)
+{
+    struct out *out = out_open(
+        arena, path_join(arena, study->dir, "provenance.json"), err);
+
+    if (out == NULL)
+        return false;
+    out_text(out, "{\n");
+    put_text(out, "program", "clustersim");
+    put_text(out, "version", CLUSTERSIM_VERSION);
+    put_text(out, "compiler", provenance_compiler());
+    put_text(out, "flags", CLUSTERSIM_FLAGS);
+    out_printf(out, "  \"program_fnv1a64\": \"%016" PRIx64 "\",\n",
+               study->program_hash);
+    put_text(out, "gsl", GSL_VERSION);
+    put_text(out, "libyaml", yaml_get_version_string());
+    put_command(out, command);
+    put_text(out, "experiment", study->name);
+    put_text(out, "description",
+             study->description == NULL ? "" : study->description);
+    put_text(out, "file", study->path);
+    out_printf(out, "  \"seed\": %" PRIu64 ",\n  \"seeds\": %u,\n"
+               "  \"points\": %u,\n  \"trials\": %u,\n", study->seed,
+               study->seeds, study->point_count, study_trial_count(study));
+    put_time(out, "until_s", study->until_ns);
+    put_time(out, "warmup_s", study->warmup_ns);
+    put_text(out, "baseline", study->baseline == UINT32_MAX ? ""
+             : study->policy_name[study->baseline]);
+    put_policies(out, study);
+    put_inputs(out, study);
+    out_text(out, "}\n");
+    return out_close(out, err);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * provenance.h - provenance.json: what the results were made from.
+ *
+ * No date, no host, no user: the same command on the same files by the same
+ * program writes the same bytes.
+ */
+#ifndef EXPERIMENTS_PROVENANCE_H
+#define EXPERIMENTS_PROVENANCE_H
+
+#include <stdbool.h>
+
+struct arena;
+struct err;
+struct study;
+
+/* The words of the command line, as they were given; count 0: not known. */
+struct provenance_command {
+    int count;
+    char *const *word;
+};
+
+bool provenance_write(struct arena *arena, const struct study *study,
+                      const struct provenance_command *command,
+                      struct err *err);
+const char *provenance_compiler(void);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * results.h - the results folder: cleared, filled in trial order, file by
+ * file, each whole or absent.
+ */
+#ifndef EXPERIMENTS_RESULTS_H
+#define EXPERIMENTS_RESULTS_H
+
+#include <stdbool.h>
+
+struct arena;
+struct err;
+struct grid;
+struct runner_trial;
+struct study;
+
+/* DIR/.trials, where finished trials wait to be put together. */
+const char *results_trials_dir(struct arena *arena, const struct study *study);
+
+/* Makes the folder and takes away the results of an earlier run; with
+ * `resume` its finished trials stay. */
+bool results_begin(struct arena *arena, const struct study *study, bool resume,
+                   struct err *err);
+/* Marks trials that .trials already holds as done; returns how many. */
+unsigned results_recall(struct arena *arena, const struct study *study,
+                        struct runner_trial *trial);
+/* All tables but checks.csv, from .trials and the results in memory. */
+bool results_write(struct arena *arena, const struct study *study,
+                   const struct runner_trial *trial, const struct grid *grid,
+                   struct err *err);
+/* Takes .trials away: nothing is left to resume. */
+void results_end(struct arena *arena, const struct study *study);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * schemas.c - gathers the key tables of all floors.
+ */
+#include "experiments/schemas.h"
+
+#include <string.h>
+
+#include "experiments/study.h"
+#include "experiments/train.h"
+#include "models/catalogue.h"
+#include "models/cluster.h"
+#include "policies/host.h"
+#include "sim/arena.h"
+#include "workloads/source.h"
+
+const struct conf_schema *const *schemas_all(struct arena *arena,
+                                             size_t *count)
+{
+    const struct conf_schema *const own[] = {
+        &study_schema, &study_output_schema, &study_expect_schema,
+        &train_schema, &train_seeds_schema, &host_rules_schema
+    };
+    const size_t own_count = sizeof own / sizeof own[0];
+    const struct conf_schema *const *cluster, *const *workload, **all;
+    size_t clusters, workloads, n = 0;
+
+    cluster = cluster_schemas(&clusters);
+    workload = workload_schemas(&workloads);
+    all = arena_alloc(arena, own_count + clusters + workloads +
+                      CATALOGUE_SECTION_COUNT, sizeof *all);
+    for (size_t i = 0; i < own_count; i++)
+        all[n++] = own[i];
+    for (size_t i = 0; i < clusters; i++)
+        all[n++] = cluster[i];
+    for (size_t i = 0; i < workloads; i++)
+        all[n++] = workload[i];
+    for (size_t i = 0; i < CATALOGUE_SECTION_COUNT; i++)
+        all[n++] = &catalogue_schema[i];
+    *count = n;
+    return all;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * schemas.h - every key table of every file, in one list.
+ */
+#ifndef EXPERIMENTS_SCHEMAS_H
+#define EXPERIMENTS_SCHEMAS_H
+
+#include <stddef.h>
+
+struct arena;
+struct conf_schema;
+
+const struct conf_schema *const *schemas_all(struct arena *arena,
+                                             size_t *count);
+
+#endif

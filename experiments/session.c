@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * session.c - run what is not known yet, put it together, draw it.
+ *
+ * provenance.json is written last but for charts and report: where it stands,
+ * the tables beside it are complete.
+ */
+#include "experiments/session.h"
+
+#include "experiments/cache.h"
+#include "experiments/grid.h"
+#include "experiments/out.h"
+#include "experiments/paths.h"
+#include "experiments/plot.h"
+#include "experiments/report.h"
+#include "experiments/results.h"
+#include "experiments/runner.h"
+#include "experiments/study.h"
+#include "experiments/trace_json.h"
+#include "sim/arena.h"
+
+struct keeper {
+    const struct study *study;
+    const char *dir;
+};
+
+static struct trial_spec trial_spec(void *self, uint32_t index,
+                                    uint32_t *tables)
+{
+    const struct keeper *keeper = self;
+    const struct study *study = keeper->study;
+
+    *tables = study->tables;
+    if (study_trial(study, index).seed >= study->detail_seeds)
+        *tables &= STUDY_JOBS;
+    return study_trial_spec(study, index);
+}
+
+static bool keep(void *self, uint32_t index, const struct trial_result *result,
+                 const struct trial_tables *tables, struct err *err)
+{
+    const struct keeper *keeper = self;
+
+    return cache_write(keeper->dir, study_trial_hash(keeper->study, index),
+                       result, tables, err);
+}
+
+static void count_trials(struct session *session)
+{
+    for (uint32_t i = 0; i < study_trial_count(session->study); i++) {
+        const struct runner_trial *trial = &session->trial[i];
+
+        session->done += trial->state == RUNNER_DONE;
+        session->known += trial->known;
+        if (trial->state != RUNNER_FAILED)
+            continue;
+        session->failed++;
+        if (session->first_failure == NULL)
+            session->first_failure = &trial->err;
+        session->broken = session->broken || trial->err.kind == ERR_BUG;
+    }
+}
+
+static bool write_plot_list(struct arena *arena, const struct study *study,
+                            struct err *err)
+{
+    const char *dir = path_join(arena, study->dir, "plots");
+    struct out *out;
+
+    if (!path_make_folder(dir, err))
+        return false;
+    out = out_open(arena, path_join(arena, dir, "list.txt"), err);
+    if (out == NULL)
+        return false;
+    for (size_t i = 0; i < study->plot_count; i++)
+        out_printf(out, "%s\n", study->plot[i]);
+    return out_close(out, err);
+}
+
+/* Charts and report can be made again from the tables: that they could not
+ * be made now is a warning. */
+static void decorate(const struct study *study,
+                     const struct session_options *options)
+{
+    struct err err = { 0 };
+
+    if (study->plot_count > 0 && !plot_draw(study->dir, "png", &err) &&
+        options->warn != NULL)
+        options->warn(options->self, &err);
+    err = (struct err){ 0 };
+    if (!report_write(study->dir, &err) && options->warn != NULL)
+        options->warn(options->self, &err);
+}
+
+static bool put_together(struct arena *arena, struct session *session,
+                         const struct session_options *options,
+                         struct err *err)
+{
+    const struct study *study = session->study;
+
+    session->grid = grid_from_trials(arena, study, session->trial);
+    session->checks = check_expects(arena, session->grid, study->expect,
+                                    study->expect_count);
+    if (!results_write(arena, study, session->trial, session->grid, err) ||
+        !check_write(arena, study->dir, &session->checks, err) ||
+        (study->perfetto && !trace_json_write(study->dir, err)) ||
+        (study->plot_count > 0 && !write_plot_list(arena, study, err)) ||
+        !provenance_write(arena, study, &options->command, err))
+        return false;
+    if (session->failed == 0)
+        results_end(arena, study);
+    decorate(study, options);
+    return true;
+}
+
+bool session_run(struct arena *arena, const struct study *study,
+                 const struct session_options *options,
+                 struct session *session, struct err *err)
+{
+    uint32_t count = study_trial_count(study);
+    struct runner_trial *trial = arena_alloc(arena, count, sizeof *trial);
+    struct keeper keeper = { study, results_trials_dir(arena, study) };
+    const struct runner_plan plan = {
+        .count = count, .threads = options->threads,
+        .timeline_step_ns = study->timeline_step_ns,
+        .progress = options->progress,
+        .spec = trial_spec, .keep = keep, .self = &keeper
+    };
+    bool ok;
+
+    *session = (struct session){ .study = study, .trial = trial };
+    if (!results_begin(arena, study, options->resume, err))
+        return false;
+    if (options->resume)
+        results_recall(arena, study, trial);
+    for (uint32_t i = 0; i < count; i++)
+        if (options->shard_count > 1 && trial[i].state == RUNNER_WAITING &&
+            i % options->shard_count != options->shard)
+            trial[i].state = RUNNER_SKIPPED;
+    ok = runner_run(&plan, trial, err);
+    count_trials(session);
+    if (!ok || options->shard_count > 1)
+        return ok;
+    return put_together(arena, session, options, err);
+}

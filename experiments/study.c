@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * study.c - from an experiment file to the list of trials.
+ *
+ * A point of the sweep is the whole tree with some values replaced, so that
+ * anything that can be written can be swept.  What two points have in common
+ * (the same cluster, say) is read once and shared.
+ */
+#include "experiments/study.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "experiments/hash.h"
+#include "experiments/paths.h"
+#include "experiments/study_keys.h"
+#include "experiments/study_tree.h"
+#include "models/catalogue.h"
+#include "models/cluster.h"
+#include "policies/host.h"
+#include "sim/arena.h"
+#include "workloads/source.h"
+
+#define POINTS_MAX 100000u
+
+struct reader {
+    struct arena *arena;
+    struct study *study;
+    struct study_inputs inputs;
+    const struct study_options *options;
+    const struct conf_node *root;       /* with --set, before the sweep */
+    struct study_top top;
+    struct study_point *point;
+};
+
+static bool apply_sets(struct reader *r, struct err *err)
+{
+    for (size_t i = 0; i < r->options->set_count; i++) {
+        const char *set = r->options->set[i];
+        const char *equals = strchr(set, '=');
+        struct err_pos nowhere = { NULL, 0, 0 };
+
+        if (equals == NULL || equals == set)
+            return err_set(err, ERR_USAGE, nowhere,
+                           "--set needs KEY=VALUE, and got '%.80s'", set);
+        r->root = tree_set(&r->inputs, r->root,
+                           text_format(r->arena, "%.*s", (int)(equals - set),
+                                       set), NULL, equals + 1, err);
+        if (r->root == NULL)
+            return false;
+    }
+    r->root = tree_graft(&r->inputs, r->root, err);
+    return r->root != NULL;
+}
+
+static bool read_catalogue(struct reader *r, struct err *err)
+{
+    const struct conf_node *node = r->top.catalogue;
+    size_t count = node == NULL ? 0
+                 : conf_kind(node) == CONF_LIST ? conf_count(node) : 1;
+    const char **path = arena_alloc(r->arena, count + 1, sizeof *path);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *item =
+            conf_kind(node) == CONF_LIST ? conf_item(node, i) : node;
+
+        if (conf_kind(item) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, conf_pos(item),
+                           "catalogue must be a file or a list of files");
+        path[i] = path_beside(r->arena, conf_pos(item).file, conf_text(item));
+    }
+    r->study->catalogue_hash = node == NULL ? 0 : tree_hash(&r->inputs, node);
+    r->study->catalogue = catalogue_load(r->arena, path, count, err);
+    return r->study->catalogue != NULL;
+}
+
+/* Policies. */
+
+static bool wanted(const char *only, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    for (const char *p = only; p != NULL; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, name, bytes) == 0 &&
+            (p[bytes] == ',' || p[bytes] == '\0'))
+            return true;
+    }
+    return only == NULL;
+}
+
+/* What a policy is called in the results, without reading all of it. */
+static const char *name_of(const struct conf_node *item)
+{
+    const struct conf_node *name;
+
+    if (conf_kind(item) == CONF_SCALAR)
+        return conf_text(item);
+    if (conf_kind(item) != CONF_MAP)
+        return NULL;
+    name = conf_get(item, "name");
+    if (name == NULL)
+        name = conf_get(item, "policy");
+    if (name == NULL || conf_kind(name) != CONF_SCALAR)
+        return NULL;
+    return conf_text(name);
+}
+
+static bool check_only(struct reader *r, const char *const *all,
+                       struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (const char *p = r->options->only; p != NULL; p = strchr(p, ',')) {
+        const char *word, *near;
+        bool known = false;
+
+        p += *p == ',';
+        word = text_format(r->arena, "%.*s", (int)strcspn(p, ","), p);
+        for (size_t i = 0; all[i] != NULL; i++)
+            known = known || strcmp(all[i], word) == 0;
+        if (known)
+            continue;
+        near = conf_nearest(word, all);
+        err_set(err, ERR_USAGE, nowhere,
+                "--only names '%.60s', which is no policy of %.100s", word,
+                r->study->path);
+        return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
+    }
+    return true;
+}
+
+static bool name_policies(struct reader *r, struct err *err)
+{
+    const struct conf_node *list = r->top.policies;
+    size_t count = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
+    const char **all = arena_alloc(r->arena, count + 1, sizeof *all);
+    const char **kept = arena_alloc(r->arena, count + 1, sizeof *kept);
+
+    if (count == 0)
+        return err_set(err, ERR_SCHEMA, conf_pos(list),
+                       "policies must be a list of at least one policy");
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *item = conf_item(list, i);
+
+        all[i] = name_of(item);
+        if (all[i] == NULL || all[i][0] == '\0' ||
+            strpbrk(all[i], ",\"\n\t /") != NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(item),
+                           "a policy must be a name or a map with the key "
+                           "policy; names hold no blanks, commas or slashes");
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(all[i], all[j]) == 0) {
+                err_set(err, ERR_SCHEMA, conf_pos(item),
+                        "two policies are called '%.60s'", all[i]);
+                return err_hint(err, "Give one of them another `name:`.");
+            }
+        if (wanted(r->options->only, all[i]))
+            kept[r->study->policy_count++] = all[i];
+    }
+    r->study->policy_name = kept;
+    return check_only(r, all, err);
+}
+
+static uint32_t policy_index(const struct study *study, const char *name)
+{
+    for (uint32_t i = 0; i < study->policy_count; i++)
+        if (strcmp(study->policy_name[i], name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* `name` must be one of `policies:`, whether --only keeps it or not. */
+static bool check_policy(struct reader *r, const char *name,
+                         struct err_pos pos, const char *key, struct err *err)
+{
+    const struct conf_node *list = r->top.policies;
+    size_t count = conf_count(list);
+    const char **all = arena_alloc(r->arena, count + 1, sizeof *all);
+    const char *near;
+
+    for (size_t i = 0; i < count; i++) {
+        all[i] = name_of(conf_item(list, i));
+        if (strcmp(all[i], name) == 0)
+            return true;
+    }
+    near = conf_nearest(name, all);
+    err_set(err, ERR_REFERENCE, pos, "%s names '%.60s', which is not among "
+            "the policies of the experiment", key, name);
+    if (near != NULL)
+        return err_hint(err, "Did you mean %s?", near);
+    return err_hint(err, "The first of them is %s.", all[0]);
+}
+
+static bool read_baseline(struct reader *r, struct err *err)
+{
+    const struct conf_node *first = conf_item(r->top.policies, 0);
+    const char *name = r->top.baseline;
+
+    if (name == NULL)
+        name = name_of(first);
+    else if (!check_policy(r, name, conf_pos(conf_get(r->root, "baseline")),
+                           "baseline", err))
+        return false;
+    r->study->baseline = policy_index(r->study, name);
+    return true;
+}
+
+/* The policy at a point: its node, found again by name in the point's tree. */
+static const struct conf_node *policy_node(const struct conf_node *tree,
+                                           const char *name)
+{
+    const struct conf_node *list = conf_get(tree, "policies");
+
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+        const char *text = name_of(item);
+
+        if (text != NULL && strcmp(text, name) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+/* Points. */
+
+static bool point_policies(struct reader *r, uint32_t index,
+                           const struct conf_node *tree, struct err *err)
+{
+    struct study_point *point = &r->point[index];
+    const struct study *study = r->study;
+    const struct host_policy **policy;
+    uint64_t *hash;
+
+    policy = arena_alloc(r->arena, study->policy_count, sizeof *policy);
+    hash = arena_alloc(r->arena, study->policy_count, sizeof *hash);
+    for (uint32_t p = 0; p < study->policy_count; p++) {
+        const struct conf_node *node = policy_node(tree,
+                                                   study->policy_name[p]);
+
+        if (node == NULL)
+            return err_set(err, ERR_SCHEMA,
+                           conf_pos(conf_get(tree, "policies")),
+                           "a sweep must not rename the policy '%.60s'",
+                           study->policy_name[p]);
+        hash[p] = tree_hash(&r->inputs, node);
+        if (index > 0 && r->point[index - 1].policy_hash[p] == hash[p])
+            policy[p] = r->point[index - 1].policy[p];
+        else
+            policy[p] = host_policy_read(r->arena, node, err);
+        if (policy[p] == NULL)
+            return false;
+    }
+    point->policy = policy;
+    point->policy_hash = hash;
+    return true;
+}
+
+/* An earlier point with the same cluster (and workload), or NULL. */
+static const struct study_point *twin(const struct reader *r, uint32_t index,
+                                      bool workload)
+{
+    const struct study_point *point = &r->point[index];
+
+    for (uint32_t i = 0; i < index; i++)
+        if (r->point[i].cluster_hash == point->cluster_hash &&
+            (!workload || r->point[i].workload_hash == point->workload_hash))
+            return &r->point[i];
+    return NULL;
+}
+
+static bool point_read(struct reader *r, uint32_t index,
+                       const struct conf_node *tree, struct err *err)
+{
+    struct study_point *point = &r->point[index];
+    const struct conf_node *cluster = conf_get(tree, "cluster");
+    const struct conf_node *workload = conf_get(tree, "workload");
+    const struct study_point *same;
+
+    point->cluster_hash = tree_hash(&r->inputs, cluster);
+    point->workload_hash = tree_hash(&r->inputs, workload);
+    same = twin(r, index, false);
+    point->cluster = same != NULL ? same->cluster
+        : cluster_read(r->arena, cluster, r->study->catalogue, err);
+    if (point->cluster == NULL)
+        return false;
+    same = twin(r, index, true);
+    point->workload = same != NULL ? same->workload
+        : workload_read(r->arena, workload, r->study->catalogue,
+                        point->cluster, err);
+    return point->workload != NULL && point_policies(r, index, tree, err);
+}
+
+/* "workload.arrival.rate" -> "arrival.rate", unless another swept key would
+ * then be called the same. */
+static const char *short_key(const struct conf_node *sweep, size_t which)
+{
+    const char *key = conf_key(sweep, which), *dot = strchr(key, '.');
+
+    for (size_t i = 0; i < conf_count(sweep); i++) {
+        const char *other = strchr(conf_key(sweep, i), '.');
+
+        if (dot != NULL && i != which && other != NULL &&
+            strcmp(other, dot) == 0)
+            return key;
+    }
+    return dot == NULL ? key : dot + 1;
+}
+
+static const char *value_label(struct reader *r, const struct conf_node *value,
+                               size_t index)
+{
+    const struct conf_node *name;
+
+    if (conf_kind(value) == CONF_SCALAR)
+        return conf_text(value);
+    name = conf_kind(value) == CONF_MAP ? conf_get(value, "name") : NULL;
+    if (name != NULL && conf_kind(name) == CONF_SCALAR)
+        return conf_text(name);
+    return text_format(r->arena, "#%zu", index + 1);
+}
+
+static bool first_step(const char *key, size_t bytes, const char *word)
+{
+    return strlen(word) == bytes && memcmp(key, word, bytes) == 0;
+}
+
+static bool check_sweep(const struct conf_node *sweep, uint32_t *count,
+                        struct err *err)
+{
+    uint64_t points = 1;
+
+    if (conf_kind(sweep) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, conf_pos(sweep),
+                       "sweep must be a map from a key to a list of values");
+    for (size_t i = 0; i < conf_count(sweep); i++) {
+        const char *key = conf_key(sweep, i);
+        const struct conf_node *list = conf_value(sweep, i);
+        size_t root = strcspn(key, ".");
+
+        if (!first_step(key, root, "workload") &&
+            !first_step(key, root, "cluster") &&
+            !(first_step(key, root, "policies") && key[root] == '.'))
+            return err_set(err, ERR_SCHEMA, conf_key_pos(sweep, i),
+                           "a swept key must begin with workload. cluster. "
+                           "or policies.NAME., and is '%.80s'", key);
+        if (conf_kind(list) != CONF_LIST || conf_count(list) == 0)
+            return err_set(err, ERR_SCHEMA, conf_pos(list),
+                           "%.80s must be swept over a list of values", key);
+        points *= conf_count(list);
+        if (points > POINTS_MAX)
+            return err_set(err, ERR_LIMIT, conf_pos(sweep),
+                           "the sweep has more than %u points", POINTS_MAX);
+    }
+    *count = (uint32_t)points;
+    return true;
+}
+
+/* Point `index` counts through the lists, the last key fastest. */
+static const struct conf_node *point_tree(struct reader *r, uint32_t index,
+                                          struct err *err)
+{
+    const struct conf_node *tree = r->root, *sweep = r->top.sweep;
+    const char *label = NULL;
+    uint32_t rest = r->study->point_count, left = index;
+
+    for (size_t i = 0; sweep != NULL && i < conf_count(sweep); i++) {
+        const struct conf_node *list = conf_value(sweep, i), *value;
+        const char *word;
+        size_t which;
+
+        rest /= (uint32_t)conf_count(list);
+        which = left / rest;
+        left %= rest;
+        value = conf_item(list, which);
+        tree = tree_set(&r->inputs, tree, conf_key(sweep, i), value, NULL,
+                        err);
+        if (tree == NULL)
+            return NULL;
+        word = text_format(r->arena, "%s=%s", short_key(sweep, i),
+                           value_label(r, value, which));
+        label = label == NULL ? word
+                              : text_format(r->arena, "%s %s", label, word);
+    }
+    r->point[index].label = label == NULL ? "base" : label;
+    return tree_graft(&r->inputs, tree, err);
+}
+
+static bool read_points(struct reader *r, struct err *err)
+{
+    struct study *study = r->study;
+
+    study->point_count = 1;
+    if (r->top.sweep != NULL &&
+        !check_sweep(r->top.sweep, &study->point_count, err))
+        return false;
+    r->point = arena_alloc(r->arena, study->point_count, sizeof *r->point);
+    study->point = r->point;
+    for (uint32_t i = 0; i < study->point_count; i++) {
+        const struct conf_node *tree = point_tree(r, i, err);
+
+        if (tree == NULL || !point_read(r, i, tree, err))
+            return false;
+        for (uint32_t j = 0; j < i; j++)
+            if (strcmp(r->point[i].label, r->point[j].label) == 0)
+                return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
+                               "two points of the sweep are '%.100s'",
+                               r->point[i].label);
+    }
+    return true;
+}
+
+static bool check_expects(struct reader *r, struct err *err)
+{
+    const struct study *study = r->study;
+
+    for (uint32_t i = 0; i < study->expect_count; i++) {
+        const struct study_expect *e = &study->expect[i];
+        bool found = e->point == NULL;
+
+        if (!check_policy(r, e->policy, e->pos, "policy", err) ||
+            (e->versus != NULL &&
+             !check_policy(r, e->versus, e->pos, "vs", err)))
+            return false;
+        for (uint32_t p = 0; !found && p < study->point_count; p++)
+            found = strcmp(study->point[p].label, e->point) == 0;
+        if (!found) {
+            err_set(err, ERR_REFERENCE, e->pos,
+                    "point is '%.80s', which is no point of the sweep",
+                    e->point);
+            return err_hint(err, "The first one is '%.100s'.",
+                            study->point[0].label);
+        }
+    }
+    return true;
+}
+
+static bool read_top(struct reader *r, struct err *err)
+{
+    struct study *study = r->study;
+
+    if (!study_top_read(r->root, &r->top, err))
+        return false;
+    if (r->top.name[0] == '\0' || strpbrk(r->top.name, "/\n\t\"") != NULL ||
+        r->top.name[0] == '.')
+        return err_set(err, ERR_RANGE,
+                       conf_pos(conf_get(r->root, "experiment")),
+                       "experiment must be a name that can be a folder's: no "
+                       "slash, no quotation mark, no dot in front");
+    study->name = r->top.name;
+    study->description = r->top.description;
+    study->seed = (uint64_t)r->top.seed;
+    study->seeds = r->options->seeds != 0 ? r->options->seeds
+                                          : (uint32_t)r->top.seeds;
+    study->warmup_ns = r->top.warmup_ns;
+    study->event_count_max = (uint64_t)r->top.event_count_max;
+    study->train = r->top.train;
+    study->tree = r->root;
+    if (!study_until(r->top.until, &study->until_ns, err))
+        return false;
+    if (study->warmup_ns >= study->until_ns)
+        return err_set(err, ERR_RANGE, conf_pos(conf_get(r->root, "warmup")),
+                       "warmup must end before until does");
+    if (!study_output(r->arena, r->top.output, study, err) ||
+        !study_expects(r->arena, r->top.expect, study, err))
+        return false;
+    if (r->options->dir != NULL)
+        study->dir = r->options->dir;
+    return true;
+}
+
+const struct study *study_read(struct arena *arena, const char *path,
+                               const struct study_options *options,
+                               struct err *err)
+{
+    struct reader r = { .arena = arena, .options = options };
+    struct study *study = arena_alloc(arena, 1, sizeof *study);
+
+    r.study = study;
+    r.inputs.arena = arena;
+    study->path = arena_text(arena, path);
+    if (!hash_file("/proc/self/exe", &study->program_hash))
+        study->program_hash = 0;
+    r.root = tree_load(&r.inputs, study->path, err);
+    if (r.root == NULL || !apply_sets(&r, err) || !read_top(&r, err) ||
+        !read_catalogue(&r, err) || !name_policies(&r, err) ||
+        !read_baseline(&r, err) || !read_points(&r, err) ||
+        !check_expects(&r, err))
+        return NULL;
+    if ((uint64_t)study->point_count * study->policy_count * study->seeds >
+        UINT32_MAX / 2) {
+        err_set(err, ERR_LIMIT, conf_pos(r.root),
+                "the experiment has more than %u trials", UINT32_MAX / 2);
+        return NULL;
+    }
+    study->input = r.inputs.item;
+    study->input_count = r.inputs.count;
+    return study;
+}
+
+/* Trials. */
+
+uint32_t study_trial_count(const struct study *study)
+{
+    return study->point_count * study->policy_count * study->seeds;
+}
+
+struct study_trial study_trial(const struct study *study, uint32_t index)
+{
+    assert(index < study_trial_count(study));
+    return (struct study_trial){
+        .point = index / study->seeds / study->policy_count,
+        .policy = index / study->seeds % study->policy_count,
+        .seed = index % study->seeds
+    };
+}
+
+struct trial_spec study_trial_spec(const struct study *study, uint32_t index)
+{
+    struct study_trial trial = study_trial(study, index);
+    const struct study_point *point = &study->point[trial.point];
+
+    return (struct trial_spec){
+        .cluster = point->cluster,
+        .workload = point->workload,
+        .policy = point->policy[trial.policy],
+        .seed = study->seed,
+        .replica = trial.seed,
+        .warmup_ns = study->warmup_ns,
+        .until_ns = study->until_ns,
+        .event_count_max = study->event_count_max,
+        .point = point->label,
+        .stop = NULL
+    };
+}
+
+uint64_t study_trial_hash(const struct study *study, uint32_t index)
+{
+    struct study_trial trial = study_trial(study, index);
+    const struct study_point *point = &study->point[trial.point];
+    uint64_t hash = hash_text(HASH_START, CLUSTERSIM_VERSION);
+
+    hash = hash_u64(hash, study->program_hash);
+    hash = hash_u64(hash, study->catalogue_hash);
+    hash = hash_u64(hash, point->cluster_hash);
+    hash = hash_u64(hash, point->workload_hash);
+    hash = hash_u64(hash, point->policy_hash[trial.policy]);
+    hash = hash_text(hash, point->label);
+    hash = hash_text(hash, study->policy_name[trial.policy]);
+    hash = hash_u64(hash, study->seed);
+    hash = hash_u64(hash, trial.seed);
+    hash = hash_u64(hash, (uint64_t)study->warmup_ns);
+    hash = hash_u64(hash, (uint64_t)study->until_ns);
+    hash = hash_u64(hash, study->event_count_max);
+    hash = hash_u64(hash, (uint64_t)study->timeline_step_ns);
+    hash = hash_u64(hash, study->tables);
+    hash = hash_u64(hash, study->perfetto);
+    hash = hash_u64(hash, trial.seed < study->detail_seeds);
+    return hash;
+}

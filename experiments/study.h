@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * study.h - an experiment file: points x policies x seeds, read and checked.
+ *
+ * Everything that a trial needs is read here once, lives in the arena of the
+ * experiment, and is read-only afterwards.  Trials are numbered from 0: point
+ * by point, policy by policy, seed by seed.
+ */
+#ifndef EXPERIMENTS_STUDY_H
+#define EXPERIMENTS_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/trial.h"
+#include "sim/err.h"
+
+struct arena;
+struct catalogue;
+struct conf_node;
+struct conf_schema;
+struct host_policy;
+
+/* What may be written into a results folder beside summary.csv. */
+enum study_table {
+    STUDY_COMPARE = 1u << 0, STUDY_JOBS = 1u << 1, STUDY_PHASES = 1u << 2,
+    STUDY_TIMELINE = 1u << 3, STUDY_DECISIONS = 1u << 4
+};
+
+struct study_input {            /* a file that the experiment was made from */
+    const char *path;
+    uint64_t hash;
+};
+
+struct study_point {
+    const char *label;          /* "arrival.rate=4/h", or "base" */
+    const struct cluster_spec *cluster;
+    const struct workload_spec *workload;
+    const struct host_policy *const *policy;    /* by policy index */
+    uint64_t cluster_hash, workload_hash;
+    const uint64_t *policy_hash;
+};
+
+/* One entry of `expect:`. */
+struct study_expect {
+    const char *claim;          /* or NULL */
+    enum metric metric;
+    const char *policy;
+    const char *versus;         /* or NULL */
+    const char *point;          /* NULL: every point */
+    double low, high;           /* -INFINITY, INFINITY: no limit */
+    bool percent;               /* of the mean of `versus` */
+    double confidence;
+    struct err_pos pos;
+};
+
+struct study {
+    const char *path;           /* of the experiment file */
+    const char *name;
+    const char *description;    /* or NULL */
+    uint64_t seed;
+    uint32_t seeds;
+    int64_t until_ns, warmup_ns;
+    uint64_t event_count_max;
+
+    const struct study_point *point;
+    uint32_t point_count;
+    const char *const *policy_name;
+    uint32_t policy_count;
+    uint32_t baseline;          /* UINT32_MAX: it is not among the policies */
+
+    const char *dir;
+    uint32_t tables;            /* enum study_table */
+    const char *const *plot;
+    size_t plot_count;
+    bool perfetto;
+    int64_t timeline_step_ns;
+    uint32_t detail_seeds;      /* seeds with phases, timeline, decisions */
+
+    const struct study_expect *expect;
+    uint32_t expect_count;
+    const struct conf_node *train;      /* or NULL */
+    const struct conf_node *tree;       /* what was read, all files in it */
+    const struct catalogue *catalogue;
+    uint64_t catalogue_hash;    /* of the files that add to it */
+    uint64_t program_hash;      /* of the program's own file; 0: unknown */
+    const struct study_input *input;    /* in the order they were met */
+    size_t input_count;
+};
+
+/* The command line's part. */
+struct study_options {
+    const char *const *set;     /* "KEY=VALUE" */
+    size_t set_count;
+    uint32_t seeds;             /* 0: as the file says */
+    const char *only;           /* "a,b" or NULL */
+    const char *dir;            /* or NULL */
+};
+
+/* NULL: err says why. */
+const struct study *study_read(struct arena *arena, const char *path,
+                               const struct study_options *options,
+                               struct err *err);
+
+uint32_t study_trial_count(const struct study *study);
+struct study_trial {
+    uint32_t point, policy, seed;
+};
+struct study_trial study_trial(const struct study *study, uint32_t index);
+/* What trial_run needs; `stop` is left NULL. */
+struct trial_spec study_trial_spec(const struct study *study, uint32_t index);
+/* Depends on everything that could change the trial's rows. */
+uint64_t study_trial_hash(const struct study *study, uint32_t index);
+
+extern const struct conf_schema study_schema, study_output_schema,
+    study_expect_schema;
+extern const char *const study_plot_names[];    /* ends with NULL */
+
+#endif

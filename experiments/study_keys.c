@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * study_keys.c - key tables of the experiment file: top level, output, expect.
+ */
+#include "experiments/study_keys.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "experiments/paths.h"
+#include "sim/arena.h"
+#include "sim/clock.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define TOP(member) offsetof(struct study_top, member)
+
+static const struct conf_field top_field[] = {
+    { "experiment", CONF_TEXT, TOP(name), 0, 0, NULL, NULL,
+      "name of the experiment; names the results folder" },
+    { "description", CONF_TEXT, TOP(description), 0, 0, CONF_ABSENT, NULL,
+      "what it asks, in a sentence, for the report" },
+    { "seed", CONF_INT, TOP(seed), 0, 9007199254740992.0, "1", NULL,
+      "of all random streams" },
+    { "seeds", CONF_INT, TOP(seeds), 1, 1000000, "1", NULL,
+      "replicas of each point and policy, with common random numbers" },
+    { "cluster", CONF_NODE, TOP(cluster), 0, 0, NULL, NULL,
+      "a cluster file, or its keys inline" },
+    { "workload", CONF_NODE, TOP(workload), 0, 0, NULL, NULL,
+      "a workload file, or its keys inline" },
+    { "until", CONF_NODE, TOP(until), 0, 0, CONF_ABSENT, NULL,
+      "end of the run: a time such as 14d, or drained (the default)" },
+    { "warmup", CONF_TIME, TOP(warmup_ns), 0, 1e9, "0s", NULL,
+      "jobs submitted before it do not count" },
+    { "policies", CONF_NODE, TOP(policies), 0, 0, NULL, NULL,
+      "list of policies: a name, or {policy: NAME, name: LABEL, keys}" },
+    { "baseline", CONF_TEXT, TOP(baseline), 0, 0, CONF_ABSENT, NULL,
+      "policy that the others are compared with; the first if not given" },
+    { "sweep", CONF_NODE, TOP(sweep), 0, 0, CONF_ABSENT, NULL,
+      "map from a dotted key (workload. cluster. policies.NAME.) to a list" },
+    { "output", CONF_NODE, TOP(output), 0, 0, CONF_ABSENT, NULL,
+      "where results go and which" },
+    { "expect", CONF_NODE, TOP(expect), 0, 0, CONF_ABSENT, NULL,
+      "list of expectations, judged by `clustersim check`" },
+    { "catalogue", CONF_NODE, TOP(catalogue), 0, 0, CONF_ABSENT, NULL,
+      "file or list of files that add to or override the catalogue" },
+    { "event_count_max", CONF_INT, TOP(event_count_max), 1, 1e15, "100000000000",
+      NULL, "a trial with more events than this fails" },
+    { "train", CONF_NODE, TOP(train), 0, 0, CONF_ABSENT, NULL,
+      "how `clustersim train` learns weights" },
+};
+
+const struct conf_schema study_schema = {
+    "experiment", "an experiment file", top_field, COUNT_OF(top_field)
+};
+
+const char *const study_plot_names[] = {
+    "cost", "utilization", "jct_cdf", "gantt", "timeline", "sweep", NULL
+};
+static const char *const table_names[] = {
+    "summary", "compare", "jobs", "phases", "timeline", "decisions", NULL
+};
+static const char *const trace_names[] = { "none", "perfetto", NULL };
+
+struct output_keys {
+    const char *dir;
+    const struct conf_node *tables, *plots;
+    int trace;
+    int64_t step_ns, detail_seeds;
+};
+#define OUTPUT(member) offsetof(struct output_keys, member)
+
+static const struct conf_field output_field[] = {
+    { "dir", CONF_TEXT, OUTPUT(dir), 0, 0, CONF_ABSENT, NULL,
+      "results folder, relative to this file; without it out/EXPERIMENT in "
+      "the working folder" },
+    { "tables", CONF_NODE, OUTPUT(tables), 0, 0, CONF_ABSENT, NULL,
+      "list of summary (always), compare, jobs, phases, timeline, "
+      "decisions; all but decisions if not given" },
+    { "plots", CONF_NODE, OUTPUT(plots), 0, 0, CONF_ABSENT, NULL,
+      "list of cost, utilization, jct_cdf, gantt, timeline, sweep; all if "
+      "not given" },
+    { "trace", CONF_CHOICE, OUTPUT(trace), 0, 0, "none", trace_names,
+      "perfetto: trace.json of the detailed seeds, for ui.perfetto.dev" },
+    { "timeline_step", CONF_TIME, OUTPUT(step_ns), 0, 1e9, "0s", NULL,
+      "interval of timeline.csv; 0s: a two-hundredth of the run" },
+    { "detail_seeds", CONF_INT, OUTPUT(detail_seeds), 0, 1000000, "0", NULL,
+      "phases, timeline and decisions for the first so many seeds only; 0: "
+      "for all" },
+};
+
+const struct conf_schema study_output_schema = {
+    "experiment.output", "where results go and which", output_field,
+    COUNT_OF(output_field)
+};
+
+struct expect_keys {
+    const char *claim, *metric, *policy, *versus, *point;
+    const struct conf_node *at_most, *at_least, *between;
+    double confidence;
+};
+#define EXPECT(member) offsetof(struct expect_keys, member)
+
+static const struct conf_field expect_field[] = {
+    { "claim", CONF_TEXT, EXPECT(claim), 0, 0, CONF_ABSENT, NULL,
+      "name of the claim, for the verdict" },
+    { "metric", CONF_TEXT, EXPECT(metric), 0, 0, NULL, NULL,
+      "a column of summary.csv" },
+    { "policy", CONF_TEXT, EXPECT(policy), 0, 0, NULL, NULL,
+      "policy that is judged" },
+    { "vs", CONF_TEXT, EXPECT(versus), 0, 0, CONF_ABSENT, NULL,
+      "policy it is compared with, seed by seed" },
+    { "point", CONF_TEXT, EXPECT(point), 0, 0, CONF_ABSENT, NULL,
+      "label of a point of the sweep; without it, each point is judged" },
+    { "at_most", CONF_NODE, EXPECT(at_most), 0, 0, CONF_ABSENT, NULL,
+      "upper limit; with vs, -10% means of the other's mean" },
+    { "at_least", CONF_NODE, EXPECT(at_least), 0, 0, CONF_ABSENT, NULL,
+      "lower limit" },
+    { "between", CONF_NODE, EXPECT(between), 0, 0, CONF_ABSENT, NULL,
+      "[lower, upper]" },
+    { "confidence", CONF_FRACTION, EXPECT(confidence), 0.5, 0.9999, "0.95",
+      NULL, "of the interval that must lie inside the limits" },
+};
+
+const struct conf_schema study_expect_schema = {
+    "experiment.expect[]", "what is expected of the results", expect_field,
+    COUNT_OF(expect_field)
+};
+
+bool study_top_read(const struct conf_node *root, struct study_top *top,
+                    struct err *err)
+{
+    memset(top, 0, sizeof *top);
+    return conf_fill(root, &study_schema, top, err);
+}
+
+bool study_until(const struct conf_node *node, int64_t *until_ns,
+                 struct err *err)
+{
+    static const struct conf_field field = {
+        "until", CONF_TIME, 0, 1e-9, 9e9, NULL, NULL, ""
+    };
+
+    *until_ns = CLOCK_NEVER_NS;
+    if (node == NULL)
+        return true;
+    if (conf_kind(node) == CONF_SCALAR &&
+        strcmp(conf_text(node), "drained") == 0)
+        return true;
+    if (conf_read(node, &field, until_ns, err))
+        return true;
+    return err_hint(err, "Write a time such as 14d, or drained.");
+}
+
+/* The index in `names` of each item of a list of words. */
+static bool word_read(const struct conf_node *node, const char *key,
+                      const char *const *names, int *index, struct err *err)
+{
+    const struct conf_field field = {
+        key, CONF_CHOICE, 0, 0, 0, NULL, names, ""
+    };
+
+    return conf_read(node, &field, index, err);
+}
+
+static bool list_check(const struct conf_node *node, const char *key,
+                       struct err *err)
+{
+    if (conf_kind(node) == CONF_LIST)
+        return true;
+    return err_set(err, ERR_SCHEMA, conf_pos(node), "%s must be a list", key);
+}
+
+static bool tables_read(const struct conf_node *list, uint32_t *tables,
+                        struct err *err)
+{
+    *tables = STUDY_COMPARE | STUDY_JOBS | STUDY_PHASES | STUDY_TIMELINE;
+    if (list == NULL)
+        return true;
+    if (!list_check(list, "tables", err))
+        return false;
+    *tables = 0;
+    for (size_t i = 0; i < conf_count(list); i++) {
+        int index;
+
+        if (!word_read(conf_item(list, i), "tables", table_names, &index, err))
+            return false;
+        if (index > 0)
+            *tables |= 1u << (index - 1);
+    }
+    return true;
+}
+
+static bool plots_read(struct arena *arena, const struct conf_node *list,
+                       struct study *study, struct err *err)
+{
+    const char **plot;
+
+    study->plot = study_plot_names;
+    study->plot_count = COUNT_OF(study_plot_names) - 1;
+    if (list == NULL)
+        return true;
+    if (!list_check(list, "plots", err))
+        return false;
+    plot = arena_alloc(arena, conf_count(list) + 1, sizeof *plot);
+    for (size_t i = 0; i < conf_count(list); i++) {
+        int index;
+
+        if (!word_read(conf_item(list, i), "plots", study_plot_names, &index,
+                       err))
+            return false;
+        plot[i] = study_plot_names[index];
+    }
+    study->plot = plot;
+    study->plot_count = conf_count(list);
+    return true;
+}
+
+bool study_output(struct arena *arena, const struct conf_node *node,
+                  struct study *study, struct err *err)
+{
+    struct output_keys keys = { 0 };
+
+    if (node != NULL && !conf_fill(node, &study_output_schema, &keys, err))
+        return false;
+    if (!tables_read(keys.tables, &study->tables, err) ||
+        !plots_read(arena, keys.plots, study, err))
+        return false;
+    if (keys.dir == NULL)
+        study->dir = path_join(arena, "out", study->name);
+    else
+        study->dir = path_beside(arena,
+                                 conf_pos(conf_get(node, "dir")).file,
+                                 keys.dir);
+    study->perfetto = keys.trace == 1;
+    if (study->perfetto)
+        study->tables |= STUDY_PHASES;     /* it is made from phases.csv */
+    study->timeline_step_ns = keys.step_ns;
+    study->detail_seeds = (uint32_t)keys.detail_seeds;
+    if (study->detail_seeds == 0 || study->detail_seeds > study->seeds)
+        study->detail_seeds = study->seeds;
+    return true;
+}
+
+/* A limit: a number in the metric's unit, a time where that is seconds, or a
+ * percentage. */
+static bool limit_read(const struct conf_node *node, struct study_expect *e,
+                       double *limit, bool *percent, struct err *err)
+{
+    static const struct conf_field as_number = {
+        "limit", CONF_FRACTION, 0, 0, 0, NULL, NULL, ""
+    }, as_time = { "limit", CONF_TIME, 0, 0, 0, NULL, NULL, "" };
+    const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
+    size_t bytes = strlen(text);
+    int64_t ns;
+
+    *percent = bytes > 0 && text[bytes - 1] == '%';
+    if (bytes > 0 && strchr("smhdw", text[bytes - 1]) != NULL &&
+        strcmp(metric_info(e->metric)->unit, "s") == 0) {
+        if (!conf_read(node, &as_time, &ns, err))
+            return false;
+        *limit = clock_s_from_ns(ns);
+        return true;
+    }
+    if (!conf_read(node, &as_number, limit, err))
+        return false;
+    *percent = *percent && e->versus != NULL;
+    if (*percent)
+        *limit *= 100;
+    return true;
+}
+
+static bool between_read(const struct conf_node *node, struct study_expect *e,
+                         struct err *err)
+{
+    bool other;
+
+    if (conf_kind(node) != CONF_LIST || conf_count(node) != 2)
+        return err_set(err, ERR_SCHEMA, conf_pos(node),
+                       "between must be a list of two: [lower, upper]");
+    if (!limit_read(conf_item(node, 0), e, &e->low, &e->percent, err) ||
+        !limit_read(conf_item(node, 1), e, &e->high, &other, err))
+        return false;
+    if (other != e->percent)
+        return err_set(err, ERR_SCHEMA, conf_pos(node),
+                       "between must have two percentages or two numbers");
+    if (e->low > e->high)
+        return err_set(err, ERR_RANGE, conf_pos(node),
+                       "between has its lower limit above its upper one");
+    return true;
+}
+
+static bool limits_read(const struct conf_node *map,
+                        const struct expect_keys *keys,
+                        struct study_expect *e, struct err *err)
+{
+    int given = (keys->at_most != NULL) + (keys->at_least != NULL) +
+                (keys->between != NULL);
+
+    e->low = -INFINITY;
+    e->high = INFINITY;
+    if (given != 1)
+        return err_set(err, ERR_SCHEMA, conf_pos(map),
+                       "an expectation needs one of at_most, at_least and "
+                       "between, and has %d", given);
+    if (keys->at_most != NULL)
+        return limit_read(keys->at_most, e, &e->high, &e->percent, err);
+    if (keys->at_least != NULL)
+        return limit_read(keys->at_least, e, &e->low, &e->percent, err);
+    return between_read(keys->between, e, err);
+}
+
+static const char *nearest_metric(const char *word)
+{
+    const char *names[METRIC_COUNT + 1];
+
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
+        names[m] = metric_info((enum metric)m)->name;
+    names[METRIC_COUNT] = NULL;
+    return conf_nearest(word, names);
+}
+
+static bool expect_read(const struct conf_node *map, struct study_expect *e,
+                        struct err *err)
+{
+    struct expect_keys keys = { 0 };
+    const char *near;
+
+    if (!conf_fill(map, &study_expect_schema, &keys, err))
+        return false;
+    e->claim = keys.claim;
+    e->policy = keys.policy;
+    e->versus = keys.versus;
+    e->point = keys.point;
+    e->confidence = keys.confidence;
+    e->pos = conf_pos(map);
+    e->metric = metric_find(keys.metric);
+    if (e->metric != METRIC_COUNT)
+        return limits_read(map, &keys, e, err);
+    near = nearest_metric(keys.metric);
+    err_set(err, ERR_REFERENCE, conf_pos(conf_get(map, "metric")),
+            "there is no metric '%.60s'", keys.metric);
+    if (near != NULL)
+        return err_hint(err, "Did you mean %s?", near);
+    return err_hint(err, "`clustersim list metrics` shows them all.");
+}
+
+bool study_expects(struct arena *arena, const struct conf_node *node,
+                   struct study *study, struct err *err)
+{
+    struct study_expect *expect;
+
+    if (node == NULL)
+        return true;
+    if (!list_check(node, "expect", err))
+        return false;
+    expect = arena_alloc(arena, conf_count(node) + 1, sizeof *expect);
+    for (size_t i = 0; i < conf_count(node); i++)
+        if (!expect_read(conf_item(node, i), &expect[i], err))
+            return false;
+    study->expect = expect;
+    study->expect_count = (uint32_t)conf_count(node);
+    return true;
+}

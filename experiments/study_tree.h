@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * study_tree.h - one tree from all the files of an experiment; private to
+ * study.
+ *
+ * The cluster and the workload stand in it as if they had been written
+ * inline; each value still knows the file and line it came from.
+ */
+#ifndef EXPERIMENTS_STUDY_TREE_H
+#define EXPERIMENTS_STUDY_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/err.h"
+
+struct arena;
+struct conf_node;
+struct study_input;
+
+/* Files met so far, each once. */
+struct study_inputs {
+    struct arena *arena;
+    struct study_input *item;
+    size_t count, room;
+};
+
+const struct conf_node *tree_load(struct study_inputs *inputs,
+                                  const char *path, struct err *err);
+/* Replaces `cluster: FILE` and `workload: FILE` by what the files hold. */
+const struct conf_node *tree_graft(struct study_inputs *inputs,
+                                   const struct conf_node *root,
+                                   struct err *err);
+/* Sets a dotted path; `value` NULL: to `text`, read as YAML. */
+const struct conf_node *tree_set(struct study_inputs *inputs,
+                                 const struct conf_node *root,
+                                 const char *path,
+                                 const struct conf_node *value,
+                                 const char *text, struct err *err);
+/* The map of a file that may wrap it in one key of its kind. */
+const struct conf_node *tree_unwrap(const struct conf_node *root,
+                                    const char *key);
+
+/* Of all that is written in it, and of the bytes of the files it names;
+ * those are added to the inputs. */
+uint64_t tree_hash(struct study_inputs *inputs, const struct conf_node *node);
+
+#endif

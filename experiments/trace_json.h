@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trace_json.h - trace.json for ui.perfetto.dev, made from phases.csv.
+ */
+#ifndef EXPERIMENTS_TRACE_JSON_H
+#define EXPERIMENTS_TRACE_JSON_H
+
+#include <stdbool.h>
+
+struct err;
+
+bool trace_json_write(const char *dir, struct err *err);
+
+#endif

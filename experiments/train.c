@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * train.c - the cross-entropy method over a policy's weights.
+ *
+ * A generation draws weight vectors from independent normals, runs each on
+ * every point and training seed, keeps the elite, and moves the normals to
+ * the elite's mean and spread.  All vectors meet the same seeds (common
+ * random numbers), and a score is the objective relative to that of the
+ * initial weights on the same point and seed, so that points of different
+ * load weigh alike.  The result is judged on seeds that training never saw.
+ * (Rubinstein, Methodology and Computing in Applied Probability 1, 1999;
+ * Szita and Lorincz, Neural Computation 18, 2006: noise that keeps the spread
+ * from collapsing.)
+ */
+#include "experiments/train.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/out.h"
+#include "experiments/runner.h"
+#include "experiments/stats.h"
+#include "experiments/study.h"
+#include "policies/host.h"
+#include "policies/policy.h"
+#include "sim/arena.h"
+#include "sim/conf.h"
+#include "sim/rng.h"
+#include "sim/scan.h"
+#include "sim/table.h"
+
+struct seeds {
+    int64_t from, count;
+};
+
+struct keys {
+    const char *policy, *objective;
+    int64_t population, elite, generations;
+    double spread, spread_min;
+    const struct conf_node *seeds, *held_out, *weights, *features;
+};
+
+#define KEY(member) offsetof(struct keys, member)
+static const struct conf_field train_field[] = {
+    { "policy", CONF_TEXT, KEY(policy), 0, 0, "learned", NULL,
+      "which of `policies:` learns" },
+    { "objective", CONF_TEXT, KEY(objective), 0, 0, NULL, NULL,
+      "metric to make better" },
+    { "population", CONF_INT, KEY(population), 2, 100000, "24", NULL,
+      "weight vectors in a generation" },
+    { "elite", CONF_INT, KEY(elite), 1, 100000, "6", NULL,
+      "how many of them the next generation is drawn around" },
+    { "generations", CONF_INT, KEY(generations), 1, 100000, "12", NULL,
+      "how many" },
+    { "spread", CONF_REAL, KEY(spread), 1e-6, 1e6, "1", NULL,
+      "standard deviation of the first draw" },
+    { "spread_min", CONF_REAL, KEY(spread_min), 0, 1e6, "0.05", NULL,
+      "it never falls below this" },
+    { "seeds", CONF_NODE, KEY(seeds), 0, 0, CONF_ABSENT, NULL,
+      "{from, count} of the seeds trained on; 1000 and 4 if not given" },
+    { "held_out", CONF_NODE, KEY(held_out), 0, 0, CONF_ABSENT, NULL,
+      "{from, count} of the seeds judged on; 0 and 20 if not given" },
+    { "weights", CONF_NODE, KEY(weights), 0, 0, CONF_ABSENT, NULL,
+      "map of initial weights" },
+    { "features", CONF_NODE, KEY(features), 0, 0, CONF_ABSENT, NULL,
+      "list of weights that start at 0" },
+};
+const struct conf_schema train_schema = {
+    "experiment.train", "how weights are learned", train_field,
+    sizeof train_field / sizeof train_field[0]
+};
+
+static const struct conf_field seeds_field[] = {
+    { "from", CONF_INT, offsetof(struct seeds, from), 0, 4e9, NULL, NULL,
+      "first seed" },
+    { "count", CONF_INT, offsetof(struct seeds, count), 1, 1e6, NULL, NULL,
+      "how many from there on" },
+};
+const struct conf_schema train_seeds_schema = {
+    "experiment.train.seeds", "a range of seeds", seeds_field,
+    sizeof seeds_field / sizeof seeds_field[0]
+};
+
+struct candidate {
+    double *weight;
+    struct host_policy *policy;     /* by point */
+    double score;                   /* less is better; 1: as the initial */
+    uint32_t index;
+};
+
+struct training {
+    struct arena *arena;
+    const struct study *study;
+    const struct train_options *options;
+    struct keys keys;
+    struct seeds seeds, held_out;
+    uint32_t policy;
+    enum metric objective;
+    uint32_t weight_count;
+    const char **name;
+    double *mean, *spread;
+    double *reference;              /* objective of the initial weights */
+    struct candidate first, best;   /* the initial and the best so far */
+    struct rng rng;
+    /* The batch being run. */
+    struct candidate *batch;
+    uint32_t batch_count;
+    struct seeds batch_seeds;
+};
+
+static bool read_seeds(const struct conf_node *node, struct seeds *seeds,
+                       struct err *err)
+{
+    return node == NULL || conf_fill(node, &train_seeds_schema, seeds, err);
+}
+
+static bool overlap(const struct seeds *a, const struct seeds *b)
+{
+    return a->from < b->from + b->count && b->from < a->from + a->count;
+}
+
+static bool read_keys(struct training *t, struct err *err)
+{
+    const struct conf_node *node = t->study->train;
+    struct err_pos pos = { t->study->path, 0, 0 };
+
+    if (node == NULL) {
+        err_set(err, ERR_SCHEMA, pos, "the experiment has no key train");
+        return err_hint(err, "`clustersim explain train` shows its keys.");
+    }
+    t->seeds = (struct seeds){ 1000, 4 };
+    t->held_out = (struct seeds){ 0, 20 };
+    if (!conf_fill(node, &train_schema, &t->keys, err) ||
+        !read_seeds(t->keys.seeds, &t->seeds, err) ||
+        !read_seeds(t->keys.held_out, &t->held_out, err))
+        return false;
+    if (t->keys.elite >= t->keys.population)
+        return err_set(err, ERR_RANGE, conf_pos(node),
+                       "elite must be smaller than population");
+    if (overlap(&t->seeds, &t->held_out))
+        return err_set(err, ERR_RANGE, conf_pos(node),
+                       "seeds and held_out must not overlap");
+    t->objective = metric_find(t->keys.objective);
+    if (t->objective == METRIC_COUNT ||
+        metric_info(t->objective)->better == 0)
+        return err_set(err, ERR_REFERENCE,
+                       conf_pos(conf_get(node, "objective")),
+                       "objective must be a metric that can be better or "
+                       "worse, and is '%.60s'", t->keys.objective);
+    for (t->policy = 0; t->policy < t->study->policy_count; t->policy++)
+        if (strcmp(t->study->policy_name[t->policy], t->keys.policy) == 0)
+            return true;
+    return err_set(err, ERR_REFERENCE, conf_pos(node),
+                   "policy '%.60s' is not among the policies of the "
+                   "experiment", t->keys.policy);
+}
+
+static void add_weight(struct training *t, const char *name, double value)
+{
+    t->name[t->weight_count] = name;
+    t->mean[t->weight_count++] = value;
+}
+
+static bool map_weights(struct training *t, const struct conf_node *map,
+                        struct err *err)
+{
+    for (size_t i = 0; i < conf_count(map); i++) {
+        const struct conf_field field = { conf_key(map, i), CONF_REAL, 0, 0,
+                                          0, NULL, NULL, "" };
+        double value;
+
+        if (!conf_read(conf_value(map, i), &field, &value, err))
+            return false;
+        add_weight(t, conf_key(map, i), value);
+    }
+    return true;
+}
+
+/* Initial weights: of `train:`, or those the policy has in `policies:`. */
+static bool read_weights(struct training *t, struct err *err)
+{
+    const struct conf_node *map = t->keys.weights, *list = t->keys.features;
+    const struct host_policy *policy = t->study->point[0].policy[t->policy];
+    size_t room = policy->weight_count;
+
+    if (map != NULL && conf_kind(map) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, conf_pos(map),
+                       "weights must be a map from name to number");
+    if (list != NULL && conf_kind(list) != CONF_LIST)
+        return err_set(err, ERR_SCHEMA, conf_pos(list),
+                       "features must be a list of names");
+    room += map != NULL ? conf_count(map) : 0;
+    room += list != NULL ? conf_count(list) : 0;
+    t->name = arena_alloc(t->arena, room + 1, sizeof *t->name);
+    t->mean = arena_alloc(t->arena, room + 1, sizeof *t->mean);
+    t->spread = arena_alloc(t->arena, room + 1, sizeof *t->spread);
+    if (map != NULL && !map_weights(t, map, err))
+        return false;
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
+        if (conf_kind(conf_item(list, i)) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, conf_pos(conf_item(list, i)),
+                           "a feature must be a name");
+        add_weight(t, conf_text(conf_item(list, i)), 0);
+    }
+    for (uint32_t i = 0; t->weight_count < i + 1 && i < policy->weight_count &&
+                         map == NULL && list == NULL; i++)
+        add_weight(t, policy->weight[i].key, policy->weight[i].value);
+    for (uint32_t i = 0; i < t->weight_count; i++)
+        t->spread[i] = t->keys.spread;
+    if (t->weight_count > 0)
+        return true;
+    return err_set(err, ERR_SCHEMA, conf_pos(t->study->train),
+                   "there is nothing to learn: give weights or features");
+}
+
+/* Exactly what the file will say, so that what was judged is what is used. */
+static double as_written(double value)
+{
+    char text[32];
+    size_t bytes = table_format_real(value, text);
+    bool ok = scan_f64(text, bytes, &value);
+
+    assert(ok);
+    (void)ok;
+    return value;
+}
+
+/* The policy of each point, with these weights. */
+static void candidate_make(struct training *t, struct candidate *c,
+                           const double *weight, uint32_t index)
+{
+    struct host_weight *list;
+
+    c->index = index;
+    c->weight = arena_alloc(t->arena, t->weight_count, sizeof *c->weight);
+    list = arena_alloc(t->arena, t->weight_count, sizeof *list);
+    for (uint32_t i = 0; i < t->weight_count; i++) {
+        c->weight[i] = as_written(weight[i]);
+        list[i] = (struct host_weight){ t->name[i], c->weight[i] };
+    }
+    c->policy = arena_alloc(t->arena, t->study->point_count,
+                            sizeof *c->policy);
+    for (uint32_t p = 0; p < t->study->point_count; p++) {
+        c->policy[p] = *t->study->point[p].policy[t->policy];
+        c->policy[p].weight = list;
+        c->policy[p].weight_count = t->weight_count;
+    }
+}
+
+/* Trials of a batch: candidate by candidate, point by point, seed by seed. */
+static struct trial_spec batch_spec(void *self, uint32_t index,
+                                    uint32_t *tables)
+{
+    const struct training *t = self;
+    uint32_t seeds = (uint32_t)t->batch_seeds.count;
+    uint32_t points = t->study->point_count;
+    uint32_t point = index / seeds % points;
+    const struct candidate *c = &t->batch[index / seeds / points];
+    struct trial_spec spec = study_trial_spec(
+        t->study, point * t->study->policy_count * t->study->seeds);
+
+    *tables = 0;
+    spec.policy = &c->policy[point];
+    spec.replica = (uint32_t)t->batch_seeds.from + index % seeds;
+    return spec;
+}
+
+/* The objective of each trial of the batch; NAN where the trial failed. */
+static bool run_batch(struct training *t, struct candidate *batch,
+                      uint32_t count, struct seeds seeds, double *value,
+                      struct err *first, struct err *err)
+{
+    uint32_t trials = count * t->study->point_count * (uint32_t)seeds.count;
+    struct arena *scratch = arena_new((size_t)1 << 16);
+    struct runner_trial *trial = arena_alloc(scratch, trials, sizeof *trial);
+    const struct runner_plan plan = {
+        .count = trials, .threads = t->options->threads,
+        .progress = t->options->progress, .spec = batch_spec, .self = t
+    };
+    bool ok;
+
+    t->batch = batch;
+    t->batch_count = count;
+    t->batch_seeds = seeds;
+    ok = runner_run(&plan, trial, err);
+    for (uint32_t i = 0; ok && i < trials; i++) {
+        bool done = trial[i].state == RUNNER_DONE;
+
+        value[i] = done ? trial[i].result.value[t->objective] : NAN;
+        if (!done && first->kind == ERR_NONE)
+            *first = trial[i].err;
+    }
+    arena_free(scratch);
+    return ok;
+}
+
+static uint32_t cells(const struct training *t)
+{
+    return t->study->point_count * (uint32_t)t->seeds.count;
+}
+
+/* Mean of objective by reference; the other way up where more is better. */
+static double score(const struct training *t, const double *value)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < cells(t); i++) {
+        double ratio = metric_info(t->objective)->better < 0
+                     ? value[i] / t->reference[i] : t->reference[i] / value[i];
+
+        if (t->reference[i] == 0 && value[i] == 0)
+            ratio = 1;
+        if (!isfinite(ratio))
+            return INFINITY;
+        sum += ratio;
+    }
+    return sum / cells(t);
+}
+
+static bool run_first(struct training *t, struct err *err)
+{
+    struct err first = { 0 };
+
+    t->reference = arena_alloc(t->arena, cells(t), sizeof *t->reference);
+    candidate_make(t, &t->first, t->mean, 0);
+    if (!run_batch(t, &t->first, 1, t->seeds, t->reference, &first, err))
+        return false;
+    if (first.kind != ERR_NONE) {
+        *err = first;
+        return false;
+    }
+    t->first.score = 1;
+    t->best = t->first;
+    return true;
+}
+
+static bool goes_first(const struct candidate *a, const struct candidate *b)
+{
+    if (a->score != b->score)
+        return a->score < b->score;
+    return a->index < b->index;
+}
+
+/* Insertion sort: a generation is small. */
+static void sort_batch(struct candidate *batch, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        struct candidate c = batch[i];
+        uint32_t j = i;
+
+        for (; j > 0 && goes_first(&c, &batch[j - 1]); j--)
+            batch[j] = batch[j - 1];
+        batch[j] = c;
+    }
+}
+
+static void move_to_elite(struct training *t, const struct candidate *batch)
+{
+    uint32_t elite = (uint32_t)t->keys.elite;
+
+    for (uint32_t w = 0; w < t->weight_count; w++) {
+        double mean = 0, square = 0;
+
+        for (uint32_t i = 0; i < elite; i++)
+            mean += batch[i].weight[w];
+        mean /= elite;
+        for (uint32_t i = 0; i < elite; i++)
+            square += (batch[i].weight[w] - mean) *
+                      (batch[i].weight[w] - mean);
+        t->mean[w] = mean;
+        t->spread[w] = fmax(sqrt(square / elite), t->keys.spread_min);
+    }
+}
+
+/* The mean itself is the first candidate: what was learned is never lost. */
+static void draw(struct training *t, struct candidate *batch, uint32_t count)
+{
+    double *weight = arena_alloc(t->arena, t->weight_count, sizeof *weight);
+
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t w = 0; w < t->weight_count; w++)
+            weight[w] = i == 0 ? t->mean[w]
+                      : rng_normal(&t->rng, t->mean[w], t->spread[w]);
+        candidate_make(t, &batch[i], weight, i);
+    }
+}
+
+static bool generation(struct training *t, int64_t number, struct err *err)
+{
+    uint32_t count = (uint32_t)t->keys.population;
+    struct candidate *batch = arena_alloc(t->arena, count, sizeof *batch);
+    double *value = arena_alloc(t->arena, (size_t)count * cells(t),
+                                sizeof *value);
+    struct err first = { 0 };
+
+    draw(t, batch, count);
+    if (!run_batch(t, batch, count, t->seeds, value, &first, err))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        batch[i].score = score(t, value + (size_t)i * cells(t));
+    sort_batch(batch, count);
+    if (batch[0].score < t->best.score)
+        t->best = batch[0];
+    move_to_elite(t, batch);
+    if (t->options->log != NULL)
+        fprintf(t->options->log, "generation %" PRId64 " of %" PRId64
+                ": %s at %.4f of its start, best so far %.4f\n", number + 1,
+                t->keys.generations, t->keys.objective, batch[0].score,
+                t->best.score);
+    return true;
+}
+
+/* The held-out seeds, first with the initial weights, then the learned. */
+struct judgement {
+    struct stats_mean before, after;
+    struct stats_delta delta;
+};
+
+static bool judge(struct training *t, struct judgement *j, struct err *err)
+{
+    uint32_t count = t->study->point_count * (uint32_t)t->held_out.count;
+    struct candidate *pair = arena_alloc(t->arena, 2, sizeof *pair);
+    double *value = arena_alloc(t->arena, 2 * (size_t)count, sizeof *value);
+    struct err first = { 0 };
+
+    pair[0] = t->first;
+    pair[1] = t->best;
+    if (!run_batch(t, pair, 2, t->held_out, value, &first, err))
+        return false;
+    if (first.kind != ERR_NONE) {
+        *err = first;
+        return false;
+    }
+    j->before = stats_mean(value, count, 0.95);
+    j->after = stats_mean(value + count, count, 0.95);
+    j->delta = stats_delta(value + count, value, count, 0.95);
+    return true;
+}
+
+static void put_judgement(struct training *t, const struct judgement *j,
+                          char *text, size_t bytes)
+{
+    snprintf(text, bytes, "%s %.6g -> %.6g, %+.3g%% [%+.3g%%, %+.3g%%] on "
+             "seeds %" PRId64 " to %" PRId64 ", not trained on",
+             t->keys.objective, j->before.mean, j->after.mean,
+             j->delta.percent, j->delta.percent_low, j->delta.percent_high,
+             t->held_out.from, t->held_out.from + t->held_out.count - 1);
+}
+
+static bool write_weights(struct training *t, const struct judgement *j,
+                          struct err *err)
+{
+    const struct study *study = t->study;
+    struct out *out = out_open(t->arena, t->options->path, err);
+    char text[256];
+
+    if (out == NULL)
+        return false;
+    put_judgement(t, j, text, sizeof text);
+    out_printf(out, "# SPDX-License-Identifier: GPL-3.0-or-later\n#\n"
+               "# Weights of the policy %s, learned; do not edit.\n"
+               "# Made by clustersim %s: `clustersim train %s`\n",
+               t->keys.policy, CLUSTERSIM_VERSION, study->path);
+    out_printf(out, "# Trained on seeds %" PRId64 " to %" PRId64
+               " of seed %" PRIu64 ", %" PRId64 " generations of %" PRId64
+               ".\n# 95%% interval: %s\n# Inputs (FNV-1a 64):\n",
+               t->seeds.from, t->seeds.from + t->seeds.count - 1, study->seed,
+               t->keys.generations, t->keys.population, text);
+    for (size_t i = 0; i < study->input_count; i++)
+        out_printf(out, "#   %016" PRIx64 " %s\n", study->input[i].hash,
+                   study->input[i].path);
+    out_printf(out, "policy: %s\nobjective: %s\nweights:\n", t->keys.policy,
+               t->keys.objective);
+    for (uint32_t i = 0; i < t->weight_count; i++) {
+        char number[32];
+        size_t bytes = table_format_real(t->best.weight[i], number);
+
+        out_printf(out, "  %s: %.*s\n", t->name[i], (int)bytes, number);
+    }
+    return out_close(out, err);
+}
+
+bool train_run(struct arena *arena, const struct study *study,
+               const struct train_options *options, struct err *err)
+{
+    struct training t = { .arena = arena, .study = study,
+                          .options = options };
+    struct judgement j;
+    char text[256];
+
+    if (!read_keys(&t, err) || !read_weights(&t, err))
+        return false;
+    rng_init(&t.rng, study->seed, "train", 0);
+    if (!run_first(&t, err))
+        return false;
+    for (int64_t g = 0; g < t.keys.generations; g++)
+        if (!generation(&t, g, err))
+            return false;
+    if (!judge(&t, &j, err) || !write_weights(&t, &j, err))
+        return false;
+    put_judgement(&t, &j, text, sizeof text);
+    fprintf(options->out, "%s\nweights: %s\n", text, options->path);
+    return true;
+}

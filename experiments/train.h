@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * train.h - weights of a policy, learned in the simulator itself.
+ *
+ * The same file gives the same weights, byte for byte, for any number of
+ * threads.
+ */
+#ifndef EXPERIMENTS_TRAIN_H
+#define EXPERIMENTS_TRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct arena;
+struct conf_schema;
+struct err;
+struct study;
+
+extern const struct conf_schema train_schema, train_seeds_schema;
+
+struct train_options {
+    uint32_t threads;
+    bool progress;
+    const char *path;           /* of the weights file */
+    FILE *out;                  /* the verdict on seeds not trained on */
+    FILE *log;                  /* a line per generation; may be NULL */
+};
+
+/* Learns as `train:` of the study says and writes the weights. */
+bool train_run(struct arena *arena, const struct study *study,
+               const struct train_options *options, struct err *err);
+
+#endif
