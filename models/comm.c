@@ -147,28 +147,49 @@ double comm_gang_s(enum comm_op op, const struct gang *gang, double bytes)
     return comm_strided_s(op, gang, gang->gpus, 1, bytes);
 }
 
-double comm_inter_bytes(enum comm_op op, const struct gang *gang,
-                        double bytes)
+/* In units of the bytes of the ring: what one member sends in all. */
+static double ring_traffic(enum comm_op op, double n)
 {
-    assert(gang && bytes >= 0.0);
-    double nodes = gang->nodes;
-
-    if (gang->nodes <= 1) {
-        return 0.0;
-    }
     switch (op) {
     case COMM_ALL_REDUCE:
-        return 2.0 * (nodes - 1.0) / nodes * bytes;
+        return 2.0 * (n - 1.0) / n;
     case COMM_ALL_GATHER:
     case COMM_REDUCE_SCATTER:
-        return (nodes - 1.0) / nodes * bytes;
+        return (n - 1.0) / n;
     case COMM_ALL_TO_ALL:
-        return (nodes - 1.0) / nodes * bytes * comm_gpus_per_node(gang);
     case COMM_P2P:
-        return bytes;
+        return 1.0;
     case COMM_OP_COUNT:
         break;
     }
     assert(false && "a collective");
     return 0.0;
+}
+
+double comm_strided_inter_bytes(enum comm_op op, const struct gang *gang,
+                                uint32_t n, uint32_t stride, double bytes)
+{
+    assert(gang && n > 0 && stride > 0 && bytes >= 0.0);
+    uint32_t per_node = comm_gpus_per_node(gang);
+    uint32_t local = per_node / stride > 1 ? per_node / stride : 1;
+
+    if (gang->nodes == 1 || local >= n) {
+        return 0.0;
+    }
+    double groups = ceil((double)n / local);
+
+    if (op == COMM_P2P) {
+        return bytes;
+    }
+    if (op == COMM_ALL_TO_ALL) {
+        return (double)(n - local) / n * bytes * per_node;
+    }
+    return ring_traffic(op, groups) * bytes / local * per_node;
+}
+
+double comm_inter_bytes(enum comm_op op, const struct gang *gang,
+                        double bytes)
+{
+    assert(gang && gang->gpus > 0);
+    return comm_strided_inter_bytes(op, gang, gang->gpus, 1, bytes);
 }

@@ -33,7 +33,10 @@ double comm_group_s(enum comm_op op, const struct gang *gang, uint32_t n,
  * data-parallel groups beside tensor parallel groups of `stride`. */
 double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
                       uint32_t stride, double bytes);
-/* What leaves one node over its NICs, one direction, for comm_gang_s. */
+/* What leaves one node over its NICs, one direction, for comm_strided_s. */
+double comm_strided_inter_bytes(enum comm_op op, const struct gang *gang,
+                                uint32_t n, uint32_t stride, double bytes);
+/* The same for comm_gang_s. */
 double comm_inter_bytes(enum comm_op op, const struct gang *gang,
                         double bytes);
 /* Usable ring rate of one GPU inside its node among n: PCIe shares uplinks. */

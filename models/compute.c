@@ -14,9 +14,6 @@
  * to 130; 60 leaves the least error there. */
 #define SIZE_HALF 60.0
 
-/* A CPU reaches its measured BERT rate on models of that class; decode-like
- * passes over few tokens are bound by memory instead (roofline). */
-
 double compute_forward_flops(const struct llm *llm, double tokens,
                              double attended_tokens)
 {
@@ -91,7 +88,7 @@ double compute_cpu_forward_s(const struct llm *llm, enum precision precision,
     double bytes = llm->params_active * precision_weight_bytes(precision);
     double flops = compute_forward_flops(llm, tokens, tokens / 2.0);
 
-    /* One pass streams its weights at the rate of the sockets it spans. */
+    /* assumption: half of a socket's cores draw all of its bandwidth. */
     return compute_roofline_s(flops, socket_flops * sockets, bytes,
                               cpu->memory_bps_sustained *
                               fmax(sockets, fmin(1.0, 2.0 * sockets)));

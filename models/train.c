@@ -182,21 +182,31 @@ static double exchange_s(const struct train_shape *shape,
                        ? precision_weight_bytes(PRECISION_INT4) : 2.0);
     double gathers = shape->zero >= 3 ? 2.0 * micro_batches : 0.0;
 
-    *inter_bytes = comm_inter_bytes(COMM_ALL_REDUCE, gang, gradient * split) +
-                   gathers * comm_inter_bytes(COMM_ALL_GATHER, gang,
-                                              base * split);
+    *inter_bytes = 0.0;
     if (dp <= 1) {
-        *inter_bytes = 0.0;
         return 0.0;
     }
-    double time_s = gathers * comm_strided_s(COMM_ALL_GATHER, gang, dp,
-                                             shape->tp, base);
-    if (shape->zero >= 3) {
-        return time_s + comm_strided_s(COMM_REDUCE_SCATTER, gang, dp,
-                                       shape->tp, gradient);
+    enum comm_op op = shape->zero >= 3 ? COMM_REDUCE_SCATTER
+                                       : COMM_ALL_REDUCE;
+    uint32_t tp = shape->tp;
+
+    *inter_bytes = comm_strided_inter_bytes(op, gang, dp, tp, gradient) +
+                   gathers * comm_strided_inter_bytes(COMM_ALL_GATHER, gang,
+                                                      dp, tp, base);
+    return comm_strided_s(op, gang, dp, tp, gradient) +
+           gathers * comm_strided_s(COMM_ALL_GATHER, gang, dp, tp, base);
+}
+
+/* Activations forward and gradients back over a stage's edge; each node is
+ * taken to hold one edge that crosses nodes. */
+static double edge_bytes(const struct train_shape *shape,
+                         const struct gang *gang, double tokens)
+{
+    if (shape->pp == 1 || gang->nodes == 1) {
+        return 0.0;
     }
-    return time_s + comm_strided_s(COMM_ALL_REDUCE, gang, dp, shape->tp,
-                                   gradient);
+    return 2.0 * precision_activation_bytes(shape->precision) * tokens *
+           shape->llm->hidden;
 }
 
 static double optimizer_s(const struct train_shape *shape,
@@ -243,6 +253,9 @@ struct step_time train_step(const struct train_shape *shape,
     double count = ceil(per_replica / size - 1e-9);
     struct micro m = micro_time(shape, gang, size * shape->sequence_tokens);
     double dp_s = exchange_s(shape, gang, count, &step.inter_bytes_per_node);
+
+    step.inter_bytes_per_node += count *
+        edge_bytes(shape, gang, size * shape->sequence_tokens);
     /* ZeRO-3 hides behind all computing, the rest behind the last backward
      * pass (two thirds of a micro batch). */
     double cover_s = shape->zero >= 3 ? count * m.total_s

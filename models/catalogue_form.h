@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * catalogue_form.h - entries of the catalogue while files may still add to
+ * them: shared by its reader and its key tables, and by nobody else.
+ *
+ * A form is the public struct plus what only reading needs: the place of the
+ * entry, and integers as conf.h stores them.
+ */
+#ifndef MODELS_CATALOGUE_FORM_H
+#define MODELS_CATALOGUE_FORM_H
+
+#include "models/catalogue.h"
+#include "sim/err.h"
+
+struct form {
+    const char *name;
+    struct err_pos pos;
+};
+
+struct gpu_form {
+    struct form head;
+    struct gpu_type gpu;
+};
+
+struct cpu_form {
+    struct form head;
+    struct cpu_type cpu;
+    int64_t cores, threads;
+    double clock_ghz;
+};
+
+struct link_form {
+    struct form head;
+    struct link_type link;
+};
+
+struct price_form {
+    struct form head;
+    struct price price;
+};
+
+struct llm_form {
+    struct form head;
+    struct llm llm;
+    int64_t layers, hidden, heads, kv_heads, head_dim, ffn, ffn_matrices;
+    int64_t vocab, context_tokens, experts, experts_active, kv_width;
+};
+
+#endif
