@@ -30,7 +30,9 @@ static int64_t decision_time(const struct cs_host *host, int64_t at)
 
 static void wake(struct cs_host *host)
 {
-    if (host->closing || host->decide_event.generation != 0)
+    /* What a policy does while it decides, it knows of. */
+    if (host->closing || host->in_decide ||
+        host->decide_event.generation != 0)
         return;
     host->decide_event =
         loop_at(host->parts.loop, decision_time(host, host_now(host)),

@@ -126,6 +126,16 @@ uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
     return gpus;
 }
 
+uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask)
+{
+    uint32_t gpus = 0;
+
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (in_mask(pool_mask, p))
+            gpus += host->pool[p].idle_leased;
+    return gpus;
+}
+
 uint32_t cs_pool_count(const struct cs_host *host)
 {
     return host->spec->pool_count;
@@ -193,6 +203,17 @@ bool cs_forecast_held(struct cs_host *host, struct ask_id id,
     return true;
 }
 
+/* A look at the counters saves most searches in a full cluster. */
+static bool room_at_all(const struct cs_host *host,
+                        const struct cs_want *want, uint32_t gpus)
+{
+    uint32_t room = cs_free_gpus(host, want->pool_mask);
+
+    if (want->take_idle)
+        room += cs_idle_gpus(host, want->pool_mask);
+    return room >= gpus;
+}
+
 bool cs_forecast(struct cs_host *host, struct ask_id id,
                  const struct cs_want *want, struct cs_forecast *out)
 {
@@ -207,6 +228,7 @@ bool cs_forecast(struct cs_host *host, struct ask_id id,
                                : job_role_gpus(&job->pub.request, role);
     struct placement place;
     if (!host_shape_ok(job, role, gpus) ||
+        !room_at_all(host, want, gpus) ||
         !host_find(host, job, role, want, &place))
         return false;
     struct gang gang = fabric_gang(host->spec, &place);
@@ -344,7 +366,8 @@ static enum cs_verdict start_role(struct cs_host *host, struct ask_id id,
     if (role >= host_form_of(job)->role_count ||
         !host_shape_ok(job, role, gpus))
         return refuse(host, HOST_START, ask.job, CS_BAD_SHAPE);
-    if (!host_find(host, job, role, want, &place))
+    if (!room_at_all(host, want, gpus) ||
+        !host_find(host, job, role, want, &place))
         return refuse(host, HOST_START, ask.job, CS_NO_ROOM);
     host_ask_drop(host, id.i);
     if (ask.role == CS_ALL_ROLES)

@@ -56,9 +56,9 @@ static uint32_t phase_uses(struct cs_host *host, struct host_job_slot *job,
                !(phase->law->bytes > 0);
     if (*nothing)
         return 0;
-    return fabric_uses_between(host->parts.fabric, &lease->pub.placement,
-                               &host->lease[to].pub.placement,
-                               phase->law->bytes, host->uses);
+    return fabric_uses_copies(host->parts.fabric, &lease->pub.placement,
+                              &host->lease[to].pub.placement,
+                              phase->law->bytes, host->uses);
 }
 
 static void start_flow(struct cs_host *host, uint32_t i,

@@ -3,12 +3,11 @@
  * hybrid.c - a static plan by role, corrected while it runs.
  *
  * The plan: a phase runs in the pool that bears its role's name, and keeps
- * its lease there from phase to phase, until another owner of that pool has
- * nowhere else to go.  The correction: when its pool is full of work a phase
- * may borrow from another pool, as long as a reserve of that pool stays free
- * for its owners; what was borrowed is given back as soon as the phase is
- * over.  Owners are served before borrowers.  No idle lease is ever taken by
- * a borrower, so what a job gets depends on its own pool alone.
+ * its lease there from phase to phase.  The correction: a phase whose pool is
+ * full of work may borrow from another, idle leases included, as long as a
+ * reserve of that pool is not at work; what was borrowed is given back as
+ * soon as the phase is over.  Owners are served before borrowers, and find
+ * the reserve when they come back.
  */
 #include "policies/policy.h"
 
@@ -46,7 +45,8 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
     for (uint32_t p = 0; p < cs_pool_count(host); p++) {
         uint32_t bit = 1u << p;
         double keep = hybrid->reserve * cs_total_gpus(host, bit);
-        if (!(home & bit) && cs_free_gpus(host, bit) >= gpus + keep)
+        uint32_t spare = cs_free_gpus(host, bit) + cs_idle_gpus(host, bit);
+        if (!(home & bit) && spare >= gpus + keep)
             mask |= bit;
     }
     return mask;
@@ -68,15 +68,19 @@ static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
                           struct ask_id ask, uint32_t home)
 {
     const struct cs_ask *pub = cs_ask(host, ask);
-    double own_s = cs_room_in_s(host, home, pub->gpus) +
-                   (double)pub->estimate_ns / 1e9;
+    double own_s;
     struct cs_want want = {
-        .pool_mask = hybrid_lenders(hybrid, host, home, pub->gpus)
+        .pool_mask = hybrid_lenders(hybrid, host, home, pub->gpus),
+        .take_idle = true,
     };
     struct cs_forecast f;
 
-    return want.pool_mask && cs_forecast(host, ask, &want, &f) &&
-           f.run_s + f.switch_s < own_s &&
+    if (!want.pool_mask)
+        return false;
+    own_s = cs_room_in_s(host, home, pub->gpus) +
+            (double)pub->estimate_ns / 1e9;
+    return cs_forecast(host, ask, &want, &f) &&
+           f.run_s + f.switch_s + f.evict_s < own_s &&
            cs_start_want(host, ask, &want) == CS_DONE;
 }
 

@@ -17,12 +17,12 @@
 extern const struct cs_policy learned_policy;
 
 enum learned_feature {
-    ON_HELD, AT_HOME, TAKES_IDLE, RUN, SWITCH, EVICT, AGE, JOB_LEFT, GPUS,
+    ON_HELD, AT_HOME, TAKES_IDLE, GROWS, RUN, SWITCH, EVICT, AGE, JOB_LEFT, GPUS,
     SLOWER, START, FEATURE_COUNT
 };
 
 static const char *const learned_key[FEATURE_COUNT] = {
-    "on_held", "at_home", "takes_idle", "run", "switch", "evict", "age",
+    "on_held", "at_home", "takes_idle", "grows", "run", "switch", "evict", "age",
     "job_left", "gpus", "slower", "start"
 };
 
@@ -61,7 +61,8 @@ static double learned_score(const struct learned *learned,
     double age_s = (double)(cs_now_ns(host) - ask->submit_ns) / 1e9;
     double x[FEATURE_COUNT] = {
         [ON_HELD] = place == ON_HELD, [AT_HOME] = place == AT_HOME,
-        [TAKES_IDLE] = place == TAKES_IDLE, [RUN] = squeeze(f->run_s),
+        [TAKES_IDLE] = place == TAKES_IDLE, [GROWS] = place == GROWS,
+        [RUN] = squeeze(f->run_s),
         [SWITCH] = squeeze(f->switch_s), [EVICT] = squeeze(f->evict_s),
         [AGE] = squeeze(age_s),
         [JOB_LEFT] = squeeze((double)cs_left_ns(host, ask->job) / 1e9),
@@ -93,6 +94,14 @@ static void learned_try(const struct learned *learned, struct cs_host *host,
         *best = option;
 }
 
+static uint32_t learned_largest(const struct cs_host *host,
+                                const struct cs_ask *ask)
+{
+    const struct job_form *form = cs_request(host, ask->job)->form;
+
+    return ask->role < form->role_count ? form->role[ask->role].gpus_max : 0;
+}
+
 static struct learned_choice learned_best(const struct learned *learned,
                                           struct cs_host *host)
 {
@@ -108,6 +117,9 @@ static struct learned_choice learned_best(const struct learned *learned,
         option.want.pool_mask = 0;
         option.want.take_idle = true;
         learned_try(learned, host, option, TAKES_IDLE, &best);
+        option.want.gpus = learned_largest(host, ask);
+        if (option.want.gpus > ask->gpus)
+            learned_try(learned, host, option, GROWS, &best);
     }
     return best;
 }

@@ -187,6 +187,8 @@ struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
                               uint32_t role);   /* or ID_NONE */
 uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask);
 uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask);
+/* Held by idle leases: what `take_idle` adds to the free. */
+uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask);
 uint32_t cs_pool_count(const struct cs_host *host);
 const char *cs_pool_name(const struct cs_host *host, uint32_t pool);
 uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease);
