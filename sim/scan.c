@@ -219,6 +219,16 @@ static bool find_line(struct scan *scan, char **newline, struct err *err)
     }
 }
 
+/* Columns count characters: continuation bytes of UTF-8 are none. */
+static uint32_t column_of_nul(const char *line)
+{
+    uint32_t col = 1;
+
+    for (; *line != '\0'; line++)
+        col += ((unsigned char)*line & 0xC0) != 0x80;
+    return col;
+}
+
 enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
                          struct err *err)
 {
@@ -238,9 +248,8 @@ enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
     scan->line++;
     if (length > LINE_BYTES_MAX)
         return fail(scan, err, ERR_SYNTAX, 1, "the line is longer than 1 MiB");
-    const char *nul = memchr(start, '\0', length);
-    if (nul != NULL)
-        return fail(scan, err, ERR_SYNTAX, (uint32_t)(nul - start) + 1,
+    if (memchr(start, '\0', length) != NULL)
+        return fail(scan, err, ERR_SYNTAX, column_of_nul(start),
                     "a NUL byte: the file is not text");
     if (length > 0 && start[length - 1] == '\r')
         length--;

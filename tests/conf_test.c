@@ -213,6 +213,34 @@ static void absent_keys_take_their_fallbacks(void **state)
     assert_null(thing.part);
 }
 
+static void whole_file_fills_every_key(void **state)
+{
+    struct thing thing;
+    struct thing_part part;
+    struct err err = {.kind = ERR_NONE};
+    const struct conf_node *root =
+        conf_load(*state, "tests/corpus/fuzz_conf/whole.yaml", &err);
+
+    assert_non_null(root);
+    assert_int_equal(conf_count(root), thing_schema.count);
+    memset(&thing, 0xFF, sizeof thing);
+    assert_true(thing_fill(root, &thing, &part, &err));
+    assert_string_equal(thing.name, "x \xC3\xA9 'y'");
+    assert_int_equal(thing.count, 4);
+    assert_int_equal(thing.until_ns, INT64_C(5400000000000));
+    assert_int_equal(thing.pause_ns, 250000000);
+    assert_true(thing.ratio == -1000.0 && thing.share == 0.333);
+    assert_true(thing.memory_bytes == 6e12 && thing.rate_bps == 50e9);
+    assert_true(thing.compute_flops == 312e12 && thing.power_w == 6500.0);
+    assert_true(thing.price_usd_per_h == 2.1);
+    assert_true(thing.arrivals_per_s == 4.0 / 3600.0);
+    assert_true(thing.lend);
+    assert_int_equal(thing.blocking, 0);
+    assert_ptr_equal(thing.part, conf_get(root, "part"));
+    assert_int_equal(part.size, 3);
+    assert_true(part.weight == 0.5);
+}
+
 /* One scalar as a type, without a table. */
 static bool read_as(struct arena *arena, enum conf_type type,
                     const char *text, void *out)
@@ -574,6 +602,7 @@ int main(void)
         WITH_ARENA(keys_twice_are_found_in_large_maps_too),
         WITH_ARENA(tree_is_walked_with_places),
         WITH_ARENA(absent_keys_take_their_fallbacks),
+        WITH_ARENA(whole_file_fills_every_key),
         WITH_ARENA(quantities_have_their_exact_values),
         WITH_ARENA(times_are_exact_nanoseconds),
         WITH_ARENA(words_and_whole_numbers_are_read),

@@ -266,7 +266,8 @@ static void nul_far_into_the_file_is_located(void **state)
     memset(text, 'x', BYTES);
     for (size_t i = 99; i < BYTES; i += 100)
         text[i] = '\n';
-    text[150000 + 7] = '\0';
+    memcpy(text + 150000, "\xC3\xA9", 2);     /* one column */
+    text[150000 + 8] = '\0';
     write_bytes(place->path, text, BYTES);
     struct err err = first_error(place->path);
     assert_int_equal(err.pos.line, 1501);
