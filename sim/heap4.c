@@ -10,7 +10,9 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "sim/arena.h"
 #include "sim/digest.h"
 
 #define RANK_SHIFT 56u
@@ -40,8 +42,8 @@ struct heap4 {
 
 struct heap4 *heap4_new(void)
 {
-    struct heap4 *heap = calloc(1, sizeof *heap);
-    assert(heap != NULL);
+    struct heap4 *heap = arena_resize_own(NULL, 1, sizeof *heap);
+    memset(heap, 0, sizeof *heap);
     heap->free_slot = NO_SLOT;
     return heap;
 }
@@ -66,9 +68,8 @@ static bool before(const struct entry *a, const struct entry *b)
 static void grow_entries(struct heap4 *heap)
 {
     heap->entry_room = heap->entry_room == 0 ? 256 : heap->entry_room * 2;
-    heap->entry =
-        realloc(heap->entry, heap->entry_room * sizeof *heap->entry);
-    assert(heap->entry != NULL);
+    heap->entry = arena_resize_own(heap->entry, heap->entry_room,
+                                   sizeof *heap->entry);
 }
 
 static void grow_records(struct heap4 *heap)
@@ -76,8 +77,8 @@ static void grow_records(struct heap4 *heap)
     uint32_t old = heap->record_room;
     uint32_t room = old == 0 ? 256 : old * 2;
     assert(room > old);
-    heap->record = realloc(heap->record, room * sizeof *heap->record);
-    assert(heap->record != NULL);
+    heap->record =
+        arena_resize_own(heap->record, room, sizeof *heap->record);
     for (uint32_t slot = old; slot < room; slot++) {
         heap->record[slot].generation = 1;
         heap->record[slot].next_free = slot + 1 < room ? slot + 1 : NO_SLOT;

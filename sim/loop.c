@@ -10,7 +10,9 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "sim/arena.h"
 #include "sim/digest.h"
 #include "sim/queue.h"
 
@@ -26,8 +28,8 @@ struct loop {
 struct loop *loop_new(struct loop_limits limits)
 {
     assert(limits.until_ns >= 0);
-    struct loop *loop = calloc(1, sizeof *loop);
-    assert(loop != NULL && "out of memory for a loop");
+    struct loop *loop = arena_resize_own(NULL, 1, sizeof *loop);
+    memset(loop, 0, sizeof *loop);
     loop->limits = limits;
     queue_init(&loop->queue);
     return loop;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/arena.h"
+
 #define CHUNK_BLOCKS 32u
 #define RANK_BITS (64u - QUEUE_RANK_SHIFT)
 #define PLACE_BITS 6u           /* QUEUE_SORT_MAX places */
@@ -76,8 +78,7 @@ static void grow_records(struct queue *queue)
     assert(queue->free_slot == QUEUE_NO_SLOT);
     assert(room > old && room < QUEUE_NO_SLOT);
     struct queue_record *record =
-        realloc(queue->record, room * sizeof *record);
-    assert(record != NULL && "out of memory for events");
+        arena_resize_own(queue->record, room, sizeof *record);
     for (uint32_t slot = old; slot < room; slot++) {
         record[slot].generation = 1;
         record[slot].next_free = slot + 1 < room ? slot + 1 : QUEUE_NO_SLOT;
@@ -105,8 +106,7 @@ static void give_block(struct queue *queue, struct queue_block *block)
 
 static void more_blocks(struct queue *queue)
 {
-    struct queue_chunk *chunk = malloc(sizeof *chunk);
-    assert(chunk != NULL && "out of memory for events");
+    struct queue_chunk *chunk = arena_resize_own(NULL, 1, sizeof *chunk);
     chunk->next = queue->chunk;
     queue->chunk = chunk;
     queue->chunk_count++;
