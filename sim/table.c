@@ -221,52 +221,60 @@ static uint32_t nine_digits(double value, int *exp10)
     return digits;
 }
 
-/* d.ddde-05 */
-static char *put_scientific(char *out, const char *digit, int count, int exp10)
+/* Nine digits at out, without the zeros at their end. */
+static char *put_fraction(char *out, uint32_t digits)
 {
-    assert(count >= 1 && count <= 9);
-    *out++ = digit[0];
-    if (count > 1) {
+    decimal_put_nine(out, digits);
+    for (out += 9; out[-1] == '0'; out--)
+        assert(digits > 0);
+    return out;
+}
+
+/* d.ddde-05 */
+static char *put_scientific(char *out, uint32_t digits, int exp10)
+{
+    uint32_t rest = digits % 100000000 * 10;
+
+    assert(exp10 > -400 && exp10 < 400);
+    *out++ = (char)('0' + digits / 100000000);
+    if (rest > 0) {
         *out++ = '.';
-        memcpy(out, digit + 1, (size_t)count - 1);
-        out += count - 1;
+        out = put_fraction(out, rest);
     }
     *out++ = 'e';
     *out++ = exp10 < 0 ? '-' : '+';
     uint32_t size = (uint32_t)(exp10 < 0 ? -exp10 : exp10);
-    assert(size < 400);
     if (size < 10)
         *out++ = '0';
     return decimal_put(out, size);
 }
 
-/* ddd.ddd, ddd000 or 0.000ddd.  Nine digits are copied where fewer count:
- * a copy of fixed length is one instruction, and what is too much is
- * overwritten or beyond the end. */
-static char *put_plain(char *out, const char digit[18], int count, int exp10)
+/* ddd.ddd, ddd000 or 0.000ddd */
+static char *put_plain(char *out, uint32_t digits, int exp10)
 {
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000,
+                                      1000000, 10000000, 100000000,
+                                      1000000000};
+
     assert(exp10 >= -4 && exp10 < 9);
-    assert(count >= 1 && count <= 9);
+    assert(digits >= 100000000 && digits < 1000000000);
     if (exp10 < 0) {
         memcpy(out, "0.000", 5);
-        out += 1 - exp10;
-        memcpy(out, digit, 9);
-        return out + count;
+        return put_fraction(out + 1 - exp10, digits);
     }
-    int before = exp10 + 1;             /* digits before the point */
-    memcpy(out, digit, 9);
-    if (count <= before)
-        return out + before;
-    out[before] = '.';
-    memcpy(out + before + 1, digit + before, 9);
-    return out + count + 1;
+    uint32_t unit = powers[8 - exp10];
+    uint32_t rest = digits % unit * powers[exp10 + 1];
+    out = decimal_put(out, digits / unit);
+    if (rest == 0)
+        return out;
+    *out++ = '.';
+    return put_fraction(out, rest);
 }
 
 size_t table_format_real(double value, char out[32])
 {
     assert(isfinite(value));
     char *end = out;
-    char digit[18] = {0};       /* nine, and room to copy nine from any */
     int exp10;
 
     if (signbit(value))
@@ -275,13 +283,9 @@ size_t table_format_real(double value, char out[32])
     if (value < 1e9 && value == (double)(uint32_t)value) {
         end = decimal_put(end, (uint32_t)value);
     } else {
-        int count = 9;
-        decimal_put_nine(digit, nine_digits(value, &exp10));
-        while (count > 1 && digit[count - 1] == '0')
-            count--;
-        end = exp10 < -4 || exp10 >= 9
-            ? put_scientific(end, digit, count, exp10)
-            : put_plain(end, digit, count, exp10);
+        uint32_t digits = nine_digits(value, &exp10);
+        end = exp10 < -4 || exp10 >= 9 ? put_scientific(end, digits, exp10)
+                                       : put_plain(end, digits, exp10);
     }
     *end = '\0';
     assert(end - out < 32);
