@@ -41,7 +41,6 @@ struct gpu_type {
     double pcie_latency_s;
     double tdp_w;
     double idle_w;
-    double launch_us;           /* one kernel launch, driver included */
     const char *source;
     const char *notes;
     const struct conf_node *sources;    /* key: text, or NULL */

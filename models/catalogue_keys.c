@@ -57,8 +57,6 @@ static const struct conf_field gpu_field[] = {
     KEY("pcie", CONF_TEXT, gpu_form, gpu.pcie, "link to its host"),
     KEY("tdp", CONF_POWER, gpu_form, gpu.tdp_w, "power at full load"),
     KEY("idle", CONF_POWER, gpu_form, gpu.idle_w, "power when idle"),
-    KEY("launch_us", CONF_REAL, gpu_form, gpu.launch_us,
-        "microseconds to launch one kernel"),
 };
 
 static const struct conf_field cpu_field[] = {

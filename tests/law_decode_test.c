@@ -47,6 +47,52 @@ static void batch_1_decode_matches_accelmark(void **state)
     law_aids_free(&aids);
 }
 
+struct served {
+    const char *llm, *gpu;
+    enum precision precision;
+    uint32_t tp;
+    double batch, prompt, response, ms;
+};
+
+/* Every twelfth row of vLLM with a dense model in aiconfigurator 095f58a51,
+ * silicon_sample.csv (Qwen3-32B has the shape of Qwen2.5-32B).  At a closed
+ * batch each new prompt's prefill interrupts the other batch - 1 responses. */
+static void continuous_batching_matches_vllm_on_large_models(void **state)
+{
+    static const struct served row[] = {
+        { "qwen2.5-32b", "h100", PRECISION_BF16, 8, 16, 1024, 128, 10.71 },
+        { "qwen2.5-32b", "h100", PRECISION_BF16, 4, 128, 1024, 512, 28.54 },
+        { "qwen2.5-32b", "h100", PRECISION_BF16, 8, 16, 4096, 128, 16.95 },
+        { "qwen2.5-32b", "h100", PRECISION_BF16, 2, 8, 4096, 1024, 17.87 },
+        { "llama-3-70b", "h100", PRECISION_FP8, 4, 16, 1024, 8192, 14.09 },
+        { "llama-3-70b", "b200", PRECISION_FP8, 1, 16, 1024, 8192, 17.89 },
+        { "llama-3-70b", "h100", PRECISION_FP8, 8, 4, 1024, 8192, 9.20 },
+        { "llama-3-70b", "h200", PRECISION_FP8, 8, 32, 1024, 1024, 11.01 },
+        { "llama-3-70b", "b200", PRECISION_FP8, 4, 32, 1024, 1024, 11.43 },
+        { "llama-3-70b", "b200", PRECISION_FP8, 2, 16, 1024, 1024, 11.37 },
+        { "llama-3-70b", "b200", PRECISION_FP8, 2, 4, 8192, 1024, 11.75 },
+    };
+    struct law_aids aids = law_aids_new();
+    double sum = 0.0;
+
+    (void)state;
+    for (size_t i = 0; i < 11; i++) {
+        const struct served *r = &row[i];
+        const struct llm *llm = catalogue_llm(aids.catalogue, r->llm);
+        struct gang gang = law_gang(&aids, r->gpu, 8, 1, 0.0);
+        double step_s = decode_step_s(llm, r->precision, &gang, r->tp,
+                                      r->batch, r->prompt + r->response / 2);
+        double prefill_s = decode_prefill_s(llm, r->precision, &gang, r->tp,
+                                            1.0, r->prompt);
+        double ms = 1e3 * (step_s + (r->batch - 1.0) * prefill_s /
+                                    r->response);
+        assert_true(law_error(ms, r->ms) < 0.20);
+        sum += law_error(ms, r->ms);
+    }
+    assert_true(sum / 11.0 < 0.08);
+    law_aids_free(&aids);
+}
+
 /* AccelMark suite F: Qwen2.5-0.5B on a T4, batch 1: 7.23 ms.  0.494e9 x 2
  * bytes at 282 GB/s are 3.5 ms, and 3.3 ms of the engine. */
 static void small_model_is_bound_by_the_engine(void **state)
@@ -301,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_1_decode_matches_accelmark),
+        cmocka_unit_test(continuous_batching_matches_vllm_on_large_models),
         cmocka_unit_test(small_model_is_bound_by_the_engine),
         cmocka_unit_test(batching_serves_more_tokens_per_second),
         cmocka_unit_test(quantized_weights_and_more_gpus_decode_faster),
