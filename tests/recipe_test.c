@@ -347,7 +347,8 @@ static const struct refusal refusals[] = {
     {"  - {recipe: sft, model: llama-2-13b, batch: 8, sequence: 2048,\n"
      "     steps: 10, train: {gpus: 8}}\n", "a100-80, has 8"},
     {"  - {recipe: sft, model: llama-2-13b, batch: 8, sequence: 2048,\n"
-     "     steps: 10, train: {gpus: 8}}\n", "It would fit with zero: 2; or with tp: 4."},
+     "     steps: 10, train: {gpus: 8}}\n",
+     "It would fit with zero: 2; or with tp: 4."},
     {"  - {recipe: batch-infer, model: llama-2-70b, prompts: 8,\n"
      "     prompt_tokens: 100, steps: 1, infer: {gpus: 4}}\n",
      "It would fit with tp: 2."},

@@ -93,8 +93,7 @@ static void another_rate_or_process_moves_only_times(void **state)
     static struct job_birth a[JOBS], b[JOBS];
     const char *const other[] = {
         "{process: poisson, rate: 9/h}", "{process: all_at_once}",
-        "{process: bursty, rate: 4/h, burst: {high: 4, low: 1, stay_high: "
-        "1h, stay_low: 1h}}"};
+        "{process: gamma, rate: 4/h, cv: 3}"};
     size_t moved = 0;
 
     (void)state;
@@ -253,6 +252,34 @@ static void the_sample_traces_are_what_their_script_makes(void **state)
     }
 }
 
+/* The first YAML block of the manual, as it stands there. */
+static void the_workload_shown_in_the_manual_is_accepted(void **state)
+{
+    struct aid aid;
+    static char text[16384];
+    FILE *file = fopen("workloads/README.md", "r");
+    char *from, *to;
+    static struct job_birth job[20];
+    const struct workload_spec *spec;
+
+    (void)state;
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    from = strstr(text, "```yaml\n");
+    assert_non_null(from);
+    from += strlen("```yaml\n");
+    to = strstr(from, "```");
+    assert_non_null(to);
+    *to = '\0';
+    aid_open(&aid);
+    spec = aid_workload(&aid, "README.md", from);
+    if (spec == NULL)
+        fail_msg("%s", aid_message(&aid));
+    assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 20), 20);
+    aid_close(&aid);
+}
+
 /* Part of the message that each bad file must give. */
 static const char *const bad[][2] = {
     {"bad_distribution", "either mean and cv"},
@@ -342,6 +369,7 @@ int main(void)
         cmocka_unit_test(every_sample_workload_runs_on_its_cluster),
         cmocka_unit_test(steady_and_burst_have_equal_jobs),
         cmocka_unit_test(the_sample_traces_are_what_their_script_makes),
+        cmocka_unit_test(the_workload_shown_in_the_manual_is_accepted),
         cmocka_unit_test(every_bad_workload_is_refused_with_its_message),
         cmocka_unit_test(every_bad_workload_file_is_tested),
         cmocka_unit_test(every_table_has_a_name_and_every_key_a_help),

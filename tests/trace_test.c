@@ -84,13 +84,13 @@ static void csv_rows_become_jobs_with_exact_times(void **state)
                      "a,100,552.21,2,600,alice,1\n"
                      "\"b, c\",100,0.000000001,8,-1,bob,-2\r\n"
                      "d, 100.5 ,7,1,0,alice,0\n\n");
-    spec = good(&aid, path,
-                CSV_KEYS ", limit: max, tenant: who, priority: prio}");
+    spec = good(&aid, path, "origin: first, " CSV_KEYS
+                            ", limit: max, tenant: who, priority: prio}");
     assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 4), 3);
     assert_int_equal(job[0].truth.duration_ns, INT64_C(552210000000));
     assert_int_equal(job[1].truth.duration_ns, 1);
     assert_string_equal(job[1].request.name, "b, c");
-    assert_int_equal(job[0].request.submit_ns, 0);      /* origin: first */
+    assert_int_equal(job[0].request.submit_ns, 0);
     assert_int_equal(job[1].request.submit_ns, 0);
     assert_int_equal(job[2].request.submit_ns, 500000000);
     assert_int_equal(job[0].request.limit_ns, 600 * CLOCK_NS_PER_S);
@@ -102,7 +102,7 @@ static void csv_rows_become_jobs_with_exact_times(void **state)
     assert_int_equal(job_role_gpus(&job[1].request, 0), 8);
     assert_int_equal(workload_counts(spec).rows, 3);
     assert_int_equal(workload_counts(spec).blank_lines, 1);
-    spec = good(&aid, path, "origin: file, " CSV_KEYS "}");
+    spec = good(&aid, path, CSV_KEYS "}");
     assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 1), 1);
     assert_int_equal(job[0].request.submit_ns, 100 * CLOCK_NS_PER_S);
     remove_file(path);
@@ -130,6 +130,11 @@ static void dates_are_read_as_utc(void **state)
                      1507532515 * CLOCK_NS_PER_S);
     assert_int_equal(job[2].request.submit_ns,
                      1583020800 * CLOCK_NS_PER_S);
+    /* Without the key, dates count from the first job. */
+    assert_int_equal(aid_jobs(&aid, good(&aid, path, CSV_KEYS "}"), 1, 0,
+                              job, 3), 3);
+    assert_int_equal(job[1].request.submit_ns,
+                     1507532514 * CLOCK_NS_PER_S);
     remove_file(path);
     aid_close(&aid);
 }
@@ -153,7 +158,7 @@ static void swf_takes_allocated_then_requested_processors(void **state)
     (void)state;
     aid_open_generic(&aid, 8);
     path = make_file(&aid, "t.swf", swf);
-    spec = good(&aid, path, "format: swf, gpus_are: processors, estimate: "
+    spec = good(&aid, path, "format: swf, origin: first, estimate: "
                             "requested, skip: {run_time_not_positive: true}");
     assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 4), 3);
     assert_int_equal(job[0].request.gpus, 4);
@@ -214,7 +219,8 @@ static void slices_count_what_they_leave_out(void **state)
     aid_open_generic(&aid, 8);
     path = make_file(&aid, "t.csv", "id,at,run,n\na,100,1,1\nb,110,1,1\n"
                                     "c,120,1,1\nd,130,1,1\ne,140,1,1\n");
-    spec = good(&aid, path, "slice: {from: 10s, for: 30s}, " CSV_KEYS "}");
+    spec = good(&aid, path, "origin: first, slice: {from: 10s, for: 30s}, "
+                            CSV_KEYS "}");
     assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 9), 3);
     assert_string_equal(job[0].request.name, "b");
     assert_int_equal(job[0].request.submit_ns, 0);
@@ -241,8 +247,9 @@ static void sorting_is_done_only_when_asked_for_and_is_stable(void **state)
                                     "c,30,1,1\nd,10,1,1\n");
     assert_null(read_trace(&aid, path, CSV_KEYS "}"));
     assert_int_equal(aid.err.pos.line, 3);
-    assert_int_equal(aid_jobs(&aid, good(&aid, path, "unsorted: sort, "
-                                         CSV_KEYS "}"), 1, 0, job, 9), 4);
+    assert_int_equal(aid_jobs(&aid, good(&aid, path, "origin: first, "
+                                         "unsorted: sort, " CSV_KEYS "}"),
+                              1, 0, job, 9), 4);
     assert_string_equal(job[0].request.name, "b");
     assert_string_equal(job[1].request.name, "d");
     assert_string_equal(job[2].request.name, "a");
@@ -457,7 +464,7 @@ static void fifo(struct aid *aid, const struct workload_spec *spec,
     struct end *run = arena_alloc(aid->arena, gpus + 1, sizeof *run);
     struct job_birth job;
     uint32_t running = 0, free_gpus = gpus;
-    int64_t now = 0, last = 0, count = 0;
+    int64_t now = 0, last = 0, count = 0, first = -1;
 
     *wait_s = *jct_s = 0.0;
     while (source_next(source, &job, &aid->err) == SOURCE_JOB) {
@@ -465,19 +472,21 @@ static void fifo(struct aid *aid, const struct workload_spec *spec,
 
         if (job.request.submit_ns > now)
             now = job.request.submit_ns;
+        if (first < 0)
+            first = now;
         for (;;) {              /* ends that are due, then the next ones */
-            uint32_t first = 0;
+            uint32_t next = 0;
 
             for (uint32_t i = 1; i < running; i++)
-                if (run[i].at_ns < run[first].at_ns)
-                    first = i;
+                if (run[i].at_ns < run[next].at_ns)
+                    next = i;
             if (running == 0 ||
-                (run[first].at_ns > now && free_gpus >= want))
+                (run[next].at_ns > now && free_gpus >= want))
                 break;
-            if (run[first].at_ns > now)
-                now = run[first].at_ns;
-            free_gpus += run[first].gpus;
-            run[first] = run[--running];
+            if (run[next].at_ns > now)
+                now = run[next].at_ns;
+            free_gpus += run[next].gpus;
+            run[next] = run[--running];
         }
         free_gpus -= want;
         run[running++] = (struct end){now + job.truth.duration_ns, want};
@@ -491,7 +500,7 @@ static void fifo(struct aid *aid, const struct workload_spec *spec,
     source_close(source);
     *wait_s /= (double)count;
     *jct_s /= (double)count;
-    *makespan_ns = last;
+    *makespan_ns = last - first;
 }
 
 static const struct {

@@ -20,7 +20,8 @@
 static const char mixed[] =
     "nodes:\n"
     "  - {name: big, count: 4, gpus: {type: a100-80, count: 8},\n"
-    "     cpu: {type: xeon-platinum-8380, sockets: 2}, memory: 1TB, pool: train}\n"
+    "     cpu: {type: xeon-platinum-8380, sockets: 2}, memory: 1TB,\n"
+    "     pool: train}\n"
     "  - {name: small, count: 8, gpus: {type: a10, count: 4},\n"
     "     cpu: {type: xeon-platinum-8380, sockets: 2}, memory: 512GB,\n"
     "     pool: rollout}\n"

@@ -322,8 +322,8 @@ static bool expand(const struct recipe *recipe, const struct world *world,
 /* ---- the recipes ------------------------------------------------------ */
 
 const struct recipe recipe_dpo = {
-    "dpo", "preference pairs, generated in each step or read", &recipe_dpo_schema,
-    expand, 0};
+    "dpo", "preference pairs, generated in each step or read",
+    &recipe_dpo_schema, expand, 0};
 const struct recipe recipe_grpo = {
     "grpo", "groups of responses, scored against their own mean",
     &recipe_grpo_schema, expand, 0};

@@ -130,8 +130,8 @@ const struct conf_schema recipe_multimodal_schema = {
     multimodal_fields, COUNT(multimodal_fields)};
 
 const struct recipe recipe_pretrain = {
-    "pretrain", "train all weights on streams of tokens", &recipe_pretrain_schema,
-    expand, LOADER_TOKENS};
+    "pretrain", "train all weights on streams of tokens",
+    &recipe_pretrain_schema, expand, LOADER_TOKENS};
 const struct recipe recipe_sft = {
     "sft", "supervised fine-tuning on texts that the loader tokenizes",
     &recipe_sft_schema, expand, LOADER_TEXT};

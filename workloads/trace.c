@@ -5,8 +5,7 @@
  * Fields of the Standard Workload Format (Chapin et al. 1999; version 2.2):
  * 2 submit time, 4 run time, 5 allocated processors or, where that is not
  * known, 8 requested processors, 9 requested time.  A processor is taken for
- * a GPU.  Times are read as decimal text, exactly; a CSV may give submit times
- * as seconds or as "YYYY-MM-DD HH:MM:SS", which is taken for UTC.
+ * a GPU.
  *
  * Invariant: jobs come in file order and submit times never go down.  If the
  * workload asks for `unsorted: sort`, the rows are kept when the file is
@@ -24,12 +23,11 @@
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/rng.h"
-#include "sim/scan.h"
 #include "workloads/csv.h"
 #include "workloads/recipe.h"
+#include "workloads/trace_row.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-#define NO_COLUMN SIZE_MAX
 
 struct columns {
     const char *job, *submit, *duration, *gpus, *limit, *tenant, *priority;
@@ -51,7 +49,7 @@ static const char *const origin_choices[] = {"first", "file", NULL};
 static const char *const gpus_are_choices[] = {"gpus", "processors", NULL};
 enum { FORMAT_CSV, FORMAT_SWF };
 enum { UNSORTED_ERROR, UNSORTED_SORT };
-enum { ORIGIN_FIRST, ORIGIN_FILE };
+enum { ORIGIN_FIRST, ORIGIN_FILE, ORIGIN_USUAL = -1 };
 
 #define TRACE(NAME, TYPE, FALLBACK, CHOICES, HELP) \
     {#NAME, TYPE, offsetof(struct trace_keys, NAME), 0, 0, FALLBACK, \
@@ -68,8 +66,9 @@ static const struct conf_field trace_fields[] = {
           "rows to leave out, counted; without it they are errors"),
     TRACE(unsorted, CONF_CHOICE, "error", unsorted_choices,
           "rows whose submit times go down"),
-    TRACE(origin, CONF_CHOICE, "first", origin_choices,
-          "time 0: the first job's submission, or the file's own zero"),
+    TRACE(origin, CONF_CHOICE, CONF_ABSENT, origin_choices,
+          "time 0: the first job's submission (default for dates), or the "
+          "file's own zero (default for seconds)"),
     TRACE(gpus_are, CONF_CHOICE, CONF_ABSENT, gpus_are_choices,
           "what the file counts: swf counts processors, each taken for a "
           "GPU"),
@@ -120,18 +119,6 @@ const struct conf_schema trace_skip_schema = {
     "workload.trace.skip", "rows to leave out, counted", skip_fields,
     COUNT(skip_fields)};
 
-/* One row as it stands in the file. */
-struct row {
-    int64_t submit_ns, duration_ns, limit_ns, gpus;
-    int32_t priority;
-    const char *name, *tenant;  /* NULL: none */
-    uint64_t number;            /* of the row in the file, from 0 */
-};
-
-struct column_index {
-    size_t job, submit, duration, gpus, gpus_else, limit, tenant, priority;
-};
-
 struct trace_spec {
     struct trace_keys keys;
     struct columns columns;
@@ -160,147 +147,12 @@ struct trace {
     struct arena *arena;
     const struct trace_spec *spec;
     struct csv *csv;            /* NULL: spec->sorted */
-    struct column_index at;
+    struct row_columns at;
     struct names tenants;
     uint64_t rows, jobs;        /* read; handed out */
     int64_t last_ns;            /* submit time of the last row */
     struct source_counts counts;
 };
-
-/* ---- fields ----------------------------------------------------------- */
-
-static bool bad_field(const struct csv *csv, size_t column, const char *what,
-                      struct err *err)
-{
-    return err_set(err, ERR_SYNTAX, csv_pos(csv, column),
-                   "column %s must be %s, found \"%.40s\"",
-                   csv_names(csv)[column], what,
-                   csv_field(csv, column).text);
-}
-
-static bool read_count(const struct csv *csv, size_t column, int64_t *out,
-                       struct err *err)
-{
-    struct csv_field field = csv_field(csv, column);
-
-    return scan_i64(field.text, field.bytes, out) ||
-           bad_field(csv, column, "a whole number", err);
-}
-
-static bool read_seconds(const struct csv *csv, size_t column, int64_t *ns,
-                         struct err *err)
-{
-    struct csv_field field = csv_field(csv, column);
-
-    return scan_time(field.text, field.bytes, ns) ||
-           bad_field(csv, column, "a number of seconds", err);
-}
-
-/* Digits of a fixed-width part of a date; -1 if there are others. */
-static int64_t digits(const char *text, size_t count)
-{
-    int64_t value = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return -1;
-        value = 10 * value + (text[i] - '0');
-    }
-    return value;
-}
-
-/* Days from 1970-01-01 in the Gregorian calendar: years begin in March, so
- * that the leap day comes last (Richards 2013, in the Explanatory Supplement
- * to the Astronomical Almanac). */
-static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
-{
-    int64_t y = month <= 2 ? year - 1 : year;
-    int64_t m = month <= 2 ? month + 9 : month - 3;
-
-    return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day -
-           719469;
-}
-
-/* "2017-10-09 07:01:55", or with a T between; UTC. */
-static bool scan_date(const char *text, size_t bytes, int64_t *ns)
-{
-    int64_t year, month, day, hour, minute, second;
-
-    if (bytes != 19 || text[4] != '-' || text[7] != '-' || text[13] != ':' ||
-        text[16] != ':' || (text[10] != ' ' && text[10] != 'T'))
-        return false;
-    year = digits(text, 4);
-    month = digits(text + 5, 2);
-    day = digits(text + 8, 2);
-    hour = digits(text + 11, 2);
-    minute = digits(text + 14, 2);
-    second = digits(text + 17, 2);
-    if (year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1 ||
-        day > 31 || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
-        second < 0 || second > 60)
-        return false;
-    *ns = (days_from_date(year, month, day) * 86400 + hour * 3600 +
-           minute * 60 + second) * CLOCK_NS_PER_S;
-    return true;
-}
-
-static bool read_submit(const struct csv *csv, size_t column, int64_t *ns,
-                        struct err *err)
-{
-    struct csv_field field = csv_field(csv, column);
-
-    if (scan_date(field.text, field.bytes, ns))
-        return true;
-    if (!scan_time(field.text, field.bytes, ns))
-        return bad_field(csv, column, "a number of seconds, or a date such "
-                         "as 2017-10-09 07:01:55", err);
-    if (*ns < 0)
-        return bad_field(csv, column, "at least 0", err);
-    return true;
-}
-
-static bool read_priority(const struct csv *csv, size_t column,
-                          int32_t *out, struct err *err)
-{
-    int64_t value;
-
-    if (!read_count(csv, column, &value, err))
-        return false;
-    if (value < -1000000 || value > 1000000)
-        return bad_field(csv, column, "from -1000000 to 1000000", err);
-    *out = (int32_t)value;
-    return true;
-}
-
-/* The fields of the present row; texts are good until the next one. */
-static bool read_row(const struct trace *trace, struct row *row,
-                     struct err *err)
-{
-    const struct column_index *at = &trace->at;
-    const struct csv *csv = trace->csv;
-
-    *row = (struct row){.number = trace->rows};
-    if (!read_submit(csv, at->submit, &row->submit_ns, err) ||
-        !read_seconds(csv, at->duration, &row->duration_ns, err) ||
-        !read_count(csv, at->gpus, &row->gpus, err))
-        return false;
-    if (row->gpus <= 0 && at->gpus_else != NO_COLUMN &&
-        !read_count(csv, at->gpus_else, &row->gpus, err))
-        return false;
-    if (at->limit != NO_COLUMN &&
-        !read_seconds(csv, at->limit, &row->limit_ns, err))
-        return false;
-    if (row->limit_ns < 0)
-        row->limit_ns = 0;
-    if (at->priority != NO_COLUMN &&
-        !read_priority(csv, at->priority, &row->priority, err))
-        return false;
-    if (at->job != NO_COLUMN)
-        row->name = csv_field(csv, at->job).text;
-    if (at->tenant != NO_COLUMN)
-        row->tenant = csv_field(csv, at->tenant).text;
-    return true;
-}
 
 /* ---- rows into jobs --------------------------------------------------- */
 
@@ -329,7 +181,8 @@ static enum fate judge_values(struct trace *trace, const struct row *row,
             trace->counts.skipped_run_time++;
             return FATE_SKIP;
         }
-        bad_field(trace->csv, trace->at.duration, "greater than 0", err);
+        row_fault(trace->csv, trace->at.duration, ERR_RANGE,
+                  "greater than 0", err);
         err_hint(err, "Leave such rows out with skip: "
                       "{run_time_not_positive: true}.");
         return FATE_ERROR;
@@ -339,7 +192,8 @@ static enum fate judge_values(struct trace *trace, const struct row *row,
             trace->counts.skipped_gpus++;
             return FATE_SKIP;
         }
-        bad_field(trace->csv, trace->at.gpus, "greater than 0", err);
+        row_fault(trace->csv, trace->at.gpus, ERR_RANGE, "greater than 0",
+                  err);
         err_hint(err, "Leave such rows out with skip: {gpus_not_positive: "
                       "true}.");
         return FATE_ERROR;
@@ -364,7 +218,7 @@ static bool is_sorted(const struct trace *trace, const struct row *row,
         return true;
     clock_format_s(row->submit_ns, now, sizeof now);
     clock_format_s(trace->last_ns, last, sizeof last);
-    err_set(err, ERR_SYNTAX, csv_pos(trace->csv, trace->at.submit),
+    err_set(err, ERR_RANGE, csv_pos(trace->csv, trace->at.submit),
             "submit time %s s is before that of the row above, %s s: rows "
             "must be sorted", now, last);
     return err_hint(err, "Sort the file, or ask for it with unsorted: sort.");
@@ -404,10 +258,10 @@ static enum fate next_row(struct trace *trace, struct row *row,
 
         if (step == CSV_END)
             return FATE_END;
-        if (step == CSV_ERROR || !read_row(trace, row, err) ||
+        if (step == CSV_ERROR || !row_read(trace->csv, &trace->at, row, err) ||
             !is_sorted(trace, row, err))
             return FATE_ERROR;
-        trace->rows++;
+        row->number = trace->rows++;
         trace->last_ns = row->submit_ns;
         fate = judge_slice(trace, row);
         if (fate == FATE_JOB)
@@ -428,11 +282,11 @@ static bool find_column(const struct trace *trace, const char *key,
     const struct trace_spec *spec = trace->spec;
     const char *near;
 
-    *out = NO_COLUMN;
+    *out = ROW_NO_COLUMN;
     if (name == NULL)
         return true;
     *out = csv_find(trace->csv, name);
-    if (*out != NO_COLUMN)
+    if (*out != ROW_NO_COLUMN)
         return true;
     err_set(err, ERR_REFERENCE, spec->columns_pos,
             "%s names column %s, which %s does not have", key, name,
@@ -447,13 +301,13 @@ static bool find_column(const struct trace *trace, const char *key,
 static bool find_columns(struct trace *trace, struct err *err)
 {
     const struct columns *names = &trace->spec->columns;
-    struct column_index *at = &trace->at;
+    struct row_columns *at = &trace->at;
 
-    at->gpus_else = NO_COLUMN;
+    at->gpus_else = ROW_NO_COLUMN;
     if (trace->spec->keys.format == FORMAT_SWF) {
-        *at = (struct column_index){
+        *at = (struct row_columns){
             .job = 0, .submit = 1, .duration = 3, .gpus = 4, .gpus_else = 7,
-            .limit = 8, .tenant = NO_COLUMN, .priority = NO_COLUMN};
+            .limit = 8, .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN};
         return true;
     }
     return find_column(trace, "job", names->job, &at->job, err) &&
@@ -606,7 +460,8 @@ struct kept_rows {
     size_t count, room;
 };
 
-static void keep_row(struct trace *trace, struct kept_rows *kept, struct row *row)
+static void keep_row(struct trace *trace, struct kept_rows *kept,
+                     struct row *row)
 {
     if (kept->count == kept->room) {
         size_t room = kept->room == 0 ? 1024 : 2 * kept->room;
@@ -622,7 +477,8 @@ static void keep_row(struct trace *trace, struct kept_rows *kept, struct row *ro
     kept->row[kept->count++] = *row;
 }
 
-/* Submit time of the first row, or the least of all: where slices start. */
+/* Submit time of the first row, or the least of all: where slices start.  A
+ * date has no zero of its own that a simulation could begin at. */
 static bool find_first(struct trace_spec *spec, struct trace *trace,
                        struct err *err)
 {
@@ -631,10 +487,12 @@ static bool find_first(struct trace_spec *spec, struct trace *trace,
     bool sort = spec->keys.unsorted == UNSORTED_SORT;
 
     while ((step = csv_next(trace->csv, err)) == CSV_ROW) {
-        if (!read_row(trace, &row, err))
+        if (!row_read(trace->csv, &trace->at, &row, err))
             return false;
         if (trace->rows++ == 0 || row.submit_ns < spec->first_ns)
             spec->first_ns = row.submit_ns;
+        if (spec->keys.origin == ORIGIN_USUAL)
+            spec->keys.origin = row.dated ? ORIGIN_FIRST : ORIGIN_FILE;
         if (!sort)
             return true;
     }
@@ -727,6 +585,7 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
 
     spec->conf = conf;
     keys->gpus_are = -1;
+    keys->origin = ORIGIN_USUAL;
     if (!conf_fill(conf, &trace_schema, keys, err))
         return false;
     spec->path = csv_path(world->arena, conf_pos(conf_get(conf, "file")).file,
@@ -739,7 +598,8 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
                        "columns has no meaning for format swf");
     if (keys->columns != NULL) {
         spec->columns_pos = conf_pos(keys->columns);
-        if (!conf_fill(keys->columns, &trace_columns_schema, &spec->columns, err))
+        if (!conf_fill(keys->columns, &trace_columns_schema, &spec->columns,
+                       err))
             return false;
     }
     if (keys->estimate == ESTIMATE_REQUESTED &&
