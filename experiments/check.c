@@ -25,16 +25,26 @@ const char *check_verdict_name(enum check_verdict verdict)
 
 /* In words. */
 
+static const char *unit_text(const struct study_expect *e)
+{
+    const char *unit = metric_info(e->metric)->unit;
+
+    if (e->percent)
+        return "%";
+    return strcmp(unit, "s") == 0 ? " s" : strcmp(unit, "USD") == 0 ? " USD"
+                                         : "";
+}
+
 static const char *limit_text(struct arena *arena,
                               const struct study_expect *e)
 {
-    const char *unit = e->percent ? "%" : "";
+    const char *unit = unit_text(e);
 
     if (isinf(e->low))
-        return text_format(arena, "at most %.6g%s", e->high, unit);
+        return text_format(arena, "at most %.10g%s", e->high, unit);
     if (isinf(e->high))
-        return text_format(arena, "at least %.6g%s", e->low, unit);
-    return text_format(arena, "between %.6g%s and %.6g%s", e->low, unit,
+        return text_format(arena, "at least %.10g%s", e->low, unit);
+    return text_format(arena, "between %.10g%s and %.10g%s", e->low, unit,
                        e->high, unit);
 }
 
@@ -56,14 +66,14 @@ static const char *expect_name(struct arena *arena,
 static const char *figures(struct arena *arena, const struct check_item *item)
 {
     const struct study_expect *e = item->expect;
-    const char *unit = e->percent ? "%" : "";
+    const char *unit = unit_text(e);
 
     if (item->seeds == 0)
         return "no trial has the value";
     if (isnan(item->low))
-        return text_format(arena, "%.6g%s; one seed, so no interval",
+        return text_format(arena, "%.10g%s; one seed, so no interval",
                            item->value, unit);
-    return text_format(arena, "%.6g%s, %.4g%% interval [%.6g%s, %.6g%s], "
+    return text_format(arena, "%.10g%s, %.4g%% interval [%.10g%s, %.10g%s], "
                        "%u seeds%s", item->value, unit, 100 * e->confidence,
                        item->low, unit, item->high, unit, item->seeds,
                        item->verdict == CHECK_UNDECIDED

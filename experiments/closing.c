@@ -18,7 +18,7 @@ struct shown {
     const char *title;
 };
 
-static const struct shown shown[] = {
+static const struct shown shown[] = {       /* jobs done must be first */
     { METRIC_JOBS_DONE, "jobs done" },
     { METRIC_COST, "cost USD" },
     { METRIC_COST_PER_JOB, "USD per job" },
@@ -56,13 +56,14 @@ static struct unit unit_of(enum metric metric, double largest)
 static void number(char *out, double value, int digits)
 {
     double size = fabs(value);
+    bool whole = value == floor(value);
     int before = size >= 1 ? (int)floor(log10(size)) + 1 : 1;
     int after = digits - before;
 
     if (!isfinite(value) || size >= 1e12)
         snprintf(out, 32, "%.4g", value);
     else
-        snprintf(out, 32, "%.*f", after > 0 ? after : 0, value);
+        snprintf(out, 32, "%.*f", after > 0 && !whole ? after : 0, value);
 }
 
 static void cell_text(char *out, struct stats_mean m, struct unit unit,
@@ -101,26 +102,41 @@ struct column {
     int width;
 };
 
+/* A policy that left jobs undone is not compared with those that did them:
+ * what it did not do cost it no time. */
+static bool may_be_best(const struct column *jobs, uint32_t policy,
+                        uint32_t policy_count)
+{
+    for (uint32_t p = 0; p < policy_count; p++)
+        if (jobs->mean[p].mean > jobs->mean[policy].mean)
+            return false;
+    return true;
+}
+
 static void mark_best(const struct grid *grid, enum metric metric,
-                      struct column *column)
+                      const struct column *jobs, struct column *column)
 {
     int better = metric_info(metric)->better;
-    double best = NAN;
+    double best = NAN, worst = NAN;
 
     for (uint32_t p = 0; p < grid->policy_count; p++) {
         double mean = column->mean[p].mean;
 
+        if (!may_be_best(jobs, p, grid->policy_count))
+            continue;
         if (!isnan(mean) && (isnan(best) || mean * better > best * better))
             best = mean;
+        if (!isnan(mean) && (isnan(worst) || mean * better < worst * better))
+            worst = mean;
     }
     for (uint32_t p = 0; p < grid->policy_count; p++)
-        column->best[p] = better != 0 && grid->policy_count > 1 &&
-                          column->mean[p].mean == best;
+        column->best[p] = best != worst && column->mean[p].mean == best &&
+                          may_be_best(jobs, p, grid->policy_count);
 }
 
 static void fill_column(struct arena *arena, const struct grid *grid,
                         uint32_t point, const struct shown *what,
-                        struct column *column)
+                        const struct column *jobs, struct column *column)
 {
     uint32_t n = grid->policy_count;
     double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
@@ -136,7 +152,7 @@ static void fill_column(struct arena *arena, const struct grid *grid,
         if (column->mean[p].mean > largest)
             largest = column->mean[p].mean;
     }
-    mark_best(grid, what->metric, column);
+    mark_best(grid, what->metric, jobs, column);
     unit = unit_of(what->metric, largest);
     column->width = width(what->title);
     for (uint32_t p = 0; p < n; p++) {
@@ -158,7 +174,7 @@ static void print_point(FILE *file, const struct grid *grid, uint32_t point,
             first = width(grid->policy[p]);
     fprintf(file, "%-*s", first, "policy");
     for (size_t c = 0; c < SHOWN; c++) {
-        fill_column(arena, grid, point, &shown[c], &column[c]);
+        fill_column(arena, grid, point, &shown[c], &column[0], &column[c]);
         fprintf(file, "  %*s", column[c].width, shown[c].title);
     }
     fputc('\n', file);
@@ -189,7 +205,7 @@ void closing_print(FILE *file, const struct grid *grid, const char *name,
         fputc('\n', file);
     }
     if (grid->policy_count > 1)
-        fputs("* best mean", file);
+        fputs("* best mean of those that did the most jobs", file);
     if (grid->seed_count > 1)
         fprintf(file, "%s\u00b1 half of the 95%% interval over the seeds",
                 grid->policy_count > 1 ? "; " : "");

@@ -53,7 +53,8 @@ static int run(struct cli *cli, const struct args *args)
     if (study == NULL)
         return command_fail(cli, &err);
     status = cmd_study_run(cli, args, study, &session);
-    if (args->given[ARG_QUIET] || (status != 0 && session.grid == NULL))
+    if (args->given[ARG_QUIET] || session.done == 0 ||
+        (status != 0 && session.grid == NULL))
         return status;
     if (session.grid != NULL)
         print_results(cli, &session);

@@ -4,7 +4,7 @@
  *
  * The kind of a file follows from its keys.  A workload is checked against a
  * cluster, for a role that fits nowhere is an error: against --cluster, or
- * against many nodes of each GPU of the catalogue.
+ * against many nodes of each GPU of the catalogue, in each pool it names.
  */
 #include <string.h>
 
@@ -83,22 +83,58 @@ static bool validate_cluster(struct validating *v, struct err *err)
     return true;
 }
 
-/* 64 nodes of 8 GPUs of each type, with more memory and cores than jobs
- * ask for: assumptions, so that only the GPUs decide. */
+/* The pools that a workload names, wherever it does. */
+#define POOLS_MAX 31
+struct pools {
+    const char *name[POOLS_MAX + 1];
+    size_t count;
+};
+
+static void add_pool(struct pools *pools, const char *name)
+{
+    for (size_t i = 0; i < pools->count; i++)
+        if (strcmp(pools->name[i], name) == 0)
+            return;
+    if (pools->count < POOLS_MAX)
+        pools->name[pools->count++] = name;
+}
+
+static void find_pools(const struct conf_node *node, struct pools *pools)
+{
+    if (conf_kind(node) == CONF_SCALAR)
+        return;
+    for (size_t i = 0; i < conf_count(node); i++) {
+        bool map = conf_kind(node) == CONF_MAP;
+        const struct conf_node *value = map ? conf_value(node, i)
+                                            : conf_item(node, i);
+
+        if (map && strcmp(conf_key(node, i), "pool") == 0 &&
+            conf_kind(value) == CONF_SCALAR)
+            add_pool(pools, conf_text(value));
+        find_pools(value, pools);
+    }
+}
+
+/* In each pool 64 nodes of 8 GPUs of each type, with more memory and cores
+ * than jobs ask for: assumptions, so that only the GPUs decide.  The price is
+ * none; nothing is run. */
 static const struct cluster_spec *any_cluster(struct validating *v,
                                               struct err *err)
 {
     struct arena *arena = v->cli->arena;
     const char *cpu = catalogue_cpu_at(v->catalogue, 0)->name;
     const char *text = "nodes:\n";
+    struct pools pools = { { "any" }, 1 };
     const struct conf_node *root;
 
-    for (size_t i = 0; i < catalogue_gpu_count(v->catalogue); i++)
-        text = text_format(arena, "%s  - {name: %s, count: 64, gpus: {type: "
-                           "%s, count: 8}, cpu: {type: %s, sockets: 8}, "
-                           "memory: 8TB, pool: any}\n", text,
-                           catalogue_gpu_at(v->catalogue, i)->name,
-                           catalogue_gpu_at(v->catalogue, i)->name, cpu);
+    find_pools(v->root, &pools);
+    for (size_t p = 0; p < pools.count; p++)
+        for (size_t i = 0; i < catalogue_gpu_count(v->catalogue); i++)
+            text = text_format(
+                arena, "%s  - {name: n%zu-%zu, count: 64, gpus: {type: %s, "
+                "count: 8}, cpu: {type: %s, sockets: 8}, memory: 8TB, pool: "
+                "%s, price: 1USD/h}\n", text, p, i,
+                catalogue_gpu_at(v->catalogue, i)->name, cpu, pools.name[p]);
     root = conf_parse(arena, "a cluster of every GPU", text, strlen(text),
                       err);
     return root == NULL ? NULL
@@ -138,7 +174,7 @@ static bool validate_workload(struct validating *v, struct err *err)
     fprintf(v->cli->out, "%s: ok: workload: %zu kind%s of job, checked "
             "against %s\n", v->path, forms, forms == 1 ? "" : "s",
             v->args->given[ARG_CLUSTER] ? v->args->value[ARG_CLUSTER]
-                : "512 of each GPU in the catalogue");
+                : "512 of each GPU of the catalogue in each pool");
     return true;
 }
 

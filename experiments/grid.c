@@ -36,6 +36,20 @@ static void grid_storage(struct arena *arena, struct grid *grid)
         grid->value[i] = NAN;
 }
 
+/* Times of jobs, where no job was done, are not zero but unknown. */
+static void blank_unknown(double *value)
+{
+    static const enum metric of_jobs[] = {
+        METRIC_JCT_MEAN, METRIC_JCT_P50, METRIC_JCT_P95, METRIC_JCT_P99,
+        METRIC_SLOWDOWN, METRIC_BOUNDED_SLOWDOWN, METRIC_COST_PER_JOB
+    };
+
+    if (value[METRIC_JOBS_DONE] > 0)
+        return;
+    for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
+        value[of_jobs[i]] = NAN;
+}
+
 struct grid *grid_from_trials(struct arena *arena, const struct study *study,
                               const struct runner_trial *trial)
 {
@@ -59,6 +73,7 @@ struct grid *grid_from_trials(struct arena *arena, const struct study *study,
         grid->present[i] = true;        /* cells are in trial order */
         memcpy(grid->value + (size_t)i * METRIC_COUNT, trial[i].result.value,
                sizeof trial[i].result.value);
+        blank_unknown(grid->value + (size_t)i * METRIC_COUNT);
     }
     return grid;
 }

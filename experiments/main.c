@@ -44,6 +44,7 @@ int main(int argc, char **argv)
     memset(&ignore, 0, sizeof ignore);
     ignore.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);      /* a write then fails: EFBIG */
     memset(&abort_action, 0, sizeof abort_action);
     abort_action.sa_handler = on_abort;
     sigaction(SIGABRT, &abort_action, NULL);

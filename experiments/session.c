@@ -109,7 +109,8 @@ static bool put_together(struct arena *arena, struct session *session,
         return false;
     if (session->failed == 0)
         results_end(arena, study);
-    decorate(study, options);
+    if (session->done > 0)
+        decorate(study, options);
     return true;
 }
 

@@ -102,6 +102,7 @@ struct training {
     const char **name;
     double *mean, *spread;
     double *reference;              /* objective of the initial weights */
+    double *undone;                 /* their jobs that were not done */
     struct candidate first, best;   /* the initial and the best so far */
     struct rng rng;
     /* The batch being run. */
@@ -267,10 +268,24 @@ static struct trial_spec batch_spec(void *self, uint32_t index,
     return spec;
 }
 
-/* The objective of each trial of the batch; NAN where the trial failed. */
+/* The objective of each trial of the batch, and the jobs that were not done;
+ * NAN where the trial failed. */
+struct outcome {
+    double *value, *undone;
+    struct err first;               /* of the first trial that failed */
+};
+
+static struct outcome outcome_new(struct arena *arena, size_t trials)
+{
+    return (struct outcome){
+        .value = arena_alloc(arena, trials, sizeof(double)),
+        .undone = arena_alloc(arena, trials, sizeof(double))
+    };
+}
+
 static bool run_batch(struct training *t, struct candidate *batch,
-                      uint32_t count, struct seeds seeds, double *value,
-                      struct err *first, struct err *err)
+                      uint32_t count, struct seeds seeds, struct outcome *o,
+                      struct err *err)
 {
     uint32_t trials = count * t->study->point_count * (uint32_t)seeds.count;
     struct arena *scratch = arena_new((size_t)1 << 16);
@@ -288,9 +303,12 @@ static bool run_batch(struct training *t, struct candidate *batch,
     for (uint32_t i = 0; ok && i < trials; i++) {
         bool done = trial[i].state == RUNNER_DONE;
 
-        value[i] = done ? trial[i].result.value[t->objective] : NAN;
-        if (!done && first->kind == ERR_NONE)
-            *first = trial[i].err;
+        const double *v = trial[i].result.value;
+
+        o->value[i] = done ? v[t->objective] : NAN;
+        o->undone[i] = done ? v[METRIC_JOBS] - v[METRIC_JOBS_DONE] : NAN;
+        if (!done && o->first.kind == ERR_NONE)
+            o->first = trial[i].err;
     }
     arena_free(scratch);
     return ok;
@@ -301,36 +319,43 @@ static uint32_t cells(const struct training *t)
     return t->study->point_count * (uint32_t)t->seeds.count;
 }
 
+/* Jobs that are never done have no completion time: leaving them undone must
+ * not pay, so it scores worse than anything else, and the worse the more. */
+#define UNDONE_SCORE 1000.0
+
 /* Mean of objective by reference; the other way up where more is better. */
-static double score(const struct training *t, const double *value)
+static double score(const struct training *t, const double *value,
+                    const double *undone)
 {
-    double sum = 0;
+    double sum = 0, left = 0;
 
     for (uint32_t i = 0; i < cells(t); i++) {
         double ratio = metric_info(t->objective)->better < 0
                      ? value[i] / t->reference[i] : t->reference[i] / value[i];
 
-        if (t->reference[i] == 0 && value[i] == 0)
+        if (t->reference[i] == value[i])
             ratio = 1;
-        if (!isfinite(ratio))
+        left += fmax(0, undone[i] - t->undone[i]);
+        if (isnan(undone[i]) || !isfinite(ratio))
             return INFINITY;
         sum += ratio;
     }
-    return sum / cells(t);
+    return left > 0 ? UNDONE_SCORE + left : sum / cells(t);
 }
 
 static bool run_first(struct training *t, struct err *err)
 {
-    struct err first = { 0 };
+    struct outcome o = outcome_new(t->arena, cells(t));
 
-    t->reference = arena_alloc(t->arena, cells(t), sizeof *t->reference);
     candidate_make(t, &t->first, t->mean, 0);
-    if (!run_batch(t, &t->first, 1, t->seeds, t->reference, &first, err))
+    if (!run_batch(t, &t->first, 1, t->seeds, &o, err))
         return false;
-    if (first.kind != ERR_NONE) {
-        *err = first;
+    if (o.first.kind != ERR_NONE) {
+        *err = o.first;
         return false;
     }
+    t->reference = o.value;
+    t->undone = o.undone;
     t->first.score = 1;
     t->best = t->first;
     return true;
@@ -391,15 +416,14 @@ static bool generation(struct training *t, int64_t number, struct err *err)
 {
     uint32_t count = (uint32_t)t->keys.population;
     struct candidate *batch = arena_alloc(t->arena, count, sizeof *batch);
-    double *value = arena_alloc(t->arena, (size_t)count * cells(t),
-                                sizeof *value);
-    struct err first = { 0 };
+    struct outcome o = outcome_new(t->arena, (size_t)count * cells(t));
 
     draw(t, batch, count);
-    if (!run_batch(t, batch, count, t->seeds, value, &first, err))
+    if (!run_batch(t, batch, count, t->seeds, &o, err))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        batch[i].score = score(t, value + (size_t)i * cells(t));
+        batch[i].score = score(t, o.value + (size_t)i * cells(t),
+                               o.undone + (size_t)i * cells(t));
     sort_batch(batch, count);
     if (batch[0].score < t->best.score)
         t->best = batch[0];
@@ -416,22 +440,28 @@ static bool generation(struct training *t, int64_t number, struct err *err)
 struct judgement {
     struct stats_mean before, after;
     struct stats_delta delta;
+    double undone_before, undone_after;
 };
 
 static bool judge(struct training *t, struct judgement *j, struct err *err)
 {
     uint32_t count = t->study->point_count * (uint32_t)t->held_out.count;
     struct candidate *pair = arena_alloc(t->arena, 2, sizeof *pair);
-    double *value = arena_alloc(t->arena, 2 * (size_t)count, sizeof *value);
-    struct err first = { 0 };
+    struct outcome o = outcome_new(t->arena, 2 * (size_t)count);
+    const double *value = o.value;
 
     pair[0] = t->first;
     pair[1] = t->best;
-    if (!run_batch(t, pair, 2, t->held_out, value, &first, err))
+    if (!run_batch(t, pair, 2, t->held_out, &o, err))
         return false;
-    if (first.kind != ERR_NONE) {
-        *err = first;
+    if (o.first.kind != ERR_NONE) {
+        *err = o.first;
         return false;
+    }
+    *j = (struct judgement){ .undone_before = 0 };
+    for (uint32_t i = 0; i < count; i++) {
+        j->undone_before += o.undone[i];
+        j->undone_after += o.undone[count + i];
     }
     j->before = stats_mean(value, count, 0.95);
     j->after = stats_mean(value + count, count, 0.95);
@@ -442,11 +472,15 @@ static bool judge(struct training *t, struct judgement *j, struct err *err)
 static void put_judgement(struct training *t, const struct judgement *j,
                           char *text, size_t bytes)
 {
-    snprintf(text, bytes, "%s %.6g -> %.6g, %+.3g%% [%+.3g%%, %+.3g%%] on "
+    int n = snprintf(
+             text, bytes, "%s %.6g -> %.6g, %+.3g%% [%+.3g%%, %+.3g%%] on "
              "seeds %" PRId64 " to %" PRId64 ", not trained on",
              t->keys.objective, j->before.mean, j->after.mean,
              j->delta.percent, j->delta.percent_low, j->delta.percent_high,
              t->held_out.from, t->held_out.from + t->held_out.count - 1);
+    if (j->undone_before > 0 || j->undone_after > 0)
+        snprintf(text + n, bytes - (size_t)n, "; jobs left undone: %.0f -> "
+                 "%.0f", j->undone_before, j->undone_after);
 }
 
 static bool write_weights(struct training *t, const struct judgement *j,
@@ -454,7 +488,7 @@ static bool write_weights(struct training *t, const struct judgement *j,
 {
     const struct study *study = t->study;
     struct out *out = out_open(t->arena, t->options->path, err);
-    char text[256];
+    char text[512];
 
     if (out == NULL)
         return false;
@@ -488,7 +522,7 @@ bool train_run(struct arena *arena, const struct study *study,
     struct training t = { .arena = arena, .study = study,
                           .options = options };
     struct judgement j;
-    char text[256];
+    char text[512];
 
     if (!read_keys(&t, err) || !read_weights(&t, err))
         return false;
