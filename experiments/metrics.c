@@ -489,7 +489,8 @@ static void job_times(struct metrics *m, double *value)
     value[METRIC_JOBS_DONE] = (double)m->done;
     value[METRIC_JOBS_FAILED] = (double)m->failed;
     if (m->last_end_ns > 0)
-        value[METRIC_MAKESPAN] = clock_s_from_ns(m->last_end_ns);
+        value[METRIC_MAKESPAN] =
+            clock_s_from_ns(m->last_end_ns - m->first_submit_ns);
     value[METRIC_JCT_MEAN] = mean_s(m->jct_sum, m->done);
     value[METRIC_JCT_P50] = quantile_at(m->jct_q, 0.5);
     value[METRIC_JCT_P95] = quantile_at(m->jct_q, 0.95);
