@@ -207,25 +207,40 @@ void queue_drop_front(struct queue *queue)
     }
 }
 
+/* Copies the entries that are not dead; without a branch, for which are dead
+ * cannot be guessed. */
+static size_t keep_live(struct queue *queue, const struct queue_entry *entry,
+                        size_t count, struct queue_entry *live)
+{
+    size_t live_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        live[live_count] = entry[i];
+        live_count += !queue_is_dead(queue, &entry[i]);
+    }
+    queue->dead_count -= count - live_count;
+    return live_count;
+}
+
 /* Files the live entries of a chain anew; its blocks are given back as they
  * are read, so that this takes no more memory. */
 static void refile(struct queue *queue, struct queue_chain chain)
 {
+    struct queue_entry live[QUEUE_BLOCK_ENTRIES];
     struct queue_block *block = chain.head;
-    size_t i = chain.read;
+    size_t from = chain.read;
     while (block != NULL) {
         struct queue_block *next = block->next;
-        size_t fill = block_fill(&chain, block);
-        for (; i < fill; i++) {
-            if (queue->dead_count != 0 &&
-                queue_is_dead(queue, &block->entry[i]))
-                queue->dead_count--;
-            else
-                queue_file(queue, block->entry[i]);
+        const struct queue_entry *entry = block->entry + from;
+        size_t count = block_fill(&chain, block) - from;
+        if (queue->dead_count != 0) {
+            count = keep_live(queue, entry, count, live);
+            entry = live;
         }
+        for (size_t i = 0; i < count; i++)
+            queue_file(queue, entry[i]);
         give_block(queue, block);
         block = next;
-        i = 0;
+        from = 0;
     }
 }
 
@@ -312,8 +327,13 @@ static void fill_near(struct queue *queue, const struct queue_entry *entry,
                       size_t count, uint64_t start_ns)
 {
     uint64_t key[QUEUE_SORT_MAX];
+    struct queue_entry live[QUEUE_SORT_MAX];
     size_t i = 0;
     assert(count > 0 && count <= QUEUE_SORT_MAX);
+    if (queue->dead_count != 0) {
+        count = keep_live(queue, entry, count, live);
+        entry = live;
+    }
     near_start(queue);
     queue->near_tail += (uint32_t)count;
     for (; i < count; i++) {
