@@ -381,6 +381,15 @@ static const struct refusal refusals[] = {
     {"  - {recipe: lora, model: qwen2.5-7b, batch: 8, sequence: 512,\n"
      "     steps: 1, train: {gpus: 6, min: 8}}\n",
      "must have min <= gpus <= max, found 8, 6 and 6"},
+    {"  - {recipe: grpo, model: qwen2.5-1.5b, prompts: 8, steps: 3,\n"
+     "     prompt_tokens: 9, response: {mean: 9, cv: 1, max: 99},\n"
+     "     reward: {on: gpu, model: llama-2-70b}, rollout: {gpus: 8},\n"
+     "     train: {gpus: 8}}\n", "w.yaml:6:14: role rollout of grpo needs"},
+    {"  - {recipe: lora, model: qwen2.5-7b, batch: 8, sequence: 512,\n"
+     "     steps: 0, train: {gpus: 8}}\n", "w.yaml:5:13: steps must be at"},
+    {"  - {recipe: lora, model: qwen2.5-7b, batch: 8, sequence: 512,\n"
+     "     steps: 1, limit: {uniform: [-5s, 5s]}, train: {gpus: 8}}\n",
+     "5"},
     {"  - {recipe: lorra}\n", "Did you mean lora?"},
     {"  - {recipe: trace}\n", "A trace stands under the key trace"},
     {"  - {recipe: sft, modle: x}\n", "model"},

@@ -178,21 +178,14 @@ static bool too_little_memory(const struct world *world,
                    best->memory_bytes / GB, missing, missing / GB);
 }
 
-bool demand_types(const struct world *world, const struct demand *demand,
-                  struct role_spec *role, const struct gpu_type **best)
+/* Keeps of `count` types those that hold the role; *best: the largest. */
+static bool keep_fitting(const struct world *world,
+                         const struct demand *demand, struct role_spec *role,
+                         uint32_t *types, uint32_t count,
+                         const struct gpu_type **best)
 {
-    const struct cluster_spec *cluster = world->cluster;
-    uint32_t room = cluster->group_count, fit = 0, count;
-    uint32_t *types;
+    uint32_t fit = 0;
 
-    assert(role->gpus > 0);
-    *best = NULL;
-    if (demand->types != NULL && conf_kind(demand->types) == CONF_LIST)
-        room += (uint32_t)conf_count(demand->types);
-    types = arena_alloc(world->arena, room + 1, sizeof *types);
-    if (!pool_exists(world, demand, role) ||
-        !allowed_types(world, demand, role, types, &count))
-        return false;
     for (uint32_t i = 0; i < count; i++) {
         const struct gpu_type *gpu = type_at(world, types[i]);
 
@@ -203,9 +196,38 @@ bool demand_types(const struct world *world, const struct demand *demand,
     }
     role->gpu_types = types;
     role->gpu_type_count = fit;
-    if (fit > 0)
-        return true;
-    return too_little_memory(world, demand, role, *best);
+    return fit > 0 || too_little_memory(world, demand, role, *best);
+}
+
+bool demand_narrow(const struct world *world, const struct demand *demand,
+                   struct role_spec *role)
+{
+    const struct gpu_type *best = NULL;
+    uint32_t *types = arena_alloc(world->arena, role->gpu_type_count,
+                                  sizeof *types);
+
+    assert(role->gpu_type_count > 0);
+    memcpy(types, role->gpu_types, role->gpu_type_count * sizeof *types);
+    return keep_fitting(world, demand, role, types, role->gpu_type_count,
+                        &best);
+}
+
+bool demand_types(const struct world *world, const struct demand *demand,
+                  struct role_spec *role, const struct gpu_type **best)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    uint32_t room = cluster->group_count, count;
+    uint32_t *types;
+
+    assert(role->gpus > 0);
+    *best = NULL;
+    if (demand->types != NULL && conf_kind(demand->types) == CONF_LIST)
+        room += (uint32_t)conf_count(demand->types);
+    types = arena_alloc(world->arena, room + 1, sizeof *types);
+    if (!pool_exists(world, demand, role) ||
+        !allowed_types(world, demand, role, types, &count))
+        return false;
+    return keep_fitting(world, demand, role, types, count, best);
 }
 
 /* How many units a node gives, and what runs out first. */

@@ -41,6 +41,9 @@ struct demand {
  * allowed GPU if memory is what is missing (a hint may be added), or NULL. */
 bool demand_types(const struct world *world, const struct demand *demand,
                   struct role_spec *role, const struct gpu_type **best);
+/* Strikes off gpu_types what does not hold gpu_memory_bytes, which grew. */
+bool demand_narrow(const struct world *world, const struct demand *demand,
+                   struct role_spec *role);
 /* GPUs, cores and memory: would it fit if the whole cluster were free?
  * For gpus_min; the rest of an elastic role is a wish. */
 bool demand_place(const struct world *world, const struct demand *demand,

@@ -172,6 +172,24 @@ static struct phase_law forward_law(const struct align *align,
     return law;
 }
 
+/* A reward model shares the rollout GPUs with a sleeping engine: types that
+ * do not hold it, split as the engine is, are struck off. */
+static bool reward_fits(struct align *align, const struct llm *llm)
+{
+    const struct world *world = align->draft.world;
+    const struct conf_node *conf = align->draft.keys.reward;
+    struct role_spec *role = &align->draft.form->role[align->rollout];
+    struct demand demand = {align->draft.form->name, conf_pos(conf), NULL};
+    double need = memory_forward(llm, align->engine.precision,
+                                 align->engine.tp, align->max_tokens).total;
+
+    if (need <= role->gpu_memory_bytes)
+        return true;
+    role->gpu_memory_bytes = need;
+    return demand_narrow(world, &demand, role) &&
+           demand_place(world, &demand, role);
+}
+
 /* Adds the scoring; `mask` gains its phase. */
 static bool add_reward(struct align *align, uint32_t after, uint32_t *mask)
 {
@@ -196,7 +214,8 @@ static bool add_reward(struct align *align, uint32_t after, uint32_t *mask)
                        "core_time is missing: reward on cpu needs it");
     law.core_s = (double)keys.core_time_ns / 1e9 * align->engine.responses;
     if (keys.on == REWARD_GPU) {
-        if (!draft_model(draft, "reward", keys.model, &llm))
+        if (!draft_model(draft, "reward", keys.model, &llm) ||
+            !reward_fits(align, llm))
             return false;
         law = forward_law(align, llm, align->engine.responses, 1);
         law.train.method = TRAIN_FULL;

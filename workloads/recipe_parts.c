@@ -141,16 +141,38 @@ bool draft_model(const struct draft *draft, const char *key,
     return false;
 }
 
-/* A distribution that an entry may have; times must not be negative. */
+/* A distribution of times that an entry may have. */
 static bool read_times(const struct draft *draft,
                        const struct conf_node *node, bool *has,
                        struct distribution *out)
 {
+    struct err *err = draft->world->err;
+
     *has = node != NULL;
     if (node == NULL)
         return true;
-    return distribution_read(draft->world->arena, node, CONF_TIME, out,
-                             draft->world->err);
+    if (!distribution_read(draft->world->arena, node, CONF_TIME, out, err))
+        return false;
+    return distribution_least(out) >= 0.0 ||
+           err_set(err, ERR_RANGE, conf_pos(node),
+                   "limit and deadline must be at least 0s, found draws "
+                   "down to %gs", distribution_least(out));
+}
+
+/* At least one step, in the mean at least; smaller draws are rounded up. */
+static bool read_steps(const struct draft *draft, struct distribution *out)
+{
+    const struct conf_node *node = draft->keys.steps;
+    struct err *err = draft->world->err;
+
+    if (!distribution_read(draft->world->arena, node, CONF_REAL, out, err))
+        return false;
+    return (distribution_least(out) >= 0.0 && out->max >= 1.0 &&
+            distribution_mean(out) >= 1.0) ||
+           err_set(err, ERR_RANGE, conf_pos(node),
+                   "steps must be at least 1, found a mean of %g and draws "
+                   "down to %g", distribution_mean(out),
+                   distribution_least(out));
 }
 
 static bool read_entry(struct draft *draft)
@@ -166,8 +188,7 @@ static bool read_entry(struct draft *draft)
         !read_times(draft, keys->deadline, &entry->has_deadline,
                     &entry->deadline))
         return false;
-    return distribution_read(draft->world->arena, keys->steps, CONF_REAL,
-                             &entry->steps, draft->world->err);
+    return read_steps(draft, &entry->steps);
 }
 
 bool draft_begin(struct draft *draft, const struct world *world,
