@@ -4,8 +4,9 @@
  * sweeping.
  *
  * When near and the FIFOs are empty, the first bucket that is not empty holds
- * the next events.  A small one is sorted into near whole, and near_limit
- * becomes the end of its range.  A large one becomes the new base (its least
+ * the next events.  A small one is sorted into near whole, with those after it
+ * while near is short, and near_limit becomes the end of its range: near has a
+ * few dozen events whatever their density.  A large one becomes the new base (its least
  * key) and is filed anew below it; every entry moves to a lower level, so it
  * moves at most QUEUE_LEVEL_COUNT times in its life.
  */
@@ -20,10 +21,13 @@
 #define RANK_BITS (64u - QUEUE_RANK_SHIFT)
 #define PLACE_BITS 6u           /* QUEUE_SORT_MAX places */
 #define SORT_SHIFT_MAX (64u - RANK_BITS - PLACE_BITS)
+#define NEAR_MIN 16u            /* entries that near takes at least, if it can */
 #define FIRST_RECORDS 256u
 #define MANY_RECORDS 4096u
 
 _Static_assert(1u << PLACE_BITS >= QUEUE_SORT_MAX, "a place fits in its bits");
+_Static_assert(QUEUE_SORT_MAX % 8 == 0, "keys are compared in eights");
+_Static_assert(QUEUE_SORT_MAX + NEAR_MIN <= QUEUE_NEAR_MAX, "near has room");
 
 struct queue_chunk {
     struct queue_chunk *next;
@@ -318,15 +322,15 @@ static size_t count_less(const uint64_t *key, size_t count, uint64_t than)
     return less;
 }
 
-/* A bucket becomes near, sorted by counting for each entry those that go
- * before it: more compares than insertion needs, but none is a branch, and a
+/* A bucket joins near, sorted by counting for each entry those that go before
+ * it: more compares than insertion needs, but none is a branch, and a
  * wrong guess costs more than ten compares.  (time, rank, place) fits in one
  * word, unless the bucket spans years; the keys are filled up to a multiple of
  * eight with ones that go before nothing. */
 static void fill_near(struct queue *queue, const struct queue_entry *entry,
                       size_t count, uint64_t start_ns)
 {
-    uint64_t key[QUEUE_SORT_MAX];
+    uint64_t key[QUEUE_SORT_MAX];   /* a multiple of eight */
     struct queue_entry live[QUEUE_SORT_MAX];
     size_t i = 0;
     assert(count > 0 && count <= QUEUE_SORT_MAX);
@@ -334,7 +338,7 @@ static void fill_near(struct queue *queue, const struct queue_entry *entry,
         count = keep_live(queue, entry, count, live);
         entry = live;
     }
-    near_start(queue);
+    uint32_t tail = queue->near_tail;
     queue->near_tail += (uint32_t)count;
     for (; i < count; i++) {
         __builtin_prefetch(&queue->record[queue_slot(&entry[i])]);
@@ -344,7 +348,7 @@ static void fill_near(struct queue *queue, const struct queue_entry *entry,
     for (; i % 8 != 0; i++)
         key[i] = UINT64_MAX;
     for (size_t k = 0; k < count; k++) {
-        size_t at = 1 + count_less(key, i, key[k]);
+        size_t at = tail + count_less(key, i, key[k]);
         queue->near_time_ns[at] = entry[k].time_ns;
         queue->near_order[at] = entry[k].order;
     }
@@ -373,6 +377,43 @@ static void start_alone(struct queue *queue)
     queue->near_max = QUEUE_NEAR_ALONE_MAX;
 }
 
+/* Whether a bucket is small enough to be sorted. */
+static bool is_sortable(const struct queue_chain *chain, uint32_t shift)
+{
+    size_t count = block_fill(chain, chain->head);
+    if (chain->head->next != NULL || count > QUEUE_SORT_MAX)
+        return false;
+    return shift <= SORT_SHIFT_MAX || count == 1;
+}
+
+/* Moves the first buckets of a level to near, until it has NEAR_MIN entries
+ * or the next is large: what is sorted together is fetched together. */
+static void fill_near_from(struct queue *queue, uint32_t level)
+{
+    uint32_t shift = level * QUEUE_DIGIT_BITS;
+    near_start(queue);
+    queue->near_max = QUEUE_NEAR_MAX;
+    do {
+        uint32_t digit = (uint32_t)__builtin_ctz(queue->digit_mask[level]);
+        const struct queue_chain *next =
+            &queue->bucket[level * QUEUE_DIGIT_COUNT + digit];
+        if (!is_sortable(next, shift))
+            break;
+        struct queue_chain chain = take_bucket(queue, level, digit);
+        uint64_t start_ns = chain.head->entry->time_ns >> shift << shift;
+        queue->near_limit = start_ns + (UINT64_C(1) << shift);
+        fill_near(queue, chain.head->entry, block_fill(&chain, chain.head),
+                  start_ns);
+        give_block(queue, chain.head);
+    } while (queue->digit_mask[level] != 0 &&
+             queue->near_tail - queue->near_head < NEAR_MIN);
+    if (queue->level_mask == 0 &&
+        queue->near_tail - queue->near_head <= QUEUE_NEAR_ALONE_MAX / 2) {
+        queue->near_limit = UINT64_MAX;
+        queue->near_max = QUEUE_NEAR_ALONE_MAX;
+    }
+}
+
 bool queue_refill(struct queue *queue)
 {
     assert(queue->rank_mask == 0);
@@ -383,25 +424,16 @@ bool queue_refill(struct queue *queue)
     }
     uint32_t level = (uint32_t)__builtin_ctz(queue->level_mask);
     uint32_t digit = (uint32_t)__builtin_ctz(queue->digit_mask[level]);
-    uint32_t shift = level * QUEUE_DIGIT_BITS;
-    struct queue_chain chain = take_bucket(queue, level, digit);
-    size_t count = block_fill(&chain, chain.head);
-    if (chain.head->next != NULL || count > QUEUE_SORT_MAX ||
-        (shift > SORT_SHIFT_MAX && count > 1)) {
-        queue->base = least_time(&chain);
-        queue->near_limit = queue->base;
-        queue->near_max = QUEUE_NEAR_MAX;
-        refile(queue, chain);
+    const struct queue_chain *first =
+        &queue->bucket[level * QUEUE_DIGIT_COUNT + digit];
+    if (is_sortable(first, level * QUEUE_DIGIT_BITS)) {
+        fill_near_from(queue, level);
         return true;
     }
-    uint64_t start_ns = chain.head->entry->time_ns >> shift << shift;
-    queue->near_limit = start_ns + (UINT64_C(1) << shift);
+    struct queue_chain chain = take_bucket(queue, level, digit);
+    queue->base = least_time(&chain);
+    queue->near_limit = queue->base;
     queue->near_max = QUEUE_NEAR_MAX;
-    if (queue->level_mask == 0 && count <= QUEUE_NEAR_ALONE_MAX / 2) {
-        queue->near_limit = UINT64_MAX;
-        queue->near_max = QUEUE_NEAR_ALONE_MAX;
-    }
-    fill_near(queue, chain.head->entry, count, start_ns);
-    give_block(queue, chain.head);
+    refile(queue, chain);
     return true;
 }
