@@ -306,6 +306,6 @@ int bench_main(int argc, char **argv)
         return 0;
     char text[1024];
     err_format(&err, text, sizeof text);
-    fprintf(stderr, "%s\n", text);
+    fputs(text, stderr);
     return err_exit_status(err.kind);
 }
