@@ -127,7 +127,7 @@ bench: all                      ## the engine's own speed on this machine
 bless: all                      ## show how golden results changed, and store the new ones
 	tests/golden.sh $(B) --bless
 weights: all                    ## train the learned policy again
-	$(B)/clustersim train experiments/train_learned.yaml -o policies/weights/learned.yaml
+	$(B)/clustersim train experiments/train_learned.yaml -o policies/weights/dpo.yaml
 format:                         ## lay the C code out with clang-format
 	clang-format -i $(foreach d,$(FLOORS) tests,$(wildcard $(d)/*.[ch]))
 clean-root:                     ## both commands of the README in a new Debian root

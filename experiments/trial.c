@@ -162,6 +162,32 @@ static bool build(struct trial *trial)
     return trial->source != NULL;
 }
 
+/* Nothing will happen any more, and jobs are left: not a result. */
+static bool nobody_starves(struct trial *trial)
+{
+    struct err_pos nowhere = { 0 };
+    uint32_t left = 0, first = 0;
+
+    for (uint32_t j = host_job_count(trial->host); j-- > 0;) {
+        const struct host_job *job =
+            host_job(trial->host, (struct job_id) { j });
+        if (job->end_ns == CLOCK_NEVER_NS) {
+            left++;
+            first = j;
+        }
+    }
+    if (left == 0)
+        return true;
+    err_set(trial->err, ERR_POLICY, nowhere,
+            "policy %s leaves %u of %u jobs waiting for ever, job %u first",
+            trial->spec->policy->name, left, host_job_count(trial->host),
+            first);
+    return err_hint(trial->err,
+                    "Its roles may not fit the pools together, or the policy "
+                    "refuses to start them; with `until: 14d` they would "
+                    "count as unfinished.");
+}
+
 static bool run(struct trial *trial, struct trial_result *result)
 {
     const struct trial_spec *spec = trial->spec;
@@ -195,7 +221,7 @@ static bool run(struct trial *trial, struct trial_result *result)
         return err_set(trial->err, ERR_LIMIT, nowhere,
                        "event limit reached: %llu (key event_count_max)",
                        (unsigned long long)spec->event_count_max);
-    return true;
+    return end != LOOP_DRAINED || nobody_starves(trial);
 }
 
 static bool finish(struct trial *trial, struct trial_result *result,

@@ -124,14 +124,22 @@ static struct learned_choice learned_best(const struct learned *learned,
     return best;
 }
 
+static bool learned_at_work(const struct cs_host *host)
+{
+    for (uint32_t i = 0; i < cs_lease_count(host); i++)
+        if (cs_lease(host, cs_lease_at(host, i))->state != CS_LEASE_IDLE)
+            return true;
+    return false;
+}
+
 static void learned_decide(void *self, struct cs_host *host)
 {
     for (;;) {
         struct learned_choice best = learned_best(self, host);
         enum cs_verdict verdict;
 
-        /* Below 0 it is better to wait, unless nothing runs at all. */
-        if (!best.found || (best.score < 0 && cs_running_count(host) > 0))
+        /* Below 0 it is better to wait, unless nothing is at work. */
+        if (!best.found || (best.score < 0 && learned_at_work(host)))
             return;
         verdict = best.held ? cs_continue(host, best.ask)
                             : cs_start_want(host, best.ask, &best.want);

@@ -48,8 +48,8 @@ static const char *const reward_choices[] = {"cpu", "gpu", NULL};
          "host memory per GPU; of a role without GPUs: in all")
 #define ROLE_START \
     ROLE("start", CONF_CHOICE, start, 0, 0, start_choices, \
-         "what a new lease costs beside its bytes: a new process, or one " \
-         "that sleeps is woken")
+         "what a lease after the first costs beside its bytes: a new " \
+         "process, or one that sleeps is woken")
 
 static const struct conf_field train_fields[] = {
     ROLE_GPUS, ROLE_PLACE, ROLE_START};
@@ -347,9 +347,10 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     role->load_bytes = (wished.weights + wished.optimizer + other_bytes) *
                        role->gpus;
     role->save_bytes = transfer_checkpoint_bytes(longest);
-    role->start_s = transfer_start_s(keys.start == START_WAKE
-                                         ? TRANSFER_START_TRAIN_WAKE
-                                         : TRANSFER_START_PROCESS);
+    role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
+    role->wake_s = transfer_start_s(keys.start == START_WAKE
+                                        ? TRANSFER_START_TRAIN_WAKE
+                                        : TRANSFER_START_PROCESS);
     role_host(&keys, role->load_bytes / role->gpus, role);
     demand = role_demand(draft, conf, &keys);
     if (demand_types(draft->world, &demand, role, &best))
@@ -426,9 +427,10 @@ bool draft_engine_role(struct draft *draft, const char *name,
     weights = memory_weight_bytes(shape->llm, shape->precision);
     role->gpu_memory_bytes = engine_need(shape, context_tokens);
     role->load_bytes = weights * (role->gpus / shape->tp);
-    role->start_s = transfer_start_s(keys.start == START_WAKE
-                                         ? TRANSFER_START_SERVE_WAKE
-                                         : TRANSFER_START_SERVE);
+    role->start_s = transfer_start_s(TRANSFER_START_SERVE);
+    role->wake_s = transfer_start_s(keys.start == START_WAKE
+                                        ? TRANSFER_START_SERVE_WAKE
+                                        : TRANSFER_START_SERVE);
     role_host(&keys, weights / shape->tp, role);
     demand = role_demand(draft, conf, &keys);
     if (demand_types(draft->world, &demand, role, &best))

@@ -49,7 +49,7 @@ static const char *const origin_choices[] = {"first", "file", NULL};
 static const char *const gpus_are_choices[] = {"gpus", "processors", NULL};
 enum { FORMAT_CSV, FORMAT_SWF };
 enum { UNSORTED_ERROR, UNSORTED_SORT };
-enum { ORIGIN_FIRST, ORIGIN_FILE, ORIGIN_USUAL = -1 };
+enum { ORIGIN_FIRST, ORIGIN_FILE };
 
 #define TRACE(NAME, TYPE, FALLBACK, CHOICES, HELP) \
     {#NAME, TYPE, offsetof(struct trace_keys, NAME), 0, 0, FALLBACK, \
@@ -66,9 +66,8 @@ static const struct conf_field trace_fields[] = {
           "rows to leave out, counted; without it they are errors"),
     TRACE(unsorted, CONF_CHOICE, "error", unsorted_choices,
           "rows whose submit times go down"),
-    TRACE(origin, CONF_CHOICE, CONF_ABSENT, origin_choices,
-          "time 0: the first job's submission (default for dates), or the "
-          "file's own zero (default for seconds)"),
+    TRACE(origin, CONF_CHOICE, "first", origin_choices,
+          "time 0: the first job's submission, or the file's own zero"),
     TRACE(gpus_are, CONF_CHOICE, CONF_ABSENT, gpus_are_choices,
           "what the file counts: swf counts processors, each taken for a "
           "GPU"),
@@ -491,8 +490,6 @@ static bool find_first(struct trace_spec *spec, struct trace *trace,
             return false;
         if (trace->rows++ == 0 || row.submit_ns < spec->first_ns)
             spec->first_ns = row.submit_ns;
-        if (spec->keys.origin == ORIGIN_USUAL)
-            spec->keys.origin = row.dated ? ORIGIN_FIRST : ORIGIN_FILE;
         if (!sort)
             return true;
     }
@@ -585,7 +582,6 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
 
     spec->conf = conf;
     keys->gpus_are = -1;
-    keys->origin = ORIGIN_USUAL;
     if (!conf_fill(conf, &trace_schema, keys, err))
         return false;
     spec->path = csv_path(world->arena, conf_pos(conf_get(conf, "file")).file,
