@@ -129,6 +129,19 @@ static const struct conf_node *open_policy(struct study_inputs *inputs,
     return root;
 }
 
+/* `output.plots` where there is no `output:` yet: makes an empty map first. */
+static const struct conf_node *open_map(struct study_inputs *inputs,
+                                        const struct conf_node *root,
+                                        const char *path, struct err *err)
+{
+    const char *first = text_format(inputs->arena, "%.*s",
+                                    (int)strcspn(path, "."), path);
+
+    if (conf_get(root, first) != NULL)
+        return root;
+    return conf_set_text(inputs->arena, root, first, "{}", err);
+}
+
 const struct conf_node *tree_set(struct study_inputs *inputs,
                                  const struct conf_node *root,
                                  const char *path,
@@ -137,6 +150,8 @@ const struct conf_node *tree_set(struct study_inputs *inputs,
 {
     if (strchr(path, '.') != NULL) {
         root = tree_graft(inputs, root, err);
+        if (root != NULL)
+            root = open_map(inputs, root, path, err);
         if (root != NULL)
             root = open_policy(inputs, root, path, err);
     }

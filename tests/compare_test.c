@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * compare_test.c - statistics by hand-computed cases, and compare.csv.
+ *
+ * Quantiles of Student's t: 4.302653 (2 degrees of freedom, 97.5%), from any
+ * printed table.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "experiments/columns.h"
+#include "experiments/compare.h"
+#include "experiments/grid.h"
+#include "experiments/stats.h"
+#include "sim/arena.h"
+
+#define T_2 4.30265272974946
+#define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
+
+static void mean_has_students_interval(void **state)
+{
+    const double x[] = { 1, 2, 3 };
+    struct stats_mean m = stats_mean(x, 3, 0.95);
+
+    (void)state;
+    assert_int_equal(m.count, 3);
+    NEAR(m.mean, 2);
+    NEAR(m.high - m.mean, T_2 / sqrt(3));
+    NEAR(m.mean - m.low, T_2 / sqrt(3));
+}
+
+static void one_sample_has_no_interval(void **state)
+{
+    const double x[] = { 5 };
+    struct stats_mean m = stats_mean(x, 1, 0.95);
+
+    (void)state;
+    NEAR(m.mean, 5);
+    assert_true(isnan(m.low) && isnan(m.high));
+}
+
+static void unknown_samples_do_not_count(void **state)
+{
+    const double x[] = { NAN, 4, INFINITY, 6 }, none[] = { NAN };
+    struct stats_mean m = stats_mean(x, 4, 0.95);
+
+    (void)state;
+    assert_int_equal(m.count, 2);
+    NEAR(m.mean, 5);
+    assert_true(isnan(stats_mean(none, 1, 0.95).mean));
+}
+
+static void paired_delta_is_relative_to_the_baselines_mean(void **state)
+{
+    const double x[] = { 11, 12, 13 }, base[] = { 10, 10, 10 };
+    struct stats_delta d = stats_delta(x, base, 3, 0.95);
+
+    (void)state;
+    NEAR(d.mean, 2);
+    NEAR(d.percent, 20);
+    NEAR(d.percent_low, 20 - 10 * T_2 / sqrt(3));
+    NEAR(d.percent_high, 20 + 10 * T_2 / sqrt(3));
+    /* t = 2 sqrt 3 with 2 degrees of freedom: p = 1 - t / sqrt(2 + t^2) */
+    NEAR(d.p_value, 1 - 2 * sqrt(3) / sqrt(2 + 12));
+}
+
+static void pairs_that_lack_a_side_do_not_count(void **state)
+{
+    const double x[] = { 11, NAN, 13, 1 }, base[] = { 10, 10, 10, NAN };
+    struct stats_delta d = stats_delta(x, base, 4, 0.95);
+
+    (void)state;
+    assert_int_equal(d.count, 2);
+    NEAR(d.percent, 20);
+}
+
+static void equal_pairs_have_p_1_and_shifted_ones_p_0(void **state)
+{
+    const double x[] = { 3, 4, 5 }, y[] = { 4, 5, 6 };
+
+    (void)state;
+    NEAR(stats_delta(x, x, 3, 0.95).p_value, 1);
+    NEAR(stats_delta(y, x, 3, 0.95).p_value, 0);
+    NEAR(stats_delta(y, x, 3, 0.95).low, 1);
+}
+
+static void zero_baseline_has_no_percentage(void **state)
+{
+    const double x[] = { 1, 2 }, base[] = { 0, 0 };
+    struct stats_delta d = stats_delta(x, base, 2, 0.95);
+
+    (void)state;
+    assert_true(isnan(d.percent));
+    NEAR(d.mean, 1.5);
+}
+
+/* Two policies, three seeds; every metric is 10 of a, 11 12 13 of b. */
+static struct grid *make_grid(struct arena *arena)
+{
+    static const char *const point[] = { "base" }, *const policy[] = {
+        "a", "b" };
+    static const uint32_t seed[] = { 0, 1, 2 };
+    struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
+
+    *grid = (struct grid){ point, 1, policy, 2, 3, seed, NULL, NULL };
+    grid->value = arena_alloc(arena, 6 * METRIC_COUNT, sizeof(double));
+    grid->present = arena_alloc(arena, 6, sizeof(bool));
+    for (size_t i = 0; i < 6; i++) {
+        grid->present[i] = true;
+        for (size_t m = 0; m < METRIC_COUNT; m++)
+            grid->value[i * METRIC_COUNT + m] =
+                i < 3 ? 10 : 11 + (double)(i - 3);
+    }
+    return grid;
+}
+
+static void compare_rows_leave_the_baseline_without_delta(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct table *table = table_new(csv_compare.columns, csv_compare.count);
+    const char *rows;
+    size_t bytes;
+
+    (void)state;
+    compare_rows(arena, make_grid(arena), 0, table);
+    rows = table_bytes(table, &bytes);
+    assert_memory_equal(rows, "base,a,jobs,3,10,10,10,a,,,,\n", 29);
+    assert_non_null(strstr(rows, "base,b,cost_usd,3,12,9.51586229,14.4841377,"
+                           "a,20,-4.84137712,44.8413771,"));
+    table_free(table);
+    arena_free(arena);
+}
+
+static void aligned_grid_is_absent_where_the_other_lacks_trials(void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *left = make_grid(arena), *right = make_grid(arena);
+    const struct grid *pair;
+    struct compare_only only;
+
+    (void)state;
+    right->present[1] = false;
+    right->policy_count = 1;
+    pair = compare_align(arena, left, right);
+    assert_true(grid_present(pair, 0, 0, 0));
+    assert_false(grid_present(pair, 0, 0, 1));
+    assert_false(grid_present(pair, 0, 1, 0));
+    only = compare_count(left, right);
+    assert_int_equal(only.both, 2);
+    assert_int_equal(only.left, 4);
+    assert_int_equal(only.right, 0);
+    arena_free(arena);
+}
+
+static void summary_columns_are_the_metrics_in_order(void **state)
+{
+    (void)state;
+    assert_int_equal(csv_summary.count, 3 + METRIC_COUNT);
+    for (size_t m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        const struct table_column *column = &csv_summary.columns[3 + m];
+
+        assert_string_equal(column->name, info->name);
+        assert_int_equal(column->type == TABLE_COUNT, info->count);
+        assert_int_equal(column->type == TABLE_TIME,
+                         strcmp(info->unit, "s") == 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mean_has_students_interval),
+        cmocka_unit_test(one_sample_has_no_interval),
+        cmocka_unit_test(unknown_samples_do_not_count),
+        cmocka_unit_test(paired_delta_is_relative_to_the_baselines_mean),
+        cmocka_unit_test(pairs_that_lack_a_side_do_not_count),
+        cmocka_unit_test(equal_pairs_have_p_1_and_shifted_ones_p_0),
+        cmocka_unit_test(zero_baseline_has_no_percentage),
+        cmocka_unit_test(compare_rows_leave_the_baseline_without_delta),
+        cmocka_unit_test(aligned_grid_is_absent_where_the_other_lacks_trials),
+        cmocka_unit_test(summary_columns_are_the_metrics_in_order),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * runner_test.c - threads, finished trials kept on disk, files that are whole
+ * or absent, results read back.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "experiments/cache.h"
+#include "experiments/columns.h"
+#include "experiments/hash.h"
+#include "experiments/out.h"
+#include "experiments/paths.h"
+#include "experiments/read_csv.h"
+#include "experiments/runner.h"
+#include "experiments/study.h"
+#include "experiments/train.h"
+#include "sim/arena.h"
+#include "tests/scratch.h"
+
+struct world {
+    struct arena *arena;
+    struct scratch scratch;
+    const struct study *study;
+    struct err err;
+};
+
+static int setup(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+    const struct study_options none = { 0 };
+
+    w->arena = arena_new(1 << 16);
+    scratch_open(&w->scratch);
+    scratch_experiment(&w->scratch, "experiment: x\npolicies: [fcfs, sjf]\n"
+                       "seeds: 3\n");
+    w->study = study_read(w->arena, scratch_path(&w->scratch, "e.yaml"),
+                          &none, &w->err);
+    *state = w;
+    return w->study == NULL;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    scratch_close(&w->scratch);
+    arena_free(w->arena);
+    free(w);
+    return 0;
+}
+
+static struct trial_spec good_spec(void *self, uint32_t index,
+                                   uint32_t *tables)
+{
+    struct world *w = self;
+
+    *tables = STUDY_JOBS;
+    return study_trial_spec(w->study, index);
+}
+
+/* Trial 2 may have no more than 3 events. */
+static struct trial_spec one_bad_spec(void *self, uint32_t index,
+                                      uint32_t *tables)
+{
+    struct trial_spec spec = good_spec(self, index, tables);
+
+    if (index == 2)
+        spec.event_count_max = 3;
+    return spec;
+}
+
+static bool keep_none(void *self, uint32_t index,
+                      const struct trial_result *result,
+                      const struct trial_tables *tables, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    (void)self;
+    (void)index;
+    (void)result;
+    (void)tables;
+    return err_set(err, ERR_IO, nowhere, "the disk is full");
+}
+
+static struct runner_plan plan_of(struct world *w, uint32_t threads)
+{
+    return (struct runner_plan){ .count = study_trial_count(w->study),
+                                 .threads = threads, .spec = good_spec,
+                                 .self = w };
+}
+
+static void results_do_not_depend_on_threads(void **state)
+{
+    struct world *w = *state;
+    struct runner_trial one[6] = { 0 }, many[6] = { 0 };
+    struct runner_plan plan = plan_of(w, 1);
+
+    assert_true(runner_run(&plan, one, &w->err));
+    plan.threads = 4;
+    assert_true(runner_run(&plan, many, &w->err));
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(one[i].state, RUNNER_DONE);
+        assert_true(one[i].result.digest == many[i].result.digest);
+        assert_memory_equal(one[i].result.value, many[i].result.value,
+                            sizeof one[i].result.value);
+    }
+}
+
+static void failed_trial_does_not_stop_the_others(void **state)
+{
+    struct world *w = *state;
+    struct runner_trial trial[6] = { 0 };
+    struct runner_plan plan = plan_of(w, 2);
+
+    plan.spec = one_bad_spec;
+    assert_true(runner_run(&plan, trial, &w->err));
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(trial[i].state,
+                         i == 2 ? RUNNER_FAILED : RUNNER_DONE);
+    assert_int_equal(trial[2].err.kind, ERR_LIMIT);
+}
+
+static void failure_to_keep_ends_the_run(void **state)
+{
+    struct world *w = *state;
+    struct runner_trial trial[6] = { 0 };
+    struct runner_plan plan = plan_of(w, 1);
+
+    plan.keep = keep_none;
+    assert_false(runner_run(&plan, trial, &w->err));
+    assert_int_equal(w->err.kind, ERR_IO);
+    assert_int_equal(trial[0].state, RUNNER_WAITING);
+}
+
+static void trials_that_are_done_are_not_run_again(void **state)
+{
+    struct world *w = *state;
+    struct runner_trial trial[6] = { 0 };
+    struct runner_plan plan = plan_of(w, 1);
+
+    for (int i = 0; i < 6; i++)
+        trial[i].state = i % 2 ? RUNNER_DONE : RUNNER_SKIPPED;
+    plan.keep = keep_none;
+    assert_true(runner_run(&plan, trial, &w->err));
+}
+
+static void write_one(struct world *w, const struct trial_result *result)
+{
+    struct table *jobs = table_new(csv_compare.columns, 1);
+    struct trial_tables tables = { .jobs = jobs };
+
+    table_text(jobs, "row");
+    table_end_row(jobs);
+    assert_true(cache_write(w->scratch.dir, 77, result, &tables, &w->err));
+    table_free(jobs);
+}
+
+static void finished_trial_comes_back_whole(void **state)
+{
+    struct world *w = *state;
+    struct trial_result result = { .digest = 5, .end_ns = 9 }, back;
+    struct cache_rows rows[CACHE_TABLE_COUNT];
+
+    result.value[METRIC_COST] = 1.0 / 3;
+    write_one(w, &result);
+    assert_true(cache_read(w->arena, w->scratch.dir, 77, &back, rows));
+    assert_true(back.digest == 5 && back.end_ns == 9);
+    assert_true(back.value[METRIC_COST] == 1.0 / 3);
+    assert_int_equal(rows[CACHE_JOBS].count, 4);
+    assert_memory_equal(rows[CACHE_JOBS].bytes, "row\n", 4);
+    assert_int_equal(rows[CACHE_PHASES].count, 0);
+    assert_false(cache_read(w->arena, w->scratch.dir, 78, &back, rows));
+}
+
+static void torn_or_changed_trial_is_as_good_as_absent(void **state)
+{
+    struct world *w = *state;
+    struct trial_result result = { .digest = 5 }, back;
+    const char *path;
+    FILE *file;
+    long end;
+
+    write_one(w, &result);
+    path = scratch_path(&w->scratch, "000000000000004d.trial");
+    file = fopen(path, "r+b");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    end = ftell(file);
+    fseek(file, 100, SEEK_SET);
+    fputc('x', file);
+    fclose(file);
+    assert_false(cache_read(w->arena, w->scratch.dir, 77, &back, NULL));
+    write_one(w, &result);
+    assert_int_equal(truncate(path, end - 1), 0);
+    assert_false(cache_read(w->arena, w->scratch.dir, 77, &back, NULL));
+    assert_int_equal(truncate(path, 0), 0);
+    assert_false(cache_read(w->arena, w->scratch.dir, 77, &back, NULL));
+}
+
+static void file_is_there_only_after_close(void **state)
+{
+    struct world *w = *state;
+    const char *path = arena_text(w->arena,
+                                  scratch_path(&w->scratch, "f.csv"));
+    struct out *out = out_open(w->arena, path, &w->err);
+    char *text;
+
+    assert_non_null(out);
+    out_text(out, "a,b\n");
+    assert_null(scratch_read(&w->scratch, "f.csv"));
+    assert_true(out_close(out, &w->err));
+    text = scratch_read(&w->scratch, "f.csv");
+    assert_string_equal(text, "a,b\n");
+    free(text);
+    assert_null(scratch_read(&w->scratch, "f.csv.tmp"));
+    out = out_open(w->arena, path, &w->err);
+    out_text(out, "half");
+    out_abandon(out);
+    text = scratch_read(&w->scratch, "f.csv");
+    assert_string_equal(text, "a,b\n");
+    free(text);
+}
+
+static void write_that_fails_is_reported_with_the_name(void **state)
+{
+    struct world *w = *state;
+    struct out *out = out_open(w->arena, "/dev/full", &w->err);
+
+    assert_non_null(out);
+    out_text(out, "text");
+    assert_false(out_close(out, &w->err));
+    assert_int_equal(w->err.kind, ERR_IO);
+    assert_string_equal(w->err.pos.file, "/dev/full");
+}
+
+static void json_text_is_escaped(void **state)
+{
+    struct world *w = *state;
+    struct out *out = out_open(w->arena, scratch_path(&w->scratch, "j"),
+                               &w->err);
+    char *text;
+
+    out_json_text(out, "a\"b\\c\nd");
+    assert_true(out_close(out, &w->err));
+    text = scratch_read(&w->scratch, "j");
+    assert_string_equal(text, "\"a\\\"b\\\\c\\u000ad\"");
+    free(text);
+}
+
+static void csv_fields_come_back_unquoted(void **state)
+{
+    struct world *w = *state;
+    struct csv_in *in;
+    double number;
+    size_t a, b;
+
+    scratch_write(&w->scratch, "t.csv",
+                  "a,b\n\"x, \"\"y\"\"\",1.5\n,\n1\n");
+    in = csv_in_open(w->arena, scratch_path(&w->scratch, "t.csv"), &w->err);
+    assert_non_null(in);
+    assert_true(csv_in_column(in, "a", &a, &w->err));
+    assert_true(csv_in_column(in, "b", &b, &w->err));
+    assert_int_equal(csv_in_next(in, &w->err), CSV_ROW);
+    assert_string_equal(csv_in_field(in, a), "x, \"y\"");
+    assert_true(csv_in_number(in, b, &number, &w->err) && number == 1.5);
+    assert_int_equal(csv_in_next(in, &w->err), CSV_ROW);
+    assert_true(csv_in_number(in, b, &number, &w->err) && isnan(number));
+    assert_int_equal(csv_in_next(in, &w->err), CSV_ERROR);
+    assert_int_equal(w->err.pos.line, 4);
+    csv_in_close(in);
+}
+
+static void paths_are_relative_to_the_file_that_names_them(void **state)
+{
+    struct world *w = *state;
+
+    assert_string_equal(path_beside(w->arena, "a/b.yaml", "c"), "a/c");
+    assert_string_equal(path_beside(w->arena, "b.yaml", "c"), "c");
+    assert_string_equal(path_beside(w->arena, "a/b.yaml", "/c"), "/c");
+    assert_string_equal(path_beside(w->arena, NULL, "c"), "c");
+    assert_string_equal(path_stem(w->arena, "a/b.c.yaml"), "b.c");
+}
+
+/* Test vectors of FNV-1a 64 from its authors' page. */
+static void hash_is_fnv_1a(void **state)
+{
+    (void)state;
+    assert_true(hash_bytes(HASH_START, "", 0) ==
+                UINT64_C(0xcbf29ce484222325));
+    assert_true(hash_bytes(HASH_START, "a", 1) ==
+                UINT64_C(0xaf63dc4c8601ec8c));
+    assert_true(hash_bytes(HASH_START, "foobar", 6) ==
+                UINT64_C(0x85944171f73967e8));
+}
+
+static const char training[] =
+    "experiment: t\npolicies: [learned]\ntrain:\n"
+    "  objective: jct_mean_s\n  generations: 2\n  population: 4\n"
+    "  elite: 2\n  seeds: {from: 100, count: 2}\n"
+    "  held_out: {from: 0, count: 2}\n  features: [age, gpus]\n";
+
+static bool train_into(struct world *w, const char *name, uint32_t threads,
+                       const char *text)
+{
+    const struct study_options none = { 0 };
+    FILE *out = tmpfile();
+    const struct train_options options = {
+        .threads = threads, .out = out,
+        .path = arena_text(w->arena, scratch_path(&w->scratch, name))
+    };
+    const struct study *study;
+    bool ok;
+
+    assert_non_null(out);
+    scratch_experiment(&w->scratch, text);
+    study = study_read(w->arena, scratch_path(&w->scratch, "e.yaml"), &none,
+                       &w->err);
+    ok = study != NULL && train_run(w->arena, study, &options, &w->err);
+    fclose(out);
+    return ok;
+}
+
+static void training_twice_gives_the_same_bytes(void **state)
+{
+    struct world *w = *state;
+    char *one, *two;
+
+    if (!train_into(w, "one.yaml", 1, training) ||
+        !train_into(w, "two.yaml", 3, training))
+        fail_msg("%s", w->err.text);
+    one = scratch_read(&w->scratch, "one.yaml");
+    two = scratch_read(&w->scratch, "two.yaml");
+    assert_string_equal(one, two);
+    assert_non_null(strstr(one, "\nweights:\n  age: "));
+    free(one);
+    free(two);
+}
+
+static void training_on_the_seeds_it_is_judged_on_is_refused(void **state)
+{
+    struct world *w = *state;
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s", training);
+    memcpy(strstr(text, "from: 100"), "from: 001", 9);
+    assert_false(train_into(w, "x.yaml", 1, text));
+    assert_non_null(strstr(w->err.text, "must not overlap"));
+    assert_null(scratch_read(&w->scratch, "x.yaml"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(results_do_not_depend_on_threads),
+        TEST(failed_trial_does_not_stop_the_others),
+        TEST(failure_to_keep_ends_the_run),
+        TEST(trials_that_are_done_are_not_run_again),
+        TEST(finished_trial_comes_back_whole),
+        TEST(torn_or_changed_trial_is_as_good_as_absent),
+        TEST(file_is_there_only_after_close),
+        TEST(write_that_fails_is_reported_with_the_name),
+        TEST(json_text_is_escaped),
+        TEST(csv_fields_come_back_unquoted),
+        TEST(paths_are_relative_to_the_file_that_names_them),
+        TEST(hash_is_fnv_1a),
+        TEST(training_twice_gives_the_same_bytes),
+        TEST(training_on_the_seeds_it_is_judged_on_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
