@@ -287,6 +287,19 @@ static void job_row(struct metrics *m, const struct host_job *job,
     table_end_row(table);
 }
 
+/* Of this lease: roles of one job may run on several types. */
+static const char *lease_gpu_type(const struct metrics *m,
+                                  const struct cs_lease *lease)
+{
+    for (uint32_t i = 0; i < lease->placement.share_count; i++) {
+        const struct share *share = &lease->placement.share[i];
+        if (share->gpu_mask)
+            return cluster_group_of(m->parts.spec->cluster, share->node)
+                ->gpu->name;
+    }
+    return "";
+}
+
 static void phase_row(struct metrics *m, const struct host_phase_run *run,
                       const struct cs_lease *lease, int64_t end_ns,
                       double utilization)
@@ -303,7 +316,7 @@ static void phase_row(struct metrics *m, const struct host_phase_run *run,
     table_time(table, run->start_ns);
     table_time(table, end_ns);
     table_count(table, lease->gpus);
-    table_text(table, lease->gpus && job->gpu_type ? job->gpu_type : "");
+    table_text(table, lease_gpu_type(m, lease));
     trial_placement_text(&lease->placement, where, sizeof where);
     table_text(table, where);
     table_text(table, run->bottleneck);

@@ -68,6 +68,19 @@ static void dynamic_consider(const struct dynamic *dynamic,
     best->held = false;
 }
 
+/* On free GPUs, then on those of idle leases too: a search that may take idle
+ * ones does not prefer the free, and nobody is thrown out for nothing. */
+static void dynamic_consider_both(const struct dynamic *dynamic,
+                                  struct cs_host *host, struct ask_id ask,
+                                  struct cs_want want,
+                                  struct dynamic_choice *best)
+{
+    want.take_idle = false;
+    dynamic_consider(dynamic, host, ask, want, best);
+    want.take_idle = true;
+    dynamic_consider(dynamic, host, ask, want, best);
+}
+
 static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
                                             struct cs_host *host,
                                             struct ask_id ask)
@@ -83,12 +96,13 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
         best = (struct dynamic_choice) {
             .over_s = f.run_s, .found = true, .held = true
         };
-    struct cs_want want = { .pool_mask = home, .take_idle = true };
-    dynamic_consider(dynamic, host, ask, want, &best);
+    struct cs_want want = { .pool_mask = home };
+    dynamic_consider_both(dynamic, host, ask, want, &best);
     if (!dynamic->lend || pub->gpus == 0)
         return best;
     want.pool_mask = 0;
-    dynamic_consider(dynamic, host, ask, want, &best);
+    dynamic_consider_both(dynamic, host, ask, want, &best);
+    want.take_idle = true;
     if (cs_pending_count(host) == 1 && role->gpus_max > pub->gpus) {
         want.gpus = role->gpus_max;
         dynamic_consider(dynamic, host, ask, want, &best);

@@ -71,7 +71,6 @@ static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
     double own_s;
     struct cs_want want = {
         .pool_mask = hybrid_lenders(hybrid, host, home, pub->gpus),
-        .take_idle = true,
     };
     struct cs_forecast f;
 
@@ -79,8 +78,12 @@ static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
         return false;
     own_s = cs_room_in_s(host, home, pub->gpus) +
             (double)pub->estimate_ns / 1e9;
-    return cs_forecast(host, ask, &want, &f) &&
-           f.run_s + f.switch_s + f.evict_s < own_s &&
+    if (!cs_forecast(host, ask, &want, &f)) {       /* nothing is free */
+        want.take_idle = true;
+        if (!cs_forecast(host, ask, &want, &f))
+            return false;
+    }
+    return f.run_s + f.switch_s + f.evict_s < own_s &&
            cs_start_want(host, ask, &want) == CS_DONE;
 }
 
