@@ -62,7 +62,8 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
     bool more = true;
 
     (void)arg;
-    if (trial->spec->stop && *trial->spec->stop) {
+    if (trial->spec->stop &&
+        __atomic_load_n(trial->spec->stop, __ATOMIC_RELAXED)) {
         trial->interrupted = true;
         loop_stop(loop);
         return;

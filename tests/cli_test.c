@@ -2,7 +2,7 @@
 /*
  * cli_test.c - exit statuses, messages and files of the commands.
  */
-#include <errno.h>
+#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -386,9 +386,29 @@ static void full_disk_exits_4_and_leaves_no_table(void **state)
     assert_null(scratch_read(*state, "o/jobs.csv.tmp"));
 }
 
+/* Until the first trial is kept, for 30 s at most. */
+static void wait_for_trial(struct scratch *scratch)
+{
+    const struct timespec moment = { 0, 20000000 };
+
+    for (int i = 0; i < 1500; i++) {
+        DIR *dir = opendir(scratch_path(scratch, "o/.trials"));
+        const struct dirent *entry = NULL;
+
+        while (dir != NULL && (entry = readdir(dir)) != NULL)
+            if (strstr(entry->d_name, ".trial") != NULL)
+                break;
+        if (dir != NULL)
+            closedir(dir);
+        if (entry != NULL)
+            return;
+        nanosleep(&moment, NULL);
+    }
+    fail_msg("no trial was finished");
+}
+
 static void interrupt_keeps_trials_and_resume_goes_on(void **state)
 {
-    const struct timespec wait = { 0, 300000000 };
     struct said said;
     int status;
     pid_t pid = fork();
@@ -398,7 +418,7 @@ static void interrupt_keeps_trials_and_resume_goes_on(void **state)
         say(*state, &said, "run @/e.yaml -o @/o --seeds 100000 -j 1");
         _exit(said.status);
     }
-    nanosleep(&wait, NULL);
+    wait_for_trial(*state);
     kill(pid, SIGINT);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
