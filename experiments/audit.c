@@ -5,7 +5,8 @@
  * capacity  no GPU, core or byte of memory of a node is held twice
  * states    every job is submitted once and ends once, in a counted state
  * work      a job that is done was given exactly the work it asks for
- * cost      what jobs are charged is the integral of what leases held
+ * cost      what jobs are charged, in money and in energy, is the integral of
+ *           what leases held
  * time      facts never run back
  * little    jobs in the system, integrated, equal their times in it (Little
  *           1961): a sum of whole nanoseconds, so equal to the last one
@@ -20,6 +21,7 @@
 
 #include "models/cluster.h"
 #include "models/facts.h"
+#include "models/power.h"
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -32,14 +34,19 @@
 
 __extension__ typedef __int128 wide_ns;   /* jobs x nanoseconds */
 
+struct audit_lease {
+    int64_t taken_ns, busy_ns;          /* held and busy since */
+    double busy;
+};
+
 struct audit {
     struct audit_parts parts;
     const struct cs_host *host;
     uint64_t *held_mask;        /* per node */
     uint32_t *held_cores;
     int64_t *held_memory;
-    int64_t *taken_ns;          /* per lease slot */
-    uint32_t taken_room;
+    struct audit_lease *lease;  /* per lease slot */
+    uint32_t lease_room;
     uint8_t *ended;             /* per job: 1 submitted, 2 ended */
     uint32_t ended_room;
     int64_t last_ns;
@@ -47,7 +54,7 @@ struct audit {
     int64_t in_system;
     wide_ns area_ns, sojourn_ns;
     int64_t area_from_ns;
-    double usd_leases, usd_jobs;
+    double usd_leases, usd_jobs, joules_leases, joules_jobs;
     uint64_t count[AUDIT_CHECK_COUNT];
     char broken[200];
 };
@@ -96,14 +103,15 @@ static void hear_take(struct audit *audit, const struct fact *fact)
     const struct placement *place =
         &cs_lease(audit->host, id)->placement;
 
-    if (id.i >= audit->taken_room) {
+    if (id.i >= audit->lease_room) {
         uint32_t room = 2 * id.i + 64;
-        audit->taken_ns = arena_grow(audit->parts.arena, audit->taken_ns,
-                                     audit->taken_room, room,
-                                     sizeof *audit->taken_ns);
-        audit->taken_room = room;
+        audit->lease = arena_grow(audit->parts.arena, audit->lease,
+                                  audit->lease_room, room,
+                                  sizeof *audit->lease);
+        audit->lease_room = room;
     }
-    audit->taken_ns[id.i] = fact->time_ns;
+    audit->lease[id.i] = (struct audit_lease) { fact->time_ns, fact->time_ns,
+                                                0 };
     for (uint32_t i = 0; i < place->share_count; i++) {
         const struct share *share = &place->share[i];
         const struct node_group *group =
@@ -142,12 +150,35 @@ static double usd_per_h(const struct audit *audit,
     return usd;
 }
 
+/* Joules of a lease since its GPUs last changed what they do. */
+static void hear_busy(struct audit *audit, const struct fact *fact,
+                      double busy)
+{
+    struct lease_id id = { fact->subject };
+    const struct placement *place =
+        &cs_lease(audit->host, id)->placement;
+    struct audit_lease *lease = &audit->lease[id.i];
+    double s = clock_s_from_ns(fact->time_ns - lease->busy_ns);
+
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        const struct node_group *group =
+            cluster_group_of(audit->parts.cluster, place->share[i].node);
+        if (group->gpu)
+            audit->joules_leases +=
+                s * power_gpu_w(group->gpu, lease->busy) *
+                __builtin_popcountll(place->share[i].gpu_mask);
+    }
+    lease->busy_ns = fact->time_ns;
+    lease->busy = fmin(1, fmax(0, busy));
+}
+
 static void hear_drop(struct audit *audit, const struct fact *fact)
 {
     struct lease_id id = { fact->subject };
     const struct placement *place =
         &cs_lease(audit->host, id)->placement;
-    int64_t held_ns = fact->time_ns - audit->taken_ns[id.i];
+    hear_busy(audit, fact, 0);
+    int64_t held_ns = fact->time_ns - audit->lease[id.i].taken_ns;
 
     for (uint32_t i = 0; i < place->share_count; i++) {
         const struct share *share = &place->share[i];
@@ -201,6 +232,7 @@ static void hear_end(struct audit *audit, const struct fact *fact)
     population(audit, fact->time_ns, -1);
     audit->sojourn_ns += fact->time_ns - job->request.submit_ns;
     audit->usd_jobs += job->usd;
+    audit->joules_jobs += job->joules;
     if (fact->object == JOB_DONE)
         check(audit, AUDIT_WORK,
               fabs(job->work_done_s - due) <= RELATIVE * fmax(1, due),
@@ -231,6 +263,7 @@ static void audit_hear(void *self, const struct fact *fact)
     case FACT_JOB_END: hear_end(audit, fact); break;
     case FACT_LEASE_TAKE: hear_take(audit, fact); break;
     case FACT_LEASE_DROP: hear_drop(audit, fact); break;
+    case FACT_LEASE_BUSY: hear_busy(audit, fact, fact->amount); break;
     case FACT_DECIDE:
         if (audit->decides++ % LINKS_EVERY == 0)
             look_at_links(audit);
@@ -257,6 +290,11 @@ bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
           fabs(audit->usd_jobs - audit->usd_leases) <=
               RELATIVE * fmax(1, larger),
           "jobs are charged something else than leases cost", 0);
+    larger = fmax(audit->joules_jobs, audit->joules_leases);
+    check(audit, AUDIT_COST,
+          fabs(audit->joules_jobs - audit->joules_leases) <=
+              RELATIVE * fmax(1, larger),
+          "jobs are said to use other energy than their leases do", 0);
     memcpy(count, audit->count, sizeof audit->count);
     if (!audit->broken[0])
         return true;

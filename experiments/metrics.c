@@ -13,15 +13,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/energy.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
-#include "models/fabric.h"
 #include "models/facts.h"
-#include "models/power.h"
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
-#include "sim/flow.h"
 #include "sim/journal.h"
 #include "sim/loop.h"
 #include "sim/table.h"
@@ -49,16 +47,14 @@ struct metrics {
     int64_t from_ns, end_ns;
     struct gauge allocated, loading, waiting, working;
     struct gauge queued, empty, memory;
-    struct gauge *group_gpus;           /* allocated, per node group */
+    struct energy *energy;
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
-    double *cpu_area;                   /* per CPU link, at from_ns */
     wide_ns jct_sum, wait_sum;
     struct tally slowdown, bounded;
     struct quantile *jct_q, *wait_q;
     uint64_t jobs, done, failed, steps, deadlines, in_time;
     uint64_t preempted, decided, refused;
     int64_t first_submit_ns, last_end_ns;
-    double joules_then;
 };
 
 static void hear(void *self, const struct fact *fact);
@@ -70,11 +66,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->parts = *parts;
     m->jct_q = quantile_new(parts->arena);
     m->wait_q = quantile_new(parts->arena);
-    m->group_gpus = arena_alloc(parts->arena,
-                                parts->spec->cluster->group_count,
-                                sizeof *m->group_gpus);
-    m->cpu_area = arena_alloc(parts->arena, parts->spec->cluster->node_count,
-                              sizeof *m->cpu_area);
+    m->energy = energy_new(parts);
     m->first_submit_ns = CLOCK_NEVER_NS;
     journal_listen(parts->journal, ~UINT64_C(0), hear, m);
     return m;
@@ -83,23 +75,8 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
 void metrics_watch(struct metrics *m, struct cs_host *host)
 {
     m->host = host;
+    energy_watch(m->energy, host);
     gauge_set(&m->empty, 0, m->parts.spec->cluster->gpu_count);
-}
-
-static double cpu_area(struct metrics *m, uint32_t node)
-{
-    uint32_t link = fabric_link(m->parts.fabric, FABRIC_CPU, node);
-
-    return link == UINT32_MAX ? 0 : flow_link_area(m->parts.net, link);
-}
-
-static double joules_of_jobs(const struct metrics *m)
-{
-    double joules = 0;
-
-    for (uint32_t j = 0; j < host_job_count(m->host); j++)
-        joules += host_job(m->host, (struct job_id) { j })->joules;
-    return joules;
 }
 
 static void restart(struct gauge *gauge, int64_t now)
@@ -120,15 +97,11 @@ void metrics_begin(struct metrics *m)
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         restart(all[i], now);
-    for (uint32_t g = 0; g < m->parts.spec->cluster->group_count; g++)
-        restart(&m->group_gpus[g], now);
-    for (uint32_t n = 0; n < m->parts.spec->cluster->node_count; n++)
-        m->cpu_area[n] = cpu_area(m, n);
+    energy_begin(m->energy, now);
     m->busy_s = m->tail_s = m->phase_s = 0;
     m->preempted = counts->preemptions;
     m->decided = counts->decisions;
     m->refused = counts->refused;
-    m->joules_then = joules_of_jobs(m);
     m->from_ns = now;
 }
 
@@ -181,11 +154,6 @@ static void held(struct metrics *m, const struct fact *fact, int sign)
     add(&m->allocated, fact->time_ns, sign * (double)lease->gpus);
     for (uint32_t i = 0; i < lease->placement.share_count; i++) {
         const struct share *share = &lease->placement.share[i];
-        const struct node_group *group =
-            cluster_group_of(m->parts.spec->cluster, share->node);
-        size_t g = (size_t)(group - m->parts.spec->cluster->group);
-        add(&m->group_gpus[g], fact->time_ns,
-            sign * (double)__builtin_popcountll(share->gpu_mask));
         add(&m->memory, fact->time_ns, sign * (double)share->memory_bytes);
     }
 }
@@ -424,40 +392,25 @@ void metrics_stop(struct metrics *m)
     m->end_ns = loop_now_ns(m->parts.loop);
 }
 
-/* Joules of everything that stands in the hall, its own cooling included. */
-static double energy_j(struct metrics *m, double span_s, double *cores_busy)
+/* Rent or write-off of every group, and the electricity that a price does not
+ * contain, for as long as the run took; joules with PUE. */
+static double money(struct metrics *m, double *joules, double *core_s)
 {
     const struct cluster_spec *spec = m->parts.spec->cluster;
-    double joules = joules_of_jobs(m) - m->joules_then;
+    double span_s = clock_s_from_ns(m->end_ns - m->from_ns), usd = 0;
 
-    *cores_busy = 0;
+    *joules = *core_s = 0;
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
-        double free_s = span_s * group->gpus * group->node_count -
-                        gauge_area(&m->group_gpus[g], m->end_ns);
-        if (group->gpu)
-            joules += fmax(0, free_s) * power_gpu_w(group->gpu, 0);
-        for (uint32_t k = 0; k < group->node_count; k++) {
-            uint32_t n = group->first_node + k;
-            double core_s = cpu_area(m, n) - m->cpu_area[n];
-            double busy = group->cores && span_s > 0
-                              ? core_s / (group->cores * span_s) : 0;
-            *cores_busy += core_s;
-            joules += span_s * (group->idle_w +
-                                (group->max_w - group->idle_w) * busy);
-        }
+        double work_s, j = spec->pue * energy_group_j(m->energy, g,
+                                                      m->end_ns, &work_s);
+        usd += group->node_count * group->usd_per_h * span_s / 3600;
+        if (!group->energy_included)
+            usd += j / 3.6e6 * spec->electricity_usd_per_kwh;
+        *joules += j;
+        *core_s += work_s;
     }
-    return joules * spec->pue;
-}
-
-static double usd(const struct metrics *m, double span_s)
-{
-    const struct cluster_spec *spec = m->parts.spec->cluster;
-    double per_h = 0;
-
-    for (uint32_t g = 0; g < spec->group_count; g++)
-        per_h += spec->group[g].node_count * spec->group[g].usd_per_h;
-    return per_h * span_s / 3600;
+    return usd;
 }
 
 static double host_memory(const struct cluster_spec *spec)
@@ -521,15 +474,16 @@ void metrics_result(struct metrics *m, struct trial_result *result)
 {
     const struct cluster_spec *spec = m->parts.spec->cluster;
     const struct host_counts *counts = host_counts(m->host);
-    double span_s = clock_s_from_ns(m->end_ns - m->from_ns), cores_busy;
+    double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
     double *value = result->value, memory = host_memory(spec);
+    double joules, cores_busy;
 
     job_times(m, value);
     gpu_time(m, span_s, value);
-    value[METRIC_ENERGY] = energy_j(m, span_s, &cores_busy) / 3.6e6;
+    value[METRIC_COST] = money(m, &joules, &cores_busy);
+    value[METRIC_ENERGY] = joules / 3.6e6;
     value[METRIC_CARBON] =
         value[METRIC_ENERGY] * spec->carbon_g_per_kwh / 1000;
-    value[METRIC_COST] = usd(m, span_s);
     value[METRIC_COST_PER_JOB] =
         m->done ? value[METRIC_COST] / (double)m->done : 0;
     if (spec->core_count > 0 && span_s > 0)

@@ -63,6 +63,7 @@ struct cluster_spec {
     double storage_bps;         /* shared storage, all readers together */
     double pue;
     double carbon_g_per_kwh;
+    double electricity_usd_per_kwh;     /* where a price has none in it */
 };
 
 extern const struct conf_schema cluster_schema, cluster_nodes_schema,

@@ -26,6 +26,7 @@ struct cluster_conf {
     const struct conf_node *nodes, *network, *storage;
     double pue;
     const struct conf_node *carbon;
+    const struct conf_node *electricity;
 };
 
 struct nodes_conf {
@@ -69,6 +70,9 @@ static const struct conf_field cluster_fields[] = {
     { .key = "carbon", .type = CONF_NODE, .fallback = CONF_ABSENT,
       .offset = AT(cluster_conf, carbon),
       .help = "carbon intensity, as 400gCO2/kWh; without it none is counted" },
+    { .key = "electricity", .type = CONF_NODE, .fallback = CONF_ABSENT,
+      .offset = AT(cluster_conf, electricity),
+      .help = "price of energy for owned nodes, as 0.08USD/kWh (the default)" },
 };
 static const struct conf_field nodes_fields[] = {
     { .key = "name", .type = CONF_TEXT, .offset = AT(nodes_conf, name),
@@ -535,6 +539,22 @@ static bool read_network(struct cluster_spec *spec,
     return true;
 }
 
+/* Default: industrial customers in the USA paid 8.0 cents in 2023 (EIA,
+ * Electric Power Annual, table 2.4; as known, not re-checked). */
+static bool read_electricity(struct cluster_spec *spec,
+                             const struct conf_node *conf, struct err *err)
+{
+    static const char *const units[] = { "USD/kWh", NULL };
+    double *price = &spec->electricity_usd_per_kwh;
+    *price = 0.08;
+    if (conf == NULL ||
+        (read_quantity(conf, units, price) && *price >= 0.0 && *price <= 10.0))
+        return true;
+    return err_set(err, ERR_SCHEMA, conf_pos(conf),
+                   "electricity must be 0 to 10USD/kWh, found '%s'",
+                   shown(conf));
+}
+
 static bool read_rest(struct cluster_spec *spec,
                       const struct cluster_conf *conf, struct err *err)
 {
@@ -548,6 +568,8 @@ static bool read_rest(struct cluster_spec *spec,
             return false;
         spec->storage_bps = storage.bps;
     }
+    if (!read_electricity(spec, conf->electricity, err))
+        return false;
     if (conf->carbon == NULL)
         return true;
     if (!read_quantity(conf->carbon, units, &spec->carbon_g_per_kwh) ||
