@@ -22,6 +22,7 @@
 #include "models/cluster.h"
 #include "models/facts.h"
 #include "models/power.h"
+#include "models/placement.h"
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -141,7 +142,7 @@ static double usd_per_h(const struct audit *audit,
         const struct share *share = &place->share[i];
         const struct node_group *group =
             cluster_group_of(audit->parts.cluster, share->node);
-        uint32_t gpus = (uint32_t)__builtin_popcountll(share->gpu_mask);
+        uint32_t gpus = mask_count(share->gpu_mask);
         if (group->gpus)
             usd += group->usd_per_h * gpus / group->gpus;
         else if (group->cores)
@@ -166,7 +167,7 @@ static void hear_busy(struct audit *audit, const struct fact *fact,
         if (group->gpu)
             audit->joules_leases +=
                 s * power_gpu_w(group->gpu, lease->busy) *
-                __builtin_popcountll(place->share[i].gpu_mask);
+                mask_count(place->share[i].gpu_mask);
     }
     lease->busy_ns = fact->time_ns;
     lease->busy = fmin(1, fmax(0, busy));

@@ -15,6 +15,7 @@
 #include "models/fabric.h"
 #include "models/facts.h"
 #include "models/power.h"
+#include "models/placement.h"
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -62,7 +63,7 @@ static void change(struct energy *energy, const struct fact *fact,
                       power_gpu_w(group->gpu, before);
         gauge_set(watts, fact->time_ns,
                   watts->level +
-                      more * __builtin_popcountll(place->share[i].gpu_mask));
+                      more * mask_count(place->share[i].gpu_mask));
     }
 }
 

@@ -7,6 +7,7 @@
  * unseen.
  */
 #include "models/cluster.h"
+#include "models/placement.h"
 
 #include <assert.h>
 #include <string.h>
@@ -99,7 +100,7 @@ void cluster_take(struct cluster *cluster, const struct placement *placement)
     assert(cluster_can_take(cluster, placement));
     for (uint32_t i = 0; i < placement->share_count; i++) {
         const struct share *share = &placement->share[i];
-        uint32_t gpus = (uint32_t)__builtin_popcountll(share->gpu_mask);
+        uint32_t gpus = mask_count(share->gpu_mask);
         cluster->free_mask[share->node] &= ~share->gpu_mask;
         cluster->free_cores[share->node] -= share->cores;
         cluster->free_memory[share->node] -= share->memory_bytes;
@@ -121,7 +122,7 @@ static void release_share(struct cluster *cluster, const struct share *share)
     assert(share->memory_bytes >= 0 &&
            share->memory_bytes <=
                group->memory_bytes - cluster->free_memory[node]);
-    uint32_t gpus = (uint32_t)__builtin_popcountll(share->gpu_mask);
+    uint32_t gpus = mask_count(share->gpu_mask);
     cluster->free_mask[node] |= share->gpu_mask;
     cluster->free_cores[node] += share->cores;
     cluster->free_memory[node] += share->memory_bytes;

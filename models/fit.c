@@ -10,6 +10,7 @@
  * are therefore always taken lowest first.
  */
 #include "models/fit.h"
+#include "models/placement.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -87,7 +88,7 @@ static void seat_fill(const struct hunt *hunt, const struct node_group *group,
         }
     }
     seat->size = hunt->type != NULL ? group->gpus : group->cores;
-    seat->free = hunt->type != NULL ? (uint32_t)__builtin_popcountll(mask)
+    seat->free = hunt->type != NULL ? mask_count(mask)
                                     : (uint32_t)cores;
     assert(seat->free <= seat->size);
     seat->cap = least(seat->free, cores, hunt->unit_cores);

@@ -12,7 +12,7 @@ uint32_t placement_gpus(const struct placement *placement)
     assert(placement != NULL);
     uint32_t gpus = 0;
     for (uint32_t i = 0; i < placement->share_count; i++)
-        gpus += (uint32_t)__builtin_popcountll(placement->share[i].gpu_mask);
+        gpus += mask_count(placement->share[i].gpu_mask);
     return gpus;
 }
 

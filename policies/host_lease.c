@@ -14,6 +14,7 @@
 
 #include "models/catalogue.h"
 #include "models/power.h"
+#include "models/placement.h"
 #include "policies/host_state.h"
 #include "sim/clock.h"
 
@@ -145,7 +146,7 @@ static double pcie_bps(const struct cs_host *host,
     double bps = 0;
 
     for (uint32_t i = 0; i < placement->share_count; i++)
-        bps += __builtin_popcountll(placement->share[i].gpu_mask) *
+        bps += mask_count(placement->share[i].gpu_mask) *
                cluster_group_of(host->spec, placement->share[i].node)
                    ->pcie_bps;
     return bps > 0 ? bps : INFINITY;

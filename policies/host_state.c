@@ -230,7 +230,7 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         const struct node_group *group =
             cluster_group_of(host->spec, share->node);
         struct host_pool_now *pool = &host->pool[group->pool];
-        uint32_t gpus = (uint32_t)__builtin_popcountll(share->gpu_mask);
+        uint32_t gpus = mask_count(share->gpu_mask);
         uint32_t delta = sign > 0 ? gpus : 0u - gpus;
 
         pool->allocated += delta;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/placement.h"
 #include "policies/host_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -190,7 +191,7 @@ double host_gpu_usd_per_h(const struct cs_host *host,
             cluster_group_of(host->spec, share->node);
         double part = 0;
         if (group->gpus > 0)
-            part = (double)__builtin_popcountll(share->gpu_mask) /
+            part = (double)mask_count(share->gpu_mask) /
                    group->gpus;
         else if (group->cores > 0)
             part = (double)share->cores / group->cores;
@@ -209,7 +210,7 @@ static double load_bps(const struct cs_host *host, bool at_home,
         const struct node_group *group =
             cluster_group_of(host->spec, placement->share[i].node);
         pcie += group->pcie_bps *
-                __builtin_popcountll(placement->share[i].gpu_mask);
+                mask_count(placement->share[i].gpu_mask);
         nic += group->nic_bps;
     }
     double bps = pcie > 0 ? pcie : INFINITY;

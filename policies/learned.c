@@ -27,7 +27,15 @@ static const char *const learned_key[FEATURE_COUNT] = {
 };
 
 struct learned {
+    int64_t depth_max;
     double weight[FEATURE_COUNT];
+};
+
+static const struct cs_param learned_param[] = {
+    { .key = "depth_max", .type = CS_PARAM_INT,
+      .offset = offsetof(struct learned, depth_max),
+      .min = 1, .max = 1e6, .fallback = "12",
+      .help = "asks, from the oldest on, that are scored at a decision" },
 };
 
 struct learned_choice {
@@ -107,7 +115,11 @@ static struct learned_choice learned_best(const struct learned *learned,
 {
     struct learned_choice best = { .found = false };
 
-    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+    uint32_t depth = cs_pending_count(host);
+
+    if (depth > learned->depth_max)
+        depth = (uint32_t)learned->depth_max;
+    for (uint32_t i = 0; i < depth; i++) {
         struct learned_choice option = { .ask = cs_pending(host, i) };
         const struct cs_ask *ask = cs_ask(host, option.ask);
 
@@ -155,6 +167,8 @@ const struct cs_policy learned_policy = {
     .summary = "linear scores of phases and places, trained in the simulator",
     .flags = CS_PER_PHASE,
     .self_bytes = sizeof(struct learned),
+    .param = learned_param,
+    .param_count = sizeof learned_param / sizeof learned_param[0],
     .init = learned_init,
     .decide = learned_decide,
 };
