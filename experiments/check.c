@@ -73,7 +73,7 @@ static const char *figures(struct arena *arena, const struct check_item *item)
     if (isnan(item->low))
         return text_format(arena, "%.10g%s; one seed, so no interval",
                            item->value, unit);
-    return text_format(arena, "%.10g%s, %.4g%% interval [%.10g%s, %.10g%s], "
+    return text_format(arena, "%.5g%s, %.4g%% interval [%.5g%s, %.5g%s], "
                        "%u seeds%s", item->value, unit, 100 * e->confidence,
                        item->low, unit, item->high, unit, item->seeds,
                        item->verdict == CHECK_UNDECIDED

@@ -69,9 +69,9 @@ static const struct table_column compare_column[] = {
     { "ci95_high", TABLE_REAL, "its other end" },
     { "baseline", TABLE_TEXT, "the policy compared with" },
     { "delta_percent", TABLE_REAL,
-      "mean paired difference by the baseline's mean" },
+      "ratio of means to the baseline's, less 1" },
     { "delta_ci95_low_percent", TABLE_REAL,
-      "95% interval of the paired difference" },
+      "its 95% interval, paired (Fieller)" },
     { "delta_ci95_high_percent", TABLE_REAL, "its other end" },
     { "p_value", TABLE_REAL, "two-sided paired t-test" },
 };

@@ -70,6 +70,38 @@ static void paired_delta_is_relative_to_the_baselines_mean(void **state)
     NEAR(d.p_value, 1 - 2 * sqrt(3) / sqrt(2 + 12));
 }
 
+static void relative_delta_of_proportional_pairs_is_certain(void **state)
+{
+    const double x[] = { 0.8, 8, 80 }, base[] = { 1, 10, 100 };
+    struct stats_delta d = stats_delta(x, base, 3, 0.5);
+
+    (void)state;
+    NEAR(d.percent, -20);
+    assert_true(fabs(d.percent_low + 20) < 1e-5);
+    assert_true(fabs(d.percent_high + 20) < 1e-5);
+}
+
+/* At the confidence of 1 - p the interval must end at 0%. */
+static void relative_interval_agrees_with_the_p_value(void **state)
+{
+    const double x[] = { 9, 12, 8, 10, 7 }, base[] = { 10, 14, 8, 11, 9 };
+    struct stats_delta d = stats_delta(x, base, 5, 0.95);
+
+    (void)state;
+    d = stats_delta(x, base, 5, 1 - d.p_value);
+    assert_true(fabs(d.percent_high) < 1e-6);
+    assert_true(d.percent_low < d.percent);
+}
+
+static void baseline_that_may_be_zero_has_no_relative_interval(void **state)
+{
+    const double x[] = { 1, 2 }, base[] = { -1, 2 };
+    struct stats_delta d = stats_delta(x, base, 2, 0.95);
+
+    (void)state;
+    assert_true(isinf(d.percent_low) && isinf(d.percent_high));
+}
+
 static void pairs_that_lack_a_side_do_not_count(void **state)
 {
     const double x[] = { 11, NAN, 13, 1 }, base[] = { 10, 10, 10, NAN };
@@ -180,6 +212,9 @@ int main(void)
         cmocka_unit_test(one_sample_has_no_interval),
         cmocka_unit_test(unknown_samples_do_not_count),
         cmocka_unit_test(paired_delta_is_relative_to_the_baselines_mean),
+        cmocka_unit_test(relative_delta_of_proportional_pairs_is_certain),
+        cmocka_unit_test(relative_interval_agrees_with_the_p_value),
+        cmocka_unit_test(baseline_that_may_be_zero_has_no_relative_interval),
         cmocka_unit_test(pairs_that_lack_a_side_do_not_count),
         cmocka_unit_test(equal_pairs_have_p_1_and_shifted_ones_p_0),
         cmocka_unit_test(zero_baseline_has_no_percentage),
