@@ -381,10 +381,15 @@ static void sort_batch(struct candidate *batch, uint32_t count)
     }
 }
 
+/* Of those that could be run at all; one alone tells nothing of the spread. */
 static void move_to_elite(struct training *t, const struct candidate *batch)
 {
-    uint32_t elite = (uint32_t)t->keys.elite;
+    uint32_t elite = 0;
 
+    while (elite < (uint32_t)t->keys.elite && isfinite(batch[elite].score))
+        elite++;
+    if (elite < 2 && elite < (uint32_t)t->keys.elite)
+        return;
     for (uint32_t w = 0; w < t->weight_count; w++) {
         double mean = 0, square = 0;
 
@@ -412,6 +417,27 @@ static void draw(struct training *t, struct candidate *batch, uint32_t count)
     }
 }
 
+static void log_generation(struct training *t, int64_t number,
+                           const struct candidate *batch, uint32_t count)
+{
+    uint32_t failed = 0, undone = 0;
+
+    if (t->options->log == NULL)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        failed += isinf(batch[i].score) != 0;
+        undone += !isinf(batch[i].score) && batch[i].score >= UNDONE_SCORE;
+    }
+    fprintf(t->options->log, "generation %" PRId64 " of %" PRId64 ": %s at "
+            "%.4f of its start, best so far %.4f", number + 1,
+            t->keys.generations, t->keys.objective, batch[0].score,
+            t->best.score);
+    if (failed > 0 || undone > 0)
+        fprintf(t->options->log, "; of %u vectors %u failed and %u left jobs "
+                "undone", count, failed, undone);
+    fputc('\n', t->options->log);
+}
+
 static bool generation(struct training *t, int64_t number, struct err *err)
 {
     uint32_t count = (uint32_t)t->keys.population;
@@ -428,11 +454,7 @@ static bool generation(struct training *t, int64_t number, struct err *err)
     if (batch[0].score < t->best.score)
         t->best = batch[0];
     move_to_elite(t, batch);
-    if (t->options->log != NULL)
-        fprintf(t->options->log, "generation %" PRId64 " of %" PRId64
-                ": %s at %.4f of its start, best so far %.4f\n", number + 1,
-                t->keys.generations, t->keys.objective, batch[0].score,
-                t->best.score);
+    log_generation(t, number, batch, count);
     return true;
 }
 
@@ -441,7 +463,16 @@ struct judgement {
     struct stats_mean before, after;
     struct stats_delta delta;
     double undone_before, undone_after;
+    uint32_t failed_before, failed_after;
 };
+
+static void add_undone(double undone, double *sum, uint32_t *failed)
+{
+    if (isnan(undone))
+        ++*failed;
+    else
+        *sum += undone;
+}
 
 static bool judge(struct training *t, struct judgement *j, struct err *err)
 {
@@ -454,14 +485,10 @@ static bool judge(struct training *t, struct judgement *j, struct err *err)
     pair[1] = t->best;
     if (!run_batch(t, pair, 2, t->held_out, &o, err))
         return false;
-    if (o.first.kind != ERR_NONE) {
-        *err = o.first;
-        return false;
-    }
     *j = (struct judgement){ .undone_before = 0 };
     for (uint32_t i = 0; i < count; i++) {
-        j->undone_before += o.undone[i];
-        j->undone_after += o.undone[count + i];
+        add_undone(o.undone[i], &j->undone_before, &j->failed_before);
+        add_undone(o.undone[count + i], &j->undone_after, &j->failed_after);
     }
     j->before = stats_mean(value, count, 0.95);
     j->after = stats_mean(value + count, count, 0.95);
@@ -473,14 +500,16 @@ static void put_judgement(struct training *t, const struct judgement *j,
                           char *text, size_t bytes)
 {
     int n = snprintf(
-             text, bytes, "%s %.6g -> %.6g, %+.3g%% [%+.3g%%, %+.3g%%] on "
-             "seeds %" PRId64 " to %" PRId64 ", not trained on",
-             t->keys.objective, j->before.mean, j->after.mean,
+        text, bytes, "%s %.6g -> %.6g, %+.3g%% [%+.3g%%, %+.3g%%] on seeds %"
+        PRId64 " to %" PRId64 ", not trained on", t->keys.objective, j->before.mean, j->after.mean,
              j->delta.percent, j->delta.percent_low, j->delta.percent_high,
              t->held_out.from, t->held_out.from + t->held_out.count - 1);
     if (j->undone_before > 0 || j->undone_after > 0)
-        snprintf(text + n, bytes - (size_t)n, "; jobs left undone: %.0f -> "
-                 "%.0f", j->undone_before, j->undone_after);
+        n += snprintf(text + n, bytes - (size_t)n, "; jobs left undone: %.0f "
+                      "-> %.0f", j->undone_before, j->undone_after);
+    if (j->failed_before > 0 || j->failed_after > 0)
+        snprintf(text + n, bytes - (size_t)n, "; failed trials: %u -> %u",
+                 j->failed_before, j->failed_after);
 }
 
 static bool write_weights(struct training *t, const struct judgement *j,
