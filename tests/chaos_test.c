@@ -40,26 +40,35 @@ static const char *pick(struct rng *rng, const char *const *word,
     return word[rng_below(rng, count)];
 }
 
+/* Draws stand in statements of their own: in which order the arguments of a
+ * call are worked out is the compiler's choice. */
+static unsigned draw(struct rng *rng, unsigned low, unsigned count)
+{
+    return low + (unsigned)rng_below(rng, count);
+}
+
 static void put_cluster(struct writer *writer, struct rng *rng)
 {
     static const char *const type[] = { "l40s", "a100-80", "h100", "l4" };
     static const char *const pool[] = { "rollout", "train", "spare" };
-    uint64_t pools = 1 + rng_below(rng, 3);
+    unsigned pools = draw(rng, 1, 3);
 
     put(writer, "cluster: {nodes: [");
-    for (uint64_t p = 0; p < pools; p++)
+    for (unsigned p = 0; p < pools; p++) {
+        unsigned nodes = draw(rng, 2, 2), nics = draw(rng, 1, 4);
+        const char *gpu = pick(rng, type, 4);
         put(writer,
             "%s{name: %s, count: %u, gpus: {type: %s, count: 8}, cpu: "
             "{type: epyc-7763, sockets: 2}, memory: 1536GB, nics: {type: "
-            "ethernet-100, count: %u}}", p ? ", " : "", pool[p],
-            (unsigned)(1 + rng_below(rng, 3)), pick(rng, type, 4),
-            (unsigned)(1 + rng_below(rng, 4)));
+            "ethernet-100, count: %u}}", p ? ", " : "", pool[p], nodes, gpu,
+            nics);
+    }
     if (rng_below(rng, 2))
         put(writer, ", {name: cpu, count: 1, cpu: {type: epyc-7763}, memory: "
                     "512GB, nics: {type: ethernet-100}}");
+    unsigned thinner = draw(rng, 1, 3), gigabytes = draw(rng, 1, 20);
     put(writer, "], network: {leaf: 16 nodes, oversubscription: %u}, "
-                "storage: {bandwidth: %uGB/s}}\n",
-        (unsigned)(1 + rng_below(rng, 3)), (unsigned)(1 + rng_below(rng, 20)));
+                "storage: {bandwidth: %uGB/s}}\n", thinner, gigabytes);
 }
 
 static unsigned gpus(struct rng *rng)
@@ -71,21 +80,23 @@ static void put_alignment(struct writer *writer, struct rng *rng)
 {
     static const char *const recipe[] = { "dpo", "grpo" };
     static const char *const start[] = { "process", "wake" };
+    const char *which = pick(rng, recipe, 2);
+    unsigned priority = draw(rng, 0, 3), prompts = draw(rng, 8, 64);
+    unsigned mean = draw(rng, 32, 99), every = draw(rng, 0, 3);
 
     put(writer,
-        "{recipe: %s, name: align, priority: %d, model: qwen2.5-0.5b, "
+        "{recipe: %s, name: align, priority: %u, model: qwen2.5-0.5b, "
         "prompts: %u, prompt_tokens: 128, response: {mean: %u, cv: 1, max: "
         "512}, steps: {uniform: [1, 6]}, checkpoint_every: %u, ",
-        pick(rng, recipe, 2), (int)rng_below(rng, 3),
-        (unsigned)(8 + rng_below(rng, 64)), (unsigned)(32 + rng_below(rng, 99)),
-        (unsigned)rng_below(rng, 3));
+        which, priority, prompts, mean, every);
     if (rng_below(rng, 2))
         put(writer, "reward: {on: cpu, core_time: 50ms}, ");
+    unsigned rollout = gpus(rng), train = gpus(rng), cores = draw(rng, 1, 16);
+    const char *engine = pick(rng, start, 2), *trainer = pick(rng, start, 2);
     put(writer,
         "rollout: {gpus: %u, min: 1, max: 8, start: %s}, train: {gpus: %u, "
         "min: 1, max: 8, start: %s}, data: {cores: %u}}",
-        gpus(rng), pick(rng, start, 2), gpus(rng), pick(rng, start, 2),
-        (unsigned)(1 + rng_below(rng, 16)));
+        rollout, engine, train, trainer, cores);
 }
 
 static void put_workload(struct writer *writer, struct rng *rng)
@@ -95,19 +106,19 @@ static void put_workload(struct writer *writer, struct rng *rng)
         "{process: fixed, every: 20s}",
         "{process: gamma, rate: 200/h, cv: 3}"
     };
+    const char *process = pick(rng, arrival, 4);
+    unsigned jobs = draw(rng, 2, 12), train = gpus(rng), infer = gpus(rng);
 
-    put(writer, "workload: {arrival: %s, jobs: %u, mix: [",
-        pick(rng, arrival, 4), (unsigned)(2 + rng_below(rng, 12)));
+    put(writer, "workload: {arrival: %s, jobs: %u, mix: [", process, jobs);
     put_alignment(writer, rng);
     put(writer,
         ", {recipe: sft, model: qwen2.5-0.5b, batch: 16, sequence: 512, "
-        "steps: {uniform: [20, 200]}, train: {gpus: %u}}",
-        gpus(rng));
+        "steps: {uniform: [20, 200]}, train: {gpus: %u}}", train);
     put(writer,
         ", {recipe: batch-infer, priority: 1, model: qwen2.5-1.5b, prompts: "
         "256, prompt_tokens: 200, response: {mean: 100, cv: 1, max: 400}, "
         "steps: {uniform: [1, 4]}, infer: {gpus: %u, min: 1, max: 8}}]}\n",
-        gpus(rng));
+        infer);
 }
 
 static void make_world(struct world *world, uint64_t seed)
@@ -123,6 +134,7 @@ static void make_world(struct world *world, uint64_t seed)
     put_cluster(&writer, &rng);
     put_workload(&writer, &rng);
     const char *rule = pick(&rng, placement, 4);
+    double run_weight = rng_uniform(&rng) - 0.5;
     put(&writer,
         "policies: [{policy: fcfs, placement: %s}, {policy: static, "
         "blocking: skip, placement: %s}, {policy: dynamic, placement: %s}, "
@@ -130,7 +142,7 @@ static void make_world(struct world *world, uint64_t seed)
         "weights: {run: %g, switch: -1, evict: -2, age: 0.5, grows: 0.3, "
         "start: 1}}, {policy: random, placement: %s}, {policy: srtf, "
         "placement: %s, preemption: {cost: 5s}}]\n",
-        rule, rule, rule, rule, rule, rng_uniform(&rng) - 0.5, rule, rule);
+        rule, rule, rule, rule, rule, run_weight, rule, rule);
     if (!world_open(world, writer.text)) {
         print_message("%s", writer.text);
         fail_msg("seed %u: %s", (unsigned)seed, world_error(world));
@@ -148,14 +160,13 @@ struct chaos {
 static void chaos_ask(struct cs_host *host, struct ask_id ask)
 {
     const struct cs_ask *pub = cs_ask(host, ask);
-    struct cs_want want = {
-        .pool_mask = cs_random(host) < 0.3
-                         ? (uint32_t)(cs_random(host) * 8) : 0,
-        .gpus = cs_random(host) < 0.3
-                    ? 1u << (uint32_t)(cs_random(host) * 4) : 0,
-        .take_idle = cs_random(host) < 0.5,
-    };
+    struct cs_want want = { .take_idle = cs_random(host) < 0.5 };
     struct cs_forecast f;
+
+    if (cs_random(host) < 0.3)
+        want.pool_mask = (uint32_t)(cs_random(host) * 8);
+    if (cs_random(host) < 0.3)
+        want.gpus = 1u << (uint32_t)(cs_random(host) * 4);
 
     if (cs_forecast(host, ask, &want, &f)) {
         assert_true(f.run_s >= 0 && f.switch_s >= 0 && f.evict_s >= 0);
