@@ -501,9 +501,10 @@ static void put_judgement(struct training *t, const struct judgement *j,
 {
     int n = snprintf(
         text, bytes, "%s %.6g -> %.6g, %+.3g%% [%+.3g%%, %+.3g%%] on seeds %"
-        PRId64 " to %" PRId64 ", not trained on", t->keys.objective, j->before.mean, j->after.mean,
-             j->delta.percent, j->delta.percent_low, j->delta.percent_high,
-             t->held_out.from, t->held_out.from + t->held_out.count - 1);
+        PRId64 " to %" PRId64 ", not trained on", t->keys.objective,
+        j->before.mean, j->after.mean, j->delta.percent, j->delta.percent_low,
+        j->delta.percent_high, t->held_out.from,
+        t->held_out.from + t->held_out.count - 1);
     if (j->undone_before > 0 || j->undone_after > 0)
         n += snprintf(text + n, bytes - (size_t)n, "; jobs left undone: %.0f "
                       "-> %.0f", j->undone_before, j->undone_after);
