@@ -218,7 +218,7 @@ static void wrong_files_are_refused_with_the_reason(void **state)
         { "experiment: x\npolicies: [fcfs]\nsweep: {seed: [1, 2]}\n",
           "swept key", "" },
         { "experiment: x\npolicies: [fcfs]\nsweep: {workload.x: 1}\n",
-          "list of values", "" },
+          "must be swept over", "" },
         { "experiment: x\npolicies: [fcfs]\nsweep:\n"
           "  cluster.nodes.gpu.count: [4, 4]\n", "two points", "" },
         { "experiment: x\npolicies: [fcfs]\noutput: {tables: [job]}\n",
