@@ -81,7 +81,7 @@ static const struct table_column jobs_column[] = {
     { "job", TABLE_TEXT, "its name, or its number from 0" },
     { "kind", TABLE_TEXT, "the form it was made from" },
     { "submit_s", TABLE_TIME, "submitted" },
-    { "start_s", TABLE_TIME, "first lease; empty: never" },
+    { "start_s", TABLE_TIME, "first lease with GPUs; empty: never" },
     { "end_s", TABLE_TIME, "ended; empty: not in this run" },
     { "wait_s", TABLE_TIME, "submission to first start" },
     { "jct_s", TABLE_TIME, "submission to end" },

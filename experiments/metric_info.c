@@ -27,7 +27,7 @@ static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_JCT_P95] = { "jct_p95_s", "s", "its 95th percentile", false, -1 },
     [METRIC_JCT_P99] = { "jct_p99_s", "s", "its 99th percentile", false, -1 },
     [METRIC_WAIT_MEAN] = { "wait_mean_s", "s",
-                           "submission to first lease, mean", false, -1 },
+                           "submission to first lease with GPUs, mean", false, -1 },
     [METRIC_WAIT_P99] = { "wait_p99_s", "s", "its 99th percentile", false,
                           -1 },
     [METRIC_SLOWDOWN] = { "slowdown_mean", "1",

@@ -11,7 +11,7 @@
 
 enum fact_kind {
     FACT_JOB_SUBMIT,    /* job      -         GPUs asked, all roles          */
-    FACT_JOB_START,     /* job      -         first lease granted            */
+    FACT_JOB_START,     /* job      -         first lease with GPUs granted  */
     FACT_JOB_STOP,      /* job      -         preempted                      */
     FACT_JOB_END,       /* job      status    -                              */
     FACT_LEASE_TAKE,    /* lease    job       GPUs; placement by host_lease  */

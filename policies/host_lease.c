@@ -306,6 +306,20 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
         lease->flow = copy(host, bytes + saved, bps, uses, start_process, i);
 }
 
+/* Cores to prepare data are no start of a job that waits for GPUs. */
+static bool starts(const struct host_job_slot *job,
+                   const struct host_lease_slot *lease)
+{
+    const struct job_request *request = &job->pub.request;
+
+    if (lease->pub.gpus > 0)
+        return true;
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        if (job_role_gpus(request, r) > 0)
+            return false;
+    return true;
+}
+
 uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
                     const struct placement *placement)
 {
@@ -322,7 +336,8 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     lease->pub.gpus = placement_gpus(placement);
     lease->pub.state = CS_LEASE_LOADING;
     lease->pub.since_ns = lease->changed_ns = now;
-    lease->pub.expected_end_ns = now + host_left_ns(host, job, false);
+    lease->pub.expected_end_ns =
+        host_after(now, host_left_ns(host, job, false));
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);
     for (uint32_t s = 0; s < placement->share_count; s++)
         lease->pool_mask |=
@@ -332,9 +347,9 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     job->lease[role] = i;
     if (job->leases++ == 0)
         host_running_add(host, j);
-    if (job->pub.start_ns == CLOCK_NEVER_NS) {
+    job->pub.status = JOB_RUNNING;
+    if (job->pub.start_ns == CLOCK_NEVER_NS && starts(job, lease)) {
         job->pub.start_ns = now;
-        job->pub.status = JOB_RUNNING;
         host_tell(host, FACT_JOB_START, j, 0, lease->pub.gpus);
     }
     host_pools_add(host, lease, +1);
