@@ -102,9 +102,12 @@ static void csv_rows_become_jobs_with_exact_times(void **state)
     assert_int_equal(job_role_gpus(&job[1].request, 0), 8);
     assert_int_equal(workload_counts(spec).rows, 3);
     assert_int_equal(workload_counts(spec).blank_lines, 1);
-    spec = good(&aid, path, CSV_KEYS "}");
+    spec = good(&aid, path, "origin: file, " CSV_KEYS "}");
     assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 1), 1);
     assert_int_equal(job[0].request.submit_ns, 100 * CLOCK_NS_PER_S);
+    spec = good(&aid, path, CSV_KEYS "}");
+    assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 1), 1);
+    assert_int_equal(job[0].request.submit_ns, 0);
     remove_file(path);
     aid_close(&aid);
 }
@@ -130,7 +133,7 @@ static void dates_are_read_as_utc(void **state)
                      1507532515 * CLOCK_NS_PER_S);
     assert_int_equal(job[2].request.submit_ns,
                      1583020800 * CLOCK_NS_PER_S);
-    /* Without the key, dates count from the first job. */
+    /* Without the key, time 0 is the first job. */
     assert_int_equal(aid_jobs(&aid, good(&aid, path, CSV_KEYS "}"), 1, 0,
                               job, 3), 3);
     assert_int_equal(job[1].request.submit_ns,
