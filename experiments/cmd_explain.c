@@ -21,19 +21,26 @@ struct explaining {
     unsigned found;
 };
 
+/* Without the "[]" that says "each of a list"; returns the bytes. */
+static size_t plain(const char *path, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+
+    for (; *path != '\0' && used < out_bytes - 1; path++)
+        if (*path != '[' && *path != ']')
+            out[used++] = *path;
+    out[used] = '\0';
+    return used;
+}
+
 /* "cluster.nodes[].count", "nodes.count" and "count" all name that key: the
  * last step is the key, what stands before it must end the table's name. */
 static bool schema_matches(const struct conf_schema *schema, const char *word,
                            size_t bytes)
 {
     char name[128];
-    size_t used = 0;
+    size_t used = plain(schema->name, name, sizeof name);
 
-    for (const char *p = schema->name; *p != '\0' && used < sizeof name - 1;
-         p++)
-        if (*p != '[' && *p != ']')
-            name[used++] = *p;
-    name[used] = '\0';
     return bytes <= used && memcmp(name + used - bytes, word, bytes) == 0 &&
            (bytes == used || bytes == 0 || name[used - bytes - 1] == '.');
 }
@@ -46,14 +53,16 @@ static void separate(struct explaining *e)
 
 static void explain_keys(struct explaining *e)
 {
-    const char *dot = strrchr(e->word, '.');
-    const char *key = dot == NULL ? e->word : dot + 1;
-    size_t bytes = dot == NULL ? 0 : (size_t)(dot - e->word);
+    char word[256];
+    (void)plain(e->word, word, sizeof word);
+    const char *dot = strrchr(word, '.');
+    const char *key = dot == NULL ? word : dot + 1;
+    size_t bytes = dot == NULL ? 0 : (size_t)(dot - word);
 
     for (size_t i = 0; i < e->schema_count; i++) {
         const char *text;
 
-        if (!schema_matches(e->schema[i], e->word, bytes))
+        if (!schema_matches(e->schema[i], word, bytes))
             continue;
         text = conf_explain(e->cli->arena, e->schema[i], key);
         if (text == NULL)
