@@ -129,7 +129,8 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
     if (host_per_phase(host) && !fixed && plan.rate_max > 0)
         lease->pub.expected_end_ns =
             isinf(plan.rate_max)
-                ? now : now + clock_ns_for_work(1.0, plan.rate_max);
+                ? now
+                : host_after(now, clock_ns_for_work(1.0, plan.rate_max));
     if (fixed)
         end_after(host, i, fixed_ns(job, phase->law));
     else if (!(plan.rate_max > 0))

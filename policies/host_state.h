@@ -17,6 +17,7 @@
 #include "models/phase_cache.h"
 #include "models/truth.h"
 #include "policies/host.h"
+#include "sim/clock.h"
 #include "sim/flow.h"
 #include "sim/loop.h"
 
@@ -208,5 +209,12 @@ void host_job_advance(struct cs_host *host, uint32_t job);
 /* Makes the ask for a whole job, at the job's old place in the order. */
 void host_ask_job(struct cs_host *host, uint32_t job);
 void host_job_end(struct cs_host *host, uint32_t job, enum job_status status);
+
+/* A sum of times that stays at "never". */
+static inline int64_t host_after(int64_t now_ns, int64_t wait_ns)
+{
+    return wait_ns < CLOCK_NEVER_NS - now_ns ? now_ns + wait_ns
+                                             : CLOCK_NEVER_NS;
+}
 
 #endif
