@@ -182,7 +182,15 @@ static const struct conf_node *load_weights(struct arena *arena,
 
     memcpy(path, file, folder);
     memcpy(path + folder, name, strlen(name) + 1);
-    const struct conf_node *root = conf_load(arena, path, err);
+    struct err why = { 0 };
+    const struct conf_node *root = conf_load(arena, path, &why);
+    if (!root && why.kind == ERR_IO) {      /* say who names that file */
+        err_set(err, ERR_IO, conf_pos(node), "weights names the file '%.100s': "
+                "%.100s", path, why.text);
+        err_hint(err, "Paths are relative to the file that names them.");
+    } else if (!root) {
+        *err = why;
+    }
     if (!root)
         return NULL;
     const struct conf_node *map =
