@@ -208,14 +208,10 @@ static const char *shown(const struct conf_node *node)
            : conf_kind(node) == CONF_LIST ? "a list" : "a map";
 }
 
-/* A name that the catalogue does not have: says where, offers the nearest. */
-static bool unknown_type(const struct reader *reader,
-                         const struct conf_node *at, const char *what,
+/* Offers the nearest name of the catalogue. */
+static bool hint_nearest(const struct reader *reader, const char *what,
                          const char *name, enum catalogue_section section)
 {
-    const struct conf_node *type = conf_get(at, "type");
-    err_set(reader->err, ERR_REFERENCE, conf_pos(type != NULL ? type : at),
-            "unknown %s type '%s'", what, name);
     const char *near =
         conf_nearest(name, catalogue_names(reader->catalogue, section));
     static const char *const own[] = { GENERIC, NULL };
@@ -226,6 +222,17 @@ static bool unknown_type(const struct reader *reader,
     return err_hint(reader->err,
                     "`clustersim list %ss` prints the names that are known.",
                     what);
+}
+
+/* A name that the catalogue does not have: says where, offers the nearest. */
+static bool unknown_type(const struct reader *reader,
+                         const struct conf_node *at, const char *what,
+                         const char *name, enum catalogue_section section)
+{
+    const struct conf_node *type = conf_get(at, "type");
+    err_set(reader->err, ERR_REFERENCE, conf_pos(type != NULL ? type : at),
+            "unknown %s type '%s'", what, name);
+    return hint_nearest(reader, what, name, section);
 }
 
 static bool read_gpus(const struct reader *reader,
@@ -333,12 +340,17 @@ static bool read_nvme(const struct reader *reader, const struct conf_node *at,
         conf->nvme_type == NULL ? first_disk(reader->catalogue)
                                 : catalogue_link(reader->catalogue,
                                                  conf->nvme_type);
-    if (disk == NULL || disk->kind != LINK_DISK)
-        return err_set(reader->err, ERR_REFERENCE,
-                       conf_pos(conf->nvme_type == NULL
-                                    ? conf->nvme : conf_get(at, "nvme_type")),
-                       "nvme_type must be a disk of the catalogue, found '%s'",
-                       conf->nvme_type == NULL ? "none" : conf->nvme_type);
+    if (disk == NULL || disk->kind != LINK_DISK) {
+        const char *name = conf->nvme_type == NULL ? "none"
+                                                   : conf->nvme_type;
+        err_set(reader->err, ERR_REFERENCE,
+                conf_pos(conf->nvme_type == NULL ? conf->nvme
+                                                 : conf_get(at, "nvme_type")),
+                "nvme_type must be a disk of the catalogue, found '%s'", name);
+        if (disk == NULL)
+            hint_nearest(reader, "link", name, CATALOGUE_LINKS);
+        return false;
+    }
     group->nvme_bps = drives * disk->bps_sustained;
     return true;
 }
@@ -444,7 +456,7 @@ static bool read_pool(const struct reader *reader, const struct conf_node *at,
         if (strcmp(reader->pool_name[group->pool], name) == 0)
             return true;
     if (spec->pool_count == POOLS_MAX)
-        return err_set(reader->err, ERR_LIMIT, conf_pos(at),
+        return err_set(reader->err, ERR_RANGE, conf_pos(at),
                        "more than %u pools", POOLS_MAX);
     reader->pool_name[spec->pool_count++] = name;
     return true;
@@ -467,7 +479,7 @@ static bool count_group(const struct reader *reader,
     if (group->cores != CLUSTER_CORES_UNLIMITED)
         cores += (uint64_t)group->cores * group->node_count;
     if (nodes > NODES_MAX || cores > UINT32_MAX)
-        return err_set(reader->err, ERR_LIMIT, conf_pos(at),
+        return err_set(reader->err, ERR_RANGE, conf_pos(at),
                        "a cluster has at most %d nodes and %u cores, this is "
                        "the group that goes beyond", NODES_MAX,
                        (unsigned)UINT32_MAX);

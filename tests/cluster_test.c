@@ -211,7 +211,7 @@ static const struct {
       "colour", "" },
     { "nodes:\n- {name: a, count: 600000, " CPU ", price: 1USD/h}\n"
       "- {name: b, count: 600000, gpus: {type: generic, count: 1}}\n",
-      ERR_LIMIT, 3, "1000000 nodes", "" },
+      ERR_RANGE, 3, "1000000 nodes", "" },
     { "nodes:\n- {name: a, " CPU "}\nnetwork: {leaf: many}\n",
       ERR_SCHEMA, 3, "found 'many'", "" },
     { "nodes:\n- {name: a, " CPU "}\nnetwork: {leaf: 2.5 nodes}\n",
@@ -253,7 +253,7 @@ static void more_than_32_pools_are_refused(void **state)
                                  "count: 1}}\n", i);
     }
     assert_null(read_text(w, text));
-    assert_int_equal(w->err.kind, ERR_LIMIT);
+    assert_int_equal(w->err.kind, ERR_RANGE);
     assert_int_equal(w->err.pos.line, 34);
 }
 
