@@ -215,7 +215,7 @@ static bool read_header(struct csv *csv, struct arena *arena,
     if (count == SIZE_MAX)
         return false;
     if (count > CSV_FIELDS_MAX)
-        return err_set(err, ERR_LIMIT, place(csv, 1),
+        return err_set(err, ERR_RANGE, place(csv, 1),
                        "header has %zu columns, at most %u are read", count,
                        CSV_FIELDS_MAX);
     csv->columns = count;

@@ -170,6 +170,14 @@ static bool too_little_memory(const struct world *world,
 {
     double missing = role->gpu_memory_bytes - best->memory_bytes;
 
+    if (best->memory_bytes <= 0.0) {    /* generic: no device at all */
+        err_set(world->err, ERR_RANGE, demand->pos,
+                "role %s of %s cannot run on %s GPUs: they have no speed and "
+                "no memory; they serve traces only", role->name,
+                demand->form, best->name);
+        return err_hint(world->err, "Give the cluster GPUs of the catalogue; "
+                                    "`clustersim list gpus` shows them.");
+    }
     return err_set(world->err, ERR_RANGE, demand->pos,
                    "role %s of %s needs %.1f GB on each GPU; the largest it "
                    "may use, %s, has %.1f GB: %.0f bytes (%.1f GB) are "

@@ -18,6 +18,7 @@
 #include "models/transfer.h"
 #include "sim/arena.h"
 
+#define STEPS_MAX 1e9          /* of a job; what source.c makes at most */
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
 #define CORES_PER_GPU       6       /* assumption, see above */
@@ -167,6 +168,10 @@ static bool read_steps(const struct draft *draft, struct distribution *out)
 
     if (!distribution_read(draft->world->arena, node, CONF_REAL, out, err))
         return false;
+    if (fmin(distribution_mean(out), out->max) > STEPS_MAX)
+        return err_set(err, ERR_RANGE, conf_pos(node),
+                       "steps must be at most %g, found a mean of %g",
+                       STEPS_MAX, fmin(distribution_mean(out), out->max));
     return (distribution_least(out) >= 0.0 && out->max >= 1.0 &&
             distribution_mean(out) >= 1.0) ||
            err_set(err, ERR_RANGE, conf_pos(node),

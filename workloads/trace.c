@@ -532,7 +532,7 @@ static bool check_rows(struct trace_spec *spec, struct trace *trace,
                        (unsigned long long)trace->counts.outside_slice);
     if (trace->jobs < ID_NONE)
         return true;
-    return err_set(err, ERR_LIMIT, conf_pos(spec->conf),
+    return err_set(err, ERR_RANGE, conf_pos(spec->conf),
                    "%s has more than %u jobs", spec->path, ID_NONE - 1);
 }
 
