@@ -76,6 +76,14 @@ bool path_is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+bool path_same(const char *a, const char *b)
+{
+    struct stat left, right;
+
+    return stat(a, &left) == 0 && stat(b, &right) == 0 &&
+           left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
 static bool make_one(const char *path, const char *whole, struct err *err)
 {
     struct err_pos pos = { NULL, 0, 0 };

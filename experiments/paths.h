@@ -25,6 +25,8 @@ const char *path_stem(struct arena *arena, const char *path);
 
 bool path_is_folder(const char *path);
 bool path_is_file(const char *path);        /* a regular one */
+/* Do both names mean one file?  false if either cannot be looked at. */
+bool path_same(const char *a, const char *b);
 /* Makes the folder and those above it. */
 bool path_make_folder(const char *path, struct err *err);
 /* Removes DIR/name if it is there; false only when it stays. */

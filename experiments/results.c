@@ -37,21 +37,55 @@ const char *results_trials_dir(struct arena *arena, const struct study *study)
     return path_join(arena, study->dir, ".trials");
 }
 
+/* The inputs of this experiment, and files that happen to be called like a
+ * table but came from no run, are not ours to delete.  A run's own folder has
+ * its trials until provenance.json is there. */
+static bool may_replace(struct arena *arena, const struct study *study,
+                        const char *name, bool ours, struct err *err)
+{
+    const char *path = path_join(arena, study->dir, name);
+    struct err_pos pos = { path, 0, 0 };
+
+    if (!path_is_file(path))
+        return true;
+    for (size_t i = 0; i < study->input_count; i++)
+        if (path_same(study->input[i].path, path)) {
+            err_set(err, ERR_IO, pos, "would be overwritten by the results, "
+                    "and is an input of the experiment");
+            return err_hint(err, "Choose another folder with -o.");
+        }
+    if (ours)
+        return true;
+    err_set(err, ERR_IO, pos, "would be overwritten by the results, and is "
+            "not from a run: there is no provenance.json beside it");
+    return err_hint(err, "Choose another folder with -o, or move the file.");
+}
+
+/* The folder of trials comes first: it says from then on whose files these
+ * are. */
 bool results_begin(struct arena *arena, const struct study *study, bool resume,
                    struct err *err)
 {
     const char *plots = path_join(arena, study->dir, "plots");
+    const char *trials = results_trials_dir(arena, study);
+    bool ours = path_is_folder(trials) || path_is_file(
+        path_join(arena, study->dir, "provenance.json"));
 
+    for (size_t i = 0; result_files[i] != NULL; i++)
+        if (!may_replace(arena, study, result_files[i], ours, err))
+            return false;
     if (!path_make_folder(study->dir, err))
+        return false;
+    if (!resume)
+        path_remove_folder(arena, trials);
+    if (!path_make_folder(trials, err))
         return false;
     for (size_t i = 0; result_files[i] != NULL; i++)
         if (!path_remove(arena, study->dir, result_files[i], err))
             return false;
     if (path_is_file(path_join(arena, plots, "list.txt")))
         path_remove_folder(arena, plots);
-    if (!resume)
-        path_remove_folder(arena, results_trials_dir(arena, study));
-    return path_make_folder(results_trials_dir(arena, study), err);
+    return true;
 }
 
 unsigned results_recall(struct arena *arena, const struct study *study,
