@@ -243,9 +243,13 @@ bool diff_print(FILE *file, const char *left, const char *right,
     csv_in_close(w.side[0].in);
     csv_in_close(w.side[1].in);
     if (!ok) {      /* names of files went with the arena */
+        char line[16] = "";
+
+        if (why.pos.line > 0)
+            snprintf(line, sizeof line, ":%u", why.pos.line);
         err_set(err, why.kind, (struct err_pos){ NULL, 0, 0 },
-                "%.100s:%u: %.120s", why.pos.file == NULL ? "" : why.pos.file,
-                why.pos.line, why.text);
+                "%.100s%s: %.110s", why.pos.file == NULL ? "" : why.pos.file,
+                line, why.text);
         if (why.hint[0] != '\0')
             err_hint(err, "%s", why.hint);
     }

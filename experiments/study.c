@@ -9,6 +9,7 @@
 #include "experiments/study.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/hash.h"
@@ -22,6 +23,7 @@
 #include "workloads/source.h"
 
 #define POINTS_MAX 100000u
+#define POLICIES_MAX 1000u
 
 struct reader {
     struct arena *arena;
@@ -68,6 +70,12 @@ static bool read_catalogue(struct reader *r, struct err *err)
             return err_set(err, ERR_SCHEMA, conf_pos(item),
                            "catalogue must be a file or a list of files");
         path[i] = path_beside(r->arena, conf_pos(item).file, conf_text(item));
+        if (!path_is_file(path[i])) {
+            err_set(err, ERR_IO, conf_pos(item), "catalogue names the file "
+                    "'%.150s', which is not there", path[i]);
+            return err_hint(err, "Paths are relative to the file that names "
+                                 "them.");
+        }
     }
     r->study->catalogue_hash = node == NULL ? 0 : tree_hash(&r->inputs, node);
     r->study->catalogue = catalogue_load(r->arena, path, count, err);
@@ -140,6 +148,10 @@ static bool name_policies(struct reader *r, struct err *err)
     if (count == 0)
         return err_set(err, ERR_SCHEMA, conf_pos(list),
                        "policies must be a list of at least one policy");
+    if (count > POLICIES_MAX)
+        return err_set(err, ERR_RANGE, conf_pos(list),
+                       "policies must be a list of at most %u, and has %zu",
+                       POLICIES_MAX, count);
     for (size_t i = 0; i < count; i++) {
         const struct conf_node *item = conf_item(list, i);
 
@@ -239,8 +251,7 @@ static bool point_policies(struct reader *r, uint32_t index,
                                                    study->policy_name[p]);
 
         if (node == NULL)
-            return err_set(err, ERR_SCHEMA,
-                           conf_pos(conf_get(tree, "policies")),
+            return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
                            "a sweep must not rename the policy '%.60s'",
                            study->policy_name[p]);
         hash[p] = tree_hash(&r->inputs, node);
@@ -344,13 +355,20 @@ static bool check_sweep(const struct conf_node *sweep, uint32_t *count,
             return err_set(err, ERR_SCHEMA, conf_key_pos(sweep, i),
                            "a swept key must begin with workload. cluster. "
                            "or policies.NAME., and is '%.80s'", key);
+        if (strstr(key, "..") != NULL || key[strlen(key) - 1] == '.')
+            return err_set(err, ERR_SCHEMA, conf_key_pos(sweep, i),
+                           "a swept key must have a name after each dot, and "
+                           "is '%.80s'", key);
         if (conf_kind(list) != CONF_LIST || conf_count(list) == 0)
             return err_set(err, ERR_SCHEMA, conf_pos(list),
-                           "%.80s must be swept over a list of values", key);
+                           "%.80s must be swept over a list of at least one "
+                           "value", key);
         points *= conf_count(list);
         if (points > POINTS_MAX)
-            return err_set(err, ERR_LIMIT, conf_pos(sweep),
-                           "the sweep has more than %u points", POINTS_MAX);
+            return err_set(err, ERR_RANGE, conf_pos(sweep),
+                           "the sweep must have at most %u points, and has "
+                           "at least %llu", POINTS_MAX,
+                           (unsigned long long)points);
     }
     *count = (uint32_t)points;
     return true;
@@ -386,6 +404,29 @@ static const struct conf_node *point_tree(struct reader *r, uint32_t index,
     return tree_graft(&r->inputs, tree, err);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    const char *const *left = a, *const *right = b;
+
+    return strcmp(*left, *right);   /* equal ones are found, then refused */
+}
+
+/* Sorted, two that are alike stand side by side. */
+static bool labels_differ(struct reader *r, struct err *err)
+{
+    uint32_t count = r->study->point_count;
+    const char **label = arena_alloc(r->arena, count, sizeof *label);
+
+    for (uint32_t i = 0; i < count; i++)
+        label[i] = r->point[i].label;
+    qsort(label, count, sizeof *label, by_text);
+    for (uint32_t i = 1; i < count; i++)
+        if (strcmp(label[i - 1], label[i]) == 0)
+            return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
+                           "two points of the sweep are '%.100s'", label[i]);
+    return true;
+}
+
 static bool read_points(struct reader *r, struct err *err)
 {
     struct study *study = r->study;
@@ -401,13 +442,8 @@ static bool read_points(struct reader *r, struct err *err)
 
         if (tree == NULL || !point_read(r, i, tree, err))
             return false;
-        for (uint32_t j = 0; j < i; j++)
-            if (strcmp(r->point[i].label, r->point[j].label) == 0)
-                return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
-                               "two points of the sweep are '%.100s'",
-                               r->point[i].label);
     }
-    return true;
+    return labels_differ(r, err);
 }
 
 static bool check_expects(struct reader *r, struct err *err)
@@ -418,14 +454,14 @@ static bool check_expects(struct reader *r, struct err *err)
         const struct study_expect *e = &study->expect[i];
         bool found = e->point == NULL;
 
-        if (!check_policy(r, e->policy, e->pos, "policy", err) ||
+        if (!check_policy(r, e->policy, e->policy_pos, "policy", err) ||
             (e->versus != NULL &&
-             !check_policy(r, e->versus, e->pos, "vs", err)))
+             !check_policy(r, e->versus, e->versus_pos, "vs", err)))
             return false;
         for (uint32_t p = 0; !found && p < study->point_count; p++)
             found = strcmp(study->point[p].label, e->point) == 0;
         if (!found) {
-            err_set(err, ERR_REFERENCE, e->pos,
+            err_set(err, ERR_REFERENCE, e->point_pos,
                     "point is '%.80s', which is no point of the sweep",
                     e->point);
             return err_hint(err, "The first one is '%.100s'.",
@@ -489,8 +525,11 @@ const struct study *study_read(struct arena *arena, const char *path,
         return NULL;
     if ((uint64_t)study->point_count * study->policy_count * study->seeds >
         UINT32_MAX / 2) {
-        err_set(err, ERR_LIMIT, conf_pos(r.root),
-                "the experiment has more than %u trials", UINT32_MAX / 2);
+        err_set(err, ERR_RANGE, conf_pos(r.root),
+                "the experiment must have at most %u trials, and has %llu",
+                UINT32_MAX / 2,
+                (unsigned long long)study->point_count *
+                study->policy_count * study->seeds);
         return NULL;
     }
     study->input = r.inputs.item;

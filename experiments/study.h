@@ -52,7 +52,7 @@ struct study_expect {
     double low, high;           /* -INFINITY, INFINITY: no limit */
     bool percent;               /* of the mean of `versus` */
     double confidence;
-    struct err_pos pos;
+    struct err_pos pos, policy_pos, versus_pos, point_pos;
 };
 
 struct study {

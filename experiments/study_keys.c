@@ -56,7 +56,8 @@ const struct conf_schema study_schema = {
 };
 
 const char *const study_plot_names[] = {
-    "cost", "utilization", "jct_cdf", "gantt", "timeline", "sweep", NULL
+    "cost", "utilization", "delta", "jct_cdf", "gantt", "timeline", "sweep",
+    NULL
 };
 static const char *const table_names[] = {
     "summary", "compare", "jobs", "phases", "timeline", "decisions", NULL
@@ -79,7 +80,7 @@ static const struct conf_field output_field[] = {
       "list of summary (always), compare, jobs, phases, timeline, "
       "decisions; all but decisions if not given" },
     { "plots", CONF_NODE, OUTPUT(plots), 0, 0, CONF_ABSENT, NULL,
-      "list of cost, utilization, jct_cdf, gantt, timeline, sweep; all if "
+      "list of cost, utilization, delta, jct_cdf, gantt, timeline, sweep; all if "
       "not given" },
     { "trace", CONF_CHOICE, OUTPUT(trace), 0, 0, "none", trace_names,
       "perfetto: trace.json of the detailed seeds, for ui.perfetto.dev" },
@@ -227,6 +228,9 @@ bool study_output(struct arena *arena, const struct conf_node *node,
     if (!tables_read(keys.tables, &study->tables, err) ||
         !plots_read(arena, keys.plots, study, err))
         return false;
+    if (keys.dir != NULL && keys.dir[0] == '\0')
+        return err_set(err, ERR_RANGE, conf_pos(conf_get(node, "dir")),
+                       "dir must name a folder, found ''");
     if (keys.dir == NULL)
         study->dir = path_join(arena, "out", study->name);
     else
@@ -245,12 +249,13 @@ bool study_output(struct arena *arena, const struct conf_node *node,
 
 /* A limit: a number in the metric's unit, a time where that is seconds, or a
  * percentage. */
-static bool limit_read(const struct conf_node *node, struct study_expect *e,
-                       double *limit, bool *percent, struct err *err)
+static bool limit_read(const struct conf_node *node, const char *key,
+                       struct study_expect *e, double *limit, bool *percent,
+                       struct err *err)
 {
-    static const struct conf_field as_number = {
-        "limit", CONF_FRACTION, 0, 0, 0, NULL, NULL, ""
-    }, as_time = { "limit", CONF_TIME, 0, 0, 0, NULL, NULL, "" };
+    const struct conf_field as_number = {
+        key, CONF_FRACTION, 0, 0, 0, NULL, NULL, ""
+    }, as_time = { key, CONF_TIME, 0, 0, 0, NULL, NULL, "" };
     const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
     size_t bytes = strlen(text);
     int64_t ns;
@@ -279,8 +284,9 @@ static bool between_read(const struct conf_node *node, struct study_expect *e,
     if (conf_kind(node) != CONF_LIST || conf_count(node) != 2)
         return err_set(err, ERR_SCHEMA, conf_pos(node),
                        "between must be a list of two: [lower, upper]");
-    if (!limit_read(conf_item(node, 0), e, &e->low, &e->percent, err) ||
-        !limit_read(conf_item(node, 1), e, &e->high, &other, err))
+    if (!limit_read(conf_item(node, 0), "between", e, &e->low, &e->percent,
+                    err) ||
+        !limit_read(conf_item(node, 1), "between", e, &e->high, &other, err))
         return false;
     if (other != e->percent)
         return err_set(err, ERR_SCHEMA, conf_pos(node),
@@ -305,9 +311,11 @@ static bool limits_read(const struct conf_node *map,
                        "an expectation needs one of at_most, at_least and "
                        "between, and has %d", given);
     if (keys->at_most != NULL)
-        return limit_read(keys->at_most, e, &e->high, &e->percent, err);
+        return limit_read(keys->at_most, "at_most", e, &e->high, &e->percent,
+                          err);
     if (keys->at_least != NULL)
-        return limit_read(keys->at_least, e, &e->low, &e->percent, err);
+        return limit_read(keys->at_least, "at_least", e, &e->low, &e->percent,
+                          err);
     return between_read(keys->between, e, err);
 }
 
@@ -335,6 +343,11 @@ static bool expect_read(const struct conf_node *map, struct study_expect *e,
     e->point = keys.point;
     e->confidence = keys.confidence;
     e->pos = conf_pos(map);
+    e->policy_pos = conf_pos(conf_get(map, "policy"));
+    e->versus_pos = keys.versus == NULL ? e->pos
+                                        : conf_pos(conf_get(map, "vs"));
+    e->point_pos = keys.point == NULL ? e->pos
+                                      : conf_pos(conf_get(map, "point"));
     e->metric = metric_find(keys.metric);
     if (e->metric != METRIC_COUNT)
         return limits_read(map, &keys, e, err);
