@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plot.c - each figure as NAME.gp, NAME.dat and a picture in DIR/plots.
+ *
+ * NAME.gp is a head that sets what the figure is about, then the template of
+ * plots/ as it stands; style.gp lies beside it.  A figure without data is
+ * left out, and DIR/plots/skipped.txt says why.
+ */
+#include "experiments/plot.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/grid.h"
+#include "experiments/out.h"
+#include "experiments/paths.h"
+#include "experiments/plot_data.h"
+#include "experiments/plot_gnuplot.h"
+#include "plots/plot_file.h"
+#include "sim/arena.h"
+#include "sim/err.h"
+#include "sim/scan.h"
+
+#define POLICY_CHARACTERS 24
+#define POINT_CHARACTERS 40
+#define FIGURES 7
+
+static const struct figure {
+    const char *name;
+    const char *with;       /* wanted together with this one, too */
+    plot_maker *make;
+} figure[FIGURES] = {
+    { "cost", NULL, plot_make_cost },
+    { "utilization", NULL, plot_make_utilization },
+    { "delta", "cost", plot_make_delta },
+    { "jct_cdf", NULL, plot_make_jct_cdf },
+    { "gantt", NULL, plot_make_gantt },
+    { "timeline", NULL, plot_make_timeline },
+    { "sweep", NULL, plot_make_sweep },
+};
+
+struct drawing {
+    struct plot_source source;
+    struct arena *arena;
+    const char *dir;            /* the folder plots/ */
+    const char *format;
+    bool wanted[FIGURES];
+    const char *skip[FIGURES];
+};
+
+static void want(struct drawing *d, const char *name)
+{
+    for (unsigned f = 0; f < FIGURES; f++)
+        if (strcmp(figure[f].name, name) == 0 ||
+            (figure[f].with != NULL && strcmp(figure[f].with, name) == 0))
+            d->wanted[f] = true;
+}
+
+static bool read_list(struct drawing *d, struct err *err)
+{
+    const char *path = path_join(d->arena, d->dir, "list.txt");
+    enum scan_step step;
+    struct scan *scan;
+    size_t bytes;
+    char *line;
+
+    if (!path_is_file(path)) {
+        for (unsigned f = 0; f < FIGURES; f++)
+            d->wanted[f] = true;
+        return true;
+    }
+    scan = scan_open(path, err);
+    if (scan == NULL)
+        return false;
+    while ((step = scan_line(scan, &line, &bytes, err)) == SCAN_LINE)
+        want(d, line);
+    scan_close(scan);
+    return step == SCAN_END;
+}
+
+static const struct plot_file *template(const char *name)
+{
+    for (unsigned i = 0; i < plot_file_count; i++)
+        if (strcmp(plot_file[i].name, name) == 0)
+            return &plot_file[i];
+    assert(!"a template of plots/ is missing");
+    return NULL;
+}
+
+static bool copy_style(struct drawing *d, struct err *err)
+{
+    const struct plot_file *style = template("style.gp");
+    struct out *out = out_open(
+        d->arena, path_join(d->arena, d->dir, style->name), err);
+
+    if (out == NULL)
+        return false;
+    out_bytes(out, style->text, style->bytes);
+    return out_close_fast(out, err);
+}
+
+static void put_head(const struct drawing *d, const char *name,
+                     struct out *out)
+{
+    const struct grid *grid = d->source.grid;
+
+    out_printf(out, "# Made by clustersim from the tables one folder up. "
+               "Draw it again: gnuplot %s.gp\n# Or as gnuplot -e \"format = "
+               "'svg'\" %s.gp (png, svg, pdf).\n\nfigure = '%s'\n"
+               "experiment = ", name, name, name);
+    plot_quote(out, d->source.experiment, 60);
+    out_text(out, "\n");
+    plot_names(out, "policy", grid->policy, grid->policy_count,
+               POLICY_CHARACTERS);
+    plot_names(out, "point_name", grid->point, grid->point_count,
+               POINT_CHARACTERS);
+    out_printf(out, "policies = %u\npoints = %u\nseeds = %u\n",
+               grid->policy_count, grid->point_count, grid->seed_count);
+}
+
+/* Its own arena: what a figure reads is dropped with it. */
+static bool make(struct drawing *d, unsigned f, struct err *err)
+{
+    const struct plot_file *text = template(
+        text_format(d->arena, "%s.gp", figure[f].name));
+    const char *data = text_format(d->arena, "%s.dat", figure[f].name);
+    struct plot_source source = d->source;
+    struct plot_sink sink = { NULL, NULL, NULL };
+    enum plot_made made = PLOT_FAILED;
+    bool ok = false;
+
+    source.arena = arena_new((size_t)1 << 16);
+    sink.head = out_open(d->arena, path_join(d->arena, d->dir, text->name),
+                         err);
+    if (sink.head != NULL)
+        sink.data = out_open(d->arena, path_join(d->arena, d->dir, data),
+                             err);
+    if (sink.data != NULL) {
+        put_head(d, figure[f].name, sink.head);
+        made = figure[f].make(&source, &sink, err);
+    }
+    if (made == PLOT_MADE) {
+        out_printf(sink.head, "data = '%s'\n\n", data);
+        out_bytes(sink.head, text->text, text->bytes);
+        ok = out_close_fast(sink.head, err) && out_close_fast(sink.data, err);
+    } else if (made == PLOT_SKIPPED) {
+        d->skip[f] = arena_text(d->arena, sink.skip);
+        ok = true;
+    }
+    out_abandon(sink.head);
+    out_abandon(sink.data);
+    arena_free(source.arena);
+    return ok;
+}
+
+static bool remove_figure(struct drawing *d, const char *name,
+                          struct err *err)
+{
+    static const char *const ending[] = { "gp", "dat", "png", "svg", "pdf" };
+
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        if (!path_remove(d->arena, d->dir,
+                         text_format(d->arena, "%s.%s", name, ending[i]),
+                         err))
+            return false;
+    return true;
+}
+
+static bool write_skipped(struct drawing *d, struct err *err)
+{
+    static const char name[] = "skipped.txt";
+    struct out *out = NULL;
+
+    for (unsigned f = 0; f < FIGURES; f++) {
+        if (d->skip[f] == NULL)
+            continue;
+        if (out == NULL)
+            out = out_open(d->arena, path_join(d->arena, d->dir, name), err);
+        if (out == NULL)
+            return false;
+        out_printf(out, "%s: %s\n", figure[f].name, d->skip[f]);
+    }
+    return out == NULL ? path_remove(d->arena, d->dir, name, err)
+                       : out_close_fast(out, err);
+}
+
+static bool draw(struct drawing *d, const char *results, struct err *err)
+{
+    if (!plot_source_read(d->arena, results, &d->source, err) ||
+        !path_make_folder(d->dir, err) || !read_list(d, err) ||
+        !copy_style(d, err))
+        return false;
+    for (unsigned f = 0; f < FIGURES; f++)
+        if ((d->wanted[f] && !make(d, f, err)) ||
+            ((!d->wanted[f] || d->skip[f] != NULL) &&
+             !remove_figure(d, figure[f].name, err)))
+            return false;
+    if (!write_skipped(d, err))
+        return false;
+    for (unsigned f = 0; f < FIGURES; f++)
+        if (d->wanted[f] && d->skip[f] == NULL &&
+            !plot_gnuplot(d->arena, d->dir, figure[f].name, d->format, err))
+            return false;
+    return true;
+}
+
+bool plot_draw(const char *dir, const char *format, struct err *err)
+{
+    struct drawing d = { .arena = arena_new((size_t)1 << 16),
+                         .format = format };
+    bool ok;
+
+    assert(strcmp(format, "png") == 0 || strcmp(format, "svg") == 0 ||
+           strcmp(format, "pdf") == 0);
+    d.dir = path_join(d.arena, dir, "plots");
+    ok = draw(&d, dir, err);
+    if (!ok)
+        plot_keep_err(err, dir);
+    arena_free(d.arena);
+    return ok;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plot_data.h - what each chart shows, taken from the tables of a results
+ * folder.
+ *
+ * A chart is a data file of numbers alone and a head: assignments that its
+ * gnuplot template reads.  Names that people chose (policies, points, jobs)
+ * stand only in the head, in gnuplot's single quotation marks, in which
+ * nothing is expanded or run.  The same tables give the same bytes.
+ */
+#ifndef EXPERIMENTS_PLOT_DATA_H
+#define EXPERIMENTS_PLOT_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct csv_in;
+struct err;
+struct grid;
+struct out;
+
+/* One row of compare.csv; NAN where there is nothing to compare. */
+struct plot_delta {
+    double percent, low, high, p_value;
+};
+
+struct plot_source {
+    struct arena *arena;
+    const char *dir;
+    const char *experiment;         /* its name */
+    const struct grid *grid;        /* summary.csv */
+    const struct plot_delta *delta; /* use plot_delta_of; NULL: no table */
+    uint32_t baseline;              /* policy; UINT32_MAX: none */
+};
+
+/* Reads summary.csv, compare.csv and the name in provenance.json; only the
+ * first must be there. */
+bool plot_source_read(struct arena *arena, const char *dir,
+                      struct plot_source *source, struct err *err);
+/* metric: enum metric */
+const struct plot_delta *plot_delta_of(const struct plot_source *source,
+                                       uint32_t point, uint32_t policy,
+                                       unsigned metric);
+
+/* An err whose place lies in an arena that is about to go: the file's name
+ * moves into its text, and its place becomes `dir`. */
+void plot_keep_err(struct err *err, const char *dir);
+
+/* Where a chart goes. */
+struct plot_sink {
+    struct out *head, *data;
+    const char *skip;       /* why there is no chart */
+};
+
+enum plot_made { PLOT_MADE, PLOT_SKIPPED, PLOT_FAILED };
+
+typedef enum plot_made plot_maker(const struct plot_source *source,
+                                  struct plot_sink *sink, struct err *err);
+
+/* From summary.csv and compare.csv: */
+plot_maker plot_make_cost, plot_make_utilization, plot_make_sweep,
+    plot_make_delta;
+/* From the rows of jobs, phases and intervals: */
+plot_maker plot_make_jct_cdf, plot_make_gantt, plot_make_timeline;
+
+/* 'text' for gnuplot, in quotation marks within which it expands nothing: an
+ * apostrophe becomes U+2019 (gnuplot 5.4 takes three in a row for the end of a
+ * text), control characters become blank; at most so many characters. */
+void plot_quote(struct out *out, const char *text, size_t characters);
+/* array NAME[COUNT] = ['a', ...] */
+void plot_names(struct out *out, const char *name, const char *const *item,
+                uint32_t count, size_t characters);
+/* A blank and "%.9g", or NaN. */
+void plot_real(struct out *out, double value);
+
+/* The unit in which so many seconds are best read. */
+struct plot_unit {
+    const char *name;
+    double seconds;
+};
+struct plot_unit plot_time_unit(double seconds);
+/* time_unit = ..., time_name = ... */
+void plot_put_unit(struct out *out, struct plot_unit unit);
+
+/* Opens a table of the folder and finds its columns.  NULL: skip or err is
+ * set. */
+struct csv_in *plot_open(const struct plot_source *source, const char *table,
+                         const char *const *names, size_t *column,
+                         size_t count, struct plot_sink *sink,
+                         struct err *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plot_gnuplot.h - gnuplot run as a program, without a shell.
+ */
+#ifndef EXPERIMENTS_PLOT_GNUPLOT_H
+#define EXPERIMENTS_PLOT_GNUPLOT_H
+
+#include <stdbool.h>
+
+struct arena;
+struct err;
+
+/* Runs DIR/NAME.gp in DIR; what it draws is DIR/NAME.FORMAT, there whole or
+ * as it was. */
+bool plot_gnuplot(struct arena *arena, const char *dir, const char *name,
+                  const char *format, struct err *err);
+
+#endif

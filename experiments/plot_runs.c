@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plot_runs.c - charts of single jobs and intervals: the distribution of JCT,
+ * and the cluster over time.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/columns.h"
+#include "experiments/grid.h"
+#include "experiments/out.h"
+#include "experiments/plot_data.h"
+#include "experiments/read_csv.h"
+#include "sim/arena.h"
+
+#define CURVE_STEPS 400u        /* as many as a chart can show */
+#define JCT_LEAST_S 0.001       /* the axis is logarithmic */
+
+/* The JCTs of one policy at one point, all seeds. */
+struct curve {
+    double *jct_s;
+    size_t count, room, submitted;
+};
+
+enum job_column { J_POINT, J_POLICY, J_JCT, J_STATUS, J_COUNT };
+static const char *const job_name[J_COUNT] = {
+    "point", "policy", "jct_s", "status"
+};
+
+static bool add_job(const struct plot_source *source, struct curve *curves,
+                    const struct csv_in *in, const size_t *c, struct err *err)
+{
+    uint32_t point = grid_point(source->grid, csv_in_field(in, c[J_POINT]));
+    uint32_t policy = grid_policy(source->grid,
+                                  csv_in_field(in, c[J_POLICY]));
+    struct curve *curve;
+    double jct;
+
+    if (!csv_in_number(in, c[J_JCT], &jct, err))
+        return false;
+    if (point == UINT32_MAX || policy == UINT32_MAX)
+        return true;
+    curve = &curves[(size_t)point * source->grid->policy_count + policy];
+    curve->submitted++;
+    if (isnan(jct) || strcmp(csv_in_field(in, c[J_STATUS]), "done") != 0)
+        return true;
+    if (curve->count == curve->room) {
+        size_t room = curve->room * 2 + 256;
+
+        curve->jct_s = arena_grow(source->arena, curve->jct_s, curve->room,
+                                  room, sizeof *curve->jct_s);
+        curve->room = room;
+    }
+    curve->jct_s[curve->count++] = fmax(jct, JCT_LEAST_S);
+    return true;
+}
+
+static enum csv_step read_jobs(const struct plot_source *source,
+                               struct curve *curves, struct plot_sink *sink,
+                               struct err *err)
+{
+    size_t column[J_COUNT];
+    struct csv_in *in = plot_open(source, csv_jobs.file, job_name, column,
+                                  J_COUNT, sink, err);
+    enum csv_step step = CSV_ERROR;
+
+    if (in == NULL)
+        return CSV_ERROR;
+    while ((step = csv_in_next(in, err)) == CSV_ROW)
+        if (!add_job(source, curves, in, column, err)) {
+            step = CSV_ERROR;
+            break;
+        }
+    csv_in_close(in);
+    return step;
+}
+
+/* Equal numbers are the same bytes in either order. */
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void put_corner(struct out *out, const struct curve *curve,
+                       size_t rank, size_t jobs)
+{
+    plot_real(out, curve->jct_s[rank - 1]);
+    plot_real(out, (double)jobs / (double)curve->submitted);
+    out_text(out, "\n");
+}
+
+/* A step up at each JCT; of many jobs, of every n-th. */
+static void put_curve(struct out *out, struct curve *curve)
+{
+    size_t steps = curve->count < CURVE_STEPS ? curve->count : CURVE_STEPS;
+
+    if (curve->count == 0) {
+        out_text(out, "NaN NaN\n");
+        return;
+    }
+    qsort(curve->jct_s, curve->count, sizeof *curve->jct_s, by_value);
+    for (size_t i = 1, before = 0; i <= steps; i++) {
+        size_t rank = (i * curve->count + steps - 1) / steps;
+
+        put_corner(out, curve, rank, before);
+        put_corner(out, curve, rank, rank);
+        before = rank;
+    }
+}
+
+static void put_curves(const struct plot_source *source,
+                       struct curve *curves, struct out *out)
+{
+    const struct grid *grid = source->grid;
+
+    out_text(out, "# jct_s, fraction of the submitted jobs that were done in"
+                  " that time\n");
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++) {
+            out_printf(out, "%s# point %u policy %u\n",
+                       t + p == 0 ? "" : "\n\n", t + 1, p + 1);
+            put_curve(out, &curves[(size_t)t * grid->policy_count + p]);
+        }
+}
+
+enum plot_made plot_make_jct_cdf(const struct plot_source *source,
+                                 struct plot_sink *sink, struct err *err)
+{
+    const struct grid *grid = source->grid;
+    size_t count = (size_t)grid->point_count * grid->policy_count, known = 0;
+    struct curve *curves = arena_alloc(source->arena, count, sizeof *curves);
+    double low = INFINITY, high = 0;
+
+    if (read_jobs(source, curves, sink, err) == CSV_ERROR)
+        return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
+    put_curves(source, curves, sink->data);
+    for (size_t i = 0; i < count; i++) {
+        known += curves[i].count;
+        if (curves[i].count > 0) {
+            low = fmin(low, curves[i].jct_s[curves[i].count / 100]);
+            high = fmax(high, curves[i].jct_s[curves[i].count - 1]);
+        }
+    }
+    sink->skip = "no job was done";
+    if (known == 0)
+        return PLOT_SKIPPED;
+    out_printf(sink->head, "jct_low = %.9g\njct_high = %.9g\n", low, high);
+    plot_put_unit(sink->head, plot_time_unit(high / 4));
+    return PLOT_MADE;
+}
+
+/* The cluster over time: one seed of one point, pools added up. */
+
+struct interval {
+    double t_s, total, allocated, busy, pending;
+};
+
+struct series {
+    struct interval *item;
+    size_t count, room, last;
+};
+
+enum time_column {
+    T_POINT, T_POLICY, T_SEED, T_TIME, T_TOTAL, T_ALLOCATED, T_BUSY, T_PENDING,
+    T_COUNT
+};
+static const char *const time_name[T_COUNT] = {
+    "point", "policy", "seed", "t_s", "gpus_total", "gpus_allocated",
+    "gpus_busy", "jobs_pending"
+};
+
+/* Rows come interval by interval or pool by pool: mostly the last one is
+ * meant, or the one after it. */
+static struct interval *interval_at(struct arena *arena, struct series *s,
+                                    double t_s)
+{
+    bool later = s->count > 0 && t_s > s->item[s->count - 1].t_s;
+
+    for (size_t i = 0, at = s->last; !later && i < s->count; i++, at++) {
+        if (at >= s->count)
+            at = 0;
+        if (s->item[at].t_s == t_s) {
+            s->last = at;
+            return &s->item[at];
+        }
+    }
+    if (s->count == s->room) {
+        s->item = arena_grow(arena, s->item, s->room, s->room * 2 + 512,
+                             sizeof *s->item);
+        s->room = s->room * 2 + 512;
+    }
+    s->last = s->count;
+    s->item[s->count].t_s = t_s;
+    return &s->item[s->count++];
+}
+
+static bool add_interval(const struct plot_source *source,
+                         struct series *series, const struct csv_in *in,
+                         const size_t *c, struct err *err)
+{
+    uint32_t policy = grid_policy(source->grid,
+                                  csv_in_field(in, c[T_POLICY]));
+    double value[T_COUNT] = { 0 };
+    struct interval *to;
+
+    for (int i = T_SEED; i < T_COUNT; i++)
+        if (!csv_in_number(in, c[i], &value[i], err))
+            return false;
+    if (policy == UINT32_MAX || value[T_SEED] != source->grid->seed[0] ||
+        grid_point(source->grid, csv_in_field(in, c[T_POINT])) != 0)
+        return true;
+    to = interval_at(source->arena, &series[policy], value[T_TIME]);
+    to->total += value[T_TOTAL];
+    to->allocated += value[T_ALLOCATED];
+    to->busy += value[T_BUSY];
+    to->pending = value[T_PENDING];     /* of the whole cluster, each time */
+    return true;
+}
+
+static enum csv_step read_timeline(const struct plot_source *source,
+                                   struct series *series,
+                                   struct plot_sink *sink, struct err *err)
+{
+    size_t column[T_COUNT];
+    struct csv_in *in = plot_open(source, csv_timeline.file, time_name,
+                                  column, T_COUNT, sink, err);
+    enum csv_step step;
+
+    if (in == NULL)
+        return CSV_ERROR;
+    while ((step = csv_in_next(in, err)) == CSV_ROW)
+        if (!add_interval(source, series, in, column, err)) {
+            step = CSV_ERROR;
+            break;
+        }
+    csv_in_close(in);
+    return step;
+}
+
+static void put_series(struct out *out, const struct series *s)
+{
+    if (s->count == 0)
+        out_text(out, "NaN NaN NaN NaN NaN\n");
+    for (size_t i = 0; i < s->count; i++) {
+        const struct interval *at = &s->item[i];
+
+        plot_real(out, at->t_s);
+        plot_real(out, at->total);
+        plot_real(out, at->allocated);
+        plot_real(out, at->busy);
+        plot_real(out, at->pending);
+        out_text(out, "\n");
+    }
+}
+
+enum plot_made plot_make_timeline(const struct plot_source *source,
+                                  struct plot_sink *sink, struct err *err)
+{
+    const struct grid *grid = source->grid;
+    struct series *series = arena_alloc(source->arena, grid->policy_count,
+                                        sizeof *series);
+    double end_s = 0, gpus = 0, pending = 0;
+
+    if (read_timeline(source, series, sink, err) == CSV_ERROR)
+        return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
+    out_text(sink->data, "# t_s gpus_total gpus_allocated gpus_busy"
+                         " jobs_pending (means from t_s to the next)\n");
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        out_printf(sink->data, "%s# policy %u\n", p == 0 ? "" : "\n\n",
+                   p + 1);
+        put_series(sink->data, &series[p]);
+        for (size_t i = 0; i < series[p].count; i++) {
+            end_s = fmax(end_s, series[p].item[i].t_s);
+            gpus = fmax(gpus, series[p].item[i].total);
+            pending = fmax(pending, series[p].item[i].pending);
+        }
+    }
+    sink->skip = gpus > 0 ? "timeline.csv has one interval"
+                          : "timeline.csv tells of no GPU";
+    if (!(end_s > 0 && gpus > 0))
+        return PLOT_SKIPPED;
+    out_printf(sink->head, "seed = %u\nend_s = %.9g\ngpus = %.9g\n"
+               "most_pending = %.9g\n", grid->seed[0], end_s, gpus, pending);
+    plot_put_unit(sink->head, plot_time_unit(end_s));
+    return PLOT_MADE;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * report_html.h - texts, numbers and pictures for an HTML page.
+ *
+ * Whatever a user may have named goes through html_text, which leaves no
+ * character that HTML gives a meaning.
+ */
+#ifndef EXPERIMENTS_REPORT_HTML_H
+#define EXPERIMENTS_REPORT_HTML_H
+
+#include <stdbool.h>
+
+struct out;
+
+#define HTML_NUMBER_BYTES 48
+
+/* From <!DOCTYPE to <main>, and the rest. */
+void html_begin(struct out *out, const char *title);
+void html_end(struct out *out);
+
+void html_text(struct out *out, const char *text);
+/* <TAG>text</TAG>; tag may have attributes: "td class=\"n\"". */
+void html_element(struct out *out, const char *tag, const char *text);
+/* Digits after the point that show so many significant ones. */
+int html_decimals(double value, int digits);
+/* "-" for NAN. */
+void html_number(char text[HTML_NUMBER_BYTES], double value, int decimals);
+/* The picture's bytes inside the page; false: it cannot be read, and nothing
+ * was written. */
+bool html_image(struct out *out, const char *path, const char *type,
+                const char *alternative);
+
+#endif

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# jct_cdf.gp - how long do jobs take under each policy, the slow ones too?
+
+columns = points < 3 ? points : 3
+rows = (points + 2) / 3
+height = 260 + rows * (points == 1 ? 460 : 380)
+heading = 'Job completion time (submission to end)'
+note = 'All seeds together. A curve further left is better; '.\
+       'jobs that were not done hold it below 100%.'
+load 'style.gp'
+
+wide = (width - 90.) / columns
+tall = (height - 220.) / rows
+
+plot for [p = 1:policies] NaN with lines linewidth 2.2 dashtype dash[nth(p)] \
+         linecolor rgb colour[nth(p)] title policy[p]
+eval panels
+set logscale x
+set xrange [jct_low / time_unit : jct_high / time_unit]
+set yrange [0:100]
+set grid xtics ytics
+set xlabel 'JCT, '.time_name.' (logarithmic)'
+set format x '%g'
+ratio = jct_high / jct_low
+if (ratio < 200) { set xtics add (0.2, 0.5, 2, 5, 20, 50) }
+do for [t = 1:points] {
+    panel_column = (t - 1) % 3
+    panel_row = (t - 1) / 3
+    set lmargin at screen across(80 + panel_column * wide)
+    set rmargin at screen across(80 + (panel_column + 1) * wide - 40)
+    set tmargin at screen down(150 + panel_row * tall)
+    set bmargin at screen down(150 + (panel_row + 1) * tall - 60)
+    set title points > 1 ? point_name[t] : ''
+    set ylabel panel_column == 0 ? 'jobs done, percent' : '' offset 1, 0
+    plot for [p = 1:policies] data index (t - 1) * policies + p - 1 \
+             using ($1 / time_unit):(100 * $2) with lines linewidth 2.2 \
+             dashtype dash[nth(p)] linecolor rgb colour[nth(p)] notitle, \
+         50 with lines linewidth 0.8 linecolor rgb pale notitle
+}
+unset multiplot

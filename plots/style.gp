@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# style.gp - what all figures share: format, size, letters, colours.
+#
+# Colours are Okabe and Ito's (Color Universal Design, 2008), told apart with
+# any colour vision; dashes, points and hatching tell them apart in grey.
+# Two sizes of letters, large and normal.  Before it is loaded, a figure sets
+# heading, note (under the figure), and height; nothing here depends on data.
+
+if (!exists('format')) format = 'png'
+if (!exists('file')) file = figure.'.'.format
+if (!exists('width')) width = 1200
+if (!exists('height')) height = 780
+
+set encoding utf8
+if (format eq 'png') {
+    eval sprintf("set terminal pngcairo noenhanced size %d,%d font 'DejaVu Sans,12' ".\
+                 "linewidth 1.3", width, height)
+    large = 'DejaVu Sans Bold,17'
+}
+if (format eq 'svg') {
+    eval sprintf("set terminal svg noenhanced size %d,%d font 'DejaVu Sans,16' ".\
+                 "linewidth 1.3 background 'white'", width, height)
+    large = 'DejaVu Sans,22'
+}
+if (format eq 'pdf') {
+    eval sprintf("set terminal pdfcairo noenhanced size %.2fin,%.2fin font 'DejaVu Sans,9' ".\
+                 "linewidth 1.3", width / 120., height / 120.)
+    large = 'DejaVu Sans Bold,13'
+}
+set output file
+
+array colour[8] = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', \
+                   '#56B4E9', '#D55E00', '#7F7F7F', '#000000']
+array dash[8] = [1, 2, 4, 5, 3, 1, 2, 4]
+set dashtype 2 (10, 3)
+set dashtype 3 (2.5, 2.5)
+set dashtype 4 (9, 2.5, 2.5, 2.5)
+set dashtype 5 (5, 2.5)
+array mark[8] = [7, 5, 9, 13, 6, 4, 8, 12]
+array hatch[8] = [3, 4, 2, 5, 1, 6, 3, 7]
+nth(i) = (i - 1) % 8 + 1            # policies beyond eight begin again
+ink = '#222222'
+pale = '#5A5A5A'
+line = '#D0D0D0'
+
+# Places in pixels from the top left corner, and below.
+down(px) = 1 - px / (1. * height)
+up(px) = px / (1. * height)
+across(px) = px / (1. * width)
+
+seeds_text = seeds == 1 ? 'one seed, so no intervals' : sprintf('%d seeds', seeds)
+set label 1 heading at screen across(24), screen down(30) font large textcolor rgb ink
+set label 2 experiment.', '.seeds_text at screen across(24), screen down(62) textcolor rgb pale
+set label 3 note at screen across(24), screen up(46) textcolor rgb pale
+
+set style fill solid 1.0
+set bars 0.6
+set title font ',12' textcolor rgb ink offset 0,-0.3
+
+# A page: heading and legend in a strip along the top (the figure's first
+# plot, of nothing but titles), then, after `eval panels`, its panels.
+set multiplot
+set lmargin at screen across(24)
+set rmargin at screen across(width - 24)
+set tmargin at screen down(84)
+set bmargin at screen down(86)
+set xrange [0:1]
+set yrange [0:1]
+unset border
+unset tics
+set key at screen across(24), screen down(84) left top horizontal Left reverse \
+    samplen 2.6 height 0 textcolor rgb ink
+panels = "unset label; unset key; set border 3 linecolor rgb '#888888'; ".\
+         "set xtics nomirror scale 0.6 textcolor rgb ink; set ytics nomirror textcolor rgb ink; ".\
+         "set grid ytics linecolor rgb line linewidth 0.7 dashtype 1"

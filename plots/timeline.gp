@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# timeline.gp - how full is the cluster over time, and does anybody wait?
+
+shown = policies < 6 ? policies : 6
+height = 270 + shown * 125 + 150
+heading = 'GPUs leased and at work over time'
+note = 'One trial: seed '.sprintf('%d', seed).(points > 1 ? ', '.point_name[1] : '').\
+       '. What lies between the two areas is leased but not at work.'.\
+       (policies > shown ? sprintf(' The first %d of %d policies.', shown, policies) : '')
+load 'style.gp'
+
+plot NaN with boxes linecolor rgb '#A6CEE3' title 'leased', \
+     NaN with boxes linecolor rgb '#0072B2' title 'at work', \
+     NaN with lines dashtype 2 linewidth 1.2 linecolor rgb ink title 'all GPUs of the cluster'
+eval panels
+set xrange [0 : end_s / time_unit]
+set yrange [0 : gpus * 1.12]
+set ytics gpus / 2.
+set format y '%.10g'
+set format x ''
+set lmargin at screen across(90)
+set rmargin at screen across(width - 160)
+do for [p = 1:shown] {
+    set tmargin at screen down(130 + (p - 1) * 125)
+    set bmargin at screen down(130 + p * 125 - 18)
+    set label 10 policy[p] at graph 1.01, graph 0.5 left textcolor rgb ink
+    set ylabel 'GPUs' offset 0.5, 0
+    plot data index p - 1 using ($1 / time_unit):3 with fillsteps fillcolor rgb '#A6CEE3' \
+             notitle, \
+         data index p - 1 using ($1 / time_unit):4 with fillsteps fillcolor rgb '#0072B2' \
+             notitle, \
+         data index p - 1 using ($1 / time_unit):2 with lines dashtype 2 linewidth 1.2 \
+             linecolor rgb ink notitle
+}
+unset label 10
+set tmargin at screen down(130 + shown * 125 + 8)
+set bmargin at screen up(125)
+set key at graph 1.01, graph 1 left top vertical Left reverse maxrows 12 samplen 2.6
+set yrange [0 : most_pending > 0 ? most_pending * 1.1 : 1]
+set ytics autofreq
+set format x '%g'
+set xlabel 'simulated time, '.time_name
+set ylabel 'asks waiting' offset 0.5, 0
+plot for [p = 1:shown] data index p - 1 using ($1 / time_unit):5 with lines linewidth 1.8 \
+         dashtype dash[nth(p)] linecolor rgb colour[nth(p)] title policy[p]
+unset multiplot

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plot_test.c - data of charts to the byte, and charts as files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "experiments/plot.h"
+#include "experiments/plot_gnuplot.h"
+#include "sim/arena.h"
+#include "sim/err.h"
+#include "tests/results_aid.h"
+
+static const char *const figures[] = {
+    "cost", "utilization", "delta", "jct_cdf", "gantt", "timeline", "sweep"
+};
+#define FIGURES (sizeof figures / sizeof figures[0])
+
+/* Data files are written before gnuplot is asked: enough where it is not
+ * installed. */
+static void draw(const char *dir, const char *format)
+{
+    struct err err = { 0 };
+
+    if (!plot_draw(dir, format, &err) &&
+        strstr(err.text, "gnuplot is not installed") == NULL)
+        fail_msg("%s", err.text);
+}
+
+static void check_text(const char *dir, const char *name, const char *wanted)
+{
+    char *text = results_text(dir, name);
+
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+/* 12.7062047 is Student's t for one degree of freedom; s / sqrt 2 is 1. */
+static void data_of_means_hold_means_and_intervals(void **state)
+{
+    char dir[64];
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    check_text(dir, "plots/cost.dat",
+               "# point policy cost_per_job_usd ci95_low ci95_high cost_usd "
+               "ci95_low ci95_high\n"
+               "1 1 2.1 0.829379526 3.37062047 21 8.29379526 33.7062047\n"
+               "1 2 1.1 -0.170620474 2.37062047 11 -1.70620474 23.7062047\n"
+               "2 1 4.1 2.82937953 5.37062047 41 28.2937953 53.7062047\n"
+               "2 2 2.1 0.829379526 3.37062047 21 8.29379526 33.7062047\n");
+    check_text(dir, "plots/utilization.dat",
+               "# point policy busy tail switch bubble idle_queued idle_empty "
+               "gpu_utilization ci95_low ci95_high (fractions of all GPU "
+               "time)\n"
+               "1 1 0.25 0 0 0.5 0 0.25 0.25 0.25 0.25\n"
+               "1 2 0.5 0 0 0.25 0 0.25 0.5 0.5 0.5\n"
+               "2 1 0.25 0 0 0.5 0 0.25 0.25 0.25 0.25\n"
+               "2 2 0.5 0 0 0.25 0 0.25 0.5 0.5 0.5\n");
+    check_text(dir, "plots/delta.dat",
+               "# point policy metric delta_percent ci95_low ci95_high\n"
+               "1 2 2 -48 -50 -46\n2 2 2 -48 -50 -46\n");
+    results_remove(dir);
+}
+
+static void the_sweep_is_read_from_the_labels_of_points(void **state)
+{
+    char dir[64], *head;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    check_text(dir, "plots/sweep.dat",
+               "# value, then mean ci95_low ci95_high of: cost_per_job_usd "
+               "gpu_utilization jct_mean_s wait_mean_s\n# policy 1\n"
+               " 1 2.1 0.829379526 3.37062047 0.25 0.25 0.25 3600 3600 3600 "
+               "0 0 0\n"
+               " 2 4.1 2.82937953 5.37062047 0.25 0.25 0.25 7200 7200 7200 "
+               "0 0 0\n\n\n# policy 2\n"
+               " 1 1.1 -0.170620474 2.37062047 0.5 0.5 0.5 3600 3600 3600 "
+               "0 0 0\n"
+               " 2 2.1 0.829379526 3.37062047 0.5 0.5 0.5 7200 7200 7200 "
+               "0 0 0\n");
+    head = results_text(dir, "plots/sweep.gp");
+    assert_non_null(strstr(head, "\nswept_key = 'x'\nswept_unit = '/h'\n"
+                                 "swept_span = 1\n"));
+    assert_non_null(strstr(head, "\narray policy[2] = ['first', 'second']\n"));
+    free(head);
+    results_remove(dir);
+}
+
+static void jobs_that_are_not_done_hold_their_curve_down(void **state)
+{
+    char dir[64], *text;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    text = results_text(dir, "plots/jct_cdf.dat");
+    assert_non_null(strstr(text, "# point 1 policy 1\n 100 0\n 100 0.25\n"
+                                 " 100 0.25\n 100 0.5\n 200 0.5\n 200 0.75\n"
+                                 " 200 0.75\n 200 1\n\n\n"
+                                 "# point 1 policy 2\n 200 0\n 200 0.25\n"
+                                 " 200 0.25\n 200 0.5\n 400 0.5\n 400 0.75\n"
+                                 "\n\n# point 2"));
+    free(text);
+    results_remove(dir);
+}
+
+static void intervals_add_up_their_pools(void **state)
+{
+    char dir[64];
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    check_text(dir, "plots/timeline.dat",
+               "# t_s gpus_total gpus_allocated gpus_busy jobs_pending (means "
+               "from t_s to the next)\n"
+               "# policy 1\n 0 8 5 2 0\n 60 8 5 3 1\n\n\n"
+               "# policy 2\n 0 8 5 2 1\n 60 8 5 3 2\n");
+    results_remove(dir);
+}
+
+/* Rows: GPUs 0 and 1 of node 0, 0 of node 1, then node 3, whose GPU 0 never
+ * ran anything but lies below one that did. */
+static void the_gantt_has_a_row_per_gpu_and_boxes_per_run(void **state)
+{
+    char dir[64], *text, *head;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    text = results_text(dir, "plots/gantt.dat");
+    assert_non_null(strstr(text,
+        "# policy 1: between phases\n0 1 10 12 0\n1 2 10 12 0\n2 3 10 12 0\n"
+        "NaN NaN NaN NaN NaN\n\n\n# policy 1: phases\n0 2 0 10 1\n"
+        "2 3 0 10 1\n4 5 5 15 2\n0 2 12 20 1\n2 3 12 20 1\n"
+        "NaN NaN NaN NaN NaN\n\n\n# policy 2: between phases\n"));
+    free(text);
+    head = results_text(dir, "plots/gantt.gp");
+    assert_non_null(strstr(head, "array kind[2] = ['train', 'rollout']\n"));
+    assert_non_null(strstr(head, "node[3] = 'node 3'; node_row[3] = 3\n"
+                                 "node_row[4] = 5\n"));
+    free(head);
+    results_remove(dir);
+}
+
+static void drawing_twice_gives_the_same_data(void **state)
+{
+    char dir[64], name[64], *first[FIGURES];
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    for (size_t f = 0; f < FIGURES; f++) {
+        snprintf(name, sizeof name, "plots/%s.dat", figures[f]);
+        first[f] = results_text(dir, name);
+    }
+    draw(dir, "png");
+    for (size_t f = 0; f < FIGURES; f++) {
+        snprintf(name, sizeof name, "plots/%s.dat", figures[f]);
+        check_text(dir, name, first[f]);
+        free(first[f]);
+    }
+    results_remove(dir);
+}
+
+static uint32_t number_at(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
+           p[3];
+}
+
+/* Its size stands in the first chunk of a PNG (RFC 2083). */
+static void check_png(const char *dir, const char *name)
+{
+    char *bytes = results_text(dir, name);
+
+    assert_memory_equal(bytes, "\x89PNG\r\n\x1a\n", 8);
+    assert_in_range(number_at((unsigned char *)bytes + 16), 1200, 1200);
+    assert_in_range(number_at((unsigned char *)bytes + 20), 300, 2000);
+    free(bytes);
+}
+
+static void need_gnuplot(void)
+{
+    if (!results_gnuplot()) {
+        print_message("gnuplot is not installed: no chart is drawn\n");
+        skip();
+    }
+}
+
+static void every_figure_is_a_png_of_sane_size(void **state)
+{
+    char dir[64], name[64];
+    struct err err = { 0 };
+
+    (void)state;
+    need_gnuplot();
+    results_make(dir, &results_plain);
+    assert_true(plot_draw(dir, "png", &err));
+    for (size_t f = 0; f < FIGURES; f++) {
+        snprintf(name, sizeof name, "plots/%s.png", figures[f]);
+        check_png(dir, name);
+    }
+    assert_false(results_has(dir, "plots/skipped.txt"));
+    results_remove(dir);
+}
+
+static void svg_and_pdf_are_drawn_on_request(void **state)
+{
+    char dir[64], *text;
+    struct err err = { 0 };
+
+    (void)state;
+    need_gnuplot();
+    results_make(dir, &results_plain);
+    assert_true(plot_draw(dir, "svg", &err));
+    assert_true(plot_draw(dir, "pdf", &err));
+    text = results_text(dir, "plots/cost.svg");
+    assert_non_null(strstr(text, "<svg"));
+    free(text);
+    text = results_text(dir, "plots/gantt.pdf");
+    assert_memory_equal(text, "%PDF", 4);
+    free(text);
+    assert_false(results_has(dir, "plots/cost.png"));
+    results_remove(dir);
+}
+
+static void each_figure_is_redrawn_by_gnuplot_alone(void **state)
+{
+    char dir[64], command[160], name[64];
+    struct err err = { 0 };
+
+    (void)state;
+    need_gnuplot();
+    results_make(dir, &results_plain);
+    assert_true(plot_draw(dir, "svg", &err));
+    for (size_t f = 0; f < FIGURES; f++) {
+        snprintf(command, sizeof command,
+                 "cd '%s/plots' && gnuplot %s.gp 2>&1 >/dev/null", dir,
+                 figures[f]);
+        assert_int_equal(system(command), 0);
+        snprintf(name, sizeof name, "plots/%s.png", figures[f]);
+        check_png(dir, name);
+    }
+    results_remove(dir);
+}
+
+static void a_figure_without_its_table_is_skipped_with_a_reason(void **state)
+{
+    char dir[64];
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    results_delete(dir, "phases.csv");
+    results_delete(dir, "compare.csv");
+    draw(dir, "png");
+    check_text(dir, "plots/skipped.txt",
+               "delta: there is no compare.csv\n"
+               "gantt: there is no phases.csv\n");
+    assert_false(results_has(dir, "plots/gantt.gp"));
+    assert_false(results_has(dir, "plots/gantt.dat"));
+    assert_false(results_has(dir, "plots/gantt.png"));
+    assert_true(results_has(dir, "plots/cost.dat"));
+    results_remove(dir);
+}
+
+static void only_listed_figures_are_drawn(void **state)
+{
+    char dir[64];
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    results_write_text(dir, "plots/list.txt", "timeline\n");
+    draw(dir, "png");
+    assert_true(results_has(dir, "plots/timeline.gp"));
+    assert_false(results_has(dir, "plots/cost.gp"));
+    assert_false(results_has(dir, "plots/delta.gp"));
+    results_remove(dir);
+}
+
+static const struct results_names hostile = {
+    { "it's `touch PWNED1` \\", "\"`touch PWNED2`\" %s%n #" },
+    { "a'; system(\"touch PWNED3\"); b='", "<script>x</script> @p {/Bold \t" },
+    "'.system('touch PWNED4').'", "unused"
+};
+
+static void hostile_names_run_nothing(void **state)
+{
+    static const char *const formats[] = { "png", "svg", "pdf" };
+    char dir[64], name[64];
+    struct err err = { 0 };
+
+    (void)state;
+    need_gnuplot();
+    results_make(dir, &hostile);        /* a table has no line feeds */
+    results_write_text(dir, "provenance.json", "{\"experiment\": "
+                       "\"`touch PWNED6`'\\n!touch PWNED6 \\\\ \\u0001 "
+                       "%n\"}\n");
+    for (size_t i = 0; i < 3; i++)
+        if (!plot_draw(dir, formats[i], &err))
+            fail_msg("%s", err.text);
+    for (int i = 1; i <= 6; i++) {
+        snprintf(name, sizeof name, "plots/PWNED%d", i);
+        assert_false(results_has(dir, name));
+        snprintf(name, sizeof name, "PWNED%d", i);
+        assert_false(results_has(dir, name));
+    }
+    check_png(dir, "plots/cost.png");
+    check_png(dir, "plots/gantt.png");
+    results_remove(dir);
+}
+
+static void a_folder_that_cannot_be_written_is_an_error(void **state)
+{
+    char dir[64];
+    struct err err = { 0 };
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "plots", "a file is in the way\n");
+    assert_false(plot_draw(dir, "png", &err));
+    assert_int_equal(err.kind, ERR_IO);
+    results_remove(dir);
+}
+
+static void a_broken_table_is_named_with_its_line(void **state)
+{
+    char dir[64];
+    struct err err = { 0 };
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "jobs.csv",
+                       "point,policy,jct_s,status\nx=1/h,first,ten,done\n");
+    assert_false(plot_draw(dir, "png", &err));
+    assert_int_equal(err.kind, ERR_SYNTAX);
+    assert_string_equal(err.pos.file, dir);
+    assert_non_null(strstr(err.text, "jobs.csv:2: jct_s must be a number"));
+    assert_false(results_has(dir, "plots/jct_cdf.dat"));
+    results_remove(dir);
+}
+
+static void what_gnuplot_complains_of_is_told(void **state)
+{
+    struct arena *arena = arena_new(1 << 12);
+    char dir[64];
+    struct err err = { 0 };
+
+    (void)state;
+    need_gnuplot();
+    results_make(dir, &results_plain);
+    results_write_text(dir, "bad.gp", "print nonsense(1)\n");
+    assert_false(plot_gnuplot(arena, dir, "bad", "png", &err));
+    assert_int_equal(err.kind, ERR_IO);
+    assert_non_null(strstr(err.text, "gnuplot failed: "));
+    assert_non_null(strstr(err.text, "undefined function"));
+    assert_false(results_has(dir, "bad.png"));
+    results_remove(dir);
+    arena_free(arena);
+}
+
+static void without_gnuplot_the_package_is_named(void **state)
+{
+    struct arena *arena = arena_new(1 << 12);
+    char dir[64], *path = strdup(getenv("PATH"));
+    struct err err = { 0 };
+
+    (void)state;
+    results_make(dir, &results_plain);
+    setenv("PATH", dir, 1);
+    assert_false(plot_gnuplot(arena, dir, "cost", "png", &err));
+    setenv("PATH", path, 1);
+    free(path);
+    assert_int_equal(err.kind, ERR_IO);
+    assert_string_equal(err.text, "gnuplot is not installed: no chart drawn");
+    assert_non_null(strstr(err.hint, "gnuplot-nox"));
+    results_remove(dir);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(data_of_means_hold_means_and_intervals),
+        cmocka_unit_test(the_sweep_is_read_from_the_labels_of_points),
+        cmocka_unit_test(jobs_that_are_not_done_hold_their_curve_down),
+        cmocka_unit_test(intervals_add_up_their_pools),
+        cmocka_unit_test(the_gantt_has_a_row_per_gpu_and_boxes_per_run),
+        cmocka_unit_test(drawing_twice_gives_the_same_data),
+        cmocka_unit_test(every_figure_is_a_png_of_sane_size),
+        cmocka_unit_test(svg_and_pdf_are_drawn_on_request),
+        cmocka_unit_test(each_figure_is_redrawn_by_gnuplot_alone),
+        cmocka_unit_test(a_figure_without_its_table_is_skipped_with_a_reason),
+        cmocka_unit_test(only_listed_figures_are_drawn),
+        cmocka_unit_test(hostile_names_run_nothing),
+        cmocka_unit_test(a_folder_that_cannot_be_written_is_an_error),
+        cmocka_unit_test(a_broken_table_is_named_with_its_line),
+        cmocka_unit_test(what_gnuplot_complains_of_is_told),
+        cmocka_unit_test(without_gnuplot_the_package_is_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
