@@ -2,8 +2,11 @@
 /*
  * heap4.c - a plain 4-ary heap with lazy cancelling, and a loop around it.
  *
- * The children of i are 4i + 1 to 4i + 4.  An entry whose generation is not
- * that of its record is dead.
+ * An entry is one number of 128 bits: time (64), rank (3), push number (37),
+ * slot of its record (24), so that comparing two needs no branch.  The root
+ * stands at 3 and the children of i at 4i - 8 to 4i - 5, the four of them in
+ * one cache line; behind the last entry stand four that go after everything.
+ * A record knows the push it was made by; an entry of another one is dead.
  */
 #include "sim/heap4.h"
 
@@ -15,36 +18,55 @@
 #include "sim/arena.h"
 #include "sim/digest.h"
 
-#define RANK_SHIFT 56u
+#define RANK_SHIFT 61u
+#define SLOT_BITS 24u
+#define SLOT_COUNT_MAX (UINT32_C(1) << SLOT_BITS)
+#define PUSH_COUNT_MAX (UINT64_C(1) << (RANK_SHIFT - SLOT_BITS))
 #define NO_SLOT UINT32_MAX
+#define ROOT 3u
+#define FIRST_CHILD(i) (4 * (i) - 8)
+#define PARENT(i) ((i) / 4 + 2)
 
-struct entry {
-    uint64_t time_ns;
-    uint64_t order;             /* rank (8 bits), push number (56 bits) */
-    uint32_t slot, generation;
-};
+__extension__ typedef unsigned __int128 entry;
 
 struct record {
     heap4_fn *fn;
     void *self;
     uint64_t arg;
+    uint64_t order;             /* low half of its entry; 0: free */
     uint32_t generation, next_free;
 };
 
 struct heap4 {
-    struct entry *entry;
-    size_t entry_count, entry_room;
+    entry *entry;
+    size_t end, room;           /* entries stand from ROOT to before end */
     struct record *record;
     uint32_t record_room, free_slot;
     uint64_t push_count, digest;
     int64_t now_ns;
 };
 
+static void grow_entries(struct heap4 *heap)
+{
+    size_t room = heap->room == 0 ? 256 : heap->room * 2;
+    entry *bigger = aligned_alloc(64, room * sizeof *bigger);
+    assert(bigger != NULL);
+    if (heap->room > 0)
+        memcpy(bigger, heap->entry, heap->room * sizeof *bigger);
+    memset(bigger + heap->room, 0xff, (room - heap->room) * sizeof *bigger);
+    free(heap->entry);
+    heap->entry = bigger;
+    heap->room = room;
+}
+
 struct heap4 *heap4_new(void)
 {
     struct heap4 *heap = arena_resize_own(NULL, 1, sizeof *heap);
     memset(heap, 0, sizeof *heap);
     heap->free_slot = NO_SLOT;
+    heap->push_count = 1;
+    heap->end = ROOT;
+    grow_entries(heap);
     return heap;
 }
 
@@ -57,29 +79,15 @@ void heap4_free(struct heap4 *heap)
     free(heap);
 }
 
-/* One compare of 128 bits and no branch: twice as fast as two of 64. */
-static bool before(const struct entry *a, const struct entry *b)
-{
-    __extension__ typedef unsigned __int128 u128;
-    return ((u128)a->time_ns << 64 | a->order) <
-           ((u128)b->time_ns << 64 | b->order);
-}
-
-static void grow_entries(struct heap4 *heap)
-{
-    heap->entry_room = heap->entry_room == 0 ? 256 : heap->entry_room * 2;
-    heap->entry = arena_resize_own(heap->entry, heap->entry_room,
-                                   sizeof *heap->entry);
-}
-
 static void grow_records(struct heap4 *heap)
 {
     uint32_t old = heap->record_room;
     uint32_t room = old == 0 ? 256 : old * 2;
-    assert(room > old);
+    assert(room > old && room <= SLOT_COUNT_MAX);
     heap->record =
         arena_resize_own(heap->record, room, sizeof *heap->record);
     for (uint32_t slot = old; slot < room; slot++) {
+        heap->record[slot].order = 0;
         heap->record[slot].generation = 1;
         heap->record[slot].next_free = slot + 1 < room ? slot + 1 : NO_SLOT;
     }
@@ -87,55 +95,47 @@ static void grow_records(struct heap4 *heap)
     heap->free_slot = old;
 }
 
-static void push_entry(struct heap4 *heap, const struct entry *entry)
+static void push_entry(struct heap4 *heap, entry key)
 {
-    if (heap->entry_count == heap->entry_room)
+    if (heap->end + 4 >= heap->room)
         grow_entries(heap);
-    size_t i = heap->entry_count++;
-    while (i > 0) {
-        size_t parent = (i - 1) / 4;
-        if (!before(entry, &heap->entry[parent]))
-            break;
-        heap->entry[i] = heap->entry[parent];
-        i = parent;
+    size_t i = heap->end++;
+    while (i > ROOT && key < heap->entry[PARENT(i)]) {
+        heap->entry[i] = heap->entry[PARENT(i)];
+        i = PARENT(i);
     }
-    heap->entry[i].time_ns = entry->time_ns;
-    heap->entry[i].order = entry->order;
-    heap->entry[i].slot = entry->slot;
-    heap->entry[i].generation = entry->generation;
+    heap->entry[i] = key;
 }
 
-static size_t least_child(const struct heap4 *heap, size_t first)
+/* Two pairs and then their winners: shorter to wait for than one by one. */
+static inline size_t least_child(const entry *heap, size_t first)
 {
-    size_t end = first + 4;
-    if (end > heap->entry_count)
-        end = heap->entry_count;
-    size_t least = first;
-    for (size_t i = first + 1; i < end; i++)
-        least += (i - least) *
-                 (size_t)before(&heap->entry[i], &heap->entry[least]);
-    return least;
+    size_t a = first + (heap[first + 1] < heap[first]);
+    size_t b = first + 2 + (heap[first + 3] < heap[first + 2]);
+    return heap[b] < heap[a] ? b : a;
 }
 
-static struct entry pop_entry(struct heap4 *heap)
+static entry pop_entry(struct heap4 *heap)
 {
-    assert(heap->entry_count > 0);
-    struct entry top = heap->entry[0];
-    struct entry last = heap->entry[--heap->entry_count];
-    size_t i = 0;
-    while (4 * i + 1 < heap->entry_count) {
-        size_t child = least_child(heap, 4 * i + 1);
-        if (!before(&heap->entry[child], &last))
+    assert(heap->end > ROOT);
+    entry *at = heap->entry, top = at[ROOT], last = at[--heap->end];
+    size_t i = ROOT;
+    at[heap->end] = ~(entry)0;
+    while (FIRST_CHILD(i) < heap->end) {
+        size_t child = least_child(at, FIRST_CHILD(i));
+        if (last <= at[child])
             break;
-        heap->entry[i] = heap->entry[child];
+        at[i] = at[child];
         i = child;
     }
-    heap->entry[i] = last;
+    if (heap->end > ROOT)
+        at[i] = last;
     return top;
 }
 
 static void release(struct heap4 *heap, uint32_t slot)
 {
+    heap->record[slot].order = 0;
     heap->record[slot].generation++;
     heap->record[slot].next_free = heap->free_slot;
     heap->free_slot = slot;
@@ -154,9 +154,10 @@ struct loop_handle heap4_at(struct heap4 *heap, int64_t time_ns,
     record->fn = fn;
     record->self = self;
     record->arg = arg;
-    uint64_t order = (uint64_t)rank << RANK_SHIFT | heap->push_count++;
-    push_entry(heap, &(struct entry){(uint64_t)time_ns, order, slot,
-                                     record->generation});
+    record->order = (uint64_t)rank << RANK_SHIFT |
+                    heap->push_count++ << SLOT_BITS | slot;
+    assert(heap->push_count < PUSH_COUNT_MAX);
+    push_entry(heap, (entry)(uint64_t)time_ns << 64 | record->order);
     return (struct loop_handle){slot, record->generation};
 }
 
@@ -171,15 +172,17 @@ bool heap4_cancel(struct heap4 *heap, struct loop_handle handle)
 
 void heap4_run(struct heap4 *heap, uint64_t event_count)
 {
-    while (event_count > 0 && heap->entry_count > 0) {
-        struct entry entry = pop_entry(heap);
-        struct record record = heap->record[entry.slot];
-        if (record.generation != entry.generation)
+    while (event_count > 0 && heap->end > ROOT) {
+        entry key = pop_entry(heap);
+        uint64_t order = (uint64_t)key;
+        uint32_t slot = (uint32_t)order & (SLOT_COUNT_MAX - 1);
+        struct record record = heap->record[slot];
+        if (record.order != order)
             continue;
-        release(heap, entry.slot);
-        heap->now_ns = (int64_t)entry.time_ns;
-        heap->digest = digest_event(heap->digest, entry.time_ns,
-                                    entry.order >> RANK_SHIFT, record.arg);
+        release(heap, slot);
+        heap->now_ns = (int64_t)(key >> 64);
+        heap->digest = digest_event(heap->digest, (uint64_t)(key >> 64),
+                                    order >> RANK_SHIFT, record.arg);
         event_count--;
         record.fn(heap, record.self, record.arg);
     }
