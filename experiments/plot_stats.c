@@ -59,13 +59,13 @@ enum plot_made plot_make_cost(const struct plot_source *source,
                                             METRIC_COST_PER_JOB);
             struct stats_mean all = mean_of(source, x, t, p, METRIC_COST);
 
-            known += all.count;
+            known += all.count > 0 && all.mean > 0;
             out_printf(sink->data, "%u %u", t + 1, p + 1);
             put_mean(sink->data, job);
             put_mean(sink->data, all);
             out_text(sink->data, "\n");
         }
-    sink->skip = "summary.csv has no cost";
+    sink->skip = "nothing costs anything";
     return known > 0 ? PLOT_MADE : PLOT_SKIPPED;
 }
 

@@ -5,16 +5,18 @@
 heading = 'Cost by policy'
 note = 'The whole cluster is paid for as long as it runs, idle hardware included. '.\
        (seeds > 1 ? "Whiskers: 95% intervals\nof the mean over the seeds (Student's t)." : '')
+below = policies * points > 30          # one panel below the other
+chars = 0
+do for [t = 1:points] { chars = strlen(point_name[t]) > chars ? strlen(point_name[t]) : chars }
+slanted = points * chars > (below ? 110 : 50)
+axis = slanted ? 35 + 3.5 * chars : 35
+body = below ? 2 * (300 + axis) + 35 : 480 + axis
 load 'style.gp'
 
 room = 0.84                                     # of the space of a point
 slot = room / policies
 place(t, p) = t - room / 2 + (p - 0.5) * slot
 few = policies * points <= 15
-chars = 0
-do for [t = 1:points] { chars = strlen(point_name[t]) > chars ? strlen(point_name[t]) : chars }
-slanted = points * chars > 48
-bottom = slanted ? 170 : 110
 
 plot for [p = 1:policies] NaN with boxes fillstyle pattern hatch[nth(p)] \
          linecolor rgb colour[nth(p)] title policy[p]
@@ -33,10 +35,10 @@ do for [t = 1:points] {
 }
 do for [panel = 1:2] {
     mean = panel == 1 ? 3 : 6
-    set lmargin at screen across(panel == 1 ? 100 : 700)
-    set rmargin at screen across(panel == 1 ? 580 : 1180)
-    set tmargin at screen down(175)
-    set bmargin at screen up(bottom)
+    set lmargin at screen across(panel == 1 || below ? 100 : 700)
+    set rmargin at screen across(panel == 1 && !below ? 580 : 1180)
+    set tmargin at screen down(panel == 1 || !below ? top : top + 335 + axis)
+    set bmargin at screen panel == 1 && below ? down(top + 300) : up(foot + axis)
     set title panel == 1 ? 'Cost per job done' : 'Total cost'
     set ylabel panel == 1 ? 'USD per job' : 'USD' offset -0.5, 0
     plot for [p = 1:policies] data \

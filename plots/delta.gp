@@ -2,16 +2,24 @@
 #
 # delta.gp - by how much does each policy differ from the baseline?
 
-columns = points < 3 ? points : 3
-rows = (points + 2) / 3
+shown = points < 6 ? points : 6
+columns = shown < 3 ? shown : 3
+rows = (shown + 2) / 3
 others = policies - 1
-tall = 60 + metrics * (16 * others + 18)
-height = 225 + rows * tall
+band = metrics * (others < 6 ? 14 * others + 20 : 90)
+tall = band + 95                        # with axis, and the next row's title
+body = rows * tall - 20
+entries = others
+entry_chars = 0
+do for [p = 1:policies] {
+    entry_chars = p != baseline && strlen(policy[p]) > entry_chars ? strlen(policy[p]) : entry_chars
+}
 heading = 'Difference to '.policy[baseline].', in percent'
 note = 'Each seed is compared with itself: the same jobs under both policies. Less is better, '.\
        "but for jobs done and GPU\nutilization.".\
        (seeds < 2 ? '' : " Whiskers: 95% intervals of the mean difference; ".\
-        "one across the line of 0 may be chance.")
+        "one across the line of 0 may be chance.").\
+       (shown < points ? sprintf(' The first %d points.', shown) : '')
 load 'style.gp'
 
 left = 170
@@ -36,13 +44,13 @@ do for [m = 1:metrics - 1] {
         linecolor rgb line linewidth 0.7
 }
 set arrow 300 from first 0, graph 0 to first 0, graph 1 nohead linecolor rgb ink linewidth 1.2
-do for [t = 1:points] {
+do for [t = 1:shown] {
     panel_column = (t - 1) % 3
     panel_row = (t - 1) / 3
     set lmargin at screen across(left + panel_column * wide)
     set rmargin at screen across(left + (panel_column + 1) * wide - 30)
-    set tmargin at screen down(150 + panel_row * tall)
-    set bmargin at screen down(150 + (panel_row + 1) * tall - 60)
+    set tmargin at screen down(top + panel_row * tall)
+    set bmargin at screen down(top + panel_row * tall + band)
     set title points > 1 ? point_name[t] : ''
     do for [m = 1:metrics] {
         unset label 100 + m

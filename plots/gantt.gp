@@ -2,8 +2,11 @@
 #
 # gantt.gp - what does every GPU do, for a while, under two policies?
 
-height = 350 + rows * (rows < 24 ? 20 : rows < 72 ? 9.5 : 6)
-height = height < 520 ? 520 : height
+band = rows * (rows < 24 ? 20 : rows < 72 ? 9.5 : 6)
+band = band < 260 ? 260 : band
+body = band + 70
+entries = kinds + 1
+entry_chars = 29
 heading = 'What every GPU does'
 note = 'One row per GPU, one trial: seed '.sprintf('%d', seed).\
        (points > 1 ? ', '.point_name[1] : '').\
@@ -43,8 +46,8 @@ do for [n = 1:nodes] {
 do for [panel = 1:sides] {
     set lmargin at screen across(panel == 1 ? 95 : 655)
     set rmargin at screen across(panel == sides ? width - 25 : 630)
-    set tmargin at screen down(165)
-    set bmargin at screen up(125)
+    set tmargin at screen down(top)
+    set bmargin at screen down(top + band)
     set title policy[panel == 1 ? left : right]
     if (panel == 2) { unset label }
     plot data index 2 * panel - 2 using ($3 / time_unit):1:($3 / time_unit):($4 / time_unit):1:2 \

@@ -2,16 +2,19 @@
 #
 # jct_cdf.gp - how long do jobs take under each policy, the slow ones too?
 
-columns = points < 3 ? points : 3
-rows = (points + 2) / 3
-height = 260 + rows * (points == 1 ? 460 : 380)
+shown = points < 12 ? points : 12
+columns = shown < 3 ? shown : 3
+rows = (shown + 2) / 3
+band = shown == 1 ? 440 : 340
+tall = band + 100                       # with axis, and the next row's title
+body = rows * tall - 20
 heading = 'Job completion time (submission to end)'
 note = 'All seeds together. A curve further left is better; '.\
-       'jobs that were not done hold it below 100%.'
+       'jobs that were not done hold it below 100%.'.\
+       (shown < points ? sprintf(' The first %d points.', shown) : '')
 load 'style.gp'
 
 wide = (width - 90.) / columns
-tall = (height - 220.) / rows
 
 plot for [p = 1:policies] NaN with lines linewidth 2.2 dashtype dash[nth(p)] \
          linecolor rgb colour[nth(p)] title policy[p]
@@ -24,13 +27,13 @@ set xlabel 'JCT, '.time_name.' (logarithmic)'
 set format x '%g'
 ratio = jct_high / jct_low
 if (ratio < 200) { set xtics add (0.2, 0.5, 2, 5, 20, 50) }
-do for [t = 1:points] {
+do for [t = 1:shown] {
     panel_column = (t - 1) % 3
     panel_row = (t - 1) / 3
     set lmargin at screen across(80 + panel_column * wide)
     set rmargin at screen across(80 + (panel_column + 1) * wide - 40)
-    set tmargin at screen down(150 + panel_row * tall)
-    set bmargin at screen down(150 + (panel_row + 1) * tall - 60)
+    set tmargin at screen down(top + panel_row * tall)
+    set bmargin at screen down(top + panel_row * tall + band)
     set title points > 1 ? point_name[t] : ''
     set ylabel panel_column == 0 ? 'jobs done, percent' : '' offset 1, 0
     plot for [p = 1:policies] data index (t - 1) * policies + p - 1 \

@@ -5,12 +5,24 @@
 # Colours are Okabe and Ito's (Color Universal Design, 2008), told apart with
 # any colour vision; dashes, points and hatching tell them apart in grey.
 # Two sizes of letters, large and normal.  Before it is loaded, a figure sets
-# heading, note (under the figure), and height; nothing here depends on data.
+# heading, note (under the figure), body (pixels between legend and note), and
+# entries and entry_chars where its legend is not the list of policies.
 
 if (!exists('format')) format = 'png'
 if (!exists('file')) file = figure.'.'.format
 if (!exists('width')) width = 1200
-if (!exists('height')) height = 780
+
+most(a, b) = a > b ? a : b
+policy_chars = 0
+do for [p = 1:policies] { policy_chars = most(policy_chars, strlen(policy[p])) }
+if (!exists('entries')) { entries = policies; entry_chars = policy_chars }
+
+# As gnuplot lays the legend out: columns as wide as the widest entry.
+legend_columns = most(1, int((width - 48) / ((entry_chars + 6.3) * 9.6)))
+legend_rows = (entries + legend_columns - 1) / legend_columns
+top = 131 + 19 * legend_rows        # of the panels
+foot = 75
+if (!exists('height')) height = top + body + foot
 
 set encoding utf8
 if (format eq 'png') {

@@ -2,7 +2,7 @@
 #
 # sweep.gp - how does each policy take to the value that was swept?
 
-height = 1000
+body = 760
 heading = 'By '.swept_key
 note = seeds > 1 ? "Means over the seeds; whiskers: 95% intervals (Student's t)." : ''
 load 'style.gp'
@@ -28,8 +28,8 @@ do for [m = 1:4] {
     panel_row = (m - 1) / 2
     set lmargin at screen across(panel_column == 0 ? 95 : 700)
     set rmargin at screen across(panel_column == 0 ? 580 : width - 25)
-    set tmargin at screen down(150 + panel_row * 400)
-    set bmargin at screen down(150 + panel_row * 400 + 300)
+    set tmargin at screen down(top + panel_row * 400)
+    set bmargin at screen down(top + panel_row * 400 + 300)
     set title what[m]
     set ylabel unit_of[m] offset -0.5, 0
     mean = 3 * m - 1

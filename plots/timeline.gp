@@ -3,7 +3,9 @@
 # timeline.gp - how full is the cluster over time, and does anybody wait?
 
 shown = policies < 6 ? policies : 6
-height = 270 + shown * 125 + 150
+body = shown * 125 + 200
+entries = 3
+entry_chars = 23
 heading = 'GPUs leased and at work over time'
 note = 'One trial: seed '.sprintf('%d', seed).(points > 1 ? ', '.point_name[1] : '').\
        '. What lies between the two areas is leased but not at work.'.\
@@ -20,10 +22,10 @@ set ytics gpus / 2.
 set format y '%.10g'
 set format x ''
 set lmargin at screen across(90)
-set rmargin at screen across(width - 160)
+set rmargin at screen across(width - 80 - 8.6 * policy_chars)
 do for [p = 1:shown] {
-    set tmargin at screen down(130 + (p - 1) * 125)
-    set bmargin at screen down(130 + p * 125 - 18)
+    set tmargin at screen down(top - 20 + (p - 1) * 125)
+    set bmargin at screen down(top - 20 + p * 125 - 18)
     set label 10 policy[p] at graph 1.01, graph 0.5 left textcolor rgb ink
     set ylabel 'GPUs' offset 0.5, 0
     plot data index p - 1 using ($1 / time_unit):3 with fillsteps fillcolor rgb '#A6CEE3' \
@@ -34,8 +36,8 @@ do for [p = 1:shown] {
              linecolor rgb ink notitle
 }
 unset label 10
-set tmargin at screen down(130 + shown * 125 + 8)
-set bmargin at screen up(125)
+set tmargin at screen down(top - 20 + shown * 125 + 8)
+set bmargin at screen up(foot + 55)
 set key at graph 1.01, graph 1 left top vertical Left reverse maxrows 12 samplen 2.6
 set yrange [0 : most_pending > 0 ? most_pending * 1.1 : 1]
 set ytics autofreq

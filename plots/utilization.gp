@@ -2,26 +2,28 @@
 #
 # utilization.gp - where does GPU time go under each policy?
 
-columns = points < 3 ? points : 3
-rows = (points + 2) / 3
-band = 52 * policies + 60
-height = 245 + rows * (band > 420 ? 420 : band)
+shown = points < 12 ? points : 12
+columns = shown < 3 ? shown : 3
+rows = (shown + 2) / 3
+band = policies < 8 ? 52 * policies : 400
+tall = band + 95                        # with axis, and the next row's title
+body = rows * tall - 20
+entries = 6
+entry_chars = 19
 heading = 'Where GPU time goes'
 note = 'Share of all GPU time of the cluster, mean over the seeds. '.\
        'Tail: generating, the other responses are done. Switch: loading, starting, saving.'."\n".\
        'Bubble: leased, but waiting for another phase. '.\
        'Diamond: what GPUs really do (gpu_utilization)'.\
-       (seeds > 1 ? ', with its 95% interval.' : '.')
+       (seeds > 1 ? ', with its 95% interval.' : '.').\
+       (shown < points ? sprintf(' The first %d points.', shown) : '')
 load 'style.gp'
 
 array cause[6] = ['busy', 'tail', 'switch', 'bubble', 'idle, asks wait', 'idle, nothing waits']
 array tint[6] = ['#0072B2', '#56B4E9', '#CC79A7', '#E69F00', '#D55E00', '#DDDDDD']
 array fill[6] = [3, 5, 1, 3, 4, 3]
-chars = 0
-do for [p = 1:policies] { chars = strlen(policy[p]) > chars ? strlen(policy[p]) : chars }
-left = 40 + 9.5 * chars
+left = 40 + 9.5 * policy_chars
 wide = (width - left - 30.) / columns
-tall = (height - 235.) / rows
 before(c) = c == 1 ? 0 : sum [k = 3:c + 1] column(k)
 
 plot for [c = 1:6] NaN with boxes fillstyle pattern fill[c] linecolor rgb tint[c] title cause[c]
@@ -31,13 +33,13 @@ set yrange [policies + 0.6:0.4]
 set xtics 20
 set grid noytics xtics
 unset ytics
-do for [t = 1:points] {
+do for [t = 1:shown] {
     panel_column = (t - 1) % 3
     panel_row = (t - 1) / 3
     set lmargin at screen across(left + panel_column * wide)
     set rmargin at screen across(left + (panel_column + 1) * wide - 26)
-    set tmargin at screen down(165 + panel_row * tall)
-    set bmargin at screen down(165 + (panel_row + 1) * tall - 65)
+    set tmargin at screen down(top + panel_row * tall)
+    set bmargin at screen down(top + panel_row * tall + band)
     set title points > 1 ? point_name[t] : ''
     set xlabel 'percent of GPU time' offset 0, 0.3
     do for [p = 1:policies] {
