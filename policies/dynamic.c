@@ -6,7 +6,8 @@
  * For every waiting phase, by priority and then by the age of its job, the
  * policy compares when it would be over: on the lease it still holds, in its
  * own pool, in any pool (thrown-out idle leases are charged what they lose),
- * with more GPUs if nobody else waits, or by waiting for its own pool.  The
+ * with more GPUs if nobody else waits, or by waiting for its own pool.  Idle
+ * leases are left alone for a while where switching is dear.  The
  * forecast contains the links that weights and gradients cross, so bandwidth
  * enters the decision.  Needs good forecasts; switches cost GPU time.
  */
@@ -68,17 +69,44 @@ static void dynamic_consider(const struct dynamic *dynamic,
     best->held = false;
 }
 
+/* Asks again when the next idle lease will have been idle for so long. */
+static void dynamic_come_back(struct cs_host *host, int64_t idle_ns)
+{
+    int64_t now = cs_now_ns(host);
+
+    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
+        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
+        if (lease->state == CS_LEASE_IDLE &&
+            lease->idle_since_ns + idle_ns > now)
+            cs_wake_at(host, lease->idle_since_ns + idle_ns);
+    }
+}
+
 /* On free GPUs, then on those of idle leases too: a search that may take idle
- * ones does not prefer the free, and nobody is thrown out for nothing. */
+ * ones does not prefer the free, and nobody is thrown out for nothing.  Where
+ * switching costs more than the phase itself, a lease is thrown out only when
+ * it has been idle for the difference: whoever comes back sooner finds it (as
+ * who rents skis until renting has cost as much as buying, Karlin et al.
+ * 1988).  So dear switches are seldom, and no lease is safe for ever. */
 static void dynamic_consider_both(const struct dynamic *dynamic,
                                   struct cs_host *host, struct ask_id ask,
                                   struct cs_want want,
                                   struct dynamic_choice *best)
 {
+    struct cs_forecast f;
+
     want.take_idle = false;
     dynamic_consider(dynamic, host, ask, want, best);
     want.take_idle = true;
+    if (!cs_forecast(host, ask, &want, &f))
+        return;
+    double rest_s =
+        dynamic->gain_min * (f.switch_s + f.evict_s) - f.run_s;
+    if (rest_s > 0)
+        want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
     dynamic_consider(dynamic, host, ask, want, best);
+    if (!best->found)
+        dynamic_come_back(host, want.idle_ns);
 }
 
 static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
@@ -102,10 +130,9 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
         return best;
     want.pool_mask = 0;
     dynamic_consider_both(dynamic, host, ask, want, &best);
-    want.take_idle = true;
     if (cs_pending_count(host) == 1 && role->gpus_max > pub->gpus) {
         want.gpus = role->gpus_max;
-        dynamic_consider(dynamic, host, ask, want, &best);
+        dynamic_consider_both(dynamic, host, ask, want, &best);
     }
     return best;
 }

@@ -19,12 +19,13 @@
 #include "sim/clock.h"
 
 /* Idle leases count as free: per node, what they hold. */
-static void collect_idle(struct cs_host *host)
+static void collect_idle(struct cs_host *host, int64_t idle_ns)
 {
     memset(host->extra, 0, host->spec->node_count * sizeof *host->extra);
     for (uint32_t i = 0; i < host->helds; i++) {
         const struct host_lease_slot *lease = &host->lease[host->held[i]];
-        if (lease->pub.state != CS_LEASE_IDLE || lease->leaving)
+        if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
+            host_now(host) - lease->pub.idle_since_ns < idle_ns)
             continue;
         for (uint32_t s = 0; s < lease->pub.placement.share_count; s++) {
             const struct share *share = &lease->pub.placement.share[s];
@@ -43,7 +44,7 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
     struct fit_want fit = host_fit_want(host, job, role, want);
 
     if (want->take_idle) {
-        collect_idle(host);
+        collect_idle(host, want->idle_ns);
         fit.extra = host->extra;
     }
     return fit_find(host->cluster, host->rules->placement, &fit,

@@ -109,6 +109,7 @@ struct cs_want {
     uint32_t gpus;              /* 0: as asked */
     uint32_t pool_mask;         /* bit p: pool p; 0: as asked */
     bool take_idle;             /* idle leases count as free */
+    int64_t idle_ns;            /* ... those that have been idle so long */
 };
 
 /* What a start would bring and cost, by the laws that rule the simulation

@@ -167,6 +167,8 @@ static void chaos_ask(struct cs_host *host, struct ask_id ask)
         want.pool_mask = (uint32_t)(cs_random(host) * 8);
     if (cs_random(host) < 0.3)
         want.gpus = 1u << (uint32_t)(cs_random(host) * 4);
+    if (cs_random(host) < 0.3)
+        want.idle_ns = (int64_t)(cs_random(host) * 20e9);
 
     if (cs_forecast(host, ask, &want, &f)) {
         assert_true(f.run_s >= 0 && f.switch_s >= 0 && f.evict_s >= 0);

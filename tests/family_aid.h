@@ -13,8 +13,10 @@
 #include "workloads/source.h"
 
 #define FAMILY_ROLES \
-    "rollout: {gpus: 8, min: 4, max: 16, types: [l40s, a100-80]}, " \
-    "train: {gpus: 8, min: 4, max: 16, types: [a100-80, l40s]}, " \
+    "rollout: {gpus: 8, min: 4, max: 16, types: [l40s, a100-80], " \
+    "start: %s}, " \
+    "train: {gpus: 8, min: 4, max: 16, types: [a100-80, l40s], " \
+    "start: %s}, " \
     "data: {cores: 8, pool: cpu}"
 #define FAMILY_DPO \
     "{recipe: dpo, name: dpo, model: qwen2.5-7b, method: lora, " \
@@ -32,10 +34,11 @@
     "static, dynamic, hybrid, learned, random, fcfs, " \
     "{policy: fcfs, name: skip, blocking: skip}"
 
-/* arrival: as in a workload file; jobs of both kinds. */
-static inline bool family_open(struct world *world, const char *arrival,
-                               uint32_t jobs, uint32_t seeds,
-                               const char *policies)
+/* arrival: as in a workload file; jobs of both kinds.  start: what a role
+ * that comes back has to do, `wake` or `process`. */
+static inline bool family_open_start(struct world *world, const char *arrival,
+                                     uint32_t jobs, uint32_t seeds,
+                                     const char *policies, const char *start)
 {
     char text[4096], here[512];
 
@@ -43,14 +46,21 @@ static inline bool family_open(struct world *world, const char *arrival,
     int n = snprintf(text, sizeof text,
                      "experiment: family\nseeds: %u\nuntil: drained\n"
                      "cluster: %s/models/clusters/mixed_64.yaml\n"
-                     "workload: {arrival: %s, jobs: %u, mix: [%s, %s]}\n"
-                     "policies: [%s]\n", seeds, here, arrival, jobs,
-                     FAMILY_DPO, FAMILY_GRPO, policies);
+                     "workload: {arrival: %s, jobs: %u, mix: [" FAMILY_DPO
+                     ", " FAMILY_GRPO "]}\npolicies: [%s]\n", seeds, here,
+                     arrival, jobs, start, start, start, start, policies);
     assert(n > 0 && (size_t)n < sizeof text);
     if (world_open(world, text))
         return true;
     fprintf(stderr, "%s\n", world->err.text);
     return false;
+}
+
+static inline bool family_open(struct world *world, const char *arrival,
+                               uint32_t jobs, uint32_t seeds,
+                               const char *policies)
+{
+    return family_open_start(world, arrival, jobs, seeds, policies, "wake");
 }
 
 /* One trial with all its tables, kept as text with header lines. */

@@ -246,7 +246,24 @@ static uint32_t most_foreign(const struct family_run *run)
     return most;
 }
 
-static void hybrid_never_lends_its_reserve(void **state)
+/* Phases that go on, by decision, on a lease in the pool of another role. */
+static uint32_t foreign_goes_on(const struct family_run *run)
+{
+    struct rows rows = rows_of(run->decisions);
+    uint32_t count = 0;
+    char role[256];
+
+    while (rows_next(&rows)) {
+        uint32_t node = (uint32_t)rows_number(&rows, "placement");
+        bool train_pool = node >= TRAIN_FIRST && node < TRAIN_END;
+        rows_text(&rows, "role", role);
+        if (rows_are(&rows, "action", "continue") && node < TRAIN_END)
+            count += strcmp(role, train_pool ? "rollout" : "train") == 0;
+    }
+    return count;
+}
+
+static void hybrid_never_lends_its_reserve_and_takes_all_back(void **state)
 {
     static const uint32_t allowed[] = { 32, 24, 16, 0 };
     struct world world = { 0 };
@@ -263,6 +280,7 @@ static void hybrid_never_lends_its_reserve(void **state)
         assert_true(most_foreign(&run) <= allowed[t]);
         if (t == 0)             /* or the rest would say nothing */
             assert_true(most_foreign(&run) > allowed[2]);
+        assert_true(foreign_goes_on(&run) == 0);
         family_drop(&run);
     }
     world_close(&world);
@@ -290,6 +308,27 @@ static void dearer_switches_make_dynamic_move_less(void **state)
     assert_true(moves[2] <= moves[1]);
     assert_true(moves[2] < moves[0]);
     world_close(&world);
+}
+
+static void slow_starts_make_dynamic_move_less(void **state)
+{
+    static const char *const start[] = { "wake", "process" };
+    uint32_t moves[2] = { 0 };
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct world world = { 0 };
+        struct family_run run;
+        assert_true(family_open_start(&world, BUSY_ARRIVAL, JOBS, 3,
+                                      "dynamic", start[k]));
+        for (uint32_t t = 0; t < 3; t++) {
+            must_run(&world, t, &run);
+            moves[k] += count_moves(&run);
+            family_drop(&run);
+        }
+        world_close(&world);
+    }
+    assert_true(moves[1] < moves[0]);
 }
 
 /* One node whose two roles take turns on the same eight GPUs. */
@@ -526,8 +565,9 @@ int main(void)
         cmocka_unit_test(a_phase_names_the_gpus_of_its_own_lease),
         cmocka_unit_test(static_decides_once_a_job_and_never_moves_a_role),
         cmocka_unit_test(dynamic_stays_at_home_unless_it_may_lend),
-        cmocka_unit_test(hybrid_never_lends_its_reserve),
+        cmocka_unit_test(hybrid_never_lends_its_reserve_and_takes_all_back),
         cmocka_unit_test(dearer_switches_make_dynamic_move_less),
+        cmocka_unit_test(slow_starts_make_dynamic_move_less),
         cmocka_unit_test(a_take_over_pays_for_saving_what_it_throws_out),
         cmocka_unit_test(two_idle_leases_stay_where_nobody_wants_them),
         cmocka_unit_test(nobody_is_thrown_out_while_there_is_room),
