@@ -61,15 +61,18 @@ int64_t clock_ns_for_work(double work, double work_per_s)
     if (s >= S_LIMIT)
         return CLOCK_NEVER_NS;
 
-    double whole_s = floor(s);
-    double rest_ns = (s - whole_s) * 1e9;
+    /* Conversion to a whole number is a floor here, and no call. */
+    int64_t whole_s = (int64_t)s;
+    double rest_ns = (s - (double)whole_s) * 1e9;
     double noise_ns = s * 1e9 * (4.0 * DBL_EPSILON / 2.0);
-    double nearest_ns = floor(rest_ns + 0.5);
-    double up_ns = ceil(rest_ns);
-    if (rest_ns - nearest_ns <= noise_ns)
+    int64_t nearest_ns = (int64_t)(rest_ns + 0.5);
+    int64_t up_ns = (int64_t)rest_ns;
+    if ((double)up_ns < rest_ns)
+        up_ns++;
+    if (rest_ns - (double)nearest_ns <= noise_ns)
         up_ns = nearest_ns;
-    assert(up_ns >= 0.0 && up_ns <= 1e9);
-    return (int64_t)whole_s * CLOCK_NS_PER_S + (int64_t)up_ns;
+    assert(up_ns >= 0 && up_ns <= CLOCK_NS_PER_S);
+    return whole_s * CLOCK_NS_PER_S + up_ns;
 }
 
 size_t clock_format_s(int64_t ns, char *out, size_t out_bytes)

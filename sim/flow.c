@@ -93,6 +93,16 @@ static void area_settle(struct flow_net *net, uint32_t link)
     net->link[link].since_ns = now_ns;
 }
 
+/* Before the load of any link may change that was just solved. */
+static void solved_areas_settle(struct flow_net *net)
+{
+    const struct share_list *set_link = &net->share.set_link;
+    uint32_t i;
+
+    for (i = 0; i < set_link->count; i++)
+        area_settle(net, set_link->item[i]);
+}
+
 static void flow_areas_settle(struct flow_net *net, uint32_t slot)
 {
     const struct share_flow *shared = &net->share.flow[slot];
@@ -170,13 +180,12 @@ static void finish_move(struct flow_net *net, uint32_t slot)
                                on_finish, net, slot);
 }
 
-/* Puts the solved rate of one flow in force from now on. */
+/* Puts the solved rate of one flow in force from now on; the areas of its
+ * links are settled. */
 static void rate_change(struct flow_net *net, uint32_t slot)
 {
     struct flow *flow = &net->flow[slot];
 
-    if (net->share.flow[slot].use_count > 0)
-        flow_areas_settle(net, slot);
     flow->left = left_now(net, slot);
     flow->since_ns = loop_now_ns(net->loop);
     share_commit(&net->share, slot);
@@ -193,6 +202,7 @@ static void settle(struct flow_net *net)
     if (!share_is_dirty(share))
         return;
     share_solve(share);
+    solved_areas_settle(net);
     for (i = 0; i < share->set.count; i++) {
         const struct share_flow *shared = &share->flow[share->set.item[i]];
 

@@ -303,10 +303,12 @@ void share_commit(struct share *share, uint32_t slot)
 
     assert(flow->live && flow->next >= 0 && isfinite(flow->next));
     for (k = 0; k < flow->use_count; k++) {
-        struct share_sum *load = &share->link[use[k].link].load;
+        struct share_link *link = &share->link[use[k].link];
+        struct share_sum load = link->load;
 
-        share_sum_add(load, flow->next * use[k].per_unit);
-        share_sum_add(load, -(flow->rate * use[k].per_unit));
+        share_sum_add(&load, flow->next * use[k].per_unit);
+        share_sum_add(&load, -(flow->rate * use[k].per_unit));
+        link->load = load;
     }
     flow->rate = flow->next;
 }
@@ -819,14 +821,27 @@ static void unmark(struct share *share)
     share->dirty_flow.count = 0;
 }
 
+/* Of this much, filling all costs less than looking for small components. */
+static bool most_is_dirty(const struct share *share)
+{
+    return share->dirty_flow.count + share->dirty_link.count >
+           (share->flow_count + share->link_count) / ALL_PART;
+}
+
 void share_solve(struct share *share)
 {
     share->set.count = 0;
     share->set_link.count = 0;
-    solve_each_small(share);
-    if (share->large_link.count > 0) {
-        large_forget(share);
-        solve_large(share);
+    if (most_is_dirty(share)) {
+        part_begin(share);
+        choose_all(share);
+        fill(share, true);
+    } else {
+        solve_each_small(share);
+        if (share->large_link.count > 0) {
+            large_forget(share);
+            solve_large(share);
+        }
     }
     unmark(share);
     assert(!share_is_dirty(share));
