@@ -150,6 +150,8 @@ static bool make(struct drawing *d, unsigned f, struct err *err)
     }
     out_abandon(sink.head);
     out_abandon(sink.data);
+    if (!ok)
+        plot_keep_err(err, source.dir);
     arena_free(source.arena);
     return ok;
 }

@@ -47,7 +47,7 @@ do for [panel = 1:2] {
              notitle, \
          data using (few ? place($1, $2) : NaN):(column(mean + 2) > 0 ? column(mean + 2) \
              : column(mean)):(sprintf(column(mean) < 100 ? '%.3g' : '%.0f', column(mean))) \
-             with labels offset 0, 0.7 font ',10' textcolor rgb ink notitle, \
+             with labels offset 0, 0.7 font small textcolor rgb ink notitle, \
          data using (place($1, $2)):(column(mean + 1)):(0):(column(mean + 2) - column(mean + 1)) \
              with vectors heads size graph 0.008, 90 linewidth 1.6 linecolor rgb 'black' notitle
 }

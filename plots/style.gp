@@ -4,9 +4,11 @@
 #
 # Colours are Okabe and Ito's (Color Universal Design, 2008), told apart with
 # any colour vision; dashes, points and hatching tell them apart in grey.
-# Two sizes of letters, large and normal.  Before it is loaded, a figure sets
-# heading, note (under the figure), body (pixels between legend and note), and
-# entries and entry_chars where its legend is not the list of policies.
+# Letters: large for the heading, normal, small for values at bars.
+#
+# Before it is loaded, a figure sets heading, note (under the figure), body
+# (pixels between legend and note), and entries and entry_chars where its
+# legend is not the list of policies.
 
 if (!exists('format')) format = 'png'
 if (!exists('file')) file = figure.'.'.format
@@ -29,16 +31,19 @@ if (format eq 'png') {
     eval sprintf("set terminal pngcairo noenhanced size %d,%d font 'DejaVu Sans,12' ".\
                  "linewidth 1.3", width, height)
     large = 'DejaVu Sans Bold,17'
+    small = 'DejaVu Sans,10'
 }
 if (format eq 'svg') {
     eval sprintf("set terminal svg noenhanced size %d,%d font 'DejaVu Sans,16' ".\
                  "linewidth 1.3 background 'white'", width, height)
     large = 'DejaVu Sans,22'
+    small = 'DejaVu Sans,13'
 }
 if (format eq 'pdf') {
     eval sprintf("set terminal pdfcairo noenhanced size %.2fin,%.2fin font 'DejaVu Sans,9' ".\
                  "linewidth 1.3", width / 120., height / 120.)
     large = 'DejaVu Sans Bold,13'
+    small = 'DejaVu Sans,7.5'
 }
 set output file
 
@@ -68,7 +73,7 @@ set label 3 note at screen across(24), screen up(46) textcolor rgb pale
 
 set style fill solid 1.0
 set bars 0.6
-set title font ',12' textcolor rgb ink offset 0,-0.3
+set title textcolor rgb ink offset 0,-0.3
 
 # A page: heading and legend in a strip along the top (the figure's first
 # plot, of nothing but titles), then, after `eval panels`, its panels.

@@ -37,7 +37,7 @@ do for [t = 1:shown] {
     panel_column = (t - 1) % 3
     panel_row = (t - 1) / 3
     set lmargin at screen across(left + panel_column * wide)
-    set rmargin at screen across(left + (panel_column + 1) * wide - 26)
+    set rmargin at screen across(left + (panel_column + 1) * wide - 36)
     set tmargin at screen down(top + panel_row * tall)
     set bmargin at screen down(top + panel_row * tall + band)
     set title points > 1 ? point_name[t] : ''
