@@ -36,8 +36,8 @@ static const char style[] =
     "figure img{max-width:100%;height:auto;border:1px solid #ddd}\n"
     "code{font-size:14px;overflow-wrap:anywhere}\n"
     "@media print{body{font-size:11pt}main{max-width:none;padding:0}"
-    "table{font-size:9pt}th,td{padding:2px 5px}h2,h3{break-after:avoid}"
-    "figure,tr{break-inside:avoid}a{color:inherit;text-decoration:none}}\n";
+    "table{font-size:9pt}th,td{padding:2px 5px}h2,h3,h4{break-after:avoid}"
+    "figure,table{break-inside:avoid}a{color:inherit;text-decoration:none}}\n";
 
 void html_begin(struct out *out, const char *title)
 {

@@ -16,10 +16,10 @@ note = 'One row per GPU, one trial: seed '.sprintf('%d', seed).\
        (rows_left_out ? sprintf(' %d more GPUs not shown.', rows_left_out) : '')
 load 'style.gp'
 
-known = 'rollout train sync reward checkpoint load infer serve preprocess validate'
-array tint[10] = ['#56B4E9', '#0072B2', '#D55E00', '#009E73', '#000000', \
-                  '#CC79A7', '#E69F00', '#E69F00', '#F0E442', '#CC79A7']
-which(name) = sum [k = 1:10] (word(known, k) eq name ? k : 0)
+known = 'rollout train reference sync reward checkpoint load infer serve preprocess validate'
+array tint[11] = ['#56B4E9', '#0072B2', '#000000', '#D55E00', '#009E73', '#F0E442', \
+                  '#CC79A7', '#E69F00', '#E69F00', '#009E73', '#CC79A7']
+which(name) = sum [k = 1:11] (word(known, k) eq name ? k : 0)
 shade(k) = which(kind[k]) ? tint[which(kind[k])] : colour[nth(k)]
 sides = right ? 2 : 1
 
