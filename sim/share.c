@@ -345,31 +345,31 @@ static inline uint32_t key_id(share_key key)
     return (uint32_t)key;
 }
 
-/* The least of the children first .. first + 3; the heap ends in four keys
- * that are greater than any. */
-static inline uint32_t least_child(const share_key *heap, uint32_t first)
+/* The least of four; the heap ends in four keys that are greater than any. */
+static inline share_key *least_child(share_key *child)
 {
-    uint32_t a = first + (heap[first + 1] < heap[first]);
-    uint32_t b = first + 2 + (heap[first + 3] < heap[first + 2]);
+    share_key *a = child + (child[1] < child[0]);
+    share_key *b = child + 2 + (child[3] < child[2]);
 
-    return heap[b] < heap[a] ? b : a;
+    return *b < *a ? b : a;
 }
 
 static inline void heap_sink(struct share *share, uint32_t hole)
 {
     share_key *heap = share->heap;
     share_key key = heap[hole];
-    uint32_t count = share->heap_count;
-    uint32_t first, child;
+    size_t count = share->heap_count;
+    size_t at = hole, first;
+    share_key *child;
 
-    while ((first = 4 * hole + 1) < count) {
-        child = least_child(heap, first);
-        if (heap[child] > key)
+    while ((first = 4 * at + 1) < count) {
+        child = least_child(heap + first);
+        if (*child > key)
             break;
-        heap[hole] = heap[child];
-        hole = child;
+        heap[at] = *child;
+        at = (size_t)(child - heap);
     }
-    heap[hole] = key;
+    heap[at] = key;
 }
 
 static void heap_append(struct share *share, share_key key)
