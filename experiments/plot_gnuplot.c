@@ -2,7 +2,7 @@
 /*
  * plot_gnuplot.c - fork, exec, and listen to what the program complains of.
  *
- * One line of its stderr is kept; all is read, so that it never waits for us.
+ * One line of its stderr is kept; all of it is read, so that it never waits.
  * The chart is drawn beside and renamed.
  */
 #include "experiments/plot_gnuplot.h"
@@ -129,7 +129,8 @@ bool plot_gnuplot(struct arena *arena, const char *dir, const char *name,
                  "`clustersim plot` on the folder.");
     } else {
         err_set(err, ERR_IO, pos, "gnuplot failed: %s",
-                complaint.line[0] != '\0' ? complaint.line : "it did not say why");
+                complaint.line[0] != '\0' ? complaint.line
+                                          : "it did not say why");
     }
     (void)unlink(part);
     return false;
