@@ -352,6 +352,22 @@ static enum cs_verdict refuse(struct cs_host *host, enum host_action action,
 
 static const struct job_id no_job = { ID_NONE };
 
+/* Until its phase has started, a lease for a phase ends when it is loaded and
+ * the phase has run. */
+static void expect(struct cs_host *host, const struct cs_ask *ask,
+                   uint32_t lease)
+{
+    struct host_lease_slot *slot = &host->lease[lease];
+
+    if (ask->role == CS_ALL_ROLES || slot->pub.state != CS_LEASE_LOADING)
+        return;
+    double s = run_s(host, ask, &slot->gang) +
+               host_switch_s(host, host_job_slot(host, ask->job.i),
+                             slot->pub.role, &slot->pub.placement,
+                             &slot->gang);
+    slot->pub.expected_end_ns = host_now(host) + clock_ns_for_work(s, 1.0);
+}
+
 /* An ask for one role: on a new lease, thrown out of the old if it had one. */
 static enum cs_verdict start_role(struct cs_host *host, struct ask_id id,
                                   const struct cs_want *want)
@@ -377,7 +393,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct ask_id id,
     if (ask.held.i != ID_NONE && host->lease[ask.held.i].live)
         host_drop(host, ask.held.i);
     answer(host, HOST_START, ask.job, role, CS_DONE, &place);
-    host_grant(host, ask.job.i, role, &place);
+    expect(host, &ask, host_grant(host, ask.job.i, role, &place));
     return CS_DONE;
 }
 

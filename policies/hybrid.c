@@ -52,15 +52,33 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
     return mask;
 }
 
+/* In place of idle leases.  Where switching costs more than the phase, only of
+ * those that have been idle for the difference; see dynamic.c. */
+static bool hybrid_take(struct cs_host *host, struct ask_id ask,
+                        struct cs_want want)
+{
+    struct cs_forecast f;
+
+    want.take_idle = true;
+    if (!cs_forecast(host, ask, &want, &f))
+        return false;
+    double rest_s = f.switch_s + f.evict_s - f.run_s;
+    if (rest_s > 0)
+        want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
+    if (cs_start_want(host, ask, &want) == CS_DONE)
+        return true;
+    if (want.idle_ns > 0)
+        cs_wake_at(host, cs_now_ns(host) + want.idle_ns);
+    return false;
+}
+
 /* In its own pool: on free GPUs, else in place of an idle lease. */
 static bool hybrid_own(struct cs_host *host, struct ask_id ask, uint32_t home)
 {
     struct cs_want want = { .pool_mask = home };
 
-    if (cs_start_want(host, ask, &want) == CS_DONE)
-        return true;
-    want.take_idle = true;
-    return cs_start_want(host, ask, &want) == CS_DONE;
+    return cs_start_want(host, ask, &want) == CS_DONE ||
+           hybrid_take(host, ask, want);
 }
 
 /* Borrowing pays if the phase is over before its own pool has room. */
@@ -83,8 +101,10 @@ static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
         if (!cs_forecast(host, ask, &want, &f))
             return false;
     }
-    return f.run_s + f.switch_s + f.evict_s < own_s &&
-           cs_start_want(host, ask, &want) == CS_DONE;
+    if (f.run_s + f.switch_s + f.evict_s >= own_s)
+        return false;
+    return want.take_idle ? hybrid_take(host, ask, want)
+                          : cs_start_want(host, ask, &want) == CS_DONE;
 }
 
 /* A borrowed lease whose phase is over goes back at once. */
