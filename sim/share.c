@@ -59,6 +59,22 @@ static void *grown(void *items, uint32_t *room, size_t item_bytes)
     return bigger;
 }
 
+/* Moves what stands in a list from some place on to another list. */
+static void list_move(struct share_list *from, uint32_t begin,
+                      struct share_list *to)
+{
+    uint32_t count = from->count - begin;
+
+    assert(begin <= from->count);
+    while (to->room - to->count < count)
+        to->item = grown(to->item, &to->room, sizeof *to->item);
+    if (count > 0)
+        memcpy(to->item + to->count, from->item + begin,
+               count * sizeof *to->item);
+    to->count += count;
+    from->count = begin;
+}
+
 static inline void list_push(struct share_list *list, uint32_t item)
 {
     if (list->count == list->room)
@@ -586,21 +602,27 @@ static inline void choose_link(struct share *share, uint32_t id)
     list_push(&share->set_link, id);
 }
 
-static void choose_flow(struct share *share, uint32_t slot)
+static void choose_new_flow(struct share *share, uint32_t slot)
 {
     struct share_flow *flow = &share->flow[slot];
     const struct share_use *use = share_uses(share, flow);
-    uint32_t k;
+    const struct share_use *end = use + flow->use_count;
 
-    if (flow->mark != SHARE_OUT) {
-        share->met_large |= flow->mark == SHARE_LARGE;
-        return;
-    }
     assert(flow->live && flow->use_count > 0);
     flow->mark = SHARE_CHOSEN;
     list_push(&share->set, slot);
-    for (k = 0; k < flow->use_count; k++)
-        choose_link(share, use[k].link);
+    for (; use < end; use++)
+        choose_link(share, use->link);
+}
+
+static inline void choose_flow(struct share *share, uint32_t slot)
+{
+    uint8_t mark = share->flow[slot].mark;
+
+    if (mark == SHARE_OUT)
+        choose_new_flow(share, slot);
+    else
+        share->met_large |= mark == SHARE_LARGE;
 }
 
 /* Adds whatever is connected with the part's links; false, with some of it
@@ -638,16 +660,12 @@ static void part_set_aside(struct share *share)
 {
     uint32_t i;
 
-    for (i = share->part; i < share->set.count; i++) {
+    for (i = share->part; i < share->set.count; i++)
         share->flow[share->set.item[i]].mark = SHARE_LARGE;
-        list_push(&share->large, share->set.item[i]);
-    }
-    for (i = share->part_link; i < share->set_link.count; i++) {
+    for (i = share->part_link; i < share->set_link.count; i++)
         share->link[share->set_link.item[i]].mark = SHARE_LARGE;
-        list_push(&share->large_link, share->set_link.item[i]);
-    }
-    share->set.count = share->part;
-    share->set_link.count = share->part_link;
+    list_move(&share->set, share->part, &share->large);
+    list_move(&share->set_link, share->part_link, &share->large_link);
 }
 
 static void large_forget(struct share *share)
