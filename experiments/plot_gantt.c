@@ -2,7 +2,7 @@
 /*
  * plot_gantt.c - what every GPU does for a while, under two policies.
  *
- * One seed of the first point; the baseline beside the other policy that is
+ * One seed of the middle point; the baseline beside the other policy that is
  * cheapest per job.  Both panels show the same window, as long as so many mean
  * runs, in which the less busy of the two is busiest.  Rows are GPUs, those
  * that ran something in either trial.
@@ -139,7 +139,8 @@ static bool read_row(struct gantt *g, const struct csv_in *in,
     uint32_t policy = grid_policy(grid, csv_in_field(in, c[C_POLICY]));
     double value[C_COUNT];
 
-    if (grid_point(grid, csv_in_field(in, c[C_POINT])) != 0 ||
+    if (grid_point(grid, csv_in_field(in, c[C_POINT])) !=
+            grid->point_count / 2 ||
         (policy != g->policy[0] && policy != g->policy[1]))
         return true;
     for (int i = C_SEED; i <= C_GPUS; i++)
@@ -399,7 +400,7 @@ enum plot_made plot_make_gantt(const struct plot_source *source,
     choose_policies(g);
     if (!read_runs(g, sink, err))
         return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
-    sink->skip = "phases.csv has no phase on a GPU at the first point";
+    sink->skip = "phases.csv has no phase on a GPU at the middle point";
     for (unsigned side = 0; side < 2; side++)
         if (g->runs[side].count > 1)
             qsort(g->runs[side].item, g->runs[side].count, sizeof(struct run),

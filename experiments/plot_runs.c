@@ -153,7 +153,7 @@ enum plot_made plot_make_jct_cdf(const struct plot_source *source,
     return PLOT_MADE;
 }
 
-/* The cluster over time: one seed of one point, pools added up. */
+/* The cluster over time: one seed of the middle point, pools added up. */
 
 struct interval {
     double t_s, total, allocated, busy, pending;
@@ -211,7 +211,8 @@ static bool add_interval(const struct plot_source *source,
         if (!csv_in_number(in, c[i], &value[i], err))
             return false;
     if (policy == UINT32_MAX || value[T_SEED] != source->grid->seed[0] ||
-        grid_point(source->grid, csv_in_field(in, c[T_POINT])) != 0)
+        grid_point(source->grid, csv_in_field(in, c[T_POINT])) !=
+            source->grid->point_count / 2)
         return true;
     to = interval_at(source->arena, &series[policy], value[T_TIME]);
     to->total += value[T_TOTAL];

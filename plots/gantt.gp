@@ -9,7 +9,7 @@ entries = kinds + 1
 entry_chars = 29
 heading = 'What every GPU does'
 note = 'One row per GPU, one trial: seed '.sprintf('%d', seed).\
-       (points > 1 ? ', '.point_name[1] : '').\
+       (points > 1 ? ', '.point_name[points / 2 + 1] : '').\
        '. The '.sprintf('%.3g ', (end_s - start_s) / time_unit).time_name.\
        ' in which both have the most to do.'."\n".\
        'White: no phase of any job.'.\

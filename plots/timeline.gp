@@ -7,7 +7,7 @@ body = shown * 125 + 200
 entries = 3
 entry_chars = 23
 heading = 'GPUs leased and at work over time'
-note = 'One trial: seed '.sprintf('%d', seed).(points > 1 ? ', '.point_name[1] : '').\
+note = 'One trial: seed '.sprintf('%d', seed).(points > 1 ? ', '.point_name[points / 2 + 1] : '').\
        '. What lies between the two areas is leased but not at work.'.\
        (policies > shown ? sprintf(' The first %d of %d policies.', shown, policies) : '')
 load 'style.gp'

@@ -177,7 +177,7 @@ static void phases(const char *dir, const struct results_names *names)
     struct table *table = table_new(csv_phases.columns, csv_phases.count);
 
     for (int i = 0; i < 6; i++) {
-        keys(table, names, 0, i / 3, 0);
+        keys(table, names, 1, i / 3, 0);
         table_text(table, run[i % 3].job);
         table_text(table, i % 3 == 1 ? "rollout" : names->phase);
         table_text(table, "gpus");
@@ -202,7 +202,7 @@ static void timeline(const char *dir, const struct results_names *names)
     for (int i = 0; i < 8; i++) {
         int p = i >> 2, t = i >> 1 & 1, pool = i & 1;
 
-        keys(table, names, 0, p, 0);
+        keys(table, names, 1, p, 0);
         table_time(table, t * 60 * CLOCK_NS_PER_S);
         table_text(table, pool ? "b" : "a");
         table_count(table, 4);
