@@ -60,6 +60,8 @@ static const struct row rows[] = {
      2.5, 0, false, true},
     {"normal", "ns", 0, {&bench_normal, NULL, NULL}, 2.5, 0, false, true},
     {"lognormal", "ns", 0, {&bench_lognormal, NULL, NULL}, 0, 0, false, true},
+    {"flow-solve", "us", 1000, {&bench_flow_solve, NULL, NULL},
+     120, 0, false, true},
     {"flow-full", "us", 1000, {&bench_flow_full, NULL, NULL},
      120, 0, false, true},
     {"flow-giant", "us", 1000, {&bench_flow_giant, NULL, NULL},

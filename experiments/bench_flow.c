@@ -2,15 +2,18 @@
 /*
  * bench_flow.c - probes of max-min fair sharing: 1000 flows on 1000 links.
  *
- * full    each flow crosses 4 links drawn at random, which makes one giant
- *         component; every capacity changes, so every rate is solved anew
+ * solve   each flow crosses 4 links drawn at random, which makes one giant
+ *         component; every capacity changes, so every rate is solved anew:
+ *         the solver alone, whose cost the goal was set for
+ * full    the same through flow.h: changing the capacities, solving, and
+ *         moving the finish of every flow
  * giant   the same net; one flow leaves and one arrives
  * local   a two-level tree, 20 leaves of 24 hosts, a link up and down for
  *         each host and leaf; nine flows in ten stay in their leaf, and one of
  *         those leaves and one arrives
  *
- * Asking for a rate solves; the figure includes starting, stopping and moving
- * the finishes of the flows whose rate changed.
+ * Asking for a rate solves; but for `solve`, the figures include starting,
+ * stopping and moving the finishes of the flows whose rate changed.
  */
 #include <assert.h>
 #include <math.h>
@@ -20,6 +23,7 @@
 #include "sim/flow.h"
 #include "sim/loop.h"
 #include "sim/rng.h"
+#include "sim/share.h"
 
 #define FLOW_COUNT 1000u
 #define LINK_COUNT 1000u
@@ -55,15 +59,20 @@ static struct flow_handle start(struct sharing *share, const uint32_t *link,
     return flow_start(share->net, &spec);
 }
 
-static struct flow_handle start_random(struct sharing *share)
+static void draw_links(struct rng *rng, uint32_t link[4])
 {
-    uint32_t link[4];
     for (uint32_t i = 0; i < 4; i++) {
-        link[i] = (uint32_t)rng_below(&share->rng, LINK_COUNT);
+        link[i] = (uint32_t)rng_below(rng, LINK_COUNT);
         for (uint32_t j = 0; j < i; j++)
             if (link[j] == link[i])
                 i--, j = i;
     }
+}
+
+static struct flow_handle start_random(struct sharing *share)
+{
+    uint32_t link[4];
+    draw_links(&share->rng, link);
     return start(share, link, 4);
 }
 
@@ -138,6 +147,69 @@ static void *tree_make(uint64_t size, bool quick)
     return share;
 }
 
+/* ---- the solver alone ---- */
+
+struct solving {
+    struct share share;
+    uint64_t change_count, turn;
+};
+
+static double solve_timed(struct share *share)
+{
+    double begin = bench_cpu_ns();
+    share_solve(share);
+    double spent_ns = bench_cpu_ns() - begin;
+    for (uint32_t i = 0; i < share->set.count; i++)
+        share_commit(share, share->set.item[i]);
+    return spent_ns;
+}
+
+/* The net of random_make. */
+static void *solve_make(uint64_t size, bool quick)
+{
+    struct solving *solving = calloc(1, sizeof *solving);
+    struct rng rng;
+    assert(solving != NULL && size == FLOW_COUNT);
+    struct share *share = &solving->share;
+    rng_init(&rng, 1, "flows", 0);
+    solving->change_count = quick ? 50 : 500;
+    share_init(share);
+    for (uint32_t i = 0; i < LINK_COUNT; i++)
+        share_link_add(share, 1e6 * (1 + rng_uniform(&rng)));
+    for (uint32_t i = 0; i < FLOW_COUNT; i++) {
+        uint32_t link[4], flow = share_add(share, 1, INFINITY, 4);
+        draw_links(&rng, link);
+        for (uint32_t k = 0; k < 4; k++)
+            share_use(share, flow, k, link[k], 1);
+        share_dirty(share, flow);
+    }
+    solve_timed(share);
+    return solving;
+}
+
+static double solve_stretch(void *self)
+{
+    struct solving *solving = self;
+    struct share *share = &solving->share;
+    double spent_ns = 0;
+    for (uint64_t i = 0; i < solving->change_count; i++) {
+        double factor = solving->turn++ % 2 ? 1 / 1.25 : 1.25;
+        for (uint32_t link = 0; link < LINK_COUNT; link++)
+            share_link_set(share, link, share->link[link].capacity * factor);
+        spent_ns += solve_timed(share);
+    }
+    return spent_ns / 1000 / (double)solving->change_count;
+}
+
+static void solve_drop(void *self)
+{
+    struct solving *solving = self;
+    share_release(&solving->share);
+    free(solving);
+}
+
+/* ---- through flow.h ---- */
+
 static double full_stretch(void *self)
 {
     struct sharing *share = self;
@@ -188,6 +260,8 @@ static void sharing_drop(void *self)
     free(share);
 }
 
+const struct bench_probe_type bench_flow_solve = {solve_make, solve_stretch,
+                                                  solve_drop};
 const struct bench_probe_type bench_flow_full = {random_make, full_stretch,
                                                  sharing_drop};
 const struct bench_probe_type bench_flow_giant = {random_make, giant_stretch,

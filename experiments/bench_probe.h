@@ -35,9 +35,10 @@ extern const struct bench_probe_type bench_bytes;
 extern const struct bench_probe_type bench_u64, bench_exponential,
     bench_normal, bench_lognormal;
 
-/* Microseconds a change: all links, one flow of many, one flow in its leaf. */
-extern const struct bench_probe_type bench_flow_full, bench_flow_giant,
-    bench_flow_local;
+/* Microseconds a change: all links (the solver alone, and all of it), one flow
+ * of many, one flow in its leaf. */
+extern const struct bench_probe_type bench_flow_solve, bench_flow_full,
+    bench_flow_giant, bench_flow_local;
 
 /* Time of one worker over time of two, same digest or no figure. */
 extern const struct bench_probe_type bench_workers;
