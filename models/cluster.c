@@ -30,6 +30,32 @@ const struct node_group *cluster_group_of(const struct cluster_spec *spec,
     return &spec->group[low];
 }
 
+/* GPUs first, first + 1 ... of a node that has `all` of them. */
+static uint64_t gpu_range(uint32_t first, uint32_t count, uint32_t all)
+{
+    assert(all <= NODE_GPUS_MAX && count > 0);
+    uint64_t mask = 0;
+    for (uint32_t g = first; g < first + count && g < all; g++)
+        mask |= UINT64_C(1) << g;
+    return mask;
+}
+
+uint64_t cluster_switch_gpus(const struct node_group *group, uint32_t i)
+{
+    assert(group != NULL && i < group->pcie_switches);
+    assert(group->gpus % group->pcie_switches == 0);
+    uint32_t each = group->gpus / group->pcie_switches;
+    return gpu_range(i * each, each, group->gpus);
+}
+
+uint64_t cluster_domain_gpus(const struct node_group *group, uint32_t i)
+{
+    assert(group != NULL && i <= NODE_GPUS_MAX && group->gpus > 0);
+    uint32_t each = group->nvlink_domain > 0 ? group->nvlink_domain
+                                             : group->gpus;
+    return gpu_range(i * each, each, group->gpus);
+}
+
 uint32_t cluster_pool(const struct cluster_spec *spec, const char *name)
 {
     assert(spec != NULL && name != NULL);

@@ -30,7 +30,9 @@ struct link_type;
 #define CLUSTER_CORES_UNLIMITED (1u << 20)
 #define CLUSTER_MEMORY_UNLIMITED (INT64_C(1) << 50)
 
-/* Nodes that are alike.  `pool` is an index into cluster_spec.pool_name. */
+/* Nodes that are alike.  `pool` is an index into cluster_spec.pool_name.
+ * GPU g stands behind PCIe switch g / (gpus / pcie_switches) and in NVLink
+ * domain g / nvlink_domain. */
 struct node_group {
     const char *name;
     uint32_t pool;
@@ -42,7 +44,10 @@ struct node_group {
     uint32_t cores;                     /* per node, all sockets */
     int64_t memory_bytes;
     double nvlink_bps;          /* per GPU, one direction; 0: over PCIe */
+    uint32_t nvlink_domain;     /* GPUs of one; 0: all of the node */
     double pcie_bps;            /* per GPU slot, one direction, sustained */
+    uint32_t pcie_switches;     /* 0: every slot leads to a CPU */
+    double pcie_uplink_bps;     /* of each switch, one direction */
     double nic_bps;             /* per node, one direction, sustained */
     double nic_latency_s;
     double nvme_bps;            /* per node, read; 0: none */
@@ -67,8 +72,9 @@ struct cluster_spec {
 };
 
 extern const struct conf_schema cluster_schema, cluster_nodes_schema,
-    cluster_gpus_schema, cluster_cpu_schema, cluster_network_schema,
-    cluster_storage_schema, cluster_nics_schema;
+    cluster_gpus_schema, cluster_pcie_schema, cluster_nvlink_schema,
+    cluster_cpu_schema, cluster_network_schema, cluster_storage_schema,
+    cluster_nics_schema;
 const struct conf_schema *const *cluster_schemas(size_t *count);
 
 const struct cluster_spec *cluster_read(struct arena *arena,
@@ -77,6 +83,10 @@ const struct cluster_spec *cluster_read(struct arena *arena,
                                         struct err *err);
 const struct node_group *cluster_group_of(const struct cluster_spec *spec,
                                           uint32_t node);
+/* GPUs of a node that stand behind its PCIe switch `i`. */
+uint64_t cluster_switch_gpus(const struct node_group *group, uint32_t i);
+/* GPUs of a node in its NVLink domain `i`; what lies past the last: none. */
+uint64_t cluster_domain_gpus(const struct node_group *group, uint32_t i);
 /* Pool by name, or UINT32_MAX. */
 uint32_t cluster_pool(const struct cluster_spec *spec, const char *name);
 

@@ -32,7 +32,7 @@ struct cluster_conf {
 struct nodes_conf {
     const char *name, *pool;
     int64_t count, cores;
-    const struct conf_node *gpus, *cpu, *nvme, *nics, *price;
+    const struct conf_node *gpus, *pcie, *nvlink, *cpu, *nvme, *nics, *price;
     const char *nvme_type;
     double memory_bytes;
 };
@@ -40,6 +40,14 @@ struct nodes_conf {
 struct item_conf {              /* a type and how many of it per node */
     const char *type;
     int64_t count;
+};
+
+struct pcie_conf {
+    int64_t switches, uplinks;
+};
+
+struct nvlink_conf {
+    int64_t domain;
 };
 
 struct network_conf {
@@ -60,7 +68,7 @@ static const struct conf_field cluster_fields[] = {
       .help = "list of groups of nodes that are alike" },
     { .key = "network", .type = CONF_NODE, .fallback = CONF_ABSENT,
       .offset = AT(cluster_conf, network),
-      .help = "leaf switches; without it only NICs limit" },
+      .help = "leaf switches, one per rack; without it only NICs limit" },
     { .key = "storage", .type = CONF_NODE, .fallback = CONF_ABSENT,
       .offset = AT(cluster_conf, storage),
       .help = "shared storage; without it storage never limits" },
@@ -81,6 +89,13 @@ static const struct conf_field nodes_fields[] = {
       .min = 1, .max = NODES_MAX, .fallback = "1", .help = "nodes" },
     { .key = "gpus", .type = CONF_NODE, .offset = AT(nodes_conf, gpus),
       .fallback = CONF_ABSENT, .help = "GPUs of each node: type and count" },
+    { .key = "pcie", .type = CONF_NODE, .offset = AT(nodes_conf, pcie),
+      .fallback = CONF_ABSENT,
+      .help = "PCIe switches of each node; without it every slot leads to a "
+              "CPU" },
+    { .key = "nvlink", .type = CONF_NODE, .offset = AT(nodes_conf, nvlink),
+      .fallback = CONF_ABSENT,
+      .help = "NVLink domains of each node; without it one of all GPUs" },
     { .key = "cpu", .type = CONF_NODE, .offset = AT(nodes_conf, cpu),
       .fallback = CONF_ABSENT, .help = "CPUs of each node: type and sockets" },
     { .key = "cores", .type = CONF_INT, .offset = AT(nodes_conf, cores),
@@ -109,6 +124,22 @@ static const struct conf_field gpus_fields[] = {
       .help = "GPU of the catalogue, or generic: a GPU that only counts" },
     { .key = "count", .type = CONF_INT, .offset = AT(item_conf, count),
       .min = 1, .max = NODE_GPUS_MAX, .help = "GPUs per node" },
+};
+static const struct conf_field pcie_fields[] = {
+    { .key = "switches", .type = CONF_INT, .offset = AT(pcie_conf, switches),
+      .min = 1, .max = NODE_GPUS_MAX,
+      .help = "PCIe switches per node; GPUs, NICs and drives are divided "
+              "evenly among them" },
+    { .key = "uplinks", .type = CONF_INT, .offset = AT(pcie_conf, uplinks),
+      .min = 1, .max = NODE_GPUS_MAX, .fallback = "1",
+      .help = "links from each switch to its CPU, each of the rate of one "
+              "GPU slot" },
+};
+static const struct conf_field nvlink_fields[] = {
+    { .key = "domain", .type = CONF_INT, .offset = AT(nvlink_conf, domain),
+      .min = 0, .max = NODE_GPUS_MAX,
+      .help = "GPUs that NVLink connects, as 2 with bridges; 0: all of the "
+              "node" },
 };
 static const struct conf_field cpu_fields[] = {
     { .key = "type", .type = CONF_TEXT, .offset = AT(item_conf, type),
@@ -145,6 +176,11 @@ const struct conf_schema cluster_nodes_schema =
     SCHEMA("cluster.nodes[]", "a group of nodes that are alike", nodes_fields);
 const struct conf_schema cluster_gpus_schema =
     SCHEMA("cluster.nodes[].gpus", "GPUs of a node", gpus_fields);
+const struct conf_schema cluster_pcie_schema =
+    SCHEMA("cluster.nodes[].pcie", "PCIe switches of a node", pcie_fields);
+const struct conf_schema cluster_nvlink_schema =
+    SCHEMA("cluster.nodes[].nvlink", "NVLink domains of a node",
+           nvlink_fields);
 const struct conf_schema cluster_cpu_schema =
     SCHEMA("cluster.nodes[].cpu", "CPUs of a node", cpu_fields);
 const struct conf_schema cluster_nics_schema =
@@ -158,7 +194,8 @@ const struct conf_schema *const *cluster_schemas(size_t *count)
 {
     static const struct conf_schema *const all[] = {
         &cluster_schema, &cluster_nodes_schema, &cluster_gpus_schema,
-        &cluster_cpu_schema, &cluster_nics_schema, &cluster_network_schema,
+        &cluster_pcie_schema, &cluster_nvlink_schema, &cluster_cpu_schema,
+        &cluster_nics_schema, &cluster_network_schema,
         &cluster_storage_schema,
     };
     assert(count != NULL);
@@ -252,6 +289,55 @@ static bool read_gpus(const struct reader *reader,
     group->gpus = (uint32_t)item.count;
     group->nvlink_bps = group->gpu->nvlink_bps;
     group->pcie_bps = group->gpu->pcie_bps;
+    return true;
+}
+
+/* Switches and domains divide the GPUs of a node into equal parts. */
+static bool read_pcie(const struct reader *reader,
+                      const struct nodes_conf *conf, struct node_group *group)
+{
+    if (conf->pcie == NULL)
+        return true;
+    struct pcie_conf pcie = { 0 };
+    if (!conf_fill(conf->pcie, &cluster_pcie_schema, &pcie, reader->err))
+        return false;
+    if (group->pcie_bps <= 0.0)
+        return err_set(reader->err, ERR_SCHEMA, conf_pos(conf->pcie),
+                       "pcie needs GPUs of the catalogue: the slots of %s "
+                       "have no rate", group->gpu == NULL
+                           ? "nodes without GPUs" : group->gpu->name);
+    if (group->gpus % (uint32_t)pcie.switches != 0)
+        return err_set(reader->err, ERR_RANGE,
+                       conf_pos(conf_get(conf->pcie, "switches")),
+                       "switches must divide the %u GPUs of a node evenly, "
+                       "found %lld", group->gpus, (long long)pcie.switches);
+    group->pcie_switches = (uint32_t)pcie.switches;
+    group->pcie_uplink_bps = (double)pcie.uplinks * group->pcie_bps;
+    return true;
+}
+
+static bool read_nvlink(const struct reader *reader,
+                        const struct nodes_conf *conf,
+                        struct node_group *group)
+{
+    if (conf->nvlink == NULL)
+        return true;
+    struct nvlink_conf nvlink = { 0 };
+    if (!conf_fill(conf->nvlink, &cluster_nvlink_schema, &nvlink,
+                   reader->err))
+        return false;
+    if (group->nvlink_bps <= 0.0)
+        return err_set(reader->err, ERR_SCHEMA, conf_pos(conf->nvlink),
+                       "nvlink needs GPUs with NVLink, which %s are not",
+                       group->gpu == NULL ? "nodes without GPUs"
+                                          : group->gpu->name);
+    uint32_t domain = (uint32_t)nvlink.domain;
+    if (domain > 0 && (domain > group->gpus || group->gpus % domain != 0))
+        return err_set(reader->err, ERR_RANGE,
+                       conf_pos(conf_get(conf->nvlink, "domain")),
+                       "domain must divide the %u GPUs of a node evenly, "
+                       "found %u", group->gpus, domain);
+    group->nvlink_domain = domain == group->gpus ? 0 : domain;
     return true;
 }
 
@@ -510,6 +596,8 @@ static bool read_group(const struct reader *reader, const struct conf_node *at)
     group->name = conf.name;
     group->node_count = (uint32_t)conf.count;
     if (!read_gpus(reader, &conf, group) ||
+        !read_pcie(reader, &conf, group) ||
+        !read_nvlink(reader, &conf, group) ||
         !read_cpu(reader, at, &conf, group) ||
         !read_nvme(reader, at, &conf, group) ||
         !read_nics(reader, &conf, group) ||

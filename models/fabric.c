@@ -6,6 +6,14 @@
  * all CPU links of a placement, then all its PCIe links, and so on.  A link's
  * capacity is that of one direction; what a phase takes is therefore counted
  * in its busier direction.
+ *
+ * Of a node with PCIe switches, each uplink is a link.  GPUs of a lease load
+ * the switches they stand behind; what comes over NICs or from drives on its
+ * way to host memory loads all switches evenly, as NICs and drives are.  The
+ * two run in opposite directions: the larger counts.  Traffic between GPUs,
+ * or from GPU to NIC, turns round below the uplink where both stand behind
+ * one switch, and a ring crosses each uplink once a direction: neither is
+ * slower than a slot, neither is charged to uplinks.
  */
 #include "models/fabric.h"
 
@@ -22,6 +30,7 @@ struct fabric {
     const struct cluster_spec *spec;
     uint32_t *link[FABRIC_CLASS_COUNT]; /* per node, leaf or one; or NONE */
     uint32_t count[FABRIC_CLASS_COUNT];
+    uint32_t switches_max;              /* PCIe links of a node, at least 1 */
     uint32_t end[FABRIC_CLASS_COUNT];   /* first link of the next class */
     uint32_t first;
 };
@@ -47,7 +56,8 @@ static double node_capacity(const struct node_group *group,
     case FABRIC_CPU:
         return group->cores == CLUSTER_CORES_UNLIMITED ? 0.0 : group->cores;
     case FABRIC_PCIE:
-        return group->gpus * group->pcie_bps;
+        return group->pcie_switches > 0 ? group->pcie_uplink_bps
+                                        : group->gpus * group->pcie_bps;
     case FABRIC_NIC:
         return group->nic_bps;
     case FABRIC_NVME:
@@ -56,6 +66,13 @@ static double node_capacity(const struct node_group *group,
         assert(kind == FABRIC_UPLINK || kind == FABRIC_STORAGE);
         return 0.0;
     }
+}
+
+/* Links of a class that each node of a group has, if it has any. */
+static uint32_t links_of(const struct node_group *group, enum link_class kind)
+{
+    return kind == FABRIC_PCIE && group->pcie_switches > 0
+               ? group->pcie_switches : 1;
 }
 
 static uint32_t link_add(struct flow_net *net, double capacity)
@@ -71,9 +88,15 @@ static void add_node_links(struct fabric *fabric, struct flow_net *net,
     for (uint32_t i = 0; i < spec->group_count; i++) {
         const struct node_group *group = &spec->group[i];
         double capacity = node_capacity(group, kind);
-        for (uint32_t n = 0; n < group->node_count; n++)
+        uint32_t links = links_of(group, kind);
+        for (uint32_t n = 0; n < group->node_count; n++) {
             fabric->link[kind][group->first_node + n] =
                 link_add(net, capacity);
+            for (uint32_t more = 1; more < links; more++)
+                link_add(net, capacity);
+        }
+        if (links > fabric->switches_max)
+            fabric->switches_max = links;
     }
 }
 
@@ -99,6 +122,7 @@ struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
     struct fabric *fabric = arena_alloc(arena, 1, sizeof *fabric);
     fabric->spec = spec;
     fabric->first = flow_link_count(net);
+    fabric->switches_max = 1;
     for (int kind = 0; kind < FABRIC_CLASS_COUNT; kind++)
         fabric->count[kind] = spec->node_count;
     fabric->count[FABRIC_UPLINK] =
@@ -134,6 +158,14 @@ uint32_t fabric_link(const struct fabric *fabric, enum link_class kind,
     return fabric->link[kind][node / fabric->spec->leaf_nodes];
 }
 
+uint32_t fabric_link_count(const struct fabric *fabric, enum link_class kind,
+                           uint32_t node)
+{
+    if (fabric_link(fabric, kind, node) == LINK_NONE)
+        return 0;
+    return links_of(cluster_group_of(fabric->spec, node), kind);
+}
+
 enum link_class fabric_class(const struct fabric *fabric, uint32_t link)
 {
     assert(fabric != NULL && link >= fabric->first);
@@ -147,8 +179,8 @@ enum link_class fabric_class(const struct fabric *fabric, uint32_t link)
 uint32_t fabric_use_max(const struct fabric *fabric, uint32_t node_count)
 {
     assert(fabric != NULL);
-    /* CPU, PCIe, NIC and at worst an uplink each, and the storage. */
-    return 4 * node_count + 1;
+    /* CPU, PCIe, NIC, NVMe and at worst an uplink each, and the storage. */
+    return (4 + fabric->switches_max) * node_count + 1;
 }
 
 static bool spans_leaves(const struct cluster_spec *spec,
@@ -182,6 +214,55 @@ static void path_add(struct path *path, uint32_t link, double per_unit)
         (struct flow_use){ .link = link, .per_unit = per_unit };
 }
 
+/* Of `mask`, the part that stands behind a switch; GPUs alone count, and host
+ * memory (no GPUs) is spread over all switches. */
+static double switch_part(const struct node_group *group, uint32_t i,
+                          uint64_t mask)
+{
+    if (mask == 0)
+        return 1.0 / group->pcie_switches;
+    return (double)mask_count(mask & cluster_switch_gpus(group, i)) /
+           mask_count(mask);
+}
+
+/* PCIe of one node: `gpus` to or from the GPUs of `mask`, `host` between NICs
+ * or drives and host memory. */
+static void add_pcie(const struct fabric *fabric, struct path *path,
+                     const struct share *share, double gpus, double host)
+{
+    uint32_t link = fabric_link(fabric, FABRIC_PCIE, share->node);
+    const struct node_group *group =
+        cluster_group_of(fabric->spec, share->node);
+    if (link == LINK_NONE || group->pcie_switches == 0) {
+        path_add(path, link, gpus);
+        return;
+    }
+    for (uint32_t i = 0; i < group->pcie_switches; i++)
+        path_add(path, link + i,
+                 fmax(gpus * switch_part(group, i, share->gpu_mask),
+                      host / group->pcie_switches));
+}
+
+double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask)
+{
+    assert(group != NULL);
+    uint32_t gpus = mask_count(gpu_mask), most = 0;
+    double bps = gpus * group->pcie_bps;
+    for (uint32_t i = 0; i < group->pcie_switches; i++) {
+        uint32_t here = mask_count(gpu_mask & cluster_switch_gpus(group, i));
+        most = here > most ? here : most;
+    }
+    return most > 0 ? fmin(bps, gpus * group->pcie_uplink_bps / most) : bps;
+}
+
+/* What comes from outside or from drives into the memory of a node. */
+static double host_bytes(const struct fabric *fabric, uint32_t node,
+                         double storage, double nvme)
+{
+    bool nics = fabric_link(fabric, FABRIC_NIC, node) != LINK_NONE;
+    return nvme + (nics ? storage : 0.0);
+}
+
 uint32_t fabric_uses(const struct fabric *fabric,
                      const struct placement *placement,
                      const struct demand_rates *rates, struct flow_use *use)
@@ -197,16 +278,27 @@ uint32_t fabric_uses(const struct fabric *fabric,
         [FABRIC_CPU] = rates->core_s / nodes,
         [FABRIC_PCIE] = rates->pcie_bytes / nodes,
         [FABRIC_NIC] = storage + between,
+        [FABRIC_NVME] = rates->nvme_bytes / nodes,
         [FABRIC_UPLINK] = storage + (leaves ? between : 0.0),
         [FABRIC_STORAGE] = storage,
     };
     struct path path = { .use = use };
-    for (int kind = 0; kind < FABRIC_CLASS_COUNT; kind++)
-        for (uint32_t i = 0; i < nodes && amount[kind] > 0.0; i++)
-            path_add(&path,
-                     fabric_link(fabric, (enum link_class)kind,
-                                 placement->share[i].node),
-                     amount[kind]);
+    for (int kind = 0; kind < FABRIC_CLASS_COUNT; kind++) {
+        double host = kind == FABRIC_PCIE
+                          ? storage + amount[FABRIC_NVME] : 0.0;
+        if (amount[kind] + host <= 0.0)
+            continue;
+        for (uint32_t i = 0; i < nodes; i++) {
+            const struct share *share = &placement->share[i];
+            if (kind == FABRIC_PCIE)
+                add_pcie(fabric, &path, share, amount[FABRIC_PCIE],
+                         host_bytes(fabric, share->node, storage,
+                                    amount[FABRIC_NVME]));
+            else
+                path_add(&path, fabric_link(fabric, (enum link_class)kind,
+                                            share->node), amount[kind]);
+        }
+    }
     return path.count;
 }
 
@@ -216,6 +308,7 @@ struct both {
     uint32_t f, t;
     uint32_t node;
     bool in_from, in_to;
+    struct share share;         /* of `to`, or of `from` if it only sends */
 };
 
 static bool both_next(struct both *both)
@@ -229,6 +322,8 @@ static bool both_next(struct both *both)
     both->in_to = to == both->node;
     if (both->node == UINT32_MAX)
         return false;
+    both->share = both->in_to ? both->to->share[both->t]
+                              : both->from->share[both->f];
     both->f += both->in_from;
     both->t += both->in_to;
     return true;
@@ -277,9 +372,14 @@ static uint32_t uses_between(const struct fabric *fabric,
                                              FABRIC_UPLINK };
     struct path path = { .use = use };
     for (int k = 0; k < (leaves ? 3 : 2); k++)
-        for (struct both at = { .from = from, .to = to }; both_next(&at);)
-            path_add(&path, fabric_link(fabric, order[k], at.node),
-                     transit_bytes(&transit, &at, order[k]));
+        for (struct both at = { .from = from, .to = to }; both_next(&at);) {
+            double amount = transit_bytes(&transit, &at, order[k]);
+            if (order[k] == FABRIC_PCIE)
+                add_pcie(fabric, &path, &at.share, amount, 0.0);
+            else
+                path_add(&path, fabric_link(fabric, order[k], at.node),
+                         amount);
+        }
     return path.count;
 }
 
@@ -313,7 +413,20 @@ static double given(double bps)
     return bps > 0.0 ? bps : FABRIC_UNLIMITED_BPS;
 }
 
-static void gang_add(struct gang *gang, const struct node_group *group)
+/* Do the GPUs of a node reach each other over NVLink alone? */
+static bool one_domain(const struct node_group *group, uint64_t mask)
+{
+    if (group->nvlink_domain == 0 || mask == 0)
+        return true;
+    uint32_t first = 0;
+    while ((mask >> first & 1) == 0)
+        first++;
+    return (mask & ~cluster_domain_gpus(group,
+                                        first / group->nvlink_domain)) == 0;
+}
+
+static void gang_add(struct gang *gang, const struct node_group *group,
+                     uint64_t mask)
 {
     if (group->cpu != NULL && (gang->cpu == NULL ||
                                group->cpu->core_speed < gang->cpu->core_speed))
@@ -322,7 +435,7 @@ static void gang_add(struct gang *gang, const struct node_group *group)
     gang->inter_latency_s = fmax(gang->inter_latency_s, group->nic_latency_s);
     if (group->gpu == NULL)
         return;
-    bool nvlink = group->nvlink_bps > 0.0;
+    bool nvlink = group->nvlink_bps > 0.0 && one_domain(group, mask);
     gang->intra_bps = fmin(gang->intra_bps, nvlink ? group->nvlink_bps
                                                    : given(group->pcie_bps));
     gang->intra_latency_s =
@@ -347,8 +460,8 @@ struct gang fabric_gang(const struct cluster_spec *spec,
     for (uint32_t i = 0; i < placement->share_count; i++) {
         const struct node_group *group =
             cluster_group_of(spec, placement->share[i].node);
-        if (group != last)
-            gang_add(&gang, group);
+        if (group != last || group->nvlink_domain > 0)
+            gang_add(&gang, group, placement->share[i].gpu_mask);
         last = group;
     }
     if (gang.gpus == 0)

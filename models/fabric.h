@@ -3,9 +3,10 @@
  * fabric.h - the links of a cluster as a flow network, and who crosses what.
  *
  * Per node: its CPU (cores, capacity in core-seconds per second), its PCIe
- * (all GPU slots together), its NIC, its NVMe; per leaf switch an uplink;
- * the shared storage.  A link of no capacity in the file is left out, and a
- * path simply does not cross it.
+ * (all GPU slots together, or, where the file gives PCIe switches, the uplink
+ * of each of them), its NIC, its NVMe; per leaf switch an uplink; the shared
+ * storage.  A link of no capacity in the file is left out, and a path simply
+ * does not cross it.
  */
 #ifndef MODELS_FABRIC_H
 #define MODELS_FABRIC_H
@@ -19,6 +20,7 @@
 struct arena;
 struct cluster_spec;
 struct fabric;
+struct node_group;
 
 /* In the order in which links are numbered. */
 enum link_class { FABRIC_CPU, FABRIC_PCIE, FABRIC_NIC, FABRIC_NVME,
@@ -28,6 +30,9 @@ struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
                           struct flow_net *net);
 uint32_t fabric_link(const struct fabric *fabric, enum link_class kind,
                      uint32_t node);    /* UINT32_MAX: there is none */
+/* Links of that class on that node: PCIe switches; they follow the first. */
+uint32_t fabric_link_count(const struct fabric *fabric, enum link_class kind,
+                           uint32_t node);
 enum link_class fabric_class(const struct fabric *fabric, uint32_t link);
 const char *link_class_name(enum link_class kind);
 
@@ -35,6 +40,7 @@ const char *link_class_name(enum link_class kind);
 struct demand_rates {
     double core_s;              /* core-seconds */
     double storage_bytes;       /* read or written on shared storage */
+    double nvme_bytes;          /* read or written on drives of the nodes */
     double pcie_bytes;          /* host to device or back, all GPUs */
     double network_bytes;       /* over the NIC of each node, per node */
 };
@@ -55,6 +61,8 @@ uint32_t fabric_uses_copies(const struct fabric *fabric,
                             const struct placement *from,
                             const struct placement *to, double bytes,
                             struct flow_use *use);
+/* What those GPUs of a node together copy to or from host memory, alone. */
+double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask);
 /* Room that is enough for node_count shares (both placements' together). */
 uint32_t fabric_use_max(const struct fabric *fabric, uint32_t node_count);
 

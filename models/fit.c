@@ -30,6 +30,7 @@ struct hunt {
     const struct gpu_type *type;    /* of the gang; NULL: cores only */
     bool bare_nodes;                /* cores only: nodes without GPUs */
     bool all_free;                  /* as if nothing were taken */
+    bool by_domain;                 /* pack: keep to NVLink domains */
     uint32_t units;
     uint32_t unit_cores;
     int64_t unit_memory;
@@ -137,6 +138,26 @@ static bool give(struct hunt *hunt, uint32_t node, uint32_t units)
     return true;
 }
 
+/* The free GPUs of the domain to take from next: of those that hold `count`
+ * the fullest, else the roomiest; ties to the lowest. */
+static uint64_t next_domain(const struct node_group *group, uint64_t free,
+                            uint32_t count)
+{
+    uint64_t found = 0;
+    uint32_t found_free = 0;
+    for (uint32_t i = 0; i * group->nvlink_domain < group->gpus; i++) {
+        uint64_t mask = free & cluster_domain_gpus(group, i);
+        uint32_t here = mask_count(mask);
+        bool better = found_free < count ? here > found_free
+                                         : here >= count && here < found_free;
+        if (!better)
+            continue;
+        found = mask;
+        found_free = here;
+    }
+    return found;
+}
+
 /* GPUs free now before those that must be taken back from someone. */
 static uint64_t lowest_gpus(const struct hunt *hunt, uint32_t node,
                             uint32_t count)
@@ -144,6 +165,16 @@ static uint64_t lowest_gpus(const struct hunt *hunt, uint32_t node,
     uint64_t now = hunt->cluster->free_mask[node], chosen = 0;
     uint64_t later = hunt->want->extra == NULL
                          ? 0 : hunt->want->extra[node].gpu_mask & ~now;
+    const struct node_group *group =
+        hunt->by_domain ? cluster_group_of(hunt->cluster->spec, node) : NULL;
+    if (group != NULL && group->nvlink_domain > 0)
+        while (now != 0 && count > 0) {
+            uint64_t domain = next_domain(group, now, count);
+            for (now &= ~domain; domain != 0 && count > 0; count--) {
+                chosen |= domain & -domain;
+                domain &= domain - 1;
+            }
+        }
     while (count > 0) {
         uint64_t *from = now != 0 ? &now : &later;
         assert(*from != 0);
@@ -494,7 +525,8 @@ bool fit_find(const struct cluster *cluster, enum fit_rule rule,
 {
     assert(cluster != NULL && want != NULL && share != NULL && out != NULL);
     struct hunt hunt = { .cluster = cluster, .want = want, .share = share,
-                         .share_max = share_max };
+                         .share_max = share_max,
+                         .by_domain = rule == FIT_PACK };
     if (!fit_any(&hunt, rule))
         return false;
     finish(&hunt, out);

@@ -16,7 +16,9 @@
  * tried first, then several of one size, sizes in the order of groups.
  * A want without GPUs takes cores by the same rules, with a core in the place
  * of a GPU: on nodes without GPUs if they have room, else on any.
- * On a node the lowest-numbered free GPUs go first, then those of `extra`.
+ * On a node the lowest-numbered free GPUs go first, then those of `extra`;
+ * where the file gives NVLink domains, pack takes them domain by domain: the
+ * fullest that holds the rest, else the roomiest.
  */
 #ifndef MODELS_FIT_H
 #define MODELS_FIT_H

@@ -76,7 +76,9 @@ static const char *gpu_bottleneck(const struct step_time *step,
         return "gpu";
     if (gang->nodes > 1)
         return "network";
-    return gang->gpu->nvlink_bps > 0.0 ? "gpu" : "pcie";
+    /* Over PCIe: no NVLink, or GPUs of several NVLink domains. */
+    return gang->gpu->nvlink_bps > 0.0 &&
+                   gang->intra_bps > gang->gpu->pcie_bps ? "gpu" : "pcie";
 }
 
 static struct loader_supply supply_of(const struct phase_law *law,

@@ -147,9 +147,9 @@ static double pcie_bps(const struct cs_host *host,
     double bps = 0;
 
     for (uint32_t i = 0; i < placement->share_count; i++)
-        bps += mask_count(placement->share[i].gpu_mask) *
-               cluster_group_of(host->spec, placement->share[i].node)
-                   ->pcie_bps;
+        bps += fabric_pcie_bps(
+            cluster_group_of(host->spec, placement->share[i].node),
+            placement->share[i].gpu_mask);
     return bps > 0 ? bps : INFINITY;
 }
 

@@ -209,8 +209,7 @@ static double load_bps(const struct cs_host *host, bool at_home,
     for (uint32_t i = 0; i < placement->share_count; i++) {
         const struct node_group *group =
             cluster_group_of(host->spec, placement->share[i].node);
-        pcie += group->pcie_bps *
-                mask_count(placement->share[i].gpu_mask);
+        pcie += fabric_pcie_bps(group, placement->share[i].gpu_mask);
         nic += group->nic_bps;
     }
     double bps = pcie > 0 ? pcie : INFINITY;
