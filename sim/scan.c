@@ -43,11 +43,13 @@ static bool fail_open(struct err *err, const char *path, int code)
     return false;
 }
 
-/* An open descriptor of something that can be read as a stream, or -1. */
+/* An open descriptor of a file, or -1.  A pipe would block here, and could
+ * not be read once for the check and again by every trial. */
 static int open_stream(const char *path, struct err *err)
 {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    struct err_pos pos = {path, 0, 0};
+    int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0) {
         fail_open(err, path, errno);
@@ -55,6 +57,12 @@ static int open_stream(const char *path, struct err *err)
     }
     if (fstat(fd, &status) != 0 || S_ISDIR(status.st_mode)) {
         fail_open(err, path, EISDIR);
+        close(fd);
+        return -1;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        err_set(err, ERR_IO, pos,
+                "cannot read the file: it is not a regular file");
         close(fd);
         return -1;
     }

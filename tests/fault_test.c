@@ -251,6 +251,17 @@ static void unsorted_traces_run_only_when_told_to_sort(void **state)
     assert_same(f, "summary.csv");
 }
 
+static void a_pipe_for_a_trace_does_not_hang(void **state)
+{
+    struct fixture *f = *state;
+    char path[300];
+
+    open_replay(f);
+    assert_int_equal(mkfifo(at(f, "t.csv", path), 0600), 0);
+    assert_int_equal(RUN(f, "run", "-q", "@r.yaml", "-o", "@out"), 4);
+    expect_log(f, "it is not a regular file");
+}
+
 static void gzip_that_is_cut_off_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -547,6 +558,7 @@ int main(int argc, char **argv)
         TEST(huge_and_deep_files_are_refused_soon),
         TEST(wrong_traces_are_refused_at_their_line),
         TEST(unsorted_traces_run_only_when_told_to_sort),
+        TEST(a_pipe_for_a_trace_does_not_hang),
         TEST(gzip_that_is_cut_off_is_refused),
         TEST(a_file_in_the_way_of_results_is_left_alone),
         TEST(inputs_and_strange_files_are_never_overwritten),
