@@ -515,7 +515,9 @@ const struct study *study_read(struct arena *arena, const char *path,
     r.study = study;
     r.inputs.arena = arena;
     study->path = arena_text(arena, path);
-    if (!hash_file("/proc/self/exe", &study->program_hash))
+    study->program_hash = options->program_hash;
+    if (study->program_hash == 0 &&
+        !hash_file("/proc/self/exe", &study->program_hash))
         study->program_hash = 0;
     r.root = tree_load(&r.inputs, study->path, err);
     if (r.root == NULL || !apply_sets(&r, err) || !read_top(&r, err) ||

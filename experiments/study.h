@@ -96,6 +96,7 @@ struct study_options {
     uint32_t seeds;             /* 0: as the file says */
     const char *only;           /* "a,b" or NULL */
     const char *dir;            /* or NULL */
+    uint64_t program_hash;      /* 0: of the program's own file */
 };
 
 /* NULL: err says why. */
