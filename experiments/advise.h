@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise.h - which GPUs for a job: what the parts of `clustersim advise`
+ * share.
+ *
+ * A job is one entry of a workload's mix, a place is a kind of node that it
+ * may run on.  The search (models/advise.h) finds the fastest layout for each
+ * place and count; a row of the advice is then written as an experiment, read
+ * back as any other, and timed through the simulator's own placement, fabric
+ * and laws.  So what the advice says of a row, `clustersim run` repeats.
+ */
+#ifndef EXPERIMENTS_ADVISE_H
+#define EXPERIMENTS_ADVISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/advise.h"
+#include "sim/err.h"
+#include "workloads/recipe.h"
+
+struct arena;
+struct catalogue;
+struct cluster_spec;
+struct conf_node;
+struct gang;
+
+#define ADVISE_NONE UINT32_MAX
+
+struct advise_place {
+    const char *name;           /* the GPU type, or the group of nodes */
+    const struct cluster_spec *spec;
+    const struct node_group *group;
+    uint32_t node_gpus;
+    uint32_t gpus_max;
+    uint32_t cores;             /* that a GPU may take at most */
+    uint32_t free_cores;        /* that come with its price */
+    double gpu_usd_per_h;       /* NAN: no price is known */
+};
+
+struct advise_world {
+    struct arena *arena;
+    const struct catalogue *catalogue;
+    const struct conf_node *cluster;    /* as given; NULL: the catalogue */
+    const struct cluster_spec *spec;    /* of it; or NULL */
+    struct advise_place *place;
+    size_t place_count;
+    uint32_t gpus_max;
+};
+
+struct advise_job {
+    const struct conf_node *conf;       /* the entry */
+    const struct job_form *form;        /* as written, memory no object */
+    struct recipe_keys keys;
+    double steps;
+    double runs;                /* of the form's graph */
+    uint32_t main_phase;        /* which trains; else which generates */
+    uint32_t train, engine;     /* roles; or ADVISE_NONE */
+    struct advise_task task;
+    const struct phase_law *generate;
+    double context_tokens;
+    bool trains;
+};
+
+/* One role on so many GPUs of one place. */
+struct advise_choice {
+    const struct advise_place *place;   /* NULL: the job has no such role */
+    uint32_t gpus;
+    struct advise_layout layout;        /* of a training role */
+    struct advise_engine engine;        /* of a generating one */
+    double phase_s[FORM_PHASES_MAX];    /* of the role's own phases */
+    double usd_per_h;
+};
+
+enum advise_stage { ADVISE_GPU, ADVISE_CPU, ADVISE_PCIE, ADVISE_NETWORK,
+                    ADVISE_STORAGE, ADVISE_STAGE_COUNT };
+
+struct advise_row {
+    struct advise_choice train, engine;
+    double guess_s, guess_usd;  /* by the search */
+    bool wanted;                /* among those that are timed exactly */
+    bool pareto;
+    /* of the plan: */
+    bool timed;
+    double time_s, usd, start_s;
+    double items_per_s, tokens_per_s, mfu;
+    double busy[ADVISE_STAGE_COUNT];
+    const char *bottleneck;
+    uint32_t cores, workers;    /* per GPU of the main role */
+    double host_bytes;          /* per GPU */
+    double storage_bps;         /* read or written, all GPUs */
+    struct memory_need need;    /* per GPU of the main role */
+};
+
+struct advice {
+    const struct advise_world *world;
+    const struct advise_job *job;
+    struct advise_row *row;     /* every feasible (place, count) */
+    size_t row_count;
+    struct advise_layout *miss; /* per place: the least need of all counts */
+    uint32_t *miss_gpus;        /* and the count that needs it */
+    uint64_t tried_count, fit_count;
+    size_t refused_count;       /* wanted rows that the reader refused */
+    struct err refused;         /* why the last of them was */
+};
+
+/* advise_world.c ------------------------------------------------------- */
+
+/* Places of the given cluster's file, or of the whole catalogue. */
+bool advise_world_read(struct advise_world *world, const char *cluster_path,
+                       struct err *err);
+/* The YAML of `gpus` GPUs of a place with so many cores each, in a pool. */
+char *advise_nodes_text(const struct advise_world *world,
+                        const struct advise_place *place, const char *pool,
+                        uint32_t gpus, uint32_t cores);
+/* What laws see of so many GPUs of a place. */
+struct gang advise_gang(const struct advise_place *place, uint32_t gpus);
+
+/* advise_job.c --------------------------------------------------------- */
+
+/* The jobs of a workload's file; the count, or 0 and an err. */
+size_t advise_jobs_read(const struct advise_world *world, const char *path,
+                        struct advise_job **jobs, struct err *err);
+
+/* advise_search.c ------------------------------------------------------ */
+
+void advise_search(const struct advise_world *world,
+                   const struct advise_job *job, struct advice *advice);
+/* GPU counts to try: powers of two and multiples of eight; next after n. */
+uint32_t advise_next_count(uint32_t n, const struct advise_place *place);
+
+/* advise_plan.c -------------------------------------------------------- */
+
+/* The experiment that runs a row, with its time as an expectation. */
+char *advise_plan_text(const struct advice *advice,
+                       const struct advise_row *row);
+/* Times a row through that experiment; false: the reader refused it. */
+bool advise_plan_time(const struct advice *advice, struct advise_row *row,
+                      struct err *err);
+/* "zero: 3, recompute: full": in what b differs from a. */
+const char *advise_shape_diff(struct arena *arena,
+                              const struct train_shape *a,
+                              const struct train_shape *b);
+
+/* advise_text.c -------------------------------------------------------- */
+
+/* Conf as YAML in one line. */
+const char *advise_conf_text(struct arena *arena,
+                             const struct conf_node *node);
+const char *advise_layout_text(struct arena *arena,
+                               const struct advise_job *job,
+                               const struct advise_row *row);
+const char *advise_time_text(struct arena *arena, double seconds);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_files.c - advice as CSV and as a chart.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/advise.h"
+#include "experiments/advise_print.h"
+#include "experiments/advise_rank.h"
+#include "experiments/out.h"
+#include "experiments/paths.h"
+#include "experiments/plot_data.h"
+#include "experiments/plot_gnuplot.h"
+#include "models/catalogue.h"
+#include "models/cluster.h"
+#include "plots/plot_file.h"
+#include "sim/arena.h"
+
+void advise_csv_head(struct out *out)
+{
+    out_text(out, "job,rank,pareto,place,gpus,engine_place,engine_gpus,tp,pp,"
+             "zero,recompute,micro_batch,engine_tp,cores_per_gpu,"
+             "loader_workers,host_memory_bytes,storage_bytes_per_s,time_s,"
+             "start_s,cost_usd,sequences_per_s,tokens_per_s,mfu,gpu_busy,"
+             "cpu_busy,pcie_busy,network_busy,storage_busy,bottleneck,"
+             "gpu_memory_bytes,weights_bytes,gradients_bytes,optimizer_bytes,"
+             "activations_bytes,kv_bytes,workspace_bytes\n");
+}
+
+static void csv_choices(struct out *out, const struct advise_row *row)
+{
+    const struct advise_choice *train = &row->train, *engine = &row->engine;
+    const struct train_shape *shape = &train->layout.shape;
+
+    if (train->place != NULL)
+        out_printf(out, ",%s,%u", train->place->name, train->gpus);
+    else
+        out_text(out, ",,");
+    if (engine->place != NULL)
+        out_printf(out, ",%s,%u", engine->place->name, engine->gpus);
+    else
+        out_text(out, ",,");
+    if (train->place != NULL)
+        out_printf(out, ",%u,%u,%d,%s,%.9g", shape->tp, shape->pp,
+                   shape->zero, recompute_choices[shape->recompute],
+                   shape->micro_batch);
+    else
+        out_text(out, ",,,,,");
+    if (engine->place != NULL)
+        out_printf(out, ",%u", engine->engine.tp);
+    else
+        out_text(out, ",");
+}
+
+static void csv_row(struct out *out, const char *job, size_t rank,
+                    const struct advise_row *row)
+{
+    const struct memory_need *need = &row->need;
+
+    out_printf(out, "%s,%zu,%d", job, rank, row->pareto);
+    csv_choices(out, row);
+    out_printf(out, ",%u,%u,%.0f,%.9g,%.9g,%.9g", row->cores, row->workers,
+               row->host_bytes, row->storage_bps, row->time_s, row->start_s);
+    if (isnan(row->usd))
+        out_text(out, ",");
+    else
+        out_printf(out, ",%.9g", row->usd);
+    out_printf(out, ",%.9g,%.9g,%.9g", row->items_per_s, row->tokens_per_s,
+               row->mfu);
+    for (int s = 0; s < ADVISE_STAGE_COUNT; s++)
+        out_printf(out, ",%.9g", row->busy[s]);
+    out_printf(out, ",%s,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f\n",
+               row->bottleneck, need->total, need->weights, need->gradients,
+               need->optimizer, need->activations, need->kv, need->workspace);
+}
+
+void advise_csv(struct out *out, const struct advice *advice, bool by_time)
+{
+    const struct advise_row **rows;
+    size_t count = advise_order(advice, by_time, &rows);
+
+    for (size_t i = 0; i < count; i++)
+        csv_row(out, advice->job->form->name, i + 1, rows[i]);
+}
+
+/* ---- the chart -------------------------------------------------------- */
+
+static const struct plot_file *template(const char *name)
+{
+    for (unsigned i = 0; i < plot_file_count; i++)
+        if (strcmp(plot_file[i].name, name) == 0)
+            return &plot_file[i];
+    assert(!"a template of plots/ is missing");
+    return NULL;
+}
+
+/* The kind of node that stands for a row: that which trains, or generates. */
+static const struct advise_place *place_of(const struct advise_row *row)
+{
+    return row->train.place != NULL ? row->train.place : row->engine.place;
+}
+
+/* Kinds with a priced row, in order; the number of each. */
+static uint32_t number_places(const struct advice *advice,
+                              const struct advise_row *const *rows,
+                              size_t count, const char **name,
+                              uint32_t *number)
+{
+    const struct advise_world *world = advice->world;
+    uint32_t places = 0;
+
+    for (size_t p = 0; p < world->place_count; p++) {
+        number[p] = 0;
+        for (size_t i = 0; i < count && number[p] == 0; i++)
+            if (place_of(rows[i]) == &world->place[p] && rows[i]->usd > 0.0) {
+                name[places] = world->place[p].name;
+                number[p] = ++places;
+            }
+    }
+    return places;
+}
+
+static bool put_file(struct arena *arena, const char *dir, const char *name,
+                     const char *head, const struct plot_file *text,
+                     struct err *err)
+{
+    struct out *out = out_open(arena, path_join(arena, dir, name), err);
+
+    if (out == NULL)
+        return false;
+    out_text(out, head);
+    if (text != NULL)
+        out_bytes(out, text->text, text->bytes);
+    return out_close_fast(out, err);
+}
+
+struct chart {
+    struct arena *arena;
+    const struct advice *advice;
+    const char *dir, *stem;
+    const struct advise_row **rows;
+    size_t count;
+    const char **name;
+    uint32_t *number;
+    uint32_t places;
+};
+
+static bool put_data(struct chart *chart, struct err *err)
+{
+    const struct advise_place *first = chart->advice->world->place;
+    const char *name = text_format(chart->arena, "%s.dat", chart->stem);
+    struct out *out = out_open(chart->arena,
+                               path_join(chart->arena, chart->dir, name),
+                               err);
+
+    if (out == NULL)
+        return false;
+    out_text(out, "# kind hours USD GPUs pareto\n");
+    for (size_t i = 0; i < chart->count; i++) {
+        const struct advise_row *row = chart->rows[i];
+
+        if (row->usd > 0.0)
+            out_printf(out, "%u %.9g %.9g %u %d\n",
+                       chart->number[place_of(row) - first],
+                       row->time_s / 3600.0, row->usd,
+                       row->train.gpus + row->engine.gpus, row->pareto);
+    }
+    return out_close_fast(out, err);
+}
+
+static bool put_script(struct chart *chart, struct err *err)
+{
+    const char *name = text_format(chart->arena, "%s.gp", chart->stem);
+    const char *path = path_join(chart->arena, chart->dir, name);
+    const struct plot_file *text = template("advise.gp");
+    struct out *out = out_open(chart->arena, path, err);
+
+    if (out == NULL)
+        return false;
+    out_printf(out, "# Made by clustersim advise. Draw it again: gnuplot "
+               "%s\n\nfigure = '%s'\nexperiment = ", name, chart->stem);
+    plot_quote(out, chart->advice->job->form->name, 60);
+    out_text(out, "\n");
+    plot_names(out, "policy", chart->name, chart->places, 24);
+    out_printf(out, "policies = %u\npoints = 1\nseeds = 1\ndata = '%s.dat'\n",
+               chart->places, chart->stem);
+    out_bytes(out, text->text, text->bytes);
+    return out_close_fast(out, err);
+}
+
+bool advise_plot(struct arena *arena, const char *path,
+                 const struct advice *advice, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    size_t places = advice->world->place_count;
+    struct chart chart = { .arena = arena, .advice = advice };
+    struct err_pos pos = { path, 0, 0 };
+
+    chart.dir = slash == NULL ? "." : text_format(arena, "%.*s",
+                                                  (int)(slash - path), path);
+    if (slash == path)
+        chart.dir = "/";
+    chart.stem = path_stem(arena, path);
+    chart.name = arena_alloc(arena, places + 1, sizeof *chart.name);
+    chart.number = arena_alloc(arena, places + 1, sizeof *chart.number);
+    chart.count = advise_order(advice, true, &chart.rows);
+    chart.places = number_places(advice, chart.rows, chart.count, chart.name,
+                                 chart.number);
+    if (chart.places == 0)
+        return err_set(err, ERR_RANGE, pos,
+                       "cannot be drawn: no row has a price");
+    return put_file(arena, chart.dir, "style.gp", "", template("style.gp"),
+                    err) &&
+           put_data(&chart, err) && put_script(&chart, err) &&
+           plot_gnuplot(arena, chart.dir, chart.stem, "png", err);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_job.c - the jobs of a workload, free in their layout.
+ *
+ * The file is read as any workload, but against GPUs of the catalogue's names
+ * whose memory has no end: a job that fits nowhere as written is what advice
+ * is for.  Everything else that is wrong with it is an error here, too.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/advise.h"
+#include "experiments/paths.h"
+#include "experiments/study_tree.h"
+#include "models/catalogue.h"
+#include "models/cluster.h"
+#include "sim/arena.h"
+#include "sim/conf.h"
+#include "workloads/source.h"
+
+#define ENDLESS_BYTES 1e18
+#define POOLS_MAX 31
+
+struct pools {
+    const char *name[POOLS_MAX];
+    size_t count;
+};
+
+static void add_pool(struct pools *pools, const char *name)
+{
+    for (size_t i = 0; i < pools->count; i++)
+        if (strcmp(pools->name[i], name) == 0)
+            return;
+    if (pools->count < POOLS_MAX)
+        pools->name[pools->count++] = name;
+}
+
+/* The pools that a workload names, wherever it does. */
+static void find_pools(const struct conf_node *node, struct pools *pools)
+{
+    if (conf_kind(node) == CONF_SCALAR)
+        return;
+    for (size_t i = 0; i < conf_count(node); i++) {
+        bool map = conf_kind(node) == CONF_MAP;
+        const struct conf_node *value = map ? conf_value(node, i)
+                                            : conf_item(node, i);
+
+        if (map && strcmp(conf_key(node, i), "pool") == 0 &&
+            conf_kind(value) == CONF_SCALAR)
+            add_pool(pools, conf_text(value));
+        find_pools(value, pools);
+    }
+}
+
+/* A copy of the spec whose GPUs hold anything. */
+static const struct cluster_spec *without_end(struct arena *arena,
+                                              const struct cluster_spec *spec)
+{
+    struct cluster_spec *copy = arena_alloc(arena, 1, sizeof *copy);
+    struct node_group *group = arena_alloc(arena, spec->group_count,
+                                           sizeof *group);
+
+    *copy = *spec;
+    copy->group = group;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        struct gpu_type *gpu = arena_alloc(arena, 1, sizeof *gpu);
+
+        group[g] = spec->group[g];
+        *gpu = *group[g].gpu;
+        gpu->memory_bytes = ENDLESS_BYTES;
+        group[g].gpu = gpu;
+    }
+    return copy;
+}
+
+static const struct cluster_spec *endless(const struct advise_world *world,
+                                          const struct conf_node *workload,
+                                          struct err *err)
+{
+    struct arena *arena = world->arena;
+    struct pools pools = { { "any" }, 1 };
+    const char *text = "nodes:\n";
+    const struct conf_node *root;
+    const struct cluster_spec *spec;
+
+    find_pools(workload, &pools);
+    for (size_t p = 0; p < pools.count; p++)
+        for (size_t i = 0; i < catalogue_gpu_count(world->catalogue); i++)
+            text = text_format(
+                arena, "%s  - {name: n%zu-%zu, count: 8192, gpus: {type: %s, "
+                "count: 8}, cpu: {type: epyc-9654, sockets: 8}, memory: "
+                "900TB, pool: %s, price: 1USD/h}\n", text, p, i,
+                catalogue_gpu_at(world->catalogue, i)->name, pools.name[p]);
+    root = conf_parse(arena, "GPUs without end", text, strlen(text), err);
+    if (root == NULL)
+        return NULL;
+    spec = cluster_read(arena, root, world->catalogue, err);
+    return spec == NULL ? NULL : without_end(arena, spec);
+}
+
+static const struct recipe *recipe_named(const char *name)
+{
+    for (size_t i = 0; i < recipe_count; i++)
+        if (strcmp(recipe_table[i]->name, name) == 0)
+            return recipe_table[i];
+    assert(!"workload_read refuses any other");
+    return NULL;
+}
+
+static uint32_t role_named(const struct job_form *form, const char *name)
+{
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (strcmp(form->role[r].name, name) == 0)
+            return r;
+    return ADVISE_NONE;
+}
+
+/* What the laws ask of each role, and which phase sets the pace. */
+static void find_laws(struct advise_job *job)
+{
+    const struct job_form *form = job->form;
+    bool aligned = job->keys.prompts > 0.0 && job->keys.infer == NULL;
+
+    job->train = role_named(form, "train");
+    job->engine = role_named(form, "rollout");
+    if (job->engine == ADVISE_NONE)
+        job->engine = role_named(form, "infer");
+    job->trains = job->train != ADVISE_NONE;
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        const struct phase_spec *phase = &form->phase[p];
+
+        if (phase->law->kind == LAW_TRAIN) {
+            job->task.law = phase->law;
+            job->main_phase = p;
+        } else if (phase->role == job->engine &&
+                   (phase->kind == PHASE_ROLLOUT || !job->trains)) {
+            job->generate = phase->law;
+            if (!job->trains)
+                job->main_phase = p;
+        }
+    }
+    if (!job->trains)
+        return;
+    job->task.longest_tokens = job->task.law->train.sequence_tokens;
+    if (aligned && job->context_tokens > job->task.longest_tokens)
+        job->task.longest_tokens = job->context_tokens;
+    if (aligned && job->keys.reference &&
+        job->task.law->train.method == TRAIN_FULL)
+        job->task.frozen_bytes =
+            memory_weight_bytes(job->task.law->train.llm,
+                                job->task.law->train.precision);
+}
+
+static bool read_job(const struct advise_world *world,
+                     const struct conf_node *conf,
+                     const struct cluster_spec *cluster,
+                     struct advise_job *job, struct err *err)
+{
+    struct world reading = { world->arena, world->catalogue, cluster, err };
+    const struct recipe *recipe =
+        recipe_named(conf_text(conf_get(conf, "recipe")));
+    struct response_keys response = { 0 };
+    struct entry entry = { 0 };
+
+    job->conf = conf;
+    if (!conf_fill(conf, recipe->schema, &job->keys, err) ||
+        !recipe->expand(recipe, &reading, conf, &entry))
+        return false;
+    if (job->keys.response != NULL &&
+        !conf_fill(job->keys.response, &response_schema, &response, err))
+        return false;
+    job->form = entry.form;
+    job->steps = fmin(distribution_mean(&entry.steps), entry.steps.max);
+    job->steps = fmax(1.0, round(job->steps));
+    job->runs = fmax(1.0, round(job->steps / entry.steps_per_run));
+    job->context_tokens = job->keys.prompt_tokens + response.max;
+    find_laws(job);
+    return true;
+}
+
+size_t advise_jobs_read(const struct advise_world *world, const char *path,
+                        struct advise_job **jobs, struct err *err)
+{
+    struct study_inputs inputs = { .arena = world->arena };
+    const struct conf_node *root = tree_load(&inputs, path, err), *mix;
+    const struct cluster_spec *cluster;
+    size_t count;
+
+    if (root == NULL)
+        return 0;
+    root = tree_unwrap(root, "workload");
+    if (conf_kind(root) == CONF_MAP && conf_get(root, "trace") != NULL) {
+        err_set(err, ERR_SCHEMA, conf_pos(conf_get(root, "trace")),
+                "advise needs a mix of recipes: the jobs of a trace have run "
+                "times and no laws");
+        return 0;
+    }
+    cluster = endless(world, root, err);
+    if (cluster == NULL || workload_read(world->arena, root, world->catalogue,
+                                         cluster, err) == NULL)
+        return 0;
+    mix = conf_get(root, "mix");
+    count = conf_count(mix);
+    *jobs = arena_alloc(world->arena, count, sizeof **jobs);
+    for (size_t i = 0; i < count; i++)
+        if (!read_job(world, conf_item(mix, i), cluster, &(*jobs)[i], err))
+            return 0;
+    return count;
+}

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_plan.c - a row as an experiment of one job, and its time.
+ *
+ * The experiment is text, as a user would write it.  To time a row it is read
+ * back through the readers of clusters and workloads; roles are placed by the
+ * rule that policies use, phases go by phase_plan and what the fabric leaves
+ * them, leases load as the host loads them.  The row is then what a
+ * simulation of that experiment will find, but for the draws of rollouts.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/advise.h"
+#include "experiments/paths.h"
+#include "models/catalogue.h"
+#include "models/cluster.h"
+#include "models/compute.h"
+#include "models/fabric.h"
+#include "models/fit.h"
+#include "models/gang.h"
+#include "models/phase.h"
+#include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/conf.h"
+#include "sim/flow.h"
+#include "sim/loop.h"
+#include "workloads/source.h"
+
+/* ---- the text --------------------------------------------------------- */
+
+static bool is_among(const char *key, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (strcmp(*names, key) == 0)
+            return true;
+    return false;
+}
+
+/* ", key: value" for each key of a map that is not among the names. */
+static const char *kept_text(struct arena *arena,
+                             const struct conf_node *map,
+                             const char *const *names)
+{
+    const char *text = "";
+
+    for (size_t i = 0; map != NULL && conf_kind(map) == CONF_MAP &&
+                       i < conf_count(map); i++)
+        if (!is_among(conf_key(map, i), names))
+            text = text_format(arena, "%s, %s: %s", text, conf_key(map, i),
+                               advise_conf_text(arena, conf_value(map, i)));
+    return text;
+}
+
+static const char *const role_replaced[] = {
+    "gpus", "min", "max", "types", "pool", "cores", "tp", NULL };
+
+/* The pool of a role: its own in the plan's cluster, or the given one's. */
+static const char *pool_of(const struct advise_world *world,
+                           const struct advise_choice *choice,
+                           const char *name)
+{
+    const struct cluster_spec *spec = choice->place->spec;
+
+    return world->cluster == NULL ? name
+                                  : spec->pool_name[choice->place->group
+                                                        ->pool];
+}
+
+static const char *role_text(const struct advice *advice, const char *name,
+                             const struct conf_node *conf,
+                             const struct advise_choice *choice,
+                             uint32_t cores)
+{
+    struct arena *arena = advice->world->arena;
+    const char *tp = choice->engine.tp == 0
+                         ? "" : text_format(arena, ", tp: %u",
+                                            choice->engine.tp);
+
+    return text_format(arena, ",\n       %s: {gpus: %u, types: [%s], pool: "
+                       "%s, cores: %u%s%s}", name, choice->gpus,
+                       choice->place->group->gpu->name,
+                       pool_of(advice->world, choice, name), cores, tp,
+                       kept_text(arena, conf, role_replaced));
+}
+
+static const char *loader_text(const struct advice *advice,
+                               const struct advise_row *row)
+{
+    static const char *const replaced[] = { "workers", NULL };
+    const struct conf_node *conf = advice->job->keys.loader;
+
+    if (conf == NULL)
+        return "";
+    return text_format(advice->world->arena,
+                       ",\n       loader: {workers: %u%s}", row->workers,
+                       kept_text(advice->world->arena, conf, replaced));
+}
+
+/* Roles without GPUs: at most one, called data. */
+static const struct role_spec *data_role(const struct advise_job *job)
+{
+    for (uint32_t r = 0; r < job->form->role_count; r++)
+        if (job->form->role[r].gpus == 0)
+            return &job->form->role[r];
+    return NULL;
+}
+
+static const char *data_text(const struct advice *advice)
+{
+    static const char *const replaced[] = { "pool", "cores", NULL };
+    const struct role_spec *role = data_role(advice->job);
+    const struct conf_node *conf = advice->job->keys.data;
+    struct arena *arena = advice->world->arena;
+
+    if (role == NULL)
+        return "";
+    if (advice->world->cluster != NULL)
+        return conf == NULL ? "" : text_format(
+            arena, ",\n       data: %s", advise_conf_text(arena, conf));
+    return text_format(arena, ",\n       data: {pool: data, cores: %u%s}",
+                       role->cores, kept_text(arena, conf, replaced));
+}
+
+static const char *layout_keys(struct arena *arena,
+                               const struct advise_choice *choice)
+{
+    const struct train_shape *shape = &choice->layout.shape;
+
+    return text_format(arena, ",\n       tp: %u, pp: %u, zero: %d, recompute: "
+                       "%s, micro_batch: %g", shape->tp, shape->pp,
+                       shape->zero, recompute_choices[shape->recompute],
+                       shape->micro_batch);
+}
+
+static const char *engine_key(const struct advise_job *job)
+{
+    return job->trains ? "rollout" : "infer";
+}
+
+/* Cores per GPU of an engine: as written, or what its node has, but no more
+ * than the recipe's default. */
+static uint32_t engine_cores(const struct advise_job *job,
+                             const struct advise_choice *choice)
+{
+    uint32_t cores = job->form->role[job->engine].cores;
+
+    return cores < choice->place->cores ? cores : choice->place->cores;
+}
+
+static const char *entry_text(const struct advice *advice,
+                              const struct advise_row *row)
+{
+    static const char *const replaced[] = {
+        "recipe", "name", "share", "steps", "limit", "deadline", "priority",
+        "tenant", "tp", "pp", "zero", "recompute", "micro_batch", "train",
+        "rollout", "infer", "data", "loader", NULL };
+    const struct advise_job *job = advice->job;
+    struct arena *arena = advice->world->arena;
+    const char *text = text_format(
+        arena, "    - {recipe: %s, name: %s, steps: %.0f%s", job->keys.recipe,
+        advise_conf_text(arena, conf_get(job->conf, "name") != NULL
+                                    ? conf_get(job->conf, "name")
+                                    : conf_get(job->conf, "recipe")),
+        job->steps, kept_text(arena, job->conf, replaced));
+
+    if (job->trains)
+        text = text_format(arena, "%s%s%s", text,
+                           layout_keys(arena, &row->train),
+                           role_text(advice, "train", job->keys.train,
+                                     &row->train, row->cores));
+    if (job->engine != ADVISE_NONE)
+        text = text_format(arena, "%s%s", text,
+                           role_text(advice, engine_key(job),
+                                     job->trains ? job->keys.rollout
+                                                 : job->keys.infer,
+                                     &row->engine,
+                                     engine_cores(job, &row->engine)));
+    return text_format(arena, "%s%s%s}\n", text, loader_text(advice, row),
+                       data_text(advice));
+}
+
+static const char *data_nodes(const struct advice *advice)
+{
+    const struct role_spec *role = data_role(advice->job);
+
+    if (role == NULL)
+        return "";
+    /* assumption: a socket of 64 cores for each 64, rented by the core */
+    return text_format(advice->world->arena,
+                       "  - {name: data, cpu: {type: epyc-7763, sockets: %u}, "
+                       "cores: %u, memory: %.0fGB}\n",
+                       (role->cores + 63) / 64, role->cores,
+                       ceil((double)role->memory_bytes / 1e9) + 1.0);
+}
+
+static const char *cluster_text(const struct advice *advice,
+                                const struct advise_row *row)
+{
+    const struct advise_world *world = advice->world;
+    const struct advise_job *job = advice->job;
+    const char *nodes = "";
+
+    if (world->cluster != NULL)
+        return text_format(world->arena, "cluster: %s\n",
+                           advise_conf_text(world->arena, world->cluster));
+    if (job->trains)
+        nodes = advise_nodes_text(world, row->train.place, "train",
+                                  row->train.gpus, row->cores);
+    if (job->engine != ADVISE_NONE)
+        nodes = text_format(world->arena, "%s%s", nodes,
+                            advise_nodes_text(world, row->engine.place,
+                                              engine_key(job),
+                                              row->engine.gpus,
+                                              engine_cores(job,
+                                                           &row->engine)));
+    return text_format(world->arena, "cluster:\n  nodes:\n%s",
+                       text_format(world->arena, "%s%s", nodes,
+                                   data_nodes(advice)));
+}
+
+char *advise_plan_text(const struct advice *advice,
+                       const struct advise_row *row)
+{
+    struct arena *arena = advice->world->arena;
+    const char *expect = "";
+
+    if (row->timed)
+        expect = text_format(
+            arena, "expect:                         # 2%% around %.6g s\n"
+            "  - {metric: jct_mean_s, policy: fcfs, between: [%.6g, %.6g]}\n",
+            row->time_s, 0.98 * row->time_s, 1.02 * row->time_s);
+    return text_format(
+        arena, "# Made by `clustersim advise`: one row of its advice.\n"
+        "experiment: advice\nseeds: 1\n%sworkload:\n"
+        "  arrival: {process: fixed, times: [0s]}\n  jobs: 1\n  mix:\n%s"
+        "until: drained\npolicies: [{policy: fcfs, placement: first_fit}]\n%s",
+        cluster_text(advice, row), entry_text(advice, row), expect);
+}
+
+/* ---- its time --------------------------------------------------------- */
+
+struct plan {
+    const struct cluster_spec *spec;
+    const struct job_form *form;
+    struct placement placement[FORM_ROLES_MAX];
+    struct gang gang[FORM_ROLES_MAX];
+    const struct fabric *fabric;
+    const struct flow_net *net;
+    struct flow_use *use;
+};
+
+static bool read_plan(const struct advice *advice,
+                      const struct advise_row *row, struct plan *plan,
+                      struct err *err)
+{
+    const struct advise_world *world = advice->world;
+    char *text = advise_plan_text(advice, row);
+    const struct conf_node *root = conf_parse(world->arena, "advice", text,
+                                              strlen(text), err);
+    const struct workload_spec *workload;
+
+    if (root == NULL)
+        return false;
+    plan->spec = cluster_read(world->arena, conf_get(root, "cluster"),
+                              world->catalogue, err);
+    if (plan->spec == NULL)
+        return false;
+    workload = workload_read(world->arena, conf_get(root, "workload"),
+                             world->catalogue, plan->spec, err);
+    if (workload == NULL)
+        return false;
+    plan->form = workload_form(workload, 0);
+    return true;
+}
+
+/* Roles in order, each where `first_fit` puts it in what is still free. */
+static bool place_roles(struct arena *arena, struct plan *plan)
+{
+    struct cluster *cluster = cluster_new(arena, plan->spec);
+
+    for (uint32_t r = 0; r < plan->form->role_count; r++) {
+        const struct role_spec *role = &plan->form->role[r];
+        struct fit_want want = {
+            .gpus = role->gpus, .cores = role->cores,
+            .memory_bytes = role->memory_bytes,
+            .gpu_types = role->gpu_types,
+            .gpu_type_count = role->gpu_type_count,
+        };
+        struct share *share = arena_alloc(arena, plan->spec->node_count,
+                                          sizeof *share);
+
+        if (role->pool != NULL)
+            want.pool_mask = 1u << cluster_pool(plan->spec, role->pool);
+        if (!fit_find(cluster, FIT_FIRST, &want, share,
+                      plan->spec->node_count, &plan->placement[r]))
+            return false;
+        cluster_take(cluster, &plan->placement[r]);
+        plan->gang[r] = fabric_gang(plan->spec, &plan->placement[r]);
+    }
+    return true;
+}
+
+/* The rate that links leave to work that has them to itself. */
+static double links_rate(const struct plan *plan, uint32_t uses)
+{
+    double rate = INFINITY;
+
+    for (uint32_t i = 0; i < uses; i++)
+        rate = fmin(rate, flow_link_capacity(plan->net, plan->use[i].link) /
+                              plan->use[i].per_unit);
+    return rate;
+}
+
+static double phase_rate(const struct plan *plan, uint32_t p)
+{
+    const struct phase_spec *phase = &plan->form->phase[p];
+    const struct placement *from = &plan->placement[phase->role];
+    struct phase_plan law = phase_plan(phase->law, &plan->gang[phase->role],
+                                       0.5);
+    uint32_t uses;
+
+    if (phase->law->kind == LAW_ROLLOUT)
+        return 1.0 / advise_phase_s(phase->law, &plan->gang[phase->role]);
+    if (phase->law->kind == LAW_SYNC)
+        uses = fabric_uses_copies(plan->fabric, from,
+                                  &plan->placement[phase->sync_to],
+                                  phase->law->bytes, plan->use);
+    else
+        uses = fabric_uses(plan->fabric, from, &law.rates, plan->use);
+    /* A sync is of one run, like its law. */
+    return fmin(law.rate_max, links_rate(plan, uses));
+}
+
+static double slots_bps(const struct plan *plan, uint32_t role)
+{
+    const struct placement *at = &plan->placement[role];
+    double bps = 0.0;
+
+    for (uint32_t i = 0; i < at->share_count; i++)
+        bps += fabric_pcie_bps(cluster_group_of(plan->spec,
+                                                at->share[i].node),
+                               at->share[i].gpu_mask);
+    return bps;
+}
+
+/* From the grant of a lease to the moment its phases can run. */
+static double ready_s(const struct plan *plan, uint32_t r)
+{
+    const struct role_spec *role = &plan->form->role[r];
+    struct demand_rates rates = { .pcie_bytes = 1.0, .storage_bytes = 1.0 };
+    uint32_t uses;
+    double bps;
+
+    if (role->gpus == 0 || role->load_bytes <= 0.0)
+        return role->start_s;
+    uses = fabric_uses(plan->fabric, &plan->placement[r], &rates, plan->use);
+    bps = fmin(links_rate(plan, uses), slots_bps(plan, r));
+    return role->start_s + (bps > 0.0 ? role->load_bytes / bps : 0.0);
+}
+
+/* How much later the first run ends because its leases have to load. */
+static double start_delay_s(const struct plan *plan, const double *seconds)
+{
+    const struct job_form *form = plan->form;
+    double late[FORM_PHASES_MAX], early[FORM_PHASES_MAX];
+    double late_s = 0.0, early_s = 0.0;
+
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        double begin = ready_s(plan, form->phase[p].role), soon = 0.0;
+
+        for (uint32_t q = 0; q < p; q++)
+            if (form->phase[p].after_mask >> q & 1u) {
+                begin = fmax(begin, late[q]);
+                soon = fmax(soon, early[q]);
+            }
+        if (form->phase[p].every > 1)
+            continue;
+        late[p] = begin + seconds[p];
+        early[p] = soon + seconds[p];
+        late_s = fmax(late_s, late[p]);
+        early_s = fmax(early_s, early[p]);
+    }
+    return late_s - early_s;
+}
+
+static double share_of(double amount, double capacity)
+{
+    return capacity > 0.0 ? fmin(1.0, amount / capacity) : 0.0;
+}
+
+/* What the main phase takes of every stage at the rate it has. */
+static void stages(const struct plan *plan, uint32_t p, double rate,
+                   struct advise_row *row)
+{
+    const struct phase_spec *phase = &plan->form->phase[p];
+    const struct gang *gang = &plan->gang[phase->role];
+    struct phase_plan law = phase_plan(phase->law, gang, 0.5);
+    const struct node_group *group =
+        cluster_group_of(plan->spec,
+                         plan->placement[phase->role].share[0].node);
+
+    row->bottleneck = rate < law.rate_max * (1.0 - 1e-9) &&
+                      phase->law->kind != LAW_ROLLOUT
+                          ? "links" : law.bottleneck;
+    row->busy[ADVISE_GPU] = law.gpu_busy_fraction * rate / law.rate_max;
+    row->busy[ADVISE_CPU] = share_of(law.rates.core_s * rate, gang->cores);
+    row->busy[ADVISE_PCIE] = share_of(law.rates.pcie_bytes * rate,
+                                      slots_bps(plan, phase->role));
+    row->busy[ADVISE_NETWORK] =
+        gang->nodes > 1 ? share_of(law.rates.network_bytes * rate,
+                                   group->nic_bps) : 0.0;
+    row->busy[ADVISE_STORAGE] = share_of(law.rates.storage_bytes * rate,
+                                         plan->spec->storage_bps);
+    row->storage_bps = law.rates.storage_bytes * rate;
+    row->mfu = law.flops * rate /
+               (gang->gpus * compute_peak_flops(
+                                 gang->gpu,
+                                 phase->law->kind == LAW_ROLLOUT
+                                     ? phase->law->rollout.precision
+                                     : phase->law->train.precision));
+}
+
+static double items_of(const struct phase_law *law, double *tokens)
+{
+    double items = law->kind == LAW_ROLLOUT
+                       ? law->rollout.responses
+                       : law->sequences *
+                             (law->repeats > 0 ? law->repeats : 1);
+
+    *tokens = items * (law->kind == LAW_ROLLOUT
+                           ? law->rollout.response_mean_tokens
+                           : law->train.sequence_tokens);
+    return items;
+}
+
+static double plan_usd_per_h(const struct advice *advice,
+                             const struct advise_row *row,
+                             const struct plan *plan)
+{
+    double usd = 0.0;
+
+    if (advice->world->cluster != NULL)
+        return row->train.usd_per_h + row->engine.usd_per_h;
+    for (uint32_t g = 0; g < plan->spec->group_count; g++)
+        usd += plan->spec->group[g].usd_per_h *
+               plan->spec->group[g].node_count;
+    return isnan(row->train.usd_per_h + row->engine.usd_per_h) ? NAN : usd;
+}
+
+static void time_row(const struct advice *advice, const struct plan *plan,
+                     struct advise_row *row)
+{
+    const struct advise_job *job = advice->job;
+    double seconds[FORM_PHASES_MAX] = { 0 }, tokens = 0.0, items;
+
+    for (uint32_t p = 0; p < plan->form->phase_count; p++)
+        seconds[p] = 1.0 / phase_rate(plan, p);
+    row->start_s = start_delay_s(plan, seconds);
+    row->time_s = row->start_s + advise_form_s(plan->form, seconds,
+                                               job->runs);
+    items = items_of(plan->form->phase[job->main_phase].law, &tokens);
+    row->items_per_s = items * job->runs / row->time_s;
+    row->tokens_per_s = tokens * job->runs / row->time_s;
+    row->usd = plan_usd_per_h(advice, row, plan) * row->time_s / 3600.0;
+    row->host_bytes = (double)plan->form->role[job->trains ? job->train
+                                                           : job->engine]
+                          .memory_bytes;
+    stages(plan, job->main_phase, 1.0 / seconds[job->main_phase], row);
+    row->timed = true;
+}
+
+/* The fewest cores per GPU that feed the main phase as well as all would. */
+static void choose_cores(const struct advise_job *job,
+                         struct advise_row *row)
+{
+    const struct advise_choice *choice = job->trains ? &row->train
+                                                     : &row->engine;
+    struct gang gang = advise_gang(choice->place, choice->gpus);
+    struct phase_law law = *job->form->phase[job->main_phase].law;
+    double all;
+
+    row->cores = row->workers = 1;
+    if (!job->trains) {
+        row->cores = engine_cores(job, choice);
+        return;
+    }
+    law.train = choice->layout.shape;
+    law.loader_workers = 0;
+    all = phase_plan(&law, &gang, 0.5).rate_max;
+    for (uint32_t cores = 1; cores <= choice->place->cores; cores++) {
+        gang.cores = cores * choice->gpus;
+        row->cores = row->workers = cores;
+        if (phase_plan(&law, &gang, 0.5).rate_max >= all * 0.9999)
+            break;
+    }
+}
+
+static void choose_memory(const struct advise_job *job,
+                          struct advise_row *row)
+{
+    const struct rollout_shape *shape;
+
+    if (job->trains) {
+        row->need = advise_need(&job->task, &row->train.layout.shape,
+                                row->train.gpus);
+        return;
+    }
+    shape = &job->generate->rollout;
+    row->need = memory_decode(shape->llm, shape->precision,
+                              row->engine.engine.tp, 1.0,
+                              job->context_tokens);
+}
+
+bool advise_plan_time(const struct advice *advice, struct advise_row *row,
+                      struct err *err)
+{
+    struct loop_limits limits = { CLOCK_NEVER_NS, 1 };
+    struct plan plan = { 0 };
+    struct flow_net *net;
+    struct loop *loop;
+    bool placed;
+
+    choose_cores(advice->job, row);
+    choose_memory(advice->job, row);
+    if (!read_plan(advice, row, &plan, err))
+        return false;
+    loop = loop_new(limits);
+    net = flow_new(loop);
+    plan.net = net;
+    plan.fabric = fabric_new(advice->world->arena, plan.spec, net);
+    plan.use = arena_alloc(advice->world->arena,
+                           fabric_use_max(plan.fabric,
+                                          2 * plan.spec->node_count),
+                           sizeof *plan.use);
+    placed = place_roles(advice->world->arena, &plan);
+    if (placed)
+        time_row(advice, &plan, row);
+    else
+        err_set(err, ERR_RANGE, conf_pos(advice->job->conf),
+                "its roles do not fit beside each other");
+    flow_free(net);
+    loop_free(loop);
+    return placed;
+}

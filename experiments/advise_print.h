@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_print.h - advice as tables on a terminal, as CSV, as a chart.
+ */
+#ifndef EXPERIMENTS_ADVISE_PRINT_H
+#define EXPERIMENTS_ADVISE_PRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct advice;
+struct advise_job;
+struct advise_world;
+struct arena;
+struct err;
+struct out;
+
+void advise_print(FILE *file, const struct advice *advice, bool by_time,
+                  size_t top);
+/* Why a job as written does not fit, and what would make it fit. */
+void advise_print_misses(FILE *file, const struct advice *advice);
+/* Bytes per GPU of the job as written, on every place. */
+void advise_print_memory(FILE *file, const struct advise_world *world,
+                         const struct advise_job *job);
+void advise_csv_head(struct out *out);
+void advise_csv(struct out *out, const struct advice *advice, bool by_time);
+/* FILE.png, with FILE.gp, FILE.dat and style.gp beside it. */
+bool advise_plot(struct arena *arena, const char *path,
+                 const struct advice *advice, struct err *err);
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise.c - nested loops over layouts, memory first: it is the cheaper law
+ * and leaves out most.
+ */
+#include "models/advise.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "models/catalogue.h"
+#include "models/gang.h"
+#include "models/job.h"
+#include "models/phase.h"
+
+/* Tensor parallelism stays inside a node (Narayanan et al. 2021, takeaway 1),
+ * and deeper pipelines than this were not used below 1T parameters (their
+ * table 1: 64 at most). */
+#define TP_MAX 16u
+#define PP_MAX 64u
+#define MICRO_BATCH_MAX 64.0
+/* Shorter sequences are no remedy below this. assumption */
+#define SEQUENCE_MIN 512.0
+
+struct memory_need advise_need(const struct advise_task *task,
+                               const struct train_shape *shape, uint32_t gpus)
+{
+    assert(task != NULL && shape != NULL && gpus > 0);
+    struct train_shape longest = *shape;
+    longest.sequence_tokens *=
+        task->longest_tokens / task->law->train.sequence_tokens;
+    struct memory_need need = memory_train(&longest, gpus);
+    double frozen = task->frozen_bytes / ((double)shape->tp * shape->pp);
+    need.weights += frozen;
+    need.total += frozen;
+    return need;
+}
+
+double advise_train_s(const struct advise_task *task,
+                      const struct train_shape *shape,
+                      const struct gang *gang)
+{
+    assert(task != NULL && shape != NULL && gang != NULL);
+    struct phase_law law = *task->law;
+    law.train = *shape;
+    return phase_seconds(&law, gang, 0.5);
+}
+
+static void try_shape(const struct advise_task *task, const struct gang *gang,
+                      const struct train_shape *shape, double bytes,
+                      struct advise_layout *best)
+{
+    double run_s = advise_train_s(task, shape, gang);
+    best->fit_count++;
+    if (run_s < best->run_s) {
+        best->run_s = run_s;
+        best->shape = *shape;
+        best->gpu_bytes = bytes;
+    }
+}
+
+/* Does it fit?  The least need of all is kept, to say what is missing. */
+static bool fits(const struct advise_task *task, const struct gang *gang,
+                 const struct train_shape *shape, struct advise_layout *best,
+                 double *bytes)
+{
+    *bytes = advise_need(task, shape, gang->gpus).total;
+    best->tried_count++;
+    if (*bytes < best->least_bytes) {
+        best->least_bytes = *bytes;
+        best->least = *shape;
+    }
+    return *bytes <= gang->gpu->memory_bytes;
+}
+
+/* Full recomputing only where nothing milder fits. */
+static bool try_recompute(const struct advise_task *task,
+                          const struct gang *gang, struct train_shape shape,
+                          struct advise_layout *best)
+{
+    static const enum recompute order[] = { RECOMPUTE_NONE,
+                                            RECOMPUTE_SELECTIVE,
+                                            RECOMPUTE_FULL };
+    bool any = false;
+    for (int i = 0; i < 3; i++) {
+        double bytes;
+        shape.recompute = order[i];
+        if (i == 2 && any)
+            break;
+        if (!fits(task, gang, &shape, best, &bytes))
+            continue;
+        try_shape(task, gang, &shape, bytes, best);
+        any = true;
+    }
+    return any;
+}
+
+/* Stage 1 costs no time over 0, and 2 none over 1, so that the least stage
+ * that fits is taken; stage 3 gathers weights, and is tried besides.  With a
+ * pipeline stages 2 and 3 do not go (DeepSpeed refuses them). */
+static void try_zero(const struct advise_task *task, const struct gang *gang,
+                     struct train_shape shape, uint32_t dp,
+                     struct advise_layout *best)
+{
+    int most = dp == 1 ? 0 : shape.pp > 1 ? 1 : 3;
+    bool any = false;
+    for (int zero = dp == 1 ? 0 : 1; zero <= most; zero++) {
+        if (zero == 2 && any)
+            continue;
+        shape.zero = zero;
+        if (try_recompute(task, gang, shape, best))
+            any = true;
+    }
+}
+
+static void try_split(const struct advise_task *task, const struct gang *gang,
+                      struct train_shape shape, struct advise_layout *best)
+{
+    uint32_t dp = gang->gpus / (shape.tp * shape.pp);
+    double most = floor(task->law->sequences / dp + 1e-9);
+    for (double mb = 1.0; mb <= most && mb <= MICRO_BATCH_MAX; mb *= 2.0) {
+        uint64_t before = best->fit_count;
+        shape.micro_batch = mb;
+        try_zero(task, gang, shape, dp, best);
+        if (best->fit_count == before)
+            break;              /* more sequences only need more memory */
+    }
+}
+
+struct advise_layout advise_train(const struct advise_task *task,
+                                  const struct gang *gang,
+                                  uint32_t gpus_per_node)
+{
+    assert(task != NULL && task->law->kind == LAW_TRAIN && gang != NULL);
+    assert(gang->gpu != NULL && gpus_per_node > 0);
+    const struct llm *llm = task->law->train.llm;
+    struct advise_layout best = { .run_s = INFINITY,
+                                  .least_bytes = INFINITY };
+    for (uint32_t tp = 1; tp <= gpus_per_node && tp <= TP_MAX; tp *= 2)
+        for (uint32_t pp = 1; pp <= PP_MAX && tp * pp <= gang->gpus; pp++) {
+            struct train_shape shape = task->law->train;
+            shape.tp = tp;
+            shape.pp = pp;
+            if (llm->heads % tp == 0 && llm->layers % pp == 0 &&
+                gang->gpus % (tp * pp) == 0)
+                try_split(task, gang, shape, &best);
+        }
+    return best;
+}
+
+double advise_micro_batch_max(const struct advise_task *task,
+                              const struct train_shape *shape, uint32_t gpus,
+                              double gpu_bytes)
+{
+    assert(task != NULL && shape != NULL && gpu_bytes > 0.0);
+    double low = 0.0, high = 1048576.0;
+    while (high - low > 1.0) {
+        struct train_shape next = *shape;
+        next.micro_batch = floor((low + high) / 2.0);
+        if (advise_need(task, &next, gpus).total <= gpu_bytes)
+            low = next.micro_batch;
+        else
+            high = next.micro_batch;
+    }
+    return low;
+}
+
+/* ---- what would make it fit ------------------------------------------- */
+
+struct changing {
+    const struct advise_task *task;
+    const struct gang *gang;
+    uint32_t gpus_per_node;
+    struct advise_change *change;
+    size_t count;
+};
+
+static bool same_shape(const struct train_shape *a,
+                       const struct train_shape *b)
+{
+    return a->method == b->method && a->zero == b->zero &&
+           a->recompute == b->recompute && a->tp == b->tp && a->pp == b->pp &&
+           a->micro_batch == b->micro_batch &&
+           a->sequence_tokens == b->sequence_tokens;
+}
+
+static bool is_offered(const struct changing *c,
+                       const struct train_shape *shape, uint32_t gpus)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->change[i].gpus == gpus &&
+            same_shape(&c->change[i].shape, shape))
+            return true;
+    return false;
+}
+
+/* Adds the change if it fits. */
+static bool offer(struct changing *c, const struct train_shape *shape,
+                  uint32_t gpus)
+{
+    struct gang gang = *c->gang;
+    double bytes = advise_need(c->task, shape, gpus).total;
+    assert(gpus > 0);
+    if (bytes > gang.gpu->memory_bytes || c->count >= ADVISE_CHANGES_MAX)
+        return false;
+    if (is_offered(c, shape, gpus))
+        return true;
+    gang.cores = gang.cores / gang.gpus * gpus;
+    gang.gpus = gpus;
+    gang.nodes = (gpus - 1) / c->gpus_per_node + 1;
+    c->change[c->count++] = (struct advise_change){
+        .shape = *shape, .gpus = gpus, .bytes = bytes,
+        .run_s = advise_train_s(c->task, shape, &gang),
+    };
+    return true;
+}
+
+static void offer_sharing(struct changing *c, struct train_shape shape)
+{
+    uint32_t split = shape.tp * shape.pp;
+    for (int zero = shape.zero + 1;
+         zero <= (shape.pp > 1 ? 1 : 3) && c->gang->gpus > split; zero++) {
+        struct train_shape next = shape;
+        next.zero = zero;
+        if (offer(c, &next, c->gang->gpus))
+            break;
+    }
+    for (int r = (int)shape.recompute + 1; r <= RECOMPUTE_FULL; r++) {
+        struct train_shape next = shape;
+        next.recompute = (enum recompute)r;
+        if (offer(c, &next, c->gang->gpus))
+            break;
+    }
+    if (shape.micro_batch > 1.0) {
+        double most = advise_micro_batch_max(c->task, &shape, c->gang->gpus,
+                                             c->gang->gpu->memory_bytes);
+        struct train_shape next = shape;
+        next.micro_batch = most;
+        if (most >= 1.0)
+            offer(c, &next, c->gang->gpus);
+    }
+}
+
+static void offer_parallel(struct changing *c, struct train_shape shape,
+                           uint32_t gpus_max)
+{
+    const struct llm *llm = shape.llm;
+    struct train_shape next = shape;
+    uint32_t gpus = c->gang->gpus;
+    for (next.tp = 2 * shape.tp; next.tp <= c->gpus_per_node; next.tp *= 2)
+        if (llm->heads % next.tp == 0 && gpus % (next.tp * next.pp) == 0 &&
+            offer(c, &next, gpus))
+            break;
+    next = shape;
+    for (next.pp = 2 * shape.pp; next.pp <= PP_MAX; next.pp *= 2)
+        if (llm->layers % next.pp == 0 && gpus % (next.tp * next.pp) == 0 &&
+            offer(c, &next, gpus))
+            break;
+    next = shape;
+    next.zero = shape.pp > 1 ? 1 : 3;
+    for (uint32_t n = 2 * gpus; n <= gpus_max; n *= 2)
+        if (offer(c, &next, n))
+            break;
+}
+
+static void offer_less(struct changing *c, struct train_shape shape)
+{
+    struct train_shape next = shape;
+    for (next.sequence_tokens /= 2.0; next.sequence_tokens >= SEQUENCE_MIN;
+         next.sequence_tokens /= 2.0)
+        if (offer(c, &next, c->gang->gpus))
+            break;
+    for (int m = (int)shape.method + 1; m <= TRAIN_QLORA; m++) {
+        next = shape;
+        next.method = (enum train_method)m;
+        if (offer(c, &next, c->gang->gpus))
+            break;
+    }
+}
+
+/* All of it together, method by method: the mildest sum that fits. */
+static void offer_sums(struct changing *c, struct train_shape shape)
+{
+    shape.micro_batch = 1.0;
+    if (c->gang->gpus > shape.tp * shape.pp)
+        shape.zero = shape.pp > 1 ? 1 : 3;
+    for (int m = (int)shape.method; m <= TRAIN_QLORA; m++)
+        for (int r = (int)shape.recompute; r <= RECOMPUTE_FULL; r++) {
+            struct train_shape next = shape;
+            next.method = (enum train_method)m;
+            next.recompute = (enum recompute)r;
+            if (offer(c, &next, c->gang->gpus))
+                return;
+        }
+}
+
+size_t advise_changes(const struct advise_task *task, const struct gang *gang,
+                      uint32_t gpus_per_node, uint32_t gpus_max,
+                      struct advise_change *change)
+{
+    assert(task != NULL && gang != NULL && gang->gpu != NULL);
+    assert(gpus_per_node > 0 && change != NULL);
+    struct changing c = { task, gang, gpus_per_node, change, 0 };
+    offer_sharing(&c, task->law->train);
+    offer_parallel(&c, task->law->train, gpus_max);
+    offer_less(&c, task->law->train);
+    offer_sums(&c, task->law->train);
+    return c.count;
+}
+
+/* ---- generation ------------------------------------------------------- */
+
+/* Midpoints of equal parts of [0, 1): the mean over a job's draws. */
+#define DRAWS 16
+
+double advise_phase_s(const struct phase_law *law, const struct gang *gang)
+{
+    assert(law != NULL && gang != NULL);
+    if (law->kind != LAW_ROLLOUT || !phase_can_run(law, gang))
+        return phase_seconds(law, gang, 0.5);
+    struct rollout_plan plan;
+    double sum_s = 0.0;
+    rollout_plan_init(&plan, &law->rollout, gang);
+    for (int i = 0; i < DRAWS; i++) {
+        double u = (i + 0.5) / DRAWS;
+        sum_s += 1.0 / phase_rollout_drawn(law, gang, &plan, u).rate_max;
+    }
+    return sum_s / DRAWS;
+}
+
+struct advise_engine advise_engine(const struct phase_law *law,
+                                   double context_tokens,
+                                   const struct gang *gang,
+                                   uint32_t gpus_per_node)
+{
+    assert(law != NULL && gang != NULL && gang->gpu != NULL);
+    struct advise_engine best = { .run_s = INFINITY };
+    struct phase_law next = *law;
+    uint32_t *tp = &next.rollout.tp;
+    for (*tp = 1; *tp <= gpus_per_node && *tp <= TP_MAX; *tp *= 2) {
+        const struct rollout_shape *shape = &next.rollout;
+        if (gang->gpus % *tp != 0 || shape->llm->heads % *tp != 0 ||
+            memory_decode_batch_max(shape->llm, shape->precision, *tp,
+                                    context_tokens,
+                                    gang->gpu->memory_bytes) < 1.0)
+            continue;
+        next.train.tp = *tp;
+        double run_s = advise_phase_s(&next, gang);
+        if (run_s < best.run_s)
+            best = (struct advise_engine){
+                .tp = *tp, .run_s = run_s,
+                .gpu_bytes = memory_decode(shape->llm, shape->precision, *tp,
+                                           1.0, context_tokens).total };
+    }
+    return best;
+}
+
+/* ---- a job of phases -------------------------------------------------- */
+
+/* The longest way through one run; phases that do not run now take none. */
+static double path_s(const struct job_form *form, const double *seconds,
+                     uint32_t runs_mask)
+{
+    double end[FORM_PHASES_MAX], last = 0.0;
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        double begin = 0.0;
+        for (uint32_t q = 0; q < p; q++)
+            if (form->phase[p].after_mask >> q & 1u)
+                begin = fmax(begin, end[q]);
+        end[p] = begin + (runs_mask >> p & 1u ? seconds[p] : 0.0);
+        last = fmax(last, end[p]);
+    }
+    return last;
+}
+
+double advise_form_s(const struct job_form *form, const double *seconds,
+                     double runs)
+{
+    assert(form != NULL && seconds != NULL && runs >= 1.0);
+    uint32_t always = 0;
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        if (form->phase[p].every <= 1)
+            always |= 1u << p;
+    double each_s = path_s(form, seconds, always), sum_s = runs * each_s;
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        if (form->phase[p].every > 1)
+            sum_s += floor(runs / form->phase[p].every) *
+                     (path_s(form, seconds, always | 1u << p) - each_s);
+    return sum_s;
+}
