@@ -78,7 +78,7 @@ static int wanted(const char *path, char *text, size_t room, char *hint,
 static int program_fails(const struct program *program, const char *path,
                          char *log, size_t log_room)
 {
-    char out[256], summary[300];
+    char out[512], summary[560];
     const char *argv[] = { program->path, "run", "-q", "-o", out, path, NULL };
     int status;
 

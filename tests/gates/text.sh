@@ -16,7 +16,7 @@ check() {
         *) head -n 2 "$f" | grep -v '^#!' | head -n 1 | grep -q "$SPDX" ||
             echo "$f:1: no line with $SPDX" ;;
         esac
-        case $f in tests/bad/* | tests/regress/*) continue ;; esac
+        case $f in tests/bad/* | tests/corpus/* | tests/regress/*) continue ;; esac
         awk -v file="$f" '
         function say(why) { print file ":" FNR ": " why }
         /\t/ && file !~ /(^|\/)Makefile$/ { say("tab") }
