@@ -51,6 +51,29 @@ static void separate(struct explaining *e)
         fputc('\n', e->cli->out);
 }
 
+/* "  keys      type, count" of the table that lies below a key, if there is
+ * one: its name is that of the key's table, a dot and the key. */
+static void print_keys_below(const struct explaining *e,
+                             const struct conf_schema *above, const char *key)
+{
+    char front[128], name[128];
+    size_t bytes = plain(above->name, front, sizeof front);
+
+    for (size_t i = 0; i < e->schema_count; i++) {
+        const struct conf_schema *schema = e->schema[i];
+
+        if (plain(schema->name, name, sizeof name) <= bytes ||
+            memcmp(name, front, bytes) != 0 || name[bytes] != '.' ||
+            strcmp(name + bytes + 1, key) != 0)
+            continue;
+        fputs("  keys      ", e->cli->out);
+        for (size_t k = 0; k < schema->count; k++)
+            fprintf(e->cli->out, "%s%s", k == 0 ? "" : ", ",
+                    schema->fields[k].key);
+        fputc('\n', e->cli->out);
+    }
+}
+
 static void explain_keys(struct explaining *e)
 {
     char word[256];
@@ -69,6 +92,7 @@ static void explain_keys(struct explaining *e)
             continue;
         separate(e);
         fputs(text, e->cli->out);
+        print_keys_below(e, e->schema[i], key);
     }
 }
 

@@ -117,7 +117,8 @@ char *conf_explain(struct arena *arena, const struct conf_schema *schema,
     if (field->type == CONF_CHOICE) {
         put(&page, ": ");
         put_choices(&page, field, ", ");
-    } else if (field->type != CONF_NODE && field->type != CONF_BOOL) {
+    } else if (field->type != CONF_NODE && field->type != CONF_BOOL &&
+               field->type != CONF_TEXT) {
         put(&page, ", such as ");
         put(&page, conf_type_example(field->type));
     }

@@ -481,7 +481,7 @@ static void explain_tells_what_the_table_says(void **state)
         "  needed    default 1h\n");
     assert_string_equal(conf_explain(arena, &thing_schema, "name"),
         "thing.name\n  what it is called\n"
-        "  type      text, such as dpo_vs_static\n"
+        "  type      text\n"
         "  needed    required\n");
     assert_string_equal(conf_explain(arena, &thing_schema, "blocking"),
         "thing.blocking\n"
