@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/arena.h"
 #include "sim/conf_node.h"
 
 #define WORD_BYTES_MAX 64       /* longer words have no neighbours */
@@ -63,6 +64,19 @@ const struct conf_node *conf_value(const struct conf_node *map, size_t i)
     assert(map != NULL && map->kind == CONF_MAP);
     assert(i < map->count);
     return map->pairs[i].value;
+}
+
+const struct conf_node *conf_key_node(struct arena *arena,
+                                      const struct conf_node *map, size_t i)
+{
+    assert(arena != NULL && map != NULL && map->kind == CONF_MAP);
+    assert(i < map->count);
+    struct conf_node *node = arena_alloc(arena, 1, sizeof *node);
+    node->kind = CONF_SCALAR;
+    node->plain = true;
+    node->pos = map->pairs[i].key_pos;
+    node->text = map->pairs[i].key;
+    return node;
 }
 
 const struct conf_node *conf_get(const struct conf_node *map, const char *key)

@@ -92,6 +92,9 @@ const struct conf_node *conf_item(const struct conf_node *list, size_t i);
 const char *conf_key(const struct conf_node *map, size_t i);
 struct err_pos conf_key_pos(const struct conf_node *map, size_t i);
 const struct conf_node *conf_value(const struct conf_node *map, size_t i);
+/* The key as a scalar of its own, for maps whose keys are values. */
+const struct conf_node *conf_key_node(struct arena *arena,
+                                      const struct conf_node *map, size_t i);
 const struct conf_node *conf_get(const struct conf_node *map,
                                  const char *key);      /* NULL: absent */
 

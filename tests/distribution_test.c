@@ -252,7 +252,47 @@ static const struct {
     {"[1, 2]", "a list is no distribution"},
     {"many", "many"},
     {"{empirical: /nonexistent.csv}", "cannot read the file"},
+    {"{choice: 3}", "choice must be a mapping of values to weights"},
+    {"{choice: {}}", "choice must be a mapping of values to weights"},
+    {"{choice: {1: 0.5, 2: -1}}", "the weight of 2 must be from 0 to 1e12"},
+    {"{choice: {1: 0, 2: 0}}", "at least one weight of choice"},
+    {"{choice: {one: 1}}", "a value of choice"},
+    {"{choice: {1: much}}", "a weight of choice"},
+    {"{choice: {1: 1}, uniform: [1, 2]}", "a second distribution, uniform"},
 };
+
+/* Weights of any sum; a value of weight 0 counts for nothing. */
+static void a_choice_draws_its_values_by_their_weights(void **state)
+{
+    struct arena *arena = arena_new(0);
+    struct distribution d = good(arena, "{choice: {1m: 30, 1h: 10, 1d: 0}}",
+                                 CONF_TIME);
+    struct rng rng;
+    size_t minutes = 0;
+
+    (void)state;
+    rng_init(&rng, 3, "choice", 0);
+    for (size_t i = 0; i < DRAWS; i++) {
+        double x = distribution_draw(&d, &rng);
+
+        assert_true(x == 60.0 || x == 3600.0);
+        minutes += x == 60.0;
+    }
+    assert_near((double)minutes, 0.75 * DRAWS,
+                4 * sqrt(0.75 * 0.25 * DRAWS));
+    assert_near(distribution_mean(&d), 0.75 * 60 + 0.25 * 3600, 1e-9);
+    assert_true(distribution_least(&d) == 60.0);
+    assert_true(distribution_most(&d) == 3600.0);
+    assert_true(distribution_whole(&d));
+    d = good(arena, "{choice: {1: 1, 2.5: 1}}", CONF_REAL);
+    assert_false(distribution_whole(&d));
+    d = good(arena, "{choice: {1: 1, 2: 1}, max: 1.5}", CONF_REAL);
+    assert_false(distribution_whole(&d));
+    d = good(arena, "{exponential: {mean: 2}, max: 9}", CONF_REAL);
+    assert_true(distribution_most(&d) == 9.0);
+    assert_false(distribution_whole(&d));
+    arena_free(arena);
+}
 
 static void faults_are_refused_with_a_place(void **state)
 {
@@ -305,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_bare_value_is_constant_and_times_are_seconds),
         cmocka_unit_test(clamps_bound_every_draw),
         cmocka_unit_test(empirical_draws_are_the_samples_of_the_file),
+        cmocka_unit_test(a_choice_draws_its_values_by_their_weights),
         cmocka_unit_test(faults_are_refused_with_a_place),
         cmocka_unit_test(bad_samples_are_refused_at_their_line),
     };

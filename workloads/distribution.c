@@ -15,6 +15,9 @@
  *  weibull      scale       shape
  *  gamma        shape       scale
  *  pareto       scale       shape
+ *
+ * A choice is a list of values and their weights, a sample of a file one whose
+ * values are all alike.
  */
 #include "workloads/distribution.h"
 
@@ -86,6 +89,9 @@ const struct conf_schema distribution_gamma_schema = {
 const struct conf_schema distribution_pareto_schema = {
     "distribution.pareto", "power-law tail", pareto_fields,
     COUNT(pareto_fields)};
+const struct conf_schema distribution_choice_schema = {
+    "distribution.choice", "{value: weight, ...}; weights of any sum, > 0",
+    NULL, 0};
 const struct conf_schema distribution_empirical_schema = {
     "distribution.empirical", "samples of a file, each as likely",
     empirical_fields, COUNT(empirical_fields)};
@@ -98,16 +104,17 @@ static const struct conf_schema *const kind_schemas[] = {
     &distribution_weibull_schema,
     &distribution_gamma_schema,
     &distribution_pareto_schema,
+    &distribution_choice_schema,
     &distribution_empirical_schema
 };
 
 static const char *const kind_names[] = {
     "constant", "uniform", "exponential", "lognormal", "weibull", "gamma",
-    "pareto", "empirical", NULL
+    "pareto", "choice", "empirical", NULL
 };
 static const char *const map_names[] = {
     "constant", "uniform", "exponential", "lognormal", "weibull", "gamma",
-    "pareto", "empirical", "min", "max", NULL
+    "pareto", "choice", "empirical", "min", "max", NULL
 };
 
 struct reader {
@@ -290,6 +297,47 @@ static bool read_empirical(struct reader *r, const struct conf_node *node,
     return good;
 }
 
+/* Weights are brought to a sum of 1; values of weight 0 are never drawn and
+ * are forgotten. */
+static bool read_choice(struct reader *r, const struct conf_node *node,
+                        struct distribution *out)
+{
+    size_t count = conf_kind(node) == CONF_MAP ? conf_count(node) : 0;
+    double *value, *weight, sum = 0.0;
+
+    if (count == 0)
+        return err_set(r->err, ERR_SCHEMA, conf_pos(node),
+                       "choice must be a mapping of values to weights, such "
+                       "as {1: 0.7, 8: 0.3}");
+    value = arena_alloc(r->arena, count, sizeof *value);
+    weight = arena_alloc(r->arena, count, sizeof *weight);
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *key = conf_key_node(r->arena, node, i);
+        const struct conf_node *at = conf_value(node, i);
+        size_t kept = out->sample_count;
+
+        if (!read_value(r, key, "a value of choice", r->type, &value[kept]) ||
+            !read_value(r, at, "a weight of choice", CONF_REAL,
+                        &weight[kept]))
+            return false;
+        if (!(weight[kept] >= 0.0 && weight[kept] <= 1e12))
+            return err_set(r->err, ERR_RANGE, conf_pos(at),
+                           "the weight of %s must be from 0 to 1e12, found "
+                           "%s", conf_text(key), conf_text(at));
+        sum += weight[kept];
+        out->sample_count += weight[kept] > 0.0;
+    }
+    if (out->sample_count == 0)
+        return err_set(r->err, ERR_RANGE, conf_pos(node),
+                       "at least one weight of choice must be greater than "
+                       "0");
+    for (size_t i = 0; i < out->sample_count; i++)
+        weight[i] /= sum;
+    out->sample = value;
+    out->weight = weight;
+    return true;
+}
+
 static bool read_kind(struct reader *r, const struct conf_node *node,
                       enum distribution_kind kind, struct distribution *out)
 {
@@ -300,6 +348,8 @@ static bool read_kind(struct reader *r, const struct conf_node *node,
         return read_value(r, node, "constant", r->type, &out->a);
     if (kind == DISTRIBUTION_UNIFORM)
         return read_uniform(r, node, out);
+    if (kind == DISTRIBUTION_CHOICE)
+        return read_choice(r, node, out);
     if (kind == DISTRIBUTION_EMPIRICAL)
         return read_empirical(r, node, out);
     if (conf_kind(node) != CONF_MAP)
@@ -336,8 +386,8 @@ static bool unknown_key(struct reader *r, const struct conf_node *map,
 
     err_set(r->err, ERR_SCHEMA, conf_key_pos(map, i),
             "%s is no distribution; allowed are constant, uniform, "
-            "exponential, lognormal, weibull, gamma, pareto, empirical, and "
-            "min and max beside one", conf_key(map, i));
+            "exponential, lognormal, weibull, gamma, pareto, choice, "
+            "empirical, and min and max beside one", conf_key(map, i));
     if (near != NULL)
         err_hint(r->err, "Did you mean %s?", near);
     return false;
@@ -430,6 +480,9 @@ double distribution_draw(const struct distribution *d, struct rng *rng)
     case DISTRIBUTION_PARETO:
         x = rng_pareto(rng, d->a, d->b);
         break;
+    case DISTRIBUTION_CHOICE:
+        x = d->sample[rng_pick(rng, d->weight, d->sample_count)];
+        break;
     case DISTRIBUTION_EMPIRICAL:
         x = d->sample[rng_below(rng, d->sample_count)];
         break;
@@ -458,11 +511,38 @@ double distribution_least(const struct distribution *d)
     if (d->kind == DISTRIBUTION_CONSTANT ||
         d->kind == DISTRIBUTION_UNIFORM || d->kind == DISTRIBUTION_PARETO)
         least = d->a;
-    else if (d->kind == DISTRIBUTION_EMPIRICAL)
+    else if (d->sample != NULL)
         least = least_sample(d);
     if (least > d->max)
         return d->max;
     return least < d->min ? d->min : least;
+}
+
+double distribution_most(const struct distribution *d)
+{
+    double most = INFINITY;
+
+    if (d->kind == DISTRIBUTION_CONSTANT)
+        most = d->a;
+    else if (d->kind == DISTRIBUTION_UNIFORM)
+        most = d->b;
+    for (size_t i = 0; i < d->sample_count; i++)
+        if (i == 0 || d->sample[i] > most)
+            most = d->sample[i];
+    if (most < d->min)
+        return d->min;
+    return most > d->max ? d->max : most;
+}
+
+bool distribution_whole(const struct distribution *d)
+{
+    bool whole = d->kind == DISTRIBUTION_CONSTANT ? d->a == floor(d->a)
+                                                  : d->sample != NULL;
+
+    for (size_t i = 0; i < d->sample_count; i++)
+        whole = whole && d->sample[i] == floor(d->sample[i]);
+    return whole && (!isfinite(d->min) || d->min == floor(d->min)) &&
+           (!isfinite(d->max) || d->max == floor(d->max));
 }
 
 double distribution_mean(const struct distribution *d)
@@ -483,6 +563,10 @@ double distribution_mean(const struct distribution *d)
         return d->a * d->b;
     case DISTRIBUTION_PARETO:
         return d->b > 1.0 ? d->a * d->b / (d->b - 1.0) : INFINITY;
+    case DISTRIBUTION_CHOICE:
+        for (size_t i = 0; i < d->sample_count; i++)
+            sum += d->weight[i] * d->sample[i];
+        return sum;
     case DISTRIBUTION_EMPIRICAL:
         for (size_t i = 0; i < d->sample_count; i++)
             sum += d->sample[i];

@@ -5,7 +5,8 @@
  * `12` and `{constant: 12}`, `{uniform: [a, b]}`, `{exponential: {mean: m}}`,
  * `{lognormal: {mean: m, cv: c}}` (or log_mean and log_sd), `{weibull: {scale:
  * s, shape: k}}`, `{gamma: {mean: m, cv: c}}`, `{pareto: {scale: s, shape:
- * a}}`, `{empirical: file.csv}`; `min` and `max` beside it clamp each draw.
+ * a}}`, `{choice: {1: 0.7, 8: 0.3}}` (values and their weights), `{empirical:
+ * file.csv}`; `min` and `max` beside it clamp each draw.
  * The key that holds the distribution gives the unit: times are written `2h`
  * and drawn in seconds.
  */
@@ -24,14 +25,16 @@ struct rng;
 enum distribution_kind {
     DISTRIBUTION_CONSTANT, DISTRIBUTION_UNIFORM, DISTRIBUTION_EXPONENTIAL,
     DISTRIBUTION_LOGNORMAL, DISTRIBUTION_WEIBULL, DISTRIBUTION_GAMMA,
-    DISTRIBUTION_PARETO, DISTRIBUTION_EMPIRICAL, DISTRIBUTION_KIND_COUNT
+    DISTRIBUTION_PARETO, DISTRIBUTION_CHOICE, DISTRIBUTION_EMPIRICAL,
+    DISTRIBUTION_KIND_COUNT
 };
 
 struct distribution {
     enum distribution_kind kind;
     double a, b;                /* parameters, see distribution.c */
     double min, max;            /* clamps; -INFINITY, INFINITY: none */
-    const double *sample;       /* empirical */
+    const double *sample;       /* empirical, choice */
+    const double *weight;       /* choice: of each sample, > 0, sum 1 */
     size_t sample_count;
 };
 
@@ -44,6 +47,10 @@ double distribution_draw(const struct distribution *distribution,
                          struct rng *rng);
 /* The least value a draw can have: for range checks when a file is read. */
 double distribution_least(const struct distribution *distribution);
+/* The largest value a draw can have, or INFINITY. */
+double distribution_most(const struct distribution *distribution);
+/* Is every draw a whole number? */
+bool distribution_whole(const struct distribution *distribution);
 /* Mean before clamping; INFINITY for a Pareto of shape <= 1. */
 double distribution_mean(const struct distribution *distribution);
 
@@ -51,6 +58,6 @@ extern const struct conf_schema distribution_constant_schema,
     distribution_uniform_schema, distribution_exponential_schema,
     distribution_lognormal_schema, distribution_weibull_schema,
     distribution_gamma_schema, distribution_pareto_schema,
-    distribution_empirical_schema;
+    distribution_choice_schema, distribution_empirical_schema;
 
 #endif
