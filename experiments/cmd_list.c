@@ -117,8 +117,6 @@ static void list_recipes(FILE *out, const struct catalogue *catalogue)
     for (size_t i = 0; i < recipe_count; i++)
         fprintf(out, "%-12s %s\n", recipe_table[i]->name,
                 recipe_table[i]->summary);
-    fprintf(out, "%-12s %s\n", "trace",
-            "one role of known length, from a file of jobs");
 }
 
 static void list_semantics(FILE *out, const struct catalogue *catalogue)

@@ -132,8 +132,8 @@ static const struct cluster_spec *any_cluster(struct validating *v,
         for (size_t i = 0; i < catalogue_gpu_count(v->catalogue); i++)
             text = text_format(
                 arena, "%s  - {name: n%zu-%zu, count: 64, gpus: {type: %s, "
-                "count: 8}, cpu: {type: %s, sockets: 8}, memory: 8TB, pool: "
-                "%s, price: 1USD/h}\n", text, p, i,
+                "count: 8}, cpu: {type: %s, sockets: 8}, memory: 8TB, "
+                "nvme: 8x8TB, pool: %s, price: 1USD/h}\n", text, p, i,
                 catalogue_gpu_at(v->catalogue, i)->name, cpu, pools.name[p]);
     root = conf_parse(arena, "a cluster of every GPU", text, strlen(text),
                       err);

@@ -14,6 +14,9 @@ static const char *const stage_name[LOADER_STAGE_COUNT] = {
 const char *const loader_kind_choices[] = {
     "tokens", "text", "image", "video", NULL
 };
+const char *const loader_from_choices[] = {
+    "storage", "nvme", "memory", NULL
+};
 
 /* One core of an EPYC 9B14 decodes and collates 612.5 ImageNet images a
  * second, of about 500 x 375 pixels (imread_benchmark 15865fb4, torchvision

@@ -24,6 +24,13 @@ const char *loader_stage_name(enum loader_stage stage);
 enum loader_kind { LOADER_TOKENS, LOADER_TEXT, LOADER_IMAGE, LOADER_VIDEO };
 extern const char *const loader_kind_choices[];
 
+/* Where the data set lies: shared storage, drives of the lease's nodes, or
+ * their memory. */
+enum loader_from {
+    LOADER_FROM_STORAGE, LOADER_FROM_NVME, LOADER_FROM_MEMORY
+};
+extern const char *const loader_from_choices[];
+
 /* What one item costs: on one core of the reference CPU (core_speed 1). */
 struct loader_item {
     double core_s;

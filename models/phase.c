@@ -99,6 +99,14 @@ static struct loader_supply supply_of(const struct phase_law *law,
     return supply;
 }
 
+/* Bytes read are those of storage or of local drives; from memory, none. */
+static void read_bytes(struct demand_rates *rates, enum loader_from from,
+                       double bytes)
+{
+    rates->storage_bytes = from == LOADER_FROM_STORAGE ? bytes : 0.0;
+    rates->nvme_bytes = from == LOADER_FROM_NVME ? bytes : 0.0;
+}
+
 /* A step on GPUs, repeated, fed by the loader of the same lease. */
 static struct phase_plan plan_fed(const struct phase_law *law,
                                   const struct gang *gang,
@@ -122,7 +130,7 @@ static struct phase_plan plan_fed(const struct phase_law *law,
     struct loader_supply supply = supply_of(law, gang);
     struct loader_rate rate = loader_rate(item, &supply, items / gpu_s);
     plan.rates.core_s = items * item->core_s / supply.core_speed;
-    plan.rates.storage_bytes = items * item->storage_bytes;
+    read_bytes(&plan.rates, law->from, items * item->storage_bytes);
     plan.rates.pcie_bytes = items * item->gpu_bytes;
     if (rate.bottleneck == LOADER_GPU)
         return plan;
@@ -184,11 +192,13 @@ static struct phase_plan plan_cpu(const struct phase_law *law,
                                   const struct gang *gang)
 {
     double core_s = law->core_s / core_speed(gang);
-    return (struct phase_plan){
+    struct phase_plan plan = {
         .rate_max = rate_of(core_s / leased_cores(gang)),
         .bottleneck = core_s > 0.0 ? "cpu" : "storage",
-        .rates = { .core_s = core_s, .storage_bytes = law->storage_bytes },
+        .rates.core_s = core_s,
     };
+    read_bytes(&plan.rates, law->from, law->storage_bytes);
+    return plan;
 }
 
 /* All slots of the lease's fullest node; a CPU lease copies nothing. */

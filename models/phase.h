@@ -37,9 +37,12 @@ struct phase_law {
     uint32_t repeats;                   /* optimizer steps or passes per run */
     struct loader_item item;            /* LAW_TRAIN: what a sample costs */
     uint32_t loader_workers;            /* 0: one per core */
+    enum loader_from from;              /* LAW_TRAIN, LAW_CPU: what is read */
     struct rollout_shape rollout;       /* LAW_ROLLOUT */
     double core_s;                      /* LAW_CPU: per run */
-    double storage_bytes;               /* LAW_CPU, LAW_CHECKPOINT: per run */
+    double storage_bytes;               /* LAW_CPU, LAW_CHECKPOINT: per run;
+                                           of `from`, a checkpoint's of shared
+                                           storage */
     double bytes;                       /* LAW_SYNC: weights */
 };
 

@@ -147,19 +147,24 @@ static void mm1_sojourns_as_erlang_says(void **state)
 
 /* M/M/c: Wq = C(c, a) * E[S] / (c (1 - rho)), a = c rho, with Erlang's
  * C(c, a) = a^c/c! / (1 - rho) / (sum_{k<c} a^k/k! + a^c/c! / (1 - rho)). */
-static void mmc_waits_as_erlang_says(void **state)
+static double erlang_wait_s(int servers, double load)
 {
-    struct queue queue = { SERVICE_EXPONENTIAL, 4, 0.7, "fcfs" };
-    double a = 4 * 0.7, term = 1, sum = 0;
+    double a = servers * load, term = 1, sum = 0;
 
-    (void)state;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < servers; k++) {
         sum += term;
         term *= a / (k + 1);
     }
-    double last = term / (1 - 0.7);
-    waits_agree(&queue, last / (sum + last) * MEAN_S / (4 * (1 - 0.7)),
-                "M/M/4");
+    double last = term / (1 - load);
+    return last / (sum + last) * MEAN_S / (servers * (1 - load));
+}
+
+static void mmc_waits_as_erlang_says(void **state)
+{
+    struct queue queue = { SERVICE_EXPONENTIAL, 4, 0.7, "fcfs" };
+
+    (void)state;
+    waits_agree(&queue, erlang_wait_s(4, 0.7), "M/M/4");
 }
 
 /* M/G/1, Pollaczek and Khinchine: Wq = lambda E[S^2] / (2 (1 - rho))
@@ -281,6 +286,26 @@ static void processor_sharing_depends_on_the_mean_alone(void **state)
 
 /* ---- the same through the program -------------------------------------- */
 
+/* The interval of compare.csv holds theory. */
+static void program_agrees(const struct program *program, const char *folder,
+                           double theory)
+{
+    char *compare = program_result(program, folder, "compare.csv");
+    char cell[64];
+
+    assert_non_null(compare);
+    assert_true(csv_cell(compare, "fcfs", "wait_mean_s", "ci95_low", cell,
+                         sizeof cell));
+    double low = strtod(cell, NULL);
+    assert_true(csv_cell(compare, "fcfs", "wait_mean_s", "ci95_high", cell,
+                         sizeof cell));
+    double high = strtod(cell, NULL);
+    if (!(low <= theory && theory <= high))
+        fail_msg("theory %.6g, found [%.6g, %.6g]", theory, low, high);
+    assert_true(high - low < 0.25 * theory);
+    free(compare);
+}
+
 #define STEPS_MEAN 20.0
 
 static void write_batches(const char *path)
@@ -338,7 +363,7 @@ static double batch_wait_s(double d, double t, double load, double *rate)
 static void batches_wait_as_pollaczek_and_khinchine_say(void **state)
 {
     const struct program *program = *state;
-    char path[128], rate_set[64], warm_set[64], cell[64];
+    char path[128], rate_set[64], warm_set[64];
     const char *one[] = { "--seeds", "1", "--set", "workload.jobs=2", NULL };
     const char *all[] = { "--set", rate_set, "--set", warm_set, NULL };
     double d, t, rate;
@@ -353,18 +378,31 @@ static void batches_wait_as_pollaczek_and_khinchine_say(void **state)
              rate * 3600);
     snprintf(warm_set, sizeof warm_set, "warmup=%.0fs", 200 / rate);
     assert_int_equal(program_study(program, path, "all", all), 0);
-    char *compare = program_result(program, "all", "compare.csv");
-    assert_non_null(compare);
-    assert_true(csv_cell(compare, "fcfs", "wait_mean_s", "ci95_low", cell,
-                         sizeof cell));
-    double low = strtod(cell, NULL);
-    assert_true(csv_cell(compare, "fcfs", "wait_mean_s", "ci95_high", cell,
-                         sizeof cell));
-    double high = strtod(cell, NULL);
-    if (!(low <= theory && theory <= high))
-        fail_msg("theory %.6g, found [%.6g, %.6g]", theory, low, high);
-    assert_true(high - low < 0.25 * theory);
-    free(compare);
+    program_agrees(program, "all", theory);
+}
+
+/* M/M/4 again, on jobs that recipe `trace` draws: 1 GPU, exponential. */
+static void drawn_whole_jobs_wait_as_erlang_says(void **state)
+{
+    const struct program *program = *state;
+    const char *none[] = { NULL };
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/whole.yaml", program->folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "experiment: whole\nseed: %d\nseeds: %d\nuntil: drained\n"
+            "warmup: 2000s\ncluster: {nodes: [{name: n, count: 1, gpus: "
+            "{type: generic, count: 4}}]}\n"
+            "workload: {arrival: {process: poisson, rate: 0.28/s}, jobs: "
+            "%d, mix: [{recipe: trace, gpus: {choice: {1: 1}}, duration: "
+            "{exponential: {mean: 10s}}}]}\npolicies: [fcfs]\n"
+            "output: {tables: [summary, compare], plots: []}\n", SEED,
+            REPLICAS, JOBS);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(program_study(program, path, "whole", none), 0);
+    program_agrees(program, "whole", erlang_wait_s(4, 0.7));
 }
 
 int main(int argc, char **argv)
@@ -379,6 +417,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(srtf_waits_less_than_any_order_blind_to_lengths),
         cmocka_unit_test(processor_sharing_depends_on_the_mean_alone),
         cmocka_unit_test_prestate(batches_wait_as_pollaczek_and_khinchine_say,
+                                  &program),
+        cmocka_unit_test_prestate(drawn_whole_jobs_wait_as_erlang_says,
                                   &program),
     };
 

@@ -391,7 +391,7 @@ static const struct refusal refusals[] = {
      "     steps: 1, limit: {uniform: [-5s, 5s]}, train: {gpus: 8}}\n",
      "5"},
     {"  - {recipe: lorra}\n", "Did you mean lora?"},
-    {"  - {recipe: trace}\n", "A trace stands under the key trace"},
+    {"  - {recipe: trace}\n", "gpus"},
     {"  - {recipe: sft, modle: x}\n", "model"},
 };
 

@@ -212,6 +212,7 @@ static void every_sample_workload_runs_on_its_cluster(void **state)
     aid_open_generic(&aid, 64);
     assert_non_null(aid_workload_file(&aid, "workloads/trace_c480.yaml"));
     assert_non_null(aid_workload_file(&aid, "workloads/trace_sample.yaml"));
+    assert_non_null(aid_workload_file(&aid, "workloads/whole_jobs.yaml"));
     aid_close(&aid);
 }
 

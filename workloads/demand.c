@@ -347,6 +347,53 @@ bool demand_place(const struct world *world, const struct demand *demand,
     return place_gpus(world, demand, role);
 }
 
+static bool may_run_on(const struct world *world,
+                       const struct role_spec *role,
+                       const struct node_group *group)
+{
+    if (!in_pool(world->cluster, group, role->pool))
+        return false;
+    if (role->gpus == 0)
+        return true;
+    for (uint32_t i = 0; group->gpu != NULL && i < role->gpu_type_count; i++)
+        if (role->gpu_types[i] == group->gpu->index)
+            return true;
+    return false;
+}
+
+bool demand_nvme(const struct world *world, const struct demand *demand,
+                 const struct role_spec *role)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    const struct node_group *bare = NULL;
+    uint32_t with = 0;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct node_group *group = &cluster->group[g];
+
+        if (!may_run_on(world, role, group))
+            continue;
+        if (group->nvme_bps > 0.0)
+            with++;
+        else if (bare == NULL)
+            bare = group;
+    }
+    if (bare == NULL)
+        return true;
+    if (with == 0) {
+        err_set(world->err, ERR_RANGE, demand->pos,
+                "role %s of %s reads from nvme, but no node that it may run "
+                "on has any", role->name, demand->form);
+        return err_hint(world->err, "Give the nodes drives, as nvme: "
+                                    "4x3.84TB, or read from: storage.");
+    }
+    err_set(world->err, ERR_RANGE, demand->pos,
+            "role %s of %s reads from nvme, but nodes %s, on which it may "
+            "run, have none", role->name, demand->form, bare->name);
+    return err_hint(world->err, "Narrow the role with types or pool to nodes "
+                                "with nvme, or give those nodes drives.");
+}
+
 uint32_t demand_gpus_max(const struct world *world, const char *pool)
 {
     const struct cluster_spec *cluster = world->cluster;

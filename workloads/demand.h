@@ -48,6 +48,9 @@ bool demand_narrow(const struct world *world, const struct demand *demand,
  * For gpus_min; the rest of an elastic role is a wish. */
 bool demand_place(const struct world *world, const struct demand *demand,
                   const struct role_spec *role);
+/* Have all nodes that the role may run on drives of their own? */
+bool demand_nvme(const struct world *world, const struct demand *demand,
+                 const struct role_spec *role);
 /* What would make a training role fit that GPU, as a hint. */
 void demand_hint_train(const struct world *world,
                        const struct train_shape *shape, double other_bytes,

@@ -41,7 +41,11 @@ enum role_start { START_PROCESS, START_WAKE };
 struct response_keys { double mean, cv, max; };
 struct reward_keys { int on; int64_t core_time_ns; const char *model; };
 enum reward_on { REWARD_CPU, REWARD_GPU };
-struct loader_keys { int kind; double size, per_sequence; int64_t workers; };
+struct loader_keys {
+    int kind, from;             /* enum loader_kind, enum loader_from */
+    double size, per_sequence;
+    int64_t workers;
+};
 
 struct recipe_keys {
     const char *recipe, *name, *tenant, *model;
@@ -57,6 +61,7 @@ struct recipe_keys {
     double prompts, responses, pairs, prompt_tokens;
     const struct conf_node *response, *reward, *loader;
     const struct conf_node *rollout, *train, *infer, *data;
+    const struct conf_node *gpus, *duration, *role;
 };
 
 /* What an entry becomes. */
@@ -66,8 +71,11 @@ struct entry {
     const char *tenant;
     int32_t priority;
     bool has_limit, has_deadline;
+    bool limit_is_factor;       /* of the run time, not seconds */
     struct distribution limit, deadline;    /* seconds */
-    struct distribution steps;
+    bool whole;                 /* a job of known size and length: */
+    struct distribution gpus, duration;     /* duration in seconds */
+    struct distribution steps;  /* if not */
     uint32_t steps_per_run;     /* a run of the graph stands for so many */
 };
 
@@ -81,9 +89,10 @@ struct recipe {
 
 extern const struct conf_schema recipe_pretrain_schema, recipe_sft_schema,
     recipe_lora_schema, recipe_multimodal_schema, recipe_dpo_schema,
-    recipe_grpo_schema, recipe_batch_infer_schema;
+    recipe_grpo_schema, recipe_batch_infer_schema, recipe_trace_schema;
 extern const struct recipe recipe_pretrain, recipe_sft, recipe_lora,
-    recipe_multimodal, recipe_dpo, recipe_grpo, recipe_batch_infer;
+    recipe_multimodal, recipe_dpo, recipe_grpo, recipe_batch_infer,
+    recipe_trace;
 
 /* recipes.c: the table; ends at recipe_count. */
 extern const struct recipe *const recipe_table[];
@@ -95,7 +104,7 @@ extern const char *const recipe_names[];    /* ends with NULL */
      CHOICES, HELP}
 
 /* Keys of every entry. */
-#define KEYS_OF_ENTRY \
+#define KEYS_OF_ENTRY_BUT_LIMIT \
     KEY("recipe", CONF_TEXT, recipe, 0, 0, NULL, NULL, \
         "what kind of job this is"), \
     KEY("name", CONF_TEXT, name, 0, 0, CONF_ABSENT, NULL, \
@@ -106,10 +115,12 @@ extern const char *const recipe_names[];    /* ends with NULL */
         "larger goes first"), \
     KEY("tenant", CONF_TEXT, tenant, 0, 0, CONF_ABSENT, NULL, \
         "whose jobs these are"), \
-    KEY("limit", CONF_NODE, limit, 0, 0, CONF_ABSENT, NULL, \
-        "requested time, a time or a distribution of times"), \
     KEY("deadline", CONF_NODE, deadline, 0, 0, CONF_ABSENT, NULL, \
         "time after submission, or a distribution of times")
+#define KEYS_OF_ENTRY \
+    KEYS_OF_ENTRY_BUT_LIMIT, \
+    KEY("limit", CONF_NODE, limit, 0, 0, CONF_ABSENT, NULL, \
+        "requested time, a time or a distribution of times")
 
 #define KEYS_OF_MODEL \
     KEY("model", CONF_TEXT, model, 0, 0, NULL, NULL, \
@@ -142,8 +153,8 @@ extern const char *const recipe_names[];    /* ends with NULL */
 #define ROLE_GPUS_MAX 100000.0
 
 extern const struct conf_schema role_train_schema, role_engine_schema,
-    role_data_schema, role_trace_schema, response_schema, reward_schema,
-    loader_schema;
+    role_data_schema, role_trace_schema, role_whole_schema, response_schema,
+    reward_schema, loader_schema;
 
 /* A form in the making. */
 struct draft {
@@ -155,7 +166,10 @@ struct draft {
     struct entry entry;
 };
 
-/* Fills keys, model, name, share, limit, deadline, steps. */
+/* Fills keys, name, share, deadline, and an empty form. */
+bool draft_open(struct draft *draft, const struct world *world,
+                const struct conf_node *conf, const struct recipe *recipe);
+/* The same, and model, limit, steps. */
 bool draft_begin(struct draft *draft, const struct world *world,
                  const struct conf_node *conf, const struct recipe *recipe);
 bool draft_model(const struct draft *draft, const char *key,
@@ -184,6 +198,19 @@ uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
 /* The checkpoint after phase `after`, where the entry wants any. */
 void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
                       uint32_t role, uint32_t after);
+
+/* Can that role read from there?  `loader` NULL: it can. */
+bool draft_from(const struct draft *draft, const struct conf_node *loader,
+                int from, uint32_t role);
+
+/* recipe_trace.c: the form of a job of known length, on the role that `conf`
+ * describes (NULL: any GPU), and the largest gang that could ever run.  The
+ * entry stands at `pos`. */
+#define WHOLE_JOB_MAX_S 1e9
+bool whole_job_form(const struct world *world, const char *name,
+                    const struct conf_schema *schema,
+                    const struct conf_node *conf, struct err_pos pos,
+                    struct job_form *form, uint32_t *gpus_max);
 
 bool draft_response(const struct draft *draft, struct response_keys *out);
 /* Mean of a lognormal length that is cut at the maximum. */

@@ -47,6 +47,8 @@ enum generation { GENERATION_ONLINE, GENERATION_OFFLINE };
     KEY("rollout", CONF_NODE, rollout, 0, 0, CONF_ABSENT, NULL, \
         "GPUs that generate: gpus, min, max, types, pool, cores, memory, " \
         "start, tp, precision, concurrency"), \
+    KEY("loader", CONF_NODE, loader, 0, 0, CONF_ABSENT, NULL, \
+        "from: where the prompts (offline: the pairs) lie"), \
     KEY("data", CONF_NODE, data, 0, 0, CONF_ABSENT, NULL, \
         "cores that sample, tokenize, score: cores, memory, pool")
 
@@ -76,6 +78,7 @@ struct align {
     double train_sequences;     /* per step */
     struct train_shape mean, longest;
     uint32_t rollout, train, data;          /* roles */
+    int from;                   /* enum loader_from */
     struct rollout_shape engine;
 };
 
@@ -118,6 +121,32 @@ static bool add_train_role(struct align *align)
                             &align->train);
 }
 
+/* The role `data`, and where it reads: all else of a loader is given. */
+static bool add_data_role(struct align *align)
+{
+    static const char *const given[] = {"kind", "size", "per_sequence",
+                                        "workers"};
+    struct draft *draft = &align->draft;
+    const struct conf_node *conf = draft->keys.loader;
+    struct loader_keys keys = {0};
+
+    if (!draft_data_role(draft, draft->keys.data, DATA_CORES, &align->data))
+        return false;
+    if (conf == NULL)
+        return true;
+    if (!conf_fill(conf, &loader_schema, &keys, draft->world->err))
+        return false;
+    for (size_t i = 0; i < COUNT(given); i++)
+        if (conf_get(conf, given[i]) != NULL)
+            return err_set(draft->world->err, ERR_SCHEMA,
+                           conf_pos(conf_get(conf, given[i])),
+                           "%s has no meaning for recipe %s: it reads texts "
+                           "of prompt_tokens and response", given[i],
+                           draft->form->recipe);
+    align->from = keys.from;
+    return draft_from(draft, conf, keys.from, align->data);
+}
+
 static bool add_engine_role(struct align *align)
 {
     const struct recipe_keys *keys = &align->draft.keys;
@@ -145,6 +174,7 @@ static uint32_t add_data(struct align *align, double texts, double tokens,
         .kind = LAW_CPU,
         .core_s = item.core_s * texts * repeats,
         .storage_bytes = item.storage_bytes * texts * repeats,
+        .from = (enum loader_from)align->from,
     };
 
     return draft_phase(&align->draft, PHASE_PREPROCESS, "data", align->data,
@@ -281,7 +311,7 @@ static bool expand_online(struct align *align)
         return err_set(draft->world->err, ERR_SCHEMA, conf_pos(draft->conf),
                        "rollout is missing: the GPUs that generate");
     if (!add_engine_role(align) || !add_train_role(align) ||
-        !draft_data_role(draft, keys->data, DATA_CORES, &align->data))
+        !add_data_role(align))
         return false;
     data = add_data(align, keys->prompts, keys->prompt_tokens, 1);
     rollout = add_rollout(align, data);
@@ -308,8 +338,7 @@ static bool expand_offline(struct align *align)
                            conf_pos(conf_get(draft->conf, online_only[i])),
                            "%s has no meaning for generation offline",
                            online_only[i]);
-    if (!add_train_role(align) ||
-        !draft_data_role(draft, draft->keys.data, DATA_CORES, &align->data))
+    if (!add_train_role(align) || !add_data_role(align))
         return false;
     repeats = draft_steps_per_run(draft);
     data = add_data(align, align->train_sequences, align->mean_tokens,

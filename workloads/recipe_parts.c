@@ -82,6 +82,9 @@ const struct conf_schema role_data_schema = {
 const struct conf_schema role_trace_schema = {
     "workload.trace.role", "what a GPU of a trace job brings with it",
     trace_fields, COUNT(trace_fields)};
+const struct conf_schema role_whole_schema = {
+    "workload.mix[].role", "what a GPU of a job of recipe trace brings with "
+    "it", trace_fields, COUNT(trace_fields)};
 
 #define RESPONSE(NAME, MIN, MAX, FALLBACK, HELP) \
     {#NAME, CONF_REAL, offsetof(struct response_keys, NAME), MIN, MAX, \
@@ -108,8 +111,13 @@ const struct conf_schema reward_schema = {
     COUNT(reward_fields)};
 
 static const struct conf_field loader_fields[] = {
-    {"kind", CONF_CHOICE, offsetof(struct loader_keys, kind), 0, 0, NULL,
-     loader_kind_choices, "what is read and prepared"},
+    {"kind", CONF_CHOICE, offsetof(struct loader_keys, kind), 0, 0,
+     CONF_ABSENT, loader_kind_choices,
+     "what is read and prepared; default: what the recipe usually reads"},
+    {"from", CONF_CHOICE, offsetof(struct loader_keys, from), 0, 0,
+     "storage", loader_from_choices,
+     "where the data set lies: shared storage, drives of the nodes that "
+     "read, or their memory"},
     {"size", CONF_REAL, offsetof(struct loader_keys, size), 0, 1e12,
      CONF_ABSENT, NULL, "tokens of a text, pixels of an image, seconds of a "
      "video; default for tokens and text: sequence"},
@@ -180,40 +188,41 @@ static bool read_steps(const struct draft *draft, struct distribution *out)
                    distribution_least(out));
 }
 
-static bool read_entry(struct draft *draft)
+bool draft_open(struct draft *draft, const struct world *world,
+                const struct conf_node *conf, const struct recipe *recipe)
 {
     struct recipe_keys *keys = &draft->keys;
     struct entry *entry = &draft->entry;
 
+    memset(draft, 0, sizeof *draft);
+    draft->world = world;
+    draft->conf = conf;
+    if (!conf_fill(conf, recipe->schema, keys, world->err))
+        return false;
+    if (keys->name == NULL)
+        keys->name = recipe->name;
     entry->share = keys->share;
     entry->tenant = keys->tenant;
     entry->priority = (int32_t)keys->priority;
     entry->steps_per_run = 1;
-    if (!read_times(draft, keys->limit, &entry->has_limit, &entry->limit) ||
-        !read_times(draft, keys->deadline, &entry->has_deadline,
-                    &entry->deadline))
-        return false;
-    return read_steps(draft, &entry->steps);
+    draft->form = arena_alloc(world->arena, 1, sizeof *draft->form);
+    draft->form->name = keys->name;
+    draft->form->recipe = recipe->name;
+    entry->form = draft->form;
+    return read_times(draft, keys->deadline, &entry->has_deadline,
+                      &entry->deadline);
 }
 
 bool draft_begin(struct draft *draft, const struct world *world,
                  const struct conf_node *conf, const struct recipe *recipe)
 {
-    memset(draft, 0, sizeof *draft);
-    draft->world = world;
-    draft->conf = conf;
-    if (!conf_fill(conf, recipe->schema, &draft->keys, world->err))
-        return false;
-    if (draft->keys.name == NULL)
-        draft->keys.name = recipe->name;
-    if (!draft_model(draft, "model", draft->keys.model, &draft->llm) ||
-        !read_entry(draft))
-        return false;
-    draft->form = arena_alloc(world->arena, 1, sizeof *draft->form);
-    draft->form->name = draft->keys.name;
-    draft->form->recipe = recipe->name;
-    draft->entry.form = draft->form;
-    return true;
+    struct entry *entry = &draft->entry;
+
+    return draft_open(draft, world, conf, recipe) &&
+           draft_model(draft, "model", draft->keys.model, &draft->llm) &&
+           read_times(draft, draft->keys.limit, &entry->has_limit,
+                      &entry->limit) &&
+           read_steps(draft, &entry->steps);
 }
 
 /* Runs of about a tenth of the mean job, so that rounding a job to whole runs
@@ -499,6 +508,18 @@ void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
                          1u << after, &law);
     every /= draft->entry.steps_per_run;
     draft->form->phase[number].every = every > 0 ? every : 1;
+}
+
+bool draft_from(const struct draft *draft, const struct conf_node *loader,
+                int from, uint32_t role)
+{
+    struct demand demand = {draft->form->name, {NULL, 0, 0}, NULL};
+
+    assert(role < draft->form->role_count);
+    if (loader == NULL || from != LOADER_FROM_NVME)
+        return true;
+    demand.pos = conf_pos(conf_get(loader, "from"));
+    return demand_nvme(draft->world, &demand, &draft->form->role[role]);
 }
 
 bool draft_response(const struct draft *draft, struct response_keys *out)

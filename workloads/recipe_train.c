@@ -26,7 +26,8 @@
         "CPU nodes that prepare data: cores, memory, pool")
 #define KEY_LOADER(FALLBACK) \
     KEY("loader", CONF_NODE, loader, 0, 0, FALLBACK, NULL, \
-        "what is read for a sequence: kind, size, per_sequence, workers")
+        "what is read for a sequence: kind, from, size, per_sequence, " \
+        "workers")
 
 static const struct conf_field full_fields[] = {
     KEYS_OF_TRAIN_JOB("full"), KEY_LOADER(CONF_ABSENT)};
@@ -68,21 +69,22 @@ static struct loader_item sequence_item(const struct loader_keys *keys)
 
 /* Data prepared on CPU nodes beside the training; what is left to the train
  * role is the copy to its GPUs. */
-static bool add_preprocess(struct draft *draft, struct phase_law *train)
+static bool add_preprocess(struct draft *draft, struct phase_law *train,
+                           uint32_t *role)
 {
     double sequences = train->sequences * train->repeats;
     struct phase_law law = {
         .kind = LAW_CPU,
         .core_s = train->item.core_s * sequences,
         .storage_bytes = train->item.storage_bytes * sequences,
+        .from = train->from,
     };
-    uint32_t role;
 
-    if (!draft_data_role(draft, draft->keys.data, 8, &role))
+    if (!draft_data_role(draft, draft->keys.data, 8, role))
         return false;
     train->item.core_s = 0.0;
     train->item.storage_bytes = 0.0;
-    draft_phase(draft, PHASE_PREPROCESS, "preprocess", role, 0, &law);
+    draft_phase(draft, PHASE_PREPROCESS, "preprocess", *role, 0, &law);
     return true;
 }
 
@@ -93,7 +95,7 @@ static bool expand(const struct recipe *recipe, const struct world *world,
     struct loader_keys loader;
     struct train_shape shape;
     struct phase_law law = {.kind = LAW_TRAIN};
-    uint32_t role, train;
+    uint32_t role, reader, train;
 
     if (!draft_begin(&draft, world, conf, recipe) ||
         !read_loader(&draft, recipe->loader_kind, &loader))
@@ -106,7 +108,11 @@ static bool expand(const struct recipe *recipe, const struct world *world,
     law.repeats = draft_steps_per_run(&draft);
     law.item = sequence_item(&loader);
     law.loader_workers = (uint32_t)loader.workers;
-    if (draft.keys.data != NULL && !add_preprocess(&draft, &law))
+    law.from = (enum loader_from)loader.from;
+    reader = role;
+    if (draft.keys.data != NULL && !add_preprocess(&draft, &law, &reader))
+        return false;
+    if (!draft_from(&draft, draft.keys.loader, loader.from, reader))
         return false;
     train = draft_phase(&draft, PHASE_TRAIN, "train", role, 0, &law);
     draft_checkpoint(&draft, &shape, role, train);

@@ -2,17 +2,17 @@
 /*
  * recipes.c - the table of recipes: name a new one here.
  *
- * `trace` is no recipe of a mix: a trace stands alone, see trace.c.
+ * Jobs of `trace` are drawn here; those of a file stand alone, see trace.c.
  */
 #include "workloads/recipe.h"
 
 const struct recipe *const recipe_table[] = {
     &recipe_pretrain, &recipe_sft, &recipe_lora, &recipe_dpo, &recipe_grpo,
-    &recipe_batch_infer, &recipe_multimodal
+    &recipe_batch_infer, &recipe_multimodal, &recipe_trace
 };
 const size_t recipe_count = sizeof recipe_table / sizeof recipe_table[0];
 
 const char *const recipe_names[] = {
     "pretrain", "sft", "lora", "dpo", "grpo", "batch-infer", "multimodal",
-    NULL
+    "trace", NULL
 };

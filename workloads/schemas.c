@@ -16,14 +16,15 @@ static const struct conf_schema *const all[] = {
     &workload_schema, &arrival_schema, &arrival_burst_schema,
     &recipe_pretrain_schema, &recipe_sft_schema, &recipe_lora_schema,
     &recipe_multimodal_schema, &recipe_dpo_schema, &recipe_grpo_schema,
-    &recipe_batch_infer_schema, &role_train_schema, &role_engine_schema,
-    &role_data_schema, &response_schema, &reward_schema, &loader_schema,
-    &trace_schema, &trace_columns_schema, &trace_slice_schema,
-    &trace_skip_schema, &role_trace_schema, &distribution_constant_schema,
+    &recipe_batch_infer_schema, &recipe_trace_schema, &role_train_schema,
+    &role_engine_schema, &role_data_schema, &role_whole_schema,
+    &response_schema, &reward_schema, &loader_schema, &trace_schema,
+    &trace_columns_schema, &trace_slice_schema, &trace_skip_schema,
+    &role_trace_schema, &distribution_constant_schema,
     &distribution_uniform_schema, &distribution_exponential_schema,
     &distribution_lognormal_schema, &distribution_weibull_schema,
     &distribution_gamma_schema, &distribution_pareto_schema,
-    &distribution_empirical_schema
+    &distribution_choice_schema, &distribution_empirical_schema
 };
 
 const struct conf_schema *const *workload_schemas(size_t *count)

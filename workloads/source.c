@@ -88,10 +88,7 @@ static bool read_entry(const struct world *world,
                                            out);
     err_set(world->err, ERR_REFERENCE, conf_pos(name),
             "%s is no recipe; allowed are pretrain, sft, lora, dpo, grpo, "
-            "batch-infer, multimodal", conf_text(name));
-    if (strcmp(conf_text(name), "trace") == 0)
-        return err_hint(world->err, "A trace stands under the key trace of "
-                                    "the workload, not in a mix.");
+            "batch-infer, multimodal, trace", conf_text(name));
     near = conf_nearest(conf_text(name), recipe_names);
     if (near != NULL)
         err_hint(world->err, "Did you mean %s?", near);
@@ -286,6 +283,29 @@ static uint32_t draw_steps(const struct source *source,
     return runs < 1e9 ? (uint32_t)runs : 1000000000u;
 }
 
+/* Size, length and limit of a job of recipe `trace`. */
+static void make_whole(const struct source *source, const struct entry *entry,
+                       struct job_birth *birth)
+{
+    struct job_request *request = &birth->request;
+    const int64_t most_ns = (int64_t)WHOLE_JOB_MAX_S * CLOCK_NS_PER_S;
+    struct rng gpus = job_stream(source, "gpus");
+    struct rng limit = job_stream(source, "limit");
+    int64_t ns = draw_time(source, "duration", &entry->duration);
+
+    ns = ns < most_ns ? ns : most_ns;
+    birth->truth.duration_ns = ns;
+    request->gpus = (uint32_t)distribution_draw(&entry->gpus, &gpus);
+    request->steps = 1;
+    if (!entry->limit_is_factor)
+        return;
+    /* What goes beyond the run time is rounded: a factor of 1 is exact. */
+    double beyond = fmin(distribution_draw(&entry->limit, &limit), 1e9) - 1.0;
+    int64_t more_ns = clock_ns_for_work(beyond, 1e9 / (double)ns);
+    request->limit_ns = more_ns < CLOCK_NEVER_NS - ns ? ns + more_ns
+                                                      : CLOCK_NEVER_NS;
+}
+
 static void make_job(const struct source *source, int64_t now_ns,
                      struct job_birth *birth)
 {
@@ -303,7 +323,10 @@ static void make_job(const struct source *source, int64_t now_ns,
     request->form = entry->form;
     request->submit_ns = now_ns;
     request->priority = entry->priority;
-    request->steps = draw_steps(source, entry);
+    if (entry->whole)
+        make_whole(source, entry, birth);
+    else
+        request->steps = draw_steps(source, entry);
     request->deadline_ns = CLOCK_NEVER_NS;
     if (entry->has_limit)
         request->limit_ns = draw_time(source, "limit", &entry->limit);

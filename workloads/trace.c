@@ -572,7 +572,7 @@ static bool check_file(struct trace_spec *spec, const struct world *world)
     return true;
 }
 
-/* ---- keys and form ---------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------- */
 
 static bool read_keys(struct trace_spec *spec, const struct world *world,
                       const struct conf_node *conf)
@@ -609,70 +609,15 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
            conf_fill(keys->skip, &trace_skip_schema, &spec->skip, err);
 }
 
-/* The largest gang of one type among the types the role may use. */
-static uint32_t largest_gang(const struct world *world,
-                             const struct role_spec *role)
-{
-    uint32_t low = 0, high = world->cluster->gpu_count;
-    struct role_spec asked = *role;
-    struct err ignored;
-    struct world quiet = *world;
-    struct demand demand = {"trace", {NULL, 0, 0}, NULL};
-
-    quiet.err = &ignored;
-    while (low < high) {
-        uint32_t middle = low + (high - low + 1) / 2;
-
-        memset(&ignored, 0, sizeof ignored);
-        asked.gpus = asked.gpus_min = middle;
-        if (demand_place(&quiet, &demand, &asked))
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
-static bool read_form(struct trace_spec *spec, const struct world *world)
-{
-    struct role_spec *role = &spec->form.role[0];
-    struct phase_law *law = arena_alloc(world->arena, 1, sizeof *law);
-    struct role_keys keys = {0};
-    struct demand demand = {
-        "trace", conf_pos(spec->keys.role != NULL ? spec->keys.role
-                                                  : spec->conf), NULL};
-    const struct gpu_type *best;
-
-    if (spec->keys.role != NULL &&
-        !conf_fill(spec->keys.role, &role_trace_schema, &keys, world->err))
-        return false;
-    demand.types = keys.types;
-    spec->form.name = spec->form.recipe = "trace";
-    spec->form.role_count = spec->form.phase_count = 1;
-    role->name = "gpus";
-    role->gpus = role->gpus_min = role->gpus_max = role->gpus_multiple = 1;
-    role->cores = (uint32_t)keys.cores;
-    role->memory_bytes = (int64_t)keys.memory_bytes;
-    role->pool = keys.pool;
-    law->kind = LAW_FIXED;
-    spec->form.phase[0].kind = PHASE_TRAIN;
-    spec->form.phase[0].name = "train";
-    spec->form.phase[0].every = 1;
-    spec->form.phase[0].law = law;
-    if (!demand_types(world, &demand, role, &best) ||
-        !demand_place(world, &demand, role))
-        return false;
-    spec->gpus_max = largest_gang(world, role);
-    return true;
-}
-
 const struct trace_spec *trace_read(const struct world *world,
                                     const struct conf_node *conf)
 {
     struct trace_spec *spec = arena_alloc(world->arena, 1, sizeof *spec);
 
     assert(conf != NULL);
-    if (!read_keys(spec, world, conf) || !read_form(spec, world) ||
+    if (!read_keys(spec, world, conf) ||
+        !whole_job_form(world, "trace", &role_trace_schema, spec->keys.role,
+                        conf_pos(conf), &spec->form, &spec->gpus_max) ||
         !check_file(spec, world))
         return NULL;
     return spec;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_trace.c - whole jobs: so many GPUs for so long, and nothing inside.
+ *
+ * The model of scheduling studies (Feitelson 2015, Workload Modeling for
+ * Computer Systems Performance Evaluation): a job is a rectangle.  One role,
+ * one phase of known length, as the jobs of a trace file; here sizes and
+ * lengths are drawn.  Size, length and limit come from streams of their own,
+ * so that a change of one moves no other.
+ */
+#include "workloads/recipe.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "models/cluster.h"
+#include "sim/arena.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+static const struct conf_field whole_fields[] = {
+    KEYS_OF_ENTRY_BUT_LIMIT,
+    KEY("gpus", CONF_NODE, gpus, 0, 0, NULL, NULL,
+        "GPUs of a job: a whole number, or a distribution of whole numbers"),
+    KEY("duration", CONF_NODE, duration, 0, 0, NULL, NULL,
+        "run time of a job, a time or a distribution of times; draws below "
+        "1ns are 1ns, above 1e9s are 1e9s"),
+    KEY("limit", CONF_NODE, limit, 0, 0, CONF_ABSENT, NULL,
+        "requested time over run time, a number or a distribution, at least "
+        "1; default: no limit is given"),
+    KEY("role", CONF_NODE, role, 0, 0, CONF_ABSENT, NULL,
+        "what a GPU brings with it: cores, memory; types, pool"),
+};
+const struct conf_schema recipe_trace_schema = {
+    "workload.mix[].trace", "jobs of known size and length", whole_fields,
+    COUNT(whole_fields)};
+
+/* The largest gang of one type among the types the role may use. */
+static uint32_t largest_gang(const struct world *world,
+                             const struct role_spec *role)
+{
+    uint32_t low = 0, high = world->cluster->gpu_count;
+    struct role_spec asked = *role;
+    struct err ignored;
+    struct world quiet = *world;
+    struct demand demand = {"trace", {NULL, 0, 0}, NULL};
+
+    quiet.err = &ignored;
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+
+        memset(&ignored, 0, sizeof ignored);
+        asked.gpus = asked.gpus_min = middle;
+        if (demand_place(&quiet, &demand, &asked))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+bool whole_job_form(const struct world *world, const char *name,
+                    const struct conf_schema *schema,
+                    const struct conf_node *conf, struct err_pos pos,
+                    struct job_form *form, uint32_t *gpus_max)
+{
+    struct role_spec *role = &form->role[0];
+    struct phase_law *law = arena_alloc(world->arena, 1, sizeof *law);
+    struct role_keys keys = {0};
+    struct demand demand = {name, conf != NULL ? conf_pos(conf) : pos, NULL};
+    const struct gpu_type *best;
+
+    if (conf != NULL && !conf_fill(conf, schema, &keys, world->err))
+        return false;
+    demand.types = keys.types;
+    form->name = name;
+    form->recipe = "trace";
+    form->role_count = form->phase_count = 1;
+    role->name = "gpus";
+    role->gpus = role->gpus_min = role->gpus_max = role->gpus_multiple = 1;
+    role->cores = (uint32_t)keys.cores;
+    role->memory_bytes = (int64_t)keys.memory_bytes;
+    role->pool = keys.pool;
+    law->kind = LAW_FIXED;
+    form->phase[0].kind = PHASE_TRAIN;
+    form->phase[0].name = "train";
+    form->phase[0].every = 1;
+    form->phase[0].law = law;
+    if (!demand_types(world, &demand, role, &best) ||
+        !demand_place(world, &demand, role))
+        return false;
+    *gpus_max = largest_gang(world, role);
+    return true;
+}
+
+/* Whole numbers from 1 to the largest gang that the cluster could run. */
+static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
+                      struct distribution *out)
+{
+    const struct conf_node *node = draft->keys.gpus;
+    struct err *err = draft->world->err;
+
+    if (!distribution_read(draft->world->arena, node, CONF_REAL, out, err))
+        return false;
+    if (!distribution_whole(out) || distribution_least(out) < 1.0) {
+        err_set(err, ERR_RANGE, conf_pos(node),
+                "gpus must be whole numbers of at least 1");
+        return err_hint(err, "Write a number, or {choice: {1: 0.7, 8: 0.3}}, "
+                             "or an empirical distribution.");
+    }
+    if (distribution_most(out) <= gpus_max)
+        return true;
+    return err_set(err, ERR_RANGE, conf_pos(node),
+                   "jobs of %s ask for up to %.0f GPUs and can never run: the "
+                   "cluster has %u that they may use", draft->form->name,
+                   distribution_most(out), gpus_max);
+}
+
+static bool read_durations(const struct draft *draft, struct entry *entry)
+{
+    const struct recipe_keys *keys = &draft->keys;
+    const struct distribution *d = &entry->duration;
+    struct arena *arena = draft->world->arena;
+    struct err *err = draft->world->err;
+
+    if (!distribution_read(arena, keys->duration, CONF_TIME, &entry->duration,
+                           err))
+        return false;
+    if (distribution_least(d) < 0.0 || distribution_most(d) <= 0.0 ||
+        distribution_least(d) > WHOLE_JOB_MAX_S)
+        return err_set(err, ERR_RANGE, conf_pos(keys->duration),
+                       "duration must be greater than 0s and at most 1e9s, "
+                       "found draws from %gs to %gs", distribution_least(d),
+                       distribution_most(d));
+    if (keys->limit == NULL)
+        return true;
+    if (!distribution_read(arena, keys->limit, CONF_REAL, &entry->limit, err))
+        return false;
+    entry->limit_is_factor = true;
+    if (distribution_least(&entry->limit) >= 1.0)
+        return true;
+    err_set(err, ERR_RANGE, conf_pos(keys->limit),
+            "limit must be at least 1, times the duration, found draws down "
+            "to %g", distribution_least(&entry->limit));
+    return err_hint(err, "Put min: 1 beside the distribution.");
+}
+
+static bool expand(const struct recipe *recipe, const struct world *world,
+                   const struct conf_node *conf, struct entry *out)
+{
+    struct draft draft;
+    uint32_t gpus_max;
+
+    if (!draft_open(&draft, world, conf, recipe) ||
+        !whole_job_form(world, draft.keys.name, &role_whole_schema,
+                        draft.keys.role, conf_pos(conf), draft.form,
+                        &gpus_max) ||
+        !read_gpus(&draft, gpus_max, &draft.entry.gpus) ||
+        !read_durations(&draft, &draft.entry))
+        return false;
+    draft.entry.whole = true;
+    *out = draft.entry;
+    return true;
+}
+
+const struct recipe recipe_trace = {
+    "trace", "one role of known length: drawn, or from a file of jobs",
+    &recipe_trace_schema, expand, 0};
