@@ -12,7 +12,7 @@ DOTS='^(Makefile|\.ci/run|\.clang-format|\.gitignore)$'
 check() {
     for f in $(files "$DOTS|\\.([ch]|sh|awk|gp|yaml|md)\$"); do
         case $f in
-        *.md | tests/golden/* | tests/bad/* | tests/regress/*) ;;
+        *.md | tests/golden/* | tests/bad/* | tests/corpus/* | tests/regress/*) ;;
         *) head -n 2 "$f" | grep -v '^#!' | head -n 1 | grep -q "$SPDX" ||
             echo "$f:1: no line with $SPDX" ;;
         esac
