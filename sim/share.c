@@ -59,22 +59,6 @@ static void *grown(void *items, uint32_t *room, size_t item_bytes)
     return bigger;
 }
 
-/* Moves what stands in a list from some place on to another list. */
-static void list_move(struct share_list *from, uint32_t begin,
-                      struct share_list *to)
-{
-    uint32_t count = from->count - begin;
-
-    assert(begin <= from->count);
-    while (to->room - to->count < count)
-        to->item = grown(to->item, &to->room, sizeof *to->item);
-    if (count > 0)
-        memcpy(to->item + to->count, from->item + begin,
-               count * sizeof *to->item);
-    to->count += count;
-    from->count = begin;
-}
-
 static inline void list_push(struct share_list *list, uint32_t item)
 {
     if (list->count == list->room)
@@ -120,6 +104,45 @@ static void pool_give(struct share_pool *pool, uint32_t offset,
     pool->free[size_log2] = offset + 1;
 }
 
+/* Proofs ------------------------------------------------------------------ */
+
+/* Whether a component is small is asked at every change, and the answer is no
+ * for most of the changes of a large net.  A search that has seen too many
+ * flows therefore leaves its proof: the flows and links seen carry its stamp,
+ * and so does the link it began at.  They are connected by those flows alone,
+ * so the proof stands until one of them is dropped, whoever else comes or
+ * goes.  All of a proof's flows carry it while it stands: a proof that takes a
+ * flow from another takes its place. */
+static inline bool proof_stands(const struct share *share,
+                                const struct share_proof *proof)
+{
+    return proof->stamp != 0 &&
+           share->link[proof->link].proof_stamp == proof->stamp;
+}
+
+static void proof_withdraw(struct share *share, const struct share_proof *proof)
+{
+    if (proof_stands(share, proof))
+        share->link[proof->link].proof_stamp = 0;
+}
+
+/* Of the part of the set that is being looked at. */
+static void proof_leave(struct share *share)
+{
+    struct share_proof proof = {.stamp = ++share->proof_count};
+    uint32_t i;
+
+    for (i = share->part; i < share->set.count; i++)
+        proof_withdraw(share, &share->flow[share->set.item[i]].proof);
+    assert(share->set_link.count > share->part_link);
+    proof.link = share->set_link.item[share->part_link];
+    share->link[proof.link].proof_stamp = proof.stamp;
+    for (i = share->part; i < share->set.count; i++)
+        share->flow[share->set.item[i]].proof = proof;
+    for (i = share->part_link; i < share->set_link.count; i++)
+        share->link[share->set_link.item[i]].proof = proof;
+}
+
 /* Links and flows --------------------------------------------------------- */
 
 void share_init(struct share *share)
@@ -142,8 +165,6 @@ void share_release(struct share *share)
     free(share->dirty_link.item);
     free(share->set.item);
     free(share->set_link.item);
-    free(share->large.item);
-    free(share->large_link.item);
     free(share->heap);
 }
 
@@ -273,7 +294,8 @@ void share_drop(struct share *share, uint32_t slot)
     struct share_flow *flow = &share->flow[slot];
     uint32_t k;
 
-    assert(slot < share->flow_count && flow->live && flow->mark == SHARE_OUT);
+    assert(slot < share->flow_count && flow->live && !flow->chosen);
+    proof_withdraw(share, &flow->proof);
     for (k = 0; k < flow->use_count; k++)
         use_drop(share, flow, share_uses(share, flow) + k);
     if (flow->use_count > 0)
@@ -594,11 +616,9 @@ static inline void choose_link(struct share *share, uint32_t id)
 {
     struct share_link *link = &share->link[id];
 
-    if (link->mark != SHARE_OUT) {
-        share->met_large |= link->mark == SHARE_LARGE;
+    if (link->chosen)
         return;
-    }
-    link->mark = SHARE_CHOSEN;
+    link->chosen = true;
     list_push(&share->set_link, id);
 }
 
@@ -609,7 +629,7 @@ static void choose_new_flow(struct share *share, uint32_t slot)
     const struct share_use *end = use + flow->use_count;
 
     assert(flow->live && flow->use_count > 0);
-    flow->mark = SHARE_CHOSEN;
+    flow->chosen = true;
     list_push(&share->set, slot);
     for (; use < end; use++)
         choose_link(share, use->link);
@@ -617,31 +637,52 @@ static void choose_new_flow(struct share *share, uint32_t slot)
 
 static inline void choose_flow(struct share *share, uint32_t slot)
 {
-    uint8_t mark = share->flow[slot].mark;
-
-    if (mark == SHARE_OUT)
+    if (!share->flow[slot].chosen)
         choose_new_flow(share, slot);
-    else
-        share->met_large |= mark == SHARE_LARGE;
+}
+
+/* Adds the flows of a link of the part, unless there are then too many. */
+static bool choose_members(struct share *share, const struct share_link *link,
+                           uint32_t flow_count_max)
+{
+    const struct share_member *member = members_of(share, link);
+    uint32_t i;
+
+    if (link->member_count > flow_count_max)
+        return false;
+    for (i = 0; i < link->member_count; i++)
+        choose_flow(share, member[i].flow);
+    return share->set.count - share->part <= flow_count_max;
 }
 
 /* Adds whatever is connected with the part's links; false, with some of it
  * chosen, when that is more than so many flows. */
 static bool choose_component(struct share *share, uint32_t flow_count_max)
 {
-    uint32_t i, j;
+    uint32_t i;
+
+    for (i = share->part_link; i < share->set_link.count; i++)
+        if (!choose_members(share, &share->link[share->set_link.item[i]],
+                            flow_count_max))
+            return false;
+    return true;
+}
+
+/* The same for a small one, which is not looked for where there is proof. */
+static bool choose_small(struct share *share)
+{
+    uint32_t i;
 
     for (i = share->part_link; i < share->set_link.count; i++) {
         const struct share_link *link = &share->link[share->set_link.item[i]];
-        const struct share_member *member = members_of(share, link);
 
-        if (link->member_count > flow_count_max)
+        if (proof_stands(share, &link->proof))
             return false;
-        for (j = 0; j < link->member_count; j++)
-            choose_flow(share, member[j].flow);
-        if (share->set.count - share->part > flow_count_max ||
-            share->met_large)
+        if (!choose_members(share, link, SMALL_COUNT)) {
+            if (share->set.count - share->part > SMALL_COUNT)
+                proof_leave(share);
             return false;
+        }
     }
     return true;
 }
@@ -651,46 +692,33 @@ static void part_begin(struct share *share)
 {
     share->part = share->set.count;
     share->part_link = share->set_link.count;
-    share->met_large = false;
 }
 
-/* Takes the part out of the set, but remembers it as large: a seed that meets
- * it later need not measure the component again. */
-static void part_set_aside(struct share *share)
+static void part_forget(struct share *share)
 {
     uint32_t i;
 
     for (i = share->part; i < share->set.count; i++)
-        share->flow[share->set.item[i]].mark = SHARE_LARGE;
+        share->flow[share->set.item[i]].chosen = false;
     for (i = share->part_link; i < share->set_link.count; i++)
-        share->link[share->set_link.item[i]].mark = SHARE_LARGE;
-    list_move(&share->set, share->part, &share->large);
-    list_move(&share->set_link, share->part_link, &share->large_link);
-}
-
-static void large_forget(struct share *share)
-{
-    uint32_t i;
-
-    for (i = 0; i < share->large.count; i++)
-        share->flow[share->large.item[i]].mark = SHARE_OUT;
-    for (i = 0; i < share->large_link.count; i++)
-        share->link[share->large_link.item[i]].mark = SHARE_OUT;
-    share->large.count = 0;
-    share->large_link.count = 0;
+        share->link[share->set_link.item[i]].chosen = false;
+    share->set.count = share->part;
+    share->set_link.count = share->part_link;
 }
 
 /* Solves the component of one changed link at once if it is small. */
-static void solve_small(struct share *share, uint32_t link)
+static bool solve_small(struct share *share, uint32_t link)
 {
-    if (share->link[link].mark != SHARE_OUT)
-        return;
+    if (share->link[link].chosen)
+        return true;
     part_begin(share);
     choose_link(share, link);
-    if (choose_component(share, SMALL_COUNT))
-        fill(share, true);
-    else
-        part_set_aside(share);
+    if (!choose_small(share)) {
+        part_forget(share);
+        return false;
+    }
+    fill(share, true);
+    return true;
 }
 
 /* The ripple -------------------------------------------------------------- */
@@ -732,7 +760,7 @@ static void ripple_link(struct share *share, uint32_t id)
     for (i = 0; i < link->member_count; i++) {
         const struct share_flow *flow = &share->flow[member[i].flow];
 
-        if (flow->mark == SHARE_CHOSEN)
+        if (flow->chosen)
             continue;
         if (flow->level > greedy_level || (over && flow->rate > 0) ||
             (flow->bottleneck == id && flow->level < lost_level))
@@ -764,19 +792,22 @@ static bool ripple(struct share *share)
 
 /* Solving ----------------------------------------------------------------- */
 
-static void solve_each_small(struct share *share)
+/* Whether that was all. */
+static bool solve_each_small(struct share *share)
 {
+    bool all = true;
     uint32_t i;
 
     for (i = 0; i < share->dirty_link.count; i++)
-        solve_small(share, share->dirty_link.item[i]);
+        all &= solve_small(share, share->dirty_link.item[i]);
     for (i = 0; i < share->dirty_flow.count; i++) {
         const struct share_flow *flow = &share->flow[share->dirty_flow.item[i]];
 
         /* The slot may be free by now, or twice in the list. */
-        if (flow->dirty && flow->mark == SHARE_OUT)
-            solve_small(share, share_uses(share, flow)->link);
+        if (flow->dirty && !flow->chosen)
+            all &= solve_small(share, share_uses(share, flow)->link);
     }
+    return all;
 }
 
 /* Chooses what changed and was not in a small component. */
@@ -802,9 +833,9 @@ static void choose_all(struct share *share)
     for (i = 0; i < share->flow_count; i++) {
         struct share_flow *flow = &share->flow[i];
 
-        if (!flow->live || flow->use_count == 0 || flow->mark != SHARE_OUT)
+        if (!flow->live || flow->use_count == 0 || flow->chosen)
             continue;
-        flow->mark = SHARE_CHOSEN;
+        flow->chosen = true;
         list_push(&share->set, i);
     }
 }
@@ -828,9 +859,9 @@ static void unmark(struct share *share)
     uint32_t i;
 
     for (i = 0; i < share->set.count; i++)
-        share->flow[share->set.item[i]].mark = SHARE_OUT;
+        share->flow[share->set.item[i]].chosen = false;
     for (i = 0; i < share->set_link.count; i++)
-        share->link[share->set_link.item[i]].mark = SHARE_OUT;
+        share->link[share->set_link.item[i]].chosen = false;
     for (i = 0; i < share->dirty_link.count; i++)
         share->link[share->dirty_link.item[i]].dirty = false;
     for (i = 0; i < share->dirty_flow.count; i++)
@@ -854,12 +885,8 @@ void share_solve(struct share *share)
         part_begin(share);
         choose_all(share);
         fill(share, true);
-    } else {
-        solve_each_small(share);
-        if (share->large_link.count > 0) {
-            large_forget(share);
-            solve_large(share);
-        }
+    } else if (!solve_each_small(share)) {
+        solve_large(share);
     }
     unmark(share);
     assert(!share_is_dirty(share));

@@ -50,7 +50,11 @@ struct share_member {
     uint32_t use;           /* of the pool: where `place` must be kept */
 };
 
-enum share_mark { SHARE_OUT, SHARE_CHOSEN, SHARE_LARGE };
+/* That it was seen in a large component: see share.c.  All zero: it was not. */
+struct share_proof {
+    uint64_t stamp;
+    uint32_t link;
+};
 
 struct share_flow {
     double rate;            /* in force, and part of the links' load */
@@ -59,7 +63,8 @@ struct share_flow {
     uint32_t use, use_count;
     uint32_t bottleneck;    /* a link, or SHARE_NONE: its cap */
     bool live, dirty, open;
-    uint8_t mark;           /* an enum share_mark */
+    bool chosen;            /* in share->set */
+    struct share_proof proof;
 };
 
 /* What filling touches comes first, to lie close together. */
@@ -74,7 +79,9 @@ struct share_link {
     struct share_sum load;      /* of the rates in force */
     double spare;               /* `left` before filling */
     bool dirty;
-    uint8_t mark;
+    bool chosen;                /* in share->set_link */
+    struct share_proof proof;
+    uint64_t proof_stamp;       /* of the proof kept here, 0: none stands */
 };
 
 /* Runs of 2^n items in one array, recycled by size. */
@@ -104,8 +111,8 @@ struct share {
     struct share_list set;      /* after share_solve: the flows solved */
     struct share_list set_link;
     uint32_t part, part_link;   /* where in the sets the part begins that */
-    bool met_large;             /* is being solved                        */
-    struct share_list large, large_link;
+                                /* is being solved                        */
+    uint64_t proof_count;       /* made so far */
     share_key *heap;
     uint32_t heap_count, heap_room;
 };

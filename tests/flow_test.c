@@ -420,6 +420,86 @@ static void rates_in_small_components_do_not_depend_on_history(void **state)
     free(b);
 }
 
+/* part[l] becomes the least link connected with link l. */
+static void find_parts(const struct world *world, uint32_t *part)
+{
+    for (uint32_t l = 0; l < world->link_count; l++)
+        part[l] = l;
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        const struct mirror *flow = &world->flow[i];
+
+        for (uint32_t k = 1; flow->on && k < flow->use_count; k++) {
+            uint32_t a = part[flow->use[0].link], b = part[flow->use[k].link];
+
+            for (uint32_t l = 0; l < world->link_count; l++)
+                if (part[l] == (a > b ? a : b))
+                    part[l] = a < b ? a : b;
+        }
+    }
+}
+
+/* The flows of a part; if they are few, their rates are to the bit those of a
+ * net without others. */
+static uint32_t check_part(struct world *world, const uint32_t *part,
+                           uint32_t which, struct world *alone)
+{
+    uint32_t count = 0;
+
+    world_open(alone, "alone", which);
+    for (uint32_t l = 0; l < world->link_count; l++)
+        add_link(alone, world->capacity[l]);
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        if (!world->flow[i].on || part[world->flow[i].use[0].link] != which)
+            continue;
+        alone->flow[i] = world->flow[i];
+        start(alone, i);
+        count++;
+    }
+    for (uint32_t i = 0; count <= 24 && i < world->flow_count; i++) {
+        double x, y;
+
+        if (!alone->flow[i].on)
+            continue;
+        x = flow_rate(world->net, world->flow[i].handle);
+        y = flow_rate(alone->net, alone->flow[i].handle);
+        assert_memory_equal(&x, &y, sizeof x);
+    }
+    world_close(alone);
+    return count;
+}
+
+/* Nets near the size at which parts grow together and come asunder. */
+static void rates_are_exact_as_soon_as_a_component_is_small(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+    struct world *alone = malloc(sizeof *alone);
+    uint32_t part[LINK_MAX], small_count = 0, large_count = 0;
+
+    (void)state;
+    for (uint32_t w = 0; w < 30; w++) {
+        world_open(world, "asunder", w);
+        world->flow_count = 130;
+        while (world->link_count < 40)
+            add_link(world, 1 + 99 * rng_uniform(&world->rng));
+        for (uint32_t c = 0; c < 300; c++) {
+            change(world, 3);
+            if (below(world, 3) > 0)
+                continue;
+            find_parts(world, part);
+            for (uint32_t l = 0; l < world->link_count; l++) {
+                uint32_t count = check_part(world, part, l, alone);
+
+                small_count += count > 1 && count <= 24;
+                large_count += count > 24;
+            }
+        }
+        world_close(world);
+    }
+    assert_true(small_count > 1000 && large_count > 1000);
+    free(world);
+    free(alone);
+}
+
 static void rates_in_large_components_forget_history_to_1e_9(void **state)
 {
     struct world *a = malloc(sizeof *a), *b = malloc(sizeof *b);
@@ -831,6 +911,7 @@ int main(void)
         cmocka_unit_test(
             rates_in_coupled_nets_are_the_oracles_after_any_change),
         cmocka_unit_test(rates_in_small_components_do_not_depend_on_history),
+        cmocka_unit_test(rates_are_exact_as_soon_as_a_component_is_small),
         cmocka_unit_test(rates_in_large_components_forget_history_to_1e_9),
         cmocka_unit_test(flows_end_when_the_oracles_do_and_all_work_is_done),
         cmocka_unit_test(looking_at_a_flow_does_not_move_its_end),
