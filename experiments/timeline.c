@@ -16,6 +16,7 @@
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/err.h"
 #include "sim/flow.h"
 #include "sim/journal.h"
 #include "sim/loop.h"
@@ -23,6 +24,7 @@
 #include "sim/tally.h"
 
 #define INTERVALS_MAX 400u      /* an even number */
+#define FIXED_INTERVALS_MAX 1000000u    /* with a step from the user */
 #define FIRST_STEP_NS (10 * CLOCK_NS_PER_S)
 
 struct cell {
@@ -164,6 +166,10 @@ static void sample(struct loop *loop, void *self, uint64_t arg)
     close_interval(t, loop_now_ns(loop));
     if (!t->fixed_step && t->count == INTERVALS_MAX)
         merge_neighbours(t);
+    if (t->count == FIXED_INTERVALS_MAX) {
+        loop_stop(loop);
+        return;
+    }
     /* Nothing else will happen: a sample must not keep the run alive. */
     if (loop_pending_count(loop) > 0)
         loop_at(loop, t->start_ns + t->step_ns, LOOP_RANK_SAMPLE, sample, t,
@@ -208,6 +214,19 @@ static void row(struct timeline *t, uint32_t i, uint32_t p, int64_t end_ns)
     table_real(table, cell->running / s);
     table_real(table, pool_usd_per_h(spec->cluster, p));
     table_end_row(table);
+}
+
+bool timeline_fits(const struct timeline *t, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    if (t->count < FIXED_INTERVALS_MAX)
+        return true;
+    err_set(err, ERR_LIMIT, nowhere, "timeline.csv has more than %u "
+            "intervals per trial (key output.timeline_step)",
+            FIXED_INTERVALS_MAX);
+    return err_hint(err, "Make output.timeline_step longer, or leave it "
+                         "out.");
 }
 
 void timeline_close(struct timeline *t)

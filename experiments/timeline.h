@@ -12,6 +12,9 @@ struct timeline;
 /* Attach only if the table was asked for. */
 struct timeline *timeline_new(const struct metrics_parts *parts);
 void timeline_watch(struct timeline *timeline, struct cs_host *host);
+/* false: the user's step gives more intervals than a table should have, and
+ * the run was stopped for it. */
+bool timeline_fits(const struct timeline *timeline, struct err *err);
 /* Writes the rows. */
 void timeline_close(struct timeline *timeline);
 

@@ -222,6 +222,8 @@ static bool run(struct trial *trial, struct trial_result *result)
         return err_set(trial->err, ERR_LIMIT, nowhere,
                        "event limit reached: %llu (key event_count_max)",
                        (unsigned long long)spec->event_count_max);
+    if (trial->timeline && !timeline_fits(trial->timeline, trial->err))
+        return false;
     return end != LOOP_DRAINED || nobody_starves(trial);
 }
 

@@ -336,6 +336,17 @@ static void inputs_and_strange_files_are_never_overwritten(void **state)
     assert_int_equal(RUN(f, "run", "-q", "@e.yaml", "-o", "@own"), 0);
 }
 
+/* A step of 1 ns would be a hundred thousand million rows. */
+static void a_timeline_without_end_fails_its_trials(void **state)
+{
+    struct fixture *f = *state;
+
+    scratch_experiment(&f->scratch, small);
+    assert_int_equal(RUN(f, "run", "-q", "@e.yaml", "-o", "@out", "--seeds",
+                         "1", "--set", "output.timeline_step=1ns"), 5);
+    expect_log(f, "(key output.timeline_step)");
+}
+
 /* A child that may write no file of more than `bytes`. */
 static int run_limited(struct fixture *f, rlim_t bytes)
 {
@@ -562,6 +573,7 @@ int main(int argc, char **argv)
         TEST(gzip_that_is_cut_off_is_refused),
         TEST(a_file_in_the_way_of_results_is_left_alone),
         TEST(inputs_and_strange_files_are_never_overwritten),
+        TEST(a_timeline_without_end_fails_its_trials),
         TEST(a_disk_that_is_full_leaves_nothing_that_looks_whole),
         TEST(interrupted_runs_end_with_130_and_resume_to_the_same),
         TEST(killed_runs_resume_to_the_same),
