@@ -147,9 +147,25 @@ struct chart {
     uint32_t places;
 };
 
-static bool put_data(struct chart *chart, struct err *err)
+static void put_points(const struct chart *chart, bool front,
+                       struct out *out)
 {
     const struct advise_place *first = chart->advice->world->place;
+
+    for (size_t i = 0; i < chart->count; i++) {
+        const struct advise_row *row = chart->rows[i];
+
+        if (row->usd > 0.0 && (row->pareto || !front))
+            out_printf(out, "%u %.9g %.9g %u\n",
+                       chart->number[place_of(row) - first],
+                       row->time_s / 3600.0, row->usd,
+                       row->train.gpus + row->engine.gpus);
+    }
+}
+
+/* All rows, and, after two empty lines, those on the Pareto front. */
+static bool put_data(struct chart *chart, struct err *err)
+{
     const char *name = text_format(chart->arena, "%s.dat", chart->stem);
     struct out *out = out_open(chart->arena,
                                path_join(chart->arena, chart->dir, name),
@@ -157,16 +173,10 @@ static bool put_data(struct chart *chart, struct err *err)
 
     if (out == NULL)
         return false;
-    out_text(out, "# kind hours USD GPUs pareto\n");
-    for (size_t i = 0; i < chart->count; i++) {
-        const struct advise_row *row = chart->rows[i];
-
-        if (row->usd > 0.0)
-            out_printf(out, "%u %.9g %.9g %u %d\n",
-                       chart->number[place_of(row) - first],
-                       row->time_s / 3600.0, row->usd,
-                       row->train.gpus + row->engine.gpus, row->pareto);
-    }
+    out_text(out, "# kind hours USD GPUs\n");
+    put_points(chart, false, out);
+    out_text(out, "\n\n");
+    put_points(chart, true, out);
     return out_close_fast(out, err);
 }
 

@@ -90,7 +90,7 @@ static const struct cluster_spec *endless(const struct advise_world *world,
             text = text_format(
                 arena, "%s  - {name: n%zu-%zu, count: 8192, gpus: {type: %s, "
                 "count: 8}, cpu: {type: epyc-9654, sockets: 8}, memory: "
-                "900TB, pool: %s, price: 1USD/h}\n", text, p, i,
+                "900TB, nvme: 8x3.84TB, pool: %s, price: 1USD/h}\n", text, p, i,
                 catalogue_gpu_at(world->catalogue, i)->name, pools.name[p]);
     root = conf_parse(arena, "GPUs without end", text, strlen(text), err);
     if (root == NULL)

@@ -21,6 +21,7 @@
 #include "models/fit.h"
 #include "models/gang.h"
 #include "models/phase.h"
+#include "models/power.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/conf.h"
@@ -187,10 +188,12 @@ static const char *data_nodes(const struct advice *advice)
 
     if (role == NULL)
         return "";
-    /* assumption: a socket of 64 cores for each 64, rented by the core */
+    /* assumption: a socket for each 64 cores, rented by the core, and the
+     * drive of models/clusters/mixed_64.yaml */
     return text_format(advice->world->arena,
                        "  - {name: data, cpu: {type: epyc-7763, sockets: %u}, "
-                       "cores: %u, memory: %.0fGB}\n",
+                       "cores: %u, memory: %.0fGB,\n     nvme: 1x1.9TB, "
+                       "nvme_type: nvme-gen4}\n",
                        (role->cores + 63) / 64, role->cores,
                        ceil((double)role->memory_bytes / 1e9) + 1.0);
 }
@@ -411,9 +414,13 @@ static void stages(const struct plan *plan, uint32_t p, double rate,
     row->busy[ADVISE_NETWORK] =
         gang->nodes > 1 ? share_of(law.rates.network_bytes * rate,
                                    group->nic_bps) : 0.0;
-    row->busy[ADVISE_STORAGE] = share_of(law.rates.storage_bytes * rate,
-                                         plan->spec->storage_bps);
-    row->storage_bps = law.rates.storage_bytes * rate;
+    row->busy[ADVISE_STORAGE] =
+        fmax(share_of(law.rates.storage_bytes * rate,
+                      plan->spec->storage_bps),
+             share_of(law.rates.nvme_bytes * rate,
+                      gang->nodes * group->nvme_bps));
+    row->storage_bps = (law.rates.storage_bytes + law.rates.nvme_bytes) *
+                       rate;
     row->mfu = law.flops * rate /
                (gang->gpus * compute_peak_flops(
                                  gang->gpu,
@@ -435,14 +442,35 @@ static double items_of(const struct phase_law *law, double *tokens)
     return items;
 }
 
+/* Electricity of a choice's GPUs at that load, and of their part of the
+ * node at full load, where the price has none in it. */
+static double energy_usd_per_h(const struct advise_choice *choice,
+                               double busy_fraction)
+{
+    const struct cluster_spec *spec = choice->place->spec;
+    const struct node_group *group = choice->place->group;
+    double w = choice->gpus * (power_gpu_w(group->gpu, busy_fraction) +
+                               group->max_w / group->gpus);
+
+    return group->energy_included
+               ? 0.0
+               : w / 1000.0 * spec->pue * spec->electricity_usd_per_kwh;
+}
+
 static double plan_usd_per_h(const struct advice *advice,
                              const struct advise_row *row,
                              const struct plan *plan)
 {
-    double usd = 0.0;
+    double usd = row->train.usd_per_h + row->engine.usd_per_h;
 
-    if (advice->world->cluster != NULL)
-        return row->train.usd_per_h + row->engine.usd_per_h;
+    if (advice->world->cluster != NULL) {
+        if (row->train.place != NULL)
+            usd += energy_usd_per_h(&row->train, row->busy[ADVISE_GPU]);
+        if (row->engine.place != NULL)
+            usd += energy_usd_per_h(&row->engine, row->busy[ADVISE_GPU]);
+        return usd;
+    }
+    usd = 0.0;
     for (uint32_t g = 0; g < plan->spec->group_count; g++)
         usd += plan->spec->group[g].usd_per_h *
                plan->spec->group[g].node_count;
@@ -463,11 +491,11 @@ static void time_row(const struct advice *advice, const struct plan *plan,
     items = items_of(plan->form->phase[job->main_phase].law, &tokens);
     row->items_per_s = items * job->runs / row->time_s;
     row->tokens_per_s = tokens * job->runs / row->time_s;
-    row->usd = plan_usd_per_h(advice, row, plan) * row->time_s / 3600.0;
     row->host_bytes = (double)plan->form->role[job->trains ? job->train
                                                            : job->engine]
                           .memory_bytes;
     stages(plan, job->main_phase, 1.0 / seconds[job->main_phase], row);
+    row->usd = plan_usd_per_h(advice, row, plan) * row->time_s / 3600.0;
     row->timed = true;
 }
 

@@ -164,6 +164,13 @@ static void print_changes(FILE *file, const struct advise_world *world,
             fprintf(file, ", GPU time %+.1f%%",
                     100.0 * (change[i].run_s * change[i].gpus /
                                  (run_s * gang->gpus) - 1.0));
+        if (change[i].shape.sequence_tokens !=
+            task->law->train.sequence_tokens)
+            fprintf(file, ", per token %+.1f%%",
+                    100.0 * (change[i].run_s *
+                                 task->law->train.sequence_tokens /
+                                 (run_s * change[i].shape.sequence_tokens) -
+                             1.0));
         fputs("\n", file);
     }
 }

@@ -64,8 +64,16 @@ static struct key *sorted(const struct advice *advice, bool by_time,
     return key;
 }
 
-/* From the fastest on, whatever is cheaper than all before it.  Without any
- * price the fastest stands alone. */
+static void mark(struct advise_row *row, bool guessed)
+{
+    if (guessed)
+        row->wanted = true;
+    else
+        row->pareto = true;
+}
+
+/* From the fastest on, whatever is cheaper than all before it; rows without a
+ * price do not count.  Without any price the fastest stands alone. */
 static void front(struct advice *advice, bool guessed)
 {
     size_t count;
@@ -76,14 +84,13 @@ static void front(struct advice *advice, bool guessed)
         struct advise_row *row = &advice->row[key[i].row];
         double usd = cost_of(row, guessed);
 
-        if (i > 0 && usd >= least)
+        if (usd >= least)
             continue;
-        least = fmin(least, usd);
-        if (guessed)
-            row->wanted = true;
-        else
-            row->pareto = true;
+        least = usd;
+        mark(row, guessed);
     }
+    if (count > 0 && isinf(least))
+        mark(&advice->row[key[0].row], guessed);
 }
 
 static bool is_power(uint32_t n)

@@ -22,12 +22,13 @@
 
 #define NODE_GPUS 8u            /* of every instance below */
 
-/* Host memory and NICs of eight GPUs: the pages of the AWS instances that
+/* Host memory, NICs, drives of eight GPUs: the pages of the AWS instances that
  * carry them (g4dn.metal, g6.48xlarge, g5.48xlarge, g6e.48xlarge,
  * p3dn.24xlarge, p4d and p4de.24xlarge, p5.48xlarge, p5en.48xlarge,
  * p6-b200.48xlarge; 2026); H800 as in DeepSeek-V3 (2412.19437, section 3.1).
  * assumption: H20 as H800; Ascend as Atlas 800T A2 (8 ports of 200GE); EPYC of
- * the GPU's time; of all else the last two lines, and 32 GB of host memory
+ * the GPU's time; its drives where the page is not of AWS; of all else the
+ * last two lines, and 32 GB of host memory
  * beyond what its GPUs have. */
 static const struct instance {
     const char *gpu;
@@ -35,22 +36,24 @@ static const struct instance {
     const char *nic;
     int nics;
     const char *cpu;            /* two sockets */
+    int drives;
+    const char *drive;
 } instance_table[] = {
-    { "t4", 384, "ethernet-100", 1, "epyc-7763" },
-    { "l4", 768, "ethernet-100", 1, "epyc-7763" },
-    { "a10", 768, "ethernet-100", 1, "epyc-7763" },
-    { "l40s", 1536, "ethernet-100", 4, "epyc-7763" },
-    { "v100-32", 768, "ethernet-100", 1, "epyc-7742" },
-    { "a100-40", 1152, "ethernet-100", 4, "epyc-7742" },
-    { "a100-80", 1152, "ethernet-100", 4, "epyc-7742" },
-    { "h100", 2048, "roce-400", 8, "epyc-9654" },
-    { "h200", 2048, "roce-400", 8, "epyc-9654" },
-    { "b200", 2048, "roce-400", 8, "epyc-9654" },
-    { "h800", 2048, "ib-ndr", 8, "epyc-9654" },
-    { "h20", 2048, "ib-ndr", 8, "epyc-9654" },
-    { "ascend-910b", 1536, "roce-200", 8, "epyc-7763" },
-    { "with NVLink", 0, "ib-ndr", 8, "epyc-9654" },
-    { "without", 0, "ethernet-100", 1, "epyc-7763" },
+    { "t4", 384, "ethernet-100", 1, "epyc-7763", 2, "0.9TB" },
+    { "l4", 768, "ethernet-100", 1, "epyc-7763", 8, "0.94TB" },
+    { "a10", 768, "ethernet-100", 1, "epyc-7763", 2, "3.8TB" },
+    { "l40s", 1536, "ethernet-100", 4, "epyc-7763", 4, "1.9TB" },
+    { "v100-32", 768, "ethernet-100", 1, "epyc-7742", 2, "0.9TB" },
+    { "a100-40", 1152, "ethernet-100", 4, "epyc-7742", 8, "1TB" },
+    { "a100-80", 1152, "ethernet-100", 4, "epyc-7742", 8, "1TB" },
+    { "h100", 2048, "roce-400", 8, "epyc-9654", 8, "3.84TB" },
+    { "h200", 2048, "roce-400", 8, "epyc-9654", 8, "3.84TB" },
+    { "b200", 2048, "roce-400", 8, "epyc-9654", 8, "3.84TB" },
+    { "h800", 2048, "ib-ndr", 8, "epyc-9654", 8, "3.84TB" },
+    { "h20", 2048, "ib-ndr", 8, "epyc-9654", 8, "3.84TB" },
+    { "ascend-910b", 1536, "roce-200", 8, "epyc-7763", 8, "3.84TB" },
+    { "with NVLink", 0, "ib-ndr", 8, "epyc-9654", 8, "3.84TB" },
+    { "without", 0, "ethernet-100", 1, "epyc-7763", 8, "3.84TB" },
 };
 #define INSTANCES (sizeof instance_table / sizeof instance_table[0])
 
@@ -92,10 +95,13 @@ static char *rented_text(const struct advise_world *world, const char *gpu,
     return text_format(
         world->arena, "  - {name: %s, count: %u, gpus: {type: %s, count: %u},"
         "\n     cpu: {type: %s, sockets: 2}, cores: %u, memory: %dGB,\n"
-        "     nics: {type: %s, count: %d}%s}\n", pool,
+        "     nvme: %dx%s, nvme_type: nvme-gen4, nics: {type: %s, count: %d}%s}"
+        "\n", pool,
         (gpus - 1) / NODE_GPUS + 1, gpu, each, node.cpu,
         (cores > least ? cores : least) * each,
-        (int)(node.memory_gb * each / NODE_GPUS), node.nic, node.nics,
+        (int)(node.memory_gb * each / NODE_GPUS),
+        (node.drives * (int)each + 7) / (int)NODE_GPUS, node.drive, node.nic,
+        node.nics,
         priced ? "" : ", price: 0USD/h");
 }
 

@@ -38,6 +38,14 @@ static const struct arg_info info[ARG_COUNT] = {
     [ARG_FORMAT] = { "--format", 0, "png|svg|pdf", "of the charts (png)" },
     [ARG_CLUSTER] = { "--cluster", 0, "FILE",
                       "cluster that workload files are checked against" },
+    [ARG_CSV] = { "--csv", 0, "FILE", "the rows as CSV" },
+    [ARG_JOB] = { "--job", 0, "NAME", "only this job of the mix" },
+    [ARG_GPUS] = { "--gpus", 0, "MAX", "most GPUs of one kind (1024)" },
+    [ARG_SORT] = { "--sort", 0, "cost|time", "what ranks rows (cost)" },
+    [ARG_TOP] = { "--top", 0, "N", "rows that are shown (10)" },
+    [ARG_MEMORY] = { "--memory", 0, NULL,
+                     "bytes on each GPU of the job as written" },
+    [ARG_PLOT] = { "--plot", 0, "FILE.png", "a chart of time and cost" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 

@@ -21,6 +21,7 @@ static const struct command *const commands[] = {
     &command_run, &command_validate, &command_check, &command_compare,
     &command_diff, &command_plot, &command_train, &command_list,
     &command_explain, &command_schema, &command_bench,
+    &command_advise,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -113,7 +114,7 @@ static int unknown_command(struct cli *cli, const char *name)
     const char *names[COMMANDS + 1], *near;
     struct err err = { 0 };
 
-    if (strcmp(name, "import") == 0 || strcmp(name, "advise") == 0) {
+    if (strcmp(name, "import") == 0) {
         err_set(&err, ERR_USAGE, nowhere,
                 "the command %s is not in this version", name);
         return command_fail(cli, &err);

@@ -73,7 +73,7 @@ static bool fits(const struct advise_task *task, const struct gang *gang,
     return *bytes <= gang->gpu->memory_bytes;
 }
 
-/* Full recomputing only where nothing milder fits. */
+/* Full recomputing only where nothing milder fits.  True: all milder fit. */
 static bool try_recompute(const struct advise_task *task,
                           const struct gang *gang, struct train_shape shape,
                           struct advise_layout *best)
@@ -81,35 +81,34 @@ static bool try_recompute(const struct advise_task *task,
     static const enum recompute order[] = { RECOMPUTE_NONE,
                                             RECOMPUTE_SELECTIVE,
                                             RECOMPUTE_FULL };
-    bool any = false;
+    int fit = 0;
     for (int i = 0; i < 3; i++) {
         double bytes;
         shape.recompute = order[i];
-        if (i == 2 && any)
+        if (i == 2 && fit > 0)
             break;
         if (!fits(task, gang, &shape, best, &bytes))
             continue;
         try_shape(task, gang, &shape, bytes, best);
-        any = true;
+        fit++;
     }
-    return any;
+    return fit == 2;
 }
 
-/* Stage 1 costs no time over 0, and 2 none over 1, so that the least stage
- * that fits is taken; stage 3 gathers weights, and is tried besides.  With a
- * pipeline stages 2 and 3 do not go (DeepSpeed refuses them). */
+/* Stage 1 costs no time over 0, and 2 none over 1, so that 2 is tried only
+ * where 1 leaves something out; stage 3 gathers weights, and is tried besides.
+ * With a pipeline stages 2 and 3 do not go (DeepSpeed refuses them). */
 static void try_zero(const struct advise_task *task, const struct gang *gang,
                      struct train_shape shape, uint32_t dp,
                      struct advise_layout *best)
 {
     int most = dp == 1 ? 0 : shape.pp > 1 ? 1 : 3;
-    bool any = false;
+    bool all = false;
     for (int zero = dp == 1 ? 0 : 1; zero <= most; zero++) {
-        if (zero == 2 && any)
+        if (zero == 2 && all)
             continue;
         shape.zero = zero;
-        if (try_recompute(task, gang, shape, best))
-            any = true;
+        all = try_recompute(task, gang, shape, best);
     }
 }
 

@@ -3,31 +3,35 @@
 # advise.gp - what does a job cost on each GPU, and how soon is it done?
 
 heading = 'Time and cost by GPU'
-note = 'Each point is a number of GPUs with its best layout, beside it for powers of four. '.\
-       "The black line is the\nPareto front: nothing tried is both faster and cheaper."
+note = 'Each point is a number of GPUs with its best layout; circles and the black line are the '.\
+       "Pareto front, where\nnothing tried is both faster and cheaper, with the number of GPUs beside them."
 body = 520
 load 'style.gp'
+set label 2 experiment
 
-plot for [p = 1:policies] NaN with linespoints pointtype mark[nth(p)] dashtype dash[nth(p)] \
-         linecolor rgb colour[nth(p)] title policy[p]
+point(p) = p <= 8 ? mark[p] : 5 + p             # marks beyond eight are others
+plot for [p = 1:policies] NaN with points pointtype point(p) linecolor rgb colour[nth(p)] \
+         title policy[p]
 eval panels
 set lmargin at screen across(100)
 set rmargin at screen across(1160)
 set tmargin at screen down(top)
 set bmargin at screen up(foot + 45)
 set autoscale
+stats data index 0 using 2:3 nooutput
 set logscale xy
+set xrange [STATS_min_x / 1.4:STATS_max_x * 1.4]
+set yrange [STATS_min_y / 1.6:STATS_max_y * 1.6]
 set format x '%.10g'
 set format y '%.10g'
+set grid xtics ytics linecolor rgb line linewidth 0.7 dashtype 1
 set xlabel 'hours' textcolor rgb ink
 set ylabel 'USD' offset -0.5, 0 textcolor rgb ink
-set offsets graph 0.03, graph 0.05, graph 0.06, graph 0.04
-four(n) = n == 1 || n == 4 || n == 16 || n == 64 || n == 256 || n == 1024
-plot for [p = 1:policies] data using ($1 == p ? $2 : NaN):3 with points \
-         pointtype mark[nth(p)] pointsize 0.9 linecolor rgb colour[nth(p)] notitle, \
-     data using ($5 == 1 ? $2 : NaN):3 with lines linewidth 1.6 linecolor rgb 'black' notitle, \
-     data using ($5 == 1 ? $2 : NaN):3 with points pointtype 6 pointsize 1.7 \
+power(n) = abs(log(n) / log(2) - floor(log(n) / log(2) + 0.5)) < 1e-9
+plot for [p = 1:policies] data index 0 using ($1 == p ? $2 : NaN):3 with points \
+         pointtype point(p) pointsize 0.9 linecolor rgb colour[nth(p)] notitle, \
+     data index 1 using 2:3 with linespoints pointtype 6 pointsize 1.7 linewidth 1.2 \
          linecolor rgb 'black' notitle, \
-     data using (four($4) ? $2 : NaN):3:(sprintf('%d', $4)) with labels offset 0, 0.8 \
-         font ',9' textcolor rgb pale notitle
+     data index 1 using (power($4) ? $2 : NaN):3:(sprintf('%d', $4)) with labels \
+         offset 0, -1.1 font ',10' textcolor rgb ink notitle
 unset multiplot
