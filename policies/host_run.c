@@ -14,15 +14,27 @@
 #include "sim/clock.h"
 #include "sim/rng.h"
 
+#define SLOWER 1e-6             /* rounding to nanoseconds is no slowing down */
+
 static void over_by_event(struct loop *loop, void *self, uint64_t arg)
 {
     (void)loop;
     host_phase_over(self, (uint32_t)arg);
 }
 
+/* Others on its links slowed the phase down: then the link is what set its
+ * pace, whatever the law says of a phase alone. */
 static void over_by_flow(void *self, uint64_t arg)
 {
-    host_phase_over(self, (uint32_t)arg);
+    struct cs_host *host = self;
+    struct host_phase_run *run = &host->lease[arg].run;
+    uint32_t link = flow_ended_at(host->parts.net);
+    double s = clock_s_from_ns(host_now(host) - run->start_ns);
+
+    if (link != UINT32_MAX && s * run->rate_max > 1 + SLOWER)
+        run->bottleneck =
+            link_class_name(fabric_class(host->parts.fabric, link));
+    host_phase_over(host, (uint32_t)arg);
 }
 
 static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)

@@ -40,6 +40,7 @@ struct flow_link {
 };
 
 struct flow_net {
+    uint32_t ended_at;          /* bottleneck of the flow that ended last */
     struct loop *loop;
     struct share share;
     struct flow *flow;          /* beside share.flow */
@@ -150,6 +151,7 @@ static void on_finish(struct loop *loop, void *self, uint64_t arg)
     struct flow flow = net->flow[slot];
 
     assert(loop == net->loop && flow.finish_ns == loop_now_ns(loop));
+    net->ended_at = net->share.flow[slot].bottleneck;
     flow_remove(net, slot);
     settle_later(net);
     if (flow.done != NULL)
@@ -388,6 +390,11 @@ double flow_rate(struct flow_net *net, struct flow_handle handle)
 double flow_left(struct flow_net *net, struct flow_handle handle)
 {
     return flow_alive(net, handle) ? left_now(net, handle.slot) : 0;
+}
+
+uint32_t flow_ended_at(const struct flow_net *net)
+{
+    return net->ended_at;
 }
 
 uint32_t flow_bottleneck(struct flow_net *net, struct flow_handle handle)

@@ -70,6 +70,9 @@ double flow_left(struct flow_net *net, struct flow_handle handle);
 /* The link that holds the flow back, or UINT32_MAX: its own cap. */
 uint32_t flow_bottleneck(struct flow_net *net, struct flow_handle handle);
 
+/* While done is called: what held the flow back in the end, as above. */
+uint32_t flow_ended_at(const struct flow_net *net);
+
 /* Load now, in link units per second, and its integral from the start. */
 double flow_link_load(struct flow_net *net, uint32_t link);
 double flow_link_area(struct flow_net *net, uint32_t link);
