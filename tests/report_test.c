@@ -92,7 +92,7 @@ static void the_report_says_what_the_tables_say(void **state)
     check_has(page, "<td class=\"verdict holds\">holds</td><td>A3</td>");
     check_has(page, "<td>at most -10%</td><td>-48.0% [-50.0%, -46.0%]</td>");
     check_has(page, "<td>at least 1, at most 40</td><td>41.0</td>");
-    check_has(page, "<td>blocking=skip</td><td>yes</td>");
+    check_has(page, "<td>blocking=skip</td><td>the truth</td>");
     check_has(page, "all jobs have ended");
     check_has(page, "<td class=\"n\">21.00 \u00b1 12.71</td><td class=\"n "
                     "best\">11.00 \u00b1 12.71 \u2713<small class=\"better\">"
