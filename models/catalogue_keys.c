@@ -52,6 +52,7 @@ static const struct conf_field gpu_field[] = {
     PEAK("bf16", PRECISION_BF16), SUSTAINED("bf16", PRECISION_BF16),
     PEAK("fp8", PRECISION_FP8), SUSTAINED("fp8", PRECISION_FP8),
     PEAK("int8", PRECISION_INT8), SUSTAINED("int8", PRECISION_INT8),
+    PEAK("fp4", PRECISION_FP4), SUSTAINED("fp4", PRECISION_FP4),
     KEY("nvlink", CONF_TEXT, gpu_form, gpu.nvlink,
         "link to GPUs of its node; absent: PCIe"),
     KEY("pcie", CONF_TEXT, gpu_form, gpu.pcie, "link to its host"),

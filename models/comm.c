@@ -8,8 +8,10 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "models/catalogue.h"
+#include "models/comm_table.h"
 #include "models/gang.h"
 
 static const char *const op_name[COMM_OP_COUNT] = {
@@ -76,15 +78,91 @@ double comm_intra_bps(const struct gang *gang, uint32_t n)
                               part * (pcie_share[low + 1] - pcie_share[low]));
 }
 
+/* Links whose collectives were measured, and the rate of one GPU there that a
+ * gang's own rate is held against. */
+static const struct measured {
+    const char *link;
+    double bps;
+} measured[COMM_TABLE_LINKS] = {
+    { "nvlink3", 226e9 }, { "nvlink4", 384e9 }, { "nvlink5", 632e9 },
+    { "pcie5", 0.0 },
+};
+
+static int measured_link(const struct gang *gang)
+{
+    const struct gpu_type *gpu = gang->gpu;
+
+    if (gpu == NULL || gpu->pcie == NULL || gpu->nvlink == NULL) {
+        return -1;
+    }
+    const char *name = gpu->nvlink_bps > 0.0 ? gpu->nvlink : gpu->pcie;
+
+    for (int i = 0; i < COMM_TABLE_LINKS; i++) {
+        if (strcmp(measured[i].link, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Microseconds, between two sizes straight in both logarithms; beyond the
+ * last in proportion. */
+static double table_us(const float *us, double bytes)
+{
+    double at = bytes > 512.0 ? log2(bytes / 512.0) / 2.0 : 0.0;
+    int last = COMM_TABLE_SIZES - 1;
+
+    if (at >= last) {
+        return us[last] * exp2(2.0 * (at - last));
+    }
+    int low = (int)at;
+
+    return us[low] * pow((double)us[low + 1] / us[low], at - low);
+}
+
+/* Of what was measured, the part above the smallest message's time scales
+ * with the link's rate, and among more than 8 GPUs as a ring's share. */
+static double measured_s(int link, enum comm_op op, const struct gang *gang,
+                         uint32_t n, double bytes)
+{
+    const float(*rows)[COMM_TABLE_SIZES] = comm_table_us[link][op];
+    double at = fmin(log2((double)n), 3.0) - 1.0;
+    int low = at < 1.0 ? 0 : 1;
+    double part = at - low;
+    double least = rows[low][0] + part * ((double)rows[low + 1][0] -
+                                          rows[low][0]);
+    double one = table_us(rows[low], bytes);
+    double all = one + part * (table_us(rows[low + 1], bytes) - one);
+    double rate = measured[link].bps > 0.0
+                      ? measured[link].bps / gang->intra_bps : 1.0;
+
+    if (n > 8) {
+        least *= log2((double)n) / 3.0;
+        rate *= (n - 1.0) / n / (7.0 / 8.0);
+    }
+    return (least + fmax(0.0, all - least) * rate) * 1e-6;
+}
+
+/* Among n GPUs of one node. */
+static double inside_s(enum comm_op op, const struct gang *gang, uint32_t n,
+                       double bytes)
+{
+    int link = op == COMM_P2P || n < 2 ? -1 : measured_link(gang);
+
+    if (link >= 0) {
+        return measured_s(link, op, gang, n, bytes);
+    }
+    return comm_ring_s(op, n, bytes, comm_intra_bps(gang, n),
+                       gang->intra_latency_s);
+}
+
 static double all_to_all_s(const struct gang *gang, uint32_t n,
                            uint32_t local, double bytes)
 {
     double per_gpu = gang->inter_bps / comm_gpus_per_node(gang);
     double away = (double)(n - local) / n * bytes;
-    double inside = comm_ring_s(COMM_ALL_TO_ALL, local,
-                                bytes * local / n,
-                                comm_intra_bps(gang, local),
-                                gang->intra_latency_s);
+    double inside = inside_s(COMM_ALL_TO_ALL, gang, local,
+                             bytes * local / n);
 
     return fmax(inside, away / per_gpu +
                 (double)(n - local) * gang->inter_latency_s);
@@ -96,19 +174,14 @@ static double two_level_s(enum comm_op op, const struct gang *gang,
 {
     uint32_t groups = (n + local - 1) / local;
     double per_gpu = gang->inter_bps / comm_gpus_per_node(gang);
-    double intra_bps = comm_intra_bps(gang, local);
-    double latency_s = gang->intra_latency_s;
     double across = comm_ring_s(op, groups, bytes / local, per_gpu,
                                 gang->inter_latency_s);
 
     if (op == COMM_ALL_REDUCE) {
-        return across +
-               comm_ring_s(COMM_REDUCE_SCATTER, local, bytes, intra_bps,
-                           latency_s) +
-               comm_ring_s(COMM_ALL_GATHER, local, bytes, intra_bps,
-                           latency_s);
+        return across + inside_s(COMM_REDUCE_SCATTER, gang, local, bytes) +
+               inside_s(COMM_ALL_GATHER, gang, local, bytes);
     }
-    return across + comm_ring_s(op, local, bytes, intra_bps, latency_s);
+    return across + inside_s(op, gang, local, bytes);
 }
 
 double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
@@ -122,8 +195,7 @@ double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
         local = 1;
     }
     if (gang->nodes == 1 || local >= n) {
-        return comm_ring_s(op, n, bytes, comm_intra_bps(gang, n * stride),
-                           gang->intra_latency_s);
+        return inside_s(op, gang, n, bytes);
     }
     if (op == COMM_P2P) {
         return comm_ring_s(op, 2, bytes, gang->inter_bps / per_node,

@@ -9,10 +9,10 @@
 
 #include "models/catalogue.h"
 
-/* Half of the rate is reached at this width (times sqrt(rows/2048)): fits of
- * whole Megatron iterations on A100 (vTrain ground truth, 756 rows) give 50
- * to 130; 60 leaves the least error there. */
-#define SIZE_HALF 60.0
+/* Half of the rate is reached at this width (times sqrt(rows/2048)), where
+ * the width of matrices divided by tensor parallelism is the mean of both
+ * sides: h / sqrt(tp).  Chosen with the constants of train.c. */
+#define SIZE_HALF 130.0
 
 double compute_forward_flops(const struct llm *llm, double tokens,
                              double attended_tokens)
@@ -31,6 +31,7 @@ static const enum precision fallback[PRECISION_COUNT][3] = {
     [PRECISION_FP16] = { PRECISION_FP16, PRECISION_BF16, PRECISION_FP32 },
     [PRECISION_BF16] = { PRECISION_BF16, PRECISION_FP16, PRECISION_FP32 },
     [PRECISION_FP8] = { PRECISION_FP8, PRECISION_BF16, PRECISION_FP16 },
+    [PRECISION_FP4] = { PRECISION_FP4, PRECISION_FP8, PRECISION_BF16 },
     /* Weight-only: the arithmetic stays in 16 bits. */
     [PRECISION_INT8] = { PRECISION_BF16, PRECISION_FP16, PRECISION_FP32 },
     [PRECISION_INT4] = { PRECISION_BF16, PRECISION_FP16, PRECISION_FP32 },

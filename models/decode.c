@@ -22,9 +22,37 @@
 
 /* KV cache is read at this share of the peak bandwidth (the fit above). */
 #define KV_RATE 0.95
-/* Host part of one engine step: vLLM 0.7.3 at batch 1 takes 15.0 GB /
- * (0.88 bandwidth) + 3.3 ms over seven GPU types (AccelMark 3ae358aa). */
-#define ENGINE_STEP_S 3.3e-3
+/* The constants below without a source of their own were chosen on AccelMark's
+ * A100-80, H100 and RTX 4090, Splitwise's Llama-2-70B, TensorRT-LLM 0.6's
+ * LLaMA 7B, and aiconfigurator's silicon samples of Llama-3.1-70B; other
+ * models and devices of these suites test them (models/README.md). */
+/* Share of the sustained bandwidth that a whole step reaches. */
+#define WEIGHT_SHARE 0.975
+/* Arithmetic overlaps with reading weights: half of it shows. */
+#define MATH_SHARE 2.0
+/* Host part of one engine step and of each response in it (sampling, block
+ * tables); gaps between the kernels of a layer in a graph. */
+#define STEP_S 2.2e-3
+#define SEQUENCE_S 20e-6
+#define LAYER_S 12e-6
+/* Further kernels of a layer that scale activations to 8 or 4 bits. */
+#define SCALE_S 6e-6
+/* The same where the host launches every kernel: it overlaps with the GPU,
+ * and either waits for the other now and then. */
+#define EAGER_LAYER_S 0.345e-3
+#define EAGER_SEQUENCE_S 0.3e-3
+/* A prefill of an eager engine takes longer by each pair of tokens (a mask of
+ * the whole batch, not divided by tensor parallelism), among so many at once. */
+#define EAGER_PAIR_S 1.2e-8
+#define EAGER_TOKENS 4608.0
+#define EAGER_PREFILL_LAYER_S 0.6e-3
+/* A compiled host. */
+#define COMPILED_STEP_S 0.75e-3
+#define COMPILED_SEQUENCE_S 11.5e-6
+/* Share of the rate that prefills reach on matrices of any size. */
+#define PREFILL_SHARE 0.80
+/* Share of tensor parallel exchanges that a fused all-reduce leaves. */
+#define EXCHANGE_SHARE 0.65
 /* Load of a decoding GPU in terms of power.h: (250 - 63) / (400 - 63) on A100
  * and (380 - 75) / (700 - 75) on H100 (Splitwise 8f99e7d); the mean. */
 #define DECODE_LOAD 0.52
@@ -44,50 +72,172 @@ static double step_weight_bytes(const struct llm *llm,
         double all = (llm->params - llm->params_active) / (1.0 - share);
         idle = all * pow(1.0 - share, batch);
     }
-    return (llm->params - untied - idle) * per;
+    /* The output layer stays in 16 bits. */
+    double head = table * fmax(0.0, 2.0 - per);
+
+    return (llm->params - untied - idle) * per + head;
 }
 
-double decode_step_s(const struct llm *llm, enum precision precision,
-                     const struct gang *gang, uint32_t tp, double batch,
-                     double context_tokens)
+/* Two all-reduces of the activations of a layer. */
+static double exchange_s(const struct llm *llm, const struct gang *gang,
+                         uint32_t tp, double tokens)
+{
+    if (tp == 1) {
+        return 0.0;
+    }
+    return 2.0 * llm->layers *
+           comm_group_s(COMM_ALL_REDUCE, gang, tp, 2.0 * tokens * llm->hidden);
+}
+
+/* Launching takes one core; a gang of unknown cores has the fastest. */
+static double host_slow(const struct gang *gang)
+{
+    return gang->cpu != NULL && gang->cpu->core_speed > 0.0
+               ? 1.0 / gang->cpu->core_speed : 1.0;
+}
+
+/* Time of the parts that one replica's host adds to the GPU's work. */
+static double with_host_s(const struct llm *llm, const struct gang *gang,
+                          double work_s, double batch,
+                          enum decode_engine engine)
+{
+    switch (engine) {
+    case DECODE_EAGER:
+        return hypot(work_s, EAGER_LAYER_S * llm->layers * host_slow(gang)) +
+               STEP_S + EAGER_SEQUENCE_S * batch;
+    case DECODE_COMPILED:
+    case DECODE_KV8:
+    case DECODE_UNGROUPED:
+        return work_s + COMPILED_STEP_S +
+               COMPILED_SEQUENCE_S * batch;
+    case DECODE_GRAPHS:
+    case DECODE_WAVES:
+        break;
+    }
+    return work_s + STEP_S + SEQUENCE_S * batch;
+}
+
+/* How often a cached element is read, in units of 16 bits. */
+static double cache_factor(const struct llm *llm, enum precision precision,
+                           enum decode_engine engine)
+{
+    switch (engine) {
+    case DECODE_KV8:
+        return 0.5;
+    case DECODE_UNGROUPED:
+        return (precision == PRECISION_FP8 ? 0.5 : 1.0) *
+               llm->heads / llm->kv_heads;
+    case DECODE_GRAPHS:
+    case DECODE_WAVES:
+    case DECODE_EAGER:
+    case DECODE_COMPILED:
+        break;
+    }
+    return 1.0;
+}
+
+/* Gaps between kernels; formats below 16 bits scale activations first. */
+static double gaps_s(const struct llm *llm, enum precision precision)
+{
+    bool scaled = precision == PRECISION_FP8 || precision == PRECISION_FP4;
+
+    return (LAYER_S + (scaled ? SCALE_S : 0.0)) * llm->layers;
+}
+
+double decode_engine_step_s(const struct llm *llm, enum precision precision,
+                            const struct gang *gang, uint32_t tp,
+                            double batch, double context_tokens,
+                            enum decode_engine engine)
 {
     assert(llm && gang && gang->gpu && tp > 0 && gang->gpus >= tp);
     assert(batch > 0.0 && context_tokens >= 0.0);
     const struct gpu_type *gpu = gang->gpu;
     double heads = fmin(tp, llm->kv_heads);
     double weight_s = step_weight_bytes(llm, precision, batch) / tp /
-                      gpu->memory_bps_sustained;
+                      (WEIGHT_SHARE * gpu->memory_bps_sustained);
     double kv_s = batch * context_tokens * memory_kv_bytes_per_token(llm) /
-                  heads / (KV_RATE * gpu->memory_bps);
+                  heads / (KV_RATE * gpu->memory_bps) *
+                  cache_factor(llm, precision, engine);
     double math_s = compute_forward_flops(llm, batch, 0.0) / tp /
-                    compute_sustained_flops(gpu, precision);
-    double comm_s = 0.0;
+                    (MATH_SHARE * compute_sustained_flops(gpu, precision));
 
-    if (tp > 1) {
-        comm_s = 2.0 * llm->layers *
-                 comm_group_s(COMM_ALL_REDUCE, gang, tp,
-                              2.0 * batch * llm->hidden);
+    return with_host_s(llm, gang, weight_s + kv_s + math_s +
+                       (engine == DECODE_EAGER ? 0.0 :
+                        gaps_s(llm, precision)) +
+                       EXCHANGE_SHARE * exchange_s(llm, gang, tp, batch),
+                       batch, engine);
+}
+
+double decode_step_s(const struct llm *llm, enum precision precision,
+                     const struct gang *gang, uint32_t tp, double batch,
+                     double context_tokens)
+{
+    return decode_engine_step_s(llm, precision, gang, tp, batch,
+                                context_tokens, DECODE_GRAPHS);
+}
+
+double decode_engine_prefill_s(const struct llm *llm,
+                               enum precision precision,
+                               const struct gang *gang, uint32_t tp,
+                               double prompts, double prompt_tokens,
+                               enum decode_engine engine)
+{
+    assert(llm && gang && gang->gpu && tp > 0 && gang->gpus >= tp);
+    assert(prompts >= 0.0 && prompt_tokens >= 0.0);
+    double tokens = prompts * prompt_tokens;
+    double width = llm->hidden / sqrt((double)tp);
+    double rate = PREFILL_SHARE *
+                  compute_size_efficiency(width, fmax(1.0, tokens)) *
+                  compute_sustained_flops(gang->gpu, precision);
+    double math_s = compute_forward_flops(llm, tokens, prompt_tokens / 2.0) /
+                    tp / rate;
+    double work_s = math_s + exchange_s(llm, gang, tp, tokens);
+
+    if (engine != DECODE_EAGER) {
+        return work_s;
     }
-    return weight_s + kv_s + math_s + comm_s + ENGINE_STEP_S;
+    return hypot(work_s, EAGER_PREFILL_LAYER_S * llm->layers *
+                         host_slow(gang)) +
+           EAGER_PAIR_S * tokens * fmin(tokens, EAGER_TOKENS);
 }
 
 double decode_prefill_s(const struct llm *llm, enum precision precision,
                         const struct gang *gang, uint32_t tp, double prompts,
                         double prompt_tokens)
 {
-    assert(llm && gang && gang->gpu && tp > 0 && gang->gpus >= tp);
-    assert(prompts >= 0.0 && prompt_tokens >= 0.0);
-    double tokens = prompts * prompt_tokens;
-    double math_s = compute_forward_flops(llm, tokens, prompt_tokens / 2.0) /
-                    tp / compute_sustained_flops(gang->gpu, precision);
-    double comm_s = 0.0;
+    return decode_engine_prefill_s(llm, precision, gang, tp, prompts,
+                                   prompt_tokens, DECODE_GRAPHS);
+}
 
-    if (tp > 1) {
-        comm_s = 2.0 * llm->layers *
-                 comm_group_s(COMM_ALL_REDUCE, gang, tp,
-                              2.0 * tokens * llm->hidden);
-    }
-    return math_s + comm_s;
+/* While one response grows by its output, each of the others is replaced once,
+ * and its prompt is computed in between.  Chunks of prompts beside decoding
+ * hide some of it.  Where prompts come first, requests run in waves, and one
+ * sees on average that half of its wave's prompts that come after its own. */
+#define PREFILL_SEEN 0.78
+#define WAVE_SEEN (1.0 / 2.0)
+
+double decode_served_step_s(const struct llm *llm, enum precision precision,
+                            const struct gang *gang, uint32_t tp,
+                            double concurrency, double prompt_tokens,
+                            double output_tokens, enum decode_engine engine)
+{
+    assert(concurrency > 0.0 && output_tokens > 0.0);
+    double held = memory_decode_batch_max(llm, precision, tp, prompt_tokens +
+                                          output_tokens / 2.0,
+                                          gang->gpu->memory_bytes) /
+                  (engine == DECODE_KV8 ? 0.5 : 1.0);
+    double seen = engine == DECODE_WAVES ? WAVE_SEEN : PREFILL_SEEN;
+
+    /* Others wait in the queue, where no token is between tokens. */
+    concurrency = fmin(concurrency, fmax(1.0, held));
+    double step_s = decode_engine_step_s(llm, precision, gang, tp,
+                                         concurrency, prompt_tokens +
+                                         output_tokens / 2.0, engine);
+    double prefill_s = decode_engine_prefill_s(llm, precision, gang, tp, 1.0,
+                                               prompt_tokens, engine);
+
+    return step_s + seen * fmax(0.0, concurrency - 1.0) * prefill_s /
+                        output_tokens;
 }
 
 /* Lengths: lognormal(log_mean, log_sd), cut at max_tokens. */

@@ -22,13 +22,40 @@
 struct gang;
 struct llm;
 
+/* How an engine gives work to the GPU. */
+enum decode_engine {
+    DECODE_GRAPHS,      /* captured kernels, a Python host: vLLM */
+    DECODE_WAVES,       /* the same, prompts before responses: SGLang */
+    DECODE_EAGER,       /* layer by layer: vLLM of 2023 */
+    DECODE_COMPILED,    /* a compiled host: TensorRT-LLM */
+    DECODE_KV8,         /* the same, the KV cache in 8 bits */
+    DECODE_UNGROUPED    /* the same before 2024: grouped heads read apart */
+};
+
 /* One replica of tp GPUs; context_tokens is the mean context in flight. */
 double decode_step_s(const struct llm *llm, enum precision precision,
                      const struct gang *gang, uint32_t tp, double batch,
                      double context_tokens);
+double decode_engine_step_s(const struct llm *llm, enum precision precision,
+                            const struct gang *gang, uint32_t tp,
+                            double batch, double context_tokens,
+                            enum decode_engine engine);
+double decode_engine_prefill_s(const struct llm *llm,
+                               enum precision precision,
+                               const struct gang *gang, uint32_t tp,
+                               double prompts, double prompt_tokens,
+                               enum decode_engine engine);
 double decode_prefill_s(const struct llm *llm, enum precision precision,
                         const struct gang *gang, uint32_t tp,
                         double prompts, double prompt_tokens);
+
+/* Mean time between tokens of a response where new prompts keep coming:
+ * `concurrency` requests at once, each of that prompt and output. */
+double decode_served_step_s(const struct llm *llm, enum precision precision,
+                            const struct gang *gang, uint32_t tp,
+                            double concurrency, double prompt_tokens,
+                            double output_tokens,
+                            enum decode_engine engine);
 
 struct rollout_shape {
     const struct llm *llm;

@@ -30,6 +30,9 @@
 #define LORA_RANK 16.0
 
 const char *const train_method_choices[] = { "full", "lora", "qlora", NULL };
+const char *const train_stack_choices[] = {
+    "eager", "megatron", "engine", NULL
+};
 const char *const recompute_choices[] = { "none", "selective", "full", NULL };
 
 double memory_weight_bytes(const struct llm *llm, enum precision precision)
@@ -142,6 +145,12 @@ static double activation_bytes(const struct train_shape *shape)
     double unit = precision_activation_bytes(shape->precision) / 2.0;
     double kept = layer_bytes(shape) * shape->llm->layers;
 
+    if (shape->vp > 1) { /* Korthikanti et al., section 4.2.3 */
+        kept *= 1.0 + (shape->pp - 1.0) / ((double)shape->pp * shape->vp);
+    }
+    if (shape->cp > 1) {
+        kept /= shape->cp;
+    }
     if (shape->recompute == RECOMPUTE_FULL) {
         /* One layer is alive while it is computed again. */
         struct train_shape one = *shape;
@@ -241,6 +250,12 @@ double memory_decode_batch_max(const struct llm *llm,
     double room = SERVE_SHARE * gpu_bytes - none.total;
 
     return room <= 0.0 ? 0.0 : floor(room / one.kv);
+}
+
+double memory_serve_bytes(double gpu_bytes)
+{
+    assert(gpu_bytes > 0.0);
+    return SERVE_SHARE * gpu_bytes;
 }
 
 struct step {

@@ -11,6 +11,7 @@
 #ifndef MODELS_MEMORY_H
 #define MODELS_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,15 @@ enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
 extern const char *const train_method_choices[];    /* "full" "lora" "qlora" */
 extern const char *const recompute_choices[];   /* "none" "selective" "full" */
 
+/* The software of a training run, as far as its speed differs:
+ * eager: PyTorch layer by layer, FlashAttention-2, gradients sent meanwhile;
+ * megatron: Megatron-LM to 2022: attention scores in memory, gradients sent
+ *   after the last backward pass;
+ * engine: fused kernels written for the GPU, launches as graphs, tensor
+ *   parallel exchanges behind matrices (Transformer Engine, Megatron Core). */
+enum train_stack { STACK_EAGER, STACK_MEGATRON, STACK_ENGINE, STACK_COUNT };
+extern const char *const train_stack_choices[];
+
 struct train_shape {
     const struct llm *llm;
     enum train_method method;
@@ -33,6 +43,11 @@ struct train_shape {
     double micro_batch;         /* sequences per GPU group at a time */
     uint32_t tp, pp;            /* at least 1 each */
     double lora_params;         /* 0: memory_lora_params at rank 16 */
+    /* 0 or false of what follows is what most runs have. */
+    uint32_t vp;                /* interleaved chunks of a stage (0: 1) */
+    uint32_t cp;                /* context parallel (0: 1) */
+    bool sequence_parallel;     /* norms and residuals divided by tp too */
+    enum train_stack stack;
 };
 
 struct memory_need {            /* bytes per GPU */
@@ -60,6 +75,9 @@ double memory_lora_params(const struct llm *llm, double rank);
 double memory_decode_batch_max(const struct llm *llm,
                                enum precision precision, uint32_t tp,
                                double context_tokens, double gpu_bytes);
+
+/* What an inference engine takes of a device, whatever it serves. */
+double memory_serve_bytes(double gpu_bytes);
 
 /* The mildest change that makes a training shape fit, in a fixed order:
  * ZeRO 1..3, selective, then full recompute, micro batch 1, LoRA, QLoRA. */

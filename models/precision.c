@@ -26,10 +26,13 @@ static const struct row table[PRECISION_COUNT] = {
     [PRECISION_FP8] = { 1.0, 2.0 },
     [PRECISION_INT8] = { 8.5 / 8.0, 2.0 },
     [PRECISION_INT4] = { 4.89 / 8.0, 2.0 },
+    /* NVFP4: an 8-bit scale for 16 weights. */
+    [PRECISION_FP4] = { 4.5 / 8.0, 2.0 },
 };
 
 const char *const precision_choices[] = {
-    "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int4", NULL
+    "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int4", "fp4",
+    NULL
 };
 
 const char *precision_name(enum precision precision)

@@ -20,6 +20,7 @@ enum precision {
     PRECISION_FP8,
     PRECISION_INT8,
     PRECISION_INT4,
+    PRECISION_FP4,              /* with block scales: NVFP4, MXFP4 */
     PRECISION_COUNT
 };
 

@@ -2,9 +2,10 @@
 /*
  * train.c - one optimizer step, from its parts.
  *
- * Constants were chosen on vTrain single-node rows (A100, 699 iterations) and
- * llm-foundry rows (A100), and reported on the rest; models/README.md has the
- * errors.
+ * Constants without a source of their own were chosen on vTrain's single-node
+ * rows of four models (h1024 and h2048 with 12 and 24 layers), llm-foundry's
+ * 125M, 760M, 3B, 13B and 70B, and Megatron-Bridge's Llama-3-70B; the other
+ * models and suites test them (models/README.md, `clustersim calibrate`).
  */
 #include "models/train.h"
 
@@ -16,27 +17,40 @@
 #include "models/compute.h"
 #include "models/gang.h"
 
-/* Share of the large-matrix rate that a whole model's matrices reach: 0.68 to
- * 0.70 of peak on A100, whose large matrices reach 0.84. */
-#define MODEL_RATE 0.80
-/* Causal attention per useful operation: FlashAttention-2 reaches about 0.7
- * of the matrix rate and computes 3.5 passes where 3 count (Dao 2023, arXiv
- * 2307.08691, figure 6), softer on small heads: a half. */
-#define ATTENTION_RATE 0.5
-/* Bytes of element-wise traffic of one forward pass, in units of hidden size,
- * counted: two norms (4 reads and writes), two residuals (6), the MLP's
- * activation (8), rotation (4), of 2 bytes each. */
-#define ELEMENT_BYTES 44.0
+/* Share of the large-matrix rate that a whole model's matrices reach. */
+#define MODEL_RATE 0.89
+/* Bytes of element-wise traffic of one forward pass, in units of hidden size
+ * and tokens: norms, residuals, activation functions, casts, by software. */
+#define EAGER_ELEMENT 115.0
+#define MEGATRON_ELEMENT 40.0
+#define ENGINE_ELEMENT 75.0
+/* Rate of causal attention per useful operation, as a share of the matrix
+ * rate.  FlashAttention-2 uses no instructions newer than Ampere's, and
+ * reaches no more on later GPUs (335 TFLOPS forward and backward on H100 at
+ * best: Dao 2023, arXiv 2307.08691, section 4). */
+#define EAGER_ATTENTION 0.40
+#define EAGER_ATTENTION_FLOPS 1.45e14
+#define ENGINE_ATTENTION 0.75
+/* Attention whose scores go through memory: bytes for each score and pass. */
+#define SCORE_BYTES 12.0
 /* Per vocabulary entry and token: 16-bit logits out and in, FP32 softmax,
  * gradient out and twice in. */
 #define LOGIT_BYTES 16.0
-/* An eager framework cannot launch one layer's pass faster: 3.7 to 8 ms for
- * forward, recompute and backward of Megatron-DeepSpeed (vTrain rows at the
- * floor), which is 1.1 ms for each of three to four passes and upward. */
-#define LAYER_FLOOR_S 1.1e-3
-/* Optimizer traffic per parameter: 4e-11 to 8e-11 s on A100 at 1,599 GB/s
- * (the same rows), the middle. */
-#define OPTIMIZER_BYTES 96.0
+/* A framework cannot launch one layer's pass faster; collectives of tensor
+ * parallelism are more to launch. */
+#define EAGER_FLOOR_S 0.8e-3
+#define MEGATRON_FLOOR_S 0.81e-3
+#define MEGATRON_FLOOR_TP_S 0.08e-3
+#define ENGINE_FLOOR_S 0.1e-3
+/* Optimizer traffic per parameter. */
+#define OPTIMIZER_BYTES 40.0
+/* Outside of layers: data, loss, gradient norm, logging. */
+#define STEP_FLOOR_S 7.5e-3
+/* Share of the passes behind which gradients and gathers travel. */
+#define EAGER_OVERLAP 0.8
+#define ENGINE_OVERLAP 0.9
+/* Share of tensor parallel exchanges hidden behind matrices. */
+#define ENGINE_TP_OVERLAP 0.9
 /* 4-bit weights are expanded before use: 3,083 against 2,413 tokens/s
  * (torchtune, Llama-3.1-8B LoRA and QLoRA on one RTX 4090). */
 #define QLORA_SLOWDOWN (3083.0 / 2413.0)
@@ -45,12 +59,37 @@
  * default log-probability limit per GPU). */
 #define FORWARD_TOKENS 16384.0
 
+/* What software makes of a GPU. */
+struct stack {
+    double element_bytes;
+    double floor_s, floor_tp_s;
+    double overlap, tp_overlap;
+};
+
+static struct stack stack_of(const struct train_shape *shape)
+{
+    switch (shape->stack) {
+    case STACK_MEGATRON:
+        return (struct stack){ MEGATRON_ELEMENT, MEGATRON_FLOOR_S,
+                               MEGATRON_FLOOR_TP_S, 0.0, 0.0 };
+    case STACK_ENGINE:
+        return (struct stack){ ENGINE_ELEMENT, ENGINE_FLOOR_S, 0.0,
+                               ENGINE_OVERLAP, ENGINE_TP_OVERLAP };
+    case STACK_EAGER:
+    case STACK_COUNT:
+        break;
+    }
+    return (struct stack){ EAGER_ELEMENT, EAGER_FLOOR_S, MEGATRON_FLOOR_TP_S,
+                           EAGER_OVERLAP, 0.0 };
+}
+
 /* The parts of one micro batch on one pipeline stage. */
 struct micro {
     double compute_s;
     double comm_s;
     double launch_s;
     double total_s;
+    double logit_s;     /* more on the last stage than on the mean one */
 };
 
 struct passes {
@@ -59,6 +98,11 @@ struct passes {
     double layer;       /* launches and element-wise work */
     double exchanges;   /* collectives of activations per layer */
 };
+
+static double at_least_one(uint32_t n)
+{
+    return n > 1 ? n : 1.0;
+}
 
 static struct passes count_passes(const struct train_shape *shape)
 {
@@ -79,30 +123,77 @@ static struct passes count_passes(const struct train_shape *shape)
     return p;
 }
 
-static double micro_compute_s(const struct train_shape *shape,
-                              const struct gpu_type *gpu,
-                              const struct passes *p, double tokens)
+/* What matrices of this shape reach. */
+static double matrix_rate(const struct train_shape *shape,
+                          const struct gpu_type *gpu,
+                          enum precision precision, double tokens)
+{
+    double width = shape->llm->hidden / sqrt((double)shape->tp);
+
+    return MODEL_RATE * compute_size_efficiency(width, tokens) *
+           compute_sustained_flops(gpu, precision);
+}
+
+/* Scores, softmax and their use, of all layers of one GPU, per pass. */
+static double attention_s(const struct train_shape *shape,
+                          const struct gpu_type *gpu, double tokens)
 {
     const struct llm *llm = shape->llm;
     double split = (double)shape->tp * shape->pp;
-    double width = (double)llm->hidden / shape->tp;
-    double rate = MODEL_RATE * compute_size_efficiency(width, tokens) *
-                  compute_sustained_flops(gpu, shape->precision);
-    double matrix = compute_forward_flops(llm, tokens, 0.0);
-    double attention = compute_forward_flops(llm, tokens,
-                                             shape->sequence_tokens / 2.0) -
-                       matrix;
-    double sharded = shape->recompute == RECOMPUTE_SELECTIVE
+    double half = shape->sequence_tokens / 2.0;
+    double flops = tokens * (compute_forward_flops(llm, 1.0, half) -
+                             compute_forward_flops(llm, 1.0, 0.0)) / split;
+
+    double rate = matrix_rate(shape, gpu, PRECISION_BF16, tokens);
+
+    if (shape->stack == STACK_ENGINE) {
+        return flops / (ENGINE_ATTENTION * rate);
+    }
+    if (shape->stack == STACK_EAGER) {
+        return flops / fmin(EAGER_ATTENTION * rate, EAGER_ATTENTION_FLOPS);
+    }
+    /* The masked half is computed too. */
+    double scores = tokens * shape->sequence_tokens * llm->heads *
+                    llm->layers / split;
+
+    return 2.0 * flops / rate +
+           scores * SCORE_BYTES / gpu->memory_bps_sustained;
+}
+
+/* Output layer and loss, forward and back, where one stage has them. */
+static double logits_s(const struct train_shape *shape,
+                       const struct gpu_type *gpu, const struct passes *p,
+                       double tokens)
+{
+    double entries = tokens * shape->llm->vocab / shape->tp;
+
+    return 2.0 * entries * shape->llm->hidden * fmin(p->matrix, 3.0) /
+               matrix_rate(shape, gpu, PRECISION_BF16, tokens) +
+           entries * LOGIT_BYTES / gpu->memory_bps_sustained;
+}
+
+static double layers_s(const struct train_shape *shape,
+                       const struct gpu_type *gpu, const struct passes *p,
+                       double tokens)
+{
+    const struct llm *llm = shape->llm;
+    double split = (double)shape->tp * shape->pp;
+    double tables = (double)llm->vocab * llm->hidden * (llm->tied ? 1 : 2);
+    double flops = 2.0 * tokens * (llm->params_active - tables) / split;
+    double slow = shape->method == TRAIN_QLORA ? QLORA_SLOWDOWN : 1.0;
+    /* Outside of sequence parallelism norms and residuals are done by every
+     * GPU of a tensor parallel group. */
+    double sharded = shape->sequence_parallel
                          ? 1.0 / shape->tp
                          : (10.0 + 24.0 / shape->tp) / 34.0;
-    double bytes = tokens * llm->layers / shape->pp * ELEMENT_BYTES *
-                   llm->hidden * p->layer * sharded +
-                   tokens * LOGIT_BYTES * llm->vocab / split;
-    double slow = shape->method == TRAIN_QLORA ? QLORA_SLOWDOWN : 1.0;
+    double bytes = tokens * llm->layers / shape->pp *
+                   stack_of(shape).element_bytes *
+                   llm->hidden * sharded;
 
-    return slow * (matrix * p->matrix +
-                   attention * p->attention / ATTENTION_RATE) / split / rate +
-           bytes / gpu->memory_bps_sustained;
+    return slow * (flops * p->matrix /
+                       matrix_rate(shape, gpu, shape->precision, tokens) +
+                   attention_s(shape, gpu, tokens) * p->attention) +
+           bytes * p->layer / gpu->memory_bps_sustained;
 }
 
 /* Two all-reduces of the layer's activations in each direction (Shoeybi et
@@ -119,6 +210,7 @@ static double micro_comm_s(const struct train_shape *shape,
 
     if (shape->tp > 1) {
         time_s += layers * p->exchanges *
+                  (1.0 - stack_of(shape).tp_overlap) *
                   comm_group_s(COMM_ALL_REDUCE, gang, shape->tp, bytes);
     }
     if (llm->experts_active > 0 && shape->zero < 3) {
@@ -133,26 +225,44 @@ static double micro_comm_s(const struct train_shape *shape,
 
 static double soft_max(double a, double b)
 {
-    return pow(pow(a, 4.0) + pow(b, 4.0), 0.25);
+    double ratio = a > b ? b / a : a / b;
+    double fourth = ratio * ratio * ratio * ratio;
+
+    return fmax(a, b) * sqrt(sqrt(1.0 + fourth));
 }
 
+/* Launches overlap with work: the larger of the two, softly. */
+static void add_launches(const struct train_shape *shape, double passes,
+                         struct micro *m)
+{
+    struct stack stack = stack_of(shape);
+    double layer_s = stack.floor_s +
+                     (shape->tp > 1 ? stack.floor_tp_s : 0.0);
+    double floor_s = layer_s * passes * shape->llm->layers / shape->pp;
+    double work_s = m->compute_s + m->comm_s;
+
+    m->total_s = soft_max(work_s, floor_s);
+    m->launch_s = m->total_s - work_s;
+}
+
+/* `tokens` of one micro batch; context parallelism divides them. */
 static struct micro micro_time(const struct train_shape *shape,
                                const struct gang *gang, double tokens)
 {
     struct passes p = count_passes(shape);
+    double mine = tokens / at_least_one(shape->cp);
+    double logit_s = logits_s(shape, gang->gpu, &p, mine);
     struct micro m;
 
-    m.compute_s = micro_compute_s(shape, gang->gpu, &p, tokens);
-    m.comm_s = micro_comm_s(shape, gang, &p, tokens);
-    /* Launches overlap with work: the larger of the two, softly. */
-    double floor_s = LAYER_FLOOR_S * p.layer * shape->llm->layers / shape->pp;
-    double work_s = m.compute_s + m.comm_s;
-    m.total_s = soft_max(work_s, floor_s);
-    m.launch_s = m.total_s - work_s;
+    m.compute_s = layers_s(shape, gang->gpu, &p, mine) + logit_s / shape->pp;
+    m.logit_s = logit_s - logit_s / shape->pp;
+    m.comm_s = micro_comm_s(shape, gang, &p, mine);
+    add_launches(shape, p.layer, &m);
     if (shape->pp > 1) {
-        double bytes = 2.0 * tokens * shape->llm->hidden / shape->tp;
+        double bytes = 2.0 * mine * shape->llm->hidden / shape->tp;
         uint32_t stride = gang->gpus / shape->pp;
-        double hop_s = 2.0 * comm_strided_s(COMM_P2P, gang, 2, stride, bytes);
+        double hop_s = 2.0 * at_least_one(shape->vp) *
+                       comm_strided_s(COMM_P2P, gang, 2, stride, bytes);
         m.comm_s += hop_s;
         m.total_s += hop_s;
     }
@@ -168,6 +278,14 @@ static double trained_params(const struct train_shape *shape)
                                     : memory_lora_params(shape->llm, 16.0);
 }
 
+/* Megatron sums gradients in FP32 where the model is divided, as memory.c
+ * counts them. */
+static double gradient_bytes(const struct train_shape *shape)
+{
+    return shape->stack == STACK_MEGATRON && shape->tp * shape->pp > 1 ? 4.0
+                                                                       : 2.0;
+}
+
 /* Bytes and time of the data-parallel exchange of one step.  ZeRO-3 gathers
  * the weights in both passes of every micro batch besides. */
 static double exchange_s(const struct train_shape *shape,
@@ -176,7 +294,7 @@ static double exchange_s(const struct train_shape *shape,
 {
     double split = (double)shape->tp * shape->pp;
     uint32_t dp = (uint32_t)(gang->gpus / split);
-    double gradient = trained_params(shape) / split * 2.0;
+    double gradient = trained_params(shape) / split * gradient_bytes(shape);
     double base = shape->llm->params / split *
                   (shape->method == TRAIN_QLORA
                        ? precision_weight_bytes(PRECISION_INT4) : 2.0);
@@ -238,16 +356,37 @@ static void add_utilization(const struct train_shape *shape,
     step->busy_fraction = step->compute_s / step->step_s;
 }
 
+/* Replicas of the model that work on different sequences. */
+static double replicas_of(const struct train_shape *shape,
+                          const struct gang *gang)
+{
+    double one = (double)shape->tp * shape->pp * at_least_one(shape->cp);
+
+    return floor(gang->gpus / one);
+}
+
+/* What of the exchange the passes do not hide.  ZeRO-3 hides behind all
+ * computing, the rest behind the last backward pass (two thirds of a micro
+ * batch). */
+static double exposed_s(const struct train_shape *shape, double exchange,
+                        double count, const struct micro *m)
+{
+    double cover_s = shape->zero >= 3 ? count * m->total_s
+                                      : m->total_s * 2.0 / 3.0;
+
+    return fmax(0.0, exchange - stack_of(shape).overlap * cover_s);
+}
+
 struct step_time train_step(const struct train_shape *shape,
                             const struct gang *gang,
                             double global_batch_sequences)
 {
     assert(shape && shape->llm && gang && gang->gpu && gang->gpus > 0);
     assert(shape->tp > 0 && shape->pp > 0);
-    assert(gang->gpus >= shape->tp * shape->pp);
     assert(global_batch_sequences > 0.0 && shape->micro_batch > 0.0);
     struct step_time step = { 0 };
-    double dp = floor((double)gang->gpus / ((double)shape->tp * shape->pp));
+    double dp = replicas_of(shape, gang);
+    assert(dp >= 1.0);
     double per_replica = ceil(global_batch_sequences / dp - 1e-9);
     double size = fmin(shape->micro_batch, per_replica);
     double count = ceil(per_replica / size - 1e-9);
@@ -256,16 +395,14 @@ struct step_time train_step(const struct train_shape *shape,
 
     step.inter_bytes_per_node += count *
         edge_bytes(shape, gang, size * shape->sequence_tokens);
-    /* ZeRO-3 hides behind all computing, the rest behind the last backward
-     * pass (two thirds of a micro batch). */
-    double cover_s = shape->zero >= 3 ? count * m.total_s
-                                      : m.total_s * 2.0 / 3.0;
-
     step.compute_s = count * m.compute_s;
-    step.launch_s = count * m.launch_s;
-    step.bubble_s = (shape->pp - 1.0) * m.total_s;
+    step.launch_s = count * m.launch_s + STEP_FLOOR_S;
+    /* Of (p - 1) / v micro batches, and of waiting for the last stage. */
+    step.bubble_s = (shape->pp - 1.0) / at_least_one(shape->vp) * m.total_s +
+                    count * m.logit_s;
     step.optimizer_s = optimizer_s(shape, gang);
-    step.comm_exposed_s = count * m.comm_s + fmax(0.0, dp_s - cover_s);
+    step.comm_exposed_s = count * m.comm_s +
+                          exposed_s(shape, dp_s, count, &m);
     step.step_s = step.compute_s + step.launch_s + step.bubble_s +
                   step.optimizer_s + step.comm_exposed_s;
     add_utilization(shape, gang,
@@ -304,11 +441,11 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
     double each = ceil(sequences / replicas - 1e-9);
     double packed = fmin(each, fmax(1.0, floor(FORWARD_TOKENS / tokens)));
     double count = ceil(each / packed - 1e-9);
-    double compute_s = micro_compute_s(&shape, gang->gpu, &p,
-                                       packed * tokens);
+    double compute_s = layers_s(&shape, gang->gpu, &p, packed * tokens) +
+                       logits_s(&shape, gang->gpu, &p, packed * tokens);
     double comm_s = micro_comm_s(&shape, gang, &p, packed * tokens);
     double total_s = soft_max(compute_s + comm_s,
-                              LAYER_FLOOR_S * llm->layers);
+                              EAGER_FLOOR_S * llm->layers);
 
     step.compute_s = count * compute_s;
     step.comm_exposed_s = count * comm_s;

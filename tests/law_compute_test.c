@@ -62,7 +62,7 @@ static void roofline_is_the_slower_of_work_and_traffic(void **state)
     (void)state;
     assert_true(compute_roofline_s(3e12, 1e12, 1e9, 1e9) == 3.0);
     assert_true(compute_roofline_s(3e12, 1e12, 1e10, 1e9) == 10.0);
-    assert_true(compute_size_efficiency(60.0, 2048.0) == 0.5);
+    assert_true(compute_size_efficiency(130.0, 2048.0) == 0.5);
     assert_true(compute_size_efficiency(4096.0, 2048.0) >
                 compute_size_efficiency(512.0, 2048.0));
 }

@@ -29,20 +29,20 @@ static struct train_shape small_shape(const struct llm *llm)
 
 struct korthikanti {
     const char *name;
-    uint32_t pp;
+    uint32_t pp, vp;
     double micro_batch, batch;
     double full_s, selective_s;
 };
 
-/* Korthikanti et al. 2022, table 5, TP 8 on A100-80.  175B and 530B ran an
- * interleaved schedule, whose smaller bubble this law does not have. */
+/* Korthikanti et al. 2022, table 5, TP 8 on A100-80.  175B and 530B ran with
+ * three chunks a stage. */
 static void iterations_match_korthikanti_table_5(void **state)
 {
     static const struct korthikanti row[] = {
-        { "gpt-22b", 1, 4.0, 4.0, 1.42, 1.10 },
-        { "gpt-3-175b", 8, 1.0, 64.0, 18.13, 13.75 },
-        { "gpt-530b", 35, 1.0, 280.0, 49.05, 37.83 },
-        { "gpt-1t", 64, 1.0, 512.0, 94.42, 71.49 },
+        { "gpt-22b", 1, 1, 4.0, 4.0, 1.42, 1.10 },
+        { "gpt-3-175b", 8, 3, 1.0, 64.0, 18.13, 13.75 },
+        { "gpt-530b", 35, 3, 1.0, 280.0, 49.05, 37.83 },
+        { "gpt-1t", 64, 1, 1.0, 512.0, 94.42, 71.49 },
     };
     struct law_aids aids = law_aids_new();
     double sum = 0.0;
@@ -56,42 +56,47 @@ static void iterations_match_korthikanti_table_5(void **state)
         shape.zero = 0;
         shape.tp = 8;
         shape.pp = row[i].pp;
+        shape.vp = row[i].vp;
+        shape.stack = STACK_MEGATRON;
+        shape.sequence_parallel = true;
         shape.micro_batch = row[i].micro_batch;
         double selective = law_error(
             train_step(&shape, &gang, row[i].batch).step_s,
             row[i].selective_s);
         shape.recompute = RECOMPUTE_FULL;
+        shape.sequence_parallel = false;
         double full = law_error(train_step(&shape, &gang, row[i].batch).step_s,
                                 row[i].full_s);
-        assert_true(selective < 0.12 && full < 0.12);
+        assert_true(selective < 0.06 && full < 0.06);
         sum += selective + full;
     }
-    assert_true(sum / 8.0 < 0.06);
+    assert_true(sum / 8.0 < 0.04);
     law_aids_free(&aids);
 }
 
 struct narayanan {
     double params;
     uint32_t layers, hidden, heads, tp, pp, gpus;
-    double batch, teraflops;
+    uint32_t vp;
+    double micro_batch, batch, teraflops;
 };
 
 /* Narayanan et al. 2021, table 1: operations a second and GPU, recomputing
- * counted.  Its micro batches are not printed; one sequence, as the large
- * models must have had.  The two smallest come out up to 22% too fast. */
+ * counted.  Micro batches and chunks of a stage: Megatron-LM 79a3bb6,
+ * examples/sc21/run_table_1.sh. */
 static void weak_scaling_matches_narayanan_table_1(void **state)
 {
     static const struct narayanan row[] = {
-        { 1.7e9, 24, 2304, 24, 1, 1, 32, 512, 137 },
-        { 3.6e9, 30, 3072, 32, 2, 1, 64, 512, 138 },
-        { 7.5e9, 36, 4096, 32, 4, 1, 128, 512, 142 },
-        { 18.4e9, 40, 6144, 48, 8, 1, 256, 1024, 135 },
-        { 39.1e9, 48, 8192, 64, 8, 2, 512, 1536, 138 },
-        { 76.1e9, 60, 10240, 80, 8, 4, 1024, 1792, 140 },
-        { 145.6e9, 80, 12288, 96, 8, 8, 1536, 2304, 148 },
-        { 310.1e9, 96, 16384, 128, 8, 16, 1920, 2160, 155 },
-        { 529.6e9, 105, 20480, 128, 8, 35, 2520, 2520, 163 },
-        { 1008.0e9, 128, 25600, 160, 8, 64, 3072, 3072, 163 },
+        { 1.7e9, 24, 2304, 24, 1, 1, 32, 1, 16, 512, 137 },
+        { 3.6e9, 30, 3072, 32, 2, 1, 64, 1, 16, 512, 138 },
+        { 7.5e9, 36, 4096, 32, 4, 1, 128, 1, 16, 512, 142 },
+        { 18.4e9, 40, 6144, 48, 8, 1, 256, 1, 8, 1024, 135 },
+        { 39.1e9, 48, 8192, 64, 8, 2, 512, 1, 4, 1536, 138 },
+        { 76.1e9, 60, 10240, 80, 8, 4, 1024, 3, 2, 1792, 140 },
+        { 145.6e9, 80, 12288, 96, 8, 8, 1536, 2, 2, 2304, 148 },
+        { 310.1e9, 96, 16384, 128, 8, 16, 1920, 2, 1, 2160, 155 },
+        { 529.6e9, 105, 20480, 128, 8, 35, 2520, 3, 1, 2520, 163 },
+        { 1008.0e9, 128, 25600, 160, 8, 64, 3072, 1, 1, 3072, 163 },
     };
     struct law_aids aids = law_aids_new();
     double sum = 0.0;
@@ -113,6 +118,9 @@ static void weak_scaling_matches_narayanan_table_1(void **state)
         shape.recompute = RECOMPUTE_FULL;
         shape.tp = r->tp;
         shape.pp = r->pp;
+        shape.vp = r->vp;
+        shape.micro_batch = r->micro_batch;
+        shape.stack = STACK_MEGATRON;
         double h = r->hidden;
         double l = r->layers;
         double work = 96.0 * r->batch * 2048.0 * l * h * h *
@@ -120,10 +128,10 @@ static void weak_scaling_matches_narayanan_table_1(void **state)
         double step_s = train_step(&shape, &gang, r->batch).step_s;
         double error = law_error(work / step_s / r->gpus / 1e12,
                                  r->teraflops);
-        assert_true(error < (r->params < 7e9 ? 0.23 : 0.08));
+        assert_true(error < 0.09);
         sum += error;
     }
-    assert_true(sum / 10.0 < 0.07);
+    assert_true(sum / 10.0 < 0.05);
     law_aids_free(&aids);
 }
 
@@ -152,7 +160,8 @@ static void sharded_7b_steps_are_within_a_fifth_of_llm_foundry(void **state)
 }
 
 /* Parts add up, and 1F1B's bubble is p - 1 of the micro batches: with m of
- * them (p - 1) / m of their time. */
+ * them (p - 1) / m of their time.  Beside it stages wait for the last, which
+ * has the output layer: a twentieth of a stage of twelve layers. */
 static void parts_of_a_step_add_up(void **state)
 {
     struct law_aids aids = law_aids_new();
@@ -168,7 +177,8 @@ static void parts_of_a_step_add_up(void **state)
                    t.optimizer_s;
     assert_true(law_error(parts, t.step_s) < 1e-12);
     double busy = t.step_s - t.bubble_s - t.optimizer_s;
-    assert_true(law_error(t.bubble_s, busy * 7.0 / 64.0) < 0.01);
+    assert_true(t.bubble_s > busy * 7.0 / 64.0 * 0.99);
+    assert_true(t.bubble_s < busy * (7.0 / 64.0 + 0.05));
     assert_true(t.mfu > 0.0 && t.mfu <= t.hfu && t.hfu < 1.0);
     assert_true(t.busy_fraction > 0.0 && t.busy_fraction < 1.0);
     law_aids_free(&aids);
@@ -218,7 +228,7 @@ static void adapters_train_faster_and_send_less(void **state)
 }
 
 /* 1024 sequences of 1024 tokens of a 7.6B: 2 x 7.6e9 x 2^20 = 1.6e16 and a
- * little attention, over 8 x 0.80 x 262e12: 9.5 s, and less than a training
+ * little attention, over 8 x 0.86 x 262e12: 9.0 s, and less than a training
  * step over the same. */
 static void forward_passes_cost_a_third_of_training(void **state)
 {
@@ -233,7 +243,7 @@ static void forward_passes_cost_a_third_of_training(void **state)
     double forward = forward_step(llm, PRECISION_BF16, &gang, 1024.0,
                                   1024.0).step_s;
     double training = train_step(&shape, &gang, 1024.0).step_s;
-    assert_true(forward > 9.5 && forward < 12.5);
+    assert_true(forward > 9.0 && forward < 12.0);
     assert_true(forward > 0.28 * training && forward < 0.40 * training);
     law_aids_free(&aids);
 }

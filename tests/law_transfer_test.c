@@ -55,7 +55,8 @@ static void offloading_moves_weights_and_optimizer(void **state)
 }
 
 /* Across gangs: 13.476 GB into each rollout node at 50 GB/s: 0.2695 s.  On
- * one gang an all-gather over NVLink: 7/8 of it at 226 GB/s: 0.0522 s. */
+ * one gang an all-gather over NVLink, as measured up to 512 MiB and in
+ * proportion beyond: 0.0574 s (7/8 of it at 205 GB/s). */
 static void weight_sync_crosses_nics_only_between_gangs(void **state)
 {
     struct law_aids aids = law_aids_new();
@@ -70,7 +71,7 @@ static void weight_sync_crosses_nics_only_between_gangs(void **state)
                                                 &rollout);
     assert_true(fabs(apart.time_s - 0.2695) < 1e-3);
     assert_true(apart.inter_bytes_per_node == 2.0 * 6.738e9);
-    assert_true(fabs(same.time_s - 0.0522) < 1e-3);
+    assert_true(fabs(same.time_s - 0.0574) < 1e-3);
     assert_true(same.inter_bytes_per_node == 0.0);
     double lora = transfer_adapter_sync(40e6, PRECISION_BF16, &train,
                                         &rollout).time_s;

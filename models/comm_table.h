@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * comm_table.h - measured collectives inside a node.
+ *
+ * First index: kind of link; then all-reduce, all-gather, reduce-scatter,
+ * all-to-all (as enum comm_op); then 2, 4, 8 GPUs; then 512 B << 2 i.
+ */
+#ifndef MODELS_COMM_TABLE_H
+#define MODELS_COMM_TABLE_H
+
+#define COMM_TABLE_LINKS 4
+#define COMM_TABLE_SIZES 11
+
+extern const float
+    comm_table_us[COMM_TABLE_LINKS][4][3][COMM_TABLE_SIZES];
+
+#endif
