@@ -49,9 +49,8 @@ TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/*_test.c))
 FUZZ  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
 AIDS  := $(filter-out tests/fuzz_% %_test.c,$(wildcard tests/*.c))
 
-.PHONY: all lib tests unit clang asan tsan check test demo bench bless weights \
+.PHONY: all lib tests unit clang asan tsan check test demo bench bless validate weights \
         fuzz format install uninstall dist clean clean-root help FORCE
-
 PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim)
 all: $(PROGRAM) $(LIB)          ## program and library (the default)
 lib: $(LIB)                     ## the library alone
@@ -97,7 +96,6 @@ $(B)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(ALL) $(LIBS))
 $(B)/sources.stamp: FORCE
 	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot))
-
 -include $(wildcard $(B)/*/*.d)
 
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
@@ -124,6 +122,8 @@ fuzz:                           ## each fuzz harness for FUZZ_S seconds (20)
 fuzz-tests: $(FUZZ)
 bench: all                      ## the engine's own speed on this machine
 	$(B)/clustersim bench
+validate: all                   ## predict published measurements (DATA=DIR: those too)
+	tests/validate.sh $(B) $(DATA)
 bless: all                      ## show how golden results changed, and store the new ones
 	tests/golden.sh $(B) --bless
 weights: all                    ## train the learned policy again

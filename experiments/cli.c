@@ -21,7 +21,7 @@ static const struct command *const commands[] = {
     &command_run, &command_validate, &command_check, &command_compare,
     &command_diff, &command_plot, &command_train, &command_list,
     &command_explain, &command_schema, &command_bench,
-    &command_advise,
+    &command_calibrate, &command_advise,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

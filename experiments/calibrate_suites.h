@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * calibrate_suites.h - the laws as calibrate_suites.c lists them.
+ */
+#ifndef EXPERIMENTS_CALIBRATE_SUITES_H
+#define EXPERIMENTS_CALIBRATE_SUITES_H
+
+#include "experiments/calibrate.h"
+
+calibrate_law calibrate_train;          /* step time */
+calibrate_law calibrate_tpot;           /* a decode step */
+calibrate_law calibrate_tpot_served;    /* the same beside prefills */
+calibrate_law calibrate_ttft;           /* a prefill */
+calibrate_law calibrate_static_batch;   /* tokens per second of a batch */
+calibrate_law calibrate_encoder;        /* one forward pass */
+calibrate_law calibrate_memory_fig1;    /* states and activations */
+calibrate_law calibrate_memory_other;   /* every other row */
+calibrate_law calibrate_collective;
+calibrate_law calibrate_collective_large;   /* from 64 MiB */
+calibrate_law calibrate_failures;       /* mean time to interruption */
+calibrate_law calibrate_rlhf;           /* step time */
+
+#endif
