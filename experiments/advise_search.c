@@ -19,11 +19,14 @@
 uint32_t advise_next_count(uint32_t n, const struct advise_place *place)
 {
     uint32_t next = n < 8 ? 2 * n : n + 8 - n % 8;
+    uint32_t node = place->node_gpus, most = place->gpus_max;
 
-    /* Beyond one node only whole ones. */
-    while (next > place->node_gpus && next % place->node_gpus != 0)
+    if (n < node && next > node)
+        return node;            /* one whole node is always tried */
+    /* Beyond one node only whole ones, and at last all there are. */
+    while (next > node && next % node != 0)
         next++;
-    return next;
+    return n < most && next > most && most % node == 0 ? most : next;
 }
 
 static bool is_power(uint32_t n)

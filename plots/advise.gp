@@ -3,8 +3,9 @@
 # advise.gp - what does a job cost on each GPU, and how soon is it done?
 
 heading = 'Time and cost by GPU'
-note = 'Each point is a number of GPUs with its best layout; circles and the black line are the '.\
-       "Pareto front, where\nnothing tried is both faster and cheaper, with the number of GPUs beside them."
+note = 'Each point is a number of GPUs with its best layout; circles and the black line are '.\
+       "the Pareto front, where\nnothing tried is both faster and cheaper, with the number of "\
+       .'GPUs beside them.'
 body = 520
 load 'style.gp'
 set label 2 experiment
