@@ -91,6 +91,7 @@ struct advise_row {
     double host_bytes;          /* per GPU */
     double storage_bps;         /* read or written, all GPUs */
     struct memory_need need;    /* per GPU of the main role */
+    struct memory_need engine_need;     /* of the generating one */
 };
 
 struct advice {

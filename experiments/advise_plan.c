@@ -223,24 +223,41 @@ static const char *cluster_text(const struct advice *advice,
                                    data_nodes(advice)));
 }
 
+static const char *within_text(struct arena *arena, const char *metric,
+                               double value)
+{
+    return text_format(arena, "  - {metric: %s, policy: fcfs, between: "
+                       "[%.6g, %.6g]}\n", metric, 0.98 * value,
+                       1.02 * value);
+}
+
+/* A given cluster is larger than the row, and its cost more. */
+static const char *expect_text(const struct advice *advice,
+                               const struct advise_row *row)
+{
+    struct arena *arena = advice->world->arena;
+    bool priced = advice->world->cluster == NULL && row->usd > 0.0;
+
+    if (!row->timed)
+        return "";
+    return text_format(arena, "expect:   # 2%% around what was advised\n%s%s",
+                       within_text(arena, "jct_mean_s", row->time_s),
+                       priced ? within_text(arena, "cost_usd", row->usd)
+                              : "");
+}
+
 char *advise_plan_text(const struct advice *advice,
                        const struct advise_row *row)
 {
     struct arena *arena = advice->world->arena;
-    const char *expect = "";
-
-    if (row->timed)
-        expect = text_format(
-            arena, "expect:                         # 2%% around %.6g s\n"
-            "  - {metric: jct_mean_s, policy: fcfs, between: [%.6g, %.6g]}\n",
-            row->time_s, 0.98 * row->time_s, 1.02 * row->time_s);
     return text_format(
         arena, "# Made by `clustersim advise`: one row of its advice.\n"
         "experiment: advice\nseeds: 1\n%sworkload:\n"
         "  arrival: {process: fixed, times: [0s]}\n  jobs: 1\n  mix:\n%s"
         "until: drained\npolicies: [{policy: fcfs, placement: first_fit}]\n"
         "output: {plots: [gantt]}\n%s",
-        cluster_text(advice, row), entry_text(advice, row), expect);
+        cluster_text(advice, row), entry_text(advice, row),
+        expect_text(advice, row));
 }
 
 /* ---- its time --------------------------------------------------------- */
@@ -526,20 +543,33 @@ static void choose_cores(const struct advise_job *job,
     }
 }
 
+/* With as many responses in flight, at their longest, as the job has for a
+ * replica, its key allows, or memory holds. */
+static struct memory_need engine_need(const struct advise_job *job,
+                                      const struct advise_choice *choice)
+{
+    const struct rollout_shape *shape = &job->generate->rollout;
+    uint32_t tp = choice->engine.tp;
+    double has = choice->place->group->gpu->memory_bytes;
+    double batch = ceil(shape->responses / (choice->gpus / tp));
+
+    batch = fmin(batch, memory_decode_batch_max(shape->llm, shape->precision,
+                                                tp, job->context_tokens,
+                                                has));
+    if (shape->concurrency_max > 0.0)
+        batch = fmin(batch, shape->concurrency_max);
+    return memory_decode(shape->llm, shape->precision, tp, batch,
+                         job->context_tokens);
+}
+
 static void choose_memory(const struct advise_job *job,
                           struct advise_row *row)
 {
-    const struct rollout_shape *shape;
-
-    if (job->trains) {
+    if (job->engine != ADVISE_NONE)
+        row->need = row->engine_need = engine_need(job, &row->engine);
+    if (job->trains)
         row->need = advise_need(&job->task, &row->train.layout.shape,
                                 row->train.gpus);
-        return;
-    }
-    shape = &job->generate->rollout;
-    row->need = memory_decode(shape->llm, shape->precision,
-                              row->engine.engine.tp, 1.0,
-                              job->context_tokens);
 }
 
 bool advise_plan_time(const struct advice *advice, struct advise_row *row,

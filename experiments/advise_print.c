@@ -65,22 +65,33 @@ static void print_head(FILE *file, const struct advise_job *job)
             "sto%", "limit");
 }
 
+static void print_parts(FILE *file, const struct memory_need *need,
+                        double has)
+{
+    fprintf(file, " %7.1f %6.1f %6.1f %7.1f %5.1f %6.1f %7.1f %5.1f %4.0f\n",
+            need->weights / GB, need->gradients / GB, need->optimizer / GB,
+            need->activations / GB, need->kv / GB, need->workspace / GB,
+            need->total / GB, has / GB, 100.0 * need->total / has);
+}
+
 static void print_needs_row(FILE *file, struct arena *arena, size_t rank,
                             const struct advise_row *row)
 {
     const struct advise_choice *main = row->train.place != NULL
                                            ? &row->train : &row->engine;
-    const struct memory_need *need = &row->need;
-    double has = main->place->group->gpu->memory_bytes;
 
     fprintf(file, "%4zu   %-18s %5u %7u %7.0f %8s", rank,
             text_format(arena, "%u x %s", main->gpus, main->place->name),
             row->cores, row->workers, row->host_bytes / GB,
             text_format(arena, "%.3g", row->storage_bps / 1e6));
-    fprintf(file, " %7.1f %6.1f %6.1f %7.1f %5.1f %6.1f %7.1f %5.1f %4.0f\n",
-            need->weights / GB, need->gradients / GB, need->optimizer / GB,
-            need->activations / GB, need->kv / GB, need->workspace / GB,
-            need->total / GB, has / GB, 100.0 * need->total / has);
+    print_parts(file, &row->need, main->place->group->gpu->memory_bytes);
+    if (row->train.place == NULL || row->engine.place == NULL)
+        return;
+    fprintf(file, "%4s   %-18s %30s", "",
+            text_format(arena, "%u x %s", row->engine.gpus,
+                        row->engine.place->name), "generates");
+    print_parts(file, &row->engine_need,
+                row->engine.place->group->gpu->memory_bytes);
 }
 
 static void print_needs(FILE *file, const struct advice *advice,
@@ -119,7 +130,9 @@ void advise_print(FILE *file, const struct advice *advice, bool by_time,
 
     print_counts(file, advice);
     if (count == 0) {
-        fputs("nothing fits\n", file);
+        fputs(advice->tried_count == 0
+                  ? "no kind of node is among its types and pools\n"
+                  : "nothing fits\n", file);
         return;
     }
     fprintf(file, "\nby %s (*: nothing timed is both cheaper and faster)\n",
