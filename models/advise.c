@@ -112,10 +112,16 @@ static void try_zero(const struct advise_task *task, const struct gang *gang,
     }
 }
 
+/* GPUs of one replica; context parallelism stays as the job has it. */
+static uint32_t replica_gpus(const struct train_shape *shape)
+{
+    return shape->tp * shape->pp * (shape->cp > 1 ? shape->cp : 1);
+}
+
 static void try_split(const struct advise_task *task, const struct gang *gang,
                       struct train_shape shape, struct advise_layout *best)
 {
-    uint32_t dp = gang->gpus / (shape.tp * shape.pp);
+    uint32_t dp = gang->gpus / replica_gpus(&shape);
     double most = floor(task->law->sequences / dp + 1e-9);
     for (double mb = 1.0; mb <= most && mb <= MICRO_BATCH_MAX; mb *= 2.0) {
         uint64_t before = best->fit_count;
@@ -141,7 +147,7 @@ struct advise_layout advise_train(const struct advise_task *task,
             shape.tp = tp;
             shape.pp = pp;
             if (llm->heads % tp == 0 && llm->layers % pp == 0 &&
-                gang->gpus % (tp * pp) == 0)
+                gang->gpus % replica_gpus(&shape) == 0)
                 try_split(task, gang, shape, &best);
         }
     return best;
@@ -216,7 +222,7 @@ static bool offer(struct changing *c, const struct train_shape *shape,
 
 static void offer_sharing(struct changing *c, struct train_shape shape)
 {
-    uint32_t split = shape.tp * shape.pp;
+    uint32_t split = replica_gpus(&shape);
     for (int zero = shape.zero + 1;
          zero <= (shape.pp > 1 ? 1 : 3) && c->gang->gpus > split; zero++) {
         struct train_shape next = shape;
@@ -247,12 +253,12 @@ static void offer_parallel(struct changing *c, struct train_shape shape,
     struct train_shape next = shape;
     uint32_t gpus = c->gang->gpus;
     for (next.tp = 2 * shape.tp; next.tp <= c->gpus_per_node; next.tp *= 2)
-        if (llm->heads % next.tp == 0 && gpus % (next.tp * next.pp) == 0 &&
+        if (llm->heads % next.tp == 0 && gpus % replica_gpus(&next) == 0 &&
             offer(c, &next, gpus))
             break;
     next = shape;
     for (next.pp = 2 * shape.pp; next.pp <= PP_MAX; next.pp *= 2)
-        if (llm->layers % next.pp == 0 && gpus % (next.tp * next.pp) == 0 &&
+        if (llm->layers % next.pp == 0 && gpus % replica_gpus(&next) == 0 &&
             offer(c, &next, gpus))
             break;
     next = shape;
@@ -281,7 +287,7 @@ static void offer_less(struct changing *c, struct train_shape shape)
 static void offer_sums(struct changing *c, struct train_shape shape)
 {
     shape.micro_batch = 1.0;
-    if (c->gang->gpus > shape.tp * shape.pp)
+    if (c->gang->gpus > replica_gpus(&shape))
         shape.zero = shape.pp > 1 ? 1 : 3;
     for (int m = (int)shape.method; m <= TRAIN_QLORA; m++)
         for (int r = (int)shape.recompute; r <= RECOMPUTE_FULL; r++) {
