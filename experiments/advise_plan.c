@@ -255,7 +255,7 @@ char *advise_plan_text(const struct advice *advice,
         "experiment: advice\nseeds: 1\n%sworkload:\n"
         "  arrival: {process: fixed, times: [0s]}\n  jobs: 1\n  mix:\n%s"
         "until: drained\npolicies: [{policy: fcfs, placement: first_fit}]\n"
-        "output: {plots: [gantt]}\n%s",
+        "output: {tables: [summary, jobs, phases], plots: [gantt]}\n%s",
         cluster_text(advice, row), entry_text(advice, row),
         expect_text(advice, row));
 }

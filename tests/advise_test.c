@@ -79,9 +79,11 @@ static const struct {
     { "workloads/dpo_mix.yaml", "dpo-13b",
       "models/clusters/mixed_64.yaml", "time" },
     { "workloads/dpo_mix.yaml", "grpo-7b", NULL, "time" },
+    { "workloads/dpo_mix.yaml", "grpo-13b", NULL, "cost" },
 };
 
-/* The plan expects its own time within 2%: `check` is the judge. */
+/* The plan expects its own time within 2%, and its own cost where the
+ * catalogue's prices are asked: `check` is the judge. */
 static void simulation_of_the_best_row_takes_the_time_advised(void **state)
 {
     (void)state;
