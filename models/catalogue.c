@@ -37,8 +37,7 @@ static const char *const required[CATALOGUE_SECTION_COUNT][REQUIRED_MAX] = {
     { "cores", "memory_bandwidth_sustained", "core_speed", "tdp", "source" },
     { "bandwidth", "bandwidth_sustained", "source" },
     { "of", "price", "source" },
-    { "layers", "hidden", "heads", "head_dim", "ffn", "vocab", "params",
-      "source" },
+    { "layers", "hidden", "heads", "ffn", "vocab", "params", "source" },
 };
 
 struct section {
@@ -286,10 +285,43 @@ static bool close_price(const struct catalogue *catalogue,
                    err);
 }
 
+/* Without head_dim, heads divide the hidden size; keys and values are shared
+ * among equal groups of heads. */
+static bool heads_add_up(const struct llm_form *form, struct err *err)
+{
+    int64_t kv = form->kv_heads > 0 ? form->kv_heads : form->heads;
+
+    if (form->heads < 1 || form->hidden < 1 || form->layers < 1) {
+        return err_set(err, ERR_RANGE, form->head.pos,
+                       "layers, hidden and heads of model '%s' must be at "
+                       "least 1", form->llm.name);
+    }
+    if (form->head_dim <= 0 && form->hidden % form->heads != 0) {
+        err_set(err, ERR_RANGE, form->head.pos,
+                "heads of model '%s' must divide its hidden size %lld, found "
+                "%lld", form->llm.name, (long long)form->hidden,
+                (long long)form->heads);
+        return err_hint(err, "Say head_dim where heads are of another size.");
+    }
+    if (form->heads % kv != 0) {
+        return err_set(err, ERR_RANGE, form->head.pos,
+                       "kv_heads of model '%s' must divide its %lld heads, "
+                       "found %lld", form->llm.name, (long long)form->heads,
+                       (long long)kv);
+    }
+    return true;
+}
+
 static bool close_llm(struct llm_form *form, struct err *err)
 {
     struct llm *llm = &form->llm;
 
+    if (!heads_add_up(form, err)) {
+        return false;
+    }
+    if (form->head_dim <= 0) {
+        form->head_dim = form->hidden / form->heads;
+    }
     llm->layers = (uint32_t)form->layers;
     llm->hidden = (uint32_t)form->hidden;
     llm->heads = (uint32_t)form->heads;

@@ -215,6 +215,13 @@ static void faulty_user_files_are_located_errors(void **state)
     expect_error("gpus: 3\n", ERR_SCHEMA, "mapping");
     expect_error("llms:\n  mixtral-8x7b: {params_active: 1e12}\n",
                  ERR_RANGE, "active");
+    expect_error("llms:\n  x: {layers: 2, hidden: 1000, heads: 3, ffn: 9, "
+                 "vocab: 9, params: 1e6, source: me}\n",
+                 ERR_RANGE, "must divide its hidden size 1000, found 3");
+    expect_error("llms:\n  llama-2-7b: {kv_heads: 5}\n", ERR_RANGE,
+                 "kv_heads");
+    expect_error("llms:\n  llama-2-7b: {heads: 0}\n", ERR_SCHEMA,
+                 "heads");
 }
 
 int main(void)

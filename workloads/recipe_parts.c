@@ -318,6 +318,65 @@ static bool role_counts(const struct draft *draft,
                    role->gpus_max);
 }
 
+/* Tensor parallelism divides a layer by its heads, pipelining by layers. */
+static bool layout_adds_up(const struct draft *draft,
+                           const struct conf_node *conf, uint32_t tp,
+                           uint32_t pp, const struct role_spec *role)
+{
+    struct err_pos pos = conf_pos(conf != NULL ? conf : draft->conf);
+    const struct llm *llm = draft->llm;
+
+    if (llm->heads % tp != 0)
+        return err_set(draft->world->err, ERR_RANGE, pos,
+                       "tp of role %s of %s must divide the %u heads of %s, "
+                       "found %u", role->name, draft->form->name, llm->heads,
+                       llm->name, tp);
+    if (pp > llm->layers)
+        return err_set(draft->world->err, ERR_RANGE, pos,
+                       "pp of role %s of %s must be at most the %u layers of "
+                       "%s, found %u", role->name, draft->form->name,
+                       llm->layers, llm->name, pp);
+    return true;
+}
+
+/* Every replica must have a micro batch of its own. */
+static bool batch_adds_up(const struct draft *draft,
+                          const struct train_shape *shape,
+                          const struct role_spec *role)
+{
+    double replicas = (double)role->gpus / (shape->tp * shape->pp);
+    double batch = draft->keys.batch;
+
+    if (batch <= 0.0 || shape->micro_batch * replicas <= batch)
+        return true;
+    return err_set(draft->world->err, ERR_RANGE, conf_pos(draft->conf),
+                   "batch of %s must be at least micro_batch times the "
+                   "replicas of role %s, %g x %g, found %g",
+                   draft->form->name, role->name, shape->micro_batch,
+                   replicas, batch);
+}
+
+/* Rates below 16 bits must be those of a GPU that has them. */
+static bool precision_exists(const struct draft *draft,
+                             const struct conf_node *conf,
+                             enum precision precision,
+                             const struct role_spec *role)
+{
+    const struct catalogue *catalogue = draft->world->catalogue;
+    struct err_pos pos = conf_pos(conf != NULL ? conf : draft->conf);
+
+    if (precision != PRECISION_FP8 && precision != PRECISION_FP4)
+        return true;
+    for (uint32_t i = 0; i < role->gpu_type_count; i++)
+        if (catalogue_gpu_at(catalogue, role->gpu_types[i])
+                ->flops_peak[precision] > 0.0)
+            return true;
+    return err_set(draft->world->err, ERR_RANGE, pos,
+                   "precision of role %s of %s must be one that a GPU type of "
+                   "the role has, found %s", role->name, draft->form->name,
+                   precision_name(precision));
+}
+
 static struct demand role_demand(const struct draft *draft,
                                  const struct conf_node *conf,
                                  const struct role_keys *keys)
@@ -353,6 +412,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     const struct gpu_type *best;
 
     if (!role_fill(draft, conf, &role_train_schema, start, &keys) ||
+        !layout_adds_up(draft, conf, longest->tp, longest->pp, role) ||
         !role_counts(draft, conf, &keys, longest->tp * longest->pp, role))
         return false;
     need = memory_train(longest, role->gpus_min);
@@ -368,7 +428,9 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     role_host(&keys, role->load_bytes / role->gpus, role);
     demand = role_demand(draft, conf, &keys);
     if (demand_types(draft->world, &demand, role, &best))
-        return demand_place(draft->world, &demand, role);
+        return precision_exists(draft, conf, longest->precision, role) &&
+               demand_place(draft->world, &demand, role) &&
+               batch_adds_up(draft, longest, role);
     if (best != NULL)
         demand_hint_train(draft->world, longest, other_bytes,
                           role->gpus_min, best);
@@ -431,6 +493,7 @@ bool draft_engine_role(struct draft *draft, const char *name,
     double weights;
 
     if (!role_fill(draft, conf, &role_engine_schema, start, &keys) ||
+        !layout_adds_up(draft, conf, (uint32_t)keys.tp, 1, role) ||
         !role_counts(draft, conf, &keys, (uint32_t)keys.tp, role))
         return false;
     shape->tp = (uint32_t)keys.tp;
