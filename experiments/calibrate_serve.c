@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
+#include "models/compute.h"
 #include "models/decode.h"
 
 struct serving {
@@ -145,5 +146,19 @@ const char *calibrate_static_batch(const struct calibrate_row *row,
     *measured = row_number(row, "out_tok_s", 0.0);
     *predicted = s.batch * s.output /
                  (prefill_s(&s, s.batch) + s.output * decode_s(&s));
+    return NULL;
+}
+
+const char *calibrate_encoder(const struct calibrate_row *row,
+                              double *measured, double *predicted)
+{
+    struct serving s;
+    const char *refused = read_serving(row, &s);
+
+    if (refused != NULL)
+        return refused;
+    *measured = row_number(row, "latency_ms", 0.0) * 1e-3;
+    *predicted = compute_encoder_s(s.llm, s.precision, s.gang.gpu, s.batch,
+                                   s.prompt);
     return NULL;
 }

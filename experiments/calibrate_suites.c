@@ -22,8 +22,9 @@ static const char *const accelmark_chosen[] = {
     "A100-SXM4-80GB", "H100-SXM-80GB", "RTX 4090", NULL
 };
 static const char *const collective_chosen[] = {
-    "a100_sxm", "h100_sxm", "b200_sxm", NULL
+    "a100_sxm", "h100_sxm", "b200_sxm", "rtx_pro_6000_server", NULL
 };
+static const char *const encoder_chosen[] = { "BERT-Base", NULL };
 static const char *const trtllm_chosen[] = { "LLaMA 7B", NULL };
 
 #define TRAINING "training_throughput.csv"
@@ -51,6 +52,8 @@ const struct calibrate_suite calibrate_suites[] = {
       0.05 },
     { "memory", "", "memory.csv", NULL, "bytes", "none",
       calibrate_memory_other, NULL, NULL, 0.0, 0.0, 0.0 },
+    { "TensorRT-BERT", "B8", SERVING, "TensorRT-BERT", "latency", "none",
+      calibrate_encoder, "model", encoder_chosen, 0.08, 0.0, 0.0 },
     { "AccelMark-A", "B9", SERVING, "AccelMark-A", "time per token",
       "none", calibrate_tpot, "gpu", accelmark_chosen, 0.08, 0.0, 0.0 },
     { "splitwise-TTFT", "B10", SERVING, "splitwise", "first token",

@@ -17,7 +17,5 @@ calibrate_law calibrate_memory_fig1;    /* states and activations */
 calibrate_law calibrate_memory_other;   /* every other row */
 calibrate_law calibrate_collective;
 calibrate_law calibrate_collective_large;   /* from 64 MiB */
-calibrate_law calibrate_failures;       /* mean time to interruption */
-calibrate_law calibrate_rlhf;           /* step time */
 
 #endif

@@ -78,6 +78,45 @@ double compute_roofline_s(double flops, double flops_rate, double bytes,
     return fmax(flops / flops_rate, bytes / bps);
 }
 
+/* Encoders: TensorRT demoBERT 007c3470, BERT-Base on T4, A30 and A100 (63
+ * rows); BERT-Large was left for testing.  Start of a step and of a layer's
+ * kernels, rate as a share of the catalogue's INT8 rate (half of it in 16
+ * bits), attention as a share of that, bytes of element-wise traffic in units
+ * of hidden size, and how arithmetic and traffic overlap: a power mean. */
+#define ENCODER_STEP_S 0.125e-3
+#define ENCODER_LAYER_S 29e-6
+#define ENCODER_SHARE_8 1.17
+#define ENCODER_SHARE_16 1.07
+#define ENCODER_ATTENTION 0.48
+#define ENCODER_ELEMENTS 8.0
+#define ENCODER_OVERLAP 1.46
+
+double compute_encoder_s(const struct llm *llm, enum precision precision,
+                         const struct gpu_type *gpu, double sequences,
+                         double tokens)
+{
+    assert(llm && gpu && sequences > 0.0 && tokens > 0.0);
+    bool small = precision == PRECISION_INT8;
+    double int8 = gpu->flops_sustained[PRECISION_INT8];
+    double half = int8 > 0.0 ? int8 / 2.0
+                             : compute_sustained_flops(gpu, PRECISION_FP16);
+    double rate = small && int8 > 0.0 ? int8 * ENCODER_SHARE_8
+                                      : half * ENCODER_SHARE_16;
+    double rows = sequences * tokens;
+    double h = llm->hidden;
+    double weights = (llm->params - h * llm->vocab) / llm->layers;
+    double bytes = small ? 1.0 : 2.0;
+    double work_s = 2.0 * rows * weights / rate +
+                    4.0 * rows * tokens * h / (half * ENCODER_ATTENTION);
+    double traffic_s = (weights + ENCODER_ELEMENTS * h * rows) * bytes /
+                       gpu->memory_bps_sustained;
+    double busy_s = pow(pow(work_s, ENCODER_OVERLAP) +
+                        pow(traffic_s, ENCODER_OVERLAP),
+                        1.0 / ENCODER_OVERLAP);
+
+    return ENCODER_STEP_S + llm->layers * (ENCODER_LAYER_S + busy_s);
+}
+
 double compute_cpu_forward_s(const struct llm *llm, enum precision precision,
                              const struct cpu_type *cpu, double cores,
                              double tokens)

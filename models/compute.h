@@ -30,6 +30,11 @@ double compute_peak_flops(const struct gpu_type *gpu,
 double compute_size_efficiency(double width, double rows);
 double compute_roofline_s(double flops, double flops_rate, double bytes,
                           double bps);
+/* Latency of an encoder (BERT) in an engine of fused kernels, every token
+ * attending all of its sequence; INT8 is computed in INT8. */
+double compute_encoder_s(const struct llm *llm, enum precision precision,
+                         const struct gpu_type *gpu, double sequences,
+                         double tokens);
 /* Forward pass of a small model on cores of one CPU type. */
 double compute_cpu_forward_s(const struct llm *llm, enum precision precision,
                              const struct cpu_type *cpu, double cores,

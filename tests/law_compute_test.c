@@ -136,9 +136,46 @@ static void busy_dgx_h100_draws_what_was_measured(void **state)
     assert_true(power_pue_default() > 1.0);
 }
 
+static const struct {
+    const char *gpu;
+    enum precision precision;
+    double batch, tokens, ms;
+} encoder_row[] = {
+    { "a100-40", PRECISION_FP16, 8, 128, 4.51 },
+    { "a100-40", PRECISION_INT8, 1, 384, 2.81 },
+    { "a100-40", PRECISION_INT8, 128, 384, 89.01 },
+    { "a30", PRECISION_FP16, 16, 128, 15.08 },
+    { "a30", PRECISION_FP16, 12, 384, 34.58 },
+    { "t4", PRECISION_FP16, 4, 128, 15.47 },
+    { "t4", PRECISION_FP16, 128, 128, 482.84 },
+    { "t4", PRECISION_FP16, 24, 384, 280.74 },
+};
+#define ENCODER_ROWS (sizeof encoder_row / sizeof encoder_row[0])
+
+/* TensorRT demoBERT 007c3470, BERT-Large, of which no row chose a constant. */
+static void encoders_match_tensorrt_on_bert_large(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    const struct llm *bert = catalogue_llm(aids.catalogue, "bert-large");
+    double sum = 0.0;
+
+    (void)state;
+    for (size_t i = 0; i < ENCODER_ROWS; i++) {
+        const struct gpu_type *gpu = catalogue_gpu(aids.catalogue,
+                                                   encoder_row[i].gpu);
+        double s = compute_encoder_s(bert, encoder_row[i].precision, gpu,
+                                     encoder_row[i].batch,
+                                     encoder_row[i].tokens);
+        sum += law_error(1e3 * s, encoder_row[i].ms);
+    }
+    assert_true(sum / ENCODER_ROWS < 0.08);
+    law_aids_free(&aids);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(encoders_match_tensorrt_on_bert_large),
         cmocka_unit_test(forward_work_agrees_with_megatrons_formula),
         cmocka_unit_test(mixtures_work_with_their_active_parameters_only),
         cmocka_unit_test(missing_formats_fall_back_to_what_the_gpu_has),
