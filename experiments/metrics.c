@@ -45,6 +45,7 @@ struct metrics {
     struct lease_book *lease;
     uint32_t lease_room;
     int64_t from_ns, end_ns;
+    int64_t last_fact_ns;
     struct gauge allocated, loading, waiting, working;
     struct gauge queued, empty, memory;
     struct energy *energy;
@@ -378,6 +379,7 @@ static void hear(void *self, const struct fact *fact)
 {
     struct metrics *m = self;
 
+    m->last_fact_ns = fact->time_ns;
     if (fact->kind == FACT_JOB_SUBMIT)
         job_submitted(m, fact);
     else if (fact->kind == FACT_JOB_END)
@@ -387,9 +389,16 @@ static void hear(void *self, const struct fact *fact)
     count_idle(m, fact->time_ns);
 }
 
-void metrics_stop(struct metrics *m)
+/* A run until it is drained ends with its last fact: a sample of the timeline
+ * may come later, and must not cost anything. */
+int64_t metrics_stop(struct metrics *m)
 {
-    m->end_ns = loop_now_ns(m->parts.loop);
+    bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS;
+
+    m->end_ns = drained ? m->last_fact_ns : loop_now_ns(m->parts.loop);
+    if (m->end_ns < m->from_ns)
+        m->end_ns = m->from_ns;
+    return m->end_ns;
 }
 
 /* Rent or write-off of every group, and the electricity that a price does not

@@ -31,8 +31,8 @@ struct metrics *metrics_new(const struct metrics_parts *parts);
 void metrics_watch(struct metrics *metrics, struct cs_host *host);
 /* From here on things count: the end of the warm-up. */
 void metrics_begin(struct metrics *metrics);
-/* At the end of the run, before the host is closed. */
-void metrics_stop(struct metrics *metrics);
+/* At the end of the run, before the host is closed; when it was. */
+int64_t metrics_stop(struct metrics *metrics);
 void metrics_result(struct metrics *metrics, struct trial_result *result);
 
 #endif

@@ -229,7 +229,7 @@ bool timeline_fits(const struct timeline *t, struct err *err)
                          "out.");
 }
 
-void timeline_close(struct timeline *t)
+void timeline_close(struct timeline *t, int64_t end_ns)
 {
     int64_t now = loop_now_ns(t->parts.loop);
 
@@ -237,6 +237,8 @@ void timeline_close(struct timeline *t)
         close_interval(t, now);
     for (uint32_t i = 0; i < t->count; i++) {
         int64_t end = i + 1 < t->count ? t->interval_ns[i + 1] : now;
+        if (end > end_ns)       /* nothing happened in the rest of it */
+            end = end_ns;
         for (uint32_t p = 0; p < t->pools && end > t->interval_ns[i]; p++)
             row(t, i, p, end);
     }

@@ -15,7 +15,7 @@ void timeline_watch(struct timeline *timeline, struct cs_host *host);
 /* false: the user's step gives more intervals than a table should have, and
  * the run was stopped for it. */
 bool timeline_fits(const struct timeline *timeline, struct err *err);
-/* Writes the rows. */
-void timeline_close(struct timeline *timeline);
+/* Writes the rows of a run that ended then. */
+void timeline_close(struct timeline *timeline, int64_t end_ns);
 
 #endif

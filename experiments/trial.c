@@ -208,7 +208,6 @@ static bool run(struct trial *trial, struct trial_result *result)
     enum loop_end end = loop_run(trial->loop);
     result->event_count = loop_event_count(trial->loop);
     result->digest = loop_digest(trial->loop);
-    result->end_ns = loop_now_ns(trial->loop);
     result->interrupted = trial->interrupted;
     result->clairvoyant =
         (spec->policy->policy->flags & CS_CLAIRVOYANT) != 0;
@@ -230,9 +229,9 @@ static bool run(struct trial *trial, struct trial_result *result)
 static bool finish(struct trial *trial, struct trial_result *result,
                    bool ran)
 {
-    metrics_stop(trial->metrics);
+    result->end_ns = metrics_stop(trial->metrics);
     if (trial->timeline)
-        timeline_close(trial->timeline);
+        timeline_close(trial->timeline, result->end_ns);
     host_close(trial->host);
     metrics_result(trial->metrics, result);
     for (uint32_t j = 0; j < host_job_count(trial->host); j++)

@@ -370,6 +370,30 @@ static void rounds_decide_only_at_their_boundaries(void **state)
     world_close(&world);
 }
 
+static void a_timeline_changes_no_result(void **state)
+{
+    struct world_job job[2] = { { 0, 100, 8, 0, 0 }, { 10, 60, 8, 0, 0 } };
+    struct trial_tables tables = { .timeline_step_ns = 3600000000000 };
+    struct trial_result plain, sampled;
+    struct world world = { 0 };
+    size_t bytes;
+
+    (void)state;
+    assert_true(world_trace(&world, 1, 8, job, 2, "[fcfs]"));
+    assert_true(world_run(&world, 0, NULL, NULL, &plain));
+    struct trial_spec spec = study_trial_spec(world.study, 0);
+    tables.timeline = table_new(csv_timeline.columns, csv_timeline.count);
+    assert_true(trial_run(&spec, &tables, &sampled, &world.err));
+    assert_memory_equal(plain.value, sampled.value, sizeof plain.value);
+    assert_int_equal(sampled.end_ns, 160 * CLOCK_NS_PER_S);
+    assert_true(sampled.value[METRIC_GPU_ALLOCATED] == 1);
+    /* One interval, cut where the run ended: all GPUs were held in it. */
+    assert_non_null(strstr(table_bytes(tables.timeline, &bytes),
+                           ",0,0,n,8,8,8,"));
+    table_free(tables.timeline);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +412,7 @@ int main(void)
         cmocka_unit_test(the_policy_is_asked_once_an_instant_after_all_news),
         cmocka_unit_test(preemption_costs_what_its_key_says),
         cmocka_unit_test(rounds_decide_only_at_their_boundaries),
+        cmocka_unit_test(a_timeline_changes_no_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
