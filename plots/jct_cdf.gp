@@ -20,6 +20,7 @@ plot for [p = 1:policies] NaN with lines linewidth 2.2 dashtype dash[nth(p)] \
          linecolor rgb colour[nth(p)] title policy[p]
 eval panels
 set logscale x
+if (jct_high <= jct_low) { jct_low = jct_low / 2; jct_high = jct_high * 2 }
 set xrange [jct_low / time_unit : jct_high / time_unit]
 set yrange [0:100]
 set grid xtics ytics

@@ -53,7 +53,7 @@ do for [t = 1:shown] {
              ($2 - 0.36):($2 + 0.36) \
              with boxxyerror fillstyle pattern fill[c] border rgb 'white' \
              linecolor rgb tint[c] notitle, \
-         for [c = 1:6] data using \
+         for [c = 1:(policies * points > 1 ? 6 : 0)] data using \
              ($1 == t && column(c + 2) >= 0.04 * columns ? \
              100 * (before(c) + column(c + 2) / 2) : NaN):2:\
              (sprintf('%.0f', 100 * column(c + 2))) \
