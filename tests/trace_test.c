@@ -586,14 +586,18 @@ static void tiresias_and_philly_files_are_read_unchanged(void **state)
     (void)state;
     aid_open_generic(&aid, 128);
     path = aid_shared(&aid, "traces/tiresias/60_job.csv");
-    if (path == NULL)
+    if (path == NULL) {
+        aid_close(&aid);
         skip();
+    }
     spec = good(&aid, path, "columns: {job: job_id, submit: submit_time, "
                             "duration: duration, gpus: num_gpu}");
     assert_int_equal(workload_counts(spec).jobs, 60);
     path = aid_shared(&aid, "traces/philly/philly_2017-10.csv.gz");
-    if (path == NULL)
+    if (path == NULL) {
+        aid_close(&aid);
         skip();
+    }
     spec = good(&aid, path,
                 "columns: {submit: timestamp, duration: duration, gpus: "
                 "num_gpus, tenant: cluster}, unsorted: sort, skip: "
