@@ -292,7 +292,7 @@ static const char *const bad[][2] = {
     {"missing_key", "sequence"},
     {"mix_is_no_list", "mix must be a list"},
     {"negative_share", "share"},
-    {"pp_above_layers", "pp of role train of sft must be at most the 32"},
+    {"pp_above_layers", "pp (times vp) of role train of sft must be at most"},
     {"precision_of_no_gpu", "found fp8"},
     {"rate_without_unit", "rate"},
     {"reward_without_cost", "core_time is missing"},

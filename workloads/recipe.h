@@ -52,7 +52,9 @@ struct recipe_keys {
     double share;
     int64_t priority;
     const struct conf_node *limit, *deadline, *steps;
-    int method, recompute, precision;
+    int method, recompute, precision, stack;
+    int64_t vp, cp;
+    bool sequence_parallel;
     int64_t zero, tp, pp, lora_rank;
     double micro_batch, batch, sequence;
     int64_t checkpoint_every, epochs;
@@ -140,6 +142,15 @@ extern const char *const recipe_names[];    /* ends with NULL */
         recompute_choices, "activations computed again, not kept"), \
     KEY("tp", CONF_INT, tp, 1, 64, "1", NULL, "tensor-parallel GPUs"), \
     KEY("pp", CONF_INT, pp, 1, 512, "1", NULL, "pipeline stages"), \
+    KEY("vp", CONF_INT, vp, 1, 64, "1", NULL, \
+        "interleaved chunks of layers of one pipeline stage"), \
+    KEY("cp", CONF_INT, cp, 1, 64, "1", NULL, \
+        "context-parallel GPUs, which divide a sequence"), \
+    KEY("sequence_parallel", CONF_BOOL, sequence_parallel, 0, 0, "false", \
+        NULL, "norms and residuals divided by tp too"), \
+    KEY("stack", CONF_CHOICE, stack, 0, 0, "eager", train_stack_choices, \
+        "software of the steps: PyTorch layer by layer, Megatron-LM to " \
+        "2022, or fused kernels (Transformer Engine)"), \
     KEY("micro_batch", CONF_REAL, micro_batch, 1, 4096, "1", NULL, \
         "sequences per replica at a time"), \
     KEY("steps", CONF_NODE, steps, 0, 0, NULL, NULL, \

@@ -257,6 +257,10 @@ struct train_shape draft_train_shape(const struct draft *draft,
         .micro_batch = keys->micro_batch,
         .tp = (uint32_t)keys->tp,
         .pp = (uint32_t)keys->pp,
+        .vp = (uint32_t)keys->vp,
+        .cp = (uint32_t)keys->cp,
+        .sequence_parallel = keys->sequence_parallel,
+        .stack = (enum train_stack)keys->stack,
     };
 
     if (shape.method != TRAIN_FULL)
@@ -313,7 +317,7 @@ static bool role_counts(const struct draft *draft,
         return true;
     return err_set(draft->world->err, ERR_RANGE, pos,
                    "gpus, min and max of role %s of %s must be multiples of "
-                   "%u (tp times pp), found %u, %u and %u", role->name,
+                   "%u (tp times pp times cp), found %u, %u and %u", role->name,
                    draft->form->name, multiple, role->gpus, role->gpus_min,
                    role->gpus_max);
 }
@@ -333,8 +337,8 @@ static bool layout_adds_up(const struct draft *draft,
                        llm->name, tp);
     if (pp > llm->layers)
         return err_set(draft->world->err, ERR_RANGE, pos,
-                       "pp of role %s of %s must be at most the %u layers of "
-                       "%s, found %u", role->name, draft->form->name,
+                       "pp (times vp) of role %s of %s must be at most the %u "
+                       "layers of %s, found %u", role->name, draft->form->name,
                        llm->layers, llm->name, pp);
     return true;
 }
@@ -344,7 +348,8 @@ static bool batch_adds_up(const struct draft *draft,
                           const struct train_shape *shape,
                           const struct role_spec *role)
 {
-    double replicas = (double)role->gpus / (shape->tp * shape->pp);
+    double replicas = (double)role->gpus /
+                      (shape->tp * shape->pp * shape->cp);
     double batch = draft->keys.batch;
 
     if (batch <= 0.0 || shape->micro_batch * replicas <= batch)
@@ -412,8 +417,10 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     const struct gpu_type *best;
 
     if (!role_fill(draft, conf, &role_train_schema, start, &keys) ||
-        !layout_adds_up(draft, conf, longest->tp, longest->pp, role) ||
-        !role_counts(draft, conf, &keys, longest->tp * longest->pp, role))
+        !layout_adds_up(draft, conf, longest->tp,
+                        longest->pp * longest->vp, role) ||
+        !role_counts(draft, conf, &keys,
+                     longest->tp * longest->pp * longest->cp, role))
         return false;
     need = memory_train(longest, role->gpus_min);
     wished = memory_train(longest, role->gpus);
