@@ -389,11 +389,12 @@ static void hear(void *self, const struct fact *fact)
     count_idle(m, fact->time_ns);
 }
 
-/* A run until it is drained ends with its last fact: a sample of the timeline
- * may come later, and must not cost anything. */
+/* A run that is drained ended with its last fact: a sample of the timeline may
+ * come later, and must not cost anything. */
 int64_t metrics_stop(struct metrics *m)
 {
-    bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS;
+    bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS &&
+                   host_running(m->host) == 0 && host_pending(m->host) == 0;
 
     m->end_ns = drained ? m->last_fact_ns : loop_now_ns(m->parts.loop);
     if (m->end_ns < m->from_ns)

@@ -46,7 +46,8 @@ do for [panel = 1:2] {
              using (place($1, p)):($2 == p ? column(mean) : NaN):(slot * 0.86) \
              with boxes fillstyle pattern hatch[nth(p)] linecolor rgb colour[nth(p)] \
              notitle, \
-         for [k = 1:labels] data using (few ? place($1, $2) : NaN):(column(mean + 2) > 0 ? column(mean + 2) \
+         for [k = 1:labels] data \
+             using (few ? place($1, $2) : NaN):(column(mean + 2) > 0 ? column(mean + 2) \
              : column(mean)):(sprintf(column(mean) < 100 ? '%.3g' : '%.0f', column(mean))) \
              with labels offset 0, 0.7 font small textcolor rgb ink notitle, \
          data using (place($1, $2)):(column(mean + 1)):(0):(column(mean + 2) - column(mean + 1)) \
