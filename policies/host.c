@@ -3,7 +3,8 @@
  * host.c - the scheduler around a policy: arrivals, decisions, the end.
  *
  * Invariant: decide is called at most once for the news of an instant, after
- * all of it; when rounds are asked for, only at their boundaries.
+ * all of it; when rounds are asked for, only at their boundaries, and no
+ * oftener than `resolve_at_most_every`.
  */
 #include "policies/host.h"
 
@@ -25,6 +26,9 @@ static int64_t decision_time(const struct cs_host *host, int64_t at)
 
     if (round <= 0)
         return at;
+    if (host->decided_ns >= 0 &&
+        at < host->decided_ns + host->rules->resolve_ns)
+        at = host->decided_ns + host->rules->resolve_ns;
     return (at + round - 1) / round * round;
 }
 
@@ -123,6 +127,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     host->news_count = 0;
     if (host->policy->before && host->policy->flags & CS_ORDER_MOVES)
         host_order_sort(host);
+    host->decided_ns = host_now(host);
     host->counts.decide++;
     host_tell(host, FACT_DECIDE, 0, 0, host->orders);
     if (host->policy->decide)
@@ -164,6 +169,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->spec = spec;
     host->hooks = (struct host_hooks) { .wake = wake,
                                         .lease_ready = lease_ready };
+    host->decided_ns = -1;
     host->cluster = cluster_new(arena, spec);
     host->plans = phase_cache_new(arena);
     host->scratch = arena_alloc(arena, (size_t)spec->node_count *

@@ -163,6 +163,32 @@ int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
     return host_left_ns(host, host_job_slot(host, job.i), true);
 }
 
+uint32_t cs_job_gpus(const struct cs_host *host, struct job_id id)
+{
+    const struct job_request *request = cs_request(host, id);
+    uint32_t gpus = 0;
+
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        gpus += job_role_gpus(request, r);
+    return gpus;
+}
+
+double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    double gpu_s = job->pub.gpu_seconds;
+
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
+        if (job->lease[r] == ID_NONE)
+            continue;
+        const struct cs_lease *lease = &host->lease[job->lease[r]].pub;
+        gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
+                 lease->gpus;
+    }
+    return gpu_s;
+}
+
 static bool ask_live(const struct cs_host *host, struct ask_id ask)
 {
     return ask.i < host->ask_count && host->ask[ask.i].live;

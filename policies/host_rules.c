@@ -54,7 +54,8 @@ static const struct conf_field rules_field[] = {
       CONF_ABSENT, NULL,
       "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}" },
     { "rounds", CONF_NODE, offsetof(struct keys, rounds), 0, 0, CONF_ABSENT,
-      NULL, "{length: 360s}: decisions only at its multiples" },
+      NULL, "{length: 360s, resolve_at_most_every: 1920s}: decisions only at "
+      "multiples of the length, and so far apart at least" },
     { "weights", CONF_NODE, offsetof(struct keys, weights), 0, 0, CONF_ABSENT,
       NULL, "of a learned policy: a file, or a map of numbers" },
 };
@@ -250,26 +251,44 @@ static const char *semantics(struct arena *arena,
     }
     if (rules->round_ns > 0) {
         clock_format_s(rules->round_ns, time, sizeof time);
-        snprintf(text + n, SEMANTICS_BYTES - n, " rounds.length=%ss", time);
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
+                              " rounds.length=%ss", time);
+    }
+    if (rules->resolve_ns > 0) {
+        clock_format_s(rules->resolve_ns, time, sizeof time);
+        snprintf(text + n, SEMANTICS_BYTES - n,
+                 " rounds.resolve_at_most_every=%ss", time);
     }
     return text;
+}
+
+static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
+                        struct err *err)
+{
+    bool is_map = conf_kind(map) == CONF_MAP;
+    const struct conf_node *length = is_map ? conf_get(map, "length") : NULL;
+    const struct conf_node *resolve =
+        is_map ? conf_get(map, "resolve_at_most_every") : NULL;
+
+    if (!length || conf_count(map) != (resolve ? 2 : 1))
+        return err_set(err, ERR_SCHEMA, conf_pos(map),
+                       "expected a map with the key length and, if need be, "
+                       "resolve_at_most_every");
+    return read_time(length, "length", &rules->round_ns, err) &&
+           (!resolve || read_time(resolve, "resolve_at_most_every",
+                                  &rules->resolve_ns, err));
 }
 
 static bool read_rules(const struct keys *keys, struct host_rules *rules,
                        struct err *err)
 {
-    const struct conf_node *length;
-
     rules->blocking = (enum host_blocking)keys->blocking;
     rules->placement = (enum fit_rule)keys->placement;
     rules->estimate = (enum host_estimate)keys->estimate;
     rules->noise_cv = keys->noise;
     if (keys->preemption && !read_preemption(keys->preemption, rules, err))
         return false;
-    if (!keys->rounds)
-        return true;
-    length = only_key(keys->rounds, "length", err);
-    return length && read_time(length, "length", &rules->round_ns, err);
+    return !keys->rounds || read_rounds(keys->rounds, rules, err);
 }
 
 static const struct cs_policy *find_policy(const struct conf_node *conf,

@@ -4,7 +4,8 @@
  *
  * Files by floor, none calling upward: host_state (slots, lists, pools),
  * host_time (estimates, forecasts), host_lease (take, load, drop), host_run
- * (phases), host_api (what a policy may call), host (arrivals, decisions).
+ * (phases), host_api (what a policy may call), host_deal (a tool over that),
+ * host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -75,6 +76,12 @@ struct host_news {
     uint32_t id;
 };
 
+struct host_deal {              /* a job that has not ended, in host_deal.c */
+    uint32_t job, gpus;
+    double key;
+    bool take;
+};
+
 struct host_hooks {
     void (*wake)(struct cs_host *host);
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
@@ -106,6 +113,8 @@ struct cs_host {
     uint32_t *order, orders, order_room;        /* asks that wait */
     uint32_t *held, helds, held_room;           /* leases, oldest first */
     uint32_t *running, runnings, running_room;  /* jobs with leases */
+    struct host_deal *deal;         /* in the order of the last deal */
+    uint32_t deals, deal_room, deal_seen;
     struct host_news *news;
     uint32_t news_count, news_room;
 
@@ -114,6 +123,7 @@ struct cs_host {
     struct flow_use *uses;
     struct share *share_spare[HOST_SHARE_CLASSES];
     struct loop_handle decide_event;
+    int64_t decided_ns;             /* last decision; -1: none yet */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint64_t random_state;

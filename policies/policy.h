@@ -33,7 +33,7 @@
 #include "models/placement.h"
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 0u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 1u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -236,5 +236,22 @@ double cs_random(struct cs_host *host);         /* [0, 1), stream "policy" */
 void cs_note(struct cs_host *host, const char *text);
 /* The weights that `weights:` names: `count` numbers by key; 0 if absent. */
 double cs_weight(const struct cs_host *host, const char *key);
+
+/* Since 1.1.  GPUs of all roles of a job, as its owner asked. */
+uint32_t cs_job_gpus(const struct cs_host *host, struct job_id job);
+/* GPU-seconds that a job has held so far, loading included; of one that has
+ * ended, all that it held. */
+double cs_attained_gpu_s(const struct cs_host *host, struct job_id job);
+/* Deals all GPUs anew: every job that has not ended, in order of key (lowest
+ * first; ties keep their order of the last deal, new jobs come last), takes
+ * what it asked for if so many are left, counted over the cluster.  Those that
+ * run and were left out are stopped, then those that wait and were not are
+ * started.  For policies that preempt and lease to whole jobs. */
+typedef double cs_key_fn(const void *self, const struct cs_host *host,
+                         struct job_id job);
+void cs_deal(struct cs_host *host, cs_key_fn *key);
+/* The jobs of the last deal, in its order. */
+uint32_t cs_dealt_count(const struct cs_host *host);
+struct job_id cs_dealt(const struct cs_host *host, uint32_t i);
 
 #endif

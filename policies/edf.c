@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * edf.c - earliest deadline first; jobs without one go last, as they came.
+ *
+ * After Liu and Layland (JACM 1973), who show it to be optimal for one machine
+ * with preemption.  Here nothing is preempted and gangs need room, so it is only
+ * an order.  Under overload it spends GPUs on jobs that are late anyway.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy edf_policy;
+
+static bool edf_before(const void *self, const struct cs_host *host,
+                       struct ask_id a, struct ask_id b)
+{
+    (void)self;
+    return cs_request(host, cs_ask(host, a)->job)->deadline_ns <
+           cs_request(host, cs_ask(host, b)->job)->deadline_ns;
+}
+
+const struct cs_policy edf_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "edf",
+    .summary = "earliest deadline first; jobs without one last",
+    .before = edf_before,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_deal.c - a tool for policies that preempt: all GPUs dealt anew.
+ *
+ * The list of unfinished jobs persists from deal to deal and is sorted stably,
+ * so that jobs of equal keys keep the order they had; that is what Tiresias's
+ * simulator does (Gu et al., NSDI 2019), and it is seen in the results.
+ */
+#include <assert.h>
+
+#include "policies/host_state.h"
+#include "sim/arena.h"
+
+/* Jobs that ended leave, jobs that came are put at the end. */
+static void refresh(struct cs_host *host)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < host->deals; i++)
+        if (host_job_slot(host, host->deal[i].job)->pub.end_ns ==
+            CLOCK_NEVER_NS)
+            host->deal[kept++] = host->deal[i];
+    host->deals = kept;
+    for (; host->deal_seen < host->job_count; host->deal_seen++) {
+        struct job_id job = { host->deal_seen };
+        if (host->deals == host->deal_room) {
+            uint32_t room = host->deal_room ? 2 * host->deal_room : 256;
+            host->deal = arena_grow(host->parts.arena, host->deal,
+                                    host->deal_room, room,
+                                    sizeof *host->deal);
+            host->deal_room = room;
+        }
+        if (host_job_slot(host, job.i)->pub.end_ns == CLOCK_NEVER_NS)
+            host->deal[host->deals++] = (struct host_deal) {
+                .job = job.i, .gpus = cs_job_gpus(host, job),
+            };
+    }
+}
+
+/* Insertion sort: stable, and the list is nearly in order already. */
+static void sort(struct cs_host *host, cs_key_fn *key)
+{
+    for (uint32_t i = 0; i < host->deals; i++) {
+        struct job_id job = { host->deal[i].job };
+        host->deal[i].key = key(host->self, host, job);
+    }
+    for (uint32_t i = 1; i < host->deals; i++) {
+        struct host_deal entry = host->deal[i];
+        uint32_t j = i;
+        while (j > 0 && entry.key < host->deal[j - 1].key) {
+            host->deal[j] = host->deal[j - 1];
+            j--;
+        }
+        host->deal[j] = entry;
+    }
+}
+
+void cs_deal(struct cs_host *host, cs_key_fn *key)
+{
+    uint32_t room = cs_total_gpus(host, 0);
+
+    assert(!host_per_phase(host));
+    refresh(host);
+    sort(host, key);
+    for (uint32_t i = 0; i < host->deals; i++) {
+        struct host_deal *entry = &host->deal[i];
+        entry->take = entry->gpus <= room;
+        if (entry->take)
+            room -= entry->gpus;
+    }
+    for (uint32_t i = 0; i < host->deals; i++) {
+        struct job_id job = { host->deal[i].job };
+        if (!host->deal[i].take &&
+            cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE)
+            cs_stop(host, job);
+    }
+    for (uint32_t i = 0; i < host->deals; i++) {
+        struct job_id job = { host->deal[i].job };
+        struct ask_id ask = cs_job_ask(host, job, CS_ALL_ROLES);
+        if (host->deal[i].take && ask.i != ID_NONE)
+            cs_start(host, ask);
+    }
+}
+
+uint32_t cs_dealt_count(const struct cs_host *host)
+{
+    return host->deals;
+}
+
+struct job_id cs_dealt(const struct cs_host *host, uint32_t i)
+{
+    struct job_id job = { i < host->deals ? host->deal[i].job : ID_NONE };
+    return job;
+}

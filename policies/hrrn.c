@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * hrrn.c - highest response ratio next: (wait + estimate) / estimate.
+ *
+ * After Brinch Hansen (1971).  Short jobs go first, but every job's ratio grows
+ * with its wait, so none starves.  Blind to how many GPUs a job holds up.
+ * Ratios are compared as wait / estimate, which is one less.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy hrrn_policy;
+
+static double hrrn_ratio(const struct cs_host *host, struct ask_id id)
+{
+    const struct cs_ask *ask = cs_ask(host, id);
+    int64_t wait_ns = cs_now_ns(host) - ask->submit_ns;
+    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+
+    return (double)wait_ns / (double)run_ns;
+}
+
+static bool hrrn_before(const void *self, const struct cs_host *host,
+                        struct ask_id a, struct ask_id b)
+{
+    (void)self;
+    return hrrn_ratio(host, a) > hrrn_ratio(host, b);
+}
+
+const struct cs_policy hrrn_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "hrrn",
+    .summary = "highest response ratio first",
+    .flags = CS_ORDER_MOVES,
+    .before = hrrn_before,
+};

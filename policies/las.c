@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * las.c - least attained service first, in GPU-seconds (2D-LAS), preempting.
+ *
+ * Nuyens and Wierman (2008) survey the one-machine case, Tiresias (Gu et al.,
+ * NSDI 2019) counts time x GPUs.  Whoever has had least goes first; nobody's
+ * length need be known.  Jobs that have had the same share: every quantum, while
+ * somebody waits, all are dealt GPUs anew.  A short quantum is a fair share and
+ * many preemptions; jobs of like length all end late (dlas is the remedy).
+ * Quanta end at multiples of their length, whenever a job came.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy las_policy;
+
+struct las {
+    int64_t quantum_ns;
+};
+
+static const struct cs_param las_param[] = {
+    { .key = "quantum", .type = CS_PARAM_TIME,
+      .offset = offsetof(struct las, quantum_ns),
+      .min = 0.001, .max = 1e9, .fallback = "600s",
+      .help = "time between two deals while a job waits" },
+};
+
+static double las_key(const void *self, const struct cs_host *host,
+                      struct job_id job)
+{
+    (void)self;
+    return cs_attained_gpu_s(host, job);
+}
+
+static void las_decide(void *self, struct cs_host *host)
+{
+    const struct las *las = self;
+
+    cs_deal(host, las_key);
+    if (cs_pending_count(host) > 0)
+        cs_wake_at(host, (cs_now_ns(host) / las->quantum_ns + 1) *
+                             las->quantum_ns);
+}
+
+const struct cs_policy las_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "las",
+    .summary = "least attained GPU-time first, preempting",
+    .flags = CS_PREEMPTS,
+    .self_bytes = sizeof(struct las),
+    .param = las_param,
+    .param_count = sizeof las_param / sizeof las_param[0],
+    .decide = las_decide,
+};

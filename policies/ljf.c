@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ljf.c - longest job first, by the estimate that the experiment allows.
+ *
+ * Graham (1969): starting the longest first keeps the makespan of jobs that all
+ * wait at the beginning within 4/3 of the best, on equal machines and one
+ * machine each.  The mean wait is as bad as can be: the short wait for the long.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy ljf_policy;
+
+static bool ljf_before(const void *self, const struct cs_host *host,
+                       struct ask_id a, struct ask_id b)
+{
+    (void)self;
+    return cs_ask(host, a)->estimate_ns > cs_ask(host, b)->estimate_ns;
+}
+
+const struct cs_policy ljf_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "ljf",
+    .summary = "longest estimate first",
+    .before = ljf_before,
+};

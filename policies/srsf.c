@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * srsf.c - shortest remaining service first: time left x GPUs, preempting.
+ *
+ * As srtf, but a job counts by the GPU-time that is left of it, so that a wide
+ * job has to be that much shorter: the clairvoyant yardstick of Tiresias (Gu et
+ * al., NSDI 2019).  Wide jobs can starve; it needs estimates.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy srsf_policy;
+
+static double srsf_key(const void *self, const struct cs_host *host,
+                       struct job_id job)
+{
+    (void)self;
+    return (double)cs_left_ns(host, job) * cs_job_gpus(host, job);
+}
+
+static void srsf_decide(void *self, struct cs_host *host)
+{
+    (void)self;
+    cs_deal(host, srsf_key);
+}
+
+const struct cs_policy srsf_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "srsf",
+    .summary = "shortest remaining service (time x GPUs) first, preempting",
+    .flags = CS_PREEMPTS,
+    .decide = srsf_decide,
+};
