@@ -26,7 +26,7 @@ static int64_t decision_time(const struct cs_host *host, int64_t at)
 
     if (round <= 0)
         return at;
-    if (host->decided_ns >= 0 &&
+    if (host->decided_ns > 0 &&
         at < host->decided_ns + host->rules->resolve_ns)
         at = host->decided_ns + host->rules->resolve_ns;
     return (at + round - 1) / round * round;
@@ -169,7 +169,6 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->spec = spec;
     host->hooks = (struct host_hooks) { .wake = wake,
                                         .lease_ready = lease_ready };
-    host->decided_ns = -1;
     host->cluster = cluster_new(arena, spec);
     host->plans = phase_cache_new(arena);
     host->scratch = arena_alloc(arena, (size_t)spec->node_count *

@@ -44,7 +44,8 @@ struct host_rules {
     enum host_estimate estimate;
     double noise_cv;            /* HOST_NOISY: lognormal factor */
     int64_t round_ns;           /* decisions only at its multiples; 0: events */
-    int64_t resolve_ns;         /* ... and so far apart at least */
+    int64_t resolve_ns;         /* ... and so far apart at least, once one was
+                                   made after time 0 */
     struct host_cost_step cost[HOST_COST_STEPS_MAX];
     uint32_t cost_count;
 };

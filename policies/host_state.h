@@ -123,7 +123,8 @@ struct cs_host {
     struct flow_use *uses;
     struct share *share_spare[HOST_SHARE_CLASSES];
     struct loop_handle decide_event;
-    int64_t decided_ns;             /* last decision; -1: none yet */
+    int64_t decided_ns;             /* last decision; at time 0 there was
+                                       none, as in Gavel's simulator */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint64_t random_state;

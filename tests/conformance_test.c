@@ -97,6 +97,13 @@ static void c480_agrees_with_tiresias_helios_starburst_and_gavel(void **state)
         { "rounds", "jct_mean_s", "11448.690" },
         { "rounds", "makespan_s", "167927" },
         { "rounds", "jobs_done", "480" },
+        { "gavel", "jct_mean_s", "20705.190" },
+        { "gavel", "makespan_s", "189735" },
+        { "gavel", "jobs_done", "480" },
+        { "dlas-tiresias", "jct_mean_s", "6813.6875" },
+        { "dlas-tiresias", "makespan_s", "161828" },
+        { "dlas-tiresias", "preemptions", "161" },
+        { "dlas-corrected", "jct_mean_s", "6818.03" },
         { NULL, NULL, NULL }
     };
 
