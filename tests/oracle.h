@@ -12,8 +12,9 @@
 
 #include "tests/world.h"
 
-enum oracle_rule { ORACLE_FIFO, ORACLE_SKIP, ORACLE_SJF, ORACLE_SRTF,
-                   ORACLE_EASY };
+enum oracle_rule { ORACLE_FIFO, ORACLE_SKIP, ORACLE_SJF, ORACLE_EASY,
+                   ORACLE_SRTF, ORACLE_SRSF, ORACLE_FEWEST, ORACLE_LAS };
+#define ORACLE_QUANTUM_S 20             /* of ORACLE_LAS */
 
 struct oracle_job {
     int64_t left, start, end;           /* -1: not yet */
@@ -24,7 +25,7 @@ struct oracle {
     const struct world_job *job;
     struct oracle_job *state;
     uint32_t jobs, gpus, free;
-    uint32_t *list;                     /* SRTF's list, which persists */
+    uint32_t *list;                     /* of SRTF to LAS; it persists */
     uint32_t listed;
 };
 
@@ -104,12 +105,27 @@ static inline void oracle_pass(struct oracle *o, int64_t t,
     free(seen);
 }
 
-static inline void oracle_srtf(struct oracle *o, int64_t t)
+static inline int64_t oracle_key(const struct oracle *o, uint32_t i,
+                                 enum oracle_rule rule)
 {
+    int64_t left = o->state[i].left, gpus = o->job[i].gpus;
+    switch (rule) {
+    case ORACLE_SRSF: return left * gpus;
+    case ORACLE_FEWEST: return gpus;
+    case ORACLE_LAS: return (o->job[i].duration_s - left) * gpus;
+    default: return left;
+    }
+}
+
+/* True if somebody is left waiting. */
+static inline int oracle_deal(struct oracle *o, int64_t t,
+                              enum oracle_rule rule)
+{
+    int waits = 0;
     for (uint32_t a = 1; a < o->listed; a++)    /* stable */
         for (uint32_t b = a;
-             b > 0 && o->state[o->list[b]].left <
-                          o->state[o->list[b - 1]].left; b--) {
+             b > 0 && oracle_key(o, o->list[b], rule) <
+                          oracle_key(o, o->list[b - 1], rule); b--) {
             uint32_t keep = o->list[b];
             o->list[b] = o->list[b - 1];
             o->list[b - 1] = keep;
@@ -120,7 +136,35 @@ static inline void oracle_srtf(struct oracle *o, int64_t t)
         o->state[i].running = 0;
         if (o->job[i].gpus <= o->free)
             oracle_start(o, i, t);
+        else
+            waits = 1;
     }
+    return waits;
+}
+
+/* Conservative backfill with exact estimates needs no events: in order of
+ * submission each job is put into the first hole that is large enough. */
+static inline void oracle_conservative(uint32_t gpus,
+                                       const struct world_job *job,
+                                       uint32_t jobs,
+                                       struct oracle_job *state)
+{
+    int64_t end = 1;
+    for (uint32_t i = 0; i < jobs; i++)
+        end += job[i].duration_s;
+    end += job[jobs - 1].submit_s;
+    uint32_t *used = calloc((size_t)end, sizeof *used);
+    for (uint32_t i = 0; i < jobs; i++) {
+        int64_t start = job[i].submit_s;
+        for (int64_t t = start; t < start + job[i].duration_s; t++)
+            if (used[t] + job[i].gpus > gpus)
+                start = t + 1;
+        for (int64_t t = start; t < start + job[i].duration_s; t++)
+            used[t] += job[i].gpus;
+        state[i] = (struct oracle_job) { 0, start,
+                                         start + job[i].duration_s, 0 };
+    }
+    free(used);
 }
 
 /* Fills start and end of every job. */
@@ -131,6 +175,7 @@ static inline void oracle_run(enum oracle_rule rule, uint32_t gpus,
     struct oracle o = { job, state, jobs, gpus, gpus,
                         calloc(jobs, sizeof(uint32_t)), 0 };
     uint32_t done = 0;
+    int waits = 0;
     for (uint32_t i = 0; i < jobs; i++)
         state[i] = (struct oracle_job) { job[i].duration_s, -1, -1, 0 };
     for (int64_t t = 0; done < jobs; t++) {
@@ -154,8 +199,10 @@ static inline void oracle_run(enum oracle_rule rule, uint32_t gpus,
                 o.list[o.listed++] = i;
                 news = 1;
             }
-        if (news && rule == ORACLE_SRTF)
-            oracle_srtf(&o, t);
+        if (rule == ORACLE_LAS && waits && t % ORACLE_QUANTUM_S == 0) {
+            waits = oracle_deal(&o, t, rule);
+        } else if (news && rule >= ORACLE_SRTF)
+            waits |= oracle_deal(&o, t, rule);
         else if (news)
             oracle_pass(&o, t, rule);
     }
