@@ -133,6 +133,7 @@ const struct cs_policy fair_share_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "fair-share",
     .summary = "jobs of the tenant that used least GPU-time first",
+    .flags = CS_ASKS_BLOCKING,
     .self_bytes = sizeof(struct fair_share),
     .decide = fair_share_decide,
     .job_submitted = fair_share_job_submitted,
