@@ -3,16 +3,17 @@
  * dlas.c - discretized least attained service in GPU-time, three FIFO queues.
  *
  * Tiresias-L (Gu et al., NSDI 2019) as its simulator has it.  A job starts in
- * the first queue and moves to the end of the next when its GPU-time reaches the
- * queue's limit.  At every decision the queues are dealt GPUs in order, passing
- * over what does not fit; then, in each queue, those that wait move behind those
- * that run, so that a running job is not stopped by its equals.  No promotion:
- * long jobs can starve.
+ * the first queue and moves to the end of the next when its GPU-time reaches
+ * the queue's limit.  At every decision the queues are dealt GPUs in order,
+ * passing over what does not fit; then, in each queue, those that wait move
+ * behind those that run, so that a running job is not stopped by its equals.
+ * No promotion: long jobs can starve.
  *
  * When to look again: `corrected` at the instant a running job reaches its
- * limit; `tiresias` as that simulator computes it, floor((limit - seconds run) /
- * GPUs) seconds from now, where limit / GPUs - seconds run was meant, so that
- * jobs of several GPUs are looked at too early, and moved when next looked at.
+ * limit; `tiresias` as that simulator computes it, floor((limit - seconds run)
+ * / GPUs) seconds from now, where limit / GPUs - seconds run was meant, so
+ * that a job of several GPUs that has run before is looked at, and moved, too
+ * late.
  */
 #include <math.h>
 #include <string.h>

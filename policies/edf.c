@@ -3,8 +3,8 @@
  * edf.c - earliest deadline first; jobs without one go last, as they came.
  *
  * After Liu and Layland (JACM 1973), who show it to be optimal for one machine
- * with preemption.  Here nothing is preempted and gangs need room, so it is only
- * an order.  Under overload it spends GPUs on jobs that are late anyway.
+ * with preemption.  Here nothing is preempted and gangs need room, so it is
+ * only an order.  Under overload it spends GPUs on jobs that are late anyway.
  */
 #include "policies/policy.h"
 

@@ -2,9 +2,10 @@
 /*
  * fewest_gpus.c - fewest GPUs first, preempting.
  *
- * As srtf, but in order of the GPUs that a job asks for, as Tiresias's simulator
- * does it (Gu et al., NSDI 2019).  Needs no estimates and keeps many jobs going;
- * a wide job is stopped by every small one that comes, and starves under load.
+ * As srtf, but in order of the GPUs that a job asks for, as Tiresias's
+ * simulator does it (Gu et al., NSDI 2019).  Needs no estimates and keeps many
+ * jobs going; a wide job is stopped by every small one that comes, and starves
+ * under load.
  */
 #include "policies/policy.h"
 

@@ -4,10 +4,10 @@
  *
  * Nuyens and Wierman (2008) survey the one-machine case, Tiresias (Gu et al.,
  * NSDI 2019) counts time x GPUs.  Whoever has had least goes first; nobody's
- * length need be known.  Jobs that have had the same share: every quantum, while
- * somebody waits, all are dealt GPUs anew.  A short quantum is a fair share and
- * many preemptions; jobs of like length all end late (dlas is the remedy).
- * Quanta end at multiples of their length, whenever a job came.
+ * length need be known.  Jobs that have had the same share: every quantum,
+ * while somebody waits, all are dealt GPUs anew.  A short quantum is a fair
+ * share and many preemptions; jobs of like length all end late (dlas is the
+ * remedy). Quanta end at multiples of their length, whenever a job came.
  */
 #include "policies/policy.h"
 

@@ -2,9 +2,10 @@
 /*
  * ljf.c - longest job first, by the estimate that the experiment allows.
  *
- * Graham (1969): starting the longest first keeps the makespan of jobs that all
- * wait at the beginning within 4/3 of the best, on equal machines and one
- * machine each.  The mean wait is as bad as can be: the short wait for the long.
+ * Graham (1969): starting the longest first keeps the makespan of jobs that
+ * all wait at the beginning within 4/3 of the best, on equal machines and one
+ * machine each.  The mean wait is as bad as can be: the short wait for the
+ * long.
  */
 #include "policies/policy.h"
 

@@ -3,9 +3,9 @@
  * unicef.c - UNICEF: highest wait / (log2(GPUs) x estimate) first.
  *
  * Tang, Lan, Desai and Buettner (CLUSTER 2009), as Carastan-Santos and Camargo
- * (SC 2017) state it: fast turnaround for small jobs.  For one GPU the logarithm
- * is 0 and the score without bound, so jobs of one GPU (or none) go before all
- * others, by wait / estimate.  Wide jobs suffer.
+ * (SC 2017) state it: fast turnaround for small jobs.  For one GPU the
+ * logarithm is 0 and the score without bound, so jobs of one GPU (or none) go
+ * before all others, by wait / estimate.  Wide jobs suffer.
  */
 #include <math.h>
 
