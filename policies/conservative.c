@@ -7,13 +7,13 @@
  * time, less what runs (up to its estimate) and what is reserved.  A job that
  * comes is given the earliest place in it; a job that ends early makes the
  * plan looser, and then all reservations are moved forward in order of
- * arrival, none back.  So with estimates that are never too short nobody starts
- * later than he was promised on submission.  A job that outlives its estimate
- * breaks promises: all are made anew.  More predictable than easy, with fewer
- * holes to fill.  The plan counts GPUs, not nodes: where whole nodes are
- * needed it may not hold.
- * Invariant: the steps of the plan rise in time, the
- * first is not after now.
+ * arrival, none back.  So with estimates that are never too short nobody
+ * starts later than he was promised on submission.  A job that outlives its
+ * estimate breaks promises: all are made anew.  More predictable than easy,
+ * with fewer holes to fill.  The plan counts GPUs, not nodes: where whole nodes
+ * are needed it may not hold.
+ *
+ * Invariant: the steps of the plan rise in time, the first is not after now.
  */
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * The order of Kay and Lauder's Share (CACM 1988) with equal shares and usage
  * that never decays.  Nothing is preempted, so that fairness is only as quick
  * as jobs end, and a tenant who comes late goes before all until he has caught
- * up. Jobs without a tenant count as one tenant.
+ * up.  Jobs without a tenant count as one tenant.
  */
 #include <math.h>
 #include <string.h>

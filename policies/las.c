@@ -7,7 +7,7 @@
  * length need be known.  Jobs that have had the same share: every quantum,
  * while somebody waits, all are dealt GPUs anew.  A short quantum is a fair
  * share and many preemptions; jobs of like length all end late (dlas is the
- * remedy). Quanta end at multiples of their length, whenever a job came.
+ * remedy).  Quanta end at multiples of their length, whenever a job came.
  */
 #include "policies/policy.h"
 
