@@ -20,8 +20,7 @@ static const struct metric_info info[METRIC_COUNT] = {
                              "jobs submitted after the warm-up that failed",
                              true, -1 },
     [METRIC_MAKESPAN] = { "makespan_s", "s",
-                          "when the last job ended, from the start of the "
-                          "run", false, -1 },
+                          "first submission to last end", false, -1 },
     [METRIC_JCT_MEAN] = { "jct_mean_s", "s",
                           "job completion time: submission to end, mean",
                           false, -1 },

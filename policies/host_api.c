@@ -509,24 +509,6 @@ static int64_t stop_cost(const struct cs_host *host, uint32_t gpus)
     return 0;
 }
 
-/* All that the job holds; returns its GPUs. */
-static uint32_t drop_all(struct cs_host *host, uint32_t j)
-{
-    struct host_job_slot *job = host_job_slot(host, j);
-    uint32_t gpus = 0;
-
-    for (uint32_t k = host->helds; k-- > 0 && job->leases > 0;) {
-        uint32_t i = host->held[k];
-        if (host->lease[i].pub.job.i != j)
-            continue;
-        gpus += host->lease[i].pub.gpus;
-        if (host->lease[i].running)
-            host_phase_cut(host, i);
-        host_drop(host, i);
-    }
-    return gpus;
-}
-
 enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
 {
     if (!(host->policy->flags & CS_PREEMPTS))
@@ -536,7 +518,7 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
     struct host_job_slot *job = host_job_slot(host, id.i);
     host->counts.preemptions++;
     job->pub.preemptions++;
-    job->penalty_ns += stop_cost(host, drop_all(host, id.i));
+    job->penalty_ns += stop_cost(host, host_job_drop(host, id.i));
     host_tell(host, FACT_JOB_STOP, id.i, 0, 0);
     answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);
     if (host_per_phase(host))

@@ -226,13 +226,23 @@ static bool read_weights(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
+/* A policy that decides for itself passes over what it likes. */
+static const char *blocking(const struct cs_policy *policy,
+                            const struct host_rules *rules)
+{
+    if (policy->decide && !(policy->flags & CS_ASKS_BLOCKING))
+        return "its-own";
+    return blocking_names[rules->blocking];
+}
+
 static const char *semantics(struct arena *arena,
+                             const struct cs_policy *policy,
                              const struct host_rules *rules)
 {
     char *text = arena_alloc(arena, SEMANTICS_BYTES, 1), time[32];
     size_t n = (size_t)snprintf(
         text, SEMANTICS_BYTES, "blocking=%s placement=%s estimate=%s",
-        blocking_names[rules->blocking], placement_names[rules->placement],
+        blocking(policy, rules), placement_names[rules->placement],
         estimate_names[rules->estimate]);
 
     if (rules->estimate == HOST_NOISY)
@@ -325,6 +335,6 @@ const struct host_policy *host_policy_read(struct arena *arena,
     if (!read_rules(keys, &out->rules, err) ||
         (keys->weights && !read_weights(arena, keys->weights, out, err)))
         return NULL;
-    out->semantics = semantics(arena, &out->rules);
+    out->semantics = semantics(arena, policy, &out->rules);
     return out;
 }

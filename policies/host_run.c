@@ -303,6 +303,31 @@ void host_job_advance(struct cs_host *host, uint32_t j)
     }
 }
 
+static uint32_t drop_one(struct cs_host *host, uint32_t lease)
+{
+    uint32_t gpus = host->lease[lease].pub.gpus;
+
+    if (host->lease[lease].running)
+        host_phase_cut(host, lease);
+    host_drop(host, lease);
+    return gpus;
+}
+
+uint32_t host_job_drop(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    uint32_t gpus = 0;
+
+    for (uint32_t r = FORM_ROLES_MAX; r-- > 0;)
+        if (job->lease[r] != ID_NONE)
+            gpus += drop_one(host, job->lease[r]);
+    /* What is being saved belongs to no role any more. */
+    for (uint32_t k = host->helds; k-- > 0 && job->leases > 0;)
+        if (host->lease[host->held[k]].pub.job.i == j)
+            gpus += drop_one(host, host->held[k]);
+    return gpus;
+}
+
 void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -316,16 +341,7 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
     if (job->ask != ID_NONE)
         host_ask_drop(host, job->ask);
     job->ask = ID_NONE;
-    for (uint32_t k = host->helds; k-- > 0;) {
-        if (job->leases == 0)
-            break;
-        uint32_t i = host->held[k];
-        if (host->lease[i].pub.job.i != j)
-            continue;
-        if (host->lease[i].running)
-            host_phase_cut(host, i);
-        host_drop(host, i);
-    }
+    host_job_drop(host, j);
     job->pub.status = status;
     job->pub.end_ns = host_now(host);
     host_tell(host, FACT_JOB_END, j, status, 0);

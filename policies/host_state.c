@@ -130,12 +130,8 @@ void host_order_sort(struct cs_host *host)
     }
 }
 
-static void list_remove(uint32_t *list, uint32_t *count, uint32_t value)
+static void list_remove_at(uint32_t *list, uint32_t *count, uint32_t i)
 {
-    uint32_t i = 0;
-
-    while (i < *count && list[i] != value)
-        i++;
     assert(i < *count);
     memmove(list + i, list + i + 1, (*count - i - 1) * sizeof *list);
     (*count)--;
@@ -144,7 +140,10 @@ static void list_remove(uint32_t *list, uint32_t *count, uint32_t value)
 void host_ask_drop(struct cs_host *host, uint32_t ask)
 {
     assert(ask < host->ask_count && host->ask[ask].live);
-    list_remove(host->order, &host->orders, ask);
+    uint32_t i = 0;
+    while (i < host->orders && host->order[i] != ask)
+        i++;
+    list_remove_at(host->order, &host->orders, i);
     host->ask[ask].live = false;
     host->ask_spare[host->ask_spares++] = ask;
 }
@@ -174,6 +173,21 @@ uint32_t host_lease_make(struct cs_host *host)
     return i;
 }
 
+/* Leases stand in the order in which they were made: by seq. */
+static uint32_t held_index(const struct cs_host *host, uint64_t seq)
+{
+    uint32_t low = 0, high = host->helds;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (host->lease[host->held[middle]].seq < seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void host_lease_unmake(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->lease[i];
@@ -181,7 +195,7 @@ void host_lease_unmake(struct cs_host *host, uint32_t i)
 
     assert(lease->live);
     lease->live = false;
-    list_remove(host->held, &host->helds, i);
+    list_remove_at(host->held, &host->helds, held_index(host, lease->seq));
     host->lease_spare[host->lease_spares++] = i;
     /* A spare array keeps the address of the next in its first bytes. */
     memcpy(share, &host->share_spare[lease->share_room], sizeof(void *));
@@ -213,11 +227,23 @@ void host_running_add(struct cs_host *host, uint32_t job)
 {
     ROOM(host, host->running, host->runnings, host->running_room);
     host->running[host->runnings++] = job;
+    host_job_slot(host, job)->running_seq = host->next_seq++;
 }
 
 void host_running_remove(struct cs_host *host, uint32_t job)
 {
-    list_remove(host->running, &host->runnings, job);
+    uint64_t seq = host_job_slot(host, job)->running_seq;
+    uint32_t low = 0, high = host->runnings;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (host_job_slot(host, host->running[middle])->running_seq < seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    assert(host->running[low] == job);
+    list_remove_at(host->running, &host->runnings, low);
 }
 
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,

@@ -68,6 +68,7 @@ struct host_job_slot {
     int64_t estimate_ns;            /* of the whole job */
     int64_t penalty_ns;             /* owed at the next start */
     uint64_t seq;
+    uint64_t running_seq;           /* its place among the running */
 };
 
 struct host_news {
@@ -209,6 +210,8 @@ void host_job_advance(struct cs_host *host, uint32_t job);
 /* Makes the ask for a whole job, at the job's old place in the order. */
 void host_ask_job(struct cs_host *host, uint32_t job);
 void host_job_end(struct cs_host *host, uint32_t job, enum job_status status);
+/* Cuts its phases short, drops all its leases; returns their GPUs. */
+uint32_t host_job_drop(struct cs_host *host, uint32_t job);
 
 /* A sum of times that stays at "never". */
 static inline int64_t host_after(int64_t now_ns, int64_t wait_ns)

@@ -52,8 +52,10 @@ enum cs_policy_flags {
     CS_PER_PHASE     = 1u << 0, /* asks are roles of ready phases, not jobs */
     CS_PREEMPTS      = 1u << 1, /* may call cs_stop() */
     CS_CLAIRVOYANT   = 1u << 2, /* calls cs_true_left_ns(); marks the results */
-    CS_ORDER_MOVES   = 1u << 3  /* before() changes with time: sorted anew at
+    CS_ORDER_MOVES   = 1u << 3, /* before() changes with time: sorted anew at
                                    each decision, not only when an ask comes */
+    CS_ASKS_BLOCKING = 1u << 4  /* its own decide heeds cs_skips(): without it
+                                   `blocking` means nothing to that decide */
 };
 
 enum cs_param_type {

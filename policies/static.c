@@ -72,6 +72,7 @@ const struct cs_policy static_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "static",
     .summary = "each role in its own pool, leases for a job's life",
+    .flags = CS_ASKS_BLOCKING,
     .self_bytes = sizeof(struct divided),
     .param = static_param,
     .param_count = sizeof static_param / sizeof static_param[0],
