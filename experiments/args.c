@@ -43,12 +43,23 @@ static const struct arg_info info[ARG_COUNT] = {
     [ARG_CSV] = { "--csv", 0, "FILE", "the rows as CSV" },
     [ARG_PLOTS] = { "--plots", 0, "DIR", "a chart of each suite" },
     [ARG_JOB] = { "--job", 0, "NAME", "only this job of the mix" },
-    [ARG_GPUS] = { "--gpus", 0, "MAX", "most GPUs of one kind (1024)" },
+    [ARG_GPUS] = { "--gpus", 0, "N",
+                   "GPUs of the cluster (advise: most of one kind, 1024)" },
     [ARG_SORT] = { "--sort", 0, "cost|time", "what ranks rows (cost)" },
     [ARG_TOP] = { "--top", 0, "N", "rows that are shown (10)" },
     [ARG_MEMORY] = { "--memory", 0, NULL,
                      "bytes on each GPU of the job as written" },
     [ARG_PLOT] = { "--plot", 0, "FILE.png", "a chart of time and cost" },
+    [ARG_SKIP] = { "--skip", 0, "REASON,..",
+                   "leave such rows out, counted; may be repeated" },
+    [ARG_IN_ORDER] = { "--sort", 0, NULL,
+                       "sort rows by submit time, counted" },
+    [ARG_LENGTHS] = { "--lengths", 0, "FILE",
+                      "run times or rates that the trace lacks" },
+    [ARG_GPU_TYPE] = { "--gpu-type", 0, "NAME",
+                       "whose rates, where --lengths has several" },
+    [ARG_SEED] = { "--seed", 0, "N", "of what is drawn (1)" },
+    [ARG_SHAPE] = { "--format", 0, "swf|csv", "of the file (csv)" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 
@@ -124,7 +135,7 @@ static bool take(struct reading *r, enum arg arg, const char *value,
     }
     args->given[arg] = true;
     args->value[arg] = value;
-    if (arg == ARG_SET)
+    if (arg == ARG_SET || arg == ARG_SKIP)
         args->set[args->set_count++] = value;
     return true;
 }

@@ -20,7 +20,8 @@ enum arg {
     ARG_OUT, ARG_THREADS, ARG_SET, ARG_SEEDS, ARG_SHARD, ARG_RESUME, ARG_ONLY,
     ARG_QUIET, ARG_BASELINE, ARG_TOLERANCE, ARG_JUNIT, ARG_MARKDOWN,
     ARG_FORMAT, ARG_CLUSTER, ARG_DATA, ARG_SUITE, ARG_CSV, ARG_PLOTS,
-    ARG_JOB, ARG_GPUS, ARG_SORT, ARG_TOP, ARG_MEMORY, ARG_PLOT, ARG_HELP,
+    ARG_JOB, ARG_GPUS, ARG_SORT, ARG_TOP, ARG_MEMORY, ARG_PLOT, ARG_SKIP,
+    ARG_IN_ORDER, ARG_LENGTHS, ARG_GPU_TYPE, ARG_SEED, ARG_SHAPE, ARG_HELP,
     ARG_COUNT
 };
 
@@ -37,7 +38,7 @@ struct args {
     size_t word_count;
     bool given[ARG_COUNT];
     const char *value[ARG_COUNT];       /* the last one given */
-    const char **set;           /* all of --set, in order */
+    const char **set;           /* all of --set, or of --skip, in order */
     size_t set_count;
     int argc;                   /* the whole command line, as it came */
     char *const *argv;

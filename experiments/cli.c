@@ -21,7 +21,7 @@ static const struct command *const commands[] = {
     &command_run, &command_validate, &command_check, &command_compare,
     &command_diff, &command_plot, &command_train, &command_list,
     &command_explain, &command_schema, &command_bench,
-    &command_calibrate, &command_advise,
+    &command_calibrate, &command_advise, &command_import, &command_export,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -114,11 +114,6 @@ static int unknown_command(struct cli *cli, const char *name)
     const char *names[COMMANDS + 1], *near;
     struct err err = { 0 };
 
-    if (strcmp(name, "import") == 0) {
-        err_set(&err, ERR_USAGE, nowhere,
-                "the command %s is not in this version", name);
-        return command_fail(cli, &err);
-    }
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i]->name;
     names[COMMANDS] = NULL;

@@ -12,6 +12,7 @@
 #include "policies/policy.h"
 #include "policies/registry.h"
 #include "sim/conf.h"
+#include "workloads/import.h"
 #include "workloads/recipe.h"
 
 static void list_policies(FILE *out, const struct catalogue *catalogue)
@@ -91,11 +92,24 @@ static void list_models(FILE *out, const struct catalogue *catalogue)
 
 static void list_formats(FILE *out, const struct catalogue *catalogue)
 {
+    const struct import_format *f;
+
     (void)catalogue;
-    fputs("csv   comma-separated, columns named under `columns:`; plain or "
-          "gzip\n"
-          "swf   Standard Workload Format of the Parallel Workloads Archive; "
-          "plain or gzip\n", out);
+    fputs("in a workload (trace.format)\n"
+          "csv        comma-separated, columns named under `columns:`; plain "
+          "or gzip\n"
+          "swf        Standard Workload Format of the Parallel Workloads "
+          "Archive; plain or gzip\n\n"
+          "of `clustersim import FORMAT FILE`; plain or gzip\n", out);
+    for (size_t i = 0; (f = import_format_at(i)) != NULL; i++)
+        fprintf(out, "%-10s %s\n", f->name, f->summary);
+    fputs("\nof `clustersim import --skip REASON`\n", out);
+    for (int r = 0; r < IMPORT_REASONS; r++) {
+        const char *meaning, *name =
+            import_reason_name((enum import_reason)r, &meaning);
+
+        fprintf(out, "%-21s %s\n", name, meaning);
+    }
 }
 
 static void list_metrics(FILE *out, const struct catalogue *catalogue)

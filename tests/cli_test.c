@@ -114,7 +114,6 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
         { "", "usage: clustersim" },
         { "chekc x", "Did you mean check?" },
         { "nothing", "there is no command 'nothing'" },
-        { "import csv x", "not in this version" },
         { "advise", "advise needs an operand" },
         { "advise @/e.yaml --sort x", "--sort must be cost or time" },
         { "advise @/e.yaml --gpus 0", "--gpus must be a whole number" },

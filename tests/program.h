@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROGRAM_ARGS_MAX 16
+#define PROGRAM_ARGS_MAX 20
 
 struct program {
     char path[512];             /* of the program */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/arena.h"
+#include "sim/decimal.h"
 #include "sim/scan.h"
 
 struct csv {
@@ -147,6 +148,34 @@ static size_t split_blanks(char *line, struct csv_field *field, size_t max)
     }
 }
 
+/* Blanks within a field stay, around it they go. */
+static size_t split_tabs(char *line, struct csv_field *field, size_t max)
+{
+    char *at = line;
+    size_t count = 0;
+    bool more = true;
+
+    while (more) {
+        size_t bytes = strcspn(at, "\t");
+        struct csv_field next = {at, bytes, (uint32_t)(at - line) + 1};
+
+        while (next.bytes > 0 && is_blank(next.text[0])) {
+            next.text++;
+            next.bytes--;
+            next.col++;
+        }
+        while (next.bytes > 0 && is_blank(next.text[next.bytes - 1]))
+            next.bytes--;
+        more = at[bytes] == '\t';
+        if (count < max)
+            field[count] = next;
+        seal(&next);
+        count++;
+        at += bytes + 1;
+    }
+    return count;
+}
+
 static bool line_is_blank(const char *line)
 {
     while (is_blank(*line))
@@ -226,6 +255,39 @@ static bool read_header(struct csv *csv, struct arena *arena,
     return header_is_good(csv, err);
 }
 
+/* Columns that only have numbers: as many as the first line has fields. */
+static bool number_columns(struct csv *csv, struct arena *arena,
+                           struct err *err)
+{
+    char *line;
+    enum csv_step step = next_line(csv, &line, err);
+
+    if (step == CSV_ERROR)
+        return false;
+    if (step == CSV_END)
+        return err_set(err, ERR_SYNTAX, (struct err_pos){csv->path, 0, 0},
+                       "file is empty: rows of fields between tabs are "
+                       "expected");
+    csv->columns = split_tabs(line, NULL, 0);
+    if (csv->columns > CSV_FIELDS_MAX)
+        return err_set(err, ERR_RANGE, place(csv, 1),
+                       "row has %zu fields, at most %u are read",
+                       csv->columns, CSV_FIELDS_MAX);
+    csv->field = arena_alloc(arena, csv->columns, sizeof *csv->field);
+    csv->name = arena_alloc(arena, csv->columns + 1, sizeof *csv->name);
+    for (size_t i = 0; i < csv->columns; i++) {
+        char *name = arena_alloc(arena, 4, 1), digits[20];
+        char *end = decimal_put(digits, i + 1);
+
+        memcpy(name, digits, (size_t)(end - digits));
+        csv->name[i] = name;
+    }
+    scan_close(csv->scan);      /* that line is a row, too: begin again */
+    csv->blank_lines = 0;
+    csv->scan = scan_open(csv->path, err);
+    return csv->scan != NULL;
+}
+
 struct csv *csv_open(struct arena *arena, const char *path,
                      enum csv_format format, struct err *err)
 {
@@ -245,7 +307,8 @@ struct csv *csv_open(struct arena *arena, const char *path,
         csv->field = arena_alloc(arena, SWF_COLUMNS, sizeof *csv->field);
         return csv;
     }
-    if (!read_header(csv, arena, err)) {
+    if (!(format == CSV_TAB ? number_columns(csv, arena, err)
+                            : read_header(csv, arena, err))) {
         csv_close(csv);
         return NULL;
     }
@@ -263,6 +326,11 @@ void csv_close(struct csv *csv)
 const char *const *csv_names(const struct csv *csv)
 {
     return (const char *const *)csv->name;
+}
+
+size_t csv_columns(const struct csv *csv)
+{
+    return csv->columns;
 }
 
 size_t csv_find(const struct csv *csv, const char *name)
@@ -283,6 +351,8 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
         return step;
     if (csv->format == CSV_SWF)
         count = split_blanks(line, csv->field, csv->columns);
+    else if (csv->format == CSV_TAB)
+        count = split_tabs(line, csv->field, csv->columns);
     else
         count = split_commas(csv, line, csv->field, csv->columns, err);
     if (count == SIZE_MAX)
@@ -292,6 +362,8 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
                 csv->format == CSV_SWF
                     ? "row has %zu fields, the Standard Workload Format has "
                       "%zu"
+                : csv->format == CSV_TAB
+                    ? "row has %zu fields, the first row has %zu"
                     : "row has %zu fields, the header line has %zu",
                 count, csv->columns);
         return CSV_ERROR;

@@ -5,8 +5,10 @@
  * Comma-separated with one header line (RFC 4180, a field may be quoted, but
  * holds no line break), or the columns of the Standard Workload Format, which
  * are separated by blanks and told by number, with comment lines that begin
- * with ';'.  Streamed, plain or gzip.  Blank lines are no rows; they are
- * counted.  A row that has not as many fields as the header is an error.
+ * with ';', or fields between tabs without a header (their columns are called
+ * "1", "2" ..., as many as the first line has).  Streamed, plain or gzip.
+ * Blank lines are no rows; they are counted.  A row that has not as many
+ * fields as the header is an error.
  */
 #ifndef WORKLOADS_CSV_H
 #define WORKLOADS_CSV_H
@@ -22,7 +24,7 @@
 struct arena;
 struct csv;
 
-enum csv_format { CSV_COMMA, CSV_SWF };
+enum csv_format { CSV_COMMA, CSV_SWF, CSV_TAB };
 enum csv_step { CSV_ROW, CSV_END, CSV_ERROR };
 
 struct csv_field {
@@ -40,6 +42,7 @@ void csv_close(struct csv *csv);                        /* accepts NULL */
 /* Names of the columns, ends with NULL; for conf_nearest.  SWF's are those of
  * its definition: "submit_time", "run_time" ... */
 const char *const *csv_names(const struct csv *csv);
+size_t csv_columns(const struct csv *csv);
 /* Index of a column, or SIZE_MAX. */
 size_t csv_find(const struct csv *csv, const char *name);
 

@@ -19,8 +19,8 @@ bool row_fault(const struct csv *csv, size_t column, enum err_kind kind,
                    csv_field(csv, column).text);
 }
 
-static bool read_count(const struct csv *csv, size_t column, int64_t *out,
-                       struct err *err)
+bool row_whole(const struct csv *csv, size_t column, int64_t *out,
+               struct err *err)
 {
     struct csv_field field = csv_field(csv, column);
 
@@ -28,8 +28,8 @@ static bool read_count(const struct csv *csv, size_t column, int64_t *out,
            row_fault(csv, column, ERR_SYNTAX, "a whole number", err);
 }
 
-static bool read_seconds(const struct csv *csv, size_t column, int64_t *ns,
-                         struct err *err)
+bool row_seconds(const struct csv *csv, size_t column, int64_t *ns,
+                 struct err *err)
 {
     struct csv_field field = csv_field(csv, column);
 
@@ -106,7 +106,7 @@ static bool read_priority(const struct csv *csv, size_t column,
 {
     int64_t value;
 
-    if (!read_count(csv, column, &value, err))
+    if (!row_whole(csv, column, &value, err))
         return false;
     if (value < -1000000 || value > 1000000)
         return row_fault(csv, column, ERR_RANGE, "from -1000000 to 1000000",
@@ -120,14 +120,14 @@ bool row_read(const struct csv *csv, const struct row_columns *at,
 {
     memset(row, 0, sizeof *row);
     if (!read_submit(csv, at->submit, row, err) ||
-        !read_seconds(csv, at->duration, &row->duration_ns, err) ||
-        !read_count(csv, at->gpus, &row->gpus, err))
+        !row_seconds(csv, at->duration, &row->duration_ns, err) ||
+        !row_whole(csv, at->gpus, &row->gpus, err))
         return false;
     if (row->gpus <= 0 && at->gpus_else != ROW_NO_COLUMN &&
-        !read_count(csv, at->gpus_else, &row->gpus, err))
+        !row_whole(csv, at->gpus_else, &row->gpus, err))
         return false;
     if (at->limit != ROW_NO_COLUMN &&
-        !read_seconds(csv, at->limit, &row->limit_ns, err))
+        !row_seconds(csv, at->limit, &row->limit_ns, err))
         return false;
     if (row->limit_ns < 0)
         row->limit_ns = 0;
@@ -136,7 +136,8 @@ bool row_read(const struct csv *csv, const struct row_columns *at,
         return false;
     if (at->job != ROW_NO_COLUMN)
         row->name = csv_field(csv, at->job).text;
-    if (at->tenant != ROW_NO_COLUMN)
+    if (at->tenant != ROW_NO_COLUMN &&
+        csv_field(csv, at->tenant).bytes > 0)
         row->tenant = csv_field(csv, at->tenant).text;
     return true;
 }

@@ -36,6 +36,11 @@ struct row_columns {
  * negative submit time. */
 bool row_read(const struct csv *csv, const struct row_columns *at,
               struct row *row, struct err *err);
+/* One field: a whole number; decimal seconds, exactly. */
+bool row_whole(const struct csv *csv, size_t column, int64_t *out,
+               struct err *err);
+bool row_seconds(const struct csv *csv, size_t column, int64_t *ns,
+                 struct err *err);
 /* "column X must be `what`, found ..." at the field; returns false. */
 bool row_fault(const struct csv *csv, size_t column, enum err_kind kind,
                const char *what, struct err *err);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_import.c - `clustersim import`: a public trace becomes a workload.
+ */
+#include <string.h>
+
+#include "experiments/command.h"
+#include "experiments/import_report.h"
+#include "experiments/jobs_out.h"
+#include "experiments/out.h"
+#include "experiments/paths.h"
+#include "experiments/study_tree.h"
+#include "models/catalogue.h"
+#include "models/cluster.h"
+#include "sim/arena.h"
+#include "sim/conf.h"
+#include "workloads/import.h"
+
+#define GPUS_MAX 100000000u
+
+static const struct err_pos nowhere = { NULL, 0, 0 };
+
+static const struct import_format *find_format(const char *name,
+                                               struct err *err)
+{
+    const struct import_format *format = import_format_find(name);
+    const char *names[32], *near;
+    size_t n = 0;
+
+    if (format != NULL)
+        return format;
+    while (import_format_at(n) != NULL && n + 1 < 32) {
+        names[n] = import_format_at(n)->name;
+        n++;
+    }
+    names[n] = NULL;
+    near = conf_nearest(name, names);
+    err_set(err, ERR_USAGE, nowhere, "there is no format '%.60s'", name);
+    if (near != NULL)
+        err_hint(err, "Did you mean %s?", near);
+    else
+        err_hint(err, "`clustersim list formats` names them.");
+    return NULL;
+}
+
+/* One of "a,b" of --skip. */
+static bool skip_one(const char *text, size_t bytes,
+                     struct import_request *request, struct err *err)
+{
+    for (int r = 0; r < IMPORT_REASONS; r++) {
+        const char *name = import_reason_name((enum import_reason)r, NULL);
+
+        if (strlen(name) == bytes && memcmp(name, text, bytes) == 0) {
+            request->skip[r] = true;
+            return true;
+        }
+    }
+    err_set(err, ERR_USAGE, nowhere, "--skip knows no reason '%.*s'",
+            bytes < 60 ? (int)bytes : 60, text);
+    return err_hint(err, "`clustersim list formats` names them.");
+}
+
+static bool read_skips(const struct args *args,
+                       struct import_request *request, struct err *err)
+{
+    for (size_t i = 0; i < args->set_count; i++)
+        for (const char *at = args->set[i];; at++) {
+            size_t bytes = strcspn(at, ",");
+
+            if (!skip_one(at, bytes, request, err))
+                return false;
+            at += bytes;
+            if (*at == '\0')
+                break;
+        }
+    return true;
+}
+
+static bool read_gpus(struct cli *cli, const struct args *args,
+                      uint32_t *gpus, struct err *err)
+{
+    struct study_inputs inputs = { .arena = cli->arena };
+    const struct catalogue *catalogue;
+    const struct cluster_spec *spec;
+    const struct conf_node *root;
+
+    *gpus = 0;
+    if (!args->given[ARG_CLUSTER])
+        return args_number(args, ARG_GPUS, 1, GPUS_MAX, gpus, err);
+    if (args->given[ARG_GPUS])
+        return err_set(err, ERR_USAGE, nowhere,
+                       "--gpus and --cluster both say how many GPUs there "
+                       "are: give one");
+    catalogue = catalogue_load(cli->arena, NULL, 0, err);
+    root = catalogue == NULL
+               ? NULL : tree_load(&inputs, args->value[ARG_CLUSTER], err);
+    spec = root == NULL ? NULL
+                        : cluster_read(cli->arena,
+                                       tree_unwrap(root, "cluster"),
+                                       catalogue, err);
+    if (spec == NULL)
+        return false;
+    *gpus = spec->gpu_count;
+    return *gpus > 0 ||
+           err_set(err, ERR_RANGE, conf_pos(root),
+                   "the cluster has no GPU for jobs of a trace");
+}
+
+/* W.yaml -> W.csv */
+static bool csv_beside(struct arena *arena, const struct args *args,
+                       const char **csv, struct err *err)
+{
+    const char *yaml = args->value[ARG_OUT], *dot;
+
+    if (!args->given[ARG_OUT])
+        return err_set(err, ERR_USAGE, nowhere,
+                       "import needs -o WORKLOAD.yaml");
+    dot = strrchr(yaml, '.');
+    if (dot == NULL || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0))
+        return err_set(err, ERR_USAGE, nowhere,
+                       "-o must name a file that ends in .yaml, and is "
+                       "'%.80s'", yaml);
+    *csv = text_format(arena, "%.*s.csv", (int)(dot - yaml), yaml);
+    if (!path_same(*csv, args->word[1]) &&
+        !(args->given[ARG_LENGTHS] &&
+          path_same(*csv, args->value[ARG_LENGTHS])))
+        return true;
+    return err_set(err, ERR_USAGE, nowhere,
+                   "%.80s would be overwritten: give -o another name", *csv);
+}
+
+static bool write_files(const struct imported *imported, const char *yaml,
+                        const char *csv, struct err *err)
+{
+    struct arena *arena = imported->arena;
+    struct jobs jobs = { imported->result->job, imported->result->count };
+    const char *slash = strrchr(csv, '/');
+    struct out *out = out_open(arena, csv, err);
+
+    if (out == NULL)
+        return false;
+    jobs_out_csv(out, &jobs);
+    if (!out_close(out, err))
+        return false;
+    out = out_open(arena, yaml, err);
+    if (out == NULL)
+        return false;
+    import_yaml(out, imported, path_stem(arena, yaml),
+                slash == NULL ? csv : slash + 1);
+    return out_close(out, err);
+}
+
+static int import(struct cli *cli, const struct args *args)
+{
+    struct import_request request = {
+        .file = args->word[1], .lengths = args->value[ARG_LENGTHS],
+        .gpu_type = args->value[ARG_GPU_TYPE],
+        .sort = args->given[ARG_IN_ORDER] };
+    struct import_result result = { 0 };
+    struct imported imported = { .arena = cli->arena, .request = &request,
+                                 .result = &result };
+    struct err err = { 0 };
+    const char *csv = NULL;
+
+    imported.format = find_format(args->word[0], &err);
+    if (imported.format == NULL ||
+        !csv_beside(cli->arena, args, &csv, &err) ||
+        !read_skips(args, &request, &err) ||
+        !read_gpus(cli, args, &imported.cluster_gpus, &err))
+        return command_fail(cli, &err);
+    request.gpus_max = imported.cluster_gpus;
+    if (!import_read(cli->arena, imported.format, &request, &result, &err) ||
+        !write_files(&imported, args->value[ARG_OUT], csv, &err))
+        return command_fail(cli, &err);
+    import_report(cli->out, &imported);
+    fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
+    return 0;
+}
+
+const struct command command_import = {
+    "import", "FORMAT FILE -o WORKLOAD.yaml [--skip REASON,..] [--sort]\n"
+    "       [--cluster FILE|--gpus N] [--lengths FILE [--gpu-type NAME]]",
+    "a public trace becomes a workload, with a report of what is in it",
+    "Reads FILE, plain or gzip, in one of the formats of `clustersim list\n"
+    "formats`; writes its jobs as CSV beside the workload that reads them,\n"
+    "and prints jobs, span, GPU-hours, quantiles and load.  Nothing is left\n"
+    "out, mended or sorted unless it is asked for, and then it is counted:\n"
+    "a row that is no job is refused with file, line and column, and the\n"
+    "message names the --skip that leaves such rows out.\n",
+    ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SKIP) | ARG_BIT(ARG_IN_ORDER) |
+        ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS) | ARG_BIT(ARG_LENGTHS) |
+        ARG_BIT(ARG_GPU_TYPE), 2, 2, import
+};

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_report.c - what an import found: printed, and as a workload's file.
+ *
+ * Quantiles are of the nearest rank (the smallest value that at least that
+ * share of the jobs does not exceed): each is a value that stands in the
+ * file.
+ */
+#include "experiments/import_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/jobs_out.h"
+#include "experiments/out.h"
+#include "experiments/paths.h"
+#include "sim/arena.h"
+#include "sim/clock.h"
+#include "workloads/import.h"
+
+static int by_value(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+static void print_quantiles(FILE *file, const char *label, int64_t *value,
+                            size_t count, double unit)
+{
+    static const unsigned percent[] = { 25, 50, 75, 90, 99 };
+
+    qsort(value, count, sizeof *value, by_value);
+    fprintf(file, "%-12s min %.10g", label, (double)value[0] / unit);
+    for (size_t i = 0; i < sizeof percent / sizeof percent[0]; i++) {
+        size_t rank = (count * percent[i] + 99) / 100;
+
+        fprintf(file, "  p%u %.10g", percent[i],
+                (double)value[rank > 0 ? rank - 1 : 0] / unit);
+    }
+    fprintf(file, "  max %.10g\n", (double)value[count - 1] / unit);
+}
+
+static double gpu_hours(const struct import_result *result)
+{
+    double hours = 0.0;
+
+    for (size_t i = 0; i < result->count; i++)
+        hours += clock_s_from_ns(result->job[i].run_ns) *
+                 (double)result->job[i].gpus / 3600.0;
+    return hours;
+}
+
+/* In the words of the report and of the workload's file. */
+static void put_counts(FILE *file, struct out *out,
+                       const struct imported *imported)
+{
+    const struct import_result *result = imported->result;
+    const char *comment = out != NULL ? "#   " : "  ";
+    char line[160];
+
+    for (int r = 0; r < IMPORT_REASONS + REMARKS + 2; r++) {
+        int remark = r - IMPORT_REASONS;
+        uint64_t count = r < IMPORT_REASONS ? result->skipped[r]
+                         : remark < REMARKS ? result->remark[remark]
+                         : remark == REMARKS ? result->unsorted
+                                             : result->blank_lines;
+
+        if (count == 0)
+            continue;
+        snprintf(line, sizeof line, "%s%" PRIu64 " %s%s\n", comment, count,
+                 r < IMPORT_REASONS ? "rows left out: "
+                 : remark < REMARKS ? "jobs: " : "",
+                 r < IMPORT_REASONS
+                     ? import_reason_name((enum import_reason)r, NULL)
+                 : remark < REMARKS
+                     ? import_remark_text((enum import_remark)remark)
+                 : remark == REMARKS
+                     ? "rows submitted before the job above: sorted"
+                     : "blank lines");
+        if (out != NULL)
+            out_text(out, line);
+        else
+            fputs(line, file);
+    }
+}
+
+static void print_load(FILE *file, const struct imported *imported,
+                       double hours, double span_s)
+{
+    uint32_t gpus = imported->cluster_gpus;
+    int64_t most = 0;
+
+    if (gpus == 0) {
+        fputs("load         not known: give --cluster FILE or --gpus N\n",
+              file);
+        return;
+    }
+    for (size_t i = 0; i < imported->result->count; i++)
+        if (imported->result->job[i].gpus > most)
+            most = imported->result->job[i].gpus;
+    if (span_s > 0.0)
+        fprintf(file, "load         %.4g of %u GPUs over the span",
+                hours * 3600.0 / span_s / gpus, gpus);
+    else
+        fprintf(file, "load         all jobs at once, on %u GPUs", gpus);
+    fprintf(file, "; the largest job takes %" PRId64 "\n", most);
+}
+
+void import_report(FILE *file, const struct imported *imported)
+{
+    const struct import_result *result = imported->result;
+    int64_t *value = arena_alloc(imported->arena, result->count,
+                                 sizeof *value);
+    double hours = gpu_hours(result);
+    double span_s = clock_s_from_ns(
+        result->job[result->count - 1].submit_ns - result->job[0].submit_ns);
+
+    fprintf(file, "%s: format %s\n", imported->request->file,
+            imported->format->name);
+    fprintf(file, "rows         %" PRIu64 "\njobs         %zu\n",
+            result->rows, result->count);
+    put_counts(file, NULL, imported);
+    fprintf(file, "span         %.10g s, %.4g days, from the first "
+            "submission to the last\n", span_s, span_s / 86400.0);
+    fprintf(file, "GPU-hours    %.10g\n", hours);
+    for (size_t i = 0; i < result->count; i++)
+        value[i] = result->job[i].gpus;
+    print_quantiles(file, "GPUs", value, result->count, 1.0);
+    for (size_t i = 0; i < result->count; i++)
+        value[i] = result->job[i].run_ns;
+    print_quantiles(file, "run time s", value, result->count, 1e9);
+    print_load(file, imported, hours, span_s);
+}
+
+/* A text in single quotation marks, as YAML wants it. */
+static void out_quoted(struct out *out, const char *text)
+{
+    out_text(out, "'");
+    for (; *text != '\0'; text++)
+        out_printf(out, *text == '\'' ? "''" : "%c", *text);
+    out_text(out, "'");
+}
+
+/* A name from a command line, on one line of a comment. */
+static const char *one_line(struct arena *arena, const char *text)
+{
+    char *copy = arena_text(arena, text);
+
+    for (char *c = copy; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ')
+            *c = '?';
+    return copy;
+}
+
+void import_yaml(struct out *out, const struct imported *imported,
+                 const char *name, const char *csv)
+{
+    const struct import_result *result = imported->result;
+    const struct import_request *request = imported->request;
+    struct jobs jobs = { result->job, result->count };
+    struct jobs_columns any = jobs_columns(&jobs);
+
+    out_printf(out, "# From %s by clustersim import %s.\n",
+               one_line(imported->arena, request->file),
+               imported->format->name);
+    out_text(out, imported->format->about);
+    if (request->lengths != NULL)
+        out_printf(out, "# Run times from %s%s%s.\n",
+                   one_line(imported->arena, request->lengths),
+                   request->gpu_type == NULL ? "" : ", GPU type ",
+                   request->gpu_type == NULL
+                       ? "" : one_line(imported->arena, request->gpu_type));
+    out_printf(out, "# %" PRIu64 " rows, %zu jobs:\n", result->rows,
+               result->count);
+    put_counts(NULL, out, imported);
+    out_text(out, "name: ");
+    out_quoted(out, name);
+    out_text(out, "\ntrace:\n  file: ");
+    out_quoted(out, csv);
+    out_printf(out, "\n  format: csv\n  columns: {job: job, submit: "
+               "submit_s, duration: run_s, gpus: gpus%s%s%s}\n"
+               "  estimate: exact\n",
+               any.limit ? ", limit: limit_s" : "",
+               any.tenant ? ", tenant: tenant" : "",
+               any.priority ? ", priority: priority" : "");
+}

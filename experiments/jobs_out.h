@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * jobs_out.h - whole jobs as files that others read: CSV and SWF.
+ *
+ * Times are written as exact decimal seconds, so that what is read back is
+ * what was written, to the nanosecond.
+ */
+#ifndef EXPERIMENTS_JOBS_OUT_H
+#define EXPERIMENTS_JOBS_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct import_job;
+struct out;
+
+struct jobs {
+    const struct import_job *job;
+    size_t count;
+};
+
+/* Which of the optional columns any job has something for. */
+struct jobs_columns {
+    bool limit, tenant, priority, deadline;
+};
+struct jobs_columns jobs_columns(const struct jobs *jobs);
+
+/* job, submit_s, run_s, gpus and those columns. */
+void jobs_out_csv(struct out *out, const struct jobs *jobs);
+
+/* What the Standard Workload Format has no room for: jobs of each kind. */
+struct jobs_lost {
+    uint64_t fractions;         /* of seconds; written all the same */
+    uint64_t deadlines, priorities;
+    uint64_t names, tenants;    /* not whole numbers above 0: numbered */
+};
+struct jobs_lost jobs_out_swf(struct arena *arena, struct out *out,
+                              const struct jobs *jobs, const char *from);
+
+#endif

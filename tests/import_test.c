@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_test.c - `clustersim import` and `export`: each format with a sample
+ * made up here, its faults at their place, public traces with their counts,
+ * and the way there and back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "tests/program.h"
+
+#define MORE_MAX 6
+
+static const struct program *the_program(void **state)
+{
+    return *state;
+}
+
+static const char *in_folder(const struct program *program, const char *name,
+                             char out[160])
+{
+    snprintf(out, 160, "%s/%s", program->folder, name);
+    return out;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Runs it with these words; `said` is to be freed. */
+static int run(const struct program *program, const char *const *words,
+               char **said)
+{
+    const char *argv[PROGRAM_ARGS_MAX + 2] = { program->path };
+    char log[160];
+    size_t n = 1;
+
+    while (*words) {
+        assert_true(n < PROGRAM_ARGS_MAX);
+        argv[n++] = *words++;
+    }
+    int status = program_spawn(argv, in_folder(program, "log", log));
+    *said = program_read(log);
+    assert_non_null(*said);
+    return status;
+}
+
+/* import FORMAT FILE -o w.yaml MORE... */
+static int import(const struct program *program, const char *format,
+                  const char *file, const char *const *more, char **said)
+{
+    char yaml[160];
+    const char *words[PROGRAM_ARGS_MAX] = {
+        "import", format, file, "-o", in_folder(program, "w.yaml", yaml) };
+
+    for (size_t i = 0; i < MORE_MAX && more[i]; i++)
+        words[5 + i] = more[i];
+    return run(program, words, said);
+}
+
+static void has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+/* ---- each format ------------------------------------------------------- */
+
+#define GAVEL_JSON "{\n    \"v100\": {\n        \"('LM (batch size 10)', 1)\":" \
+    " {\n            \"null\": 4.0,\n            \"('A', 1)\": [\n" \
+    "                1.0,\n                2.0\n            ]\n        },\n" \
+    "        \"('A', 2)\": {\n            \"null\": 0.5\n        }\n    }\n}\n"
+
+static const struct sample {
+    const char *format, *text, *side;   /* side: what --lengths names */
+    const char *more[MORE_MAX];
+    const char *csv, *report;
+} samples[] = {
+    { "csv", "job,submit_s,run_s,gpus,limit_s,tenant,priority,deadline_s\n"
+      "a,1.5,2.000000001,1,0,\"x, y\",0,\nb,2,3,4,9,,-2,20\n", NULL, { NULL },
+      "job,submit_s,run_s,gpus,limit_s,tenant,priority,deadline_s\n"
+      "a,1.5,2.000000001,1,0,\"x, y\",0,\nb,2,3,4,9,,-2,20\n",
+      "jobs         2\n" },
+    { "swf", "; Version: 2.2\n1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 "
+      "-1\n2 5 -1 20 -1 -1 -1 4 -1 -1 0 -1 -1 -1 -1 -1 -1 -1\n", NULL,
+      { NULL }, "job,submit_s,run_s,gpus,limit_s,tenant\n1,0,10,2,60,7\n"
+      "2,5,20,4,0,\n", "1 jobs: GPUs are those requested" },
+    { "philly", "timestamp,duration,num_gpus,gpu_time,cluster\n"
+      "2017-10-09 00:01:00,60.0,2,120.0,vc1\n"
+      "2017-10-09 00:00:00,30.0,1,30.0,vc2\n\n", NULL, { "--sort", NULL },
+      "job,submit_s,run_s,gpus,tenant\n2,1507507200,30,1,vc2\n"
+      "1,1507507260,60,2,vc1\n", "1 rows submitted before the job above" },
+    { "itp", "job_id,submission_time,duration,num_gpu\nu-1,5,700,8\n", NULL,
+      { NULL }, "job,submit_s,run_s,gpus\nu-1,5,700,8\n", "GPU-hours    1.55" },
+    { "itp", "job_id,submission_time,num_iteration,model_name,deadline,"
+      "batch_size,num_gpu,duration\nu-1,5,1,bert,600,1,8,700\n", NULL,
+      { NULL }, "job,submit_s,run_s,gpus,deadline_s\nu-1,5,700,8,600\n",
+      "1 jobs: deadline is before submission + run time" },
+    { "tiresias", "job_id,num_gpu,submit_time,iterations,model_name,duration,"
+      "interval\n0,4,0,9,vgg19,100,30\n1,1,30,9,vgg19,15,0\n", NULL,
+      { "--gpus", "8", NULL },
+      "job,submit_s,run_s,gpus\n0,0,100,4\n1,30,15,1\n",
+      "load         1.729 of 8 GPUs over the span; the largest job takes 4" },
+    { "helios", "job_id,user,vc,gpu_num,cpu_num,state,submit_time,duration\n"
+      "1,u,vcA,0,4,COMPLETED,2020-04-01 00:00:00,9\n"
+      "2,u,vcA,8,4,FAILED,2020-04-01 00:00:01,9\n", NULL,
+      { "--skip", "gpus_not_positive", NULL },
+      "job,submit_s,run_s,gpus,tenant\n2,1585699201,9,8,vcA\n",
+      "1 jobs: failed or were cancelled" },
+    { "gavel", "LM (batch size 10)\tcmd  x\t-n\t1\t100\t0.5\t1\n"
+      "B\tcmd\t-n\t1\t100\t1.0\t1\n", GAVEL_JSON,
+      { "--gpu-type", "v100", "--skip", "no_length", NULL },
+      "job,submit_s,run_s,gpus\n1,0.5,25,1\n",
+      "1 rows left out: no_length" },
+    { "gavel", "A\tcmd\tdir\t-n\t1\t100\t2\t1\t-1.000000\t3\n", GAVEL_JSON,
+      { "--gpu-type", "v100", NULL },
+      "job,submit_s,run_s,gpus\n1,3,200,2\n", "jobs         1\n" },
+    { "shockwave", "A\tc\td\t-n\t1\t9\t2\tgns\t1\t-1.0\t720\t4\n", NULL,
+      { NULL }, "job,submit_s,run_s,gpus\n1,4,720,2\n",
+      "1 jobs: change their batch size" },
+    { "pollux", "name,time,application,num_replicas,batch_size\n"
+      "c-0,1,cifar10,4,128\n", "application,run_s\ncifar10,600\n", { NULL },
+      "job,submit_s,run_s,gpus\nc-0,1,600,4\n", "jobs         1\n" },
+    { "sia", "name,time,application,num_replicas,batch_size\n"
+      "c-0,1,cifar10,4,128\nb-1,2,bert,4,1\n",
+      "application,run_s\ncifar10,600\n", { "--skip", "no_length", NULL },
+      "job,submit_s,run_s,gpus\nc-0,1,600,4\n", "1 rows left out: no_length" },
+    { "openb", "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,"
+      "pod_phase,creation_time,deletion_time,scheduled_time\n"
+      "p0,1,1,2,1000,,LS,Running,1,30,10\np1,1,1,1,460,,LS,Running,2,30,10\n"
+      "p2,1,1,0,0,,BE,Failed,3,30,10\np3,1,1,1,1000,,BE,Pending,4,9,\n"
+      "p4,1,1,1,1000,V100M16|V100M32,LS,Running,5,30,10\n", NULL,
+      { "--skip", "fractional_gpus,gpus_not_positive", "--skip",
+        "never_ran,type_constraint", NULL },
+      "job,submit_s,run_s,gpus,tenant\np0,1,20,2,LS\n",
+      "1 rows left out: fractional_gpus\n  1 rows left out: type_constraint\n"
+      "  1 rows left out: never_ran\n" },
+};
+
+/* The sample's own words, and --lengths where it has a file beside it. */
+static int import_sample(const struct program *program,
+                         const struct sample *sample, char **said)
+{
+    char in[160], side[160];
+    const char *more[MORE_MAX + 3] = { NULL };
+    size_t n = 0;
+
+    write_file(in_folder(program, "in", in), sample->text);
+    for (; n < MORE_MAX && sample->more[n]; n++)
+        more[n] = sample->more[n];
+    if (sample->side) {
+        write_file(in_folder(program, "side", side), sample->side);
+        more[n++] = "--lengths";
+        more[n++] = side;
+    }
+    return import(program, sample->format, in, more, said);
+}
+
+static void each_format_turns_its_rows_into_the_same_jobs(void **state)
+{
+    const struct program *program = the_program(state);
+    char path[160], *said, *csv;
+
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        if (import_sample(program, &samples[i], &said) != 0)
+            fail_msg("%s: %s", samples[i].format, said);
+        has(said, samples[i].report);
+        csv = program_read(in_folder(program, "w.csv", path));
+        if (!csv || strcmp(csv, samples[i].csv) != 0)
+            fail_msg("%s: %s", samples[i].format, csv ? csv : "no w.csv");
+        free(csv);
+        free(said);
+    }
+}
+
+static void windows_line_ends_and_a_byte_order_mark_change_nothing(
+    void **state)
+{
+    static const struct sample sample = {
+        "itp", "\xEF\xBB\xBFjob_id,submission_time,duration,num_gpu\r\n"
+        "u-1,5,700,8\r\n", NULL, { NULL }, NULL, NULL };
+    const struct program *program = the_program(state);
+    char path[160], *said, *csv;
+
+    assert_int_equal(import_sample(program, &sample, &said), 0);
+    csv = program_read(in_folder(program, "w.csv", path));
+    assert_string_equal(csv, "job,submit_s,run_s,gpus\nu-1,5,700,8\n");
+    free(csv);
+    free(said);
+}
+
+/* ---- faults ------------------------------------------------------------ */
+
+#define ITP "job_id,submission_time,duration,num_gpu\n"
+#define SWF_1 "1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1\n"
+#define POLLUX "name,time,application,num_replicas,batch_size\n"
+#define OPENB "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos," \
+    "pod_phase,creation_time,deletion_time,scheduled_time\n"
+
+static const struct fault {
+    struct sample sample;
+    const char *place, *message;
+} faults[] = {
+    { { "csv", "job,submit_s,run_s\na,1,1\n", NULL, { NULL }, 0, 0 },
+      "in:1:1:", "no column gpus" },
+    { { "csv", "submit_s,run_s,gpus,deadline_s\n1,1,1,soon\n", NULL,
+        { NULL }, 0, 0 }, "in:2:7:", "column deadline_s must be" },
+    { { "itp", ITP "a,5,9,1\nb,4,9,1\n", NULL, { NULL }, 0, 0 },
+      "in:3:3:", "with --sort" },
+    { { "itp", ITP "a,5,9,1\na,6,9,1\n", NULL, { NULL }, 0, 0 },
+      "in:3:1:", "--skip duplicate_job" },
+    { { "itp", ITP "a,5,0,1\n", NULL, { NULL }, 0, 0 },
+      "in:2:5:", "--skip run_time_not_positive" },
+    { { "itp", ITP "a,-5,7,1\n", NULL, { NULL }, 0, 0 },
+      "in:2:3:", "at least 0" },
+    { { "itp", ITP "a,5,7,0\n", NULL, { NULL }, 0, 0 },
+      "in:2:7:", "--skip gpus_not_positive" },
+    { { "itp", ITP "a,5,7,9\n", NULL, { "--gpus", "8" }, 0, 0 },
+      "in:2:7:", "--skip larger_than_cluster" },
+    { { "itp", ITP "a,5,7\n", NULL, { NULL }, 0, 0 },
+      "in:2:1:", "row has 3 fields, the header line has 4" },
+    { { "itp", ITP, NULL, { NULL }, 0, 0 }, "in:", "none of its 0 rows" },
+    { { "itp", "", NULL, { NULL }, 0, 0 }, "in:", "file is empty" },
+    { { "itp", ITP "a,5,7,1\n", NULL, { "--lengths", "x" }, 0, 0 },
+      "in:", "takes no --lengths" },
+    { { "swf", SWF_1 "2 1 -1 10 2\n", NULL, { NULL }, 0, 0 },
+      "in:2:1:", "row has 5 fields" },
+    { { "swf", "1 0 -1 10 2 -1 -1 4 60 -1 1 {7} -1 -1 -1 -1 -1 -1\n", NULL,
+        { NULL }, 0, 0 }, "in:1:29:", "column user must be a whole number" },
+    { { "philly", "timestamp,duration,num_gpus,gpu_time,cluster\n"
+        "2017-10-09 00:01:00,60.0,2,60.0,vc1\n", NULL, { NULL }, 0, 0 },
+      "in:2:28:", "must be duration x num_gpus" },
+    { { "philly", "timestamp,duration,num_gpus,gpu_time,cluster\n"
+        "2017-13-09 00:01:00,60.0,1,60.0,vc1\n", NULL, { NULL }, 0, 0 },
+      "in:2:1:", "a date such as" },
+    { { "tiresias", "job_id,num_gpu,submit_time\n1,1,1\n", NULL, { NULL }, 0,
+        0 }, "in:1:1:", "no column iterations" },
+    { { "helios", "time,total_job_num\n2020-05-01 00:00:00,7\n", NULL,
+        { NULL }, 0, 0 }, "in:1:1:", "hold no jobs" },
+    { { "gavel", "A\tb\tc\td\te\tf\tg\n", NULL, { NULL }, 0, 0 },
+      "in:", "hold no run times" },
+    { { "gavel", "A\tb\tc\n", GAVEL_JSON, { "--gpu-type", "v100" }, 0, 0 },
+      "in:1:1:", "7 or 10" },
+    { { "gavel", "A\tc\t-n\t1\tmany\t0\t1\n", GAVEL_JSON,
+        { "--gpu-type", "v100" }, 0, 0 }, "in:1:10:", "a whole number" },
+    { { "gavel", "A\tc\t-n\t1\t9\t0\t1\nA\tc\t-n\t1\t9\t0\n", GAVEL_JSON,
+        { "--gpu-type", "v100", "--skip", "no_length" }, 0, 0 },
+      "in:2:1:", "row has 6 fields, the first row has 7" },
+    { { "gavel", "A\tc\t-n\t1\t9\t0\t1\n", GAVEL_JSON,
+        { "--gpu-type", "v100" }, 0, 0 }, "in:1:1:", "--skip no_length" },
+    { { "gavel", "A\tc\t-n\t1\t9\t0\t1\n", GAVEL_JSON,
+        { "--gpu-type", "h100" }, 0, 0 }, "side:", "no rates of GPU type" },
+    { { "gavel", "A\tc\t-n\t1\t9\t0\t1\n", "{\n  \"v100\": {\n",
+        { "--gpu-type", "v100" }, 0, 0 }, "side:2:", "within a bracket" },
+    { { "shockwave", "A\tb\n", NULL, { NULL }, 0, 0 }, "in:1:1:", "have 12" },
+    { { "shockwave", "A\tc\td\t-n\t1\t9\t2\tgsn\t1\t-1.0\t720\t4\n", NULL,
+        { NULL }, 0, 0 }, "in:1:16:", "static, accordion or gns" },
+    { { "pollux", POLLUX "c,1,cifar10,4,1\n", NULL, { NULL }, 0, 0 },
+      "in:", "Give --lengths FILE" },
+    { { "pollux", POLLUX "c,1,cifar10,4,1\n", "application,run_s\na,-1\n",
+        { NULL }, 0, 0 }, "side:2:3:", "above 0" },
+    { { "sia", POLLUX "c,1,cifar10,4,1\n", "application,run_s\na,1\n",
+        { NULL }, 0, 0 }, "in:2:5:", "--skip no_length" },
+    { { "openb", "name,num_gpu,gpu_milli\np,1,1000\n", NULL, { NULL }, 0, 0 },
+      "in:1:1:", "multigpu lists hold no times" },
+    { { "openb", OPENB "p1,1,1,1,460,,LS,Running,2,30,10\n", NULL,
+        { NULL }, 0, 0 }, "in:2:10:", "--skip fractional_gpus" },
+    { { "openb", OPENB "p1,1,1,1,1000,,LS,Pending,2,30,\n", NULL,
+        { NULL }, 0, 0 }, "in:2:", "--skip never_ran" },
+    { { "openb", OPENB "p1,1,1,1,1000,V100,LS,Running,2,30,9\n", NULL,
+        { NULL }, 0, 0 }, "in:2:15:", "--skip type_constraint" },
+};
+
+static void faulty_rows_are_refused_at_their_place(void **state)
+{
+    const struct program *program = the_program(state);
+    char yaml[160], *said;
+
+    unlink(in_folder(program, "w.yaml", yaml));
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        int status = import_sample(program, &faults[i].sample, &said);
+
+        if (status != 2 && status != 3)
+            fail_msg("%s, %s: status %d: %s", faults[i].sample.format,
+                     faults[i].message, status, said);
+        has(said, faults[i].place);
+        has(said, faults[i].message);
+        if (access(yaml, F_OK) == 0)
+            fail_msg("%s: a workload was written", faults[i].message);
+        free(said);
+    }
+}
+
+static void a_truncated_gzip_is_refused(void **state)
+{
+    const struct program *program = the_program(state);
+    static const char *const none[MORE_MAX] = { NULL };
+    char path[160], bytes[65536], *said;
+    gzFile packed = gzopen(in_folder(program, "in.gz", path), "wb");
+    FILE *file;
+    size_t count;
+
+    gzputs(packed, ITP);
+    for (int i = 0; i < 500; i++)
+        gzprintf(packed, "j%d,%d,%d,1\n", i, i, i * i + 1);
+    gzclose(packed);
+    assert_int_equal(import(program, "itp", path, none, &said), 0);
+    has(said, "jobs         500\n");
+    free(said);
+    file = fopen(path, "rb");
+    count = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    file = fopen(path, "wb");
+    fwrite(bytes, 1, count / 2, file);
+    fclose(file);
+    assert_int_not_equal(import(program, "itp", path, none, &said), 0);
+    has(said, "in.gz");
+    free(said);
+}
+
+static void usage_errors_name_what_is_there(void **state)
+{
+    const struct program *program = the_program(state);
+    char *said;
+    static const struct {
+        const char *words[8], *message;
+    } wrong[] = {
+        { { "import", "itq", "x", "-o", "w.yaml" }, "Did you mean itp?" },
+        { { "import", "itp", "x" }, "import needs -o WORKLOAD.yaml" },
+        { { "import", "itp", "x", "-o", "w.csv" }, "ends in .yaml" },
+        { { "import", "itp", "x", "-o", "w.yaml", "--skip", "late" },
+          "no reason 'late'" },
+        { { "import", "itp", "workloads/traces/c480.csv", "-o",
+            "workloads/traces/c480.yaml" }, "would be overwritten" },
+        { { "import", "itp", "/nonexistent", "-o", "w.yaml" },
+          "/nonexistent" },
+        { { "export", "workloads/trace_c480.yaml" }, "export needs -o" },
+        { { "export", "workloads/trace_c480.yaml", "-o",
+            "workloads/traces/c480.csv" }, "would be overwritten" },
+        { { "export", "workloads/trace_c480.yaml", "-o", "x", "--format",
+            "pdf" }, "must be swf or csv" },
+    };
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        if (run(program, wrong[i].words, &said) == 0)
+            fail_msg("accepted: %s", wrong[i].message);
+        has(said, wrong[i].message);
+        free(said);
+    }
+}
+
+static void formats_and_reasons_are_listed(void **state)
+{
+    const char *words[] = { "list", "formats", NULL };
+    char *said;
+
+    assert_int_equal(run(the_program(state), words, &said), 0);
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+        has(said, samples[i].format);
+    has(said, "\nfractional_gpus");
+    free(said);
+}
+
+/* ---- there and back ---------------------------------------------------- */
+
+/* clustersim export WORKLOAD -o NAME --format FORMAT --seed 3 */
+static void export_to(const struct program *program, const char *workload,
+                      const char *name, const char *format)
+{
+    char path[160], *said;
+    const char *words[] = { "export", workload, "-o",
+                            in_folder(program, name, path), "--format",
+                            format, "--seed", "3", NULL };
+
+    if (run(program, words, &said) != 0)
+        fail_msg("%s", said);
+    free(said);
+}
+
+static void same_files(const struct program *program, const char *a,
+                       const char *b)
+{
+    char path[160];
+    char *left = program_read(in_folder(program, a, path));
+    char *right = program_read(in_folder(program, b, path));
+
+    assert_non_null(left);
+    assert_non_null(right);
+    if (strcmp(left, right) != 0)
+        fail_msg("%s and %s differ", a, b);
+    free(left);
+    free(right);
+}
+
+static void what_was_exported_is_imported_unchanged(void **state)
+{
+    static const char *const workloads[] = {
+        "workloads/whole_jobs.yaml", "workloads/trace_c480.yaml",
+        "workloads/trace_sample.yaml" };
+    static const char *const none[MORE_MAX] = { NULL };
+    const struct program *program = the_program(state);
+    char path[160], *said;
+
+    for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
+        export_to(program, workloads[i], "x.csv", "csv");
+        import(program, "csv", in_folder(program, "x.csv", path), none,
+               &said);
+        free(said);
+        same_files(program, "x.csv", "w.csv");
+    }
+    /* SWF numbers jobs from 1, as a CSV does those without a name. */
+    export_to(program, workloads[0], "x.csv", "csv");
+    export_to(program, workloads[0], "x.swf", "swf");
+    import(program, "swf", in_folder(program, "x.swf", path), none, &said);
+    free(said);
+    same_files(program, "x.csv", "w.csv");
+    /* And once more from the workload that was imported. */
+    in_folder(program, "w.yaml", path);
+    export_to(program, path, "y.swf", "swf");
+    export_to(program, path, "y.csv", "csv");
+    import(program, "swf", in_folder(program, "y.swf", path), none, &said);
+    free(said);
+    same_files(program, "y.csv", "w.csv");
+}
+
+static void jobs_with_phases_are_not_exported(void **state)
+{
+    const struct program *program = the_program(state);
+    char path[160], *said;
+    const char *words[] = { "export", "workloads/dpo_mix.yaml", "--cluster",
+                            "models/clusters/mixed_64.yaml", "-o",
+                            in_folder(program, "no.csv", path), NULL };
+
+    assert_int_equal(run(program, words, &said), 3);
+    has(said, "it has phases");
+    assert_int_not_equal(access(path, F_OK), 0);
+    free(said);
+}
+
+/* The summary of strict FIFO on so many nodes of eight; to be freed. */
+static char *fifo(const struct program *program, const char *workload,
+                  unsigned nodes)
+{
+    char yaml[160], text[2048];
+
+    snprintf(text, sizeof text,
+             "experiment: fifo\ncluster: {nodes: [{name: gpu, count: %u, "
+             "gpus: {type: generic, count: 8}}]}\nworkload: %s\npolicies:\n"
+             "  - {policy: fcfs, placement: count, blocking: strict}\n"
+             "output: {tables: [summary], plots: []}\n", nodes, workload);
+    write_file(in_folder(program, "fifo.yaml", yaml), text);
+    assert_int_equal(program_study(program, yaml, "fifo", NULL), 0);
+    return program_result(program, "fifo", "summary.csv");
+}
+
+static void an_imported_trace_runs_as_the_trace_itself(void **state)
+{
+    static const char *const none[MORE_MAX] = { NULL };
+    const struct program *program = the_program(state);
+    char here[600], direct[800], *said, *imported, *read;
+
+    assert_int_equal(import(program, "tiresias", "workloads/traces/c480.csv",
+                            none, &said), 0);
+    free(said);
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(direct, sizeof direct, "{trace: {file: %s/workloads/traces/"
+             "c480.csv, columns: {job: job_id, submit: submit_time, "
+             "duration: duration, gpus: num_gpu}}}", here);
+    imported = fifo(program, "w.yaml", 8);
+    read = fifo(program, direct, 8);
+    assert_string_equal(imported, read);
+    has(read, "10539.57");
+    free(imported);
+    free(read);
+}
+
+/* ---- public traces ----------------------------------------------------- */
+
+static const char *shared_file(const char *file, char out[900])
+{
+    const char *shared = getenv("SHARED");
+
+    snprintf(out, 900, "%s/traces/%s", shared ? shared : "../shared", file);
+    if (access(out, R_OK) == 0)
+        return out;
+    print_message("skip: %s is not there\n", out);
+    return NULL;
+}
+
+#define GAVEL_RATES "gavel/simulation_throughputs.json.gz"
+
+static const struct {
+    const char *format, *file, *side;
+    const char *more[MORE_MAX - 2];
+    const char *report[4];
+} traces[] = {
+    { "itp", "msitp/raw/cluster10.csv", NULL, { "--gpus", "16" },
+      { "jobs         260\n", "GPU-hours    4023.491389\n" } },
+    { "itp", "msitp/elasticflow/cluster06.csv", NULL, { NULL },
+      { "jobs         2396\n" } },
+    { "itp", "msitp/elasticflow/195job.csv", NULL, { NULL },
+      { "jobs         195\n" } },
+    { "philly", "philly/philly_2017-10.csv.gz", NULL, { "--sort" },
+      { "jobs         47192\n", "24905 rows submitted before",
+        "GPU-hours    438317.8228\n" } },
+    { "tiresias", "tiresias/60_job.csv", NULL, { NULL },
+      { "jobs         60\n" } },
+    { "tiresias", "../conformance/c480.csv", NULL, { NULL },
+      { "jobs         480\n" } },
+    { "swf", "swf/LCG-2005-1.swf.gz", NULL,
+      { "--skip", "run_time_not_positive" },
+      { "rows         188041\n", "jobs         187520\n",
+        "521 rows left out", "11 days" } },
+    { "swf", "swf/hpc2n_alea_slice.swf", NULL,
+      { "--skip", "run_time_not_positive" },
+      { "rows         3170\n", "25 rows left out", "jobs         3145\n" } },
+    { "swf", "swf/lublin_256.swf", NULL, { "--gpus", "256" },
+      { "jobs         10000\n", "10000 jobs: no requested time" } },
+    { "gavel", "gavel/msr_seed0/2869ce.trace", GAVEL_RATES,
+      { "--gpu-type", "v100", "--skip", "no_length" },
+      { "rows         533\n" } },
+    { "gavel", "gavel/msr_seed0/ed69ec.trace", GAVEL_RATES,
+      { "--gpu-type", "v100" }, { "jobs         951\n" } },
+    { "gavel", "gavel/physical_cluster/max_min_fairness.trace", GAVEL_RATES,
+      { "--gpu-type", "v100" }, { "jobs         96\n" } },
+    { "shockwave", "shockwave/120_0.2_5_100_40_25_0,0.5,0.5_0.6,0.3,0.09,"
+      "0.01_multigpu_dynamic.trace", NULL, { NULL },
+      { "jobs         120\n", "run time s   min 720 ", "max 18000\n" } },
+    { "openb", "openb/openb_pod_list_default.csv", NULL,
+      { "--skip", "fractional_gpus,gpus_not_positive", "--skip",
+        "never_ran" },
+      { "rows         8152\n", "3078 rows left out: fractional_gpus",
+        "356 rows left out: never_ran", "jobs         3630\n" } },
+};
+
+static void public_traces_hold_what_their_publishers_say(void **state)
+{
+    const struct program *program = the_program(state);
+    size_t found = 0;
+
+    for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++) {
+        char path[900], side[900], *said;
+        const char *more[MORE_MAX] = { NULL };
+        size_t n = 0;
+
+        if (!shared_file(traces[i].file, path) ||
+            (traces[i].side && !shared_file(traces[i].side, side)))
+            continue;
+        for (; n < MORE_MAX - 2 && traces[i].more[n]; n++)
+            more[n] = traces[i].more[n];
+        if (traces[i].side) {
+            more[n++] = "--lengths";
+            more[n++] = side;
+        }
+        if (import(program, traces[i].format, path, more, &said) != 0)
+            fail_msg("%s", said);
+        for (size_t r = 0; r < 4 && traces[i].report[r]; r++)
+            has(said, traces[i].report[r]);
+        free(said);
+        found++;
+    }
+    if (found == 0)
+        skip();
+}
+
+static void all_workloads_of_pollux_and_sia_have_160_jobs(void **state)
+{
+    static const char *const file[] = {
+        "sia/philly/workload-%d.csv",
+        "pollux/simulator/workloads/workload-%d.csv" };
+    const struct program *program = the_program(state);
+    char name[128], path[900], side[160], *said;
+    const char *more[MORE_MAX] = { "--lengths", side };
+
+    write_file(in_folder(program, "side", side),
+               "application,run_s\ncifar10,600\ndeepspeech2,3600\nncf,400\n"
+               "bert,9000\nyolov3,7200\nimagenet,40000\n");
+    for (int i = 0; i < 16; i++) {
+        snprintf(name, sizeof name, file[i / 8], i % 8 + 1);
+        if (!shared_file(name, path))
+            skip();
+        if (import(program, i < 8 ? "sia" : "pollux", path, more, &said) != 0)
+            fail_msg("%s", said);
+        has(said, "jobs         160\n");
+        free(said);
+    }
+}
+
+static void an_imported_cluster10_waits_as_published(void **state)
+{
+    static const char *const none[MORE_MAX] = { NULL };
+    const struct program *program = the_program(state);
+    char path[900], cell[64], *said, *summary;
+
+    if (!shared_file("msitp/raw/cluster10.csv", path))
+        skip();
+    assert_int_equal(import(program, "itp", path, none, &said), 0);
+    free(said);
+    summary = fifo(program, "w.yaml", 2);
+    assert_true(csv_cell(summary, "fcfs", NULL, "wait_mean_s", cell,
+                         sizeof cell));
+    snprintf(path, sizeof path, "%.3f", strtod(cell, NULL));
+    assert_string_equal(path, "38365.788");
+    free(summary);
+}
+
+int main(int argc, char **argv)
+{
+    struct program program;
+#define WITH(TEST) cmocka_unit_test_prestate(TEST, &program)
+    const struct CMUnitTest tests[] = {
+        WITH(each_format_turns_its_rows_into_the_same_jobs),
+        WITH(windows_line_ends_and_a_byte_order_mark_change_nothing),
+        WITH(faulty_rows_are_refused_at_their_place),
+        WITH(a_truncated_gzip_is_refused),
+        WITH(usage_errors_name_what_is_there),
+        WITH(formats_and_reasons_are_listed),
+        WITH(what_was_exported_is_imported_unchanged),
+        WITH(jobs_with_phases_are_not_exported),
+        WITH(an_imported_trace_runs_as_the_trace_itself),
+        WITH(public_traces_hold_what_their_publishers_say),
+        WITH(all_workloads_of_pollux_and_sia_have_160_jobs),
+        WITH(an_imported_cluster10_waits_as_published),
+    };
+    int failed;
+
+    (void)argc;
+    program_open(&program, argv[0]);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    program_close(&program);
+    return failed;
+}

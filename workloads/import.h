@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import.h - public job traces, each in the format it was published in.
+ *
+ * A format is one file, import_NAME.c, that turns a row into a job; what is
+ * the same for all - counting, leaving out, duplicates, order - stands in
+ * import.c.  Nothing is left out or sorted unless the request asks for it by
+ * name, and then it is counted: rows = jobs + the sum of all that was left
+ * out.
+ */
+#ifndef WORKLOADS_IMPORT_H
+#define WORKLOADS_IMPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "workloads/csv.h"
+
+struct arena;
+struct err;
+
+/* Why a row is no job; refused unless the request skips it. */
+enum import_reason {
+    IMPORT_RUN_TIME, IMPORT_GPUS, IMPORT_TOO_LARGE, IMPORT_DUPLICATE,
+    IMPORT_FRACTION, IMPORT_TYPES, IMPORT_NEVER_RAN, IMPORT_NO_LENGTH,
+    IMPORT_REASONS
+};
+/* "run_time_not_positive", and what it means. */
+const char *import_reason_name(enum import_reason reason,
+                               const char **meaning);
+
+/* What is worth telling of jobs that are kept. */
+enum import_remark {
+    REMARK_REQUESTED, REMARK_NO_SUCCESS, REMARK_NO_LIMIT, REMARK_LATE,
+    REMARK_WEIGHT, REMARK_SLO, REMARK_DYNAMIC, REMARKS
+};
+const char *import_remark_text(enum import_remark remark);
+
+struct import_job {
+    const char *name;           /* NULL: by the number of its row, from 1 */
+    const char *tenant;         /* NULL: none */
+    int64_t submit_ns, run_ns;
+    int64_t limit_ns;           /* 0: none */
+    int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
+    int64_t gpus;
+    int32_t priority;
+    uint64_t row;               /* in the file, from 0 */
+};
+
+struct import_request {
+    const char *file;
+    const char *lengths;        /* what the format needs beside it; or NULL */
+    const char *gpu_type;       /* of lengths that tell types apart; or NULL */
+    uint32_t gpus_max;          /* larger jobs cannot run; 0: not checked */
+    bool sort;
+    bool skip[IMPORT_REASONS];
+};
+
+/* In ascending order of (submit_ns, row). */
+struct import_result {
+    struct import_job *job;
+    size_t count;
+    uint64_t rows, blank_lines;
+    uint64_t unsorted;          /* rows submitted before the row above */
+    uint64_t skipped[IMPORT_REASONS], remark[REMARKS];
+};
+
+struct importer;                /* import_row.h */
+struct import_row;
+
+struct import_format {
+    const char *name;           /* as the command line calls it */
+    const char *summary;        /* one line for `list formats` */
+    const char *about;          /* lines for the workload's file */
+    enum csv_format layout;
+    const char *const *columns; /* that a header must have; ends with NULL */
+    const char *missing;        /* hint if one lacks; NULL: the columns */
+    const char *lengths;        /* what --lengths is; NULL: not taken */
+    bool typed;                 /* lengths are per GPU type */
+    bool (*open)(struct importer *importer, struct err *err);   /* or NULL */
+    bool (*row)(struct importer *importer, struct import_row *row,
+                struct err *err);
+};
+
+/* Formats by number, NULL past the last; by name, or NULL. */
+const struct import_format *import_format_at(size_t i);
+const struct import_format *import_format_find(const char *name);
+
+bool import_read(struct arena *arena, const struct import_format *format,
+                 const struct import_request *request,
+                 struct import_result *result, struct err *err);
+
+#endif
