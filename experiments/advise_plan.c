@@ -575,7 +575,7 @@ static void choose_memory(const struct advise_job *job,
 bool advise_plan_time(const struct advice *advice, struct advise_row *row,
                       struct err *err)
 {
-    struct loop_limits limits = { CLOCK_NEVER_NS, 1 };
+    struct loop_limits limits = { CLOCK_NEVER_NS, 1, NULL };
     struct plan plan = { 0 };
     struct flow_net *net;
     struct loop *loop;

@@ -133,6 +133,10 @@ static bool take(struct reading *r, enum arg arg, const char *value,
                            info[arg].name, info[arg].name, info[arg].value);
         value = r->argv[++r->at];
     }
+    if (value != NULL && value[0] == '\0')
+        return err_set(err, ERR_USAGE, nowhere, "%s needs a value, and is "
+                       "empty: %s %s", info[arg].name, info[arg].name,
+                       info[arg].value);
     args->given[arg] = true;
     args->value[arg] = value;
     if (arg == ARG_SET || arg == ARG_SKIP)

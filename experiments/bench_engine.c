@@ -51,7 +51,7 @@ static struct world *world_new(uint64_t size, uint64_t entity_count,
     if (plain)
         world->heap = heap4_new();
     else
-        world->loop = loop_new((struct loop_limits){INT64_MAX, UINT64_MAX});
+        world->loop = loop_new((struct loop_limits){INT64_MAX, UINT64_MAX, NULL});
     world->entity = aligned_alloc(64, entity_count * sizeof *world->entity);
     assert(world->entity != NULL);
     memset(world->entity, 0, entity_count * sizeof *world->entity);

@@ -114,7 +114,7 @@ static struct sharing *sharing_new(bool quick)
     struct sharing *share = calloc(1, sizeof *share);
     assert(share != NULL);
     rng_init(&share->rng, 1, "flows", 0);
-    share->loop = loop_new((struct loop_limits){INT64_MAX, UINT64_MAX});
+    share->loop = loop_new((struct loop_limits){INT64_MAX, UINT64_MAX, NULL});
     share->net = flow_new(share->loop);
     share->change_count = quick ? 50 : 500;
     return share;

@@ -69,7 +69,7 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
 static uint64_t replicate(uint64_t replica, uint64_t event_count)
 {
     struct station station = {.waiting = 0};
-    struct loop *loop = loop_new((struct loop_limits){INT64_MAX, event_count});
+    struct loop *loop = loop_new((struct loop_limits){INT64_MAX, event_count, NULL});
     rng_init(&station.rng, 1, "workers", replica);
     loop_at(loop, 0, LOOP_RANK_ARRIVAL, arrive, &station, 0);
     loop_run(loop);

@@ -40,7 +40,7 @@ struct trial {
     struct metrics *metrics;
     struct timeline *timeline;
     struct job_birth next;
-    bool interrupted, source_failed;
+    bool source_failed;
     struct err *err;
 };
 
@@ -62,12 +62,6 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
     bool more = true;
 
     (void)arg;
-    if (trial->spec->stop &&
-        __atomic_load_n(trial->spec->stop, __ATOMIC_RELAXED)) {
-        trial->interrupted = true;
-        loop_stop(loop);
-        return;
-    }
     while (more && trial->next.request.submit_ns == loop_now_ns(loop)) {
         host_submit(trial->host, &trial->next.request, &trial->next.truth);
         more = fetch(trial);
@@ -131,6 +125,7 @@ static bool build(struct trial *trial)
     struct loop_limits limits = {
         .until_ns = CLOCK_NEVER_NS - 1,
         .event_count_max = spec->event_count_max,
+        .stop = spec->stop,
     };
 
     trial->loop = loop_new(limits);
@@ -208,14 +203,14 @@ static bool run(struct trial *trial, struct trial_result *result)
     enum loop_end end = loop_run(trial->loop);
     result->event_count = loop_event_count(trial->loop);
     result->digest = loop_digest(trial->loop);
-    result->interrupted = trial->interrupted;
+    result->interrupted = end == LOOP_CALLED_OFF;
     result->clairvoyant =
         (spec->policy->policy->flags & CS_CLAIRVOYANT) != 0;
     if (trial->source_failed)
         return false;
     if (!host_verdict(trial->host, trial->err))
         return false;
-    if (trial->interrupted)
+    if (result->interrupted)
         return err_set(trial->err, ERR_INTERRUPTED, nowhere, "interrupted");
     if (end == LOOP_EVENT_LIMIT)
         return err_set(trial->err, ERR_LIMIT, nowhere,

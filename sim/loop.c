@@ -16,6 +16,8 @@
 #include "sim/digest.h"
 #include "sim/queue.h"
 
+#define EVENTS_BETWEEN_LOOKS 4096u      /* at limits.stop */
+
 struct loop {
     int64_t now_ns;
     struct loop_limits limits;
@@ -59,6 +61,14 @@ bool loop_cancel(struct loop *loop, struct loop_handle handle)
     return queue_cancel(&loop->queue, handle);
 }
 
+/* Whether those outside want an end; looked at now and then. */
+static bool called_off(const struct loop *loop)
+{
+    return loop->limits.stop &&
+           loop->event_count % EVENTS_BETWEEN_LOOKS == 0 &&
+           __atomic_load_n(loop->limits.stop, __ATOMIC_RELAXED);
+}
+
 enum loop_end loop_run(struct loop *loop)
 {
     struct queue *queue = &loop->queue;
@@ -73,6 +83,8 @@ enum loop_end loop_run(struct loop *loop)
         }
         if (loop->event_count >= loop->limits.event_count_max)
             return LOOP_EVENT_LIMIT;
+        if (called_off(loop))
+            return LOOP_CALLED_OFF;
         struct queue_record record = queue->record[queue_slot(&entry)];
         queue_pop(queue, &entry);
         queue_fetch_ahead(queue);

@@ -31,12 +31,17 @@ enum loop_rank {
     LOOP_RANK_COUNT
 };
 
-enum loop_end { LOOP_DRAINED, LOOP_STOPPED, LOOP_TIME_LIMIT, LOOP_EVENT_LIMIT };
+enum loop_end {
+    LOOP_DRAINED, LOOP_STOPPED, LOOP_TIME_LIMIT, LOOP_EVENT_LIMIT,
+    LOOP_CALLED_OFF             /* by limits.stop */
+};
 
 struct loop_limits {
     int64_t until_ns;           /* >= 0; events after it stay unrun, and the
                                    clock is left standing at it */
     uint64_t event_count_max;
+    const volatile int *stop;   /* set by others: ends the run within some
+                                   thousand events; may be NULL */
 };
 
 /* Safe after its event ran or was cancelled: cancelling again is false.

@@ -250,7 +250,7 @@ static double share(enum service service, double load, uint32_t replica)
     struct sharing *s = calloc(1, sizeof *s);
 
     assert_non_null(s);
-    s->loop = loop_new((struct loop_limits) { CLOCK_NEVER_NS - 1, 10000000 });
+    s->loop = loop_new((struct loop_limits) { CLOCK_NEVER_NS - 1, 10000000, NULL });
     s->net = flow_new(s->loop);
     s->link = flow_link_add(s->net, 1.0);
     s->service = service;

@@ -121,6 +121,7 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
         { "run a.yaml b.yaml", "'b.yaml' is one word too many" },
         { "run a.yaml --sed 3", "there is no option '--sed'" },
         { "run a.yaml --seeds", "--seeds needs a value" },
+        { "run a.yaml --output=", "--output needs a value, and is empty" },
         { "run a.yaml --seeds x", "--seeds must be a whole number" },
         { "run a.yaml --seeds 0", "--seeds must be a whole number" },
         { "run a.yaml --resume=1", "--resume takes no value" },

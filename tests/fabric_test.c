@@ -66,7 +66,7 @@ static int open_world(void **state)
 {
     struct world *w = test_calloc(1, sizeof *w);
     w->arena = arena_new(1 << 16);
-    w->loop = loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX });
+    w->loop = loop_new((struct loop_limits){INT64_MAX, UINT64_MAX, NULL});
     w->net = flow_new(w->loop);
     flow_link_add(w->net, 1.0);     /* links of others may come first */
     w->fabric = fabric_new(w->arena, &spec, w->net);

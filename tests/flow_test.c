@@ -50,7 +50,7 @@ struct world {
 static void world_open(struct world *world, const char *name, uint64_t replica)
 {
     memset(world, 0, sizeof *world);
-    world->loop = loop_new((struct loop_limits){INT64_MAX, UINT64_MAX});
+    world->loop = loop_new((struct loop_limits){INT64_MAX, UINT64_MAX, NULL});
     world->net = flow_new(world->loop);
     rng_init(&world->rng, 1, name, replica);
 }

@@ -18,7 +18,7 @@
 #include "sim/queue.h"
 #include "sim/rng.h"
 
-static const struct loop_limits no_limits = {INT64_MAX, UINT64_MAX};
+static const struct loop_limits no_limits = {INT64_MAX, UINT64_MAX, NULL};
 
 /* What ran: args in order. */
 struct log {
@@ -155,7 +155,7 @@ static void slot_without_generations_is_not_used_again(void **state)
 static void time_limit_leaves_later_events_unrun(void **state)
 {
     (void)state;
-    struct loop *loop = loop_new((struct loop_limits){20, UINT64_MAX});
+    struct loop *loop = loop_new((struct loop_limits){20, UINT64_MAX, NULL});
     struct log log = {.count = 0};
     for (int64_t t = 5; t <= 50; t += 5)
         loop_at(loop, t, LOOP_RANK_FINISH, note, &log, (uint64_t)t);
@@ -179,10 +179,31 @@ static void push_self(struct loop *loop, void *self, uint64_t arg)
 static void event_limit_ends_an_endless_instant(void **state)
 {
     (void)state;
-    struct loop *loop = loop_new((struct loop_limits){INT64_MAX, 1000});
+    struct loop *loop = loop_new((struct loop_limits){INT64_MAX, 1000, NULL});
     loop_at(loop, 1, LOOP_RANK_FINISH, push_self, NULL, 0);
     assert_int_equal(loop_run(loop), LOOP_EVENT_LIMIT);
     assert_int_equal(loop_event_count(loop), 1000);
+    assert_int_equal(loop_pending_count(loop), 1);
+    loop_free(loop);
+}
+
+static void raise_flag(struct loop *loop, void *self, uint64_t arg)
+{
+    volatile int *flag = self;
+
+    *flag = 1;
+    push_self(loop, self, arg);
+}
+
+static void a_flag_from_outside_ends_an_endless_run(void **state)
+{
+    (void)state;
+    volatile int flag = 0;
+    struct loop *loop =
+        loop_new((struct loop_limits){INT64_MAX, 1000000, &flag});
+    loop_at(loop, 1, LOOP_RANK_FINISH, raise_flag, (void *)&flag, 0);
+    assert_int_equal(loop_run(loop), LOOP_CALLED_OFF);
+    assert_true(loop_event_count(loop) < 10000);
     assert_int_equal(loop_pending_count(loop), 1);
     loop_free(loop);
 }
@@ -532,6 +553,7 @@ int main(void)
         cmocka_unit_test(slot_without_generations_is_not_used_again),
         cmocka_unit_test(time_limit_leaves_later_events_unrun),
         cmocka_unit_test(event_limit_ends_an_endless_instant),
+        cmocka_unit_test(a_flag_from_outside_ends_an_endless_run),
         cmocka_unit_test(stop_ends_the_run_after_the_callback),
         cmocka_unit_test(latest_time_and_earliest_time_are_kept_apart),
         cmocka_unit_test(digest_depends_on_time_rank_arg_and_order),

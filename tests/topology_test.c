@@ -92,7 +92,7 @@ static void open_links(struct world *w, const char *keys)
     if (!read_keys(w, "a100-80", keys))
         fail_msg("%s", w->err.text);
     drop_links(w);
-    w->loop = loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX });
+    w->loop = loop_new((struct loop_limits){INT64_MAX, UINT64_MAX, NULL});
     w->net = flow_new(w->loop);
     w->fabric = fabric_new(w->arena, w->spec, w->net);
 }

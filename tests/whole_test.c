@@ -262,7 +262,7 @@ static void a_read_from_nvme_crosses_the_drives_of_the_lease(void **state)
     (void)state;
     open_drives(&aid);
     struct loop *loop = loop_new((struct loop_limits){ INT64_MAX,
-                                                       UINT64_MAX });
+                                                       UINT64_MAX, NULL });
     struct flow_net *net = flow_new(loop);
     struct fabric *fabric = fabric_new(aid.arena, aid.cluster, net);
     assert_int_equal(fabric_uses(fabric, &place, &rates, use), 2);
