@@ -11,6 +11,7 @@
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "policies/registry.h"
+#include "policies/host_semantics.h"
 #include "sim/conf.h"
 #include "workloads/import.h"
 #include "workloads/recipe.h"
@@ -133,6 +134,17 @@ static void list_recipes(FILE *out, const struct catalogue *catalogue)
                 recipe_table[i]->summary);
 }
 
+static void list_presets(FILE *out)
+{
+    const struct semantics_row *row;
+
+    fputs("\npresets, as in {policy: srtf, semantics: helios}; JCT: the mean of "
+          "the 480 jobs of\nworkloads/trace_c480.yaml on 8 nodes of 8 GPUs\n\n", out);
+    for (size_t i = 0; (row = semantics_at(i)) != NULL; i++)
+        fprintf(out, "%-16s %-11s %10s s  %s\n%-16s %s\n", row->preset,
+                row->policy, row->effect, row->keys, "", row->meaning);
+}
+
 static void list_semantics(FILE *out, const struct catalogue *catalogue)
 {
     (void)catalogue;
@@ -150,6 +162,7 @@ static void list_semantics(FILE *out, const struct catalogue *catalogue)
                     strcmp(f->fallback, f->choices[c]) == 0 ? " (default)"
                                                             : "");
     }
+    list_presets(out);
 }
 
 struct lister {

@@ -9,20 +9,38 @@
  * The promise counts GPUs, not nodes: under a placement rule that needs whole
  * nodes the head may have to wait longer.
  */
+#include <string.h>
+
 #include "policies/policy.h"
 
 extern const struct cs_policy easy_policy;
 
 struct easy {
+    const char *reservation;
+    bool unreserved;
     int64_t depth_max;          /* how far down the queue to look */
 };
 
 static const struct cs_param easy_param[] = {
+    { .key = "reservation", .type = CS_PARAM_TEXT,
+      .offset = offsetof(struct easy, reservation), .fallback = "head",
+      .help = "whose start is promised: the head's, or none's, as in AccaSim" },
     { .key = "depth_max", .type = CS_PARAM_INT,
       .offset = offsetof(struct easy, depth_max),
       .min = 1, .max = 1e9, .fallback = "1000000000",
       .help = "asks looked at for backfill at each decision" },
 };
+
+static bool easy_init(void *self, struct cs_host *host)
+{
+    struct easy *easy = self;
+
+    easy->unreserved = strcmp(easy->reservation, "none") == 0;
+    if (easy->unreserved || strcmp(easy->reservation, "head") == 0)
+        return true;
+    cs_fail(host, "reservation must be head or none");
+    return false;
+}
 
 static void easy_decide(void *self, struct cs_host *host)
 {
@@ -42,7 +60,7 @@ static void easy_decide(void *self, struct cs_host *host)
          look > 0 && i < cs_pending_count(host) && cs_free_gpus(host, 0) > 0;
          look--) {
         struct cs_ask ask = *cs_ask(host, cs_pending(host, i));
-        bool ends = ask.estimate_ns <= promised - now;
+        bool ends = easy->unreserved || ask.estimate_ns <= promised - now;
 
         if (ask.gpus > cs_free_gpus(host, 0) || !(ends || ask.gpus <= spare) ||
             cs_start(host, cs_pending(host, i)) != CS_DONE) {
@@ -62,5 +80,6 @@ const struct cs_policy easy_policy = {
     .self_bytes = sizeof(struct easy),
     .param = easy_param,
     .param_count = sizeof easy_param / sizeof easy_param[0],
+    .init = easy_init,
     .decide = easy_decide,
 };

@@ -88,11 +88,27 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
         policy->lease_idle(host->self, host, lease);
 }
 
+/* False: what was chosen before still keeps its turn, and does not fit. */
+static bool commitment_kept(struct cs_host *host)
+{
+    struct ask_id ask = { host->committed };
+
+    host->committed = ID_NONE;
+    if (ask.i == ID_NONE || !host->ask[ask.i].live ||
+        cs_start(host, ask) == CS_DONE)
+        return true;
+    host->committed = ask.i;
+    return false;
+}
+
 /* In order of before; strict ends at the first that does not fit. */
 static void decide_default(struct cs_host *host)
 {
     const struct cs_policy *policy = host->policy;
     uint32_t i = 0;
+
+    if (!commitment_kept(host))
+        return;
 
     while (i < host->orders) {
         struct ask_id ask = { host->order[i] };
@@ -109,7 +125,9 @@ static void decide_default(struct cs_host *host)
             verdict = cs_start_want(host, ask, &want);
         if (verdict == CS_DONE)
             continue;           /* it left the order: i is the next */
-        if (host->rules->blocking == HOST_STRICT)
+        if (host->rules->blocking == HOST_COMMIT)
+            host->committed = ask.i;
+        if (host->rules->blocking != HOST_SKIP)
             return;
         i++;
     }
@@ -163,6 +181,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     struct cs_host *host = arena_alloc(arena, 1, sizeof *host);
     const struct cluster_spec *spec = parts->cluster;
 
+    host->committed = ID_NONE;
     host->parts = *parts;
     host->policy = parts->policy->policy;
     host->rules = &parts->policy->rules;
@@ -204,9 +223,11 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     job->truth = *truth;
     job->form = host_form_index(host, form);
     job->seq = host->next_seq++;
-    if (host->form[job->form].fixed)
-        job->pub.work_due_s = clock_s_from_ns(truth->duration_ns) *
+    if (host->form[job->form].fixed) {
+        job->truth.duration_ns += host->rules->tick_ns;
+        job->pub.work_due_s = clock_s_from_ns(job->truth.duration_ns) *
                               job_role_gpus(request, 0);
+    }
     else
         for (uint32_t p = 0; p < form->phase_count; p++)
             job->pub.work_due_s += request->steps / form->phase[p].every;

@@ -28,7 +28,8 @@ struct job_truth;
 struct journal;
 struct loop;
 
-enum host_blocking { HOST_STRICT, HOST_SKIP };
+/* HOST_COMMIT: strict, and what came first once stays first. */
+enum host_blocking { HOST_STRICT, HOST_SKIP, HOST_COMMIT };
 enum host_estimate { HOST_EXACT, HOST_REQUESTED, HOST_NOISY };
 
 /* Preemption: seconds lost at the restart, by GPUs of the job. */
@@ -46,6 +47,8 @@ struct host_rules {
     int64_t round_ns;           /* decisions only at its multiples; 0: events */
     int64_t resolve_ns;         /* ... and so far apart at least, once one was
                                    made after time 0 */
+    int64_t tick_ns;            /* ends are seen at the next tick: a job of
+                                   known length takes one longer; 0: none */
     struct host_cost_step cost[HOST_COST_STEPS_MAX];
     uint32_t cost_count;
 };

@@ -544,7 +544,9 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
     struct host_job_slot *job = host_job_slot(host, id.i);
     host->counts.preemptions++;
     job->pub.preemptions++;
-    job->penalty_ns += stop_cost(host, host_job_drop(host, id.i));
+    job->penalty_ns = host_restart_ns(host, job) +
+                      stop_cost(host, host_job_drop(host, id.i));
+    job->restart_until_ns = 0;
     host_tell(host, FACT_JOB_STOP, id.i, 0, 0);
     answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);
     if (host_per_phase(host))

@@ -262,6 +262,8 @@ static void start_process(void *self, uint64_t arg)
                                                      : role->wake_s;
     int64_t wait_ns = job->penalty_ns;
 
+    if (job->penalty_ns > 0)
+        job->restart_until_ns = host_now(host) + job->penalty_ns;
     job->penalty_ns = 0;
     if (s > 0)
         wait_ns += clock_ns_for_work(s, 1.0);

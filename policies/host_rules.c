@@ -13,6 +13,7 @@
 
 #include "policies/host.h"
 #include "policies/registry.h"
+#include "policies/host_semantics.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/conf.h"
@@ -25,9 +26,11 @@ struct keys {
     int blocking, placement, estimate;
     double noise;
     const struct conf_node *preemption, *rounds, *weights;
+    const char *semantics;
+    int64_t tick_ns;
 };
 
-static const char *const blocking_names[] = { "strict", "skip", NULL };
+static const char *const blocking_names[] = { "strict", "skip", "commit", NULL };
 static const char *const placement_names[] = {
     "count", "first_fit", "best_fit", "pack", "spread", NULL
 };
@@ -42,7 +45,8 @@ static const struct conf_field rules_field[] = {
       "what results call it; default: the policy's name" },
     { "blocking", CONF_CHOICE, offsetof(struct keys, blocking), 0, 0,
       "strict", blocking_names,
-      "may an ask be passed over that does not fit" },
+      "what becomes of an ask that does not fit: it blocks, is passed over, or "
+      "blocks and keeps its turn though better ones come" },
     { "placement", CONF_CHOICE, offsetof(struct keys, placement), 0, 0,
       "pack", placement_names, "which of the free GPUs a gang is given" },
     { "estimate", CONF_CHOICE, offsetof(struct keys, estimate), 0, 0,
@@ -56,6 +60,12 @@ static const struct conf_field rules_field[] = {
     { "rounds", CONF_NODE, offsetof(struct keys, rounds), 0, 0, CONF_ABSENT,
       NULL, "{length: 360s, resolve_at_most_every: 1920s}: decisions only at "
       "multiples of the length, and so far apart at least" },
+    { "tick", CONF_TIME, offsetof(struct keys, tick_ns), 0, 3600, "0s", NULL,
+      "decisions only at its multiples, and a job of known length takes one "
+      "more: a simulator that counts ticks sees an end at the next one" },
+    { "semantics", CONF_TEXT, offsetof(struct keys, semantics), 0, 0,
+      CONF_ABSENT, NULL, "set these keys as a published simulator behaves; "
+      "see `clustersim list semantics`" },
     { "weights", CONF_NODE, offsetof(struct keys, weights), 0, 0, CONF_ABSENT,
       NULL, "of a learned policy: a file, or a map of numbers" },
 };
@@ -259,7 +269,11 @@ static const char *semantics(struct arena *arena,
                                   " preemption.cost(%u)=%ss",
                                   rules->cost[i].gpus_max, time);
     }
-    if (rules->round_ns > 0) {
+    if (rules->tick_ns > 0) {
+        clock_format_s(rules->tick_ns, time, sizeof time);
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, " tick=%ss",
+                              time);
+    } else if (rules->round_ns > 0) {
         clock_format_s(rules->round_ns, time, sizeof time);
         n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
                               " rounds.length=%ss", time);
@@ -296,8 +310,13 @@ static bool read_rules(const struct keys *keys, struct host_rules *rules,
     rules->placement = (enum fit_rule)keys->placement;
     rules->estimate = (enum host_estimate)keys->estimate;
     rules->noise_cv = keys->noise;
+    rules->tick_ns = keys->tick_ns;
     if (keys->preemption && !read_preemption(keys->preemption, rules, err))
         return false;
+    if (keys->rounds && keys->tick_ns > 0)
+        return err_set(err, ERR_SCHEMA, conf_pos(keys->rounds),
+                       "keys rounds and tick exclude each other");
+    rules->round_ns = keys->tick_ns;
     return !keys->rounds || read_rounds(keys->rounds, rules, err);
 }
 
@@ -345,7 +364,8 @@ const struct host_policy *host_policy_read(struct arena *arena,
         if (!conf)
             return NULL;
     }
-    if (!conf_fill(conf, &schema, filled, err))
+    conf = semantics_apply(arena, conf, policy->name, err);
+    if (!conf || !conf_fill(conf, &schema, filled, err))
         return NULL;
     const struct keys *keys = (const struct keys *)(void *)filled;
     out->policy = policy;

@@ -68,6 +68,7 @@ struct host_job_slot {
     int64_t done_ns;                /* recipe `trace`: run so far */
     int64_t estimate_ns;            /* of the whole job */
     int64_t penalty_ns;             /* owed at the next start */
+    int64_t restart_until_ns;       /* of the restart that goes on */
     uint64_t seq;
     uint64_t running_seq;           /* its place among the running */
 };
@@ -126,6 +127,7 @@ struct cs_host {
     struct loop_handle decide_event;
     int64_t decided_ns;             /* last decision; at time 0 there was
                                        none, as in Gavel's simulator */
+    uint32_t committed;             /* ask that keeps its turn, or ID_NONE */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint64_t random_state;
@@ -179,6 +181,9 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
 /* host_time.c: how long things take. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form);
 void host_estimate(struct cs_host *host, struct host_job_slot *job);
+/* What is owed of restarts, of the one that goes on and of the next. */
+int64_t host_restart_ns(const struct cs_host *host,
+                        const struct host_job_slot *job);
 int64_t host_left_ns(const struct cs_host *host,
                      const struct host_job_slot *job, bool truth);
 struct fit_want host_fit_want(const struct cs_host *host,

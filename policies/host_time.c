@@ -171,13 +171,21 @@ static int64_t run_so_far_ns(const struct cs_host *host,
     return done;
 }
 
+int64_t host_restart_ns(const struct cs_host *host,
+                        const struct host_job_slot *job)
+{
+    int64_t left = job->restart_until_ns - host_now(host);
+
+    return job->penalty_ns + (left > 0 ? left : 0);
+}
+
 int64_t host_left_ns(const struct cs_host *host,
                      const struct host_job_slot *job, bool truth)
 {
     int64_t whole = truth ? truth_ns(host, job) : job->estimate_ns;
     int64_t done = run_so_far_ns(host, job);
 
-    return whole > done ? whole - done : 0;
+    return (whole > done ? whole - done : 0) + host_restart_ns(host, job);
 }
 
 double host_gpu_usd_per_h(const struct cs_host *host,

@@ -195,7 +195,8 @@ uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask);
 uint32_t cs_pool_count(const struct cs_host *host);
 const char *cs_pool_name(const struct cs_host *host, uint32_t pool);
 uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease);
-/* What is left of a job by the estimate; of a phase if the ask is for one. */
+/* What is left of a job by the estimate, with the restart it owes; of a phase
+ * if the ask is for one. */
 int64_t cs_left_ns(const struct cs_host *host, struct job_id job);
 int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job);
 /* False if there is no room now. */

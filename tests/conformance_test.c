@@ -104,6 +104,10 @@ static void c480_agrees_with_tiresias_helios_starburst_and_gavel(void **state)
         { "dlas-tiresias", "makespan_s", "161828" },
         { "dlas-tiresias", "preemptions", "161" },
         { "dlas-corrected", "jct_mean_s", "6818.03" },
+        { "helios", "jct_mean_s", "6878.6500" },
+        { "helios", "makespan_s", "170503" },
+        { "helios", "preemptions", "368" },
+        { "accasim", "jct_mean_s", "7290.8062" },
         { NULL, NULL, NULL }
     };
 
@@ -166,6 +170,22 @@ static void swf_lublin_agrees(void **state)
     agree_shared(*state, "lublin_256", "swf/lublin_256.swf", expected);
 }
 
+/* RLScheduler admits an arrival only where nothing it could start waits, and
+ * never thinks again about what it has chosen. */
+static void swf_lublin_1024_agrees_with_rlscheduler(void **state)
+{
+    static const struct expected expected[] = {
+        { "sjf", "jobs_done", "1024" },
+        { "sjf", "wait_mean_s", "20448.66" },
+        { "sjf-committed", "wait_mean_s", "29516.58" },
+        { "fcfs", "wait_mean_s", "169001.232" },
+        { "fcfs-committed", "wait_mean_s", "169001.232" },
+        { NULL, NULL, NULL }
+    };
+
+    agree_shared(*state, "lublin_1024", "swf/lublin_256.swf", expected);
+}
+
 static void swf_hpc2n_agrees(void **state)
 {
     static const struct expected expected[] = TRACE_ROW(
@@ -205,6 +225,7 @@ int main(int argc, char **argv)
         WITH_PROGRAM(msitp_cluster01_agrees),
         WITH_PROGRAM(msitp_cluster06_agrees),
         WITH_PROGRAM(swf_lublin_agrees),
+        WITH_PROGRAM(swf_lublin_1024_agrees_with_rlscheduler),
         WITH_PROGRAM(swf_hpc2n_agrees),
         WITH_PROGRAM(the_shipped_conformance_experiment_passes_its_check),
     };

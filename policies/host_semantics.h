@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_semantics.h - what other simulators mean by a policy's name.
+ *
+ * A preset is a set of the keys of `policies:` under which a policy does what
+ * a published simulator really does.  Its keys are defaults: one that stands
+ * beside `semantics:` goes before.  To add one, add rows to host_semantics.c.
+ */
+#ifndef POLICIES_HOST_SEMANTICS_H
+#define POLICIES_HOST_SEMANTICS_H
+
+#include <stddef.h>
+
+struct arena;
+struct conf_node;
+struct err;
+
+struct semantics_row {
+    const char *preset;
+    const char *policy;         /* whose entry the row changes */
+    const char *keys;           /* a map in YAML */
+    const char *meaning;        /* a sentence */
+    const char *effect;         /* mean JCT in seconds of the 480 jobs of
+                                   workloads/trace_c480.yaml on 8 x 8 GPUs */
+};
+
+/* NULL past the last. */
+const struct semantics_row *semantics_at(size_t i);
+/* The entry with the preset's keys added; the entry itself where it names no
+ * preset.  NULL: err says which presets, or which policies of it, there are. */
+const struct conf_node *semantics_apply(struct arena *arena,
+                                        const struct conf_node *entry,
+                                        const char *policy, struct err *err);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * semantics_test.c - every preset does what `clustersim list semantics` says:
+ * each row is run on the 480 jobs, and its mean JCT has the digits of the row.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "policies/host_semantics.h"
+#include "tests/world.h"
+
+#define TEXT_BYTES 8192
+
+/* An experiment on the trace, by full path: worlds live in /tmp. */
+static void experiment(char *text, const char *policies)
+{
+    char here[300];
+
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(text, TEXT_BYTES,
+             "experiment: t\nseeds: 1\nuntil: drained\n"
+             "cluster: {nodes: [{name: n, count: 8, gpus: {type: generic, "
+             "count: 8}}]}\n"
+             "workload: {trace: {file: \"%s/workloads/traces/c480.csv\", "
+             "format: csv, columns: {job: job_id, submit: submit_time, "
+             "duration: duration, gpus: num_gpu}}}\n"
+             "policies: %s\n", here, policies);
+}
+
+static bool opened(struct world *world, const char *policies)
+{
+    char text[TEXT_BYTES];
+
+    experiment(text, policies);
+    return world_open(world, text);
+}
+
+static void every_preset_gives_the_mean_that_its_row_states(void **state)
+{
+    char policies[TEXT_BYTES - 1024] = "[";
+    const struct semantics_row *row;
+    struct world world = { 0 };
+    struct trial_result result;
+    size_t n = 1, rows = 0;
+
+    (void)state;
+    for (; (row = semantics_at(rows)) != NULL; rows++)
+        n += (size_t)snprintf(policies + n, sizeof policies - n,
+                              "%s{policy: %s, name: p%zu, semantics: %s}",
+                              rows == 0 ? "" : ", ", row->policy, rows,
+                              row->preset);
+    assert_true(n + 2 < sizeof policies);
+    strcat(policies, "]");
+    if (!opened(&world, policies))
+        fail_msg("%s", world_error(&world));
+    assert_true(rows >= 20);
+    for (uint32_t i = 0; (row = semantics_at(i)) != NULL; i++) {
+        const char *point = strchr(row->effect, '.');
+        char text[64];
+
+        assert_true(world_run(&world, i, NULL, NULL, &result));
+        snprintf(text, sizeof text, "%.*f", (int)strlen(point + 1),
+                 result.value[METRIC_JCT_MEAN]);
+        if (strcmp(text, row->effect) != 0)
+            fail_msg("%s %s: the row says %s, a run %s", row->preset,
+                     row->policy, row->effect, text);
+        assert_int_equal(result.status_count[JOB_DONE], 480);
+    }
+    world_close(&world);
+}
+
+static void a_key_beside_a_preset_goes_before_it(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    assert_true(opened(&world, "[{policy: fcfs, semantics: helios, "
+                               "placement: count}]"));
+    assert_true(world_run(&world, 0, NULL, NULL, &result));
+    assert_true(result.value[METRIC_JCT_MEAN] > 10539.5728 &&
+                result.value[METRIC_JCT_MEAN] < 10539.5730);
+    world_close(&world);
+}
+
+static void wrong_presets_are_refused_by_name(void **state)
+{
+    static const struct { const char *policies, *says, *hint; } wrong[] = {
+        { "[{policy: fcfs, semantics: tiresius}]",
+          "there are no semantics named tiresius", "Did you mean tiresias?" },
+        { "[{policy: las, semantics: gavel}]",
+          "semantics gavel says nothing of policy las, only of fcfs",
+          "list semantics" },
+        { "[{policy: fcfs, semantics: [gavel]}]", "expected the name", "" },
+        { "[{policy: fcfs, tick: 1s, rounds: {length: 60s}}]",
+          "keys rounds and tick exclude each other", "" },
+        { "[{policy: fcfs, tick: -1s}]", "tick", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct world world = { 0 };
+
+        assert_false(opened(&world, wrong[i].policies));
+        if (!strstr(world_error(&world), wrong[i].says))
+            fail_msg("%s", world_error(&world));
+        assert_non_null(strstr(world.err.hint, wrong[i].hint));
+        world_close(&world);
+    }
+}
+
+/* Two jobs of 10 s on one GPU, then a short one while the first runs. */
+static void what_was_chosen_keeps_its_turn_under_commit(void **state)
+{
+    struct world_job job[] = {
+        { .submit_s = 0, .duration_s = 10, .gpus = 1 },
+        { .submit_s = 1, .duration_s = 10, .gpus = 1 },
+        { .submit_s = 2, .duration_s = 1, .gpus = 1 },
+    };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 1, 1, job, 3, "[sjf, {policy: sjf, name: "
+                            "c, blocking: commit}]"));
+    assert_true(world_run(&world, 0, NULL, job, NULL));
+    assert_int_equal(job[2].start_s, 10);
+    assert_true(world_run(&world, 1, NULL, job, NULL));
+    assert_int_equal(job[1].start_s, 10);
+    assert_int_equal(job[2].start_s, 20);
+    world_close(&world);
+}
+
+static void a_tick_is_added_to_each_job_and_starts_are_at_ticks(void **state)
+{
+    struct world_job job[] = {
+        { .submit_s = 0, .duration_s = 7, .gpus = 1 },
+        { .submit_s = 3, .duration_s = 4, .gpus = 1 },
+    };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 1, 1, job, 2, "[{policy: fcfs, tick: "
+                            "5s}]"));
+    assert_true(world_run(&world, 0, NULL, job, NULL));
+    assert_int_equal(job[0].end_s, 12);
+    assert_int_equal(job[1].start_s, 15);
+    assert_int_equal(job[1].end_s, 24);
+    world_close(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_preset_gives_the_mean_that_its_row_states),
+        cmocka_unit_test(a_key_beside_a_preset_goes_before_it),
+        cmocka_unit_test(wrong_presets_are_refused_by_name),
+        cmocka_unit_test(what_was_chosen_keeps_its_turn_under_commit),
+        cmocka_unit_test(a_tick_is_added_to_each_job_and_starts_are_at_ticks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
