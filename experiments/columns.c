@@ -61,6 +61,16 @@ static const struct table_column summary_column[] = {
       "GPU time: free, nothing waits" },
     { "steps_done", TABLE_COUNT, "steps of jobs" },
     { "carbon_kg", TABLE_REAL, "energy times carbon intensity" },
+    { "jct_bound_s", TABLE_TIME,
+      "no policy could have a lower jct_mean_s" },
+    { "makespan_bound_s", TABLE_TIME,
+      "no policy could have a lower makespan_s" },
+    { "cost_bound_usd", TABLE_REAL,
+      "GPU-seconds of the jobs where GPUs are cheapest" },
+    { "gap_to_bound", TABLE_REAL,
+      "jct_mean_s over its bound, less 1" },
+    { "makespan_gap_to_bound", TABLE_REAL,
+      "makespan_s over its bound, less 1" },
 };
 
 static const struct table_column compare_column[] = {

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/bounds_book.h"
 #include "experiments/energy.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
@@ -49,6 +50,7 @@ struct metrics {
     struct gauge allocated, loading, waiting, working;
     struct gauge queued, empty, memory;
     struct energy *energy;
+    struct bounds_book *bounds;
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     wide_ns jct_sum, wait_sum;
     struct tally slowdown, bounded;
@@ -68,6 +70,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->jct_q = quantile_new(parts->arena);
     m->wait_q = quantile_new(parts->arena);
     m->energy = energy_new(parts);
+    m->bounds = bounds_book_new(parts->arena, parts->spec);
     m->first_submit_ns = CLOCK_NEVER_NS;
     journal_listen(parts->journal, ~UINT64_C(0), hear, m);
     return m;
@@ -306,6 +309,8 @@ static void job_ended(struct metrics *m, const struct fact *fact)
         job_row(m, job, status);
     if (status == JOB_DONE && fact->time_ns > m->last_end_ns)
         m->last_end_ns = fact->time_ns;
+    if (status == JOB_DONE)
+        bounds_book_done(m->bounds, job);
     m->steps += job->step;
     if (submit < m->parts.spec->warmup_ns)
         return;
@@ -334,6 +339,8 @@ static void job_submitted(struct metrics *m, const struct fact *fact)
     if (fact->time_ns < m->first_submit_ns)
         m->first_submit_ns = fact->time_ns;
     m->jobs += fact->time_ns >= m->parts.spec->warmup_ns;
+    bounds_book_submit(m->bounds,
+                       host_job(m->host, (struct job_id) { fact->subject }));
 }
 
 static void count_idle(struct metrics *m, int64_t now)
@@ -506,4 +513,5 @@ void metrics_result(struct metrics *m, struct trial_result *result)
         (double)(counts->preemptions - m->preempted);
     value[METRIC_DECISIONS] = (double)(counts->decisions - m->decided);
     value[METRIC_REFUSED] = (double)(counts->refused - m->refused);
+    bounds_book_result(m->bounds, result);
 }

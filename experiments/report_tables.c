@@ -48,6 +48,7 @@ static const struct {
     { METRIC_JCT_MEAN, "JCT mean" },
     { METRIC_JCT_P95, "JCT p95" },
     { METRIC_WAIT_MEAN, "wait mean" },
+    { METRIC_GAP, "JCT above its bound, %" },
     { METRIC_MAKESPAN, "makespan" },
     { METRIC_ENERGY, "energy, kWh" },
 };
@@ -155,12 +156,24 @@ static void means_row(struct out *out, const struct plot_source *source,
     out_text(out, "</tr>\n");
 }
 
+/* False where the figure does not exist, such as a bound that is not known. */
+static bool is_known(const struct plot_source *source, uint32_t point,
+                     enum metric metric)
+{
+    for (uint32_t p = 0; p < source->grid->policy_count; p++)
+        if (isfinite(mean_of(source, point, p, metric).mean))
+            return true;
+    return false;
+}
+
 static void means_table(struct out *out, const struct plot_source *source,
                         uint32_t point)
 {
     policy_header(out, source->grid, "metric");
     for (size_t m = 0; m < COUNT_OF(shown); m++)
-        means_row(out, source, point, m);
+        if (shown[m].metric != METRIC_GAP ||
+            is_known(source, point, METRIC_GAP))
+            means_row(out, source, point, m);
     out_text(out, "</tbody></table></div>\n");
 }
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * bounds_book.c - keeps what bounds need to know of each job.
+ *
+ * Only jobs that are done count, since only they have a completion time: what
+ * is left out makes a bound smaller, never wrong.  A job of phases has no
+ * length that a policy could not beat with more or other GPUs: where one was
+ * done, no bound is known.  Bounds are over the jobs after the warm-up for the mean, over all for
+ * the makespan and the cost, as the figures beside them.
+ */
+#include "experiments/bounds_book.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "experiments/bounds.h"
+#include "experiments/trial.h"
+#include "models/cluster.h"
+#include "models/phase.h"
+#include "policies/host.h"
+#include "sim/arena.h"
+#include "sim/clock.h"
+
+#define NO_GAP 1e-8             /* what the rounding of bounds may leave */
+
+struct bounds_book {
+    struct arena *arena;
+    const struct trial_spec *spec;
+    struct bounds_job *job;     /* by number; length_s < 0: not done */
+    size_t count, room;
+    bool unknown;               /* a job was done that has no known length */
+};
+
+struct bounds_book *bounds_book_new(struct arena *arena,
+                                    const struct trial_spec *spec)
+{
+    struct bounds_book *book = arena_alloc(arena, 1, sizeof *book);
+
+    book->arena = arena;
+    book->spec = spec;
+    return book;
+}
+
+void bounds_book_submit(struct bounds_book *book, const struct host_job *job)
+{
+    if (book->count > BOUNDS_JOBS_MAX)
+        return;
+    if (book->count == book->room) {
+        size_t room = book->room ? 2 * book->room : 1024;
+
+        book->job = arena_grow(book->arena, book->job, book->room, room,
+                               sizeof *book->job);
+        book->room = room;
+    }
+    book->job[book->count++] = (struct bounds_job) {
+        clock_s_from_ns(job->request.submit_ns), -1, 0
+    };
+}
+
+static bool of_known_length(const struct job_request *request)
+{
+    const struct job_form *form = request->form;
+
+    return form->phase_count == 1 && request->steps == 1 &&
+           form->phase[0].law->kind == LAW_FIXED;
+}
+
+void bounds_book_done(struct bounds_book *book, const struct host_job *job)
+{
+    const struct host_rules *rules = &book->spec->policy->rules;
+    uint32_t i = job->request.id.i;
+
+    if (!of_known_length(&job->request))
+        book->unknown = true;
+    if (i >= book->count || book->unknown)
+        return;
+    book->job[i].length_s =
+        fmax(0, job->ideal_s - clock_s_from_ns(rules->tick_ns));
+    book->job[i].gpus = job_role_gpus(&job->request, 0);
+}
+
+/* Moves those that are done to the front; from which submission on. */
+static size_t keep_done(struct bounds_book *book, double from_s)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < book->count; i++)
+        if (book->job[i].length_s >= 0 && book->job[i].submit_s >= from_s)
+            book->job[kept++] = book->job[i];
+    return kept;
+}
+
+/* USD of a GPU-second where it is cheapest. */
+static double least_usd(const struct cluster_spec *cluster)
+{
+    double least = INFINITY;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        if (cluster->group[g].gpus > 0)
+            least = fmin(least, cluster->group[g].usd_per_h / 3600 /
+                                cluster->group[g].gpus);
+    return isfinite(least) ? least : 0;
+}
+
+/* 0 is a bound that says nothing. */
+static double known(double bound)
+{
+    return bound > 0 ? bound : NAN;
+}
+
+static double gap(double value, double bound)
+{
+    double over = value > 0 ? value / known(bound) - 1 : NAN;
+
+    return over < NO_GAP ? 0 : over;
+}
+
+static void no_bounds(double *value)
+{
+    value[METRIC_MAKESPAN_BOUND] = value[METRIC_COST_BOUND] = NAN;
+    value[METRIC_JCT_BOUND] = value[METRIC_GAP] = NAN;
+    value[METRIC_MAKESPAN_GAP] = NAN;
+}
+
+void bounds_book_result(struct bounds_book *book, struct trial_result *result)
+{
+    const struct cluster_spec *cluster = book->spec->cluster;
+    double *value = result->value, gpus = cluster->gpu_count, gpu_s = 0;
+    double from_s = clock_s_from_ns(book->spec->warmup_ns);
+    struct bounds bounds;
+
+    no_bounds(value);
+    if (!(gpus > 0) || book->count > BOUNDS_JOBS_MAX || book->unknown)
+        return;
+    book->count = keep_done(book, 0);
+    bounds = bounds_of(book->job, book->count, gpus);
+    for (size_t i = 0; i < book->count; i++)
+        gpu_s += book->job[i].length_s * book->job[i].gpus;
+    value[METRIC_MAKESPAN_BOUND] = known(bounds.makespan_s);
+    value[METRIC_MAKESPAN_GAP] =
+        gap(value[METRIC_MAKESPAN], bounds.makespan_s);
+    value[METRIC_COST_BOUND] = known(gpu_s * least_usd(cluster));
+    book->count = keep_done(book, from_s);
+    bounds = bounds_of(book->job, book->count, gpus);
+    value[METRIC_JCT_BOUND] = known(bounds.jct_mean_s);
+    value[METRIC_GAP] = gap(value[METRIC_JCT_MEAN], bounds.jct_mean_s);
+}

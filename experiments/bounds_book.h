@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * bounds_book.h - the jobs of a trial as bounds.h wants them.
+ */
+#ifndef EXPERIMENTS_BOUNDS_BOOK_H
+#define EXPERIMENTS_BOUNDS_BOOK_H
+
+#include <stdbool.h>
+
+struct arena;
+struct bounds_book;
+struct host_job;
+struct trial_result;
+struct trial_spec;
+
+struct bounds_book *bounds_book_new(struct arena *arena,
+                                    const struct trial_spec *spec);
+void bounds_book_submit(struct bounds_book *book, const struct host_job *job);
+void bounds_book_done(struct bounds_book *book, const struct host_job *job);
+/* Fills the metrics of bounds and gaps; the others must be there already. */
+void bounds_book_result(struct bounds_book *book, struct trial_result *result);
+
+#endif
