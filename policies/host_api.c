@@ -116,6 +116,21 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
     return gpus;
 }
 
+uint32_t cs_total_cores(const struct cs_host *host)
+{
+    return host->spec->core_count;
+}
+
+double cs_total_memory_bytes(const struct cs_host *host)
+{
+    double bytes = 0;
+
+    for (uint32_t g = 0; g < host->spec->group_count; g++)
+        bytes += (double)host->spec->group[g].memory_bytes *
+                 host->spec->group[g].node_count;
+    return bytes;
+}
+
 uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
 {
     uint32_t gpus = 0;

@@ -33,7 +33,7 @@
 #include "models/placement.h"
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 1u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 2u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -256,5 +256,9 @@ void cs_deal(struct cs_host *host, cs_key_fn *key);
 /* The jobs of the last deal, in its order. */
 uint32_t cs_dealt_count(const struct cs_host *host);
 struct job_id cs_dealt(const struct cs_host *host, uint32_t i);
+
+/* Since 1.2.  Of all nodes. */
+uint32_t cs_total_cores(const struct cs_host *host);
+double cs_total_memory_bytes(const struct cs_host *host);
 
 #endif

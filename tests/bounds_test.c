@@ -183,7 +183,8 @@ static void too_many_jobs_and_none_have_no_bound(void **state)
 #define JOBS 150
 #define ALL "[fcfs, {policy: fcfs, name: skip, blocking: skip}, sjf, ljf, " \
     "srtf, srsf, fewest-gpus, las, dlas, hrrn, wfp3, unicef, f1, edf, " \
-    "fair-share, easy, conservative, static, dynamic, hybrid, random]"
+    "fair-share, easy, conservative, static, dynamic, hybrid, random, " \
+    "gittins, time-slice, qssf, drf]"
 
 static void no_policy_beats_a_bound(void **state)
 {
@@ -197,7 +198,7 @@ static void no_policy_beats_a_bound(void **state)
 
         world_random_jobs(seed, job, JOBS);
         assert_true(world_trace(&world, 2, 8, job, JOBS, ALL));
-        for (uint32_t i = 0; i < 21; i++) {
+        for (uint32_t i = 0; i < 25; i++) {
             const double *value = result.value;
 
             if (!world_run(&world, i, NULL, NULL, &result))

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * gittins.c - 2D-Gittins: highest Gittins index of attained GPU-time first,
+ * preempting.
+ *
+ * The index of a job that has had `a` is the best ratio, over all further
+ * service d, of the chance to end within d to the service that takes (Gittins
+ * 1989; Tiresias, Gu et al., NSDI 2019): optimal for the mean on one machine
+ * when only the distribution of lengths is known.  The distribution is that
+ * of the jobs that have ended in this trial; until there are any, and beyond
+ * the longest of them, it is least attained service first.
+ *
+ * With F the distribution, the index is the steepest slope from the curve
+ * (integral of 1 - F, F) at `a` to any later point of it: a tangent to its
+ * upper hull, found by walking along `next`.
+ *
+ * Bad where lengths drift: what has ended says little of what comes.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy gittins_policy;
+
+struct gittins_point {
+    double service_s;           /* GPU-seconds of a job that has ended */
+    double x, y;                /* of the curve there */
+    uint32_t next;              /* the point with the steepest slope */
+};
+
+struct gittins {
+    int64_t quantum_ns;
+    struct gittins_point *point;        /* ascending service_s */
+    uint32_t count, room;
+    bool stale;
+};
+
+static const struct cs_param gittins_param[] = {
+    { .key = "quantum", .type = CS_PARAM_TIME,
+      .offset = offsetof(struct gittins, quantum_ns),
+      .min = 0.001, .max = 1e9, .fallback = "600s",
+      .help = "time between two deals while a job waits" },
+};
+
+static void gittins_job_ended(void *self, struct cs_host *host,
+                              struct job_id job)
+{
+    struct gittins *g = self;
+    struct gittins_point new = { .service_s = cs_attained_gpu_s(host, job) };
+    uint32_t i;
+
+    if (g->count == g->room) {
+        uint32_t more = g->room ? 2 * g->room : 256;
+        struct gittins_point *grown = cs_alloc(host, more, sizeof *grown);
+
+        if (g->count > 0)
+            memcpy(grown, g->point, g->count * sizeof *grown);
+        g->point = grown;
+        g->room = more;
+    }
+    for (i = g->count++; i > 0 && g->point[i - 1].service_s > new.service_s;
+         i--)
+        g->point[i] = g->point[i - 1];
+    g->point[i] = new;
+    g->stale = true;
+}
+
+static double slope(double x, double y, const struct gittins_point *to)
+{
+    return to->x > x ? (to->y - y) / (to->x - x) : INFINITY;
+}
+
+static void gittins_curve(struct gittins *g)
+{
+    double x = 0, from = 0;
+    uint32_t n = g->count;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct gittins_point *p = &g->point[i];
+
+        x += (p->service_s - from) * (double)(n - i) / n;
+        from = p->service_s;
+        p->x = x;
+        p->y = (double)(i + 1) / n;
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        struct gittins_point *p = &g->point[i];
+        uint32_t j = i + 1;
+
+        while (j < n && g->point[j].next < n &&
+               slope(p->x, p->y, &g->point[g->point[j].next]) >=
+               slope(p->x, p->y, &g->point[j]))
+            j = g->point[j].next;
+        p->next = j;
+    }
+    g->stale = false;
+}
+
+/* First point beyond that service. */
+static uint32_t gittins_after(const struct gittins *g, double service_s)
+{
+    uint32_t low = 0, high = g->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (g->point[middle].service_s > service_s)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static double gittins_index(const struct gittins *g, double service_s)
+{
+    uint32_t i = gittins_after(g, service_s), n = g->count;
+    double x, y = (double)i / n;
+
+    x = g->point[i].x - (g->point[i].service_s - service_s) *
+                        (double)(n - i) / n;
+    while (g->point[i].next < n &&
+           slope(x, y, &g->point[g->point[i].next]) >=
+           slope(x, y, &g->point[i]))
+        i = g->point[i].next;
+    return slope(x, y, &g->point[i]);
+}
+
+/* Below zero where an index is known, the attained service where not. */
+static double gittins_key(const void *self, const struct cs_host *host,
+                          struct job_id job)
+{
+    const struct gittins *g = self;
+    double service_s = cs_attained_gpu_s(host, job);
+
+    if (gittins_after(g, service_s) == g->count)
+        return service_s;
+    return -gittins_index(g, service_s);
+}
+
+static void gittins_decide(void *self, struct cs_host *host)
+{
+    struct gittins *g = self;
+
+    if (g->stale)
+        gittins_curve(g);
+    cs_deal(host, gittins_key);
+    if (cs_pending_count(host) > 0)
+        cs_wake_at(host, (cs_now_ns(host) / g->quantum_ns + 1) *
+                             g->quantum_ns);
+}
+
+const struct cs_policy gittins_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "gittins",
+    .summary = "highest Gittins index of attained GPU-time first, preempting",
+    .flags = CS_PREEMPTS,
+    .self_bytes = sizeof(struct gittins),
+    .param = gittins_param,
+    .param_count = sizeof gittins_param / sizeof gittins_param[0],
+    .decide = gittins_decide,
+    .job_ended = gittins_job_ended,
+};

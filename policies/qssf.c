@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * qssf.c - quasi-shortest service first: least predicted GPU-time first.
+ *
+ * After Helios (Hu et al., SC 2021): what a job will need is predicted from
+ * what its owner's jobs needed before, since users run the same things again.
+ * The prediction is made once, at submission: the mean run time of the ended
+ * jobs of the same tenant and number of GPUs, else of the tenant, else of all.
+ * That is the rolling half of Helios's estimate; its other half, a gradient-
+ * boosted tree over job names, is not here.  It uses no `estimate`.
+ *
+ * Bad for tenants whose jobs differ much, and for the first jobs of all.
+ */
+#include <string.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy qssf_policy;
+
+struct qssf_history {
+    const char *tenant;         /* NULL: all tenants */
+    uint32_t gpus;              /* 0: all sizes */
+    double sum_s, count;        /* run times of ended jobs */
+};
+
+struct qssf {
+    struct qssf_history *history;
+    uint32_t count, room;
+    double *service_s;          /* by job: predicted GPU-seconds */
+    uint32_t job_room;
+};
+
+static bool same_tenant(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static void *qssf_grow(struct cs_host *host, const void *old, uint32_t room,
+                       uint32_t more, size_t item_bytes)
+{
+    void *grown = cs_alloc(host, more, item_bytes);
+
+    if (room)
+        memcpy(grown, old, room * item_bytes);
+    return grown;
+}
+
+/* Made if it is not there. */
+static struct qssf_history *qssf_of(struct qssf *q, struct cs_host *host,
+                                    const char *tenant, uint32_t gpus)
+{
+    for (uint32_t i = 0; i < q->count; i++)
+        if (q->history[i].gpus == gpus &&
+            same_tenant(q->history[i].tenant, tenant))
+            return &q->history[i];
+    if (q->count == q->room) {
+        uint32_t more = q->room ? 2 * q->room : 64;
+
+        q->history = qssf_grow(host, q->history, q->room, more,
+                               sizeof *q->history);
+        q->room = more;
+    }
+    q->history[q->count] = (struct qssf_history) { tenant, gpus, 0, 0 };
+    return &q->history[q->count++];
+}
+
+/* Jobs without a tenant count as those of one. */
+static const char *qssf_tenant(const struct cs_host *host, struct job_id job)
+{
+    const char *tenant = cs_request(host, job)->tenant;
+
+    return tenant ? tenant : "";
+}
+
+static void qssf_job_submitted(void *self, struct cs_host *host,
+                               struct job_id job)
+{
+    struct qssf *q = self;
+    const char *tenant = qssf_tenant(host, job);
+    uint32_t gpus = cs_job_gpus(host, job);
+    const struct qssf_history *h = qssf_of(q, host, tenant, gpus);
+
+    if (!(h->count > 0))
+        h = qssf_of(q, host, tenant, 0);
+    if (!(h->count > 0))
+        h = qssf_of(q, host, NULL, 0);
+    if (job.i >= q->job_room) {
+        uint32_t more = q->job_room ? q->job_room : 256;
+        while (more <= job.i)
+            more *= 2;
+        q->service_s = qssf_grow(host, q->service_s, q->job_room, more,
+                                 sizeof *q->service_s);
+        q->job_room = more;
+    }
+    q->service_s[job.i] = h->count > 0 ? h->sum_s / h->count * gpus : 0;
+}
+
+static void qssf_add(struct qssf_history *h, double run_s)
+{
+    h->sum_s += run_s;
+    h->count += 1;
+}
+
+static void qssf_job_ended(void *self, struct cs_host *host,
+                           struct job_id job)
+{
+    struct qssf *q = self;
+    const char *tenant = qssf_tenant(host, job);
+    uint32_t gpus = cs_job_gpus(host, job);
+    double run_s = cs_attained_gpu_s(host, job) / (gpus ? gpus : 1);
+
+    qssf_add(qssf_of(q, host, tenant, gpus), run_s);
+    qssf_add(qssf_of(q, host, tenant, 0), run_s);
+    qssf_add(qssf_of(q, host, NULL, 0), run_s);
+}
+
+/* An ask is put in order before the news of it is told; then it is 0, and the
+ * order is made anew at the decision. */
+static double qssf_service(const struct qssf *q, const struct cs_host *host,
+                           struct ask_id ask)
+{
+    uint32_t job = cs_ask(host, ask)->job.i;
+
+    return job < q->job_room ? q->service_s[job] : 0;
+}
+
+static bool qssf_before(const void *self, const struct cs_host *host,
+                        struct ask_id a, struct ask_id b)
+{
+    const struct qssf *q = self;
+
+    return qssf_service(q, host, a) < qssf_service(q, host, b);
+}
+
+const struct cs_policy qssf_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "qssf",
+    .summary = "least GPU-time first, predicted from the tenant's past jobs",
+    .flags = CS_ORDER_MOVES,
+    .self_bytes = sizeof(struct qssf),
+    .before = qssf_before,
+    .job_submitted = qssf_job_submitted,
+    .job_ended = qssf_job_ended,
+};
