@@ -101,9 +101,10 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
           "or gzip\n"
           "swf        Standard Workload Format of the Parallel Workloads "
           "Archive; plain or gzip\n\n"
-          "of `clustersim import FORMAT FILE`; plain or gzip\n", out);
+          "of `clustersim import FORMAT FILE`, and in a workload; plain or "
+          "gzip\n", out);
     for (size_t i = 0; (f = import_format_at(i)) != NULL; i++)
-        fprintf(out, "%-10s %s\n", f->name, f->summary);
+        fprintf(out, "%-11s %s\n", f->name, f->summary);
     fputs("\nof `clustersim import --skip REASON`\n", out);
     for (int r = 0; r < IMPORT_REASONS; r++) {
         const char *meaning, *name =
