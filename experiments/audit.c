@@ -44,6 +44,7 @@ struct audit {
     struct audit_parts parts;
     const struct cs_host *host;
     uint64_t *held_mask;        /* per node */
+    bool *down;                 /* per node: out of service */
     uint32_t *held_cores;
     int64_t *held_memory;
     struct audit_lease *lease;  /* per lease slot */
@@ -69,6 +70,7 @@ struct audit *audit_new(const struct audit_parts *parts)
 
     audit->parts = *parts;
     audit->held_mask = arena_alloc(parts->arena, nodes, sizeof(uint64_t));
+    audit->down = arena_alloc(parts->arena, nodes, sizeof *audit->down);
     audit->held_cores = arena_alloc(parts->arena, nodes, sizeof(uint32_t));
     audit->held_memory = arena_alloc(parts->arena, nodes, sizeof(int64_t));
     journal_listen(parts->journal, ~UINT64_C(0), audit_hear, audit);
@@ -122,6 +124,8 @@ static void hear_take(struct audit *audit, const struct fact *fact)
                     (share->gpu_mask & ~node_mask(group)) == 0;
         check(audit, AUDIT_CAPACITY, free, "a GPU of the node is held twice",
               share->node);
+        check(audit, AUDIT_CAPACITY, !audit->down[share->node],
+              "a node that is out of service is leased", share->node);
         *held |= share->gpu_mask;
         audit->held_cores[share->node] += share->cores;
         audit->held_memory[share->node] += share->memory_bytes;
@@ -236,9 +240,17 @@ static void hear_end(struct audit *audit, const struct fact *fact)
     audit->joules_jobs += job->joules;
     if (fact->object == JOB_DONE)
         check(audit, AUDIT_WORK,
-              fabs(job->work_done_s - due) <= RELATIVE * fmax(1, due),
+              fabs(job->work_done_s - job->work_lost_s - due) <=
+                  RELATIVE * fmax(1, due),
               "a job is done with another amount of work than it asks for",
               id.i);
+}
+
+static void hear_down(struct audit *audit, const struct fact *fact)
+{
+    check(audit, AUDIT_CAPACITY, audit->held_mask[fact->subject] == 0,
+          "a node goes out of service with GPUs held", fact->subject);
+    audit->down[fact->subject] = true;
 }
 
 static void look_at_links(struct audit *audit)
@@ -264,6 +276,8 @@ static void audit_hear(void *self, const struct fact *fact)
     case FACT_JOB_END: hear_end(audit, fact); break;
     case FACT_LEASE_TAKE: hear_take(audit, fact); break;
     case FACT_LEASE_DROP: hear_drop(audit, fact); break;
+    case FACT_NODE_DOWN: hear_down(audit, fact); break;
+    case FACT_NODE_UP: audit->down[fact->subject] = false; break;
     case FACT_LEASE_BUSY: hear_busy(audit, fact, fact->amount); break;
     case FACT_DECIDE:
         if (audit->decides++ % LINKS_EVERY == 0)

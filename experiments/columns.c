@@ -71,6 +71,10 @@ static const struct table_column summary_column[] = {
       "jct_mean_s over its bound, less 1" },
     { "makespan_gap_to_bound", TABLE_REAL,
       "makespan_s over its bound, less 1" },
+    { "interruptions", TABLE_COUNT, "of jobs, by failures" },
+    { "gpu_down_fraction", TABLE_REAL, "GPU time: out of service" },
+    { "gpu_lost_fraction", TABLE_REAL,
+      "GPU time that failures made jobs spend for nothing" },
 };
 
 static const struct table_column compare_column[] = {

@@ -111,6 +111,15 @@ static const struct metric_info info[METRIC_COUNT] = {
                      "jct_mean_s over jct_bound_s, less 1", false, -1 },
     [METRIC_MAKESPAN_GAP] = { "makespan_gap_to_bound", "fraction",
                               "makespan_s over makespan_bound_s, less 1", false, -1 },
+    [METRIC_INTERRUPTIONS] = { "interruptions", "count",
+                               "times that failures ended a lease of a job",
+                               true, -1 },
+    [METRIC_GPU_DOWN] = { "gpu_down_fraction", "fraction",
+                          "GPU time: out of service", false, -1 },
+    [METRIC_GPU_LOST] = { "gpu_lost_fraction", "fraction",
+                          "GPU time that failures made jobs spend for "
+                          "nothing; part of busy and the other causes", false,
+                          -1 },
 };
 
 const struct metric_info *metric_info(enum metric metric)

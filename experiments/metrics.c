@@ -48,7 +48,8 @@ struct metrics {
     int64_t from_ns, end_ns;
     int64_t last_fact_ns;
     struct gauge allocated, loading, waiting, working;
-    struct gauge queued, empty, memory;
+    struct gauge queued, empty, memory, down;
+    double lost_s;              /* GPU-seconds, by failures */
     struct energy *energy;
     struct bounds_book *bounds;
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
@@ -56,7 +57,7 @@ struct metrics {
     struct tally slowdown, bounded;
     struct quantile *jct_q, *wait_q;
     uint64_t jobs, done, failed, steps, deadlines, in_time;
-    uint64_t preempted, decided, refused;
+    uint64_t preempted, decided, refused, interrupted;
     int64_t first_submit_ns, last_end_ns;
 };
 
@@ -97,7 +98,8 @@ void metrics_begin(struct metrics *m)
     const struct host_counts *counts = host_counts(m->host);
     int64_t now = loop_now_ns(m->parts.loop);
     struct gauge *all[] = { &m->allocated, &m->loading, &m->waiting,
-                            &m->working, &m->queued, &m->empty, &m->memory };
+                            &m->working, &m->queued, &m->empty, &m->memory,
+                            &m->down };
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         restart(all[i], now);
@@ -106,6 +108,8 @@ void metrics_begin(struct metrics *m)
     m->preempted = counts->preemptions;
     m->decided = counts->decisions;
     m->refused = counts->refused;
+    m->interrupted = counts->interruptions;
+    m->lost_s = 0;
     m->from_ns = now;
 }
 
@@ -345,7 +349,8 @@ static void job_submitted(struct metrics *m, const struct fact *fact)
 
 static void count_idle(struct metrics *m, int64_t now)
 {
-    double free = m->parts.spec->cluster->gpu_count - m->allocated.level;
+    double free = m->parts.spec->cluster->gpu_count - m->allocated.level -
+                  m->down.level;
     bool waits = host_pending(m->host) > 0;
 
     gauge_set(&m->queued, now, waits ? free : 0);
@@ -386,7 +391,16 @@ static void hear(void *self, const struct fact *fact)
 {
     struct metrics *m = self;
 
+    if (fact->kind == FACT_NODE_DOWN || fact->kind == FACT_NODE_UP) {
+        gauge_set(&m->down, fact->time_ns, m->down.level +
+                  (fact->kind == FACT_NODE_DOWN ? fact->amount
+                                                : -fact->amount));
+        count_idle(m, fact->time_ns);
+        return;
+    }
     m->last_fact_ns = fact->time_ns;
+    if (fact->kind == FACT_JOB_INTERRUPT)
+        m->lost_s += fact->amount;
     if (fact->kind == FACT_JOB_SUBMIT)
         job_submitted(m, fact);
     else if (fact->kind == FACT_JOB_END)
@@ -455,6 +469,8 @@ static void gpu_time(struct metrics *m, double span_s, double *value)
     value[METRIC_GPU_SWITCH] = gauge_area(&m->loading, m->end_ns) / all;
     value[METRIC_GPU_BUBBLE] = fmax(0, bubble) / all;
     value[METRIC_GPU_IDLE_QUEUED] = gauge_area(&m->queued, m->end_ns) / all;
+    value[METRIC_GPU_DOWN] = gauge_area(&m->down, m->end_ns) / all;
+    value[METRIC_GPU_LOST] = m->lost_s / all;
     value[METRIC_GPU_IDLE_EMPTY] = gauge_area(&m->empty, m->end_ns) / all;
 }
 
@@ -512,6 +528,8 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     value[METRIC_PREEMPTIONS] =
         (double)(counts->preemptions - m->preempted);
     value[METRIC_DECISIONS] = (double)(counts->decisions - m->decided);
+    value[METRIC_INTERRUPTIONS] =
+        (double)(counts->interruptions - m->interrupted);
     value[METRIC_REFUSED] = (double)(counts->refused - m->refused);
     bounds_book_result(m->bounds, result);
 }

@@ -179,7 +179,7 @@ static void means_table(struct out *out, const struct plot_source *source,
 
 /* Causes. */
 
-#define CAUSES 6
+#define CAUSES 7
 static const struct {
     enum metric metric;
     const char *title, *words;
@@ -194,6 +194,7 @@ static const struct {
       "idle although asks wait" },
     { METRIC_GPU_IDLE_EMPTY, "idle, nothing waits",
       "idle because nothing waits" },
+    { METRIC_GPU_DOWN, "out of service", "out of service" },
 };
 
 struct shares {

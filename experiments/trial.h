@@ -54,6 +54,7 @@ enum metric {
     /* what no policy could beat: experiments/bounds.h */
     METRIC_JCT_BOUND, METRIC_MAKESPAN_BOUND, METRIC_COST_BOUND, METRIC_GAP,
     METRIC_MAKESPAN_GAP,
+    METRIC_INTERRUPTIONS, METRIC_GPU_DOWN, METRIC_GPU_LOST,
     METRIC_COUNT
 };
 

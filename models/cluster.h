@@ -24,6 +24,7 @@ struct cpu_type;
 struct err;
 struct gpu_type;
 struct link_type;
+struct outage_spec;
 
 /* Cores and memory of a node whose file names no CPU (traces that know GPUs
  * only): never what limits, and in no total. */
@@ -69,6 +70,7 @@ struct cluster_spec {
     double pue;
     double carbon_g_per_kwh;
     double electricity_usd_per_kwh;     /* where a price has none in it */
+    const struct outage_spec *failures; /* NULL: nothing fails */
 };
 
 extern const struct conf_schema cluster_schema, cluster_nodes_schema,

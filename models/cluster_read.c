@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/outage.h"
 #include "models/power.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
@@ -23,7 +24,7 @@
 
 struct cluster_conf {
     const char *name;
-    const struct conf_node *nodes, *network, *storage;
+    const struct conf_node *nodes, *network, *storage, *failures;
     double pue;
     const struct conf_node *carbon;
     const struct conf_node *electricity;
@@ -69,6 +70,9 @@ static const struct conf_field cluster_fields[] = {
     { .key = "network", .type = CONF_NODE, .fallback = CONF_ABSENT,
       .offset = AT(cluster_conf, network),
       .help = "leaf switches, one per rack; without it only NICs limit" },
+    { .key = "failures", .type = CONF_NODE, .fallback = CONF_ABSENT,
+      .offset = AT(cluster_conf, failures),
+      .help = "what fails, and how long that takes; without it nothing does" },
     { .key = "storage", .type = CONF_NODE, .fallback = CONF_ABSENT,
       .offset = AT(cluster_conf, storage),
       .help = "shared storage; without it storage never limits" },
@@ -196,7 +200,7 @@ const struct conf_schema *const *cluster_schemas(size_t *count)
         &cluster_schema, &cluster_nodes_schema, &cluster_gpus_schema,
         &cluster_pcie_schema, &cluster_nvlink_schema, &cluster_cpu_schema,
         &cluster_nics_schema, &cluster_network_schema,
-        &cluster_storage_schema,
+        &cluster_storage_schema, &outage_schema,
     };
     assert(count != NULL);
     *count = sizeof all / sizeof all[0];
@@ -655,7 +659,25 @@ static bool read_electricity(struct cluster_spec *spec,
                    shown(conf));
 }
 
-static bool read_rest(struct cluster_spec *spec,
+static bool read_failures(struct arena *arena, struct cluster_spec *spec,
+                          const struct conf_node *conf, struct err *err)
+{
+    struct outage_spec *failures;
+
+    if (conf == NULL)
+        return true;
+    failures = arena_alloc(arena, 1, sizeof *failures);
+    spec->failures = failures;
+    if (!outage_read(conf, failures, err))
+        return false;
+    if (failures->switch_mtbf_ns == 0 || spec->leaf_nodes > 0)
+        return true;
+    err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "switch_mtbf")),
+            "switch_mtbf needs leaf switches, and this cluster has none");
+    return err_hint(err, "Give `network: {leaf: 16 nodes}`.");
+}
+
+static bool read_rest(struct arena *arena, struct cluster_spec *spec,
                       const struct cluster_conf *conf, struct err *err)
 {
     static const char *const units[] = { "gCO2/kWh", "g/kWh", NULL };
@@ -668,7 +690,8 @@ static bool read_rest(struct cluster_spec *spec,
             return false;
         spec->storage_bps = storage.bps;
     }
-    if (!read_electricity(spec, conf->electricity, err))
+    if (!read_electricity(spec, conf->electricity, err) ||
+        !read_failures(arena, spec, conf->failures, err))
         return false;
     if (conf->carbon == NULL)
         return true;
@@ -720,7 +743,7 @@ const struct cluster_spec *cluster_read(struct arena *arena,
     spec->name = top.name;
     spec->group = reader.group;
     spec->pool_name = reader.pool_name;
-    if (!read_groups(&reader, top.nodes) || !read_rest(spec, &top, err))
+    if (!read_groups(&reader, top.nodes) || !read_rest(arena, spec, &top, err))
         return NULL;
     return spec;
 }

@@ -23,6 +23,9 @@ enum fact_kind {
     FACT_DECIDE,        /* -        -         asks pending                   */
     FACT_DECISION,      /* ask/lease action   verdict                        */
     FACT_LEASE_BUSY,    /* lease    -         busy fraction of its GPUs now  */
+    FACT_JOB_INTERRUPT, /* job      -         GPU-seconds that were lost     */
+    FACT_NODE_DOWN,     /* node     -         its GPUs                       */
+    FACT_NODE_UP,       /* node     -         its GPUs                       */
     FACT_KIND_COUNT
 };
 

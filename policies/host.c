@@ -186,8 +186,9 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->policy = parts->policy->policy;
     host->rules = &parts->policy->rules;
     host->spec = spec;
-    host->hooks = (struct host_hooks) { .wake = wake,
-                                        .lease_ready = lease_ready };
+    host->hooks = (struct host_hooks) {
+        .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
+    };
     host->cluster = cluster_new(arena, spec);
     host->plans = phase_cache_new(arena);
     host->scratch = arena_alloc(arena, (size_t)spec->node_count *
@@ -201,6 +202,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     for (uint32_t g = 0; g < spec->group_count; g++)
         host->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
+    host_outage_begin(host);
     return make_self(host, err) ? host : NULL;
 }
 
@@ -223,6 +225,8 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     job->truth = *truth;
     job->form = host_form_index(host, form);
     job->seq = host->next_seq++;
+    job->gap_ns = -1;
+    host->jobs_left++;
     if (host->form[job->form].fixed) {
         job->truth.duration_ns += host->rules->tick_ns;
         job->pub.work_due_s = clock_s_from_ns(job->truth.duration_ns) *
@@ -238,6 +242,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
         host_job_advance(host, j);
     else
         host_ask_job(host, j);
+    host_outage_wake(host);
     wake(host);
 }
 

@@ -99,7 +99,7 @@ bool host_verdict(const struct cs_host *host, struct err *err);
 
 /* What listeners may look at. */
 struct host_counts {
-    uint64_t decide, preemptions, refused;
+    uint64_t decide, preemptions, refused, interruptions;
     uint64_t verdict[CS_VERDICT_COUNT];
     uint64_t decisions;         /* requests that were carried out */
 };
@@ -111,6 +111,7 @@ struct host_job {
     int64_t start_ns, end_ns;   /* start: of its first lease with GPUs, if it
                                    asks for any; CLOCK_NEVER_NS: not yet */
     uint32_t preemptions;
+    uint32_t interruptions;     /* by failures */
     uint32_t step;              /* steps done */
     double gpu_seconds;         /* held */
     double core_seconds;
@@ -118,6 +119,7 @@ struct host_job {
     double joules;
     double work_due_s, work_done_s;     /* GPU-seconds of running phases: what
                                    the truth asks and what was delivered */
+    double work_lost_s;         /* of the latter, by failures: done again */
     double ideal_s;             /* alone on what it asks for */
     const char *gpu_type;       /* of its last GPU lease, or NULL */
 };
@@ -145,6 +147,7 @@ struct host_pool_now {
     uint32_t gpus, allocated, busy, loading, idle_leased;
     double utilized;            /* GPUs x busy fraction of their phase */
     uint32_t cores_allocated;
+    uint32_t down;              /* GPUs of nodes that are out of service */
 };
 void host_pool_now(const struct cs_host *host, uint32_t pool,
                    struct host_pool_now *out);

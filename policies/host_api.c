@@ -112,7 +112,7 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
-            gpus += host->pool[p].gpus;
+            gpus += host->pool[p].gpus - host->pool[p].down;
     return gpus;
 }
 
@@ -137,7 +137,8 @@ uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
-            gpus += host->pool[p].gpus - host->pool[p].allocated;
+            gpus += host->pool[p].gpus - host->pool[p].down -
+                    host->pool[p].allocated;
     return gpus;
 }
 
@@ -191,17 +192,7 @@ uint32_t cs_job_gpus(const struct cs_host *host, struct job_id id)
 double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->job_count);
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-    double gpu_s = job->pub.gpu_seconds;
-
-    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
-        if (job->lease[r] == ID_NONE)
-            continue;
-        const struct cs_lease *lease = &host->lease[job->lease[r]].pub;
-        gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
-                 lease->gpus;
-    }
-    return gpu_s;
+    return host_attained_gpu_s(host, host_job_slot(host, id.i));
 }
 
 static bool ask_live(const struct cs_host *host, struct ask_id ask)

@@ -118,8 +118,10 @@ void host_drop(struct cs_host *host, uint32_t i)
             host->ask[job->role_ask[role]].pub.held.i = ID_NONE;
     }
     job->leases--;
-    if (job->leases == 0)
+    if (job->leases == 0) {
         host_running_remove(host, lease->pub.job.i);
+        host->hooks.ran(host, lease->pub.job.i, false);
+    }
     host_lease_unmake(host, i);
     host->hooks.wake(host);
 }
@@ -348,8 +350,10 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     if (lease->gang.gpu)
         job->pub.gpu_type = lease->gang.gpu->name;
     job->lease[role] = i;
-    if (job->leases++ == 0)
+    if (job->leases++ == 0) {
         host_running_add(host, j);
+        host->hooks.ran(host, j, true);
+    }
     job->pub.status = JOB_RUNNING;
     if (job->pub.start_ns == CLOCK_NEVER_NS && starts(job, lease)) {
         job->pub.start_ns = now;

@@ -198,6 +198,8 @@ void host_phase_over(struct cs_host *host, uint32_t i)
         job->pub.work_done_s += 1;
     }
     job->phases_done |= 1u << lease->phase;
+    if (lease->run.phase->kind == PHASE_CHECKPOINT)
+        job->saving = true;
     host_news_add(host, NEWS_IDLE, i);
     host_job_advance(host, j);
     host->hooks.wake(host);
@@ -289,6 +291,17 @@ static bool advance_step(struct cs_host *host, uint32_t j)
     return job->phases_done == all;
 }
 
+/* A step is over in which a checkpoint was taken: from here on a job that is
+ * interrupted goes on. */
+static void checkpointed(const struct cs_host *host,
+                         struct host_job_slot *job)
+{
+    job->saving = false;
+    job->saved_step = job->pub.step;
+    job->saved_work_s = job->pub.work_done_s - job->pub.work_lost_s;
+    job->saved_gpu_s = host_attained_gpu_s(host, job);
+}
+
 void host_job_advance(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -296,6 +309,8 @@ void host_job_advance(struct cs_host *host, uint32_t j)
     while (!host->failed && advance_step(host, j)) {
         job->pub.step++;
         job->phases_done = 0;
+        if (job->saving)
+            checkpointed(host, job);
         if (job->pub.step >= job->pub.request.steps) {
             host_job_end(host, j, JOB_DONE);
             return;
@@ -344,6 +359,7 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
     host_job_drop(host, j);
     job->pub.status = status;
     job->pub.end_ns = host_now(host);
+    host->jobs_left--;
     host_tell(host, FACT_JOB_END, j, status, 0);
     host_news_add(host, NEWS_ENDED, j);
     host->hooks.wake(host);

@@ -4,8 +4,8 @@
  *
  * Files by floor, none calling upward: host_state (slots, lists, pools),
  * host_time (estimates, forecasts), host_lease (take, load, drop), host_run
- * (phases), host_api (what a policy may call), host_deal (a tool over that),
- * host (arrivals, decisions).
+ * (phases), host_outage (failures), host_api (what a policy may call),
+ * host_deal (a tool over that), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -69,6 +69,12 @@ struct host_job_slot {
     int64_t estimate_ns;            /* of the whole job */
     int64_t penalty_ns;             /* owed at the next start */
     int64_t restart_until_ns;       /* of the restart that goes on */
+    uint32_t saved_step;            /* where an interrupted job goes on */
+    double saved_work_s, saved_gpu_s;
+    bool saving;                    /* a checkpoint was taken in this step */
+    int64_t gap_ns, gap_from_ns;    /* to its next interruption; < 0: none
+                                       drawn yet */
+    struct loop_handle gap_event;
     uint64_t seq;
     uint64_t running_seq;           /* its place among the running */
 };
@@ -87,6 +93,7 @@ struct host_deal {              /* a job that has not ended, in host_deal.c */
 struct host_hooks {
     void (*wake)(struct cs_host *host);
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
+    void (*ran)(struct cs_host *host, uint32_t job, bool runs);
 };
 
 struct cs_host {
@@ -99,6 +106,9 @@ struct cs_host {
     void *self;
     struct host_counts counts;
     struct host_pool_now *pool;
+
+    struct host_outage *outage;     /* NULL: nothing fails */
+    uint32_t jobs_left;             /* submitted, not ended */
 
     struct phase_cache *plans;
     struct host_form *form;
@@ -178,9 +188,19 @@ void host_news_add(struct cs_host *host, int kind, uint32_t id);
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
                     int sign);
 
+/* host_outage.c: failures. */
+void host_outage_begin(struct cs_host *host);
+/* A job came: failures are due again. */
+void host_outage_wake(struct cs_host *host);
+/* A job took its first lease, or gave back its last. */
+void host_outage_ran(struct cs_host *host, uint32_t job, bool runs);
+
 /* host_time.c: how long things take. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form);
 void host_estimate(struct cs_host *host, struct host_job_slot *job);
+/* GPU-seconds held so far. */
+double host_attained_gpu_s(const struct cs_host *host,
+                           const struct host_job_slot *job);
 /* What is owed of restarts, of the one that goes on and of the next. */
 int64_t host_restart_ns(const struct cs_host *host,
                         const struct host_job_slot *job);

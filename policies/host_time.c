@@ -171,6 +171,21 @@ static int64_t run_so_far_ns(const struct cs_host *host,
     return done;
 }
 
+double host_attained_gpu_s(const struct cs_host *host,
+                           const struct host_job_slot *job)
+{
+    double gpu_s = job->pub.gpu_seconds;
+
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
+        if (job->lease[r] == ID_NONE)
+            continue;
+        const struct cs_lease *lease = &host->lease[job->lease[r]].pub;
+        gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
+                 lease->gpus;
+    }
+    return gpu_s;
+}
+
 int64_t host_restart_ns(const struct cs_host *host,
                         const struct host_job_slot *job)
 {

@@ -188,6 +188,7 @@ struct ask_id cs_job_ask(const struct cs_host *host, struct job_id job,
                          uint32_t role);
 struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
                               uint32_t role);   /* or ID_NONE */
+/* Without those of nodes that are out of service. */
 uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask);
 uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask);
 /* Held by idle leases: what `take_idle` adds to the free. */
