@@ -15,6 +15,7 @@
 #include "sim/conf.h"
 #include "workloads/import.h"
 #include "workloads/recipe.h"
+#include "workloads/series.h"
 
 static void list_policies(FILE *out, const struct catalogue *catalogue)
 {
@@ -93,6 +94,7 @@ static void list_models(FILE *out, const struct catalogue *catalogue)
 
 static void list_formats(FILE *out, const struct catalogue *catalogue)
 {
+    const struct series_format *s;
     const struct import_format *f;
 
     (void)catalogue;
@@ -105,6 +107,10 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
           "gzip\n", out);
     for (size_t i = 0; (f = import_format_at(i)) != NULL; i++)
         fprintf(out, "%-11s %s\n", f->name, f->summary);
+    fputs("\nof `clustersim import FORMAT FILE`, series of values over time\n",
+          out);
+    for (size_t i = 0; (s = series_format_at(i)) != NULL; i++)
+        fprintf(out, "%-11s %s\n", s->name, s->summary);
     fputs("\nof `clustersim import --skip REASON`\n", out);
     for (int r = 0; r < IMPORT_REASONS; r++) {
         const char *meaning, *name =
