@@ -127,7 +127,7 @@ static const struct {
     { "aws-price", "[]", "in:1:1:", "a spot price history of AWS" },
     { "aws-price", "{\"SpotPriceHistory\": ["
       AWS("1970-01-01T00:00:09.000Z", "-1", "x") "]}", "in:1:",
-      "SpotPrice must be" },
+      "price must be" },
     { "spot-ticks", "{\"data\": [1]}", "in:1:", "metadata must stand" },
     { "spot-ticks", "{\"metadata\": {\"gap_seconds\": 0}, \"data\": [1]}",
       "in:1:", "gap_seconds must be above 0" },

@@ -83,11 +83,11 @@ static bool aws_price(struct series_reader *reader, struct json *json,
     if (!read_object(json, keys, field, &pos, err))
         return false;
     if (!scan_f64(field[3], strlen(field[3]), &price) || price < 0.0)
-        return err_set(err, ERR_RANGE, pos, "SpotPrice must be a number of "
-                       "at least 0, found \"%.40s\"", field[3]);
+        return err_set(err, ERR_RANGE, pos, "price must be a number of at "
+                       "least 0, found \"%.40s\"", field[3]);
     if (!date_read(field[4], strlen(field[4]), &time_ns))
-        return err_set(err, ERR_SYNTAX, pos, "Timestamp must be a date, "
-                       "found \"%.40s\"", field[4]);
+        return err_set(err, ERR_SYNTAX, pos, "stamp must be a date, found "
+                       "\"%.40s\"", field[4]);
     plain = strcmp(field[2], "Linux/UNIX") == 0;
     snprintf(name, sizeof name, "%s/%s%s%s", field[0], field[1],
              plain ? "" : "/", plain ? "" : field[2]);
