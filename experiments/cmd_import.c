@@ -6,6 +6,7 @@
 
 #include "experiments/command.h"
 #include "experiments/import_report.h"
+#include "experiments/import_series.h"
 #include "experiments/jobs_out.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
@@ -24,15 +25,15 @@ static const struct import_format *find_format(const char *name,
                                                struct err *err)
 {
     const struct import_format *format = import_format_find(name);
-    const char *names[32], *near;
+    const char *names[64], *near;
     size_t n = 0;
 
     if (format != NULL)
         return format;
-    while (import_format_at(n) != NULL && n + 1 < 32) {
-        names[n] = import_format_at(n)->name;
-        n++;
-    }
+    for (size_t i = 0; import_format_at(i) != NULL && n + 1 < 64; i++)
+        names[n++] = import_format_at(i)->name;
+    for (size_t i = 0; series_format_at(i) != NULL && n + 1 < 64; i++)
+        names[n++] = series_format_at(i)->name;
     names[n] = NULL;
     near = conf_nearest(name, names);
     err_set(err, ERR_USAGE, nowhere, "there is no format '%.60s'", name);
@@ -150,6 +151,37 @@ static bool write_files(const struct imported *imported, const char *yaml,
     return out_close(out, err);
 }
 
+/* What is said of jobs means nothing for a series. */
+static bool only_series_options(const struct args *args, struct err *err)
+{
+    static const enum arg of_jobs[] = { ARG_SKIP, ARG_CLUSTER, ARG_GPUS,
+                                        ARG_LENGTHS, ARG_GPU_TYPE };
+
+    for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
+        if (args->given[of_jobs[i]])
+            return err_set(err, ERR_USAGE, nowhere,
+                           "format %s is a series, not jobs: it takes no %s",
+                           args->word[0], arg_info(of_jobs[i])->name);
+    return true;
+}
+
+static int import_a_series(struct cli *cli, const struct args *args)
+{
+    struct series_import import = {
+        .arena = cli->arena, .format = series_format_find(args->word[0]),
+        .request = { args->word[1], args->given[ARG_IN_ORDER] } };
+    struct err err = { 0 };
+    const char *csv = NULL;
+
+    if (!csv_beside(cli->arena, args, &csv, &err) ||
+        !only_series_options(args, &err) ||
+        !import_series(&import, args->value[ARG_OUT], csv, &err))
+        return command_fail(cli, &err);
+    import_series_report(cli->out, &import);
+    fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
+    return 0;
+}
+
 static int import(struct cli *cli, const struct args *args)
 {
     struct import_request request = {
@@ -162,6 +194,8 @@ static int import(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     const char *csv = NULL;
 
+    if (series_format_find(args->word[0]) != NULL)
+        return import_a_series(cli, args);
     imported.format = find_format(args->word[0], &err);
     if (imported.format == NULL ||
         !csv_beside(cli->arena, args, &csv, &err) ||
@@ -186,7 +220,9 @@ const struct command command_import = {
     "and prints jobs, span, GPU-hours, quantiles and load.  Nothing is left\n"
     "out, mended or sorted unless it is asked for, and then it is counted:\n"
     "a row that is no job is refused with file, line and column, and the\n"
-    "message names the --skip that leaves such rows out.\n",
+    "message names the --skip that leaves such rows out.\n"
+    "Formats of series - prices, availability, carbon, faults - become series\n"
+    "in one common form, a CSV and the file that names it.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SKIP) | ARG_BIT(ARG_IN_ORDER) |
         ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS) | ARG_BIT(ARG_LENGTHS) |
         ARG_BIT(ARG_GPU_TYPE), 2, 2, import

@@ -15,6 +15,7 @@
 #include "sim/conf.h"
 #include "workloads/import.h"
 #include "workloads/recipe.h"
+#include "workloads/series.h"
 
 static void list_policies(FILE *out, const struct catalogue *catalogue)
 {
@@ -93,6 +94,7 @@ static void list_models(FILE *out, const struct catalogue *catalogue)
 
 static void list_formats(FILE *out, const struct catalogue *catalogue)
 {
+    const struct series_format *s;
     const struct import_format *f;
 
     (void)catalogue;
@@ -101,9 +103,14 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
           "or gzip\n"
           "swf        Standard Workload Format of the Parallel Workloads "
           "Archive; plain or gzip\n\n"
-          "of `clustersim import FORMAT FILE`; plain or gzip\n", out);
+          "of `clustersim import FORMAT FILE`, and in a workload; plain or "
+          "gzip\n", out);
     for (size_t i = 0; (f = import_format_at(i)) != NULL; i++)
-        fprintf(out, "%-10s %s\n", f->name, f->summary);
+        fprintf(out, "%-11s %s\n", f->name, f->summary);
+    fputs("\nof `clustersim import FORMAT FILE`, series of values over time\n",
+          out);
+    for (size_t i = 0; (s = series_format_at(i)) != NULL; i++)
+        fprintf(out, "%-11s %s\n", s->name, s->summary);
     fputs("\nof `clustersim import --skip REASON`\n", out);
     for (int r = 0; r < IMPORT_REASONS; r++) {
         const char *meaning, *name =

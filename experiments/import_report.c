@@ -180,9 +180,10 @@ void import_yaml(struct out *out, const struct imported *imported,
     out_text(out, "\ntrace:\n  file: ");
     out_quoted(out, csv);
     out_printf(out, "\n  format: csv\n  columns: {job: job, submit: "
-               "submit_s, duration: run_s, gpus: gpus%s%s%s}\n"
+               "submit_s, duration: run_s, gpus: gpus%s%s%s%s}\n"
                "  estimate: exact\n",
                any.limit ? ", limit: limit_s" : "",
                any.tenant ? ", tenant: tenant" : "",
-               any.priority ? ", priority: priority" : "");
+               any.priority ? ", priority: priority" : "",
+               any.deadline ? ", deadline: deadline_s" : "");
 }

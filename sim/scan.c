@@ -26,6 +26,8 @@
 struct scan {
     const char *path;           /* the caller's */
     gzFile file;
+    int fd;                     /* the same; closed with it */
+    off_t bytes;                /* of the file when it was opened */
     uint32_t line;              /* of the line given last, 0 before any */
     size_t start, end;          /* what is read and not yet given */
     bool all_read;
@@ -45,9 +47,9 @@ static bool fail_open(struct err *err, const char *path, int code)
 
 /* An open descriptor of a file, or -1.  A pipe would block here, and could
  * not be read once for the check and again by every trial. */
-static int open_stream(const char *path, struct err *err)
+static int open_stream(const char *path, off_t *bytes, struct err *err)
 {
-    struct stat status;
+    struct stat status = {0};
     struct err_pos pos = {path, 0, 0};
     int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 
@@ -66,13 +68,15 @@ static int open_stream(const char *path, struct err *err)
         close(fd);
         return -1;
     }
+    *bytes = status.st_size;
     return fd;
 }
 
 struct scan *scan_open(const char *path, struct err *err)
 {
     assert(path != NULL && err != NULL);
-    int fd = open_stream(path, err);
+    off_t file_bytes;
+    int fd = open_stream(path, &file_bytes, err);
     if (fd < 0)
         return NULL;
     gzFile file = gzdopen(fd, "rb");
@@ -84,6 +88,8 @@ struct scan *scan_open(const char *path, struct err *err)
     struct scan *scan = arena_resize_own(NULL, 1, sizeof *scan);
     scan->path = path;
     scan->file = file;
+    scan->fd = fd;
+    scan->bytes = file_bytes;
     scan->line = 0;
     scan->start = scan->end = 0;
     scan->all_read = scan->failed = false;
@@ -237,6 +243,19 @@ static uint32_t column_of_nul(const char *line)
     return col;
 }
 
+/* A file that another program still writes would be read cut off anywhere,
+ * perhaps within a number. */
+static enum scan_step at_end(struct scan *scan, struct err *err)
+{
+    struct stat status;
+
+    if (fstat(scan->fd, &status) == 0 && status.st_size == scan->bytes)
+        return SCAN_END;
+    fail(scan, err, ERR_IO, 0, "the file changed its size while it was read");
+    err_hint(err, "Wait until it is complete.");
+    return SCAN_ERROR;
+}
+
 enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
                          struct err *err)
 {
@@ -247,7 +266,7 @@ enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
     if (!find_line(scan, &newline, err))
         return SCAN_ERROR;
     if (newline == NULL && scan->start == scan->end)
-        return SCAN_END;
+        return at_end(scan, err);
     char *start = scan->buffer + scan->start;
     char *end = newline != NULL ? newline : scan->buffer + scan->end;
     size_t length = (size_t)(end - start);

@@ -73,12 +73,39 @@ static void has(const char *text, const char *part)
         fail_msg("\"%s\" is not in:\n%s", part, text);
 }
 
+#define ITP "job_id,submission_time,duration,num_gpu\n"
+#define SWF_1 "1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1\n"
+#define POLLUX "name,time,application,num_replicas,batch_size\n"
+#define OPENB "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos," \
+    "pod_phase,creation_time,deletion_time,scheduled_time\n"
+
 /* ---- each format ------------------------------------------------------- */
 
 #define GAVEL_JSON "{\n    \"v100\": {\n        \"('LM (batch size 10)', 1)\":" \
     " {\n            \"null\": 4.0,\n            \"('A', 1)\": [\n" \
     "                1.0,\n                2.0\n            ]\n        },\n" \
     "        \"('A', 2)\": {\n            \"null\": 0.5\n        }\n    }\n}\n"
+
+/* Two jobs, one of them in several attempts, and three that are none. */
+#define PHILLY_JOB(ID, STATUS, SUBMIT, ATTEMPTS) \
+    "{\"status\": \"" STATUS "\", \"vc\": \"vc\", \"jobid\": \"" ID "\"," \
+    "\n\"attempts\": [" ATTEMPTS "],\n\"submitted_time\": " SUBMIT ", " \
+    "\"user\": \"u\"}"
+#define PHILLY_RUN(START, END, GPUS) "{\"start_time\": " START ", " \
+    "\"end_time\": " END ",\n\"detail\": [{\"ip\": \"m4\", \"gpus\": [" \
+    GPUS "]}]}"
+#define PHILLY_LOG "[" PHILLY_JOB("a1", "Pass", "\"2017-10-07 01:11:39\"", \
+    PHILLY_RUN("\"2017-10-07 01:12:09\"", "\"2017-10-07 01:13:23\"", \
+               "\"gpu0\"")) ",\n" \
+    PHILLY_JOB("a2", "Killed", "\"2017-10-07 01:11:40\"", \
+    PHILLY_RUN("\"2017-10-07 01:12:00\"", "\"2017-10-07 01:13:00\"", \
+               "\"gpu0\"") ", " PHILLY_RUN("null", "null", "") ", " \
+    PHILLY_RUN("\"2017-10-07 02:00:00\"", "\"2017-10-07 02:01:50\"", \
+               "\"gpu0\", \"gpu\\u0031\"")) ",\n" \
+    PHILLY_JOB("a3", "Killed", "\"2017-10-07 01:11:41\"", "") ",\n" \
+    PHILLY_JOB("a4", "Pass", "\"None\"", "") ",\n" \
+    PHILLY_JOB("a5", "Pass", "\"2017-10-07 01:11:41\"", \
+    PHILLY_RUN("\"2017-10-07 01:12:00\"", "null", "\"gpu0\"")) "]\n"
 
 static const struct sample {
     const char *format, *text, *side;   /* side: what --lengths names */
@@ -144,6 +171,56 @@ static const struct sample {
       "job,submit_s,run_s,gpus,tenant\np0,1,20,2,LS\n",
       "1 rows left out: fractional_gpus\n  1 rows left out: type_constraint\n"
       "  1 rows left out: never_ran\n" },
+    { "alea", "; MetaCentrum\n1 1356994800 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 "
+      "-1 -1 -1 {3,4} q_2h 1:ppn=2: mem=4\n", NULL, { NULL },
+      "job,submit_s,run_s,gpus,limit_s,tenant\n1,1356994800,10,2,60,7\n",
+      "jobs         1\n" },
+    { "philly-log", PHILLY_LOG, NULL,
+      { "--skip", "never_ran,still_running,no_submit_time", NULL },
+      "job,submit_s,run_s,gpus,tenant\na1,1507338699,74,1,vc\n"
+      "a2,1507338700,170,2,vc\n",
+      "1 rows left out: never_ran\n  1 rows left out: no_submit_time\n"
+      "  1 rows left out: still_running\n"
+      "  1 jobs: failed or were cancelled; replayed as they ran\n"
+      "  1 jobs: ran in several attempts; run time is their sum\n"
+      "  1 jobs: have attempts without start or end" },
+    { "pai", "j1,ps,1.0,Terminated,5.0,15.0,600.0,29.3,,\n"
+      "j1,worker,2.0,Terminated,5.0,15.0,600.0,29.3,100.0,V100\n"
+      "j2,tf,1.0,Failed,6.0,16.0,600.0,29.3,50.0,T4\n"
+      "j3,tf,4.0,Failed,7.0,16.5,600.0,29.3,200.0,T4\n"
+      "j4,tf,4.0,Running,8.0,,600.0,29.3,200.0,T4\n", NULL,
+      { "--skip", "fractional_gpus,gpus_not_positive,still_running", NULL },
+      "job,submit_s,run_s,gpus\nj1/worker,5,10,2\nj3/tf,7,9.5,8\n",
+      "1 rows left out: fractional_gpus" },
+    { "pai", "job_name,task_name,inst_num,status,start_time,end_time,"
+      "plan_cpu,plan_mem,plan_gpu,gpu_type\n"
+      "j1,tf,1,Terminated,5.0,15.0,600.0,29.3,100,P100\n", NULL, { NULL },
+      "job,submit_s,run_s,gpus\nj1/tf,5,10,1\n", "rows         1\n" },
+    { "spot2026", "job_name,organization,gpu_model,cpu_request,gpu_request,"
+      "worker_num,submit_time,duration,job_type\n"
+      "1,13,A10,20,1,1,0,2764799,HP\n2,57,H800,15,2,16,9,41060,Spot\n", NULL,
+      { NULL }, "job,submit_s,run_s,gpus,tenant,priority\n"
+      "1,0,2764799,1,13,1\n2,9,41060,32,57,0\n",
+      "2 jobs: ask for a type of GPU" },
+    { "dlrm2025", "instance_sn,role,app_name,gpu_request,creation_time,"
+      "scheduled_time,deletion_time\ni0,HN,a0,1,5,8,20\ni1,CN,a0,0,5,8,20\n"
+      "i2,HN,a0,1,,,20\ni3,HN,a0,1,6,8,\n", NULL,
+      { "--skip", "gpus_not_positive,no_submit_time,still_running", NULL },
+      "job,submit_s,run_s,gpus,tenant\ni0,5,12,1,a0\n",
+      "1 rows left out: no_submit_time\n  1 rows left out: still_running" },
+    { "acme", "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,"
+      "start_time,end_time,duration,queue,gpu_time\n"
+      "1,u5,1,8,128,Other,FAILED,2023-03-01 00:18:22+08:00,2023-03-01 "
+      "00:18:54+08:00,2023-03-01 00:20:51+08:00,117,32,936.0\n"
+      "2,u5,1,8,128,Other,COMPLETED,2023-05-17 11:00:58+00:00,2023-05-17 "
+      "11:01:08+00:00,2023-05-17 11:01:16+00:00,18,10.0,144.0\n", NULL,
+      { NULL }, "job,submit_s,run_s,gpus,tenant\n1,1677601102,117,8,u5\n"
+      "2,1684321258,8,8,u5\n", "1 jobs: state another duration" },
+    { "elasticflow", "time,job_id,num_gpu,submit_time,start_time,end_time,ddl,"
+      "executed_time,JCT,pending_time,preempt,promote,best_effort_job\n"
+      "90,7,2,5,9223372036854775807,90,95,80,85,5,0,0,0\n", NULL, { NULL },
+      "job,submit_s,run_s,gpus,deadline_s\n7,5,80,2,95\n",
+      "jobs         1\n" },
 };
 
 /* The sample's own words, and --lengths where it has a file beside it. */
@@ -182,6 +259,112 @@ static void each_format_turns_its_rows_into_the_same_jobs(void **state)
     }
 }
 
+#define SKIP_ALL "{run_time_not_positive: true, gpus_not_positive: true, " \
+    "duplicate_job: true, fractional_gpus: true, type_constraint: true, " \
+    "never_ran: true, no_length: true, no_submit_time: true, " \
+    "still_running: true}"
+
+/* The workload that names the sample's file itself, exported as x.csv. */
+static int inline_sample(const struct program *program,
+                         const struct sample *sample, char **said)
+{
+    char in[160], side[160], yaml[160], out[160], text[1200];
+    const char *words[] = { "export", in_folder(program, "i.yaml", yaml),
+                            "-o", in_folder(program, "x.csv", out), NULL };
+
+    write_file(in_folder(program, "in", in), sample->text);
+    snprintf(text, sizeof text,
+             "trace:\n  file: in\n  format: %s\n  unsorted: sort\n"
+             "  origin: file\n  skip: " SKIP_ALL "\n%s%s", sample->format,
+             sample->side ? "  lengths: side\n" : "",
+             sample->side && strcmp(sample->format, "gavel") == 0
+                 ? "  gpu_type: v100\n" : "");
+    write_file(in_folder(program, "side", side),
+               sample->side ? sample->side : "");
+    write_file(yaml, text);
+    return run(program, words, said);
+}
+
+/* Without its first column: import numbers by row, export by job. */
+static void drop_names(char *csv)
+{
+    char *to = csv, *from = csv;
+
+    while (*from) {
+        size_t line = strcspn(from, "\n"), name = strcspn(from, ",");
+
+        memmove(to, from + name, line - name + 1);
+        to += line - name + 1;
+        from += line + 1;
+    }
+    *to = '\0';
+}
+
+static void each_format_is_read_inline_as_it_is_imported(void **state)
+{
+    const struct program *program = the_program(state);
+    char path[160], *said, *inline_csv, *csv;
+
+    for (size_t i = 1; i < sizeof samples / sizeof samples[0]; i++) {
+        if (inline_sample(program, &samples[i], &said) != 0)
+            fail_msg("%s: %s", samples[i].format, said);
+        free(said);
+        inline_csv = program_read(in_folder(program, "x.csv", path));
+        csv = strdup(samples[i].csv);
+        assert_non_null(inline_csv);
+        drop_names(inline_csv);
+        drop_names(csv);
+        /* SWF is read here by trace.c, which knows no users. */
+        if (strcmp(samples[i].format, "swf") != 0)
+            assert_string_equal(inline_csv, csv);
+        free(inline_csv);
+        free(csv);
+    }
+}
+
+static void inline_faults_are_refused_at_their_place(void **state)
+{
+    static const struct fault {
+        const char *format, *text, *keys, *place, *message;
+    } wrong[] = {
+        { "openb", OPENB "p1,1,1,1,460,,LS,Running,2,30,10\n", "",
+          "in:2:10:", "skip: {fractional_gpus: true}" },
+        { "itp", ITP "a,5,7,1\na,6,7,1\n", "", "in:3:1:",
+          "skip: {duplicate_job: true}" },
+        { "itp", ITP "44,5,7,1\n45,6,7,1\n44,6,7,1\n", "", "in:4:1:",
+          "skip: {duplicate_job: true}" },
+        { "itp", ITP "a,5,7,1\nb,4,7,1\n", "", "in:3:3:",
+          "unsorted: sort" },
+        { "itp", ITP "a,5,-7,1\n", "", "in:2:5:",
+          "skip: {run_time_not_positive: true}" },
+        { "itp", ITP "a,5,7,1\n", "  lengths: x\n", "i.yaml:4:",
+          "takes neither lengths nor gpu_type" },
+        { "itp", ITP "a,5,7,1\n", "  columns: {submit: a, duration: b, "
+          "gpus: c}\n", "i.yaml:4:", "columns has no meaning" },
+        { "gavel", "A\tc\t-n\t1\t9\t0\t1\n", "", "i.yaml:",
+          "lengths is missing" },
+        { "gavel", "A\tc\t-n\t1\t9\t0\t1\n", "  lengths: x\n", "i.yaml:",
+          "gpu_type is missing" },
+        { "philly-log", "[{\"jobid\": \"a\", \"attempts\": [}]}]\n", "",
+          "in:1:30:", "a JSON value is expected" },
+    };
+    const struct program *program = the_program(state);
+    char in[160], yaml[160], out[160], text[400], *said;
+    const char *words[] = { "export", in_folder(program, "i.yaml", yaml),
+                            "-o", in_folder(program, "x.csv", out), NULL };
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        write_file(in_folder(program, "in", in), wrong[i].text);
+        snprintf(text, sizeof text, "trace:\n  file: in\n  format: %s\n%s",
+                 wrong[i].format, wrong[i].keys);
+        write_file(yaml, text);
+        assert_int_equal(run(program, words, &said), 3);
+        has(said, wrong[i].place);
+        has(said, wrong[i].message);
+        free(said);
+    }
+}
+
 static void windows_line_ends_and_a_byte_order_mark_change_nothing(
     void **state)
 {
@@ -199,12 +382,6 @@ static void windows_line_ends_and_a_byte_order_mark_change_nothing(
 }
 
 /* ---- faults ------------------------------------------------------------ */
-
-#define ITP "job_id,submission_time,duration,num_gpu\n"
-#define SWF_1 "1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1\n"
-#define POLLUX "name,time,application,num_replicas,batch_size\n"
-#define OPENB "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos," \
-    "pod_phase,creation_time,deletion_time,scheduled_time\n"
 
 static const struct fault {
     struct sample sample;
@@ -270,6 +447,37 @@ static const struct fault {
         { NULL }, 0, 0 }, "side:2:3:", "above 0" },
     { { "sia", POLLUX "c,1,cifar10,4,1\n", "application,run_s\na,1\n",
         { NULL }, 0, 0 }, "in:2:5:", "--skip no_length" },
+    { { "philly-log", "{\"a\": 1}\n", NULL, { NULL }, 0, 0 },
+      "in:1:1:", "an array of jobs" },
+    { { "philly-log", "[{\"jobid\": \"a\", \"attempts\": [}]}]\n", NULL,
+        { NULL }, 0, 0 }, "in:1:30:", "a JSON value is expected" },
+    { { "philly-log", PHILLY_LOG, NULL, { NULL }, 0, 0 },
+      "in:12:1:", "--skip never_ran" },
+    { { "philly-log", "[\n{\"jobid\": \"a\"},", NULL,
+        { "--skip", "no_submit_time" }, 0, 0 }, "in:2:",
+      "within a bracket" },
+    { { "alea", SWF_1, NULL, { NULL }, 0, 0 }, "in:1:1:",
+      "row has 18 fields, Alea's dialect of SWF has 21" },
+    { { "swf", "1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1 {1} q r\n",
+        NULL, { NULL }, 0, 0 }, "in:1:1:", "format alea" },
+    { { "pai", "a,b,1,Failed,5,6,1,1,100\n", NULL, { NULL }, 0, 0 },
+      "in:1:1:", "row has 9 fields" },
+    { { "pai", "a,b,1.5,Failed,5,6,1,1,100,T4\n", NULL, { NULL }, 0, 0 },
+      "in:1:5:", "a whole number" },
+    { { "spot2026", "gpu_model,gpu_capacity_num,cpu_num,node_name\n"
+        "A10,1,128,2\n", NULL, { NULL }, 0, 0 }, "in:1:1:",
+      "list of nodes" },
+    { { "dlrm2025", "instance_sn,role,app_name,gpu_request,creation_time,"
+        "scheduled_time,deletion_time\ni0,HN,a0,1,,8,20\n", NULL, { NULL },
+        0, 0 }, "in:2:12:", "--skip no_submit_time" },
+    { { "acme", "id,job_num\nSeren,1\n", NULL, { NULL }, 0, 0 },
+      "in:1:1:", "summary of clusters" },
+    { { "itp", ITP "a,1e400,7,1\n", NULL, { NULL }, 0, 0 },
+      "in:2:3:", "a number of seconds" },
+    { { "itp", ITP "a,5,7,1e1\n", NULL, { NULL }, 0, 0 },
+      "in:2:7:", "must be a whole number, found \"1e1\"" },
+    { { "itp", ITP "a,5,2h,1\n", NULL, { NULL }, 0, 0 },
+      "in:2:5:", "a number of seconds" },
     { { "openb", "name,num_gpu,gpu_milli\np,1,1000\n", NULL, { NULL }, 0, 0 },
       "in:1:1:", "multigpu lists hold no times" },
     { { "openb", OPENB "p1,1,1,1,460,,LS,Running,2,30,10\n", NULL,
@@ -324,6 +532,49 @@ static void a_truncated_gzip_is_refused(void **state)
     fclose(file);
     assert_int_not_equal(import(program, "itp", path, none, &said), 0);
     has(said, "in.gz");
+    free(said);
+}
+
+/* One field of a million digits and more, in front of a good row. */
+static void a_field_without_end_is_refused(void **state)
+{
+    static const char *const none[MORE_MAX] = { NULL };
+    const struct program *program = the_program(state);
+    char path[160], *said;
+    FILE *file = fopen(in_folder(program, "in", path), "wb");
+
+    fputs(ITP "a,", file);
+    for (int i = 0; i < 1100000; i++)
+        putc('7', file);
+    fputs(",7,1\nb,8,7,1\n", file);
+    fclose(file);
+    assert_int_not_equal(import(program, "itp", path, none, &said), 0);
+    has(said, "in:2:1:");
+    has(said, "longer than 1 MiB");
+    free(said);
+    /* A shorter one, which no integer holds, is no number of seconds. */
+    file = fopen(path, "wb");
+    fputs(ITP "a,", file);
+    for (int i = 0; i < 1000; i++)
+        putc('7', file);
+    fputs(",7,1\n", file);
+    fclose(file);
+    assert_int_not_equal(import(program, "itp", path, none, &said), 0);
+    has(said, "in:2:3:");
+    free(said);
+}
+
+static void numbers_in_exponent_form_are_the_same_numbers(void **state)
+{
+    static const struct sample sample = {
+        "itp", ITP "u-1,5e1,7E+2,8\n", NULL, { NULL }, NULL, NULL };
+    const struct program *program = the_program(state);
+    char path[160], *said, *csv;
+
+    assert_int_equal(import_sample(program, &sample, &said), 0);
+    csv = program_read(in_folder(program, "w.csv", path));
+    assert_string_equal(csv, "job,submit_s,run_s,gpus\nu-1,50,700,8\n");
+    free(csv);
     free(said);
 }
 
@@ -619,9 +870,13 @@ int main(int argc, char **argv)
 #define WITH(TEST) cmocka_unit_test_prestate(TEST, &program)
     const struct CMUnitTest tests[] = {
         WITH(each_format_turns_its_rows_into_the_same_jobs),
+        WITH(each_format_is_read_inline_as_it_is_imported),
+        WITH(inline_faults_are_refused_at_their_place),
         WITH(windows_line_ends_and_a_byte_order_mark_change_nothing),
         WITH(faulty_rows_are_refused_at_their_place),
         WITH(a_truncated_gzip_is_refused),
+        WITH(a_field_without_end_is_refused),
+        WITH(numbers_in_exponent_form_are_the_same_numbers),
         WITH(usage_errors_name_what_is_there),
         WITH(formats_and_reasons_are_listed),
         WITH(what_was_exported_is_imported_unchanged),

@@ -14,15 +14,18 @@
 #include "sim/arena.h"
 #include "sim/decimal.h"
 #include "sim/scan.h"
+#include "workloads/csv_philly.h"
 
 struct csv {
-    struct scan *scan;
+    struct scan *scan;          /* NULL: philly */
+    struct philly *philly;
     const char *path;
     enum csv_format format;
     const char **name;          /* columns + 1, ends with NULL */
     size_t columns;
     struct csv_field *field;
     uint64_t blank_lines;
+    bool begun;                 /* a row was read */
 };
 
 /* Feitelson et al., "Standard Workload Format", version 2.2. */
@@ -30,9 +33,17 @@ static const char *const swf_names[] = {
     "job", "submit_time", "wait_time", "run_time", "allocated_processors",
     "average_cpu_time", "used_memory", "requested_processors",
     "requested_time", "requested_memory", "status", "user", "group",
-    "executable", "queue", "partition", "preceding_job", "think_time", NULL
+    "executable", "queue", "partition", "preceding_job", "think_time",
+    "nodes", "queue_name", "resources", NULL
 };
-#define SWF_COLUMNS (sizeof swf_names / sizeof swf_names[0] - 1)
+enum { SWF_COLUMNS = 18, ALEA_COLUMNS = 21 };
+
+/* pai_task_table.header of Alibaba's cluster-trace-gpu-v2020. */
+static const char *const pai_names[] = {
+    "job_name", "task_name", "inst_num", "status", "start_time", "end_time",
+    "plan_cpu", "plan_mem", "plan_gpu", "gpu_type", NULL
+};
+enum { PAI_COLUMNS = 10 };
 
 static bool is_blank(char c)
 {
@@ -41,7 +52,11 @@ static bool is_blank(char c)
 
 static struct err_pos place(const struct csv *csv, uint32_t col)
 {
-    struct err_pos pos = scan_pos(csv->scan, col);
+    struct err_pos pos = {csv->path, 0, 0};
+
+    if (csv->scan == NULL)
+        return pos;
+    pos = scan_pos(csv->scan, col);
 
     pos.file = csv->path;       /* outlives the scan */
     return pos;
@@ -121,7 +136,9 @@ static size_t split_commas(const struct csv *csv, char *line,
     return count;
 }
 
-static size_t split_blanks(char *line, struct csv_field *field, size_t max)
+/* With `last` fields, that one takes the rest of the line. */
+static size_t split_blanks(char *line, struct csv_field *field, size_t max,
+                           size_t last)
 {
     char *at = line;
     size_t count = 0;
@@ -134,12 +151,15 @@ static size_t split_blanks(char *line, struct csv_field *field, size_t max)
         if (*at == '\0')
             return count;
         from = at;
-        while (*at != '\0' && !is_blank(*at))
+        while (*at != '\0' && (!is_blank(*at) || count + 1 == last))
             at++;
+        while (is_blank(at[-1]))
+            at--;
         if (count < max) {
             field[count].text = from;
             field[count].bytes = (size_t)(at - from);
             field[count].col = (uint32_t)(from - line) + 1;
+            field[count].line = 0;
         }
         count++;
         if (*at == '\0')
@@ -157,7 +177,7 @@ static size_t split_tabs(char *line, struct csv_field *field, size_t max)
 
     while (more) {
         size_t bytes = strcspn(at, "\t");
-        struct csv_field next = {at, bytes, (uint32_t)(at - line) + 1};
+        struct csv_field next = {at, bytes, (uint32_t)(at - line) + 1, 0};
 
         while (next.bytes > 0 && is_blank(next.text[0])) {
             next.text++;
@@ -200,7 +220,8 @@ static enum csv_step next_line(struct csv *csv, char **line, struct err *err)
         }
         if (line_is_blank(*line))
             csv->blank_lines++;
-        else if (csv->format != CSV_SWF || **line != ';')
+        else if ((csv->format != CSV_SWF && csv->format != CSV_ALEA) ||
+                 **line != ';')
             return CSV_ROW;
     }
 }
@@ -288,6 +309,22 @@ static bool number_columns(struct csv *csv, struct arena *arena,
     return csv->scan != NULL;
 }
 
+/* Columns that the layout fixes. */
+static void fix_columns(struct csv *csv, struct arena *arena)
+{
+    const char *const *names = csv->format == CSV_PAI ? pai_names
+                               : csv->format == CSV_PHILLY ? philly_names
+                                                           : swf_names;
+
+    csv->columns = csv->format == CSV_PAI ? PAI_COLUMNS
+                   : csv->format == CSV_PHILLY ? PHILLY_COLUMNS
+                   : csv->format == CSV_ALEA ? ALEA_COLUMNS : SWF_COLUMNS;
+    csv->name = arena_alloc(arena, csv->columns + 1, sizeof *csv->name);
+    for (size_t i = 0; i < csv->columns; i++)
+        csv->name[i] = names[i];
+    csv->field = arena_alloc(arena, csv->columns, sizeof *csv->field);
+}
+
 struct csv *csv_open(struct arena *arena, const char *path,
                      enum csv_format format, struct err *err)
 {
@@ -296,15 +333,16 @@ struct csv *csv_open(struct arena *arena, const char *path,
     assert(path != NULL && err != NULL);
     csv->path = path;
     csv->format = format;
+    if (format == CSV_PHILLY) {
+        csv->philly = philly_open(arena, path, err);
+        fix_columns(csv, arena);
+        return csv->philly == NULL ? NULL : csv;
+    }
     csv->scan = scan_open(path, err);
     if (csv->scan == NULL)
         return NULL;
-    if (format == CSV_SWF) {
-        csv->name = arena_alloc(arena, SWF_COLUMNS + 1, sizeof *csv->name);
-        for (size_t i = 0; i < SWF_COLUMNS; i++)
-            csv->name[i] = swf_names[i];
-        csv->columns = SWF_COLUMNS;
-        csv->field = arena_alloc(arena, SWF_COLUMNS, sizeof *csv->field);
+    if (format == CSV_SWF || format == CSV_ALEA || format == CSV_PAI) {
+        fix_columns(csv, arena);
         return csv;
     }
     if (!(format == CSV_TAB ? number_columns(csv, arena, err)
@@ -321,6 +359,8 @@ void csv_close(struct csv *csv)
         return;
     scan_close(csv->scan);
     csv->scan = NULL;
+    philly_close(csv->philly);
+    csv->philly = NULL;
 }
 
 const char *const *csv_names(const struct csv *csv)
@@ -341,33 +381,56 @@ size_t csv_find(const struct csv *csv, const char *name)
     return SIZE_MAX;
 }
 
+static enum csv_step wrong_count(const struct csv *csv, size_t count,
+                                 struct err *err)
+{
+    static const char *const text[] = {
+        [CSV_COMMA] = "row has %zu fields, the header line has %zu",
+        [CSV_SWF] = "row has %zu fields, the Standard Workload Format has "
+                    "%zu",
+        [CSV_TAB] = "row has %zu fields, the first row has %zu",
+        [CSV_ALEA] = "row has %zu fields, Alea's dialect of SWF has %zu",
+        [CSV_PAI] = "row has %zu fields, PAI's task table has %zu",
+        [CSV_PHILLY] = "row has %zu fields, not %zu",
+    };
+
+    err_set(err, ERR_SYNTAX, place(csv, 1), text[csv->format], count,
+            csv->columns);
+    if (csv->format == CSV_SWF && count == ALEA_COLUMNS)
+        err_hint(err, "Rows of %d fields may be of Alea: format alea.",
+                 ALEA_COLUMNS);
+    return CSV_ERROR;
+}
+
 enum csv_step csv_next(struct csv *csv, struct err *err)
 {
     char *line;
-    size_t count;
-    enum csv_step step = next_line(csv, &line, err);
+    size_t count, columns = csv->columns;
+    enum csv_step step;
 
+    if (csv->philly != NULL)
+        return philly_next(csv->philly, csv->field, err);
+    step = next_line(csv, &line, err);
     if (step != CSV_ROW)
         return step;
     if (csv->format == CSV_SWF)
-        count = split_blanks(line, csv->field, csv->columns);
+        count = split_blanks(line, csv->field, columns, 0);
+    else if (csv->format == CSV_ALEA)
+        count = split_blanks(line, csv->field, columns, columns);
     else if (csv->format == CSV_TAB)
-        count = split_tabs(line, csv->field, csv->columns);
+        count = split_tabs(line, csv->field, columns);
     else
-        count = split_commas(csv, line, csv->field, csv->columns, err);
+        count = split_commas(csv, line, csv->field, columns, err);
     if (count == SIZE_MAX)
         return CSV_ERROR;
-    if (count != csv->columns) {
-        err_set(err, ERR_SYNTAX, place(csv, 1),
-                csv->format == CSV_SWF
-                    ? "row has %zu fields, the Standard Workload Format has "
-                      "%zu"
-                : csv->format == CSV_TAB
-                    ? "row has %zu fields, the first row has %zu"
-                    : "row has %zu fields, the header line has %zu",
-                count, csv->columns);
-        return CSV_ERROR;
+    if (count != columns)
+        return wrong_count(csv, count, err);
+    if (csv->format == CSV_PAI && !csv->begun &&
+        strcmp(csv->field[0].text, pai_names[0]) == 0) {
+        csv->begun = true;
+        return csv_next(csv, err);
     }
+    csv->begun = true;
     return CSV_ROW;
 }
 
@@ -379,8 +442,12 @@ struct csv_field csv_field(const struct csv *csv, size_t column)
 
 struct err_pos csv_pos(const struct csv *csv, size_t column)
 {
+    const struct csv_field *field = &csv->field[column];
+
     assert(column < csv->columns);
-    return place(csv, csv->field[column].col);
+    if (field->line == 0)
+        return place(csv, field->col);
+    return (struct err_pos){csv->path, field->line, field->col};
 }
 
 uint64_t csv_blank_lines(const struct csv *csv)

@@ -6,7 +6,10 @@
  * holds no line break), or the columns of the Standard Workload Format, which
  * are separated by blanks and told by number, with comment lines that begin
  * with ';', or fields between tabs without a header (their columns are called
- * "1", "2" ..., as many as the first line has).  Streamed, plain or gzip.
+ * "1", "2" ..., as many as the first line has).  Two logs have a layout of
+ * their own: PAI's task table, whose header is a file of its own and may stand
+ * in the first line, and Philly's, a JSON of which each job is a row
+ * (csv_philly.c).  Streamed, plain or gzip.
  * Blank lines are no rows; they are counted.  A row that has not as many
  * fields as the header is an error.
  */
@@ -24,13 +27,15 @@
 struct arena;
 struct csv;
 
-enum csv_format { CSV_COMMA, CSV_SWF, CSV_TAB };
+/* CSV_ALEA: SWF, then {nodes}, queue, and resources up to the line's end. */
+enum csv_format { CSV_COMMA, CSV_SWF, CSV_TAB, CSV_ALEA, CSV_PAI, CSV_PHILLY };
 enum csv_step { CSV_ROW, CSV_END, CSV_ERROR };
 
 struct csv_field {
     const char *text;           /* without blanks around it; NUL-terminated */
     size_t bytes;
     uint32_t col;               /* in the line, from 1 */
+    uint32_t line;              /* 0: that of the row */
 };
 
 /* The csv lives in the arena, but owns the open file: csv_close returns it.

@@ -10,8 +10,8 @@
 
 #include "sim/arena.h"
 #include "sim/clock.h"
-#include "sim/rng.h"
 #include "workloads/import_row.h"
+#include "workloads/texts.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
@@ -19,7 +19,9 @@
 static const struct import_format *const format_table[] = {
     &import_csv, &import_swf, &import_philly, &import_itp, &import_tiresias,
     &import_helios, &import_gavel, &import_shockwave, &import_pollux,
-    &import_sia, &import_openb,
+    &import_sia, &import_openb, &import_alea, &import_philly_log,
+    &import_pai, &import_spot2026, &import_dlrm2025, &import_acme,
+    &import_elasticflow,
 };
 
 static const struct {
@@ -39,6 +41,10 @@ static const struct {
     [IMPORT_NEVER_RAN] = {"never_ran", "it never ran: no run time is known"},
     [IMPORT_NO_LENGTH] = {"no_length",
                           "the lengths have no run time or rate for it"},
+    [IMPORT_NO_SUBMIT] = {"no_submit_time",
+                          "when it was submitted is not known"},
+    [IMPORT_STILL_RUNNING] = {"still_running",
+                              "it has no end: it ran when the log ended"},
 };
 
 static const char *const remark_table[REMARKS] = {
@@ -48,6 +54,10 @@ static const char *const remark_table[REMARKS] = {
     [REMARK_LATE] = "deadline is before submission + run time",
     [REMARK_WEIGHT] = "priority weight is not 1; it is not used",
     [REMARK_SLO] = "have an SLO; it is not used",
+    [REMARK_TYPE] = "ask for a type of GPU; it is not used",
+    [REMARK_ATTEMPTS] = "ran in several attempts; run time is their sum",
+    [REMARK_UNTIMED] = "have attempts without start or end, not counted",
+    [REMARK_DURATION] = "state another duration than end - start; not used",
     [REMARK_DYNAMIC] = "change their batch size; run time as the file states",
 };
 
@@ -81,60 +91,25 @@ const struct import_format *import_format_find(const char *name)
 
 /* ---- the walk ---------------------------------------------------------- */
 
-/* A set of texts: open addressing, a power of two of slots; looked up, never
- * walked. */
-struct texts {
-    const char **slot;
-    size_t slots, count;
+struct import_stream {
+    struct importer importer;
 };
 
 struct walk {
-    struct importer importer;
+    struct import_stream *stream;
+    const struct import_request *request;
+    struct arena *arena;
     struct import_result *result;
     size_t room;                /* of result->job */
     struct texts names, tenants;
     int64_t last_ns;            /* submission of the job above */
 };
 
-static const char **find_slot(const struct texts *texts, const char *text)
-{
-    size_t i = rng_hash_text(text) & (texts->slots - 1);
-
-    while (texts->slot[i] != NULL && strcmp(texts->slot[i], text) != 0)
-        i = (i + 1) & (texts->slots - 1);
-    return &texts->slot[i];
-}
-
-/* The kept copy of a text; `*is_new` if it was not met before. */
-static const char *keep(struct texts *texts, struct arena *arena,
-                        const char *text, bool *is_new)
-{
-    const char **slot;
-
-    if (2 * texts->count >= texts->slots) {
-        struct texts larger = {
-            NULL, texts->slots == 0 ? 64 : 2 * texts->slots, texts->count};
-
-        larger.slot = arena_alloc(arena, larger.slots, sizeof *larger.slot);
-        for (size_t i = 0; i < texts->slots; i++)
-            if (texts->slot[i] != NULL)
-                *find_slot(&larger, texts->slot[i]) = texts->slot[i];
-        *texts = larger;
-    }
-    slot = find_slot(texts, text);
-    *is_new = *slot == NULL;
-    if (*is_new) {
-        *slot = arena_text(arena, text);
-        texts->count++;
-    }
-    return *slot;
-}
-
 /* What is wrong with any job, whatever its format. */
-static void judge(struct walk *walk, struct import_row *row)
+static void judge(const struct import_request *request,
+                  struct import_row *row)
 {
-    uint32_t most = walk->importer.request->gpus_max;
-    bool is_new = true;
+    uint32_t most = request->gpus_max;
 
     if (!row->drop && row->job.run_ns <= 0)
         import_drop(row, IMPORT_RUN_TIME, row->run_column);
@@ -142,18 +117,25 @@ static void judge(struct walk *walk, struct import_row *row)
         import_drop(row, IMPORT_GPUS, row->gpus_column);
     if (!row->drop && most > 0 && row->job.gpus > (int64_t)most)
         import_drop(row, IMPORT_TOO_LARGE, row->gpus_column);
+}
+
+/* Is the name new?  Then it is kept. */
+static void judge_name(struct walk *walk, struct import_row *row)
+{
+    bool is_new;
+
     if (row->drop || row->job.name == NULL)
         return;
-    row->job.name = keep(&walk->names, walk->importer.arena, row->job.name,
-                         &is_new);
+    row->job.name = texts_keep(&walk->names, walk->arena, row->job.name,
+                               &is_new);
     if (!is_new)
         import_drop(row, IMPORT_DUPLICATE, row->name_column);
 }
 
-static bool refuse(const struct walk *walk, const struct import_row *row,
-                   struct err *err)
+bool import_refuse(const struct import_stream *stream,
+                   const struct import_row *row, struct err *err)
 {
-    struct csv *csv = walk->importer.csv;
+    const struct csv *csv = stream->importer.csv;
 
     err_set(err, ERR_RANGE, csv_pos(csv, row->column),
             "job cannot be imported: %s (column %s is \"%.40s\")",
@@ -170,11 +152,11 @@ static bool in_order(struct walk *walk, const struct import_row *row,
     char now[32], last[32];
     bool before = result->count > 0 && row->job.submit_ns < walk->last_ns;
 
-    if (before && !walk->importer.request->sort) {
+    if (before && !walk->request->sort) {
         clock_format_s(row->job.submit_ns, now, sizeof now);
         clock_format_s(walk->last_ns, last, sizeof last);
         err_set(err, ERR_RANGE,
-                csv_pos(walk->importer.csv, row->submit_column),
+                csv_pos(import_csv_of(walk->stream), row->submit_column),
                 "submit time %s s is before that of the job above, %s s",
                 now, last);
         return err_hint(err, "Rows are sorted, and counted, with --sort.");
@@ -187,8 +169,7 @@ static bool in_order(struct walk *walk, const struct import_row *row,
 static void keep_job(struct walk *walk, struct import_row *row)
 {
     struct import_result *result = walk->result;
-    struct arena *arena = walk->importer.arena;
-    bool is_new;
+    struct arena *arena = walk->arena;
 
     if (result->count == walk->room) {
         walk->room = walk->room == 0 ? 1024 : 2 * walk->room;
@@ -196,35 +177,29 @@ static void keep_job(struct walk *walk, struct import_row *row)
                                  walk->room, sizeof *result->job);
     }
     if (row->job.tenant != NULL)
-        row->job.tenant = keep(&walk->tenants, arena, row->job.tenant,
-                               &is_new);
+        row->job.tenant = texts_keep(&walk->tenants, arena,
+                                     row->job.tenant, NULL);
     row->job.row = result->rows;
     result->job[result->count++] = row->job;
 }
 
 /* One row: a job, left out, or refused. */
-static bool take_row(struct walk *walk, struct err *err)
+static bool take_row(struct walk *walk, struct import_row *row,
+                     struct err *err)
 {
     struct import_result *result = walk->result;
-    struct importer *importer = &walk->importer;
-    struct import_row row = {.reason = IMPORT_REASONS,
-                             .name_column = ROW_NO_COLUMN};
-    uint64_t remark[REMARKS] = {0};
 
-    importer->remark = remark;
-    if (!importer->format->row(importer, &row, err))
-        return false;
-    judge(walk, &row);
-    if (row.drop) {
-        if (!importer->request->skip[row.reason])
-            return refuse(walk, &row, err);
-        result->skipped[row.reason]++;
+    judge_name(walk, row);
+    if (row->drop) {
+        if (!walk->request->skip[row->reason])
+            return import_refuse(walk->stream, row, err);
+        result->skipped[row->reason]++;
     } else {
-        if (!in_order(walk, &row, err))
+        if (!in_order(walk, row, err))
             return false;
-        keep_job(walk, &row);
+        keep_job(walk, row);
         for (int i = 0; i < REMARKS; i++)
-            result->remark[i] += remark[i];
+            result->remark[i] += row->remark[i];
     }
     result->rows++;
     return true;
@@ -242,20 +217,21 @@ static int by_submit(const void *left, const void *right)
 static bool take_rows(struct walk *walk, struct err *err)
 {
     struct import_result *result = walk->result;
+    struct import_row row;
     enum csv_step step;
 
-    while ((step = csv_next(walk->importer.csv, err)) == CSV_ROW)
-        if (!take_row(walk, err))
+    while ((step = import_next(walk->stream, &row, err)) == CSV_ROW)
+        if (!take_row(walk, &row, err))
             return false;
     if (step == CSV_ERROR)
         return false;
-    result->blank_lines = csv_blank_lines(walk->importer.csv);
+    result->blank_lines = csv_blank_lines(import_csv_of(walk->stream));
     if (result->unsorted > 0)
         qsort(result->job, result->count, sizeof *result->job, by_submit);
     if (result->count > 0)
         return true;
     return err_set(err, ERR_RANGE,
-                   (struct err_pos){walk->importer.request->file, 0, 0},
+                   (struct err_pos){walk->request->file, 0, 0},
                    "none of its %llu rows is a job",
                    (unsigned long long)result->rows);
 }
@@ -285,27 +261,73 @@ static bool check_lengths(const struct import_format *format,
     return err_hint(err, "Say which with --gpu-type, such as v100.");
 }
 
+struct import_stream *import_open(struct arena *arena,
+                                  const struct import_format *format,
+                                  const struct import_request *request,
+                                  struct err *err)
+{
+    struct import_stream *stream = arena_alloc(arena, 1, sizeof *stream);
+    struct importer *importer = &stream->importer;
+
+    assert(format != NULL && request->file != NULL);
+    importer->arena = arena;
+    importer->format = format;
+    importer->request = request;
+    if (!check_lengths(format, request, err))
+        return NULL;
+    importer->csv = csv_open(arena, request->file, format->layout, err);
+    if (importer->csv == NULL)
+        return NULL;
+    if ((format->columns == NULL || import_columns(importer, err)) &&
+        (format->open == NULL || format->open(importer, err)))
+        return stream;
+    import_close(stream);
+    return NULL;
+}
+
+void import_close(struct import_stream *stream)
+{
+    if (stream == NULL)
+        return;
+    csv_close(stream->importer.csv);
+    stream->importer.csv = NULL;
+}
+
+const struct csv *import_csv_of(const struct import_stream *stream)
+{
+    return stream->importer.csv;
+}
+
+enum csv_step import_next(struct import_stream *stream,
+                          struct import_row *row, struct err *err)
+{
+    struct importer *importer = &stream->importer;
+    enum csv_step step = csv_next(importer->csv, err);
+
+    if (step != CSV_ROW)
+        return step;
+    memset(row, 0, sizeof *row);
+    row->reason = IMPORT_REASONS;
+    row->name_column = ROW_NO_COLUMN;
+    if (!importer->format->row(importer, row, err))
+        return CSV_ERROR;
+    judge(importer->request, row);
+    return CSV_ROW;
+}
+
 bool import_read(struct arena *arena, const struct import_format *format,
                  const struct import_request *request,
                  struct import_result *result, struct err *err)
 {
-    struct walk walk = {
-        .importer = {.arena = arena, .format = format, .request = request},
-        .result = result};
-    struct importer *importer = &walk.importer;
+    struct walk walk = {.request = request, .arena = arena,
+                        .result = result};
     bool good;
 
-    assert(format != NULL && request->file != NULL);
     memset(result, 0, sizeof *result);
-    if (!check_lengths(format, request, err))
+    walk.stream = import_open(arena, format, request, err);
+    if (walk.stream == NULL)
         return false;
-    importer->csv = csv_open(arena, request->file, format->layout, err);
-    if (importer->csv == NULL)
-        return false;
-    good = (format->columns == NULL || import_columns(importer, err)) &&
-           (format->open == NULL || format->open(importer, err)) &&
-           take_rows(&walk, err);
-    csv_close(importer->csv);
-    importer->csv = NULL;
+    good = take_rows(&walk, err);
+    import_close(walk.stream);
     return good;
 }

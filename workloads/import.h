@@ -6,7 +6,8 @@
  * the same for all - counting, leaving out, duplicates, order - stands in
  * import.c.  Nothing is left out or sorted unless the request asks for it by
  * name, and then it is counted: rows = jobs + the sum of all that was left
- * out.
+ * out.  `import_read` keeps all jobs of a file; a stream hands them out one by
+ * one, for workloads that name the file itself.
  */
 #ifndef WORKLOADS_IMPORT_H
 #define WORKLOADS_IMPORT_H
@@ -17,6 +18,8 @@
 
 #include "workloads/csv.h"
 
+#define IMPORT_NAME_BYTES 160u
+
 struct arena;
 struct err;
 
@@ -24,6 +27,7 @@ struct err;
 enum import_reason {
     IMPORT_RUN_TIME, IMPORT_GPUS, IMPORT_TOO_LARGE, IMPORT_DUPLICATE,
     IMPORT_FRACTION, IMPORT_TYPES, IMPORT_NEVER_RAN, IMPORT_NO_LENGTH,
+    IMPORT_NO_SUBMIT, IMPORT_STILL_RUNNING,
     IMPORT_REASONS
 };
 /* "run_time_not_positive", and what it means. */
@@ -33,7 +37,8 @@ const char *import_reason_name(enum import_reason reason,
 /* What is worth telling of jobs that are kept. */
 enum import_remark {
     REMARK_REQUESTED, REMARK_NO_SUCCESS, REMARK_NO_LIMIT, REMARK_LATE,
-    REMARK_WEIGHT, REMARK_SLO, REMARK_DYNAMIC, REMARKS
+    REMARK_WEIGHT, REMARK_SLO, REMARK_DYNAMIC, REMARK_TYPE, REMARK_ATTEMPTS,
+    REMARK_UNTIMED, REMARK_DURATION, REMARKS
 };
 const char *import_remark_text(enum import_remark remark);
 
@@ -66,8 +71,17 @@ struct import_result {
     uint64_t skipped[IMPORT_REASONS], remark[REMARKS];
 };
 
+struct import_row {
+    struct import_job job;      /* texts good until the next row */
+    bool drop;                  /* it is no job: */
+    enum import_reason reason;
+    size_t column;              /* where that is seen */
+    size_t run_column, gpus_column, submit_column, name_column;
+    bool remark[REMARKS];
+    char name[IMPORT_NAME_BYTES];       /* room for a name that is composed */
+};
+
 struct importer;                /* import_row.h */
-struct import_row;
 
 struct import_format {
     const char *name;           /* as the command line calls it */
@@ -86,6 +100,21 @@ struct import_format {
 /* Formats by number, NULL past the last; by name, or NULL. */
 const struct import_format *import_format_at(size_t i);
 const struct import_format *import_format_find(const char *name);
+
+/* The stream lives in the arena, but owns the open file: import_close returns
+ * it.  Of the request neither `sort` nor `skip` is looked at, and names are
+ * not compared: that is left to whoever reads. */
+struct import_stream *import_open(struct arena *arena,
+                                  const struct import_format *format,
+                                  const struct import_request *request,
+                                  struct err *err);
+enum csv_step import_next(struct import_stream *stream,
+                          struct import_row *row, struct err *err);
+const struct csv *import_csv_of(const struct import_stream *stream);
+void import_close(struct import_stream *stream);        /* accepts NULL */
+/* "job cannot be imported: ..." at the row read last; returns false. */
+bool import_refuse(const struct import_stream *stream,
+                   const struct import_row *row, struct err *err);
 
 bool import_read(struct arena *arena, const struct import_format *format,
                  const struct import_request *request,

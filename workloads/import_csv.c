@@ -3,19 +3,9 @@
  * import_csv.c - the columns that clustersim itself writes: job, submit_s, run_s,
  * gpus; and limit_s, tenant, priority, deadline_s where there are any.
  */
-#include "sim/clock.h"
-#include "sim/scan.h"
 #include "workloads/import_row.h"
 
 static const char *const columns[] = {"submit_s", "run_s", "gpus", NULL};
-
-/* Empty: none. */
-static bool read_deadline(const struct csv *csv, size_t column, int64_t *ns,
-                          struct err *err)
-{
-    return column == ROW_NO_COLUMN || csv_field(csv, column).bytes == 0 ||
-           row_seconds(csv, column, ns, err);
-}
 
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
@@ -26,11 +16,10 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .duration = importer->at[1], .gpus = importer->at[2],
         .gpus_else = ROW_NO_COLUMN, .limit = csv_find(csv, "limit_s"),
         .tenant = csv_find(csv, "tenant"),
-        .priority = csv_find(csv, "priority")};
+        .priority = csv_find(csv, "priority"),
+        .deadline = csv_find(csv, "deadline_s")};
 
-    return import_plain(importer, &at, row, err) &&
-           read_deadline(csv, csv_find(csv, "deadline_s"),
-                         &row->job.deadline_ns, err);
+    return import_plain(importer, &at, row, err);
 }
 
 const struct import_format import_csv = {

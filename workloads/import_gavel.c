@@ -74,7 +74,8 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .job = ROW_NO_COLUMN, .submit = field->arrival,
         .duration = field->steps, .gpus = field->gpus,
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
-        .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN};
+        .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
+        .deadline = ROW_NO_COLUMN};
     int64_t steps;
 
     assert(importer->lengths != NULL);
@@ -85,9 +86,9 @@ static bool read_row(struct importer *importer, struct import_row *row,
         find_length(importer, field, steps, row);
     if (field->weight == ROW_NO_COLUMN)
         return true;
-    importer->remark[REMARK_WEIGHT] =
+    row->remark[REMARK_WEIGHT] =
         !is_number(importer->csv, field->weight, 1.0);
-    importer->remark[REMARK_SLO] =
+    row->remark[REMARK_SLO] =
         !is_number(importer->csv, field->slo, -1.0);
     return true;
 }

@@ -22,9 +22,10 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .job = column[JOB], .submit = column[SUBMIT],
         .duration = column[RUN], .gpus = column[GPUS],
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
-        .tenant = column[VC], .priority = ROW_NO_COLUMN};
+        .tenant = column[VC], .priority = ROW_NO_COLUMN,
+        .deadline = ROW_NO_COLUMN};
 
-    importer->remark[REMARK_NO_SUCCESS] =
+    row->remark[REMARK_NO_SUCCESS] =
         strcmp(csv_field(importer->csv, column[STATE]).text,
                "COMPLETED") != 0;
     return import_plain(importer, &at, row, err);

@@ -20,17 +20,12 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .job = column[JOB], .submit = column[SUBMIT],
         .duration = column[RUN], .gpus = column[GPUS],
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
-        .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN};
-    size_t deadline = csv_find(importer->csv, "deadline");
+        .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
+        .deadline = csv_find(importer->csv, "deadline")};
 
     if (!import_plain(importer, &at, row, err))
         return false;
-    if (deadline == ROW_NO_COLUMN)
-        return true;
-    if (!row_seconds(importer->csv, deadline, &row->job.deadline_ns, err))
-        return false;
-    importer->remark[REMARK_LATE] =
-        row->job.deadline_ns - row->job.submit_ns < row->job.run_ns;
+    row->remark[REMARK_LATE] = import_is_late(&row->job);
     return true;
 }
 
@@ -41,7 +36,6 @@ const struct import_format import_itp = {
              "than 600 s were removed by\n"
              "# the publisher; no status, user or queue time.  Deadlines, "
              "models and iterations are\n"
-             "# synthetic; deadline_s stands in the CSV and is not read by "
-             "a trace yet.\n",
+             "# synthetic.\n",
     .layout = CSV_COMMA, .columns = columns, .row = read_row,
 };

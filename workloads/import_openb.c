@@ -53,13 +53,14 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .job = column[NAME], .submit = column[CREATION],
         .duration = column[DELETION], .gpus = column[GPUS],
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
-        .tenant = column[QOS], .priority = ROW_NO_COLUMN};
+        .tenant = column[QOS], .priority = ROW_NO_COLUMN,
+        .deadline = ROW_NO_COLUMN};
     int64_t milli;
 
     if (!import_plain(importer, &at, row, err) ||
         !row_whole(csv, column[MILLI], &milli, err))
         return false;
-    importer->remark[REMARK_NO_SUCCESS] =
+    row->remark[REMARK_NO_SUCCESS] =
         strcmp(csv_field(csv, column[PHASE]).text, "Failed") == 0;
     if (row->job.gpus <= 0)
         import_drop(row, IMPORT_GPUS, column[GPUS]);

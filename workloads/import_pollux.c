@@ -24,7 +24,8 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .job = column[NAME], .submit = column[TIME],
         .duration = column[BATCH], .gpus = column[REPLICAS],
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
-        .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN};
+        .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
+        .deadline = ROW_NO_COLUMN};
     const char *application;
     double run_s;
 

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "sim/clock.h"
+#include "sim/scan.h"
 #include "workloads/csv.h"
+#include "workloads/trace_date.h"
 
 /* "a, b, c" */
 static void join(const char *const *names, char *out, size_t out_bytes)
@@ -27,6 +29,43 @@ static void join(const char *const *names, char *out, size_t out_bytes)
     }
 }
 
+/* Files published beside traces: what they are, by their first columns. */
+static const char *what_it_is(const struct csv *csv)
+{
+    static const struct {
+        const char *first, *second, *what;
+    } known[] = {
+        {"num_switch", "num_node_p_switch",
+         "It is a cluster of Tiresias' simulator: it holds no jobs."},
+        {"sn", "cpu_milli", "It is a list of nodes: it holds no jobs."},
+        {"gpu_model", "gpu_capacity_num",
+         "It is a list of nodes: it holds no jobs."},
+        {"vc", "node num", "It is a list of nodes: it holds no jobs."},
+        {"date", NULL, "It has GPUs by day: it holds no jobs."},
+        {"time", "total_job_num",
+         "Series of counts that were derived from jobs hold no jobs."},
+        {"time", "active", "It is a series of nodes: it holds no jobs."},
+        {"id", NULL, "It is a summary of clusters: it holds no jobs."},
+        {"duration", NULL, "Run times alone are no jobs, but a distribution: "
+                           "{empirical: {file:, column: duration}}."},
+        {"Time", "Carbon Intensity",
+         "It is a series: clustersim import carbon."},
+        {"Date", NULL, "It is a series: clustersim import azure-price."},
+        {"Instance", "GPU type", "It names machines: it holds no jobs."},
+        {"TIMESTAMP", NULL, "It holds requests of a service, not jobs."},
+        {"num_prefill_tokens", NULL, "It holds lengths of requests."},
+        {"model", "hardware", "It holds measured times, not jobs."},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(csv_names(csv)[0], known[i].first) == 0 &&
+            (known[i].second == NULL ||
+             (csv_columns(csv) > 1 &&
+              strcmp(csv_names(csv)[1], known[i].second) == 0)))
+            return known[i].what;
+    return NULL;
+}
+
 bool import_columns(struct importer *importer, struct err *err)
 {
     const struct import_format *format = importer->format;
@@ -41,6 +80,8 @@ bool import_columns(struct importer *importer, struct err *err)
                 (struct err_pos){importer->request->file, 1, 1},
                 "file has no column %s, and format %s needs it",
                 format->columns[i], format->name);
+        if (what_it_is(importer->csv) != NULL)
+            return err_hint(err, "%s", what_it_is(importer->csv));
         if (format->missing != NULL)
             return err_hint(err, "%s", format->missing);
         join(format->columns, names, sizeof names);
@@ -59,12 +100,87 @@ bool import_plain(struct importer *importer, const struct row_columns *at,
     row->job = (struct import_job){
         .name = plain.name, .tenant = plain.tenant,
         .submit_ns = plain.submit_ns, .run_ns = plain.duration_ns,
-        .limit_ns = plain.limit_ns, .deadline_ns = CLOCK_NEVER_NS,
+        .limit_ns = plain.limit_ns, .deadline_ns = plain.deadline_ns,
         .gpus = plain.gpus, .priority = plain.priority};
     row->run_column = at->duration;
     row->gpus_column = at->gpus;
     row->submit_column = at->submit;
     row->name_column = at->job;
+    return true;
+}
+
+bool import_is_late(const struct import_job *job)
+{
+    return job->deadline_ns != CLOCK_NEVER_NS &&
+           job->deadline_ns - job->submit_ns < job->run_ns;
+}
+
+bool import_amount(const struct csv *csv, size_t column, double *out,
+                   struct err *err)
+{
+    struct csv_field field = csv_field(csv, column);
+
+    *out = 0.0;
+    return field.bytes == 0 ||
+           (scan_f64(field.text, field.bytes, out) && *out >= 0.0 &&
+            *out <= 1e9) ||
+           row_fault(csv, column, ERR_RANGE, "a number from 0 to 1e9", err);
+}
+
+void import_gpus(struct import_row *row, double gpus, size_t column)
+{
+    row->gpus_column = column;
+    row->job.gpus = (int64_t)gpus;
+    if (gpus != (double)row->job.gpus)
+        import_drop(row, IMPORT_FRACTION, column);
+    else if (gpus <= 0.0)
+        import_drop(row, IMPORT_GPUS, column);
+}
+
+/* A date, or seconds; not known if the field is empty. */
+static bool read_moment(const struct csv *csv, size_t column, int64_t *ns,
+                        bool *known, struct err *err)
+{
+    struct csv_field field = csv_field(csv, column);
+
+    *known = field.bytes > 0;
+    if (!*known || date_read(field.text, field.bytes, ns))
+        return true;
+    if (!row_seconds(csv, column, ns, err))
+        return false;
+    return *ns >= 0 || row_fault(csv, column, ERR_RANGE, "at least 0", err);
+}
+
+bool import_timed(struct importer *importer, const struct timed_columns *at,
+                  struct import_row *row, struct err *err)
+{
+    const struct csv *csv = importer->csv;
+    int64_t submit_ns = 0, start_ns = 0, end_ns = 0;
+    bool submitted, started, ended;
+    double gpus;
+
+    row->job = (struct import_job){.deadline_ns = CLOCK_NEVER_NS};
+    row->run_column = at->end;
+    row->submit_column = at->submit;
+    row->name_column = at->job;
+    if (at->job != ROW_NO_COLUMN)
+        row->job.name = csv_field(csv, at->job).text;
+    if (at->tenant != ROW_NO_COLUMN && csv_field(csv, at->tenant).bytes > 0)
+        row->job.tenant = csv_field(csv, at->tenant).text;
+    if (!import_amount(csv, at->gpus, &gpus, err) ||
+        !read_moment(csv, at->submit, &submit_ns, &submitted, err) ||
+        !read_moment(csv, at->start, &start_ns, &started, err) ||
+        !read_moment(csv, at->end, &end_ns, &ended, err))
+        return false;
+    import_gpus(row, gpus, at->gpus);
+    if (!submitted)
+        import_drop(row, IMPORT_NO_SUBMIT, at->submit);
+    if (!started)
+        import_drop(row, IMPORT_NEVER_RAN, at->start);
+    if (!ended)
+        import_drop(row, IMPORT_STILL_RUNNING, at->end);
+    row->job.submit_ns = submit_ns;
+    row->job.run_ns = end_ns - start_ns;
     return true;
 }
 

@@ -39,16 +39,17 @@ static bool read_row(struct importer *importer, struct import_row *row,
     static const struct row_columns at = {
         .job = ROW_NO_COLUMN, .submit = ARRIVAL, .duration = RUN,
         .gpus = GPUS, .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
-        .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN};
+        .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
+        .deadline = ROW_NO_COLUMN};
     const char *mode = csv_field(importer->csv, MODE).text;
     bool fixed = strcmp(mode, "static") == 0;
 
     if (!fixed && strcmp(mode, "accordion") != 0 && strcmp(mode, "gns") != 0)
         return row_fault(importer->csv, MODE, ERR_RANGE,
                          "static, accordion or gns", err);
-    importer->remark[REMARK_DYNAMIC] = !fixed;
-    importer->remark[REMARK_WEIGHT] = !is_number(importer->csv, WEIGHT, 1.0);
-    importer->remark[REMARK_SLO] = !is_number(importer->csv, SLO, -1.0);
+    row->remark[REMARK_DYNAMIC] = !fixed;
+    row->remark[REMARK_WEIGHT] = !is_number(importer->csv, WEIGHT, 1.0);
+    row->remark[REMARK_SLO] = !is_number(importer->csv, SLO, -1.0);
     return import_plain(importer, &at, row, err);
 }
 

@@ -21,7 +21,8 @@ static bool read_row(struct importer *importer, struct import_row *row,
     static const struct row_columns at = {
         .job = JOB, .submit = SUBMIT, .duration = RUN, .gpus = ALLOCATED,
         .gpus_else = REQUESTED, .limit = LIMIT, .tenant = USER,
-        .priority = ROW_NO_COLUMN};
+        .priority = ROW_NO_COLUMN,
+        .deadline = ROW_NO_COLUMN};
     const struct csv *csv = importer->csv;
     int64_t user, status, allocated;
 
@@ -32,9 +33,9 @@ static bool read_row(struct importer *importer, struct import_row *row,
         return false;
     if (user <= 0)
         row->job.tenant = NULL;
-    importer->remark[REMARK_REQUESTED] = allocated <= 0;
-    importer->remark[REMARK_NO_LIMIT] = row->job.limit_ns == 0;
-    importer->remark[REMARK_NO_SUCCESS] = status == STATUS_FAILED ||
+    row->remark[REMARK_REQUESTED] = allocated <= 0;
+    row->remark[REMARK_NO_LIMIT] = row->job.limit_ns == 0;
+    row->remark[REMARK_NO_SUCCESS] = status == STATUS_FAILED ||
                                           status == STATUS_CANCELLED;
     return true;
 }

@@ -9,6 +9,7 @@
 #include "workloads/distribution.h"
 #include "workloads/recipe.h"
 #include "workloads/services.h"
+#include "workloads/series.h"
 #include "workloads/trace.h"
 
 extern const struct conf_schema workload_schema;        /* source.c */
@@ -21,6 +22,7 @@ static const struct conf_schema *const all[] = {
     &role_engine_schema, &role_data_schema, &role_whole_schema,
     &response_schema, &reward_schema, &loader_schema, &trace_schema,
     &trace_columns_schema, &trace_slice_schema, &trace_skip_schema,
+    &series_schema,
     &role_trace_schema, &distribution_constant_schema,
     &distribution_uniform_schema, &distribution_exponential_schema,
     &distribution_lognormal_schema, &distribution_weibull_schema,

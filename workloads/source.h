@@ -46,6 +46,7 @@ struct source_counts {
     uint64_t skipped_run_time;  /* run time <= 0, by `skip` */
     uint64_t skipped_gpus;      /* no GPUs, by `skip` */
     uint64_t skipped_too_large; /* more GPUs than the cluster, by `skip` */
+    uint64_t skipped_other;     /* by any other reason of `skip` */
     uint64_t outside_slice;
     uint64_t blank_lines;       /* not among the rows */
 };

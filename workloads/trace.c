@@ -5,7 +5,7 @@
  * Fields of the Standard Workload Format (Chapin et al. 1999; version 2.2):
  * 2 submit time, 4 run time, 5 allocated processors or, where that is not
  * known, 8 requested processors, 9 requested time.  A processor is taken for
- * a GPU.
+ * a GPU.  Other formats are read by their import_NAME.c, row by row.
  *
  * Invariant: jobs come in file order and submit times never go down.  If the
  * workload asks for `unsorted: sort`, the rows are kept when the file is
@@ -22,26 +22,33 @@
 #include "models/phase.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
-#include "sim/rng.h"
+#include "sim/scan.h"
 #include "workloads/csv.h"
+#include "workloads/import.h"
 #include "workloads/recipe.h"
+#include "workloads/texts.h"
 #include "workloads/trace_row.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
 struct columns {
-    const char *job, *submit, *duration, *gpus, *limit, *tenant, *priority;
+    const char *job, *submit, *duration, *gpus, *limit, *tenant, *priority,
+        *deadline;
 };
 struct slice_keys { int64_t from_ns, for_ns, jobs; };
-struct skip_keys { bool run_time, gpus, too_large; };
+struct skip_keys { bool reason[IMPORT_REASONS]; };
 
 struct trace_keys {
-    const char *file;
+    const char *file, *lengths, *gpu_type;
     int format, estimate, unsorted, origin, gpus_are;
     const struct conf_node *columns, *slice, *skip, *role;
 };
 
-static const char *const format_choices[] = {"csv", "swf", NULL};
+/* The first two are read here, the others as `import` reads them. */
+static const char *const format_choices[] = {
+    "csv", "swf", "philly", "philly-log", "itp", "elasticflow", "tiresias",
+    "helios", "acme", "gavel", "shockwave", "pollux", "sia", "openb", "pai",
+    "spot2026", "dlrm2025", "alea", NULL};
 static const char *const estimate_choices[] = {
     "exact", "requested", "noisy", NULL};
 static const char *const unsorted_choices[] = {"error", "sort", NULL};
@@ -59,6 +66,10 @@ static const struct conf_field trace_fields[] = {
     TRACE(format, CONF_CHOICE, "csv", format_choices, "how it is written"),
     TRACE(columns, CONF_NODE, CONF_ABSENT, NULL,
           "csv: which column is what; needed there"),
+    TRACE(lengths, CONF_TEXT, CONF_ABSENT, NULL,
+          "run times or rates that the format lacks; a file beside it"),
+    TRACE(gpu_type, CONF_TEXT, CONF_ABSENT, NULL,
+          "whose rates, where lengths has several"),
     TRACE(estimate, CONF_CHOICE, "exact", estimate_choices,
           "what a policy may know of run times"),
     TRACE(slice, CONF_NODE, CONF_ABSENT, NULL, "a part of the file"),
@@ -88,6 +99,8 @@ static const struct conf_field columns_fields[] = {
     COLUMN(limit, CONF_ABSENT, "requested time in seconds; <= 0: none"),
     COLUMN(tenant, CONF_ABSENT, "whose job it is"),
     COLUMN(priority, CONF_ABSENT, "whole number, larger goes first"),
+    COLUMN(deadline, CONF_ABSENT,
+           "when it should be done, by the clock of submit; empty: none"),
 };
 const struct conf_schema trace_columns_schema = {
     "workload.trace.columns", "which column of the CSV is what",
@@ -106,13 +119,23 @@ const struct conf_schema trace_slice_schema = {
     "workload.trace.slice", "a part of the file", slice_fields,
     COUNT(slice_fields)};
 
-#define SKIP(NAME, MEMBER, HELP) \
-    {NAME, CONF_BOOL, offsetof(struct skip_keys, MEMBER), 0, 0, "false", \
-     NULL, HELP}
+#define SKIP(NAME, REASON, HELP) \
+    {NAME, CONF_BOOL, offsetof(struct skip_keys, reason) + (REASON), 0, 0, \
+     "false", NULL, HELP}
 static const struct conf_field skip_fields[] = {
-    SKIP("run_time_not_positive", run_time, "run time <= 0, or unknown"),
-    SKIP("gpus_not_positive", gpus, "no GPUs"),
-    SKIP("larger_than_cluster", too_large, "more GPUs than the cluster has"),
+    SKIP("run_time_not_positive", IMPORT_RUN_TIME,
+         "run time <= 0, or unknown"),
+    SKIP("gpus_not_positive", IMPORT_GPUS, "no GPUs"),
+    SKIP("larger_than_cluster", IMPORT_TOO_LARGE,
+         "more GPUs than the cluster has"),
+    SKIP("duplicate_job", IMPORT_DUPLICATE,
+         "a name that stands above already"),
+    SKIP("fractional_gpus", IMPORT_FRACTION, "parts of a GPU"),
+    SKIP("type_constraint", IMPORT_TYPES, "certain types of GPU only"),
+    SKIP("never_ran", IMPORT_NEVER_RAN, "no start"),
+    SKIP("no_length", IMPORT_NO_LENGTH, "lengths say nothing of it"),
+    SKIP("no_submit_time", IMPORT_NO_SUBMIT, "no time of submission"),
+    SKIP("still_running", IMPORT_STILL_RUNNING, "no end"),
 };
 const struct conf_schema trace_skip_schema = {
     "workload.trace.skip", "rows to leave out, counted", skip_fields,
@@ -124,6 +147,8 @@ struct trace_spec {
     struct slice_keys slice;
     struct skip_keys skip;
     const char *path;
+    const struct import_format *import;         /* NULL: csv or swf */
+    struct import_request request;
     const struct conf_node *conf;
     struct err_pos columns_pos;
     struct job_form form;
@@ -135,22 +160,30 @@ struct trace_spec {
     size_t sorted_count;
 };
 
-/* A set of texts, so that a tenant is kept once: open addressing, a power of
- * two of slots; looked up, never walked. */
-struct names {
-    const char **slot;
-    size_t slots, count;
-};
-
 struct trace {
     struct arena *arena;
     const struct trace_spec *spec;
-    struct csv *csv;            /* NULL: spec->sorted */
+    struct import_stream *import;       /* NULL: csv or swf */
+    const struct csv *csv;      /* NULL: spec->sorted */
+    struct csv *own;            /* csv or swf: the same */
     struct row_columns at;
-    struct names tenants;
+    struct import_row row;      /* read last, of an import */
+    struct texts tenants;
+    struct seen *seen;          /* NULL: names are not compared */
     uint64_t rows, jobs;        /* read; handed out */
     int64_t last_ns;            /* submit time of the last row */
     struct source_counts counts;
+};
+
+/* Names met while the file is checked.  Whole numbers below 2^26, as most
+ * traces have, are bits: at most 8 MiB; other texts are kept until the end of
+ * the check. */
+#define SEEN_BITS (INT64_C(1) << 26)
+struct seen {
+    struct arena *arena;
+    struct texts texts;
+    uint8_t *bit;
+    size_t bytes;
 };
 
 /* ---- rows into jobs --------------------------------------------------- */
@@ -169,6 +202,66 @@ static bool too_large(const struct trace *trace, const struct row *row,
                          "{larger_than_cluster: true}.");
 }
 
+/* Was the name met above?  It was not, and now it is. */
+static bool is_duplicate(struct seen *seen, const char *name)
+{
+    int64_t number;
+    size_t bytes = strlen(name), at;
+    uint8_t mask;
+    bool is_new;
+
+    if (bytes == 0 || name[0] == '+' || name[0] == '-' ||
+        (name[0] == '0' && bytes > 1) || !scan_i64(name, bytes, &number) ||
+        number >= SEEN_BITS) {
+        texts_keep(&seen->texts, seen->arena, name, &is_new);
+        return !is_new;
+    }
+    at = (size_t)number / 8;
+    mask = (uint8_t)(1u << number % 8);
+    if (at >= seen->bytes) {
+        size_t room = seen->bytes == 0 ? 4096 : seen->bytes;
+
+        while (room <= at)
+            room *= 2;
+        seen->bit = arena_grow(seen->arena, seen->bit, seen->bytes, room, 1);
+        seen->bytes = room;
+    }
+    if (seen->bit[at] & mask)
+        return true;
+    seen->bit[at] |= mask;
+    return false;
+}
+
+/* A row that is no job for a reason that its format knows. */
+static enum fate judge_reason(struct trace *trace, enum import_reason reason,
+                              size_t column, struct err *err)
+{
+    const char *meaning;
+    const char *name = import_reason_name(reason, &meaning);
+
+    if (trace->spec->skip.reason[reason]) {
+        trace->counts.skipped_other++;
+        return FATE_SKIP;
+    }
+    err_set(err, ERR_RANGE, csv_pos(trace->csv, column),
+            "row is no job: %s (column %s is \"%.40s\")", meaning,
+            csv_names(trace->csv)[column],
+            csv_field(trace->csv, column).text);
+    err_hint(err, "Leave such rows out with skip: {%s: true}.", name);
+    return FATE_ERROR;
+}
+
+/* Reasons that judge_values does not look at; they stand before its, since
+ * such a row may have no submit time. */
+static bool has_reason(const struct trace *trace)
+{
+    enum import_reason reason = trace->row.reason;
+
+    return trace->import != NULL && trace->row.drop &&
+           reason != IMPORT_RUN_TIME && reason != IMPORT_GPUS &&
+           reason != IMPORT_TOO_LARGE;
+}
+
 /* Is the row a job by its own values? */
 static enum fate judge_values(struct trace *trace, const struct row *row,
                               struct err *err)
@@ -176,7 +269,7 @@ static enum fate judge_values(struct trace *trace, const struct row *row,
     const struct skip_keys *skip = &trace->spec->skip;
 
     if (row->duration_ns <= 0) {
-        if (skip->run_time) {
+        if (skip->reason[IMPORT_RUN_TIME]) {
             trace->counts.skipped_run_time++;
             return FATE_SKIP;
         }
@@ -187,7 +280,7 @@ static enum fate judge_values(struct trace *trace, const struct row *row,
         return FATE_ERROR;
     }
     if (row->gpus <= 0) {
-        if (skip->gpus) {
+        if (skip->reason[IMPORT_GPUS]) {
             trace->counts.skipped_gpus++;
             return FATE_SKIP;
         }
@@ -197,9 +290,13 @@ static enum fate judge_values(struct trace *trace, const struct row *row,
                       "true}.");
         return FATE_ERROR;
     }
-    if (row->gpus <= (int64_t)trace->spec->gpus_max)
-        return FATE_JOB;
-    if (skip->too_large) {
+    if (row->gpus <= (int64_t)trace->spec->gpus_max) {
+        if (trace->seen == NULL || row->name == NULL ||
+            !is_duplicate(trace->seen, row->name))
+            return FATE_JOB;
+        return judge_reason(trace, IMPORT_DUPLICATE, trace->at.job, err);
+    }
+    if (skip->reason[IMPORT_TOO_LARGE]) {
         trace->counts.skipped_too_large++;
         return FATE_SKIP;
     }
@@ -212,7 +309,7 @@ static bool is_sorted(const struct trace *trace, const struct row *row,
 {
     char now[32], last[32];
 
-    if (trace->rows == 0 || row->submit_ns >= trace->last_ns ||
+    if (row->submit_ns >= trace->last_ns ||
         trace->spec->keys.unsorted == UNSORTED_SORT)
         return true;
     clock_format_s(row->submit_ns, now, sizeof now);
@@ -247,20 +344,56 @@ static bool slice_is_full(const struct trace *trace)
            trace->jobs >= (uint64_t)spec->slice.jobs;
 }
 
+/* The next row of the file, whatever it is. */
+static enum csv_step step_row(struct trace *trace, struct row *row,
+                              struct err *err)
+{
+    const struct import_job *job = &trace->row.job;
+    enum csv_step step;
+
+    if (trace->import == NULL) {
+        step = csv_next(trace->own, err);
+        return step != CSV_ROW || row_read(trace->csv, &trace->at, row, err)
+                   ? step : CSV_ERROR;
+    }
+    step = import_next(trace->import, &trace->row, err);
+    if (step != CSV_ROW)
+        return step;
+    *row = (struct row){
+        .submit_ns = job->submit_ns, .duration_ns = job->run_ns,
+        .limit_ns = job->limit_ns, .gpus = job->gpus,
+        .deadline_ns = job->deadline_ns, .priority = job->priority,
+        .name = job->name, .tenant = job->tenant};
+    trace->at.job = trace->row.name_column;
+    trace->at.submit = trace->row.submit_column;
+    trace->at.duration = trace->row.run_column;
+    trace->at.gpus = trace->row.gpus_column;
+    return CSV_ROW;
+}
+
 /* The next row that is a job. */
 static enum fate next_row(struct trace *trace, struct row *row,
                           struct err *err)
 {
     while (!slice_is_full(trace)) {
-        enum csv_step step = csv_next(trace->csv, err);
+        enum csv_step step = step_row(trace, row, err);
         enum fate fate;
 
         if (step == CSV_END)
             return FATE_END;
-        if (step == CSV_ERROR || !row_read(trace->csv, &trace->at, row, err) ||
-            !is_sorted(trace, row, err))
+        if (step == CSV_ERROR)
             return FATE_ERROR;
-        row->number = trace->rows++;
+        row->number = trace->rows;
+        if (has_reason(trace)) {
+            trace->rows++;
+            if (judge_reason(trace, trace->row.reason, trace->row.column,
+                             err) == FATE_ERROR)
+                return FATE_ERROR;
+            continue;
+        }
+        if (!is_sorted(trace, row, err))
+            return FATE_ERROR;
+        trace->rows++;
         trace->last_ns = row->submit_ns;
         fate = judge_slice(trace, row);
         if (fate == FATE_JOB)
@@ -306,7 +439,8 @@ static bool find_columns(struct trace *trace, struct err *err)
     if (trace->spec->keys.format == FORMAT_SWF) {
         *at = (struct row_columns){
             .job = 0, .submit = 1, .duration = 3, .gpus = 4, .gpus_else = 7,
-            .limit = 8, .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN};
+            .limit = 8, .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
+            .deadline = ROW_NO_COLUMN};
         return true;
     }
     return find_column(trace, "job", names->job, &at->job, err) &&
@@ -317,6 +451,8 @@ static bool find_columns(struct trace *trace, struct err *err)
            find_column(trace, "limit", names->limit, &at->limit, err) &&
            find_column(trace, "tenant", names->tenant, &at->tenant, err) &&
            find_column(trace, "priority", names->priority, &at->priority,
+                       err) &&
+           find_column(trace, "deadline", names->deadline, &at->deadline,
                        err);
 }
 
@@ -328,14 +464,22 @@ static struct trace *open_file(struct arena *arena,
 
     trace->arena = arena;
     trace->spec = spec;
-    trace->csv = csv_open(arena, spec->path,
-                          spec->keys.format == FORMAT_SWF ? CSV_SWF
-                                                          : CSV_COMMA, err);
-    if (trace->csv == NULL)
+    trace->last_ns = INT64_MIN;
+    if (spec->import != NULL) {
+        trace->import = import_open(arena, spec->import, &spec->request, err);
+        if (trace->import == NULL)
+            return NULL;
+        trace->csv = import_csv_of(trace->import);
+        return trace;
+    }
+    trace->csv = trace->own =
+        csv_open(arena, spec->path,
+                 spec->keys.format == FORMAT_SWF ? CSV_SWF : CSV_COMMA, err);
+    if (trace->own == NULL)
         return NULL;
     if (find_columns(trace, err))
         return trace;
-    csv_close(trace->csv);
+    csv_close(trace->own);
     return NULL;
 }
 
@@ -355,42 +499,10 @@ struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
 
 void trace_close(struct trace *trace)
 {
-    if (trace != NULL)
-        csv_close(trace->csv);
-}
-
-static void names_put(struct names *names, const char *text)
-{
-    size_t i = rng_hash_text(text) & (names->slots - 1);
-
-    while (names->slot[i] != NULL)
-        i = (i + 1) & (names->slots - 1);
-    names->slot[i] = text;
-}
-
-/* The kept copy of a text, made when it is met for the first time. */
-static const char *names_keep(struct names *names, struct arena *arena,
-                              const char *text)
-{
-    struct names larger = {NULL, names->slots == 0 ? 64 : 2 * names->slots,
-                           names->count};
-    size_t i;
-
-    if (2 * names->count >= names->slots) {
-        larger.slot = arena_alloc(arena, larger.slots, sizeof *larger.slot);
-        for (i = 0; i < names->slots; i++)
-            if (names->slot[i] != NULL)
-                names_put(&larger, names->slot[i]);
-        *names = larger;
-    }
-    i = rng_hash_text(text) & (names->slots - 1);
-    while (names->slot[i] != NULL && strcmp(names->slot[i], text) != 0)
-        i = (i + 1) & (names->slots - 1);
-    if (names->slot[i] == NULL) {
-        names->slot[i] = arena_text(arena, text);
-        names->count++;
-    }
-    return names->slot[i];
+    if (trace == NULL)
+        return;
+    csv_close(trace->own);
+    import_close(trace->import);
 }
 
 static void birth_fill(struct trace *trace, const struct row *row,
@@ -406,11 +518,30 @@ static void birth_fill(struct trace *trace, const struct row *row,
     birth->request.submit_ns = row->submit_ns - spec->origin_ns;
     birth->request.limit_ns = row->limit_ns;
     birth->request.deadline_ns = CLOCK_NEVER_NS;
+    if (row->deadline_ns != CLOCK_NEVER_NS)
+        birth->request.deadline_ns =
+            row->deadline_ns > spec->origin_ns
+                ? row->deadline_ns - spec->origin_ns : 0;
     birth->request.priority = row->priority;
     birth->request.gpus = (uint32_t)row->gpus;
     birth->request.steps = 1;
     birth->truth.duration_ns = row->duration_ns;
     birth->truth.seed = row->number;
+}
+
+/* A trial must read what was checked: not less, and not more. */
+static enum source_step end_of_file(const struct trace *trace,
+                                    struct err *err)
+{
+    const struct trace_spec *spec = trace->spec;
+
+    if (trace->jobs == spec->counts.jobs)
+        return SOURCE_END;
+    err_set(err, ERR_IO, (struct err_pos){spec->path, 0, 0},
+            "file changed while it was in use: it had %llu jobs when it was "
+            "checked, and now has %s", (unsigned long long)spec->counts.jobs,
+            trace->jobs < spec->counts.jobs ? "fewer" : "more");
+    return SOURCE_ERROR;
 }
 
 enum source_step trace_next(struct trace *trace, struct job_birth *birth,
@@ -430,14 +561,17 @@ enum source_step trace_next(struct trace *trace, struct job_birth *birth,
         return SOURCE_ERROR;
     case FATE_END:
     case FATE_SKIP:
-        return SOURCE_END;
+        return end_of_file(trace, err);
     case FATE_JOB:
+        if (trace->jobs > trace->spec->counts.jobs)
+            return end_of_file(trace, err);
         break;
     }
     if (row.name != NULL)
         row.name = arena_text(trace->arena, row.name);
     if (row.tenant != NULL)
-        row.tenant = names_keep(&trace->tenants, trace->arena, row.tenant);
+        row.tenant = texts_keep(&trace->tenants, trace->arena, row.tenant,
+                                NULL);
     birth_fill(trace, &row, birth);
     return SOURCE_JOB;
 }
@@ -472,7 +606,8 @@ static void keep_row(struct trace *trace, struct kept_rows *kept,
     if (row->name != NULL)
         row->name = arena_text(trace->arena, row->name);
     if (row->tenant != NULL)
-        row->tenant = names_keep(&trace->tenants, trace->arena, row->tenant);
+        row->tenant = texts_keep(&trace->tenants, trace->arena, row->tenant,
+                                 NULL);
     kept->row[kept->count++] = *row;
 }
 
@@ -485,9 +620,9 @@ static bool find_first(struct trace_spec *spec, struct trace *trace,
     enum csv_step step;
     bool sort = spec->keys.unsorted == UNSORTED_SORT;
 
-    while ((step = csv_next(trace->csv, err)) == CSV_ROW) {
-        if (!row_read(trace->csv, &trace->at, &row, err))
-            return false;
+    while ((step = step_row(trace, &row, err)) == CSV_ROW) {
+        if (has_reason(trace))
+            continue;
         if (trace->rows++ == 0 || row.submit_ns < spec->first_ns)
             spec->first_ns = row.submit_ns;
         if (!sort)
@@ -495,8 +630,8 @@ static bool find_first(struct trace_spec *spec, struct trace *trace,
     }
     if (step == CSV_ERROR)
         return false;
-    if (trace->rows > 0)
-        return true;
+    if (trace->rows > 0 || trace->import != NULL)
+        return true;            /* check_rows says what is wrong */
     return err_set(err, ERR_SYNTAX, (struct err_pos){spec->path, 0, 0},
                    "file has no rows");
 }
@@ -553,6 +688,7 @@ static bool check_file(struct trace_spec *spec, const struct world *world)
 {
     struct trace *trace = open_file(world->arena, spec, world->err);
     struct kept_rows kept = {0};
+    struct seen seen = {0};
     bool good;
 
     if (trace == NULL)
@@ -564,7 +700,10 @@ static bool check_file(struct trace_spec *spec, const struct world *world)
     trace = open_file(world->arena, spec, world->err);
     if (trace == NULL)
         return false;
+    trace->seen = &seen;
+    seen.arena = arena_new(0);
     good = check_rows(spec, trace, &kept, world->err);
+    arena_free(seen.arena);
     trace_close(trace);
     if (!good || spec->keys.unsorted != UNSORTED_SORT)
         return good;
@@ -573,6 +712,40 @@ static bool check_file(struct trace_spec *spec, const struct world *world)
 }
 
 /* ---- keys -------------------------------------------------------------- */
+
+/* What a format of import needs beside the file. */
+static bool read_format(struct trace_spec *spec, const struct world *world,
+                        const struct conf_node *conf)
+{
+    const struct trace_keys *keys = &spec->keys;
+    const char *name = format_choices[keys->format];
+    struct err *err = world->err;
+    const struct conf_node *node = conf_get(conf, "lengths");
+
+    if (keys->format > FORMAT_SWF)
+        spec->import = import_format_find(name);
+    assert(keys->format <= FORMAT_SWF || spec->import != NULL);
+    spec->request.file = spec->path;
+    if (keys->lengths != NULL)
+        spec->request.lengths = csv_path(world->arena, conf_pos(node).file,
+                                         keys->lengths);
+    spec->request.gpu_type = keys->gpu_type;
+    if (spec->import != NULL && spec->import->lengths != NULL) {
+        if (keys->lengths == NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(conf),
+                           "lengths is missing: traces of format %s hold no "
+                           "run times", name);
+        if (!spec->import->typed || keys->gpu_type != NULL)
+            return true;
+        return err_set(err, ERR_SCHEMA, conf_pos(conf), "gpu_type is missing: "
+                       "run times depend on the type of GPU");
+    }
+    if (keys->lengths == NULL && keys->gpu_type == NULL)
+        return true;
+    return err_set(err, ERR_SCHEMA, conf_pos(node != NULL ? node : conf),
+                   "format %s holds its own run times and takes neither "
+                   "lengths nor gpu_type", name);
+}
 
 static bool read_keys(struct trace_spec *spec, const struct world *world,
                       const struct conf_node *conf)
@@ -589,9 +762,10 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
     if (keys->format == FORMAT_CSV && keys->columns == NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(conf),
                        "columns is missing: format csv needs it");
-    if (keys->format == FORMAT_SWF && keys->columns != NULL)
+    if (keys->format != FORMAT_CSV && keys->columns != NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(keys->columns),
-                       "columns has no meaning for format swf");
+                       "columns has no meaning for format %s",
+                       format_choices[keys->format]);
     if (keys->columns != NULL) {
         spec->columns_pos = conf_pos(keys->columns);
         if (!conf_fill(keys->columns, &trace_columns_schema, &spec->columns,
@@ -602,6 +776,8 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
         keys->format == FORMAT_CSV && spec->columns.limit == NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(conf),
                        "estimate requested needs the column limit");
+    if (!read_format(spec, world, conf))
+        return false;
     if (keys->slice != NULL &&
         !conf_fill(keys->slice, &trace_slice_schema, &spec->slice, err))
         return false;

@@ -9,6 +9,7 @@
 #include "sim/clock.h"
 #include "sim/scan.h"
 #include "workloads/csv.h"
+#include "workloads/trace_date.h"
 
 bool row_fault(const struct csv *csv, size_t column, enum err_kind kind,
                const char *what, struct err *err)
@@ -37,60 +38,12 @@ bool row_seconds(const struct csv *csv, size_t column, int64_t *ns,
            row_fault(csv, column, ERR_SYNTAX, "a number of seconds", err);
 }
 
-/* Digits of a fixed-width part of a date; -1 if there are others. */
-static int64_t digits(const char *text, size_t count)
-{
-    int64_t value = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return -1;
-        value = 10 * value + (text[i] - '0');
-    }
-    return value;
-}
-
-/* Days from 1970-01-01 in the Gregorian calendar: years begin in March, so
- * that the leap day comes last (Richards 2013, in the Explanatory Supplement
- * to the Astronomical Almanac). */
-static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
-{
-    int64_t y = month <= 2 ? year - 1 : year;
-    int64_t m = month <= 2 ? month + 9 : month - 3;
-
-    return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day -
-           719469;
-}
-
-/* "2017-10-09 07:01:55", or with a T between; UTC. */
-static bool scan_date(const char *text, size_t bytes, int64_t *ns)
-{
-    int64_t year, month, day, hour, minute, second;
-
-    if (bytes != 19 || text[4] != '-' || text[7] != '-' || text[13] != ':' ||
-        text[16] != ':' || (text[10] != ' ' && text[10] != 'T'))
-        return false;
-    year = digits(text, 4);
-    month = digits(text + 5, 2);
-    day = digits(text + 8, 2);
-    hour = digits(text + 11, 2);
-    minute = digits(text + 14, 2);
-    second = digits(text + 17, 2);
-    if (year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1 ||
-        day > 31 || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
-        second < 0 || second > 60)
-        return false;
-    *ns = (days_from_date(year, month, day) * 86400 + hour * 3600 +
-           minute * 60 + second) * CLOCK_NS_PER_S;
-    return true;
-}
-
 static bool read_submit(const struct csv *csv, size_t column,
                         struct row *row, struct err *err)
 {
     struct csv_field field = csv_field(csv, column);
 
-    row->dated = scan_date(field.text, field.bytes, &row->submit_ns);
+    row->dated = date_read(field.text, field.bytes, &row->submit_ns);
     if (row->dated)
         return true;
     if (!scan_time(field.text, field.bytes, &row->submit_ns))
@@ -115,10 +68,26 @@ static bool read_priority(const struct csv *csv, size_t column,
     return true;
 }
 
+bool row_deadline(const struct csv *csv, size_t column, int64_t *ns,
+                  struct err *err)
+{
+    struct csv_field field = csv_field(csv, column);
+
+    *ns = CLOCK_NEVER_NS;
+    if (field.bytes == 0 || date_read(field.text, field.bytes, ns))
+        return true;
+    if (!row_seconds(csv, column, ns, err))
+        return false;
+    if (*ns < 0)
+        *ns = CLOCK_NEVER_NS;
+    return true;
+}
+
 bool row_read(const struct csv *csv, const struct row_columns *at,
               struct row *row, struct err *err)
 {
     memset(row, 0, sizeof *row);
+    row->deadline_ns = CLOCK_NEVER_NS;
     if (!read_submit(csv, at->submit, row, err) ||
         !row_seconds(csv, at->duration, &row->duration_ns, err) ||
         !row_whole(csv, at->gpus, &row->gpus, err))
@@ -133,6 +102,9 @@ bool row_read(const struct csv *csv, const struct row_columns *at,
         row->limit_ns = 0;
     if (at->priority != ROW_NO_COLUMN &&
         !read_priority(csv, at->priority, &row->priority, err))
+        return false;
+    if (at->deadline != ROW_NO_COLUMN &&
+        !row_deadline(csv, at->deadline, &row->deadline_ns, err))
         return false;
     if (at->job != ROW_NO_COLUMN)
         row->name = csv_field(csv, at->job).text;

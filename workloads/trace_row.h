@@ -21,6 +21,8 @@ struct csv;
 /* One row as it stands in the file. */
 struct row {
     int64_t submit_ns, duration_ns, limit_ns, gpus;
+    int64_t deadline_ns;        /* by the clock of the file, as submit_ns;
+                                   CLOCK_NEVER_NS: none */
     int32_t priority;
     const char *name, *tenant;  /* NULL: none */
     uint64_t number;            /* of the row in the file, from 0 */
@@ -28,7 +30,8 @@ struct row {
 };
 
 struct row_columns {
-    size_t job, submit, duration, gpus, gpus_else, limit, tenant, priority;
+    size_t job, submit, duration, gpus, gpus_else, limit, tenant, priority,
+           deadline;
 };
 
 /* The fields of the row that csv has read; texts are good until the next one,
@@ -41,6 +44,9 @@ bool row_whole(const struct csv *csv, size_t column, int64_t *out,
                struct err *err);
 bool row_seconds(const struct csv *csv, size_t column, int64_t *ns,
                  struct err *err);
+/* A date, or seconds; CLOCK_NEVER_NS for an empty field or one below 0. */
+bool row_deadline(const struct csv *csv, size_t column, int64_t *ns,
+                  struct err *err);
 /* "column X must be `what`, found ..." at the field; returns false. */
 bool row_fault(const struct csv *csv, size_t column, enum err_kind kind,
                const char *what, struct err *err);

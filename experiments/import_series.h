@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_series.h - published series become series in the common form.
+ */
+#ifndef EXPERIMENTS_IMPORT_SERIES_H
+#define EXPERIMENTS_IMPORT_SERIES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "workloads/series.h"
+
+struct arena;
+
+struct series_import {
+    struct arena *arena;
+    const struct series_format *format;
+    struct series_request request;
+    struct series_set set;
+    struct series_counts counts;
+};
+
+/* Reads request.file, writes both files; fills the set and the counts. */
+bool import_series(struct series_import *import, const char *yaml,
+                   const char *csv, struct err *err);
+/* Series, points, span, values, and all that was counted. */
+void import_series_report(FILE *file, const struct series_import *import);
+
+#endif

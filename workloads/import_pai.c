@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_pai.c - task table of Alibaba PAI 2020 (Weng et al., NSDI 2022),
+ * cluster-trace-gpu-v2020.
+ *
+ * A row is a task: inst_num instances, each of plan_gpu percent of a GPU.  Most
+ * jobs have one task; tasks of one job become jobs of their own, named JOB/TASK.
+ * start_time is when a task was launched: the wait before it is in another table.
+ * Instances that share a GPU are no jobs here, nor are tasks without one.
+ */
+#include <string.h>
+
+#include "workloads/import_row.h"
+
+enum { JOB, TASK, INSTANCES, STATUS, START, END, GPU = 8, TYPE };
+enum { WHOLE_GPU_PERCENT = 100 };
+
+static bool read_row(struct importer *importer, struct import_row *row,
+                     struct err *err)
+{
+    static const struct timed_columns at = {
+        .job = JOB, .submit = START, .start = START, .end = END,
+        .gpus = INSTANCES, .tenant = ROW_NO_COLUMN};
+    const struct csv *csv = importer->csv;
+    struct csv_field job = csv_field(csv, JOB), task = csv_field(csv, TASK);
+    double instances, percent;
+
+    if (!import_amount(csv, INSTANCES, &instances, err) ||
+        !import_amount(csv, GPU, &percent, err) ||
+        !import_timed(importer, &at, row, err))
+        return false;
+    if (instances != (double)(int64_t)instances)
+        return row_fault(csv, INSTANCES, ERR_RANGE, "a whole number", err);
+    import_gpus(row, percent / WHOLE_GPU_PERCENT, GPU);
+    row->job.gpus *= (int64_t)instances;
+    row->remark[REMARK_NO_SUCCESS] =
+        strcmp(csv_field(csv, STATUS).text, "Terminated") != 0;
+    row->remark[REMARK_TYPE] = csv_field(csv, TYPE).bytes > 0;
+    if (job.bytes + task.bytes + 2 > IMPORT_NAME_BYTES)
+        return row_fault(csv, JOB, ERR_RANGE, "a shorter name", err);
+    memcpy(row->name, job.text, job.bytes);
+    row->name[job.bytes] = '/';
+    memcpy(row->name + job.bytes + 1, task.text, task.bytes + 1);
+    row->job.name = row->name;
+    return true;
+}
+
+const struct import_format import_pai = {
+    .name = "pai",
+    .summary = "Alibaba PAI 2020, pai_task_table.csv, with its header or "
+               "without",
+    .about = "# Alibaba PAI 2020 (MLaaS in the Wild, NSDI 2022), task table: "
+             "each task is a job.  Times\n"
+             "# are those of the launch; the wait before is not in this "
+             "table.  Types of GPU are not\n"
+             "# read.\n",
+    .layout = CSV_PAI, .row = read_row,
+};

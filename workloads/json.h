@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * json.h - a JSON file, token by token.
+ *
+ * Streamed, plain or gzip: memory does not grow with the file, as it does in
+ * libraries that build a tree first (a log of Philly's jobs is a single array
+ * of 117,325 objects).  Several values may follow each other, as in files of
+ * one object a line.  RFC 8259, but a line must not be longer than 1 MiB.
+ */
+#ifndef WORKLOADS_JSON_H
+#define WORKLOADS_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/err.h"
+
+struct arena;
+struct json;
+
+enum json_token {
+    JSON_OBJECT, JSON_OBJECT_END, JSON_ARRAY, JSON_ARRAY_END, JSON_KEY,
+    JSON_TEXT, JSON_NUMBER, JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_END,
+    JSON_ERROR
+};
+
+/* The json lives in the arena, but owns the open file: json_close returns
+ * it.  NULL and an err if the file cannot be opened. */
+struct json *json_open(struct arena *arena, const char *path,
+                       struct err *err);
+void json_close(struct json *json);                     /* accepts NULL */
+
+enum json_token json_next(struct json *json, struct err *err);
+/* Of the token that was read last: a key, a text, or the digits of a number;
+ * good until the next call. */
+const char *json_text(const struct json *json, size_t *bytes);
+struct err_pos json_pos(const struct json *json);
+/* Passes over the value that begins with the token read last. */
+bool json_skip(struct json *json, enum json_token token, struct err *err);
+/* The next token must be this one; "what is expected here" if it is not. */
+bool json_expect(struct json *json, enum json_token token, const char *what,
+                 struct err *err);
+
+#endif

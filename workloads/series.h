@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * series.h - values over time: spot prices, availability, carbon intensity,
+ * faults of nodes; as published, and in one common form.
+ *
+ * A series is a step function: a value holds until the next point.  The common
+ * form is a CSV, series,time_s,value, named by a mapping `series:`.  Points of
+ * a series are in order of time; equal times stand as they came, the last one
+ * holds.
+ */
+#ifndef WORKLOADS_SERIES_H
+#define WORKLOADS_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/err.h"
+
+struct arena;
+struct conf_node;
+struct conf_schema;
+
+struct series_point {
+    int64_t time_ns;            /* by the file's clock: maybe since 1970 */
+    double value;
+};
+
+struct series {
+    const char *name;
+    struct series_point *point;
+    size_t count, room;
+};
+
+struct series_set {
+    const char *kind, *unit;    /* "carbon", "gCO2/kWh" */
+    struct series *series;      /* in the order in which they first appear */
+    size_t count, room;
+};
+
+/* What an import saw; points = rows that gave one. */
+struct series_counts {
+    uint64_t points;
+    uint64_t empty;             /* fields without a value */
+    uint64_t unsorted;          /* points before the one above; sorted */
+    uint64_t repeated;          /* points at the time of the one above */
+    uint64_t overlaps;          /* faults: a node that has one already */
+    uint64_t failed;            /* logs: instances that were not created */
+    uint64_t unchanged;         /* logs: lines that say what was known */
+};
+
+struct series_request {
+    const char *file;
+    bool sort;
+};
+
+struct series_reader;
+
+struct series_format {
+    const char *name, *summary, *about;
+    const char *kind, *unit;
+    bool (*read)(struct series_reader *reader, struct err *err);
+};
+const struct series_format *series_format_at(size_t i);
+const struct series_format *series_format_find(const char *name);
+
+bool series_import(struct arena *arena, const struct series_format *format,
+                   const struct series_request *request,
+                   struct series_set *set, struct series_counts *counts,
+                   struct err *err);
+
+/* The mapping `series:` of a file that import wrote; time 0 is the first
+ * point of all, or with `origin: file` the file's own zero. */
+bool series_read(struct arena *arena, const struct conf_node *conf,
+                 struct series_set *set, struct err *err);
+const struct series *series_find(const struct series_set *set,
+                                 const char *name);
+/* The value that holds at a time; before the first point, the first. */
+double series_at(const struct series *series, int64_t time_ns);
+
+extern const struct conf_schema series_schema;
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trace_date.h - dates and times as logs write them.
+ */
+#ifndef WORKLOADS_TRACE_DATE_H
+#define WORKLOADS_TRACE_DATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "2017-10-09 07:01:55", or with a T between; then perhaps a fraction of a
+ * second of up to nine digits, and "Z" or an offset such as "+08:00".  Since
+ * 1970; UTC where no offset stands. */
+bool date_read(const char *text, size_t bytes, int64_t *ns);
+/* "2/24/2020", the month first: its midnight. */
+bool date_read_us(const char *text, size_t bytes, int64_t *ns);
+
+#endif
