@@ -26,7 +26,8 @@ static const struct conf_schema *const all[] = {
     &distribution_uniform_schema, &distribution_exponential_schema,
     &distribution_lognormal_schema, &distribution_weibull_schema,
     &distribution_gamma_schema, &distribution_pareto_schema,
-    &distribution_choice_schema, &distribution_empirical_schema
+    &distribution_hyperexponential_schema, &distribution_choice_schema,
+    &distribution_empirical_schema
 };
 
 const struct conf_schema *const *workload_schemas(size_t *count)
