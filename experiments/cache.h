@@ -20,7 +20,7 @@ struct trial_result;
 struct trial_tables;
 
 enum cache_table {
-    CACHE_JOBS, CACHE_PHASES, CACHE_TIMELINE, CACHE_DECISIONS,
+    CACHE_JOBS, CACHE_PHASES, CACHE_TIMELINE, CACHE_DECISIONS, CACHE_SERVICES,
     CACHE_TABLE_COUNT
 };
 

@@ -157,6 +157,52 @@ static const struct table_column decisions_column[] = {
     { "free_gpus", TABLE_COUNT, "free GPUs before the request" },
 };
 
+static const struct table_column services_column[] = {
+    { "point", TABLE_TEXT, "cell of the sweep; base: no sweep" },
+    { "policy", TABLE_TEXT, "name of the policy" },
+    { "seed", TABLE_COUNT, "replica, from 0" },
+    { "service", TABLE_TEXT, "name of the service" },
+    { "requests", TABLE_COUNT,
+      "that arrived: done, dropped, refused and unfinished" },
+    { "done", TABLE_COUNT, "requests that were answered" },
+    { "dropped", TABLE_COUNT, "by a full queue or a timeout" },
+    { "refused", TABLE_COUNT, "larger than the memory of a replica" },
+    { "unfinished", TABLE_COUNT, "at the end of the run" },
+    { "rerouted", TABLE_COUNT, "begun anew: their replica was lost" },
+    { "recomputed", TABLE_COUNT, "thrown out of a full KV cache" },
+    { "ttft_mean_s", TABLE_REAL, "time to the first token" },
+    { "ttft_p50_s", TABLE_REAL, "its median" },
+    { "ttft_p95_s", TABLE_REAL, "its 95th percentile" },
+    { "ttft_p99_s", TABLE_REAL, "its 99th percentile" },
+    { "tpot_mean_s", TABLE_REAL, "time per token after the first" },
+    { "tpot_p50_s", TABLE_REAL, "its median" },
+    { "tpot_p95_s", TABLE_REAL, "its 95th percentile" },
+    { "tpot_p99_s", TABLE_REAL, "its 99th percentile" },
+    { "latency_mean_s", TABLE_REAL, "arrival to the whole answer" },
+    { "latency_p50_s", TABLE_REAL, "its median" },
+    { "latency_p95_s", TABLE_REAL, "its 95th percentile" },
+    { "latency_p99_s", TABLE_REAL, "its 99th percentile" },
+    { "slo_attained_fraction", TABLE_REAL,
+      "answered as promised, of all requests" },
+    { "goodput_per_s", TABLE_REAL,
+      "answered as promised, per second from the first request to the last "
+      "answer" },
+    { "tokens_per_s", TABLE_REAL, "generated, likewise" },
+    { "gpu_replicas_max", TABLE_COUNT, "on GPUs, wanted at once" },
+    { "gpu_replica_starts", TABLE_COUNT, "on GPUs, asked for" },
+    { "gpu_replica_hours", TABLE_REAL, "on GPUs, from asked for to let go" },
+    { "gpu_replica_utilization", TABLE_REAL, "share of that at work" },
+    { "cpu_replicas_max", TABLE_COUNT, "on cores, wanted at once" },
+    { "cpu_replica_starts", TABLE_COUNT, "on cores, asked for" },
+    { "cpu_replica_hours", TABLE_REAL, "on cores, from asked for to let go" },
+    { "cpu_replica_utilization", TABLE_REAL, "share of that at work" },
+    { "gpu_hours", TABLE_REAL, "held by its leases" },
+    { "core_hours", TABLE_REAL, "held by its leases" },
+    { "cost_usd", TABLE_REAL, "of what its leases held" },
+    { "cost_per_million_usd", TABLE_REAL, "of a million answers" },
+    { "energy_kwh", TABLE_REAL, "of the GPUs its leases held" },
+};
+
 const struct csv_kind csv_summary = {
     "summary.csv", "one row per point, policy and seed",
     summary_column, COUNT_OF(summary_column)
@@ -179,4 +225,8 @@ const struct csv_kind csv_timeline = {
 const struct csv_kind csv_decisions = {
     "decisions.csv", "one row per request of the policy",
     decisions_column, COUNT_OF(decisions_column)
+};
+const struct csv_kind csv_services = {
+    "services.csv", "one row per service and trial, where there are any",
+    services_column, COUNT_OF(services_column)
 };

@@ -18,6 +18,7 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/facts.h"
+#include "models/phase.h"
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -301,6 +302,12 @@ static void phase_row(struct metrics *m, const struct host_phase_run *run,
     table_end_row(table);
 }
 
+/* A replica of a service is no job of a user: it has no completion time. */
+static bool is_replica(const struct host_job *job)
+{
+    return job->request.form->phase[0].law->kind == LAW_SERVE;
+}
+
 static void job_ended(struct metrics *m, const struct fact *fact)
 {
     struct job_id id = { fact->subject };
@@ -311,6 +318,8 @@ static void job_ended(struct metrics *m, const struct fact *fact)
 
     if (m->parts.tables->jobs)
         job_row(m, job, status);
+    if (is_replica(job))
+        return;
     if (status == JOB_DONE && fact->time_ns > m->last_end_ns)
         m->last_end_ns = fact->time_ns;
     if (status == JOB_DONE)
@@ -340,11 +349,15 @@ static void job_ended(struct metrics *m, const struct fact *fact)
 
 static void job_submitted(struct metrics *m, const struct fact *fact)
 {
+    const struct host_job *job =
+        host_job(m->host, (struct job_id) { fact->subject });
+
+    bounds_book_submit(m->bounds, job);
+    if (is_replica(job))
+        return;
     if (fact->time_ns < m->first_submit_ns)
         m->first_submit_ns = fact->time_ns;
     m->jobs += fact->time_ns >= m->parts.spec->warmup_ns;
-    bounds_book_submit(m->bounds,
-                       host_job(m->host, (struct job_id) { fact->subject }));
 }
 
 static void count_idle(struct metrics *m, int64_t now)

@@ -134,10 +134,11 @@ static bool open_set(struct arena *arena, const struct study *study,
                      struct csv_set *set, struct err *err)
 {
     static const struct csv_kind *const kind[CACHE_TABLE_COUNT] = {
-        &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions
+        &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions, &csv_services
     };
     static const uint32_t mask[CACHE_TABLE_COUNT] = {
-        STUDY_JOBS, STUDY_PHASES, STUDY_TIMELINE, STUDY_DECISIONS
+        STUDY_JOBS, STUDY_PHASES, STUDY_TIMELINE, STUDY_DECISIONS,
+        STUDY_SERVICES
     };
 
     for (int t = 0; t < CACHE_TABLE_COUNT; t++) {

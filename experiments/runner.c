@@ -52,6 +52,7 @@ static struct trial_tables tables_new(uint32_t mask, int64_t step_ns)
         .phases = make(&csv_phases, (mask & STUDY_PHASES) != 0),
         .timeline = make(&csv_timeline, (mask & STUDY_TIMELINE) != 0),
         .decisions = make(&csv_decisions, (mask & STUDY_DECISIONS) != 0),
+        .services = make(&csv_services, (mask & STUDY_SERVICES) != 0),
         .timeline_step_ns = step_ns
     };
 }
@@ -62,6 +63,7 @@ static void tables_free(struct trial_tables *tables)
     table_free(tables->phases);
     table_free(tables->timeline);
     table_free(tables->decisions);
+    table_free(tables->services);
 }
 
 static void pool_stop(struct pool *pool)

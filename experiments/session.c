@@ -32,7 +32,7 @@ static struct trial_spec trial_spec(void *self, uint32_t index,
 
     *tables = study->tables;
     if (study_trial(study, index).seed >= study->detail_seeds)
-        *tables &= STUDY_JOBS;
+        *tables &= STUDY_JOBS | STUDY_SERVICES;
     return study_trial_spec(study, index);
 }
 

@@ -534,6 +534,9 @@ const struct study *study_read(struct arena *arena, const char *path,
                 study->policy_count * study->seeds);
         return NULL;
     }
+    for (uint32_t i = 0; i < study->point_count; i++)
+        if (workload_service_count(study->point[i].workload) > 0)
+            study->tables |= STUDY_SERVICES;
     study->input = r.inputs.item;
     study->input_count = r.inputs.count;
     return study;

@@ -14,6 +14,7 @@
 #include "experiments/audit.h"
 #include "experiments/metrics.h"
 #include "experiments/timeline.h"
+#include "experiments/trial_serve.h"
 #include "models/cluster.h"
 #include "models/fabric.h"
 #include "policies/host.h"
@@ -39,6 +40,7 @@ struct trial {
     struct audit *audit;
     struct metrics *metrics;
     struct timeline *timeline;
+    struct trial_serve *serve;  /* NULL: no services */
     struct job_birth next;
     bool source_failed;
     struct err *err;
@@ -63,6 +65,8 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
 
     (void)arg;
     while (more && trial->next.request.submit_ns == loop_now_ns(loop)) {
+        /* Replicas of services are jobs too: numbers go by submission. */
+        trial->next.request.id.i = host_job_count(trial->host);
         host_submit(trial->host, &trial->next.request, &trial->next.truth);
         more = fetch(trial);
     }
@@ -140,6 +144,8 @@ static bool build(struct trial *trial)
     trial->metrics = metrics_new(&parts);
     if (trial->tables->timeline)
         trial->timeline = timeline_new(&parts);
+    struct trial_serve_parts serving = { arena, trial->loop, journal, spec };
+    trial->serve = trial_serve_new(&serving);
     struct host_parts host = {
         arena, trial->loop, trial->net, spec->cluster, fabric, journal,
         spec->policy, spec->seed, spec->replica,
@@ -189,6 +195,8 @@ static bool run(struct trial *trial, struct trial_result *result)
     const struct trial_spec *spec = trial->spec;
     struct err_pos nowhere = { 0 };
 
+    if (trial->serve)
+        trial_serve_begin(trial->serve, trial->host);
     if (fetch(trial))
         loop_at(trial->loop, trial->next.request.submit_ns,
                 LOOP_RANK_ARRIVAL, arrive, trial, 0);
@@ -227,8 +235,12 @@ static bool finish(struct trial *trial, struct trial_result *result,
     result->end_ns = metrics_stop(trial->metrics);
     if (trial->timeline)
         timeline_close(trial->timeline, result->end_ns);
+    if (trial->serve)
+        trial_serve_stop(trial->serve);
     host_close(trial->host);
     metrics_result(trial->metrics, result);
+    if (trial->serve)
+        trial_serve_result(trial->serve, trial->tables->services, result);
     for (uint32_t j = 0; j < host_job_count(trial->host); j++)
         result->status_count[host_job(trial->host,
                                       (struct job_id) { j })->status]++;
@@ -254,6 +266,7 @@ bool trial_run(const struct trial_spec *spec,
     done = build(&trial);
     if (done)
         done = finish(&trial, result, run(&trial, result));
+    trial_serve_free(trial.serve);
     source_close(trial.source);
     host_free(trial.host);
     flow_free(trial.net);

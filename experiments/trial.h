@@ -34,7 +34,7 @@ struct trial_spec {
 /* Tables that were asked for; NULL: not wanted.  Rows are appended, in the
  * columns of experiments/columns.h. */
 struct trial_tables {
-    struct table *jobs, *phases, *timeline, *decisions;
+    struct table *jobs, *phases, *timeline, *decisions, *services;
     int64_t timeline_step_ns;   /* 0: a two-hundredth of the run, at most */
 };
 

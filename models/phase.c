@@ -269,6 +269,8 @@ struct phase_plan phase_plan(const struct phase_law *law,
     case LAW_CHECKPOINT:
         return plan_checkpoint(law, gang);
     case LAW_FIXED:
+    case LAW_SERVE:             /* forecast: as long as the service is meant
+                                   to be there */
         break;
     }
     return plan_fixed(law, gang);

@@ -26,7 +26,8 @@ enum law_kind {
     LAW_ROLLOUT,        /* models/decode.h */
     LAW_CPU,            /* core-seconds, on leased cores */
     LAW_SYNC,           /* weights from one role's lease to another's */
-    LAW_CHECKPOINT      /* bytes to shared storage */
+    LAW_CHECKPOINT,     /* bytes to shared storage */
+    LAW_SERVE           /* a replica of a service, until it is let go */
 };
 
 struct phase_law {

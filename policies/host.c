@@ -246,6 +246,13 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     wake(host);
 }
 
+const struct gang *host_gang(const struct cs_host *host,
+                             struct lease_id lease)
+{
+    assert(lease.i < host->lease_count && host->lease[lease.i].live);
+    return &host->lease[lease.i].gang;
+}
+
 void host_close(struct cs_host *host)
 {
     host->closing = true;

@@ -24,6 +24,7 @@ struct conf_schema;
 struct err;
 struct flow_net;
 struct fabric;
+struct gang;
 struct job_truth;
 struct journal;
 struct loop;
@@ -92,6 +93,16 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err);
 void host_free(struct cs_host *host);                   /* accepts NULL */
 void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth);
+/* A replica of a service (LAW_SERVE): its job is done, now or before it ever
+ * started. */
+void host_serve_end(struct cs_host *host, struct job_id job);
+/* Share of the time it is at work, of late and since its phase began; nothing
+ * where no phase runs. */
+void host_serve_busy(struct cs_host *host, struct job_id job, double recent,
+                     double mean);
+/* What a lease offers to the laws. */
+const struct gang *host_gang(const struct cs_host *host,
+                             struct lease_id lease);
 /* Ends what still runs as JOB_UNFINISHED and tells so. */
 void host_close(struct cs_host *host);
 /* False if the policy failed: err says why. */

@@ -147,6 +147,8 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         end_after(host, i, fixed_ns(job, phase->law));
     else if (!(plan.rate_max > 0))
         fail_phase(host, phase);
+    else if (phase->law->kind == LAW_SERVE)
+        host_lease_busy(host, i, 0);    /* until it is told otherwise */
     else
         start_flow(host, i, phase, &plan);
 }
@@ -316,6 +318,41 @@ void host_job_advance(struct cs_host *host, uint32_t j)
             return;
         }
     }
+}
+
+static uint32_t serving(const struct cs_host *host,
+                        const struct host_job_slot *job)
+{
+    uint32_t lease = job->lease[0];
+
+    assert(host_form_of(job)->phase[0].law->kind == LAW_SERVE);
+    return lease != ID_NONE && host->lease[lease].running ? lease : ID_NONE;
+}
+
+void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
+                     double mean)
+{
+    uint32_t lease = serving(host, host_job_slot(host, id.i));
+
+    if (lease == ID_NONE)
+        return;
+    host_lease_busy(host, lease, recent);
+    host->lease[lease].run.busy_fraction =
+        host->lease[lease].pub.gpus ? mean : 0;
+}
+
+void host_serve_end(struct cs_host *host, struct job_id id)
+{
+    struct host_job_slot *job = host_job_slot(host, id.i);
+    uint32_t lease = serving(host, job);
+
+    if (job->pub.end_ns != CLOCK_NEVER_NS)
+        return;
+    if (lease != ID_NONE)
+        phase_off(host, lease, 1);
+    job->pub.work_done_s += 1;          /* its one phase, however long */
+    job->pub.step = 1;
+    host_job_end(host, id.i, JOB_DONE);
 }
 
 static uint32_t drop_one(struct cs_host *host, uint32_t lease)

@@ -8,6 +8,7 @@
 #include "workloads/arrival.h"
 #include "workloads/distribution.h"
 #include "workloads/recipe.h"
+#include "workloads/services.h"
 #include "workloads/series.h"
 #include "workloads/trace.h"
 
@@ -27,7 +28,10 @@ static const struct conf_schema *const all[] = {
     &distribution_lognormal_schema, &distribution_weibull_schema,
     &distribution_gamma_schema, &distribution_pareto_schema,
     &distribution_hyperexponential_schema, &distribution_choice_schema,
-    &distribution_empirical_schema
+    &distribution_empirical_schema,
+    &service_schema, &service_requests_schema, &service_slo_schema,
+    &service_scaling_schema, &service_replicas_schema,
+    &service_switch_schema, &service_times_schema
 };
 
 const struct conf_schema *const *workload_schemas(size_t *count)

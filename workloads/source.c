@@ -19,13 +19,14 @@
 #include "sim/rng.h"
 #include "workloads/arrival.h"
 #include "workloads/recipe.h"
+#include "workloads/services.h"
 #include "workloads/trace.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
 struct workload_keys {
     const char *name;
-    const struct conf_node *arrival, *mix, *trace;
+    const struct conf_node *arrival, *mix, *trace, *services;
     int64_t jobs, for_ns;
 };
 
@@ -42,6 +43,8 @@ static const struct conf_field workload_fields[] = {
     WORKLOAD("mix", CONF_NODE, mix, 0, "list of kinds of jobs"),
     WORKLOAD("trace", CONF_NODE, trace, 0,
              "jobs of a file; instead of arrival, mix, jobs and for"),
+    WORKLOAD("services", CONF_NODE, services, 0,
+             "list of services and their requests, beside jobs or alone"),
 };
 const struct conf_schema workload_schema = {
     "workload", "where jobs come from", workload_fields,
@@ -55,6 +58,8 @@ struct workload_spec {
     double *share;
     size_t entry_count;
     const struct trace_spec *trace;     /* NULL: a mix */
+    struct service_entry *service;
+    size_t service_count;
 };
 
 struct source {
@@ -188,9 +193,30 @@ const struct workload_spec *workload_read(struct arena *arena,
     assert(conf != NULL && catalogue != NULL && cluster != NULL);
     if (!conf_fill(conf, &workload_schema, &keys, err))
         return NULL;
+    if (keys.services != NULL) {
+        spec->service = services_read(&world, keys.services,
+                                      &spec->service_count);
+        if (spec->service == NULL)
+            return NULL;
+    }
+    if (keys.services != NULL && keys.trace == NULL && keys.mix == NULL &&
+        keys.arrival == NULL)
+        return spec;                    /* services alone */
     good = keys.trace != NULL ? read_trace(spec, &world, conf, &keys)
                               : read_synthetic(spec, &world, conf, &keys);
     return good ? spec : NULL;
+}
+
+size_t workload_service_count(const struct workload_spec *spec)
+{
+    return spec->service_count;
+}
+
+const struct service_entry *workload_service(const struct workload_spec *spec,
+                                             size_t i)
+{
+    assert(i < spec->service_count);
+    return &spec->service[i];
 }
 
 /* ---- what a workload is ----------------------------------------------- */
@@ -240,6 +266,8 @@ struct source *source_open(struct arena *arena,
     source->spec = spec;
     source->seed = seed;
     source->replica = replica;
+    if (spec->trace == NULL && spec->entry_count == 0)
+        return source;                  /* services alone: no jobs */
     if (spec->trace == NULL) {
         arrival_start(&source->clock, &spec->arrival, seed, replica);
         return source;
@@ -345,7 +373,8 @@ enum source_step source_next(struct source *source, struct job_birth *birth,
 
     if (source->trace != NULL)
         return trace_next(source->trace, birth, err);
-    if (source->jobs >= source->spec->jobs_max || source->jobs >= ID_NONE)
+    if (source->spec->entry_count == 0 ||
+        source->jobs >= source->spec->jobs_max || source->jobs >= ID_NONE)
         return SOURCE_END;
     now_ns = arrival_next(&source->clock);
     if (now_ns >= source->spec->for_ns)

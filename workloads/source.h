@@ -68,6 +68,12 @@ size_t workload_form_count(const struct workload_spec *spec);
 const struct job_form *workload_form(const struct workload_spec *spec,
                                      size_t i);
 
+/* Services, for services.h. */
+struct service_entry;
+size_t workload_service_count(const struct workload_spec *spec);
+const struct service_entry *workload_service(const struct workload_spec *spec,
+                                             size_t i);
+
 /* All zero for a workload that is no trace. */
 struct source_counts workload_counts(const struct workload_spec *spec);
 enum workload_estimate workload_estimate(const struct workload_spec *spec);

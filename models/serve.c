@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * serve.c - the laws of a replica: one place where serving meets decode.h and
+ * compute.h.
+ *
+ * On cores, a step of generation reads all weights or computes its tokens,
+ * whichever takes longer; the KV cache is small beside the weights there and
+ * not counted.
+ */
+#include "models/serve.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "models/catalogue.h"
+#include "models/compute.h"
+#include "models/decode.h"
+#include "models/gang.h"
+#include "models/memory.h"
+
+static double on_cores_s(const struct serve_law *law, const struct gang *gang,
+                         double tokens)
+{
+    assert(gang->cpu != NULL && gang->cores > 0);
+    return compute_cpu_forward_s(law->llm, law->precision, gang->cpu,
+                                 gang->cores, tokens);
+}
+
+double serve_batch_s(const struct serve_law *law, const struct gang *gang,
+                     uint32_t requests)
+{
+    assert(law != NULL && gang != NULL && requests > 0);
+    if (law->kind == SERVE_FIXED)
+        return law->batch_s + requests * law->request_s;
+    assert(law->kind == SERVE_ENCODE);
+    if (gang->gpu != NULL)
+        return compute_encoder_s(law->llm, law->precision, gang->gpu,
+                                 requests, law->prompt_tokens);
+    return on_cores_s(law, gang, requests * law->prompt_tokens);
+}
+
+double serve_prefill_s(const struct serve_law *law, const struct gang *gang,
+                       double prompts, double prompt_tokens)
+{
+    assert(law->kind == SERVE_GENERATE);
+    if (gang->gpu == NULL)
+        return on_cores_s(law, gang, prompts * prompt_tokens);
+    return decode_prefill_s(law->llm, law->precision, gang, law->tp, prompts,
+                            prompt_tokens);
+}
+
+double serve_step_s(const struct serve_law *law, const struct gang *gang,
+                    double batch, double context_tokens)
+{
+    assert(law->kind == SERVE_GENERATE);
+    if (gang->gpu == NULL)
+        return on_cores_s(law, gang, batch);
+    return decode_step_s(law->llm, law->precision, gang, law->tp, batch,
+                         context_tokens);
+}
+
+double serve_blocks_max(const struct serve_law *law, const struct gang *gang,
+                        double host_bytes)
+{
+    const double block = SERVE_BLOCK_TOKENS;
+
+    assert(law->kind == SERVE_GENERATE);
+    if (gang->gpu != NULL)
+        return memory_decode_batch_max(law->llm, law->precision, law->tp,
+                                       block, gang->gpu->memory_bytes);
+    double room = host_bytes - memory_weight_bytes(law->llm, law->precision);
+    return floor(fmax(0.0, room) /
+                 (block * memory_kv_bytes_per_token(law->llm)));
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * service.h - a service in a trial: requests come, are routed to replicas,
+ * wait, are served in batches, and replicas come and go.
+ *
+ * Every request is simulated.  The service asks for replicas through ops and
+ * is told when one can work, with what, and when it is lost; it knows no
+ * policy.  A request whose replica is lost begins anew elsewhere.
+ *
+ * Replicas work in batches.  Passes of an encoder wait for a batch to fill or
+ * for the first of it to have waited for the delay.  Generation batches
+ * continuously (Yu et al. 2022, Orca): waiting prompts are admitted when the
+ * KV cache has blocks for them and are computed first, then all decode
+ * together; when blocks run out, the request that came last is thrown out and
+ * computed again later (Kwon et al. 2023).  Between two changes of the batch
+ * all decode steps are one event.
+ */
+#ifndef MODELS_SERVICE_H
+#define MODELS_SERVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/request.h"
+#include "models/serve.h"
+#include "sim/tally.h"
+
+struct arena;
+struct gang;
+struct loop;
+struct service;
+
+struct service_ops {
+    /* A replica is wanted, or no longer; numbers are never used again. */
+    void (*start)(void *self, uint32_t replica, enum serve_side side);
+    void (*stop)(void *self, uint32_t replica);
+    /* Share of the time it was at work, of late and since it was ready. */
+    void (*busy)(void *self, uint32_t replica, double recent, double mean);
+    void *self;
+};
+
+struct service_parts {
+    struct arena *arena;
+    struct loop *loop;
+    const struct service_spec *spec;
+    const struct service_ops *ops;
+    request_next_fn *next;      /* of requests */
+    void *source;
+    uint64_t seed;              /* SERVE_RANDOM */
+};
+
+struct service *service_new(const struct service_parts *parts);
+void service_free(struct service *service);             /* accepts NULL */
+/* Schedules the first request and the first replicas; once, at time 0. */
+void service_begin(struct service *service);
+/* host_bytes: memory of a replica on cores. */
+void service_ready(struct service *service, uint32_t replica,
+                   const struct gang *gang, double host_bytes);
+/* Nothing happens where the replica is not there or was stopped. */
+void service_lost(struct service *service, uint32_t replica);
+
+struct service_side_result {
+    double replica_s;           /* held by replicas that were wanted */
+    double busy_s;              /* at work */
+    uint32_t most, starts;
+};
+
+/* requests = done + dropped + refused + unfinished. */
+struct service_result {
+    uint64_t requests, done, dropped, refused, unfinished;
+    uint64_t rerouted, recomputed;
+    uint64_t in_slo;            /* of those done */
+    double tokens;              /* generated */
+    double span_s;              /* from the first request to the last answer */
+    struct tally ttft, tpot, latency;           /* seconds */
+    struct quantile *ttft_q, *tpot_q, *latency_q;
+    struct service_side_result side[SERVE_SIDES];
+};
+/* At the end of the run. */
+const struct service_result *service_close(struct service *service);
+
+#endif

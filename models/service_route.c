@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * service_route.c - which replica a request goes to.
+ *
+ * Looking for the least costs one look per open replica; ties go to the lowest
+ * number.
+ */
+#include <assert.h>
+
+#include "models/service_state.h"
+
+static uint64_t load_of(const struct replica *r, enum serve_route route)
+{
+    if (route == SERVE_LEAST_LOADED && r->load_tokens > 0)
+        return r->load_tokens;
+    return r->queue.count + (r->batch != NULL ? r->at_work : 0);
+}
+
+static struct replica *least(struct service *s)
+{
+    struct replica *best = s->replica[s->open[0]];
+
+    for (uint32_t i = 1; i < s->opens; i++) {
+        struct replica *r = s->replica[s->open[i]];
+        if (load_of(r, s->spec->route) < load_of(best, s->spec->route))
+            best = r;
+    }
+    return best;
+}
+
+struct replica *service_route(struct service *s)
+{
+    if (s->opens == 0)
+        return NULL;
+    switch (s->spec->route) {
+    case SERVE_ROUND_ROBIN:
+        return s->replica[s->open[s->turn++ % s->opens]];
+    case SERVE_RANDOM:
+        return s->replica[s->open[rng_below(&s->rng, s->opens)]];
+    case SERVE_SHORTEST_QUEUE:
+    case SERVE_LEAST_LOADED:
+        break;
+    }
+    return least(s);
+}

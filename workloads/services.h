@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * services.h - `services:` of a workload: what is served, and the requests.
+ */
+#ifndef WORKLOADS_SERVICES_H
+#define WORKLOADS_SERVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/request.h"
+#include "models/serve.h"
+#include "workloads/arrival.h"
+#include "workloads/distribution.h"
+
+struct arena;
+struct conf_node;
+struct conf_schema;
+struct world;
+
+struct service_entry {
+    struct service_spec spec;
+    struct arrival arrival;     /* of requests */
+    int64_t for_ns;             /* the last arrives before this time */
+    struct distribution prompt, output;
+    bool generates;             /* output counts */
+};
+
+/* All of a list; NULL: err is set. */
+struct service_entry *services_read(const struct world *world,
+                                    const struct conf_node *list,
+                                    size_t *count);
+
+/* One trial's requests to a service: the same for the same (seed, replica). */
+struct request_source;
+struct request_source *request_source_open(struct arena *arena,
+                                           const struct service_entry *entry,
+                                           uint64_t seed, uint32_t replica);
+/* A request_next_fn over it. */
+bool request_source_next(void *source, struct request *out);
+
+extern const struct conf_schema service_schema, service_requests_schema,
+    service_slo_schema, service_scaling_schema, service_replicas_schema,
+    service_switch_schema, service_times_schema;
+
+#endif
