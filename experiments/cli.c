@@ -22,6 +22,7 @@ static const struct command *const commands[] = {
     &command_diff, &command_plot, &command_train, &command_list,
     &command_explain, &command_schema, &command_bench,
     &command_calibrate, &command_advise, &command_import, &command_export,
+    &command_fit,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

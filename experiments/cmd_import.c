@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "experiments/command.h"
+#include "experiments/import_args.h"
 #include "experiments/import_report.h"
 #include "experiments/import_series.h"
 #include "experiments/jobs_out.h"
@@ -20,62 +21,6 @@
 #define GPUS_MAX 100000000u
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
-
-static const struct import_format *find_format(const char *name,
-                                               struct err *err)
-{
-    const struct import_format *format = import_format_find(name);
-    const char *names[64], *near;
-    size_t n = 0;
-
-    if (format != NULL)
-        return format;
-    for (size_t i = 0; import_format_at(i) != NULL && n + 1 < 64; i++)
-        names[n++] = import_format_at(i)->name;
-    for (size_t i = 0; series_format_at(i) != NULL && n + 1 < 64; i++)
-        names[n++] = series_format_at(i)->name;
-    names[n] = NULL;
-    near = conf_nearest(name, names);
-    err_set(err, ERR_USAGE, nowhere, "there is no format '%.60s'", name);
-    if (near != NULL)
-        err_hint(err, "Did you mean %s?", near);
-    else
-        err_hint(err, "`clustersim list formats` names them.");
-    return NULL;
-}
-
-/* One of "a,b" of --skip. */
-static bool skip_one(const char *text, size_t bytes,
-                     struct import_request *request, struct err *err)
-{
-    for (int r = 0; r < IMPORT_REASONS; r++) {
-        const char *name = import_reason_name((enum import_reason)r, NULL);
-
-        if (strlen(name) == bytes && memcmp(name, text, bytes) == 0) {
-            request->skip[r] = true;
-            return true;
-        }
-    }
-    err_set(err, ERR_USAGE, nowhere, "--skip knows no reason '%.*s'",
-            bytes < 60 ? (int)bytes : 60, text);
-    return err_hint(err, "`clustersim list formats` names them.");
-}
-
-static bool read_skips(const struct args *args,
-                       struct import_request *request, struct err *err)
-{
-    for (size_t i = 0; i < args->set_count; i++)
-        for (const char *at = args->set[i];; at++) {
-            size_t bytes = strcspn(at, ",");
-
-            if (!skip_one(at, bytes, request, err))
-                return false;
-            at += bytes;
-            if (*at == '\0')
-                break;
-        }
-    return true;
-}
 
 static bool read_gpus(struct cli *cli, const struct args *args,
                       uint32_t *gpus, struct err *err)
@@ -105,29 +50,6 @@ static bool read_gpus(struct cli *cli, const struct args *args,
     return *gpus > 0 ||
            err_set(err, ERR_RANGE, conf_pos(root),
                    "the cluster has no GPU for jobs of a trace");
-}
-
-/* W.yaml -> W.csv */
-static bool csv_beside(struct arena *arena, const struct args *args,
-                       const char **csv, struct err *err)
-{
-    const char *yaml = args->value[ARG_OUT], *dot;
-
-    if (!args->given[ARG_OUT])
-        return err_set(err, ERR_USAGE, nowhere,
-                       "import needs -o WORKLOAD.yaml");
-    dot = strrchr(yaml, '.');
-    if (dot == NULL || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0))
-        return err_set(err, ERR_USAGE, nowhere,
-                       "-o must name a file that ends in .yaml, and is "
-                       "'%.80s'", yaml);
-    *csv = text_format(arena, "%.*s.csv", (int)(dot - yaml), yaml);
-    if (!path_same(*csv, args->word[1]) &&
-        !(args->given[ARG_LENGTHS] &&
-          path_same(*csv, args->value[ARG_LENGTHS])))
-        return true;
-    return err_set(err, ERR_USAGE, nowhere,
-                   "%.80s would be overwritten: give -o another name", *csv);
 }
 
 static bool write_files(const struct imported *imported, const char *yaml,
@@ -173,7 +95,7 @@ static int import_a_series(struct cli *cli, const struct args *args)
     struct err err = { 0 };
     const char *csv = NULL;
 
-    if (!csv_beside(cli->arena, args, &csv, &err) ||
+    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
         !only_series_options(args, &err) ||
         !import_series(&import, args->value[ARG_OUT], csv, &err))
         return command_fail(cli, &err);
@@ -196,10 +118,10 @@ static int import(struct cli *cli, const struct args *args)
 
     if (series_format_find(args->word[0]) != NULL)
         return import_a_series(cli, args);
-    imported.format = find_format(args->word[0], &err);
+    imported.format = import_arg_format(args->word[0], true, &err);
     if (imported.format == NULL ||
-        !csv_beside(cli->arena, args, &csv, &err) ||
-        !read_skips(args, &request, &err) ||
+        !import_arg_csv(cli->arena, args, &csv, &err) ||
+        !import_arg_skips(args, &request, &err) ||
         !read_gpus(cli, args, &imported.cluster_gpus, &err))
         return command_fail(cli, &err);
     request.gpus_max = imported.cluster_gpus;

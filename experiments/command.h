@@ -38,7 +38,8 @@ struct command {
 extern const struct command command_run, command_validate, command_check,
     command_compare, command_diff, command_plot, command_train, command_list,
     command_explain, command_schema, command_bench,
-    command_calibrate, command_advise, command_import, command_export;
+    command_calibrate, command_advise, command_import, command_export,
+    command_fit;
 
 /* Prints the err with its line and hint; returns its exit status. */
 int command_fail(struct cli *cli, const struct err *err);

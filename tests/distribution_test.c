@@ -78,6 +78,12 @@ static double cdf_weibull(double x) { return gsl_cdf_weibull_P(x, 3, 0.7); }
 static double cdf_gamma(double x) { return gsl_cdf_gamma_P(x, 0.25, 40); }
 static double cdf_pareto(double x) { return gsl_cdf_pareto_P(x, 2, 3); }
 
+static double cdf_two(double x)
+{
+    return 0.75 * gsl_cdf_exponential_P(x, 60) +
+           0.25 * gsl_cdf_exponential_P(x, 3600);
+}
+
 static const struct {
     const char *text;
     enum conf_type type;
@@ -93,6 +99,9 @@ static const struct {
      3.797470508, 5.551},
     {"{gamma: {mean: 10, cv: 2}}", CONF_REAL, cdf_gamma, 10, 20},
     {"{pareto: {scale: 3, shape: 2}}", CONF_REAL, cdf_pareto, 6, -1},
+    /* Mean square 2 x (0.75 x 60^2 + 0.25 x 3600^2), mean 945. */
+    {"{hyperexponential: {60s: 3, 1h: 1}}", CONF_TIME, cdf_two, 945,
+     2364.8202891551823},
 };
 
 /* The 1e-6 quantile of Kolmogorov's law is 2.69 / sqrt(n). */
@@ -257,6 +266,8 @@ static const struct {
     {"{choice: {1: 0.5, 2: -1}}", "the weight of 2 must be from 0 to 1e12"},
     {"{choice: {1: 0, 2: 0}}", "at least one weight of choice"},
     {"{choice: {one: 1}}", "a value of choice"},
+    {"{hyperexponential: 3}", "hyperexponential must be a mapping"},
+    {"{hyperexponential: {0: 1}}", "means of hyperexponential must be"},
     {"{choice: {1: much}}", "a weight of choice"},
     {"{choice: {1: 1}, uniform: [1, 2]}", "a second distribution, uniform"},
 };

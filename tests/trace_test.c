@@ -606,9 +606,101 @@ static void tiresias_and_philly_files_are_read_unchanged(void **state)
     aid_close(&aid);
 }
 
+/* A file that was checked, and is written to before a trial reads it. */
+static void a_file_that_changes_after_its_check_is_an_error(void **state)
+{
+    static const char *const later[] = {
+        "id,at,run,n\na,1,5,1\nb,2,5,1\nc,3,5,1\n",
+        "id,at,run,n\na,1,5,1\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct aid aid;
+        struct source *source;
+        struct job_birth birth;
+        enum source_step step;
+        const struct workload_spec *spec;
+        const char *path;
+        FILE *file;
+
+        aid_open_generic(&aid, 8);
+        path = make_file(&aid, "t.csv", "id,at,run,n\na,1,5,1\nb,2,5,1\n");
+        spec = good(&aid, path, CSV_KEYS "}");
+        file = fopen(path, "wb");
+        fputs(later[i], file);
+        fclose(file);
+        source = source_open(aid.arena, spec, 1, 0, &aid.err);
+        assert_non_null(source);
+        do
+            step = source_next(source, &birth, &aid.err);
+        while (step == SOURCE_JOB);
+        assert_int_equal(step, SOURCE_ERROR);
+        assert_non_null(strstr(aid.err.text, i == 0 ? "now has more"
+                                                    : "now has fewer"));
+        source_close(source);
+        remove_file(path);
+        aid_close(&aid);
+    }
+}
+
+static void deadlines_move_with_the_origin(void **state)
+{
+    struct aid aid;
+    const char *path;
+    struct job_birth job[3];
+
+    (void)state;
+    aid_open_generic(&aid, 8);
+    path = make_file(&aid, "t.csv", "id,at,run,n,due\na,100,5,1,130.5\n"
+                     "b,101,5,1,\nc,102,5,1,50\n");
+    assert_int_equal(aid_jobs(&aid, good(&aid, path, CSV_KEYS
+                                         ", deadline: due}"), 1, 0, job, 3),
+                     3);
+    assert_int_equal(job[0].request.deadline_ns, INT64_C(30500000000));
+    assert_int_equal(job[1].request.deadline_ns, CLOCK_NEVER_NS);
+    assert_int_equal(job[2].request.deadline_ns, 0);
+    remove_file(path);
+    aid_close(&aid);
+}
+
+static void names_that_stand_twice_are_refused_or_counted(void **state)
+{
+    static const char *const names[][3] = {
+        { "7", "8", "7" }, { "a", "b", "a" }, { "007", "7", "007" },
+        { "99999999999", "1", "99999999999" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct aid aid;
+        const char *path;
+        const struct workload_spec *spec;
+        char text[200];
+
+        aid_open_generic(&aid, 8);
+        snprintf(text, sizeof text, "id,at,run,n\n%s,1,5,1\n%s,2,5,1\n"
+                 "%s,3,5,1\n", names[i][0], names[i][1], names[i][2]);
+        path = make_file(&aid, "t.csv", text);
+        assert_null(read_trace(&aid, path, CSV_KEYS "}"));
+        assert_int_equal(aid.err.pos.line, 4);
+        assert_non_null(strstr(aid.err.hint, "duplicate_job"));
+        aid.err.kind = ERR_NONE;
+        spec = good(&aid, path, "skip: {duplicate_job: true}, " CSV_KEYS
+                                "}");
+        assert_int_equal(workload_counts(spec).jobs, 2);
+        assert_int_equal(workload_counts(spec).skipped_other, 1);
+        remove_file(path);
+        aid_close(&aid);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_that_changes_after_its_check_is_an_error),
+        cmocka_unit_test(deadlines_move_with_the_origin),
+        cmocka_unit_test(names_that_stand_twice_are_refused_or_counted),
         cmocka_unit_test(csv_rows_become_jobs_with_exact_times),
         cmocka_unit_test(dates_are_read_as_utc),
         cmocka_unit_test(swf_takes_allocated_then_requested_processors),

@@ -384,10 +384,11 @@ size_t csv_find(const struct csv *csv, const char *name)
 static enum csv_step wrong_count(const struct csv *csv, size_t count,
                                  struct err *err)
 {
+    static const char of_swf[] =
+        "row has %zu fields, the Standard Workload Format has %zu";
     static const char *const text[] = {
         [CSV_COMMA] = "row has %zu fields, the header line has %zu",
-        [CSV_SWF] = "row has %zu fields, the Standard Workload Format has "
-                    "%zu",
+        [CSV_SWF] = of_swf,
         [CSV_TAB] = "row has %zu fields, the first row has %zu",
         [CSV_ALEA] = "row has %zu fields, Alea's dialect of SWF has %zu",
         [CSV_PAI] = "row has %zu fields, PAI's task table has %zu",

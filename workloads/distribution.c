@@ -16,8 +16,8 @@
  *  gamma        shape       scale
  *  pareto       scale       shape
  *
- * A choice is a list of values and their weights, a sample of a file one whose
- * values are all alike.
+ * A choice is a list of values and their weights, a hyperexponential one of
+ * means, a sample of a file one whose values are all alike.
  */
 #include "workloads/distribution.h"
 
@@ -89,6 +89,9 @@ const struct conf_schema distribution_gamma_schema = {
 const struct conf_schema distribution_pareto_schema = {
     "distribution.pareto", "power-law tail", pareto_fields,
     COUNT(pareto_fields)};
+const struct conf_schema distribution_hyperexponential_schema = {
+    "distribution.hyperexponential",
+    "{mean: weight, ...}: an exponential of one of these means", NULL, 0};
 const struct conf_schema distribution_choice_schema = {
     "distribution.choice", "{value: weight, ...}; weights of any sum, > 0",
     NULL, 0};
@@ -104,17 +107,18 @@ static const struct conf_schema *const kind_schemas[] = {
     &distribution_weibull_schema,
     &distribution_gamma_schema,
     &distribution_pareto_schema,
+    &distribution_hyperexponential_schema,
     &distribution_choice_schema,
     &distribution_empirical_schema
 };
 
 static const char *const kind_names[] = {
     "constant", "uniform", "exponential", "lognormal", "weibull", "gamma",
-    "pareto", "choice", "empirical", NULL
+    "pareto", "hyperexponential", "choice", "empirical", NULL
 };
 static const char *const map_names[] = {
     "constant", "uniform", "exponential", "lognormal", "weibull", "gamma",
-    "pareto", "choice", "empirical", "min", "max", NULL
+    "pareto", "hyperexponential", "choice", "empirical", "min", "max", NULL
 };
 
 struct reader {
@@ -297,18 +301,19 @@ static bool read_empirical(struct reader *r, const struct conf_node *node,
     return good;
 }
 
-/* Weights are brought to a sum of 1; values of weight 0 are never drawn and
- * are forgotten. */
+/* Of a choice, or of a hyperexponential, whose values are means.  Weights are
+ * brought to a sum of 1; values of weight 0 are never drawn and are
+ * forgotten. */
 static bool read_choice(struct reader *r, const struct conf_node *node,
-                        struct distribution *out)
+                        const char *what, struct distribution *out)
 {
     size_t count = conf_kind(node) == CONF_MAP ? conf_count(node) : 0;
     double *value, *weight, sum = 0.0;
 
     if (count == 0)
         return err_set(r->err, ERR_SCHEMA, conf_pos(node),
-                       "choice must be a mapping of values to weights, such "
-                       "as {1: 0.7, 8: 0.3}");
+                       "%s must be a mapping of values to weights, such "
+                       "as {1: 0.7, 8: 0.3}", what);
     value = arena_alloc(r->arena, count, sizeof *value);
     weight = arena_alloc(r->arena, count, sizeof *weight);
     for (size_t i = 0; i < count; i++) {
@@ -329,12 +334,25 @@ static bool read_choice(struct reader *r, const struct conf_node *node,
     }
     if (out->sample_count == 0)
         return err_set(r->err, ERR_RANGE, conf_pos(node),
-                       "at least one weight of choice must be greater than "
-                       "0");
+                       "at least one weight of %s must be greater than 0",
+                       what);
     for (size_t i = 0; i < out->sample_count; i++)
         weight[i] /= sum;
     out->sample = value;
     out->weight = weight;
+    return true;
+}
+
+static bool read_means(struct reader *r, const struct conf_node *node,
+                       struct distribution *out)
+{
+    if (!read_choice(r, node, "hyperexponential", out))
+        return false;
+    for (size_t i = 0; i < out->sample_count; i++)
+        if (!(out->sample[i] > 0.0 && isfinite(out->sample[i])))
+            return err_set(r->err, ERR_RANGE, conf_pos(node),
+                           "means of hyperexponential must be greater than "
+                           "0");
     return true;
 }
 
@@ -349,7 +367,9 @@ static bool read_kind(struct reader *r, const struct conf_node *node,
     if (kind == DISTRIBUTION_UNIFORM)
         return read_uniform(r, node, out);
     if (kind == DISTRIBUTION_CHOICE)
-        return read_choice(r, node, out);
+        return read_choice(r, node, "choice", out);
+    if (kind == DISTRIBUTION_HYPEREXPONENTIAL)
+        return read_means(r, node, out);
     if (kind == DISTRIBUTION_EMPIRICAL)
         return read_empirical(r, node, out);
     if (conf_kind(node) != CONF_MAP)
@@ -480,6 +500,10 @@ double distribution_draw(const struct distribution *d, struct rng *rng)
     case DISTRIBUTION_PARETO:
         x = rng_pareto(rng, d->a, d->b);
         break;
+    case DISTRIBUTION_HYPEREXPONENTIAL:
+        x = d->sample[rng_pick(rng, d->weight, d->sample_count)];
+        x = rng_exponential(rng, x);
+        break;
     case DISTRIBUTION_CHOICE:
         x = d->sample[rng_pick(rng, d->weight, d->sample_count)];
         break;
@@ -492,6 +516,13 @@ double distribution_draw(const struct distribution *d, struct rng *rng)
     if (x < d->min)
         return d->min;
     return x > d->max ? d->max : x;
+}
+
+/* Are the samples what is drawn? */
+static bool is_discrete(const struct distribution *d)
+{
+    return d->kind == DISTRIBUTION_CHOICE ||
+           d->kind == DISTRIBUTION_EMPIRICAL;
 }
 
 static double least_sample(const struct distribution *d)
@@ -511,7 +542,7 @@ double distribution_least(const struct distribution *d)
     if (d->kind == DISTRIBUTION_CONSTANT ||
         d->kind == DISTRIBUTION_UNIFORM || d->kind == DISTRIBUTION_PARETO)
         least = d->a;
-    else if (d->sample != NULL)
+    else if (is_discrete(d))
         least = least_sample(d);
     if (least > d->max)
         return d->max;
@@ -526,7 +557,7 @@ double distribution_most(const struct distribution *d)
         most = d->a;
     else if (d->kind == DISTRIBUTION_UNIFORM)
         most = d->b;
-    for (size_t i = 0; i < d->sample_count; i++)
+    for (size_t i = 0; is_discrete(d) && i < d->sample_count; i++)
         if (i == 0 || d->sample[i] > most)
             most = d->sample[i];
     if (most < d->min)
@@ -537,7 +568,7 @@ double distribution_most(const struct distribution *d)
 bool distribution_whole(const struct distribution *d)
 {
     bool whole = d->kind == DISTRIBUTION_CONSTANT ? d->a == floor(d->a)
-                                                  : d->sample != NULL;
+                                                  : is_discrete(d);
 
     for (size_t i = 0; i < d->sample_count; i++)
         whole = whole && d->sample[i] == floor(d->sample[i]);
@@ -563,6 +594,7 @@ double distribution_mean(const struct distribution *d)
         return d->a * d->b;
     case DISTRIBUTION_PARETO:
         return d->b > 1.0 ? d->a * d->b / (d->b - 1.0) : INFINITY;
+    case DISTRIBUTION_HYPEREXPONENTIAL:
     case DISTRIBUTION_CHOICE:
         for (size_t i = 0; i < d->sample_count; i++)
             sum += d->weight[i] * d->sample[i];

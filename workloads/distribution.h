@@ -5,7 +5,8 @@
  * `12` and `{constant: 12}`, `{uniform: [a, b]}`, `{exponential: {mean: m}}`,
  * `{lognormal: {mean: m, cv: c}}` (or log_mean and log_sd), `{weibull: {scale:
  * s, shape: k}}`, `{gamma: {mean: m, cv: c}}`, `{pareto: {scale: s, shape:
- * a}}`, `{choice: {1: 0.7, 8: 0.3}}` (values and their weights), `{empirical:
+ * a}}`, `{hyperexponential: {1h: 0.9, 20h: 0.1}}` (means and their weights),
+ * `{choice: {1: 0.7, 8: 0.3}}` (values and their weights), `{empirical:
  * file.csv}`; `min` and `max` beside it clamp each draw.
  * The key that holds the distribution gives the unit: times are written `2h`
  * and drawn in seconds.
@@ -25,7 +26,8 @@ struct rng;
 enum distribution_kind {
     DISTRIBUTION_CONSTANT, DISTRIBUTION_UNIFORM, DISTRIBUTION_EXPONENTIAL,
     DISTRIBUTION_LOGNORMAL, DISTRIBUTION_WEIBULL, DISTRIBUTION_GAMMA,
-    DISTRIBUTION_PARETO, DISTRIBUTION_CHOICE, DISTRIBUTION_EMPIRICAL,
+    DISTRIBUTION_PARETO, DISTRIBUTION_HYPEREXPONENTIAL, DISTRIBUTION_CHOICE,
+    DISTRIBUTION_EMPIRICAL,
     DISTRIBUTION_KIND_COUNT
 };
 
@@ -33,8 +35,10 @@ struct distribution {
     enum distribution_kind kind;
     double a, b;                /* parameters, see distribution.c */
     double min, max;            /* clamps; -INFINITY, INFINITY: none */
-    const double *sample;       /* empirical, choice */
-    const double *weight;       /* choice: of each sample, > 0, sum 1 */
+    const double *sample;       /* empirical, choice; means of a
+                                   hyperexponential */
+    const double *weight;       /* of each sample, > 0, sum 1;
+                                   NULL: empirical */
     size_t sample_count;
 };
 
@@ -58,6 +62,7 @@ extern const struct conf_schema distribution_constant_schema,
     distribution_uniform_schema, distribution_exponential_schema,
     distribution_lognormal_schema, distribution_weibull_schema,
     distribution_gamma_schema, distribution_pareto_schema,
-    distribution_choice_schema, distribution_empirical_schema;
+    distribution_hyperexponential_schema, distribution_choice_schema,
+    distribution_empirical_schema;
 
 #endif

@@ -27,7 +27,8 @@ static const struct conf_schema *const all[] = {
     &distribution_uniform_schema, &distribution_exponential_schema,
     &distribution_lognormal_schema, &distribution_weibull_schema,
     &distribution_gamma_schema, &distribution_pareto_schema,
-    &distribution_choice_schema, &distribution_empirical_schema,
+    &distribution_hyperexponential_schema, &distribution_choice_schema,
+    &distribution_empirical_schema,
     &service_schema, &service_requests_schema, &service_slo_schema,
     &service_scaling_schema, &service_replicas_schema,
     &service_switch_schema, &service_times_schema

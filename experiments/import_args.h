@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_args.h - what import and fit have in common on a command line.
+ */
+#ifndef EXPERIMENTS_IMPORT_ARGS_H
+#define EXPERIMENTS_IMPORT_ARGS_H
+
+#include <stdbool.h>
+
+struct arena;
+struct args;
+struct err;
+struct import_format;
+struct import_request;
+
+/* The format of that name; the nearest, also of series if these are taken,
+ * is named if there is none. */
+const struct import_format *import_arg_format(const char *name, bool series,
+                                              struct err *err);
+bool import_arg_skips(const struct args *args,
+                      struct import_request *request, struct err *err);
+/* The CSV beside -o: W.yaml -> W.csv; neither may be what is read. */
+bool import_arg_csv(struct arena *arena, const struct args *args,
+                    const char **csv, struct err *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * likelihood.h - distributions fitted to samples by maximum likelihood, and how
+ * well they fit.
+ */
+#ifndef WORKLOADS_LIKELIHOOD_H
+#define WORKLOADS_LIKELIHOOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum likelihood_family {
+    LIKELIHOOD_EXPONENTIAL, LIKELIHOOD_LOGNORMAL, LIKELIHOOD_WEIBULL,
+    LIKELIHOOD_GAMMA, LIKELIHOOD_PARETO, LIKELIHOOD_HYPEREXPONENTIAL,
+    LIKELIHOOD_FAMILIES
+};
+
+struct likelihood {
+    enum likelihood_family family;
+    /* exponential: mean; lognormal: log mean, log sd; weibull, pareto: scale,
+     * shape; gamma: shape, scale; hyperexponential: mean, mean, weight of the
+     * first. */
+    double a, b, c;
+    double log_likelihood;
+    double aic;                 /* 2 x parameters - 2 log likelihood */
+    double ks;                  /* Kolmogorov-Smirnov distance */
+    double ad;                  /* Anderson-Darling A squared */
+};
+
+const char *likelihood_name(enum likelihood_family family);
+/* `sample` is sorted, all above 0.  False: the family has no fit for it, such
+ * as a lognormal for values that are all equal. */
+bool likelihood_fit(enum likelihood_family family, const double *sample,
+                    size_t count, struct likelihood *out);
+/* P(X <= x) */
+double likelihood_cdf(const struct likelihood *fit, double x);
+/* The fit of the smallest AIC among all families; false: none fits. */
+bool likelihood_best(const double *sample, size_t count,
+                     struct likelihood out[LIKELIHOOD_FAMILIES],
+                     bool good[LIKELIHOOD_FAMILIES], size_t *best);
+
+#endif
