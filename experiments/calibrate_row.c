@@ -63,6 +63,7 @@ static const struct alias gpu_alias[] = {
     { "V100S-PCIe-32GB", "v100s" }, { "V100S-32GB", "v100s" },
     { "V100-SXM3-32GB", "v100-32" }, { "Ascend 910B2", "ascend-910b" },
     { "rtx_pro_6000_server", "rtx-pro-6000" },
+    { "RTX PRO 6000", "rtx-pro-6000" },
 };
 
 static const struct alias llm_alias[] = {
@@ -74,7 +75,8 @@ static const struct alias llm_alias[] = {
     { "meta-llama/Llama-3.1-70B", "llama-3-70b" },
     { "Llama-3.1-70B", "llama-3-70b" },
     { "Llama-3.1-405B", "llama-3.1-405b" },
-    { "Qwen/Qwen3-32B", "qwen3-32b" },
+    { "Qwen/Qwen3-32B", "qwen3-32b" }, { "Qwen3-32B", "qwen3-32b" },
+    { "Qwen3-30B-A3B-Instruct-2507", "qwen3-30b-a3b" },
     { "nvidia/Qwen3-32B-NVFP4", "qwen3-32b" },
     { "llama2-70b", "llama-2-70b" }, { "LLaMA 70B", "llama-2-70b" },
     { "LLaMA 7B", "llama-2-7b" }, { "bloom-176b", "bloom-176b" },
