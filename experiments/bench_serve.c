@@ -94,7 +94,7 @@ static struct world *make(const char *gpu, const char *llm, bool generates)
                               .gpus = 1, .nodes = 1, .intra_bps = 1e10 };
     w->spec = (struct service_spec) {
         .name = "bench", .route = SERVE_SHORTEST_QUEUE,
-        .batch_max = generates ? 64 : 32, .batch_delay_ns = 2000000,
+        .batch_max = generates ? 64 : 32, .chunk_tokens = 2048, .batch_delay_ns = 2000000,
         .scaling = { SERVE_RATE, 1e9, INT64_C(60) * CLOCK_NS_PER_S, 0 },
     };
     w->spec.side[SERVE_GPU] = (struct serve_side_spec) {

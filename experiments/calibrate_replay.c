@@ -19,6 +19,7 @@
 
 #define DRAWS 16u
 #define LENGTH_CV 0.15          /* of the 300 requests of LLMServingSim */
+#define CHUNK 2048u             /* max_num_batched_tokens of the suite */
 #define BATCH_MAX 256u          /* max_num_seqs of the suite */
 
 struct replay {
@@ -82,7 +83,7 @@ static struct means simulate(struct replay *replay, struct serve_law law,
     struct loop *loop = loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX,
                                                        NULL });
     struct service_spec spec = {
-        .name = "replay", .batch_max = BATCH_MAX,
+        .name = "replay", .batch_max = BATCH_MAX, .chunk_tokens = CHUNK,
         .side[SERVE_GPU] = {
             .form = (const struct job_form *)(const void *)&form, .law = law,
             .min = 1, .max = 1 },

@@ -213,7 +213,6 @@ double decode_prefill_s(const struct llm *llm, enum precision precision,
  * and its prompt is computed in between.  Chunks of prompts beside decoding
  * hide some of it.  Where prompts come first, requests run in waves, and one
  * sees on average that half of its wave's prompts that come after its own. */
-#define PREFILL_SEEN 0.78
 #define WAVE_SEEN (1.0 / 2.0)
 
 double decode_served_step_s(const struct llm *llm, enum precision precision,
@@ -226,7 +225,7 @@ double decode_served_step_s(const struct llm *llm, enum precision precision,
                                           output_tokens / 2.0,
                                           gang->gpu->memory_bytes) /
                   (engine == DECODE_KV8 ? 0.5 : 1.0);
-    double seen = engine == DECODE_WAVES ? WAVE_SEEN : PREFILL_SEEN;
+    double seen = engine == DECODE_WAVES ? WAVE_SEEN : DECODE_PREFILL_SEEN;
 
     /* Others wait in the queue, where no token is between tokens. */
     concurrency = fmin(concurrency, fmax(1.0, held));

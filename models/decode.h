@@ -57,6 +57,10 @@ double decode_served_step_s(const struct llm *llm, enum precision precision,
                             double output_tokens,
                             enum decode_engine engine);
 
+/* Of the time that chunks of prompts take alone, beside decoding: they compute
+ * while decoding reads memory.  Chosen on the rows of decode.c's served suite. */
+#define DECODE_PREFILL_SEEN 0.78
+
 struct rollout_shape {
     const struct llm *llm;
     enum precision precision;

@@ -59,6 +59,21 @@ double serve_step_s(const struct serve_law *law, const struct gang *gang,
                          context_tokens);
 }
 
+double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
+                     double batch, double context_tokens,
+                     double chunk_tokens, double prompt_tokens)
+{
+    double prefill_s = serve_prefill_s(law, gang,
+                                       chunk_tokens / prompt_tokens,
+                                       prompt_tokens);
+
+    assert(prompt_tokens > 0.0);
+    if (!(batch > 0.0))
+        return prefill_s;
+    return serve_step_s(law, gang, batch, context_tokens) +
+           DECODE_PREFILL_SEEN * prefill_s;
+}
+
 double serve_blocks_max(const struct serve_law *law, const struct gang *gang,
                         double host_bytes)
 {

@@ -67,6 +67,8 @@ struct service_spec {
     enum serve_route route;
     uint32_t batch_max;         /* requests at work in a replica */
     int64_t batch_delay_ns;     /* how long a batch waits to fill up; 0: not */
+    uint32_t chunk_tokens;      /* of prompts, beside decoding; 0: prompts are
+                                   computed whole, before decoding goes on */
     uint32_t queue_max;         /* waiting in a replica; 0: no limit */
     int64_t timeout_ns;         /* waiting so long, a request goes; 0: never */
     int64_t ttft_ns, tpot_ns, latency_ns;       /* promised; 0: not */
@@ -84,6 +86,12 @@ double serve_prefill_s(const struct serve_law *law, const struct gang *gang,
                        double prompts, double prompt_tokens);
 double serve_step_s(const struct serve_law *law, const struct gang *gang,
                     double batch, double context_tokens);
+/* Of an iteration that computes so many tokens of prompts of that length
+ * beside a decoding batch (0: none). */
+double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
+                     double batch, double context_tokens,
+                     double chunk_tokens, double prompt_tokens);
+
 /* Blocks of SERVE_BLOCK_TOKENS of KV cache that a replica holds (Kwon et al.
  * 2023, PagedAttention); host_bytes: of a replica on cores. */
 #define SERVE_BLOCK_TOKENS 16u

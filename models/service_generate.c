@@ -3,8 +3,10 @@
  * service_generate.c - a replica that generates, with continuous batching and
  * a paged KV cache.
  *
- * It alternates: while waiting prompts find blocks, they are computed, some
- * thousand tokens at a time; otherwise all decode.  A step's time grows
+ * Prompts that find blocks are admitted, and computed either in chunks beside
+ * the decoding of the others (Agrawal et al. 2024, Sarathi-Serve), or whole,
+ * some thousand tokens at a time, while the others wait.  Otherwise all decode.
+ * A step's time grows
  * linearly with the context, so k steps take k a + k (k - 1) / 2 b, and k may
  * be as large as nothing changes: until the first is done, or blocks run out.
  * A request that comes meanwhile and could be admitted cuts k at the end of the
@@ -18,8 +20,8 @@
 #include "sim/arena.h"
 #include "sim/clock.h"
 
-/* Prompt tokens computed at once: vLLM's max_num_batched_tokens where prompts
- * are not cut (its default is the longest context, and 8192 as a rule). */
+/* Prompt tokens computed at once where prompts are not cut: vLLM's
+ * max_num_batched_tokens (the longest context, and 8192 as a rule). */
 #define PREFILL_TOKENS 8192u
 #define SLOPE_TOKENS 1024.0     /* over which a step's growth is taken */
 
@@ -66,15 +68,19 @@ static bool admissible(const struct replica *r, const struct flight *flight)
            r->blocks + blocks_of(context_of(flight) + 1) <= r->blocks_max;
 }
 
+static bool in_chunks(const struct replica *r)
+{
+    return r->service->spec->chunk_tokens > 0;
+}
+
 /* Takes what finds room into the batch; the tokens of its contexts. */
 static uint32_t admit(struct replica *r)
 {
     const struct flight *first;
     uint32_t tokens = 0;
 
-    r->admitted = 0;
     while ((first = first_waiting(r)) != NULL && admissible(r, first) &&
-           (r->admitted == 0 ||
+           (r->admitted == 0 || in_chunks(r) ||
             tokens + context_of(first) <= PREFILL_TOKENS)) {
         tokens += context_of(first);
         r->blocks += blocks_of(context_of(first) + 1);
@@ -123,6 +129,8 @@ static void throw_out(struct replica *r)
 {
     struct flight last = r->batch[--r->at_work];
 
+    if (r->admitted > 0 && --r->admitted == 0)
+        r->computed = 0;
     r->blocks = (uint32_t)blocks_after(r, 0);
     r->service->result.recomputed++;
     flight_push_front(&r->queue, &last);
@@ -135,19 +143,25 @@ static double steps_s(const struct replica *r, uint32_t steps)
     return k * r->step_s + k * (k - 1) / 2 * r->step_more_s;
 }
 
+/* Mean context of those that decode. */
+static double mean_context(const struct replica *r, uint32_t decoding)
+{
+    double context = 0;
+
+    for (uint32_t i = 0; i < decoding; i++)
+        context += context_of(&r->batch[i]);
+    return context / decoding;
+}
+
 static void decode(struct replica *r)
 {
-    const struct serve_law *law =
-        &r->service->spec->side[r->side].law;
-    double context = 0;
+    const struct serve_law *law = &r->service->spec->side[r->side].law;
 
     while (r->at_work > 1 && steps_ahead(r) == 0)
         throw_out(r);
     r->steps = steps_ahead(r);
     assert(r->steps > 0);       /* one alone has room: it was looked at */
-    for (uint32_t i = 0; i < r->at_work; i++)
-        context += context_of(&r->batch[i]);
-    context /= r->at_work;
+    double context = mean_context(r, r->at_work);
     r->step_s = serve_step_s(law, &r->gang, r->at_work, context);
     r->step_more_s = (serve_step_s(law, &r->gang, r->at_work,
                                    context + SLOPE_TOKENS) - r->step_s) /
@@ -155,14 +169,66 @@ static void decode(struct replica *r)
     set_event(r, REPLICA_DECODE, steps_s(r, r->steps));
 }
 
+/* Which prompts end with the next `budget` tokens; the tokens taken. */
+static uint32_t plan_chunk(struct replica *r, uint32_t budget)
+{
+    const struct flight *prompt = &r->batch[r->at_work - r->admitted];
+    uint32_t taken = 0, done = r->computed;
+
+    r->ends = 0;
+    while (r->ends < r->admitted && taken < budget) {
+        uint32_t left = context_of(&prompt[r->ends]) - done;
+        uint32_t take = left < budget - taken ? left : budget - taken;
+
+        taken += take;
+        done += take;
+        if (take < left)
+            break;
+        r->ends++;
+        done = 0;
+    }
+    r->computed_then = done;
+    return taken;
+}
+
+/* An iteration: a token of each that decodes, and a chunk of prompts. */
+static void mix(struct replica *r)
+{
+    const struct service_spec *spec = r->service->spec;
+    uint32_t decoding = r->at_work - r->admitted, tokens, most;
+    double prompt = 0;
+
+    most = spec->chunk_tokens > decoding + 1 ? spec->chunk_tokens - decoding
+                                             : 1;
+    tokens = plan_chunk(r, most);
+    for (uint32_t i = decoding; i < r->at_work; i++)
+        prompt += context_of(&r->batch[i]);
+    prompt /= r->admitted;
+    set_event(r, REPLICA_MIXED,
+              serve_mixed_s(&spec->side[r->side].law, &r->gang, decoding,
+                            decoding > 0 ? mean_context(r, decoding) : 0,
+                            tokens, prompt));
+}
+
+/* Room for one more token of each that decodes: those that came last go. */
+static void make_room(struct replica *r)
+{
+    while (r->at_work > 1 && r->at_work > r->admitted &&
+           blocks_after(r, 1) > r->blocks_max)
+        throw_out(r);
+}
+
 static void generate_next(struct replica *r)
 {
-    const struct serve_law *law =
-        &r->service->spec->side[r->side].law;
+    const struct serve_law *law = &r->service->spec->side[r->side].law;
     uint32_t tokens = admit(r);
 
     r->since_ns = service_now(r->service);
-    if (r->admitted > 0)
+    if (in_chunks(r) && r->admitted > 0)
+        make_room(r);
+    if (in_chunks(r) && r->admitted > 0)
+        mix(r);
+    else if (r->admitted > 0)
         set_event(r, REPLICA_PREFILL,
                   serve_prefill_s(law, &r->gang, r->admitted,
                                   (double)tokens / r->admitted));
@@ -172,14 +238,15 @@ static void generate_next(struct replica *r)
         r->does = REPLICA_IDLE;
 }
 
-/* Each that was at work has so many tokens more; those that are done leave,
- * the others keep their order. */
-static void advance(struct replica *r, uint32_t from, uint32_t tokens)
+/* Those of [from, to) have so many tokens more; those that are done leave, the
+ * others keep their order. */
+static void advance(struct replica *r, uint32_t from, uint32_t to,
+                    uint32_t tokens)
 {
     int64_t now = service_now(r->service);
     uint32_t kept = from;
 
-    for (uint32_t i = from; i < r->at_work; i++) {
+    for (uint32_t i = from; i < to; i++) {
         struct flight *f = &r->batch[i];
 
         if (f->made_tokens == 0)
@@ -193,6 +260,8 @@ static void advance(struct replica *r, uint32_t from, uint32_t tokens)
         r->load_tokens -= f->prompt_tokens + f->output_tokens;
         service_note_done(r->service, f);
     }
+    for (uint32_t i = to; i < r->at_work; i++)
+        r->batch[kept++] = r->batch[i];
     r->at_work = kept;
     r->blocks = (uint32_t)blocks_after(r, 0);
 }
@@ -200,14 +269,21 @@ static void advance(struct replica *r, uint32_t from, uint32_t tokens)
 static void generate_over(struct loop *loop, void *self, uint64_t arg)
 {
     struct replica *r = self;
+    uint32_t decoding = r->at_work - r->admitted;
 
     (void)loop;
     (void)arg;
     service_note_busy(r);
-    if (r->does == REPLICA_PREFILL)
-        advance(r, r->at_work - r->admitted, 1);
-    else
-        advance(r, 0, r->steps);
+    if (r->does == REPLICA_PREFILL) {
+        r->admitted = 0;
+        advance(r, decoding, r->at_work, 1);
+    } else if (r->does == REPLICA_MIXED) {
+        r->admitted -= r->ends;
+        r->computed = r->computed_then;
+        advance(r, 0, decoding + r->ends, 1);
+    } else {
+        advance(r, 0, r->at_work, r->steps);
+    }
     generate_next(r);
     if (r->does == REPLICA_IDLE)
         r->service->emptied(r->service, r);
@@ -269,5 +345,5 @@ void service_generate_leave(struct replica *r, struct flight_queue *out)
 {
     for (uint32_t i = 0; i < r->at_work; i++)
         flight_push(out, &r->batch[i]);
-    r->at_work = r->admitted = r->blocks = 0;
+    r->at_work = r->admitted = r->computed = r->blocks = 0;
 }

@@ -30,7 +30,7 @@ struct flight_queue {
 };
 
 enum replica_does { REPLICA_IDLE, REPLICA_WAITS, REPLICA_BATCH,
-                    REPLICA_PREFILL, REPLICA_DECODE };
+                    REPLICA_PREFILL, REPLICA_MIXED, REPLICA_DECODE };
 
 struct replica {
     struct service *service;
@@ -43,7 +43,11 @@ struct replica {
     double *batch_s;            /* of a pass, by requests */
     struct flight *batch;       /* SERVE_GENERATE: at work */
     uint32_t at_work;           /* requests; of a pass, heads of the queue */
-    uint32_t admitted;          /* of them, whose prompt is being computed */
+    uint32_t admitted;          /* of them, the last, whose prompt is not
+                                   computed yet */
+    uint32_t computed;          /* tokens of the first of those */
+    uint32_t ends;              /* of those, by the end of this iteration */
+    uint32_t computed_then;     /* ... and tokens of the next after them */
     uint32_t blocks_max, blocks;
     uint64_t load_tokens;       /* of all requests it has */
     struct loop_handle event;

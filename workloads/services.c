@@ -25,7 +25,7 @@
 
 struct service_keys {
     const char *name, *model, *tenant;
-    int64_t priority, batch, queue, batch_delay_ns, timeout_ns;
+    int64_t priority, batch, chunk, queue, batch_delay_ns, timeout_ns;
     int precision, route;
     const struct conf_node *gpu, *cpu, *replicas, *cpu_replicas, *requests,
         *slo, *scaling, *sides, *times;
@@ -78,6 +78,9 @@ static const struct conf_field service_fields[] = {
      "requests at work in a replica at most"},
     {"batch_delay", CONF_TIME, AT(service, batch_delay_ns), 0, 60, "0s", NULL,
      "how long a batch of passes waits to fill up"},
+    {"chunk", CONF_INT, AT(service, chunk), 0, 1e6, "2048", NULL,
+     "tokens of prompts computed beside decoding in an iteration (vLLM: "
+     "max_num_batched_tokens, 2048); 0: prompts whole, before decoding"},
     {"queue", CONF_INT, AT(service, queue), 0, 1e9, "0", NULL,
      "requests that wait in a replica at most, others are dropped; 0: no "
      "limit"},
@@ -411,6 +414,7 @@ static bool read_service(const struct world *world,
     spec->name = d.keys.name;
     spec->route = (enum serve_route)d.keys.route;
     spec->batch_max = (uint32_t)d.keys.batch;
+    spec->chunk_tokens = (uint32_t)d.keys.chunk;
     spec->batch_delay_ns = d.keys.batch_delay_ns;
     spec->queue_max = (uint32_t)d.keys.queue;
     spec->timeout_ns = d.keys.timeout_ns;
