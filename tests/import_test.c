@@ -713,6 +713,32 @@ static char *fifo(const struct program *program, const char *workload,
     return program_result(program, "fifo", "summary.csv");
 }
 
+/* What a trace left out is said by whoever runs it. */
+static void a_run_says_what_its_trace_left_out(void **state)
+{
+    const struct program *program = the_program(state);
+    char yaml[160], out[160], text[1000], *said;
+    const char *words[] = { "run", in_folder(program, "left.yaml", yaml),
+                            "-o", in_folder(program, "left", out), NULL };
+
+    snprintf(text, sizeof text,
+             "experiment: left\ncluster: {nodes: [{name: gpu, count: 1, "
+             "gpus: {type: generic, count: 8}}]}\nworkload: {trace: {file: "
+             "in, format: openb, skip: " SKIP_ALL "}}\npolicies: [fcfs]\n"
+             "output: {tables: [summary], plots: []}\n");
+    write_file(yaml, text);
+    write_file(in_folder(program, "in", text),
+               OPENB "p0,1,1,2,1000,,LS,Running,1,30,10\n"
+               "p1,1,1,1,460,,LS,Running,2,30,10\n"
+               "p2,1,1,0,0,,BE,Failed,3,30,10\n\n");
+    if (run(program, words, &said) != 0)
+        fail_msg("%s", said);
+    has(said, "traces\n  base: 3 rows, 1 jobs; left out: 0 without run time, "
+        "1 without GPUs, 0 too large, 1 by other reasons, 0 outside the "
+        "slice; 1 blank lines\n");
+    free(said);
+}
+
 static void an_imported_trace_runs_as_the_trace_itself(void **state)
 {
     static const char *const none[MORE_MAX] = { NULL };
@@ -881,6 +907,7 @@ int main(int argc, char **argv)
         WITH(formats_and_reasons_are_listed),
         WITH(what_was_exported_is_imported_unchanged),
         WITH(jobs_with_phases_are_not_exported),
+        WITH(a_run_says_what_its_trace_left_out),
         WITH(an_imported_trace_runs_as_the_trace_itself),
         WITH(public_traces_hold_what_their_publishers_say),
         WITH(all_workloads_of_pollux_and_sia_have_160_jobs),
