@@ -68,6 +68,10 @@ static const struct row rows[] = {
      0, 0, false, true},
     {"flow-local", "us", 1000, {&bench_flow_local, NULL, NULL},
      5, 0, false, true},
+    {"serve-pass", "ns", 0, {&bench_serve_pass, NULL, NULL},
+     600, 0, false, true},
+    {"serve-answer", "ns", 0, {&bench_serve_answer, NULL, NULL},
+     0, 0, false, true},
     {"two-workers", "x", 0, {&bench_workers, NULL, NULL},
      1.9, 0, true, true},
 };

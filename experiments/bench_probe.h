@@ -40,6 +40,10 @@ extern const struct bench_probe_type bench_u64, bench_exponential,
 extern const struct bench_probe_type bench_flow_solve, bench_flow_full,
     bench_flow_giant, bench_flow_local;
 
+/* A request to a service: one pass of a small model, in batches; an answer of
+ * 200 tokens on average. */
+extern const struct bench_probe_type bench_serve_pass, bench_serve_answer;
+
 /* Time of one worker over time of two, same digest or no figure. */
 extern const struct bench_probe_type bench_workers;
 

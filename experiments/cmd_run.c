@@ -9,6 +9,7 @@
 #include "experiments/cmd_study.h"
 #include "experiments/grid.h"
 #include "experiments/study.h"
+#include "experiments/services_table.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "workloads/source.h"
@@ -57,7 +58,15 @@ static void print_results(struct cli *cli, const struct session *session)
 {
     const struct study *study = session->study;
 
+    struct err err = { 0 };
+    const struct services_table *services =
+        services_table_read(cli->arena, study->dir, &err);
+
     closing_print(cli->out, session->grid, study->name, cli->bold);
+    if (services != NULL) {
+        fputc('\n', cli->out);
+        services_table_print(services, cli->out);
+    }
     print_semantics(cli, study);
     print_left_out(cli, study);
     if (session->checks.count > 0) {

@@ -183,7 +183,8 @@ static const struct table_column services_column[] = {
     { "latency_p95_s", TABLE_REAL, "its 95th percentile" },
     { "latency_p99_s", TABLE_REAL, "its 99th percentile" },
     { "slo_attained_fraction", TABLE_REAL,
-      "answered as promised, of all requests" },
+      "answered as promised, of all requests after the warm-up, as are the "
+      "times and rates here" },
     { "goodput_per_s", TABLE_REAL,
       "answered as promised, per second from the first request to the last "
       "answer" },

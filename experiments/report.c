@@ -18,6 +18,7 @@
 #include "experiments/read_csv.h"
 #include "experiments/report_html.h"
 #include "experiments/report_tables.h"
+#include "experiments/services_table.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
 #include "sim/err.h"
@@ -403,7 +404,8 @@ static void files(struct report *r)
 {
     static const char *const name[] = {
         "summary.csv", "compare.csv", "jobs.csv", "phases.csv",
-        "timeline.csv", "decisions.csv", "checks.csv", "failures.csv",
+        "timeline.csv", "decisions.csv", "services.csv", "checks.csv",
+        "failures.csv",
         "audit.json", "provenance.json", "trace.json"
     };
 
@@ -412,6 +414,16 @@ static void files(struct report *r)
         if (path_is_file(in_folder(r, name[i])))
             out_printf(r->out, "<a href=\"%s\">%s</a> ", name[i], name[i]);
     out_text(r->out, "</p>\n");
+}
+
+static bool services(struct report *r, struct err *err)
+{
+    const struct services_table *table =
+        services_table_read(r->arena, r->source.dir, err);
+
+    if (table != NULL)
+        services_table_html(table, r->out);
+    return table != NULL || err->kind == ERR_NONE;
 }
 
 static bool write_page(struct report *r, struct err *err)
@@ -426,6 +438,8 @@ static bool write_page(struct report *r, struct err *err)
         return false;
     what_was_run(r);
     results(r);
+    if (!services(r, err))
+        return false;
     charts(r);
     audit(r);
     provenance(r);

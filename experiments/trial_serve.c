@@ -196,6 +196,7 @@ void trial_serve_begin(struct trial_serve *t, struct cs_host *host)
             request_source_open(t->parts.arena, s->entry, spec->seed,
                                 spec->replica),
             spec->seed ^ rng_hash_text(s->entry->spec.name) ^ spec->replica,
+            spec->warmup_ns,
         };
         s->service = service_new(&parts);
     }
@@ -262,7 +263,7 @@ static void row(const struct served *s, struct table *table)
     put_times(table, &r->ttft, r->ttft_q);
     put_times(table, &r->tpot, r->tpot_q);
     put_times(table, &r->latency, r->latency_q);
-    put(table, r->requests > 0 ? (double)r->in_slo / (double)r->requests
+    put(table, r->measured > 0 ? (double)r->in_slo / (double)r->measured
                                : NAN);
     put(table, r->span_s > 0 ? (double)r->in_slo / r->span_s : NAN);
     put(table, r->span_s > 0 ? r->tokens / r->span_s : NAN);
@@ -282,7 +283,7 @@ void trial_serve_result(struct trial_serve *t, struct table *table,
     uint64_t requests = 0, in_slo = 0;
 
     for (uint32_t i = 0; i < t->count; i++) {
-        requests += t->served[i].result->requests;
+        requests += t->served[i].result->measured;
         in_slo += t->served[i].result->in_slo;
         if (table != NULL)
             row(&t->served[i], table);

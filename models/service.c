@@ -96,6 +96,7 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
             0, 0
         };
         s->result.requests++;
+        s->result.measured += s->next.arrive_ns >= s->parts.warmup_ns;
         s->seen++;
         s->in_service++;
         deliver(s, &flight);
@@ -211,10 +212,32 @@ static void emptied(struct service *s, struct replica *r)
                 r, 0);
 }
 
+/* What waits there goes to others, where there are any. */
+static void hand_over(struct replica *r)
+{
+    uint32_t stay = r->batch == NULL ? r->at_work : 0;
+    struct flight_queue waiting = { 0 };
+
+    if (r->service->opens == 0)
+        return;
+    while (r->queue.count > stay) {
+        struct flight last = flight_pop_last(&r->queue);
+        r->load_tokens -= r->batch == NULL ? 0 : last.prompt_tokens +
+                                                 last.output_tokens;
+        flight_push_front(&waiting, &last);
+    }
+    while (waiting.count > 0) {
+        struct flight flight = flight_pop(&waiting);
+        deliver(r->service, &flight);
+    }
+    flight_free(&waiting);
+}
+
 static void drain(struct replica *r)
 {
     r->draining = true;
     list_remove(r->service->open, &r->service->opens, r->number);
+    hand_over(r);
     if (!r->ready || (r->queue.count == 0 && r->at_work == 0))
         let_go(r);
 }
@@ -310,7 +333,8 @@ void service_begin(struct service *s)
     fetch(s);
     if (!s->more)
         return;
-    s->first_ns = s->next.arrive_ns;
+    s->first_ns = s->next.arrive_ns > s->parts.warmup_ns
+                ? s->next.arrive_ns : s->parts.warmup_ns;
     loop_at(s->parts.loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, arrive, s, 0);
     bring_to(s, s->mode, side->min);
     loop_at(s->parts.loop,

@@ -47,6 +47,8 @@ struct service_parts {
     request_next_fn *next;      /* of requests */
     void *source;
     uint64_t seed;              /* SERVE_RANDOM */
+    int64_t warmup_ns;          /* what arrives before it is served, and not
+                                   measured */
 };
 
 struct service *service_new(const struct service_parts *parts);
@@ -69,9 +71,10 @@ struct service_side_result {
 struct service_result {
     uint64_t requests, done, dropped, refused, unfinished;
     uint64_t rerouted, recomputed;
-    uint64_t in_slo;            /* of those done */
-    double tokens;              /* generated */
-    double span_s;              /* from the first request to the last answer */
+    uint64_t measured;          /* requests that came after the warm-up */
+    uint64_t in_slo;            /* of them, answered as promised */
+    double tokens;              /* generated for those measured */
+    double span_s;              /* from the first of them to the last answer */
     struct tally ttft, tpot, latency;           /* seconds */
     struct quantile *ttft_q, *tpot_q, *latency_q;
     struct service_side_result side[SERVE_SIDES];

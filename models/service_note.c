@@ -50,6 +50,13 @@ struct flight flight_pop(struct flight_queue *queue)
     return flight;
 }
 
+struct flight flight_pop_last(struct flight_queue *queue)
+{
+    assert(queue->count > 0);
+    queue->count--;
+    return queue->slot[(queue->head + queue->count) & (queue->room - 1)];
+}
+
 void flight_free(struct flight_queue *queue)
 {
     free(queue->slot);
@@ -61,7 +68,7 @@ static bool within(double seconds, int64_t promised_ns)
     return promised_ns == 0 || seconds <= clock_s_from_ns(promised_ns);
 }
 
-void service_note_done(struct service *service, const struct flight *flight)
+static void measure(struct service *service, const struct flight *flight)
 {
     const struct service_spec *spec = service->spec;
     struct service_result *result = &service->result;
@@ -86,9 +93,15 @@ void service_note_done(struct service *service, const struct flight *flight)
     result->in_slo += within(latency_s, spec->latency_ns) &&
                       within(ttft_s, spec->ttft_ns) &&
                       within(tpot_s, spec->tpot_ns);
-    result->done++;
-    service->in_service--;
     service->last_ns = service_now(service);
+}
+
+void service_note_done(struct service *service, const struct flight *flight)
+{
+    if (flight->arrive_ns >= service->parts.warmup_ns)
+        measure(service, flight);
+    service->result.done++;
+    service->in_service--;
 }
 
 void service_note_dropped(struct service *service)

@@ -88,6 +88,7 @@ void flight_push(struct flight_queue *queue, const struct flight *flight);
 void flight_push_front(struct flight_queue *queue,
                        const struct flight *flight);
 struct flight flight_pop(struct flight_queue *queue);
+struct flight flight_pop_last(struct flight_queue *queue);
 void flight_free(struct flight_queue *queue);
 void service_note_done(struct service *service, const struct flight *flight);
 void service_note_dropped(struct service *service);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * services_table.h - what services did, from services.csv: means over seeds,
+ * as text at the end of a run and as HTML in the report.
+ */
+#ifndef EXPERIMENTS_SERVICES_TABLE_H
+#define EXPERIMENTS_SERVICES_TABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct arena;
+struct err;
+struct out;
+struct services_table;
+
+/* NULL without an err: the folder has no services.csv. */
+struct services_table *services_table_read(struct arena *arena,
+                                           const char *dir, struct err *err);
+void services_table_print(const struct services_table *table, FILE *file);
+void services_table_html(const struct services_table *table, struct out *out);
+
+#endif
