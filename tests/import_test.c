@@ -365,6 +365,28 @@ static void inline_faults_are_refused_at_their_place(void **state)
     }
 }
 
+/* As far as the jobs of the workload that import wrote. */
+static void deadlines_reach_the_workload(void **state)
+{
+    static const struct sample sample = {
+        "itp", "job_id,submission_time,num_iteration,model_name,deadline,"
+        "batch_size,num_gpu,duration\nu-1,5,1,bert,600,1,8,700\n", NULL,
+        { NULL }, NULL, NULL };
+    const struct program *program = the_program(state);
+    char yaml[160], path[160], *said, *csv;
+    const char *words[] = { "export", in_folder(program, "w.yaml", yaml),
+                            "-o", in_folder(program, "x.csv", path), NULL };
+
+    assert_int_equal(import_sample(program, &sample, &said), 0);
+    free(said);
+    assert_int_equal(run(program, words, &said), 0);
+    free(said);
+    csv = program_read(path);
+    assert_string_equal(csv, "job,submit_s,run_s,gpus,deadline_s\n"
+                        "u-1,0,700,8,595\n");
+    free(csv);
+}
+
 static void windows_line_ends_and_a_byte_order_mark_change_nothing(
     void **state)
 {
@@ -898,6 +920,7 @@ int main(int argc, char **argv)
         WITH(each_format_turns_its_rows_into_the_same_jobs),
         WITH(each_format_is_read_inline_as_it_is_imported),
         WITH(inline_faults_are_refused_at_their_place),
+        WITH(deadlines_reach_the_workload),
         WITH(windows_line_ends_and_a_byte_order_mark_change_nothing),
         WITH(faulty_rows_are_refused_at_their_place),
         WITH(a_truncated_gzip_is_refused),
