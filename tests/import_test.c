@@ -486,6 +486,8 @@ static const struct fault {
       "in:1:1:", "row has 9 fields" },
     { { "pai", "a,b,1.5,Failed,5,6,1,1,100,T4\n", NULL, { NULL }, 0, 0 },
       "in:1:5:", "a whole number" },
+    { { "pai", "a,b,Failed,1,5,6,1,1,100,T4\n", NULL, { NULL }, 0, 0 },
+      "in:1:12:", "Terminated, Failed, Running or Waiting" },
     { { "spot2026", "gpu_model,gpu_capacity_num,cpu_num,node_name\n"
         "A10,1,128,2\n", NULL, { NULL }, 0, 0 }, "in:1:1:",
       "list of nodes" },
