@@ -2,6 +2,7 @@
 /*
  * cmd_run.c - `clustersim run`.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "experiments/closing.h"
@@ -11,6 +12,7 @@
 #include "experiments/services_table.h"
 #include "policies/host.h"
 #include "policies/policy.h"
+#include "workloads/source.h"
 
 /* Semantics are never implied by a policy's name. */
 static void print_semantics(struct cli *cli, const struct study *study)
@@ -29,6 +31,29 @@ static void print_semantics(struct cli *cli, const struct study *study)
     }
 }
 
+/* Of the traces that were read: what did not become a job. */
+static void print_left_out(struct cli *cli, const struct study *study)
+{
+    bool begun = false;
+
+    for (uint32_t i = 0; i < study->point_count; i++) {
+        struct source_counts c = workload_counts(study->point[i].workload);
+
+        if (c.rows == c.jobs && c.blank_lines == 0)
+            continue;
+        if (!begun)
+            fputs("\ntraces\n", cli->out);
+        begun = true;
+        fprintf(cli->out, "  %s: %" PRIu64 " rows, %" PRIu64 " jobs; left "
+                "out: %" PRIu64 " without run time, %" PRIu64 " without "
+                "GPUs, %" PRIu64 " too large, %" PRIu64 " by other reasons, "
+                "%" PRIu64 " outside the slice; %" PRIu64 " blank lines\n",
+                study->point[i].label, c.rows, c.jobs, c.skipped_run_time,
+                c.skipped_gpus, c.skipped_too_large, c.skipped_other,
+                c.outside_slice, c.blank_lines);
+    }
+}
+
 static void print_results(struct cli *cli, const struct session *session)
 {
     const struct study *study = session->study;
@@ -43,6 +68,7 @@ static void print_results(struct cli *cli, const struct session *session)
         services_table_print(services, cli->out);
     }
     print_semantics(cli, study);
+    print_left_out(cli, study);
     if (session->checks.count > 0) {
         fputs("\nexpectations\n", cli->out);
         check_print(cli->out, &session->checks);

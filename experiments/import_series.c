@@ -76,6 +76,7 @@ static void put_counts(FILE *file, struct out *out,
         { counts->unsorted, "points before the one above: sorted" },
         { counts->repeated, "points at the time of the one above: both are "
                             "kept, the later row holds" },
+        { counts->uneven, "steps of another length than the first" },
         { counts->overlaps, "faults of a node that has one already" },
         { counts->failed, "instances that could not be created" },
         { counts->unchanged, "lines that say what was known" },

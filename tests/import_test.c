@@ -365,6 +365,28 @@ static void inline_faults_are_refused_at_their_place(void **state)
     }
 }
 
+/* As far as the jobs of the workload that import wrote. */
+static void deadlines_reach_the_workload(void **state)
+{
+    static const struct sample sample = {
+        "itp", "job_id,submission_time,num_iteration,model_name,deadline,"
+        "batch_size,num_gpu,duration\nu-1,5,1,bert,600,1,8,700\n", NULL,
+        { NULL }, NULL, NULL };
+    const struct program *program = the_program(state);
+    char yaml[160], path[160], *said, *csv;
+    const char *words[] = { "export", in_folder(program, "w.yaml", yaml),
+                            "-o", in_folder(program, "x.csv", path), NULL };
+
+    assert_int_equal(import_sample(program, &sample, &said), 0);
+    free(said);
+    assert_int_equal(run(program, words, &said), 0);
+    free(said);
+    csv = program_read(path);
+    assert_string_equal(csv, "job,submit_s,run_s,gpus,deadline_s\n"
+                        "u-1,0,700,8,595\n");
+    free(csv);
+}
+
 static void windows_line_ends_and_a_byte_order_mark_change_nothing(
     void **state)
 {
@@ -464,6 +486,8 @@ static const struct fault {
       "in:1:1:", "row has 9 fields" },
     { { "pai", "a,b,1.5,Failed,5,6,1,1,100,T4\n", NULL, { NULL }, 0, 0 },
       "in:1:5:", "a whole number" },
+    { { "pai", "a,b,Failed,1,5,6,1,1,100,T4\n", NULL, { NULL }, 0, 0 },
+      "in:1:12:", "Terminated, Failed, Running or Waiting" },
     { { "spot2026", "gpu_model,gpu_capacity_num,cpu_num,node_name\n"
         "A10,1,128,2\n", NULL, { NULL }, 0, 0 }, "in:1:1:",
       "list of nodes" },
@@ -713,6 +737,32 @@ static char *fifo(const struct program *program, const char *workload,
     return program_result(program, "fifo", "summary.csv");
 }
 
+/* What a trace left out is said by whoever runs it. */
+static void a_run_says_what_its_trace_left_out(void **state)
+{
+    const struct program *program = the_program(state);
+    char yaml[160], out[160], text[1000], *said;
+    const char *words[] = { "run", in_folder(program, "left.yaml", yaml),
+                            "-o", in_folder(program, "left", out), NULL };
+
+    snprintf(text, sizeof text,
+             "experiment: left\ncluster: {nodes: [{name: gpu, count: 1, "
+             "gpus: {type: generic, count: 8}}]}\nworkload: {trace: {file: "
+             "in, format: openb, skip: " SKIP_ALL "}}\npolicies: [fcfs]\n"
+             "output: {tables: [summary], plots: []}\n");
+    write_file(yaml, text);
+    write_file(in_folder(program, "in", text),
+               OPENB "p0,1,1,2,1000,,LS,Running,1,30,10\n"
+               "p1,1,1,1,460,,LS,Running,2,30,10\n"
+               "p2,1,1,0,0,,BE,Failed,3,30,10\n\n");
+    if (run(program, words, &said) != 0)
+        fail_msg("%s", said);
+    has(said, "traces\n  base: 3 rows, 1 jobs; left out: 0 without run time, "
+        "1 without GPUs, 0 too large, 1 by other reasons, 0 outside the "
+        "slice; 1 blank lines\n");
+    free(said);
+}
+
 static void an_imported_trace_runs_as_the_trace_itself(void **state)
 {
     static const char *const none[MORE_MAX] = { NULL };
@@ -872,6 +922,7 @@ int main(int argc, char **argv)
         WITH(each_format_turns_its_rows_into_the_same_jobs),
         WITH(each_format_is_read_inline_as_it_is_imported),
         WITH(inline_faults_are_refused_at_their_place),
+        WITH(deadlines_reach_the_workload),
         WITH(windows_line_ends_and_a_byte_order_mark_change_nothing),
         WITH(faulty_rows_are_refused_at_their_place),
         WITH(a_truncated_gzip_is_refused),
@@ -881,6 +932,7 @@ int main(int argc, char **argv)
         WITH(formats_and_reasons_are_listed),
         WITH(what_was_exported_is_imported_unchanged),
         WITH(jobs_with_phases_are_not_exported),
+        WITH(a_run_says_what_its_trace_left_out),
         WITH(an_imported_trace_runs_as_the_trace_itself),
         WITH(public_traces_hold_what_their_publishers_say),
         WITH(all_workloads_of_pollux_and_sia_have_160_jobs),

@@ -141,6 +141,31 @@ static void empty_file_has_no_line(void **state)
     scan_close(NULL);
 }
 
+/* Another program still writes it: the end may be anywhere in a number. */
+static void a_file_that_grows_while_it_is_read_says_so(void **state)
+{
+    struct place *place = *state;
+    struct err err = {.kind = ERR_NONE};
+    struct scan *scan;
+    FILE *file;
+    char *line;
+    size_t bytes;
+
+    write_bytes(place->path, "a,1\nb,2", 7);
+    scan = scan_open(place->path, &err);
+    assert_non_null(scan);
+    expect_line(scan, "a,1");
+    file = fopen(place->path, "ab");
+    assert_non_null(file);
+    fputs("34\nc,5\n", file);
+    fclose(file);
+    while (scan_line(scan, &line, &bytes, &err) == SCAN_LINE)
+        ;
+    assert_int_equal(err.kind, ERR_IO);
+    assert_non_null(strstr(err.text, "changed its size"));
+    scan_close(scan);
+}
+
 static void lines_across_blocks_stay_whole(void **state)
 {
     struct place *place = *state;
@@ -436,6 +461,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(lines_end_with_lf_crlf_or_the_file),
         IN_FOLDER(empty_file_has_no_line),
+        IN_FOLDER(a_file_that_grows_while_it_is_read_says_so),
         IN_FOLDER(lines_across_blocks_stay_whole),
         IN_FOLDER(longest_line_is_one_mebibyte),
         IN_FOLDER(what_cannot_be_read_says_so),

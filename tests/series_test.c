@@ -60,6 +60,10 @@ static const struct sample {
       "1970-01-01 00:00:20,41\n", false,
       "Carbon Intensity,10,42.25\nCarbon Intensity,20,41\n",
       "of carbon, gCO2/kWh" },
+    { "carbon", "Time,Carbon Intensity\n0,1\n1800,2\n3600,3\n4500,4\n",
+      false, "Carbon Intensity,0,1\nCarbon Intensity,1800,2\n"
+      "Carbon Intensity,3600,3\nCarbon Intensity,4500,4\n",
+      "1 steps of another length than the first" },
     { "azure-price", "Date,NC12,NC6\r\n1/2/1970,$0.25,\r\n1/3/1970,$0.5,$1\n",
       false, "NC12,86400,0.25\nNC12,172800,0.5\nNC6,172800,1\n",
       "1 fields without a value" },

@@ -5,12 +5,12 @@
  * Some traces say what a job computes and not for how long.  What it takes on
  * some GPU was measured and published beside them.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "sim/arena.h"
 #include "sim/scan.h"
 #include "workloads/import_row.h"
+#include "workloads/json.h"
 
 struct import_lengths {
     const char **key;
@@ -80,109 +80,85 @@ bool import_lengths_csv(struct importer *importer, struct err *err)
     return good;
 }
 
-/* ---- Gavel's JSON: one key or one number a line ----------------------- */
+/* ---- Gavel's JSON -------------------------------------------------------- */
 
-struct json {
-    struct importer *importer;
-    struct import_lengths *lengths;
-    unsigned depth;             /* 1: in the file, 2: in a type, 3: in a job */
-    bool wanted, found;         /* the type */
-    char *job;                  /* its key, cut out of the line */
-};
-
-/* The text between the first quotation mark and the last but the colon. */
-static char *key_of(char *line)
+/* "('job type', 1)": {"null": 4.0, "('other', 1)": [1.0, 2.0], ...} */
+static bool read_job(struct importer *importer, struct json *json,
+                     struct import_lengths *lengths, struct err *err)
 {
-    char *from = strchr(line, '"');
-    char *to = from == NULL ? NULL : strstr(from + 1, "\":");
-
-    if (to == NULL)
-        return NULL;
-    *to = '\0';
-    return from + 1;
-}
-
-static bool number_of(const char *text, double *out)
-{
-    size_t bytes = strlen(text);
-
-    while (bytes > 0 && (text[bytes - 1] == ',' || text[bytes - 1] == ' '))
-        bytes--;
-    return scan_f64(text, bytes, out);
-}
-
-static bool json_line(struct json *json, char *line, struct err_pos pos,
-                      struct err *err)
-{
-    static const char alone[] = "\"null\": ";
-    struct arena *arena = json->importer->arena;
-    char last, *key;
-    double value;
-
-    line += strspn(line, " ");
-    last = line[0] == '\0' ? '\0' : line[strlen(line) - 1];
-    if (line[0] == '}' || line[0] == ']') {
-        if (json->depth-- == 0)
-            return err_set(err, ERR_SYNTAX, pos, "one bracket too many");
-    } else if (last == '{' || last == '[') {
-        key = key_of(line);
-        if (json->depth == 1) {
-            json->wanted = key != NULL &&
-                strcmp(key, json->importer->request->gpu_type) == 0;
-            json->found = json->found || json->wanted;
-        } else if (json->depth == 2) {
-            json->job = arena_text(arena, key == NULL ? "" : key);
-        }
-        json->depth++;
-    } else if (json->depth == 3 && json->wanted &&
-               strncmp(line, alone, sizeof alone - 1) == 0) {
-        if (!number_of(line + sizeof alone - 1, &value))
-            return err_set(err, ERR_SYNTAX, pos,
-                           "\"null\" must be a rate in steps/s");
-        add(arena, json->lengths, json->job, value);
-    } else if (json->depth == 0 && last != '\0') {
-        return err_set(err, ERR_SYNTAX, pos,
-                       "throughputs must be a JSON of Gavel, one key a line");
-    }
-    return true;
-}
-
-static bool json_read(struct json *json, struct scan *scan, struct err *err)
-{
-    const struct import_request *request = json->importer->request;
-    struct err_pos pos = {request->lengths, 0, 0};
-    enum scan_step step;
+    enum json_token token;
     size_t bytes;
-    char *line;
+    const char *key = arena_text(importer->arena, json_text(json, &bytes));
 
-    while ((step = scan_line(scan, &line, &bytes, err)) == SCAN_LINE) {
-        pos = scan_pos(scan, 1);
-        pos.file = request->lengths;
-        if (!json_line(json, line, pos, err))
+    if (!json_expect(json, JSON_OBJECT, "an object of rates", err))
+        return false;
+    while ((token = json_next(json, err)) == JSON_KEY) {
+        bool alone = strcmp(json_text(json, &bytes), "null") == 0;
+        const char *text;
+        double rate;
+
+        token = json_next(json, err);
+        text = json_text(json, &bytes);
+        if (!alone) {
+            if (!json_skip(json, token, err))
+                return false;
+            continue;
+        }
+        if (token == JSON_ERROR)
+            return false;
+        if (token != JSON_NUMBER || !scan_f64(text, bytes, &rate))
+            return err_set(err, ERR_SYNTAX, json_pos(json),
+                           "\"null\" must be a rate in steps/s");
+        add(importer->arena, lengths, key, rate);
+    }
+    return token == JSON_OBJECT_END;
+}
+
+/* {"v100": {job: rates, ...}, ...}; other types are passed over. */
+static bool read_types(struct importer *importer, struct json *json,
+                       struct import_lengths *lengths, bool *found,
+                       struct err *err)
+{
+    const char *type = importer->request->gpu_type;
+    enum json_token token;
+    size_t bytes;
+
+    if (!json_expect(json, JSON_OBJECT, "a JSON of Gavel's throughputs", err))
+        return false;
+    while ((token = json_next(json, err)) == JSON_KEY) {
+        if (strcmp(json_text(json, &bytes), type) != 0) {
+            if (!json_skip(json, json_next(json, err), err))
+                return false;
+            continue;
+        }
+        *found = true;
+        if (!json_expect(json, JSON_OBJECT, "an object of jobs", err))
+            return false;
+        while ((token = json_next(json, err)) == JSON_KEY)
+            if (!read_job(importer, json, lengths, err))
+                return false;
+        if (token != JSON_OBJECT_END)
             return false;
     }
-    if (step == SCAN_ERROR)
-        return false;
-    if (json->depth != 0)
-        return err_set(err, ERR_SYNTAX, pos, "file ends within a bracket");
-    if (json->found)
-        return true;
-    pos.line = pos.col = 0;
-    err_set(err, ERR_REFERENCE, pos, "there are no rates of GPU type %.40s",
-            request->gpu_type);
-    return err_hint(err, "Gavel measured v100, p100, k80 and each with "
-                         "_unconsolidated.");
+    return token == JSON_OBJECT_END;
 }
 
 bool import_lengths_gavel(struct importer *importer, struct err *err)
 {
+    const struct import_request *request = importer->request;
     struct import_lengths *lengths = arena_alloc(importer->arena, 1,
                                                  sizeof *lengths);
-    struct json json = {.importer = importer, .lengths = lengths};
-    struct scan *scan = scan_open(importer->request->lengths, err);
-    bool good = scan != NULL && json_read(&json, scan, err);
+    struct json *json = json_open(importer->arena, request->lengths, err);
+    bool found = false;
+    bool good = json != NULL &&
+                read_types(importer, json, lengths, &found, err);
 
-    scan_close(scan);
+    json_close(json);
     importer->lengths = lengths;
-    return good;
+    if (!good || found)
+        return good;
+    err_set(err, ERR_REFERENCE, (struct err_pos){request->lengths, 0, 0},
+            "there are no rates of GPU type %.40s", request->gpu_type);
+    return err_hint(err, "Gavel measured v100, p100, k80 and each with "
+                         "_unconsolidated.");
 }

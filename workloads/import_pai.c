@@ -15,6 +15,18 @@
 enum { JOB, TASK, INSTANCES, STATUS, START, END, GPU = 8, TYPE };
 enum { WHOLE_GPU_PERCENT = 100 };
 
+/* Without a header, this is what tells that columns are in order. */
+static bool is_status(const char *text)
+{
+    static const char *const known[] = {
+        "Terminated", "Failed", "Running", "Waiting"};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(text, known[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)
 {
@@ -25,6 +37,9 @@ static bool read_row(struct importer *importer, struct import_row *row,
     struct csv_field job = csv_field(csv, JOB), task = csv_field(csv, TASK);
     double instances, percent;
 
+    if (!is_status(csv_field(csv, STATUS).text))
+        return row_fault(csv, STATUS, ERR_RANGE,
+                         "Terminated, Failed, Running or Waiting", err);
     if (!import_amount(csv, INSTANCES, &instances, err) ||
         !import_amount(csv, GPU, &percent, err) ||
         !import_timed(importer, &at, row, err))

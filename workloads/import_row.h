@@ -45,8 +45,8 @@ void import_drop(struct import_row *row, enum import_reason reason,
 /* Finds format->columns in the header. */
 bool import_columns(struct importer *importer, struct err *err);
 
-/* Run times, or rates, by key.  `scan` of a JSON of Gavel's throughputs: type
- * -> "('job type', GPUs)" -> "null" = steps/s; of a CSV: application, run_s. */
+/* Run times, or rates, by key.  Of a JSON of Gavel's throughputs: type ->
+ * "('job type', GPUs)" -> "null" = steps/s; of a CSV: application, run_s. */
 bool import_lengths_csv(struct importer *importer, struct err *err);
 bool import_lengths_gavel(struct importer *importer, struct err *err);
 /* 0 where there is none. */

@@ -44,6 +44,8 @@ struct series_counts {
     uint64_t empty;             /* fields without a value */
     uint64_t unsorted;          /* points before the one above; sorted */
     uint64_t repeated;          /* points at the time of the one above */
+    uint64_t uneven;            /* steps of another length than the first, in
+                                   files that have regular ones */
     uint64_t overlaps;          /* faults: a node that has one already */
     uint64_t failed;            /* logs: instances that were not created */
     uint64_t unchanged;         /* logs: lines that say what was known */
@@ -59,6 +61,7 @@ struct series_reader;
 struct series_format {
     const char *name, *summary, *about;
     const char *kind, *unit;
+    bool regular;               /* points are as far apart as the first two */
     bool (*read)(struct series_reader *reader, struct err *err);
 };
 const struct series_format *series_format_at(size_t i);

@@ -154,7 +154,8 @@ const struct series_format series_table = {
                "Helios' minute series",
     .about = "# A table of times and values.  Dates have no zone and are "
              "taken for UTC.\n",
-    .kind = "table", .unit = "as published", .read = read_any,
+    .kind = "table", .unit = "as published", .regular = true,
+    .read = read_any,
 };
 
 const struct series_format series_carbon = {
@@ -164,7 +165,8 @@ const struct series_format series_carbon = {
              "ENTSO-E).  Whether its times\n"
              "# are local is not stated: they are taken for UTC.  Steps may "
              "change within a file.\n",
-    .kind = "carbon", .unit = "gCO2/kWh", .read = read_carbon,
+    .kind = "carbon", .unit = "gCO2/kWh", .regular = true,
+    .read = read_carbon,
 };
 
 const struct series_format series_azure_price = {
@@ -173,5 +175,5 @@ const struct series_format series_azure_price = {
                "machine",
     .about = "# Azure's spot prices 2020 (DISPA 2020), one value a day; an "
              "empty field is no offer.\n",
-    .kind = "price", .unit = "USD/h", .read = read_azure,
+    .kind = "price", .unit = "USD/h", .regular = true, .read = read_azure,
 };

@@ -56,6 +56,10 @@ bool series_add(struct series_reader *reader, size_t number, int64_t time_ns,
     assert(number < reader->set->count);
     if (series->count > 0 && !in_order(reader, series, time_ns, pos, err))
         return false;
+    if (reader->format->regular && series->count > 1)
+        reader->counts->uneven +=
+            time_ns - series->point[series->count - 1].time_ns !=
+            series->point[1].time_ns - series->point[0].time_ns;
     if (series->count == series->room) {
         size_t room = series->room == 0 ? 64 : 2 * series->room;
 
