@@ -216,7 +216,8 @@ static bool run(struct trial *trial, struct trial_result *result)
         (spec->policy->policy->flags & CS_CLAIRVOYANT) != 0;
     if (trial->source_failed)
         return false;
-    if (!host_verdict(trial->host, trial->err))
+    if (!host_verdict(trial->host, trial->err) ||
+        (trial->serve && !trial_serve_verdict(trial->serve, trial->err)))
         return false;
     if (result->interrupted)
         return err_set(trial->err, ERR_INTERRUPTED, nowhere, "interrupted");

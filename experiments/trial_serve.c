@@ -30,6 +30,7 @@ struct served {
     struct service *service;
     struct service_ops ops;
     const struct service_result *result;
+    struct request_source *source;
     uint32_t *job;              /* by replica */
     uint32_t jobs, job_room;
     double usd, joules, gpu_s, core_s;
@@ -68,8 +69,10 @@ struct trial_serve *trial_serve_new(const struct trial_serve_parts *parts)
 
 void trial_serve_free(struct trial_serve *t)
 {
-    for (uint32_t i = 0; t != NULL && i < t->count; i++)
+    for (uint32_t i = 0; t != NULL && i < t->count; i++) {
         service_free(t->served[i].service);
+        request_source_close(t->served[i].source);
+    }
 }
 
 /* ---- replicas as jobs --------------------------------------------------- */
@@ -190,11 +193,11 @@ void trial_serve_begin(struct trial_serve *t, struct cs_host *host)
         s->serve = t;
         s->entry = workload_service(spec->workload, i);
         s->ops = (struct service_ops) { start, stop, busy, s };
+        s->source = request_source_open(t->parts.arena, s->entry, spec->seed,
+                                        spec->replica);
         struct service_parts parts = {
             t->parts.arena, t->parts.loop, &s->entry->spec, &s->ops,
-            request_source_next,
-            request_source_open(t->parts.arena, s->entry, spec->seed,
-                                spec->replica),
+            request_source_next, s->source,
             spec->seed ^ rng_hash_text(s->entry->spec.name) ^ spec->replica,
             spec->warmup_ns,
         };
@@ -202,6 +205,14 @@ void trial_serve_begin(struct trial_serve *t, struct cs_host *host)
     }
     for (uint32_t i = 0; i < t->count; i++)
         service_begin(t->served[i].service);
+}
+
+bool trial_serve_verdict(const struct trial_serve *t, struct err *err)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (!request_source_verdict(t->served[i].source, err))
+            return false;
+    return true;
 }
 
 void trial_serve_stop(struct trial_serve *t)

@@ -27,6 +27,8 @@ struct trial_serve *trial_serve_new(const struct trial_serve_parts *parts);
 void trial_serve_free(struct trial_serve *serve);       /* accepts NULL */
 /* Before the loop runs. */
 void trial_serve_begin(struct trial_serve *serve, struct cs_host *host);
+/* After the run: false and an err if requests were lost on their way here. */
+bool trial_serve_verdict(const struct trial_serve *serve, struct err *err);
 /* After the run, before the host is closed. */
 void trial_serve_stop(struct trial_serve *serve);
 /* After the host was closed: the metrics of services, and their rows if table

@@ -8,6 +8,7 @@
 #include "workloads/arrival.h"
 #include "workloads/distribution.h"
 #include "workloads/recipe.h"
+#include "workloads/request_trace.h"
 #include "workloads/services.h"
 #include "workloads/series.h"
 #include "workloads/trace.h"
@@ -31,7 +32,8 @@ static const struct conf_schema *const all[] = {
     &distribution_empirical_schema,
     &service_schema, &service_requests_schema, &service_slo_schema,
     &service_scaling_schema, &service_replicas_schema,
-    &service_switch_schema, &service_times_schema
+    &service_switch_schema, &service_times_schema, &request_trace_schema,
+    &request_trace_columns_schema
 };
 
 const struct conf_schema *const *workload_schemas(size_t *count)

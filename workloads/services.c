@@ -19,6 +19,7 @@
 #include "sim/conf.h"
 #include "sim/rng.h"
 #include "workloads/recipe.h"
+#include "workloads/request_trace.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define TOKENS_MAX 1e7
@@ -31,7 +32,7 @@ struct service_keys {
         *slo, *scaling, *sides, *times;
 };
 struct requests_keys {
-    const struct conf_node *arrival, *prompt, *output;
+    const struct conf_node *arrival, *prompt, *output, *trace;
     int64_t for_ns;
 };
 struct slo_keys { int64_t ttft_ns, tpot_ns, latency_ns; };
@@ -102,14 +103,16 @@ const struct conf_schema service_schema = {
     COUNT(service_fields)};
 
 static const struct conf_field requests_fields[] = {
-    {"arrival", CONF_NODE, AT(requests, arrival), 0, 0, NULL, NULL,
+    {"arrival", CONF_NODE, AT(requests, arrival), 0, 0, CONF_ABSENT, NULL,
      "when requests arrive, as of jobs"},
+    {"trace", CONF_NODE, AT(requests, trace), 0, 0, CONF_ABSENT, NULL,
+     "requests of a file, in the place of arrival, prompt and output"},
     {"prompt", CONF_NODE, AT(requests, prompt), 0, 0, CONF_ABSENT, NULL,
      "tokens of a prompt, a number or a distribution; default: 512"},
     {"output", CONF_NODE, AT(requests, output), 0, 0, CONF_ABSENT, NULL,
      "tokens generated, likewise; without it one pass is an answer"},
-    {"for", CONF_TIME, AT(requests, for_ns), 1e-3, 9e9, NULL, NULL,
-     "requests that arrive before this time"},
+    {"for", CONF_TIME, AT(requests, for_ns), 1e-3, 9e9, CONF_ABSENT, NULL,
+     "requests that arrive before this time; of a trace, all if not given"},
 };
 const struct conf_schema service_requests_schema = {
     "workload.services[].requests", "what is asked", requests_fields,
@@ -193,6 +196,33 @@ static bool tokens_read(const struct world *world,
                    "%s must not draw numbers of tokens below 0", key);
 }
 
+static struct distribution constant(double value)
+{
+    return (struct distribution){.kind = DISTRIBUTION_CONSTANT, .a = value,
+                                 .min = -INFINITY, .max = INFINITY};
+}
+
+/* A trace knows its lengths; their means serve to check memory. */
+static bool read_request_trace(struct service_draft *d,
+                               const struct requests_keys *keys)
+{
+    const struct world *world = d->world;
+    struct service_entry *e = d->out;
+
+    if (keys->arrival != NULL || keys->prompt != NULL || keys->output != NULL)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(keys->trace),
+                       "trace takes the place of arrival, prompt and output");
+    e->trace = request_trace_read(world->arena, keys->trace, world->err);
+    if (e->trace == NULL)
+        return false;
+    struct request_trace_facts facts = request_trace_facts(e->trace);
+    e->for_ns = keys->for_ns > 0 ? keys->for_ns : facts.span_ns + 1;
+    e->prompt = constant(fmax(1.0, facts.prompt_mean));
+    e->output = constant(fmax(1.0, facts.output_mean));
+    e->generates = true;
+    return true;
+}
+
 static bool read_requests(struct service_draft *d)
 {
     const struct world *world = d->world;
@@ -203,12 +233,18 @@ static bool read_requests(struct service_draft *d)
         return err_set(world->err, ERR_SCHEMA, conf_pos(d->conf),
                        "requests is missing: {arrival: ..., for: ...}");
     if (!conf_fill(d->keys.requests, &service_requests_schema, &keys,
-                   world->err) ||
-        !arrival_read(world->arena, keys.arrival, &e->arrival, world->err))
+                   world->err))
+        return false;
+    if (keys.trace != NULL)
+        return read_request_trace(d, &keys);
+    if (keys.arrival == NULL || keys.for_ns == 0)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(d->keys.requests),
+                       "requests must have arrival and for, or trace; %s is "
+                       "missing", keys.arrival == NULL ? "arrival" : "for");
+    if (!arrival_read(world->arena, keys.arrival, &e->arrival, world->err))
         return false;
     e->for_ns = keys.for_ns;
-    e->prompt = (struct distribution){.kind = DISTRIBUTION_CONSTANT, .a = 512,
-                                      .min = -INFINITY, .max = INFINITY};
+    e->prompt = constant(512);
     if (keys.prompt != NULL &&
         !tokens_read(world, keys.prompt, "prompt", &e->prompt))
         return false;
@@ -455,6 +491,7 @@ struct request_source {
     const struct service_entry *entry;
     struct arrival_clock clock;
     struct rng lengths;
+    struct request_trace *trace;        /* NULL: drawn */
 };
 
 struct request_source *request_source_open(struct arena *arena,
@@ -466,9 +503,26 @@ struct request_source *request_source_open(struct arena *arena,
     uint64_t own = seed ^ rng_hash_text(entry->spec.name);
 
     source->entry = entry;
+    if (entry->trace != NULL) {
+        source->trace = request_trace_open(arena, entry->trace);
+        return source;
+    }
     arrival_start(&source->clock, &entry->arrival, own, replica);
     rng_init(&source->lengths, own, "requests", replica);
     return source;
+}
+
+void request_source_close(struct request_source *source)
+{
+    if (source != NULL)
+        request_trace_close(source->trace);
+}
+
+bool request_source_verdict(const struct request_source *source,
+                            struct err *err)
+{
+    return source->trace == NULL ||
+           request_trace_verdict(source->trace, err);
 }
 
 static uint32_t draw_tokens(const struct distribution *d, struct rng *rng)
@@ -485,6 +539,9 @@ bool request_source_next(void *self, struct request *out)
     struct request_source *source = self;
     const struct service_entry *entry = source->entry;
 
+    if (source->trace != NULL)
+        return request_trace_next(source->trace, out) &&
+               out->arrive_ns < entry->for_ns;
     out->arrive_ns = arrival_next(&source->clock);
     if (out->arrive_ns >= entry->for_ns)
         return false;

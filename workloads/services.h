@@ -17,6 +17,8 @@
 struct arena;
 struct conf_node;
 struct conf_schema;
+struct err;
+struct request_trace_spec;
 struct world;
 
 struct service_entry {
@@ -25,6 +27,8 @@ struct service_entry {
     int64_t for_ns;             /* the last arrives before this time */
     struct distribution prompt, output;
     bool generates;             /* output counts */
+    const struct request_trace_spec *trace;     /* instead of all of these;
+                                   or NULL */
 };
 
 /* All of a list; NULL: err is set. */
@@ -37,6 +41,10 @@ struct request_source;
 struct request_source *request_source_open(struct arena *arena,
                                            const struct service_entry *entry,
                                            uint64_t seed, uint32_t replica);
+void request_source_close(struct request_source *source);   /* accepts NULL */
+/* After the last: false and an err if requests were lost. */
+bool request_source_verdict(const struct request_source *source,
+                            struct err *err);
 /* A request_next_fn over it. */
 bool request_source_next(void *source, struct request *out);
 
