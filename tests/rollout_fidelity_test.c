@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rollout_fidelity_test.c - the rollout law, which is one formula for the whole
+ * batch, against a simulation of every response and every change of a batch
+ * through the same laws of a step (models/service.h).
+ *
+ * The table that it prints stands in models/README.md.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/catalogue.h"
+#include "models/decode.h"
+#include "models/gang.h"
+#include "models/service.h"
+#include "sim/arena.h"
+#include "sim/err.h"
+#include "sim/loop.h"
+#include "sim/rng.h"
+
+#define RUNS 400
+#define SLOTS 256               /* of a replica */
+
+struct config {
+    const char *what, *llm, *gpu;
+    uint32_t tp, gpus;
+    double responses, prompt, mean, cv, max;
+    double mean_error, p95_error;       /* at most */
+};
+
+static const struct config configs[] = {
+    { "one batch", "qwen2.5-7b", "l40s", 1, 1, 64, 300, 300, 1, 2048,
+      0.02, 0.05 },
+    { "a full batch", "qwen2.5-7b", "l40s", 1, 1, 256, 300, 300, 1, 2048,
+      0.02, 0.05 },
+    { "slots filled again", "qwen2.5-7b", "l40s", 1, 1, 1024, 300, 300, 1,
+      2048, 0.02, 0.05 },
+    { "eight replicas", "llama-3-8b", "a100-80", 1, 8, 512, 500, 800, 1.2,
+      4096, 0.04, 0.07 },
+    { "refilled, two", "llama-3-8b", "a100-80", 1, 2, 2048, 200, 400, 0.7,
+      2048, 0.02, 0.05 },
+    { "long tail, TP 4", "qwen2.5-32b", "h100", 4, 8, 256, 500, 1000, 1.5,
+      8192, 0.02, 0.05 },
+    { "short, narrow", "qwen2.5-1.5b", "l4", 1, 1, 128, 200, 200, 0.5, 1024,
+      0.02, 0.05 },
+    { "TP 8", "llama-3-70b", "h100", 8, 8, 128, 800, 600, 1, 4096,
+      0.03, 0.05 },
+    { "few responses", "qwen2.5-7b", "a100-80", 1, 1, 16, 300, 1000, 1, 4096,
+      0.02, 0.05 },
+    { "four of TP 2", "qwen2.5-7b", "h20", 2, 8, 1024, 600, 1500, 1.2, 8192,
+      0.04, 0.07 },
+};
+#define CONFIGS (sizeof configs / sizeof configs[0])
+
+struct world {
+    struct service *service;
+    struct gang gang;
+    struct rng rng;
+    const struct config *config;
+    uint32_t left;
+};
+
+static bool next(void *self, struct request *out)
+{
+    struct world *w = self;
+    const struct config *c = w->config;
+    double var = log1p(c->cv * c->cv);
+    double length = exp(log(c->mean) - var / 2 +
+                        sqrt(var) * rng_normal(&w->rng, 0, 1));
+
+    if (w->left-- == 0)
+        return false;
+    length = fmin(fmax(1, round(length)), c->max);
+    *out = (struct request) { 0, (uint32_t)c->prompt, (uint32_t)length };
+    return true;
+}
+
+static void start(void *self, uint32_t replica, enum serve_side side)
+{
+    struct world *w = self;
+
+    (void)side;
+    service_ready(w->service, replica, &w->gang, 0);
+}
+
+static void stop(void *self, uint32_t replica)
+{
+    (void)self;
+    (void)replica;
+}
+
+static void busy(void *self, uint32_t replica, double recent, double mean)
+{
+    (void)self;
+    (void)replica;
+    (void)recent;
+    (void)mean;
+}
+
+/* Seconds until the last response of one rollout. */
+static double simulate(const struct config *c, const struct llm *llm,
+                       const struct gang *gang, uint64_t seed)
+{
+    static const char form;     /* there is one: not looked at */
+    struct world w = { .gang = *gang, .config = c,
+                       .left = (uint32_t)c->responses };
+    struct arena *arena = arena_new(1 << 18);
+    struct loop *loop =
+        loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
+    struct service_spec spec = {
+        .name = "rollout", .batch_max = SLOTS,
+        .side[SERVE_GPU] = {
+            .form = (const struct job_form *)(const void *)&form,
+            .law = { SERVE_GENERATE, llm, PRECISION_BF16, c->tp, 0, 0, 0 },
+            .min = c->gpus / c->tp, .max = c->gpus / c->tp },
+        .scaling = { SERVE_RATE, 1e9, INT64_C(3600000000000), 0 },
+    };
+    struct service_ops ops = { start, stop, busy, &w };
+    struct service_parts parts = { arena, loop, &spec, &ops, next, &w, 1, 0 };
+
+    w.gang.gpus = c->tp;
+    rng_init(&w.rng, seed, "lengths", 0);
+    w.service = service_new(&parts);
+    service_begin(w.service);
+    loop_run(loop);
+    double s = service_close(w.service)->span_s;
+    service_free(w.service);
+    loop_free(loop);
+    arena_free(arena);
+    return s;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void compare(const struct config *c, const struct catalogue *catalogue)
+{
+    const struct gpu_type *gpu = catalogue_gpu(catalogue, c->gpu);
+    struct gang gang = {
+        .gpu = gpu, .gpus = c->gpus, .nodes = 1,
+        .intra_bps = gpu->nvlink_bps > 0 ? gpu->nvlink_bps : gpu->pcie_bps,
+    };
+    struct rollout_shape shape = {
+        .llm = catalogue_llm(catalogue, c->llm), .precision = PRECISION_BF16,
+        .tp = c->tp, .responses = c->responses, .responses_per_prompt = 1,
+        .prompt_tokens = c->prompt, .response_mean_tokens = c->mean,
+        .response_cv = c->cv, .response_max_tokens = c->max,
+        .concurrency_max = SLOTS,
+    };
+    struct rollout_plan plan;
+    double law = 0, mean = 0, run[RUNS];
+
+    rollout_plan_init(&plan, &shape, &gang);
+    for (int k = 0; k < RUNS; k++) {
+        law += rollout_draw(&plan, (k + 0.5) / RUNS).total_s / RUNS;
+        run[k] = simulate(c, shape.llm, &gang, (uint64_t)k + 1);
+        mean += run[k] / RUNS;
+    }
+    qsort(run, RUNS, sizeof *run, by_value);
+    double p95 = run[(int)(0.95 * RUNS)];
+    double law_p95 = rollout_draw(&plan, 0.95).total_s;
+    print_message("| %s | %.0f | %.1f s | %.1f s | %+.1f%% | %+.1f%% |\n",
+                  c->what, c->responses, law, mean, (law / mean - 1) * 100,
+                  (law_p95 / p95 - 1) * 100);
+    if (fabs(law / mean - 1) > c->mean_error ||
+        fabs(law_p95 / p95 - 1) > c->p95_error)
+        fail_msg("%s is further off than stated", c->what);
+}
+
+static void the_law_agrees_with_every_response_simulated(void **state)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *catalogue = catalogue_load(arena, NULL, 0, &err);
+
+    (void)state;
+    assert_non_null(catalogue);
+    for (size_t i = 0; i < CONFIGS; i++)
+        compare(&configs[i], catalogue);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_law_agrees_with_every_response_simulated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
