@@ -21,6 +21,7 @@
 #include "experiments/stats.h"
 #include "experiments/trial.h"
 #include "sim/arena.h"
+#include "sim/rng.h"
 
 #define WINDOW_RUNS 40.0        /* length of the window in mean runs */
 #define WINDOWS_TRIED 1000u
@@ -42,6 +43,8 @@ struct runs {
 struct names {
     const char **item;
     uint32_t count, room;
+    uint32_t *slot;             /* hashed: 1 + the index, 0 is free */
+    size_t slots;               /* a power of two */
 };
 
 struct gantt {
@@ -55,19 +58,43 @@ struct gantt {
     uint32_t nodes, rows, rows_left_out;
 };
 
+/* The slot of a name, or the free one where it would go. */
+static size_t name_slot(const struct names *names, const char *name)
+{
+    size_t i = rng_hash_text(name) & (names->slots - 1);
+
+    while (names->slot[i] != 0 &&
+           strcmp(names->item[names->slot[i] - 1], name) != 0)
+        i = (i + 1) & (names->slots - 1);
+    return i;
+}
+
+/* Twice the room, and twice as many slots as there is room for names. */
+static void names_grow(struct arena *arena, struct names *names)
+{
+    uint32_t room = names->room == 0 ? 64 : 2 * names->room;
+
+    names->item = arena_grow(arena, names->item, names->room, room,
+                             sizeof *names->item);
+    names->room = room;
+    names->slots = 2 * (size_t)room;
+    names->slot = arena_alloc(arena, names->slots, sizeof *names->slot);
+    for (uint32_t i = 0; i < names->count; i++)
+        names->slot[name_slot(names, names->item[i])] = i + 1;
+}
+
 static uint32_t name_index(struct arena *arena, struct names *names,
                            const char *name)
 {
-    for (uint32_t i = names->count; i-- > 0;)
-        if (strcmp(names->item[i], name) == 0)
-            return i;
-    if (names->count == names->room) {
-        names->item = arena_grow(arena, names->item, names->room,
-                                 names->room * 2 + 64, sizeof *names->item);
-        names->room = names->room * 2 + 64;
+    if (names->count == names->room)
+        names_grow(arena, names);
+    size_t slot = name_slot(names, name);
+
+    if (names->slot[slot] == 0) {
+        names->item[names->count] = arena_text(arena, name);
+        names->slot[slot] = ++names->count;
     }
-    names->item[names->count] = arena_text(arena, name);
-    return names->count++;
+    return names->slot[slot] - 1;
 }
 
 /* The next run of GPUs in a placement: node, first and last; false: no more.
