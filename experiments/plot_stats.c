@@ -19,6 +19,7 @@
 #include "sim/arena.h"
 #include "sim/scan.h"
 
+#define SWEPT_DECADES 50.0     /* from here on, a logarithmic axis */
 #define CONFIDENCE 0.95
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -153,6 +154,18 @@ static double swept_span(const struct swept *swept, uint32_t count)
     return high - low;
 }
 
+/* Largest over least where values lie decades apart; 0 where they do not. */
+static double swept_ratio(const struct swept *swept, uint32_t count)
+{
+    double low = INFINITY, high = 0;
+
+    for (uint32_t t = 0; t < count; t++) {
+        low = fmin(low, swept[t].value);
+        high = fmax(high, swept[t].value);
+    }
+    return low > 0 && high / low >= SWEPT_DECADES ? high / low : 0;
+}
+
 static const enum metric sweep_metric[] = {
     METRIC_COST_PER_JOB, METRIC_GPU_UTILIZATION, METRIC_JCT_MEAN,
     METRIC_WAIT_MEAN
@@ -202,8 +215,9 @@ enum plot_made plot_make_sweep(const struct plot_source *source,
     plot_quote(sink->head, swept[0].key, 60);
     out_text(sink->head, "\nswept_unit = ");
     plot_quote(sink->head, swept[0].unit, 20);
-    out_printf(sink->head, "\nswept_span = %.9g\n",
-               swept_span(swept, source->grid->point_count));
+    out_printf(sink->head, "\nswept_span = %.9g\nswept_ratio = %.9g\n",
+               swept_span(swept, source->grid->point_count),
+               swept_ratio(swept, source->grid->point_count));
     plot_put_unit(sink->head, plot_time_unit(longest));
     return PLOT_MADE;
 }

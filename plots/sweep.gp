@@ -7,7 +7,9 @@ heading = 'By '.swept_key
 note = seeds > 1 ? "Means over the seeds; whiskers: 95% intervals (Student's t)." : ''
 load 'style.gp'
 
-at(v, p) = v + (p - (policies + 1) / 2.) * 0.012 * swept_span      # whiskers apart
+# Whiskers apart; over decades, the axis is logarithmic.
+aside(p) = (p - (policies + 1) / 2.) * 0.012
+at(v, p) = swept_ratio > 0 ? v * swept_ratio ** aside(p) : v + aside(p) * swept_span
 
 array what[4] = ['Cost per job done', 'GPU utilization', 'JCT, mean', \
                  'Wait before the first start, mean']
@@ -23,6 +25,7 @@ set yrange [0:*]
 set offsets graph 0.04, graph 0.04, graph 0.06, 0
 set format y '%.10g'
 set format x '%g'
+if (swept_ratio > 0) set logscale x
 do for [m = 1:4] {
     panel_column = (m - 1) % 2
     panel_row = (m - 1) / 2
