@@ -40,7 +40,7 @@ static const struct arg_info info[ARG_COUNT] = {
                       "cluster that workload files are checked against" },
     [ARG_DATA] = { "--data", 0, "DIR", "folder of measured tables" },
     [ARG_SUITE] = { "--suite", 0, "NAME", "only this suite" },
-    [ARG_CSV] = { "--csv", 0, "FILE", "the rows as CSV" },
+    [ARG_CSV] = { "--csv", 0, "FILE", "write the rows there, as CSV" },
     [ARG_PLOTS] = { "--plots", 0, "DIR", "a chart of each suite" },
     [ARG_JOB] = { "--job", 0, "NAME", "only this job of the mix" },
     [ARG_GPUS] = { "--gpus", 0, "N",

@@ -218,16 +218,41 @@ static bool run_suites(struct calibrating *c, struct err *err)
     return true;
 }
 
+static const char csv_head[] =
+    "suite,id,model,device,solid,chosen,measured,predicted\n";
+
+/* --csv reads like the name of measurements, and would destroy them: only a
+ * table of this command's own is replaced. */
+static bool may_replace(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char head[sizeof csv_head] = "";
+    bool ours;
+
+    if (file == NULL)
+        return true;
+    ours = fgets(head, sizeof head, file) == NULL ||
+           strcmp(head, csv_head) == 0;
+    fclose(file);
+    return ours;
+}
+
 static bool open_csv(struct calibrating *c, struct err *err)
 {
     struct err_pos pos = { c->args->value[ARG_CSV], 0, 0 };
 
     if (!c->args->given[ARG_CSV])
         return true;
+    if (!may_replace(c->args->value[ARG_CSV])) {
+        err_set(err, ERR_IO, pos, "--csv would overwrite this file, which "
+                "holds something else");
+        return err_hint(err, "--csv names what is written; measurements are "
+                        "read from --data DIR.");
+    }
     c->csv = fopen(c->args->value[ARG_CSV], "w");
     if (c->csv == NULL)
         return err_set(err, ERR_IO, pos, "cannot be written");
-    fputs("suite,id,model,device,solid,chosen,measured,predicted\n", c->csv);
+    fputs(csv_head, c->csv);
     return true;
 }
 

@@ -388,6 +388,23 @@ static void full_disk_exits_4_and_leaves_no_table(void **state)
     assert_null(scratch_read(*state, "o/jobs.csv.tmp"));
 }
 
+static void calibrate_does_not_overwrite_measurements(void **state)
+{
+    struct said said;
+
+    scratch_write(*state, "measured.csv", "id,suite,model\n1,x,y\n");
+    say(*state, &said, "calibrate --suite B1 --csv @/measured.csv");
+    assert_int_equal(said.status, 4);
+    assert_says(said.err, "would overwrite this file");
+    char *kept = scratch_read(*state, "measured.csv");
+    assert_string_equal(kept, "id,suite,model\n1,x,y\n");
+    free(kept);
+    say(*state, &said, "calibrate --suite Korthikanti-T5 --csv @/new.csv");
+    assert_int_equal(said.status, 0);
+    say(*state, &said, "calibrate --suite Korthikanti-T5 --csv @/new.csv");
+    assert_int_equal(said.status, 0);
+}
+
 /* Until the first trial is kept, for 30 s at most. */
 static void wait_for_trial(struct scratch *scratch)
 {
@@ -453,6 +470,7 @@ int main(void)
         TEST(wrong_input_exits_3_with_its_place),
         TEST(unreadable_and_unwritable_files_exit_4),
         TEST(full_disk_exits_4_and_leaves_no_table),
+        TEST(calibrate_does_not_overwrite_measurements),
         TEST(interrupt_keeps_trials_and_resume_goes_on),
     };
 
