@@ -162,7 +162,7 @@ static void number_text(struct out *out, const char *before, double value,
 
     if (isnan(value))
         return;
-    html_number(text, value, html_decimals(value, 5));
+    html_number(text, value, html_decimals(value, unit[0] == '\0' ? 5 : 3));
     out_printf(out, "%s%s%s", before, text, unit);
 }
 
