@@ -162,7 +162,9 @@ static void number_text(struct out *out, const char *before, double value,
 
     if (isnan(value))
         return;
-    html_number(text, value, html_decimals(value, unit[0] == '\0' ? 5 : 3));
+    /* Of fractions near 1, three digits would all look alike. */
+    html_number(text, value,
+                html_decimals(value, fabs(value) <= 1 && !*unit ? 5 : 3));
     out_printf(out, "%s%s%s", before, text, unit);
 }
 
