@@ -51,13 +51,13 @@ const struct conf_schema advice_schema = {
 /* What may be asked of a job on a kind of node. */
 enum figure {
     WEIGHTS, GRADIENTS, OPTIMIZER, ACTIVATIONS, KV, TOTAL, FRACTION, FITS,
-    MOST, COST, TIME, GPUS, BUSY, MFU, CORES, WORKERS, FIGURES
+    MOST, FEASIBLE, COST, TIME, GPUS, BUSY, MFU, CORES, WORKERS, FIGURES
 };
 static const char *const figure_name[] = {
     [WEIGHTS] = "weights_gb", [GRADIENTS] = "gradients_gb",
     [OPTIMIZER] = "optimizer_gb", [ACTIVATIONS] = "activations_gb",
     [KV] = "kv_gb", [TOTAL] = "total_gb", [FRACTION] = "total_fraction",
-    [FITS] = "fits", [MOST] = "batch_max", [COST] = "cost_usd",
+    [FITS] = "fits", [MOST] = "batch_max", [FEASIBLE] = "feasible", [COST] = "cost_usd",
     [TIME] = "time_s", [GPUS] = "gpus", [BUSY] = "gpu_busy_fraction",
     [MFU] = "mfu", [CORES] = "cores_per_gpu", [WORKERS] = "workers_per_gpu",
     [FIGURES] = NULL
@@ -80,7 +80,7 @@ static const struct conf_field expect_field[] = {
       "GPU type of the catalogue, or group of nodes of the cluster" },
     { "figure", CONF_CHOICE, EXPECT(figure), 0, 0, NULL, figure_name,
       "of the job as written: _gb, fits (0 or 1), batch_max; of its cheapest "
-      "layout: the others" },
+      "layout: the others; feasible (0 or 1): there is a layout" },
     { "gpus", CONF_INT, EXPECT(gpus), 0, 16384, "0", NULL,
       "layouts of so many GPUs alone; 0: of any number" },
     { "vs_job", CONF_TEXT, EXPECT(vs_job), 0, 0, CONF_ABSENT, NULL,
@@ -277,9 +277,11 @@ static double figure_of(struct asking *ask, const char *job, const char *on,
     const struct advise_place *place = find_place(ask, on);
     const struct advise_row *row;
 
-    if (e->figure < COST)
+    if (e->figure < FEASIBLE)
         return memory_figure(&ask->job[j], place, e->figure);
     row = best_row(ask, j, place, e->gpus);
+    if (e->figure == FEASIBLE)
+        return row != NULL;
     return row == NULL ? NAN : row_figure(row, e->figure);
 }
 
