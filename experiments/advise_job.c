@@ -130,12 +130,12 @@ static void find_laws(struct advise_job *job)
     for (uint32_t p = 0; p < form->phase_count; p++) {
         const struct phase_spec *phase = &form->phase[p];
 
-        if (phase->law->kind == LAW_TRAIN) {
-            job->task.law = phase->law;
+        if (phase_law_usual(phase)->kind == LAW_TRAIN) {
+            job->task.law = phase_law_usual(phase);
             job->main_phase = p;
         } else if (phase->role == job->engine &&
                    (phase->kind == PHASE_ROLLOUT || !job->trains)) {
-            job->generate = phase->law;
+            job->generate = phase_law_usual(phase);
             if (!job->trains)
                 job->main_phase = p;
         }

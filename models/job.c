@@ -48,3 +48,17 @@ uint32_t job_role_gpus(const struct job_request *request, uint32_t role)
         return request->gpus;
     return request->form->role[role].gpus;
 }
+
+const struct phase_law *phase_law_at(const struct phase_spec *phase,
+                                     uint32_t step)
+{
+    assert(phase != NULL);
+    return phase->later != NULL && step >= phase->later_from ? phase->later
+                                                             : phase->law;
+}
+
+const struct phase_law *phase_law_usual(const struct phase_spec *phase)
+{
+    assert(phase != NULL);
+    return phase->later != NULL ? phase->later : phase->law;
+}

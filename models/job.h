@@ -49,10 +49,13 @@ struct phase_spec {
     enum phase_kind kind;
     const char *name;
     uint32_t role;
-    uint32_t sync_to;           /* PHASE_SYNC: the role that is given weights */
+    uint32_t sync_to;           /* the role that is given weights or data */
     uint32_t after_mask;        /* bit p: phase p of the same step */
     uint32_t every;             /* runs in steps divisible by it; >= 1 */
     const struct phase_law *law;        /* models/phase.h */
+    const struct phase_law *later;      /* from step later_from on; NULL: the
+                                           same */
+    uint32_t later_from;
 };
 
 struct job_form {
@@ -81,6 +84,11 @@ enum job_status {
     JOB_STATUS_COUNT
 };
 
+/* The law of a phase in that step, counted from 0. */
+const struct phase_law *phase_law_at(const struct phase_spec *phase,
+                                     uint32_t step);
+/* The law that most steps have. */
+const struct phase_law *phase_law_usual(const struct phase_spec *phase);
 const char *phase_kind_name(enum phase_kind kind);
 const char *job_status_name(enum job_status status);
 uint32_t job_role_gpus(const struct job_request *request, uint32_t role);

@@ -45,7 +45,12 @@ struct loader_keys {
     int kind, from;             /* enum loader_kind, enum loader_from */
     double size, per_sequence;
     int64_t workers;
+    int files;                  /* enum loader_files; -1: as usual */
+    double dataset_bytes;       /* 0: not said */
+    int numa;                   /* 1: buffers at the other socket */
+    int send;                   /* enum loader_send */
 };
+enum loader_send { SEND_COPY, SEND_ZERO_COPY };
 
 struct recipe_keys {
     const char *recipe, *name, *tenant, *model;
@@ -223,6 +228,12 @@ bool whole_job_form(const struct world *world, const char *name,
                     const struct conf_node *conf, struct err_pos pos,
                     struct job_form *form, uint32_t *gpus_max);
 
+/* Reading again finds a part of the data set in the memory of the role that
+ * reads: adds the law of all but the first epoch to a phase, of which one run
+ * reads so many bytes. */
+bool draft_dataset(const struct draft *draft,
+                   const struct loader_keys *loader, uint32_t phase,
+                   double run_bytes);
 bool draft_response(const struct draft *draft, struct response_keys *out);
 /* Mean of a lognormal length that is cut at the maximum. */
 double response_mean_cut(const struct response_keys *response);

@@ -125,7 +125,8 @@ static bool add_train_role(struct align *align)
 static bool add_data_role(struct align *align)
 {
     static const char *const given[] = {"kind", "size", "per_sequence",
-                                        "workers"};
+                                        "workers", "files", "dataset", "numa",
+                                        "send"};
     struct draft *draft = &align->draft;
     const struct conf_node *conf = draft->keys.loader;
     struct loader_keys keys = {0};

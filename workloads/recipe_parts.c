@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/cluster.h"
 #include "models/transfer.h"
 #include "sim/arena.h"
 
@@ -25,6 +26,8 @@
 #define HOST_BYTES_PER_GPU  16e9    /* assumption: process, pinned buffers */
 #define HOST_BYTES_PER_CORE 2e9     /* assumption: one worker, its batches */
 
+static const char *const numa_choices[] = {"local", "remote", NULL};
+static const char *const send_choices[] = {"copy", "zero-copy", NULL};
 static const char *const start_choices[] = {"process", "wake", NULL};
 static const char *const reward_choices[] = {"cpu", "gpu", NULL};
 
@@ -125,6 +128,18 @@ static const struct conf_field loader_fields[] = {
      0, 1e6, "1", NULL, "items in one training sequence"},
     {"workers", CONF_INT, offsetof(struct loader_keys, workers), 0, 1e5, "0",
      NULL, "loader processes per GPU; 0: one per core"},
+    {"files", CONF_CHOICE, offsetof(struct loader_keys, files), 0, 0,
+     CONF_ABSENT, loader_files_choices,
+     "a file for each item, read at random, or long files; default: items for "
+     "image and video, else shards"},
+    {"dataset", CONF_BYTES, offsetof(struct loader_keys, dataset_bytes), 1,
+     1e18, CONF_ABSENT, NULL, "size of the data set: from the second epoch on "
+     "a part is found in the page cache; default: never read again"},
+    {"numa", CONF_CHOICE, offsetof(struct loader_keys, numa), 0, 0, "local",
+     numa_choices, "host buffers at the socket of the GPU, or at the other"},
+    {"send", CONF_CHOICE, offsetof(struct loader_keys, send), 0, 0, "copy",
+     send_choices, "with data nodes: how tensors reach the GPUs, through host "
+     "memory and a core, or past both"},
 };
 const struct conf_schema loader_schema = {
     "workload.mix[].loader", "storage and CPU work behind a sequence",
@@ -590,6 +605,67 @@ bool draft_from(const struct draft *draft, const struct conf_node *loader,
         return true;
     demand.pos = conf_pos(conf_get(loader, "from"));
     return demand_nvme(draft->world, &demand, &draft->form->role[role]);
+}
+
+/* Memory of a role beyond that of its processes and its parked state. */
+static double cache_bytes(const struct role_spec *role)
+{
+    double used = role->gpus > 0
+        ? HOST_BYTES_PER_GPU + role->load_bytes / role->gpus
+        : HOST_BYTES_PER_CORE * role->cores;
+
+    return fmax(0.0, (double)role->memory_bytes - used);
+}
+
+/* Does the data set lie where it is said to? */
+static bool dataset_fits(const struct draft *draft,
+                         const struct loader_keys *loader,
+                         const struct role_spec *role)
+{
+    const struct cluster_spec *cluster = draft->world->cluster;
+    double room = 0.0;
+
+    if (loader->from == LOADER_FROM_STORAGE)
+        return true;
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        room = fmax(room, loader->from == LOADER_FROM_NVME
+                              ? cluster->group[g].nvme_bytes
+                              : (double)cluster->group[g].memory_bytes);
+    if (loader->dataset_bytes <= room)
+        return true;
+    err_set(draft->world->err, ERR_RANGE,
+            conf_pos(conf_get(draft->keys.loader, "dataset")),
+            "dataset of %.4g GB does not fit where role %s reads it: no node "
+            "has more than %.4g GB of %s", loader->dataset_bytes / 1e9,
+            role->name, room / 1e9,
+            loader->from == LOADER_FROM_NVME ? "nvme" : "memory");
+    return err_hint(draft->world->err, "Read it from: storage, or give the "
+                                       "nodes more.");
+}
+
+bool draft_dataset(const struct draft *draft,
+                   const struct loader_keys *loader, uint32_t phase,
+                   double run_bytes)
+{
+    struct phase_spec *spec = &draft->form->phase[phase];
+    const struct role_spec *role = &draft->form->role[spec->role];
+    struct phase_law *later;
+    double runs;
+
+    if (!(loader->dataset_bytes > 0.0) || !(run_bytes > 0.0))
+        return true;
+    if (!dataset_fits(draft, loader, role))
+        return false;
+    runs = ceil(loader->dataset_bytes / run_bytes);
+    if (loader->from == LOADER_FROM_MEMORY || runs >= STEPS_MAX)
+        return true;
+    later = arena_alloc(draft->world->arena, 1, sizeof *later);
+    *later = *spec->law;
+    later->dataset_bytes = loader->dataset_bytes;
+    later->cache_bytes = cache_bytes(role);
+    spec->later = later;
+    spec->later_from = (uint32_t)runs;
+    return true;
 }
 
 bool draft_response(const struct draft *draft, struct response_keys *out)
