@@ -259,6 +259,26 @@ static struct phase_plan plan_checkpoint(const struct phase_law *law,
     };
 }
 
+/* Out of host memory or into it over the slots, and shards of the trainer
+ * gathered into those of the engine: each GPU needs its part of a replica. */
+static struct phase_plan plan_reload(const struct phase_law *law,
+                                     const struct gang *gang)
+{
+    double bps = node_pcie_bps(gang) / comm_gpus_per_node(gang);
+    double gather_s = 0.0, across = 0.0;
+    if (law->gather_bytes > 0.0 && gang->gpus > law->engine_tp) {
+        double part = law->gather_bytes / law->engine_tp;
+        gather_s = comm_gang_s(COMM_ALL_GATHER, gang, part);
+        across = comm_inter_bytes(COMM_ALL_GATHER, gang, part);
+    }
+    return (struct phase_plan){
+        .rate_max = rate_of(law->seconds + law->bytes / bps + gather_s),
+        .bottleneck = across > 0.0 ? "network" : "pcie",
+        .rates = { .pcie_bytes = law->bytes * gang->gpus,
+                   .network_bytes = across },
+    };
+}
+
 static struct phase_plan plan_fixed(const struct phase_law *law,
                                     const struct gang *gang)
 {
@@ -289,6 +309,8 @@ struct phase_plan phase_plan(const struct phase_law *law,
         return plan_sync(law, gang);
     case LAW_CHECKPOINT:
         return plan_checkpoint(law, gang);
+    case LAW_RELOAD:
+        return plan_reload(law, gang);
     case LAW_FIXED:
     case LAW_SERVE:             /* forecast: as long as the service is meant
                                    to be there */

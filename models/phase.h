@@ -27,12 +27,14 @@ enum law_kind {
     LAW_CPU,            /* core-seconds, on leased cores */
     LAW_SYNC,           /* weights from one role's lease to another's */
     LAW_CHECKPOINT,     /* bytes to shared storage */
+    LAW_RELOAD,         /* one lease changes between training and generating */
     LAW_SERVE           /* a replica of a service, until it is let go */
 };
 
 struct phase_law {
     enum law_kind kind;
-    double seconds;                     /* LAW_FIXED */
+    double seconds;                     /* LAW_FIXED; LAW_RELOAD: beside what
+                                           is moved */
     struct train_shape train;           /* LAW_TRAIN, LAW_FORWARD's model */
     double sequences;                   /* per step: global batch */
     uint32_t repeats;                   /* optimizer steps or passes per run */
@@ -51,7 +53,11 @@ struct phase_law {
                                            storage */
     double reads;                       /* LAW_CPU: random accesses per run */
     double bytes;                       /* LAW_SYNC: weights; LAW_CPU: what is
-                                           sent to the role sync_to */
+                                           sent to the role sync_to;
+                                           LAW_RELOAD: over PCIe, per GPU */
+    double gather_bytes;                /* LAW_RELOAD: weights that every
+                                           replica of engine_tp GPUs gathers */
+    uint32_t engine_tp;
     bool zero_copy;                     /* LAW_CPU: past host memory */
 };
 

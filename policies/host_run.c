@@ -271,12 +271,6 @@ void host_ask_job(struct cs_host *host, uint32_t j)
     host_order_insert(host, i);
 }
 
-/* Runs in this step? */
-static bool phase_due(const struct phase_spec *phase, uint32_t step)
-{
-    return (step + 1) % phase->every == 0;
-}
-
 static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -304,7 +298,8 @@ static bool advance_step(struct cs_host *host, uint32_t j)
     uint32_t all = (1u << form->phase_count) - 1;
 
     for (uint32_t p = 0; p < form->phase_count; p++)
-        if (!phase_due(&form->phase[p], job->pub.step))
+        if (!phase_due(&form->phase[p], job->pub.step,
+                       job->pub.request.steps))
             job->phases_done |= 1u << p;
     for (uint32_t p = 0; p < form->phase_count; p++) {
         uint32_t bit = 1u << p, after = form->phase[p].after_mask;
