@@ -337,21 +337,26 @@ static double links_rate(const struct plan *plan, uint32_t uses)
 static double phase_rate(const struct plan *plan, uint32_t p)
 {
     const struct phase_spec *phase = &plan->form->phase[p];
+    const struct phase_law *law = phase_law_usual(phase);
+    const struct gang *gang = &plan->gang[phase->role];
     const struct placement *from = &plan->placement[phase->role];
-    struct phase_plan law = phase_plan(phase->law, &plan->gang[phase->role],
-                                       0.5);
+    const struct placement *to = &plan->placement[phase->sync_to];
+    struct phase_plan alone = phase_plan(law, gang, 0.5);
     uint32_t uses;
 
-    if (phase->law->kind == LAW_ROLLOUT)
-        return 1.0 / advise_phase_s(phase->law, &plan->gang[phase->role]);
-    if (phase->law->kind == LAW_SYNC)
-        uses = fabric_uses_copies(plan->fabric, from,
-                                  &plan->placement[phase->sync_to],
-                                  phase->law->bytes, plan->use);
-    else
-        uses = fabric_uses(plan->fabric, from, &law.rates, plan->use);
+    if (law->kind == LAW_ROLLOUT)
+        return 1.0 / advise_phase_s(law, gang);
+    if (law->kind == LAW_SYNC) {
+        uses = fabric_uses_copies(plan->fabric, from, to, law->bytes,
+                                  plan->use);
+    } else {
+        uses = fabric_uses(plan->fabric, from, &alone.rates, plan->use);
+        if (law->kind == LAW_CPU && law->bytes > 0.0)
+            uses = fabric_uses_send(plan->fabric, from, to, law->bytes,
+                                    law->zero_copy, plan->use, uses);
+    }
     /* A sync is of one run, like its law. */
-    return fmin(law.rate_max, links_rate(plan, uses));
+    return fmin(alone.rate_max, links_rate(plan, uses));
 }
 
 static double slots_bps(const struct plan *plan, uint32_t role)
@@ -417,13 +422,14 @@ static void stages(const struct plan *plan, uint32_t p, double rate,
 {
     const struct phase_spec *phase = &plan->form->phase[p];
     const struct gang *gang = &plan->gang[phase->role];
-    struct phase_plan law = phase_plan(phase->law, gang, 0.5);
+    const struct phase_law *of = phase_law_usual(phase);
+    struct phase_plan law = phase_plan(of, gang, 0.5);
     const struct node_group *group =
         cluster_group_of(plan->spec,
                          plan->placement[phase->role].share[0].node);
 
     row->bottleneck = rate < law.rate_max * (1.0 - 1e-9) &&
-                      phase->law->kind != LAW_ROLLOUT
+                      of->kind != LAW_ROLLOUT
                           ? "links" : law.bottleneck;
     row->busy[ADVISE_GPU] = law.gpu_busy_fraction * rate / law.rate_max;
     row->busy[ADVISE_CPU] = share_of(law.rates.core_s * rate, gang->cores);
@@ -442,9 +448,9 @@ static void stages(const struct plan *plan, uint32_t p, double rate,
     row->mfu = law.flops * rate /
                (gang->gpus * compute_peak_flops(
                                  gang->gpu,
-                                 phase->law->kind == LAW_ROLLOUT
-                                     ? phase->law->rollout.precision
-                                     : phase->law->train.precision));
+                                 of->kind == LAW_ROLLOUT
+                                     ? of->rollout.precision
+                                     : of->train.precision));
 }
 
 static double items_of(const struct phase_law *law, double *tokens)
@@ -524,7 +530,8 @@ static void choose_cores(const struct advise_job *job,
     const struct advise_choice *choice = job->trains ? &row->train
                                                      : &row->engine;
     struct gang gang = advise_gang(choice->place, choice->gpus);
-    struct phase_law law = *job->form->phase[job->main_phase].law;
+    struct phase_law law =
+        *phase_law_usual(&job->form->phase[job->main_phase]);
     double all;
 
     row->cores = row->workers = 1;

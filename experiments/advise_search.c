@@ -58,7 +58,7 @@ static void time_phases(const struct advise_job *job, uint32_t role,
     const struct job_form *form = job->form;
 
     for (uint32_t p = 0; p < form->phase_count; p++) {
-        struct phase_law law = *form->phase[p].law;
+        struct phase_law law = *phase_law_usual(&form->phase[p]);
 
         if (form->phase[p].role != role)
             continue;
@@ -179,7 +179,8 @@ static void time_others(const struct advise_job *job, double *seconds)
         struct gang gang = { .nodes = 1, .cores = role->cores };
 
         if (role->gpus == 0)
-            seconds[p] = advise_phase_s(form->phase[p].law, &gang);
+            seconds[p] = advise_phase_s(phase_law_usual(&form->phase[p]),
+                                        &gang);
     }
 }
 

@@ -78,6 +78,8 @@ struct link_type {              /* one slot, port, NIC or drive */
     double bps;                 /* peak, one direction (disk: read) */
     double bps_sustained;
     double write_bps_sustained; /* equal to the above but for disks */
+    double read_iops;           /* disk: random reads of 4 KiB, per second */
+    double access_s;            /* disk: of such a read, beside the transfer */
     double latency_us;          /* of one message between two neighbours */
     double latency_s;           /* the same */
     const char *source;

@@ -90,6 +90,8 @@ static const struct conf_field link_field[] = {
         "what programs reach; of a disk: reading"),
     KEY("write_bandwidth_sustained", CONF_RATE, link_form,
         link.write_bps_sustained, "the same for writing; absent: equal"),
+    KEY("read_iops", CONF_REAL, link_form, link.read_iops,
+        "of a disk: random reads of 4 KiB a second; absent: seeks are free"),
     KEY("latency_us", CONF_REAL, link_form, link.latency_us,
         "microseconds of one message between neighbours"),
 };

@@ -52,6 +52,8 @@ struct node_group {
     double nic_bps;             /* per node, one direction, sustained */
     double nic_latency_s;
     double nvme_bps;            /* per node, read; 0: none */
+    double nvme_bytes;          /* per node, what its drives hold */
+    double nvme_access_bytes;   /* what a drive could read while it seeks */
     double usd_per_h;           /* per node */
     bool energy_included;       /* in usd_per_h */
     double idle_w, max_w;       /* per node without its GPUs */

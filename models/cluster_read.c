@@ -404,7 +404,7 @@ static const struct link_type *first_disk(const struct catalogue *catalogue)
     return NULL;
 }
 
-/* "4x3.84TB": drives and the size of each; only their number sets a rate. */
+/* "4x3.84TB": drives and the size of each; their number sets the rate. */
 static bool read_nvme(const struct reader *reader, const struct conf_node *at,
                       const struct nodes_conf *conf, struct node_group *group)
 {
@@ -421,6 +421,8 @@ static bool read_nvme(const struct reader *reader, const struct conf_node *at,
     bool known = false;
     for (size_t i = 0; units[i] != NULL; i++)
         known = known || strcmp(unit, units[i]) == 0;
+    double si = unit[0] == 'T' ? 1e12 : 1e9;
+    double ibi = unit[0] == 'T' ? 0x1p40 : 0x1p30;
     if (!known || size <= 0.0 || drives < 1.0 || drives > 64.0 ||
         drives != (double)(int)drives)
         return err_set(reader->err, ERR_SCHEMA, conf_pos(conf->nvme),
@@ -442,6 +444,8 @@ static bool read_nvme(const struct reader *reader, const struct conf_node *at,
         return false;
     }
     group->nvme_bps = drives * disk->bps_sustained;
+    group->nvme_bytes = drives * size * (unit[1] == 'i' ? ibi : si);
+    group->nvme_access_bytes = disk->access_s * disk->bps_sustained;
     return true;
 }
 

@@ -246,12 +246,12 @@ static double normal_cdf(double z)
     return 0.5 * erfc(-z * 0.70710678118654752440);
 }
 
-static double survival(const struct rollout_plan *plan, double x)
+static double whole_survival(const struct rollout_plan *plan, double x)
 {
     if (x <= 0.0) {
         return 1.0;
     }
-    if (x >= plan->max_tokens) {
+    if (x >= plan->cut_tokens) {
         return 0.0;
     }
     if (plan->log_sd <= 0.0) {
@@ -260,8 +260,27 @@ static double survival(const struct rollout_plan *plan, double x)
     return normal_cdf((plan->log_mean - log(x)) / plan->log_sd);
 }
 
-/* E[min(L, x)] = the integral of survival from 0 to x, for x <= max. */
-static double mean_below(const struct rollout_plan *plan, double x)
+/* Of a part: the k-th part of a response is longer than x if the response is
+ * longer than k parts and x. */
+static double survival(const struct rollout_plan *plan, double x)
+{
+    double sum = 0.0;
+
+    if (x <= 0.0) {
+        return 1.0;
+    }
+    if (x >= plan->max_tokens) {
+        return 0.0;
+    }
+    for (double from = 0.0; from < plan->cut_tokens;
+         from += plan->max_tokens) {
+        sum += whole_survival(plan, from + x);
+    }
+    return sum / plan->parts;
+}
+
+/* E[min(L, x)] = the integral of survival from 0 to x, for x <= cut. */
+static double whole_mean_below(const struct rollout_plan *plan, double x)
 {
     double m = plan->log_mean;
     double s = plan->log_sd;
@@ -269,7 +288,7 @@ static double mean_below(const struct rollout_plan *plan, double x)
     if (x <= 0.0) {
         return 0.0;
     }
-    x = fmin(x, plan->max_tokens);
+    x = fmin(x, plan->cut_tokens);
     if (s <= 0.0) {
         return fmin(exp(m), x);
     }
@@ -278,13 +297,43 @@ static double mean_below(const struct rollout_plan *plan, double x)
     return exp(m + s * s / 2.0) * normal_cdf(z - s) + x * normal_cdf(-z);
 }
 
+static double mean_below(const struct rollout_plan *plan, double x)
+{
+    double sum = 0.0;
+
+    x = fmin(fmax(x, 0.0), plan->max_tokens);
+    for (double from = 0.0; from < plan->cut_tokens;
+         from += plan->max_tokens) {
+        sum += whole_mean_below(plan, from + x) -
+               whole_mean_below(plan, from);
+    }
+    return sum / plan->parts;
+}
+
+/* The integral of 2 x survival(x), by Simpson's rule. */
+static double part_square(const struct rollout_plan *plan)
+{
+    enum { PANELS = 64 };
+    double h = plan->max_tokens / (2 * PANELS), sum = 0.0;
+
+    for (int i = 1; i < 2 * PANELS; i++) {
+        sum += (i % 2 ? 4.0 : 2.0) * 2.0 * i * h * survival(plan, i * h);
+    }
+    sum += 2.0 * plan->max_tokens *
+           survival(plan, plan->max_tokens * (1.0 - 1e-9));
+    return sum * h / 3.0;
+}
+
 /* E[min(L, max)^2], likewise. */
 static double mean_square(const struct rollout_plan *plan)
 {
     double m = plan->log_mean;
     double s = plan->log_sd;
-    double x = plan->max_tokens;
+    double x = plan->cut_tokens;
 
+    if (plan->max_tokens < plan->cut_tokens) {
+        return part_square(plan);
+    }
     if (s <= 0.0) {
         double l = fmin(exp(m), x);
         return l * l;
@@ -347,15 +396,17 @@ struct drain {
     double per_replica;         /* slots of one replica */
     double since;               /* steps before the drain */
     double age;                 /* mean tokens of a response in flight then */
+    double longest, carried;    /* tokens: at most now, and before */
 };
 
 static double slot_step_s(const struct drain *d, double batch, double x)
 {
     const struct rollout_shape *s = d->shape;
-    double age = fmin(d->age + x, s->response_max_tokens);
+    double age = fmin(d->age + x, d->longest);
 
     return decode_step_s(s->llm, s->precision, d->gang, s->tp,
-                         fmax(1.0, batch), s->prompt_tokens + age);
+                         fmax(1.0, batch), s->prompt_tokens + d->carried +
+                         age);
 }
 
 /* Rows of x, growing quadratically so that short lengths are resolved too. */
@@ -423,6 +474,22 @@ static int find_row(const double *column, double q, double *part)
     return low;
 }
 
+/* So many parts does a response have on average, and so much was made before
+ * the mean one began. */
+static void fit_parts(struct rollout_plan *plan, double part_tokens)
+{
+    double before = 0.0;
+
+    plan->max_tokens = part_tokens;
+    plan->parts = 0.0;
+    for (double from = 0.0; from < plan->cut_tokens; from += part_tokens) {
+        double reached = whole_survival(plan, from);
+        plan->parts += reached;
+        before += reached * from;
+    }
+    plan->carried_tokens = before / plan->parts;
+}
+
 static void fit_lengths(struct rollout_plan *plan,
                         const struct rollout_shape *shape)
 {
@@ -431,24 +498,32 @@ static void fit_lengths(struct rollout_plan *plan,
 
     plan->log_sd = sqrt(variance);
     plan->log_mean = log(shape->response_mean_tokens) - variance / 2.0;
-    plan->max_tokens = shape->response_max_tokens;
+    plan->cut_tokens = plan->max_tokens = shape->response_max_tokens;
+    plan->parts = 1.0;
+    if (shape->part_tokens > 0.0 &&
+        shape->part_tokens < shape->response_max_tokens) {
+        fit_parts(plan, shape->part_tokens);
+    }
+    plan->responses = shape->responses * plan->parts;
     plan->mean_tokens = mean_below(plan, plan->max_tokens);
-    plan->tokens = shape->responses * plan->mean_tokens;
+    plan->tokens = plan->responses * plan->mean_tokens;
 }
 
 static double slots_per_replica(const struct rollout_plan *plan,
                                 const struct rollout_shape *shape,
                                 const struct gang *gang)
 {
-    double context = shape->prompt_tokens + plan->mean_tokens;
+    double context = shape->prompt_tokens + plan->carried_tokens +
+                     plan->mean_tokens;
     double held = memory_decode_batch_max(shape->llm, shape->precision,
                                           shape->tp, context,
-                                          gang->gpu->memory_bytes);
+                                          gang->gpu->memory_bytes -
+                                              shape->reserved_bytes);
 
     if (shape->concurrency_max > 0.0) {
         held = fmin(held, shape->concurrency_max);
     }
-    return fmax(1.0, fmin(held, shape->responses / plan->replicas));
+    return fmax(1.0, fmin(held, plan->responses / plan->replicas));
 }
 
 /* Where 90% of the responses are done, in drain time. */
@@ -466,6 +541,26 @@ static double tail_from(const struct rollout_plan *plan, double steady_share)
     return mix(plan->drain_s, row, part);
 }
 
+/* New prompts of one replica, and what is taken up again, each alone. */
+static double prompts_s(const struct rollout_plan *plan,
+                        const struct rollout_shape *shape,
+                        const struct gang *gang)
+{
+    double fresh = shape->responses / plan->replicas;
+    double again = fresh * (plan->parts - 1.0);
+    double s = decode_prefill_s(shape->llm, shape->precision, gang, shape->tp,
+                                fresh / fmax(1.0, shape->responses_per_prompt),
+                                shape->prompt_tokens);
+
+    if (again > 0.0) {
+        double before = plan->carried_tokens * plan->parts /
+                        (plan->parts - 1.0);
+        s += decode_prefill_s(shape->llm, shape->precision, gang, shape->tp,
+                              again, shape->prompt_tokens + before);
+    }
+    return s;
+}
+
 void rollout_plan_init(struct rollout_plan *plan,
                        const struct rollout_shape *shape,
                        const struct gang *gang)
@@ -478,26 +573,22 @@ void rollout_plan_init(struct rollout_plan *plan,
     uint32_t held = gang->gpus / shape->tp;
     plan->replicas = held < shape->responses ? held
                                              : (uint32_t)shape->responses;
-    plan->responses = shape->responses;
     fit_lengths(plan, shape);
 
     double share = slots_per_replica(plan, shape, gang);
-    double queued = shape->responses / plan->replicas - share;
+    double queued = plan->responses / plan->replicas - share;
     double since = refill_steps(plan, fmax(0.0, queued) / share);
     double first = survival(plan, since);
     double stationary = mean_square(plan) / (2.0 * plan->mean_tokens);
     struct drain d = {
         .shape = shape, .gang = gang, .per_replica = share, .since = since,
         .age = first * since + (1.0 - first) * stationary,
+        .longest = plan->max_tokens, .carried = plan->carried_tokens,
     };
-    double prompts = shape->responses / plan->replicas /
-                     fmax(1.0, shape->responses_per_prompt);
 
     plan->slots = share * plan->replicas;
     plan->load = DECODE_LOAD;
-    plan->prefill_s = decode_prefill_s(shape->llm, shape->precision, gang,
-                                       shape->tp, prompts,
-                                       shape->prompt_tokens);
+    plan->prefill_s = prompts_s(plan, shape, gang);
     plan->steady_s = since > 0.0
                          ? since * slot_step_s(&d, share, stationary - d.age)
                          : 0.0;

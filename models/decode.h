@@ -8,6 +8,11 @@
  * rollout ends when its longest response ends: first slots are refilled, then
  * the batch drains and each step serves fewer responses.
  *
+ * With part_tokens a rollout takes responses up in the middle (partial rollout,
+ * Kimi k1.5, arXiv 2501.12599): in the steady state it works on the parts of
+ * all responses that are under way, each part a slot; prompt and earlier parts
+ * are computed again first, because weights have changed.
+ *
  * A plan is made once per shape and gang (microseconds); a draw costs a few
  * table look-ups.  u in [0,1) sets the longest of n responses to the quantile
  * u^(1/n), so equal u give comparable rollouts under every policy.
@@ -72,6 +77,9 @@ struct rollout_shape {
     double response_cv;
     double response_max_tokens;
     double concurrency_max;     /* per replica; 0: what memory holds */
+    double part_tokens;         /* of a response in one rollout at most: the
+                                   rest follows in the next; 0: all */
+    double reserved_bytes;      /* of each GPU, kept for others */
 };
 
 struct rollout_time {
@@ -90,10 +98,13 @@ struct rollout_time {
 struct rollout_plan {
     uint32_t replicas;
     double slots;               /* responses in flight, all replicas */
-    double responses;
+    double responses;           /* or parts of them */
     double log_mean, log_sd;    /* of the length before the cut */
-    double max_tokens;
-    double mean_tokens;         /* after the cut */
+    double cut_tokens;          /* no response is longer */
+    double max_tokens;          /* of what this rollout makes of one */
+    double parts;               /* a response has on average */
+    double carried_tokens;      /* made before, by mean part */
+    double mean_tokens;         /* after the cut, of a part */
     double tokens;
     double prefill_s;
     double steady_s;            /* decoding while slots are refilled */

@@ -263,6 +263,15 @@ static double host_bytes(const struct fabric *fabric, uint32_t node,
     return nvme + (nics ? storage : 0.0);
 }
 
+/* Drives that seek lose what they could have read meanwhile. */
+static double drive_bytes(const struct fabric *fabric, uint32_t node,
+                          const struct demand_rates *rates)
+{
+    const struct node_group *group = cluster_group_of(fabric->spec, node);
+
+    return rates->nvme_bytes + rates->nvme_reads * group->nvme_access_bytes;
+}
+
 uint32_t fabric_uses(const struct fabric *fabric,
                      const struct placement *placement,
                      const struct demand_rates *rates, struct flow_use *use)
@@ -278,14 +287,14 @@ uint32_t fabric_uses(const struct fabric *fabric,
         [FABRIC_CPU] = rates->core_s / nodes,
         [FABRIC_PCIE] = rates->pcie_bytes / nodes,
         [FABRIC_NIC] = storage + between,
-        [FABRIC_NVME] = rates->nvme_bytes / nodes,
+        [FABRIC_NVME] = (rates->nvme_bytes + rates->nvme_reads) / nodes,
         [FABRIC_UPLINK] = storage + (leaves ? between : 0.0),
         [FABRIC_STORAGE] = storage,
     };
     struct path path = { .use = use };
     for (int kind = 0; kind < FABRIC_CLASS_COUNT; kind++) {
         double host = kind == FABRIC_PCIE
-                          ? storage + amount[FABRIC_NVME] : 0.0;
+                          ? storage + rates->nvme_bytes / nodes : 0.0;
         if (amount[kind] + host <= 0.0)
             continue;
         for (uint32_t i = 0; i < nodes; i++) {
@@ -293,7 +302,10 @@ uint32_t fabric_uses(const struct fabric *fabric,
             if (kind == FABRIC_PCIE)
                 add_pcie(fabric, &path, share, amount[FABRIC_PCIE],
                          host_bytes(fabric, share->node, storage,
-                                    amount[FABRIC_NVME]));
+                                    rates->nvme_bytes / nodes));
+            else if (kind == FABRIC_NVME)
+                path_add(&path, fabric_link(fabric, FABRIC_NVME, share->node),
+                         drive_bytes(fabric, share->node, rates) / nodes);
             else
                 path_add(&path, fabric_link(fabric, (enum link_class)kind,
                                             share->node), amount[kind]);
@@ -397,6 +409,67 @@ uint32_t fabric_uses_copies(const struct fabric *fabric,
                             struct flow_use *use)
 {
     return uses_between(fabric, from, to, bytes, true, use);
+}
+
+/* Adds a use to a sorted list. */
+static uint32_t use_add(struct flow_use *use, uint32_t count, uint32_t link,
+                        double per_unit)
+{
+    uint32_t at = count;
+
+    if (link == LINK_NONE || per_unit <= 0.0)
+        return count;
+    while (at > 0 && use[at - 1].link > link)
+        at--;
+    if (at > 0 && use[at - 1].link == link) {
+        use[at - 1].per_unit += per_unit;
+        return count;
+    }
+    for (uint32_t i = count; i > at; i--)
+        use[i] = use[i - 1];
+    use[at] = (struct flow_use){ .link = link, .per_unit = per_unit };
+    return count + 1;
+}
+
+uint32_t fabric_uses_send(const struct fabric *fabric,
+                          const struct placement *from,
+                          const struct placement *to, double bytes,
+                          bool zero_copy, struct flow_use *use,
+                          uint32_t count)
+{
+    assert(fabric != NULL && from != NULL && from->share_count > 0);
+    assert(bytes >= 0.0);
+    static const struct placement nowhere;
+    const struct placement *there = to != NULL ? to : &nowhere;
+    uint32_t senders = from->share_count, takers = there->share_count;
+    double pair = bytes / senders / (takers > 0 ? takers : 1);
+    uint32_t leaf_nodes = fabric->spec->leaf_nodes;
+    uint32_t leaf = leaf_nodes > 0 ? from->share[0].node / leaf_nodes : 0;
+    bool leaves = false;
+
+    for (struct both at = { .from = from, .to = there }; both_next(&at);)
+        leaves = leaves || (leaf_nodes > 0 && at.node / leaf_nodes != leaf);
+    for (struct both at = { .from = from, .to = there }; both_next(&at);) {
+        double sent = at.in_from
+            ? pair * (takers > 0 ? takers - at.in_to : 1.0) : 0.0;
+        double taken = at.in_to ? pair * (senders - at.in_from) : 0.0;
+        double amount = fmax(sent, taken);
+        struct path switches = { .use = (struct flow_use[NODE_GPUS_MAX]){
+                                     { 0 } } };
+
+        if (!zero_copy)
+            add_pcie(fabric, &switches, &at.share, 0.0, amount);
+        for (uint32_t i = 0; i < switches.count; i++)
+            count = use_add(use, count, switches.use[i].link,
+                            switches.use[i].per_unit);
+        count = use_add(use, count, fabric_link(fabric, FABRIC_NIC, at.node),
+                        amount);
+        if (leaves)
+            count = use_add(use, count,
+                            fabric_link(fabric, FABRIC_UPLINK, at.node),
+                            amount);
+    }
+    return count;
 }
 
 /* Slower first: by what laws compute with, ties to the earlier share. */

@@ -11,6 +11,7 @@
 #ifndef MODELS_FABRIC_H
 #define MODELS_FABRIC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "models/gang.h"
@@ -41,6 +42,7 @@ struct demand_rates {
     double core_s;              /* core-seconds */
     double storage_bytes;       /* read or written on shared storage */
     double nvme_bytes;          /* read or written on drives of the nodes */
+    double nvme_reads;          /* random accesses to those drives */
     double pcie_bytes;          /* host to device or back, all GPUs */
     double network_bytes;       /* over the NIC of each node, per node */
 };
@@ -61,6 +63,14 @@ uint32_t fabric_uses_copies(const struct fabric *fabric,
                             const struct placement *from,
                             const struct placement *to, double bytes,
                             struct flow_use *use);
+/* What nodes of `from` make, `bytes` per unit, goes evenly to the nodes of
+ * `to` (NULL: not there yet): pairs of different nodes cross NICs and, but for
+ * zero copy, host memory on both sides.  Added to the `count` uses there. */
+uint32_t fabric_uses_send(const struct fabric *fabric,
+                          const struct placement *from,
+                          const struct placement *to, double bytes,
+                          bool zero_copy, struct flow_use *use,
+                          uint32_t count);
 /* What those GPUs of a node together copy to or from host memory, alone. */
 double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask);
 /* Room that is enough for node_count shares (both placements' together). */

@@ -48,3 +48,33 @@ uint32_t job_role_gpus(const struct job_request *request, uint32_t role)
         return request->gpus;
     return request->form->role[role].gpus;
 }
+
+const struct phase_law *phase_law_at(const struct phase_spec *phase,
+                                     uint32_t step)
+{
+    assert(phase != NULL);
+    return phase->later != NULL && step >= phase->later_from ? phase->later
+                                                             : phase->law;
+}
+
+const struct phase_law *phase_law_usual(const struct phase_spec *phase)
+{
+    assert(phase != NULL);
+    return phase->later != NULL ? phase->later : phase->law;
+}
+
+bool phase_due(const struct phase_spec *phase, uint32_t step, uint32_t steps)
+{
+    assert(phase != NULL && phase->every > 0 && step < steps);
+    return (step + 1) % phase->every == 0 && step >= phase->skip_first &&
+           step + phase->skip_last < steps;
+}
+
+uint32_t phase_runs(const struct phase_spec *phase, uint32_t steps)
+{
+    assert(phase != NULL && phase->every > 0);
+    if (steps <= phase->skip_first + phase->skip_last)
+        return 0;
+    return (steps - phase->skip_last) / phase->every -
+           phase->skip_first / phase->every;
+}

@@ -49,15 +49,21 @@ struct phase_spec {
     enum phase_kind kind;
     const char *name;
     uint32_t role;
-    uint32_t sync_to;           /* PHASE_SYNC: the role that is given weights */
+    uint32_t sync_to;           /* the role that is given weights or data */
     uint32_t after_mask;        /* bit p: phase p of the same step */
     uint32_t every;             /* runs in steps divisible by it; >= 1 */
+    uint32_t skip_first, skip_last;     /* steps in which it does not run */
     const struct phase_law *law;        /* models/phase.h */
+    const struct phase_law *later;      /* from step later_from on; NULL: the
+                                           same */
+    uint32_t later_from;
 };
 
 struct job_form {
     const char *name;           /* as the workload calls it */
     const char *recipe;         /* "dpo", "grpo", "trace" ... */
+    uint32_t lag;               /* rounds beyond the steps of a job: a phase
+                                   works on what an earlier round made */
     uint32_t role_count, phase_count;
     struct role_spec role[FORM_ROLES_MAX];
     struct phase_spec phase[FORM_PHASES_MAX];
@@ -73,7 +79,7 @@ struct job_request {
     int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
     int32_t priority;           /* larger goes first */
     uint32_t gpus;              /* of role 0, if not as the form says; else 0 */
-    uint32_t steps;             /* the owner knows how many he asked for */
+    uint32_t steps;             /* rounds; the owner knows how many */
 };
 
 enum job_status {
@@ -81,6 +87,14 @@ enum job_status {
     JOB_STATUS_COUNT
 };
 
+/* Does a phase run in that step of so many, and in how many of them? */
+bool phase_due(const struct phase_spec *phase, uint32_t step, uint32_t steps);
+uint32_t phase_runs(const struct phase_spec *phase, uint32_t steps);
+/* The law of a phase in that step, counted from 0. */
+const struct phase_law *phase_law_at(const struct phase_spec *phase,
+                                     uint32_t step);
+/* The law that most steps have. */
+const struct phase_law *phase_law_usual(const struct phase_spec *phase);
 const char *phase_kind_name(enum phase_kind kind);
 const char *job_status_name(enum job_status status);
 uint32_t job_role_gpus(const struct job_request *request, uint32_t role);

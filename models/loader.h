@@ -31,14 +31,32 @@ enum loader_from {
 };
 extern const char *const loader_from_choices[];
 
+/* How it lies there: a file for each item, opened in random order, or long
+ * files that are read from end to end. */
+enum loader_files { LOADER_ITEMS, LOADER_SHARDS };
+extern const char *const loader_files_choices[];
+enum loader_files loader_usual_files(enum loader_kind kind);
+
 /* What one item costs: on one core of the reference CPU (core_speed 1). */
 struct loader_item {
     double core_s;
     double storage_bytes;
     double gpu_bytes;
+    double reads;               /* random accesses to a drive */
 };
 /* `size`: tokens of the sequence, pixels of the image, seconds of video. */
 struct loader_item loader_item(enum loader_kind kind, double size);
+
+/* Share of reads that miss the page cache of a node which holds `cached` of
+ * the data set, from the second epoch on; each of `nodes` reads a random
+ * part of it in each epoch. */
+double loader_miss_fraction(double cached, uint32_t nodes);
+
+/* Core-seconds in which a kernel's TCP stack receives so many bytes. */
+double loader_receive_core_s(double bytes);
+
+/* Of the rate of a slot, where the buffer lies at the other socket. */
+#define LOADER_REMOTE_FRACTION 0.31
 
 struct loader_supply {
     double storage_bps;         /* the share this pipeline gets */

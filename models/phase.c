@@ -94,17 +94,37 @@ static struct loader_supply supply_of(const struct phase_law *law,
         .processes = gang->gpus,
         .workers = law->loader_workers,
     };
+    if (law->remote)
+        supply.pcie_bps *= LOADER_REMOTE_FRACTION;
     if (supply.workers == 0)
         supply.workers = (uint32_t)(cores / gang->gpus);
     return supply;
 }
 
-/* Bytes read are those of storage or of local drives; from memory, none. */
-static void read_bytes(struct demand_rates *rates, enum loader_from from,
-                       double bytes)
+/* Share of what is read that is not in the page cache. */
+static double missed(const struct phase_law *law, const struct gang *gang)
 {
-    rates->storage_bytes = from == LOADER_FROM_STORAGE ? bytes : 0.0;
-    rates->nvme_bytes = from == LOADER_FROM_NVME ? bytes : 0.0;
+    if (!(law->dataset_bytes > 0.0))
+        return 1.0;
+    double cache = law->cache_bytes * (gang->gpus > 0 ? gang->gpus : 1.0) /
+                   gang->nodes;
+
+    return loader_miss_fraction(cache / law->dataset_bytes, gang->nodes);
+}
+
+/* Bytes read are those of storage or of local drives; from memory, none. */
+static void read_bytes(struct demand_rates *rates,
+                       const struct phase_law *law, const struct gang *gang,
+                       double bytes, double reads)
+{
+    double miss = missed(law, gang);
+
+    if (law->from == LOADER_FROM_STORAGE)
+        rates->storage_bytes = bytes * miss;
+    if (law->from != LOADER_FROM_NVME)
+        return;
+    rates->nvme_bytes = bytes * miss;
+    rates->nvme_reads = reads * miss;
 }
 
 /* A step on GPUs, repeated, fed by the loader of the same lease. */
@@ -130,7 +150,8 @@ static struct phase_plan plan_fed(const struct phase_law *law,
     struct loader_supply supply = supply_of(law, gang);
     struct loader_rate rate = loader_rate(item, &supply, items / gpu_s);
     plan.rates.core_s = items * item->core_s / supply.core_speed;
-    read_bytes(&plan.rates, law->from, items * item->storage_bytes);
+    read_bytes(&plan.rates, law, gang, items * item->storage_bytes,
+               items * item->reads);
     plan.rates.pcie_bytes = items * item->gpu_bytes;
     if (rate.bottleneck == LOADER_GPU)
         return plan;
@@ -197,7 +218,7 @@ static struct phase_plan plan_cpu(const struct phase_law *law,
         .bottleneck = core_s > 0.0 ? "cpu" : "storage",
         .rates.core_s = core_s,
     };
-    read_bytes(&plan.rates, law->from, law->storage_bytes);
+    read_bytes(&plan.rates, law, gang, law->storage_bytes, law->reads);
     return plan;
 }
 
@@ -238,6 +259,26 @@ static struct phase_plan plan_checkpoint(const struct phase_law *law,
     };
 }
 
+/* Out of host memory or into it over the slots, and shards of the trainer
+ * gathered into those of the engine: each GPU needs its part of a replica. */
+static struct phase_plan plan_reload(const struct phase_law *law,
+                                     const struct gang *gang)
+{
+    double bps = node_pcie_bps(gang) / comm_gpus_per_node(gang);
+    double gather_s = 0.0, across = 0.0;
+    if (law->gather_bytes > 0.0 && gang->gpus > law->engine_tp) {
+        double part = law->gather_bytes / law->engine_tp;
+        gather_s = comm_gang_s(COMM_ALL_GATHER, gang, part);
+        across = comm_inter_bytes(COMM_ALL_GATHER, gang, part);
+    }
+    return (struct phase_plan){
+        .rate_max = rate_of(law->seconds + law->bytes / bps + gather_s),
+        .bottleneck = across > 0.0 ? "network" : "pcie",
+        .rates = { .pcie_bytes = law->bytes * gang->gpus,
+                   .network_bytes = across },
+    };
+}
+
 static struct phase_plan plan_fixed(const struct phase_law *law,
                                     const struct gang *gang)
 {
@@ -268,6 +309,8 @@ struct phase_plan phase_plan(const struct phase_law *law,
         return plan_sync(law, gang);
     case LAW_CHECKPOINT:
         return plan_checkpoint(law, gang);
+    case LAW_RELOAD:
+        return plan_reload(law, gang);
     case LAW_FIXED:
     case LAW_SERVE:             /* forecast: as long as the service is meant
                                    to be there */

@@ -27,24 +27,38 @@ enum law_kind {
     LAW_CPU,            /* core-seconds, on leased cores */
     LAW_SYNC,           /* weights from one role's lease to another's */
     LAW_CHECKPOINT,     /* bytes to shared storage */
+    LAW_RELOAD,         /* one lease changes between training and generating */
     LAW_SERVE           /* a replica of a service, until it is let go */
 };
 
 struct phase_law {
     enum law_kind kind;
-    double seconds;                     /* LAW_FIXED */
+    double seconds;                     /* LAW_FIXED; LAW_RELOAD: beside what
+                                           is moved */
     struct train_shape train;           /* LAW_TRAIN, LAW_FORWARD's model */
     double sequences;                   /* per step: global batch */
     uint32_t repeats;                   /* optimizer steps or passes per run */
     struct loader_item item;            /* LAW_TRAIN: what a sample costs */
     uint32_t loader_workers;            /* 0: one per core */
+    bool remote;                        /* buffers at the other socket */
     enum loader_from from;              /* LAW_TRAIN, LAW_CPU: what is read */
+    double dataset_bytes;               /* read before, so that a part of it
+                                           is in memory; 0: nothing is */
+    double cache_bytes;                 /* memory for it: per GPU, or in all
+                                           for a CPU role */
     struct rollout_shape rollout;       /* LAW_ROLLOUT */
     double core_s;                      /* LAW_CPU: per run */
     double storage_bytes;               /* LAW_CPU, LAW_CHECKPOINT: per run;
                                            of `from`, a checkpoint's of shared
                                            storage */
-    double bytes;                       /* LAW_SYNC: weights */
+    double reads;                       /* LAW_CPU: random accesses per run */
+    double bytes;                       /* LAW_SYNC: weights; LAW_CPU: what is
+                                           sent to the role sync_to;
+                                           LAW_RELOAD: over PCIe, per GPU */
+    double gather_bytes;                /* LAW_RELOAD: weights that every
+                                           replica of engine_tp GPUs gathers */
+    uint32_t engine_tp;
+    bool zero_copy;                     /* LAW_CPU: past host memory */
 };
 
 struct phase_plan {

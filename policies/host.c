@@ -234,7 +234,8 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     }
     else
         for (uint32_t p = 0; p < form->phase_count; p++)
-            job->pub.work_due_s += request->steps / form->phase[p].every;
+            job->pub.work_due_s += phase_runs(&form->phase[p],
+                                              request->steps);
     host_estimate(host, job);
     host_tell(host, FACT_JOB_SUBMIT, j, 0, job_role_gpus(request, 0));
     host_news_add(host, NEWS_SUBMITTED, j);

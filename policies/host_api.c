@@ -211,7 +211,8 @@ static double run_s(struct cs_host *host, const struct cs_ask *ask,
                     const struct gang *gang)
 {
     struct host_job_slot *job = host_job_slot(host, ask->job.i);
-    const struct phase_law *law = host_form_of(job)->phase[ask->phase].law;
+    const struct phase_law *law =
+        phase_law_at(&host_form_of(job)->phase[ask->phase], job->pub.step);
     double s = INFINITY;
 
     if (ask->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&

@@ -53,34 +53,55 @@ static int64_t fixed_ns(const struct host_job_slot *job,
     return job->truth.duration_ns - job->done_ns;
 }
 
+/* The links of work on one lease, and of what it sends to another: while the
+ * other holds nothing, to a buffer behind the sender's NIC. */
+static uint32_t work_uses(struct cs_host *host, uint32_t to,
+                          const struct host_lease_slot *lease,
+                          const struct phase_law *law,
+                          const struct phase_plan *plan)
+{
+    const struct fabric *fabric = host->parts.fabric;
+    uint32_t uses = fabric_uses(fabric, &lease->pub.placement, &plan->rates,
+                                host->uses);
+
+    if (law->kind != LAW_CPU || !(law->bytes > 0))
+        return uses;
+    return fabric_uses_send(fabric, &lease->pub.placement,
+                            to != ID_NONE ? &host->lease[to].pub.placement
+                                          : NULL,
+                            law->bytes, law->zero_copy, host->uses, uses);
+}
+
 /* The links of a phase; for a sync those between two leases, and none (the
  * weights go with the next load) while the other role holds nothing. */
 static uint32_t phase_uses(struct cs_host *host, struct host_job_slot *job,
                            const struct host_lease_slot *lease,
                            const struct phase_spec *phase,
+                           const struct phase_law *law,
                            const struct phase_plan *plan, bool *nothing)
 {
-    if (phase->law->kind != LAW_SYNC)
-        return fabric_uses(host->parts.fabric, &lease->pub.placement,
-                           &plan->rates, host->uses);
     uint32_t to = job->lease[phase->sync_to];
+
+    if (law->kind != LAW_SYNC)
+        return work_uses(host, to, lease, law, plan);
     *nothing = to == ID_NONE || host->lease[to].pub.state != CS_LEASE_IDLE ||
-               !(phase->law->bytes > 0);
+               !(law->bytes > 0);
     if (*nothing)
         return 0;
     return fabric_uses_copies(host->parts.fabric, &lease->pub.placement,
                               &host->lease[to].pub.placement,
-                              phase->law->bytes, host->uses);
+                              law->bytes, host->uses);
 }
 
 static void start_flow(struct cs_host *host, uint32_t i,
                        const struct phase_spec *phase,
+                       const struct phase_law *law,
                        const struct phase_plan *plan)
 {
     struct host_lease_slot *lease = &host->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     bool nothing = false;
-    uint32_t uses = phase_uses(host, job, lease, phase, plan, &nothing);
+    uint32_t uses = phase_uses(host, job, lease, phase, law, plan, &nothing);
 
     if (nothing || (uses == 0 && isinf(plan->rate_max))) {
         end_after(host, i, 0);
@@ -111,15 +132,16 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     const struct phase_spec *phase = &host_form_of(job)->phase[p];
     struct phase_plan plan = { .rate_max = INFINITY, .gpu_busy_fraction = 1 };
+    const struct phase_law *law = phase_law_at(phase, job->pub.step);
     int64_t now = host_now(host);
-    bool fixed = phase->law->kind == LAW_FIXED;
+    bool fixed = law->kind == LAW_FIXED;
 
     assert(lease->pub.state == CS_LEASE_IDLE && !lease->running);
     if (fixed) {
-        double s = clock_s_from_ns(fixed_ns(job, phase->law));
+        double s = clock_s_from_ns(fixed_ns(job, law));
         plan.rate_max = s > 0 ? 1 / s : INFINITY;
     } else {
-        plan = phase_cache_plan(host->plans, phase->law, &lease->gang,
+        plan = phase_cache_plan(host->plans, law, &lease->gang,
                                 rng_at(job->truth.seed, job->pub.step, p,
                                        0));
     }
@@ -144,13 +166,13 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
                 ? now
                 : host_after(now, clock_ns_for_work(1.0, plan.rate_max));
     if (fixed)
-        end_after(host, i, fixed_ns(job, phase->law));
+        end_after(host, i, fixed_ns(job, law));
     else if (!(plan.rate_max > 0))
         fail_phase(host, phase);
-    else if (phase->law->kind == LAW_SERVE)
+    else if (law->kind == LAW_SERVE)
         host_lease_busy(host, i, 0);    /* until it is told otherwise */
     else
-        start_flow(host, i, phase, &plan);
+        start_flow(host, i, phase, law, &plan);
 }
 
 /* Takes a phase off its lease; done: 1 whole, 0 cut short. */
@@ -249,12 +271,6 @@ void host_ask_job(struct cs_host *host, uint32_t j)
     host_order_insert(host, i);
 }
 
-/* Runs in this step? */
-static bool phase_due(const struct phase_spec *phase, uint32_t step)
-{
-    return (step + 1) % phase->every == 0;
-}
-
 static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
 {
     struct host_job_slot *job = host_job_slot(host, j);
@@ -282,7 +298,8 @@ static bool advance_step(struct cs_host *host, uint32_t j)
     uint32_t all = (1u << form->phase_count) - 1;
 
     for (uint32_t p = 0; p < form->phase_count; p++)
-        if (!phase_due(&form->phase[p], job->pub.step))
+        if (!phase_due(&form->phase[p], job->pub.step,
+                       job->pub.request.steps))
             job->phases_done |= 1u << p;
     for (uint32_t p = 0; p < form->phase_count; p++) {
         uint32_t bit = 1u << p, after = form->phase[p].after_mask;

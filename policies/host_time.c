@@ -72,7 +72,8 @@ static double form_phase_s(struct cs_host *host, struct cluster *empty,
                   host->spec->node_count, &place))
         return 0;
     struct gang gang = fabric_gang(host->spec, &place);
-    double s = phase_cache_seconds(host->plans, phase->law, &gang, 0.5);
+    double s = phase_cache_seconds(host->plans, phase_law_usual(phase), &gang,
+                                   0.5);
     return isfinite(s) ? s / phase->every : 0;
 }
 

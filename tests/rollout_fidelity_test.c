@@ -34,29 +34,36 @@ struct config {
     uint32_t tp, gpus;
     double responses, prompt, mean, cv, max;
     double mean_error, p95_error;       /* at most */
+    double part;                        /* partial rollout; 0: whole */
 };
 
 static const struct config configs[] = {
     { "one batch", "qwen2.5-7b", "l40s", 1, 1, 64, 300, 300, 1, 2048,
-      0.02, 0.05 },
+      0.02, 0.05, 0 },
     { "a full batch", "qwen2.5-7b", "l40s", 1, 1, 256, 300, 300, 1, 2048,
-      0.02, 0.05 },
+      0.02, 0.05, 0 },
     { "slots filled again", "qwen2.5-7b", "l40s", 1, 1, 1024, 300, 300, 1,
-      2048, 0.02, 0.05 },
+      2048, 0.02, 0.05, 0 },
     { "eight replicas", "llama-3-8b", "a100-80", 1, 8, 512, 500, 800, 1.2,
-      4096, 0.04, 0.07 },
+      4096, 0.04, 0.07, 0 },
     { "refilled, two", "llama-3-8b", "a100-80", 1, 2, 2048, 200, 400, 0.7,
-      2048, 0.02, 0.05 },
+      2048, 0.02, 0.05, 0 },
     { "long tail, TP 4", "qwen2.5-32b", "h100", 4, 8, 256, 500, 1000, 1.5,
-      8192, 0.02, 0.05 },
+      8192, 0.02, 0.05, 0 },
     { "short, narrow", "qwen2.5-1.5b", "l4", 1, 1, 128, 200, 200, 0.5, 1024,
-      0.02, 0.05 },
+      0.02, 0.05, 0 },
     { "TP 8", "llama-3-70b", "h100", 8, 8, 128, 800, 600, 1, 4096,
-      0.03, 0.05 },
+      0.03, 0.05, 0 },
     { "few responses", "qwen2.5-7b", "a100-80", 1, 1, 16, 300, 1000, 1, 4096,
-      0.02, 0.05 },
+      0.02, 0.05, 0 },
     { "four of TP 2", "qwen2.5-7b", "h20", 2, 8, 1024, 600, 1500, 1.2, 8192,
-      0.04, 0.07 },
+      0.04, 0.07, 0 },
+    { "in parts of 2048", "qwen2.5-7b", "a100-80", 1, 1, 192, 300, 1000, 1.2,
+      8192, 0.02, 0.09, 2048 },
+    { "in parts of 1536, refilled", "llama-3-8b", "h100", 1, 2, 1024, 200,
+      600, 1, 4096, 0.03, 0.07, 1536 },
+    { "in parts of 512, refilled", "llama-3-8b", "h100", 1, 2, 512, 200, 600,
+      1, 4096, 0.06, 0.10, 512 },
 };
 #define CONFIGS (sizeof configs / sizeof configs[0])
 
@@ -66,21 +73,43 @@ struct world {
     struct rng rng;
     const struct config *config;
     uint32_t left;
+    double round;               /* in which the next response began */
 };
 
-static bool next(void *self, struct request *out)
+static double draw_length(struct world *w)
 {
-    struct world *w = self;
     const struct config *c = w->config;
     double var = log1p(c->cv * c->cv);
     double length = exp(log(c->mean) - var / 2 +
                         sqrt(var) * rng_normal(&w->rng, 0, 1));
 
-    if (w->left-- == 0)
-        return false;
-    length = fmin(fmax(1, round(length)), c->max);
-    *out = (struct request) { 0, (uint32_t)c->prompt, (uint32_t)length };
-    return true;
+    return fmin(fmax(1, round(length)), c->max);
+}
+
+/* Of responses that began so many rounds ago, those that are not done, with
+ * the part that is due now. */
+static bool next(void *self, struct request *out)
+{
+    struct world *w = self;
+    const struct config *c = w->config;
+
+    for (;;) {
+        if (w->left == 0) {
+            w->round++;
+            w->left = (uint32_t)c->responses;
+            if (!(c->part > 0) || w->round * c->part >= c->max)
+                return false;
+        }
+        w->left--;
+        double before = w->round * c->part, length = draw_length(w) - before;
+        if (length < 1)
+            continue;
+        if (c->part > 0)
+            length = fmin(length, c->part);
+        *out = (struct request) { 0, (uint32_t)(c->prompt + before),
+                                  (uint32_t)length };
+        return true;
+    }
 }
 
 static void start(void *self, uint32_t replica, enum serve_side side)
@@ -157,7 +186,7 @@ static void compare(const struct config *c, const struct catalogue *catalogue)
         .tp = c->tp, .responses = c->responses, .responses_per_prompt = 1,
         .prompt_tokens = c->prompt, .response_mean_tokens = c->mean,
         .response_cv = c->cv, .response_max_tokens = c->max,
-        .concurrency_max = SLOTS,
+        .concurrency_max = SLOTS, .part_tokens = c->part,
     };
     struct rollout_plan plan;
     double law = 0, mean = 0, run[RUNS];

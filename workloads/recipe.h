@@ -38,14 +38,19 @@ struct role_keys {
 
 enum role_start { START_PROCESS, START_WAKE };
 
-struct response_keys { double mean, cv, max; };
+struct response_keys { double mean, cv, max, partial; };
 struct reward_keys { int on; int64_t core_time_ns; const char *model; };
 enum reward_on { REWARD_CPU, REWARD_GPU };
 struct loader_keys {
     int kind, from;             /* enum loader_kind, enum loader_from */
     double size, per_sequence;
     int64_t workers;
+    int files;                  /* enum loader_files; -1: as usual */
+    double dataset_bytes;       /* 0: not said */
+    int numa;                   /* 1: buffers at the other socket */
+    int send;                   /* enum loader_send */
 };
+enum loader_send { SEND_COPY, SEND_ZERO_COPY };
 
 struct recipe_keys {
     const char *recipe, *name, *tenant, *model;
@@ -57,9 +62,10 @@ struct recipe_keys {
     bool sequence_parallel;
     int64_t zero, tp, pp, lora_rank;
     double micro_batch, batch, sequence;
-    int64_t checkpoint_every, epochs;
-    int generation;
-    bool reference;
+    int64_t checkpoint_every, epochs, updates;
+    int generation, layout, schedule;
+    bool reference, offload;
+    const char *critic;
     double prompts, responses, pairs, prompt_tokens;
     const struct conf_node *response, *reward, *loader;
     const struct conf_node *rollout, *train, *infer, *data;
@@ -91,10 +97,10 @@ struct recipe {
 
 extern const struct conf_schema recipe_pretrain_schema, recipe_sft_schema,
     recipe_lora_schema, recipe_multimodal_schema, recipe_dpo_schema,
-    recipe_grpo_schema, recipe_batch_infer_schema, recipe_trace_schema;
+    recipe_grpo_schema, recipe_ppo_schema, recipe_batch_infer_schema, recipe_trace_schema;
 extern const struct recipe recipe_pretrain, recipe_sft, recipe_lora,
-    recipe_multimodal, recipe_dpo, recipe_grpo, recipe_batch_infer,
-    recipe_trace;
+    recipe_multimodal, recipe_dpo, recipe_grpo, recipe_ppo,
+    recipe_batch_infer, recipe_trace;
 
 /* recipes.c: the table; ends at recipe_count. */
 extern const struct recipe *const recipe_table[];
@@ -198,6 +204,13 @@ bool draft_engine_role(struct draft *draft, const char *name,
                        const struct conf_node *conf, double context_tokens,
                        int start, struct rollout_shape *shape,
                        uint32_t *role);
+/* An engine on the GPUs of a role that trains, which grows to hold both. */
+bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
+                         double context_tokens, uint32_t role,
+                         struct rollout_shape *shape);
+/* The fewest GPUs that the train role may get. */
+bool draft_train_gpus(const struct draft *draft,
+                      const struct train_shape *shape, uint32_t *gpus);
 /* A role without GPUs; conf NULL: the recipe's default, `cores` anywhere. */
 bool draft_data_role(struct draft *draft, const struct conf_node *conf,
                      uint32_t cores, uint32_t *role);
@@ -223,6 +236,12 @@ bool whole_job_form(const struct world *world, const char *name,
                     const struct conf_node *conf, struct err_pos pos,
                     struct job_form *form, uint32_t *gpus_max);
 
+/* Reading again finds a part of the data set in the memory of the role that
+ * reads: adds the law of all but the first epoch to a phase, of which one run
+ * reads so many bytes. */
+bool draft_dataset(const struct draft *draft,
+                   const struct loader_keys *loader, uint32_t phase,
+                   double run_bytes);
 bool draft_response(const struct draft *draft, struct response_keys *out);
 /* Mean of a lognormal length that is cut at the maximum. */
 double response_mean_cut(const struct response_keys *response);

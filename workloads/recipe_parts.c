@@ -15,9 +15,11 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/cluster.h"
 #include "models/transfer.h"
 #include "sim/arena.h"
 
+#define PARTS_MAX 100.0         /* of a response: what a plan sums over */
 #define STEPS_MAX 1e9          /* of a job; what source.c makes at most */
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
@@ -25,6 +27,8 @@
 #define HOST_BYTES_PER_GPU  16e9    /* assumption: process, pinned buffers */
 #define HOST_BYTES_PER_CORE 2e9     /* assumption: one worker, its batches */
 
+static const char *const numa_choices[] = {"local", "remote", NULL};
+static const char *const send_choices[] = {"copy", "zero-copy", NULL};
 static const char *const start_choices[] = {"process", "wake", NULL};
 static const char *const reward_choices[] = {"cpu", "gpu", NULL};
 
@@ -93,6 +97,8 @@ static const struct conf_field response_fields[] = {
     RESPONSE(mean, 1, 1e7, NULL, "mean tokens, before the cut at max"),
     RESPONSE(cv, 0, 100, NULL, "standard deviation over mean (lognormal)"),
     RESPONSE(max, 1, 1e7, NULL, "tokens at which generation stops"),
+    RESPONSE(partial, 1, 1e7, CONF_ABSENT, "tokens of one response in one "
+             "rollout at most, the rest in the next; default: all of it"),
 };
 const struct conf_schema response_schema = {
     "workload.mix[].response", "lengths of responses", response_fields,
@@ -125,6 +131,18 @@ static const struct conf_field loader_fields[] = {
      0, 1e6, "1", NULL, "items in one training sequence"},
     {"workers", CONF_INT, offsetof(struct loader_keys, workers), 0, 1e5, "0",
      NULL, "loader processes per GPU; 0: one per core"},
+    {"files", CONF_CHOICE, offsetof(struct loader_keys, files), 0, 0,
+     CONF_ABSENT, loader_files_choices,
+     "a file for each item, read at random, or long files; default: items for "
+     "image and video, else shards"},
+    {"dataset", CONF_BYTES, offsetof(struct loader_keys, dataset_bytes), 1,
+     1e18, CONF_ABSENT, NULL, "size of the data set: from the second epoch on "
+     "a part is found in the page cache; default: never read again"},
+    {"numa", CONF_CHOICE, offsetof(struct loader_keys, numa), 0, 0, "local",
+     numa_choices, "host buffers at the socket of the GPU, or at the other"},
+    {"send", CONF_CHOICE, offsetof(struct loader_keys, send), 0, 0, "copy",
+     send_choices, "with data nodes: how tensors reach the GPUs, through host "
+     "memory and a core, or past both"},
 };
 const struct conf_schema loader_schema = {
     "workload.mix[].loader", "storage and CPU work behind a sequence",
@@ -143,7 +161,8 @@ bool draft_model(const struct draft *draft, const char *key,
     if (node == NULL || conf_kind(node) != CONF_SCALAR)
         node = draft->conf;
     err_set(draft->world->err, ERR_REFERENCE, conf_pos(node),
-            "model names %s, which is no LLM of the catalogue", name);
+            "%s names %s, which is no LLM of the catalogue",
+            strcmp(key, "critic") == 0 ? key : "model", name);
     near = conf_nearest(name, catalogue_names(catalogue, CATALOGUE_LLMS));
     if (near != NULL)
         err_hint(draft->world->err, "The nearest name is %s.", near);
@@ -524,6 +543,84 @@ bool draft_engine_role(struct draft *draft, const char *name,
     return false;
 }
 
+/* The engine's own GPUs are those of the trainer: of its keys remain those of
+ * a replica. */
+static bool replica_keys_only(const struct draft *draft,
+                              const struct conf_node *conf)
+{
+    static const char *const others[] = {"gpus", "min", "max", "types", "pool",
+                                         "cores", "memory", "start"};
+
+    for (size_t i = 0; conf != NULL && i < COUNT(others); i++)
+        if (conf_get(conf, others[i]) != NULL)
+            return err_set(draft->world->err, ERR_SCHEMA,
+                           conf_pos(conf_get(conf, others[i])),
+                           "%s of rollout has no meaning for layout "
+                           "colocated: it has the GPUs of train", others[i]);
+    return true;
+}
+
+/* Both must fit, and a number of GPUs must suit both. */
+static bool grow_role(struct draft *draft, const struct conf_node *conf,
+                      double need_bytes, uint32_t tp, struct role_spec *role)
+{
+    struct demand demand = {draft->form->name,
+                            conf_pos(conf != NULL ? conf : draft->conf), NULL};
+    uint32_t multiple = role->gpus_multiple;
+
+    while (multiple % tp != 0)
+        multiple += role->gpus_multiple;
+    if (role->gpus % multiple != 0 || role->gpus_min % multiple != 0)
+        return err_set(draft->world->err, ERR_RANGE, demand.pos,
+                       "GPUs of train must come in multiples of %u, which "
+                       "rollout's tp %u and the trainer's layout make, found "
+                       "%u", multiple, tp, role->gpus_min);
+    role->gpus_multiple = multiple;
+    if (need_bytes <= role->gpu_memory_bytes)
+        return true;
+    role->gpu_memory_bytes = need_bytes;
+    return demand_narrow(draft->world, &demand, role) &&
+           demand_place(draft->world, &demand, role);
+}
+
+bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
+                         double context_tokens, uint32_t number,
+                         struct rollout_shape *shape)
+{
+    struct role_spec *role = &draft->form->role[number];
+    struct role_keys keys;
+
+    if (!replica_keys_only(draft, conf) ||
+        !role_fill(draft, conf, &role_engine_schema, START_WAKE, &keys) ||
+        !layout_adds_up(draft, conf, (uint32_t)keys.tp, 1, role))
+        return false;
+    shape->tp = (uint32_t)keys.tp;
+    shape->precision = (enum precision)(keys.precision >= 0
+                                            ? keys.precision
+                                            : draft->keys.precision);
+    shape->concurrency_max = keys.concurrency;
+    role->start_s += transfer_start_s(TRANSFER_START_SERVE);
+    return grow_role(draft, conf, shape->reserved_bytes +
+                                      engine_need(shape, context_tokens),
+                     shape->tp, role);
+}
+
+bool draft_train_gpus(const struct draft *draft,
+                      const struct train_shape *shape, uint32_t *gpus)
+{
+    struct role_keys keys;
+
+    if (!role_fill(draft, draft->keys.train, &role_train_schema,
+                   START_PROCESS, &keys))
+        return false;
+    *gpus = shape->tp * shape->pp * shape->cp;
+    if (keys.gpus > 0)
+        *gpus = (uint32_t)keys.gpus;
+    if (keys.min > 0)
+        *gpus = (uint32_t)keys.min;
+    return true;
+}
+
 bool draft_data_role(struct draft *draft, const struct conf_node *conf,
                      uint32_t cores, uint32_t *number)
 {
@@ -592,12 +689,78 @@ bool draft_from(const struct draft *draft, const struct conf_node *loader,
     return demand_nvme(draft->world, &demand, &draft->form->role[role]);
 }
 
+/* Memory of a role beyond that of its processes and its parked state. */
+static double cache_bytes(const struct role_spec *role)
+{
+    double used = role->gpus > 0
+        ? HOST_BYTES_PER_GPU + role->load_bytes / role->gpus
+        : HOST_BYTES_PER_CORE * role->cores;
+
+    return fmax(0.0, (double)role->memory_bytes - used);
+}
+
+/* Does the data set lie where it is said to? */
+static bool dataset_fits(const struct draft *draft,
+                         const struct loader_keys *loader,
+                         const struct role_spec *role)
+{
+    const struct cluster_spec *cluster = draft->world->cluster;
+    double room = 0.0;
+
+    if (loader->from == LOADER_FROM_STORAGE)
+        return true;
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        room = fmax(room, loader->from == LOADER_FROM_NVME
+                              ? cluster->group[g].nvme_bytes
+                              : (double)cluster->group[g].memory_bytes);
+    if (loader->dataset_bytes <= room)
+        return true;
+    err_set(draft->world->err, ERR_RANGE,
+            conf_pos(conf_get(draft->keys.loader, "dataset")),
+            "dataset of %.4g GB does not fit where role %s reads it: no node "
+            "has more than %.4g GB of %s", loader->dataset_bytes / 1e9,
+            role->name, room / 1e9,
+            loader->from == LOADER_FROM_NVME ? "nvme" : "memory");
+    return err_hint(draft->world->err, "Read it from: storage, or give the "
+                                       "nodes more.");
+}
+
+bool draft_dataset(const struct draft *draft,
+                   const struct loader_keys *loader, uint32_t phase,
+                   double run_bytes)
+{
+    struct phase_spec *spec = &draft->form->phase[phase];
+    const struct role_spec *role = &draft->form->role[spec->role];
+    struct phase_law *later;
+    double runs;
+
+    if (!(loader->dataset_bytes > 0.0) || !(run_bytes > 0.0))
+        return true;
+    if (!dataset_fits(draft, loader, role))
+        return false;
+    runs = ceil(loader->dataset_bytes / run_bytes);
+    if (loader->from == LOADER_FROM_MEMORY || runs >= STEPS_MAX)
+        return true;
+    later = arena_alloc(draft->world->arena, 1, sizeof *later);
+    *later = *spec->law;
+    later->dataset_bytes = loader->dataset_bytes;
+    later->cache_bytes = cache_bytes(role);
+    spec->later = later;
+    spec->later_from = (uint32_t)runs;
+    return true;
+}
+
 bool draft_response(const struct draft *draft, struct response_keys *out)
 {
     const struct conf_node *conf = draft->keys.response;
 
     if (!conf_fill(conf, &response_schema, out, draft->world->err))
         return false;
+    if (out->partial > 0.0 && out->max > PARTS_MAX * out->partial)
+        return err_set(draft->world->err, ERR_RANGE,
+                       conf_pos(conf_get(conf, "partial")),
+                       "partial must be at least max / %g, found %g and %g",
+                       PARTS_MAX, out->partial, out->max);
     if (out->max >= out->mean)
         return true;
     return err_set(draft->world->err, ERR_RANGE, conf_pos(conf),

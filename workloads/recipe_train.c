@@ -6,7 +6,8 @@
  * then a checkpoint where one is due.  The loader works on the cores of the
  * train role, or, if `data` is given, on CPU nodes of its own: then a phase
  * `preprocess` runs beside `train`, and the slower of the two sets the pace
- * (claim A5).  What CPU nodes send is not charged to the network.
+ * (claim A5).  What CPU nodes send crosses the network, and a core receives it
+ * unless it is sent past host memory.
  */
 #include "workloads/recipe.h"
 
@@ -27,7 +28,7 @@
 #define KEY_LOADER(FALLBACK) \
     KEY("loader", CONF_NODE, loader, 0, 0, FALLBACK, NULL, \
         "what is read for a sequence: kind, from, size, per_sequence, " \
-        "workers")
+        "workers, files, dataset, numa, send")
 
 static const struct conf_field full_fields[] = {
     KEYS_OF_TRAIN_JOB("full"), KEY_LOADER(CONF_ABSENT)};
@@ -41,13 +42,20 @@ static bool read_loader(const struct draft *draft, int kind,
 {
     const struct conf_node *conf = draft->keys.loader;
 
-    *out = (struct loader_keys){.kind = kind, .per_sequence = 1.0};
+    *out = (struct loader_keys){.kind = kind, .per_sequence = 1.0,
+                                .files = -1};
     if (conf != NULL &&
         !conf_fill(conf, &loader_schema, out, draft->world->err))
         return false;
     if (out->size == 0.0 && out->kind != LOADER_IMAGE &&
         out->kind != LOADER_VIDEO)
         out->size = draft->keys.sequence;
+    if (draft->keys.data == NULL && conf != NULL &&
+        conf_get(conf, "send") != NULL)
+        return err_set(draft->world->err, ERR_SCHEMA,
+                       conf_pos(conf_get(conf, "send")),
+                       "send has no meaning without data: it says how CPU "
+                       "nodes hand tensors over");
     if (out->size > 0.0)
         return true;
     return err_set(draft->world->err, ERR_SCHEMA, conf_pos(conf),
@@ -64,28 +72,40 @@ static struct loader_item sequence_item(const struct loader_keys *keys)
     item.core_s *= keys->per_sequence;
     item.storage_bytes *= keys->per_sequence;
     item.gpu_bytes *= keys->per_sequence;
+    item.reads *= keys->per_sequence;
+    if (keys->files >= 0)
+        item.reads = keys->files == LOADER_ITEMS ? keys->per_sequence : 0.0;
     return item;
 }
 
 /* Data prepared on CPU nodes beside the training; what is left to the train
- * role is the copy to its GPUs. */
-static bool add_preprocess(struct draft *draft, struct phase_law *train,
-                           uint32_t *role)
+ * role (the first) is to receive it and the copy to its GPUs. */
+static bool add_preprocess(struct draft *draft,
+                           const struct loader_keys *loader,
+                           struct phase_law *train, uint32_t *role)
 {
     double sequences = train->sequences * train->repeats;
     struct phase_law law = {
         .kind = LAW_CPU,
         .core_s = train->item.core_s * sequences,
         .storage_bytes = train->item.storage_bytes * sequences,
+        .reads = train->item.reads * sequences,
         .from = train->from,
+        .bytes = train->item.gpu_bytes * sequences,
+        .zero_copy = loader->send == SEND_ZERO_COPY,
     };
+    uint32_t number;
 
     if (!draft_data_role(draft, draft->keys.data, 8, role))
         return false;
-    train->item.core_s = 0.0;
-    train->item.storage_bytes = 0.0;
-    draft_phase(draft, PHASE_PREPROCESS, "preprocess", *role, 0, &law);
-    return true;
+    train->item.core_s = law.zero_copy
+                             ? 0.0
+                             : loader_receive_core_s(train->item.gpu_bytes);
+    train->item.storage_bytes = train->item.reads = 0.0;
+    number = draft_phase(draft, PHASE_PREPROCESS, "preprocess", *role, 0,
+                         &law);
+    draft->form->phase[number].sync_to = 0;
+    return draft_dataset(draft, loader, number, law.storage_bytes);
 }
 
 static bool expand(const struct recipe *recipe, const struct world *world,
@@ -109,12 +129,17 @@ static bool expand(const struct recipe *recipe, const struct world *world,
     law.item = sequence_item(&loader);
     law.loader_workers = (uint32_t)loader.workers;
     law.from = (enum loader_from)loader.from;
+    law.remote = loader.numa == 1;
     reader = role;
-    if (draft.keys.data != NULL && !add_preprocess(&draft, &law, &reader))
+    if (draft.keys.data != NULL &&
+        !add_preprocess(&draft, &loader, &law, &reader))
         return false;
     if (!draft_from(&draft, draft.keys.loader, loader.from, reader))
         return false;
     train = draft_phase(&draft, PHASE_TRAIN, "train", role, 0, &law);
+    if (!draft_dataset(&draft, &loader, train,
+                       law.item.storage_bytes * law.sequences * law.repeats))
+        return false;
     draft_checkpoint(&draft, &shape, role, train);
     *out = draft.entry;
     return true;

@@ -92,7 +92,7 @@ static bool read_entry(const struct world *world,
             return recipe_table[i]->expand(recipe_table[i], world, conf,
                                            out);
     err_set(world->err, ERR_REFERENCE, conf_pos(name),
-            "%s is no recipe; allowed are pretrain, sft, lora, dpo, grpo, "
+            "%s is no recipe; allowed are pretrain, sft, lora, dpo, grpo, ppo, "
             "batch-infer, multimodal, trace", conf_text(name));
     near = conf_nearest(conf_text(name), recipe_names);
     if (near != NULL)
@@ -354,7 +354,7 @@ static void make_job(const struct source *source, int64_t now_ns,
     if (entry->whole)
         make_whole(source, entry, birth);
     else
-        request->steps = draw_steps(source, entry);
+        request->steps = draw_steps(source, entry) + entry->form->lag;
     request->deadline_ns = CLOCK_NEVER_NS;
     if (entry->has_limit)
         request->limit_ns = draw_time(source, "limit", &entry->limit);
