@@ -51,6 +51,7 @@ struct metrics {
     struct gauge allocated, loading, waiting, working;
     struct gauge queued, empty, memory, down;
     double lost_s;              /* GPU-seconds, by failures */
+    double held_usd;
     struct energy *energy;
     struct bounds_book *bounds;
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
@@ -318,6 +319,7 @@ static void job_ended(struct metrics *m, const struct fact *fact)
 
     if (m->parts.tables->jobs)
         job_row(m, job, status);
+    m->held_usd += job->usd;
     if (is_replica(job))
         return;
     if (status == JOB_DONE && fact->time_ns > m->last_end_ns)
@@ -528,6 +530,9 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     gpu_time(m, span_s, value);
     value[METRIC_COST] = money(m, &joules, &cores_busy);
     value[METRIC_ENERGY] = joules / 3.6e6;
+    value[METRIC_HELD_COST] = m->held_usd;
+    value[METRIC_SERVICE_COST] = value[METRIC_SERVICE_MILLION] = NAN;
+    value[METRIC_SERVICE_LATENCY] = NAN;
     value[METRIC_CARBON] =
         value[METRIC_ENERGY] * spec->carbon_g_per_kwh / 1000;
     value[METRIC_COST_PER_JOB] =
