@@ -148,7 +148,7 @@ static double simulate(const struct config *c, const struct llm *llm,
         .name = "rollout", .batch_max = SLOTS,
         .side[SERVE_GPU] = {
             .form = (const struct job_form *)(const void *)&form,
-            .law = { SERVE_GENERATE, llm, PRECISION_BF16, c->tp, 0, 0, 0 },
+            .law = { SERVE_GENERATE, llm, NULL, PRECISION_BF16, c->tp, 0, 0, 0 },
             .min = c->gpus / c->tp, .max = c->gpus / c->tp },
         .scaling = { SERVE_RATE, 1e9, INT64_C(3600000000000), 0 },
     };

@@ -223,6 +223,10 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
 /* The fewest GPUs that the train role may get. */
 bool draft_train_gpus(const struct draft *draft,
                       const struct train_shape *shape, uint32_t *gpus);
+/* GPUs that each answer batches of `samples` of draft->net. */
+bool draft_net_role(struct draft *draft, const struct conf_node *conf,
+                    double samples, struct rollout_shape *shape,
+                    uint32_t *role);
 /* A role without GPUs; conf NULL: the recipe's default, `cores` anywhere. */
 bool draft_data_role(struct draft *draft, const struct conf_node *conf,
                      uint32_t cores, uint32_t *role);

@@ -686,6 +686,38 @@ bool draft_train_gpus(const struct draft *draft,
     return true;
 }
 
+bool draft_net_role(struct draft *draft, const struct conf_node *conf,
+                    double samples, struct rollout_shape *shape,
+                    uint32_t *number)
+{
+    struct role_spec *role = new_role(draft, "gpu", number);
+    struct role_keys keys;
+    struct demand demand;
+    const struct gpu_type *best;
+
+    if (!role_fill(draft, conf, &role_engine_schema, START_PROCESS, &keys) ||
+        !role_counts(draft, conf, &keys, 1, role))
+        return false;
+    shape->tp = 1;
+    shape->precision = (enum precision)(keys.precision >= 0
+                                            ? keys.precision
+                                            : draft->keys.precision);
+    role->gpu_memory_bytes = net_serve_bytes(draft->net, shape->precision,
+                                             samples);
+    role->load_bytes = net_weight_bytes(draft->net, shape->precision);
+    role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
+    role->wake_s = role->start_s;
+    role_host(&keys, role->load_bytes, role);
+    demand = role_demand(draft, conf, &keys);
+    if (demand_types(draft->world, &demand, role, &best))
+        return precision_exists(draft, conf, shape->precision, role) &&
+               demand_place(draft->world, &demand, role);
+    if (best != NULL)
+        err_hint(draft->world->err, "It takes a smaller batch or larger "
+                                    "GPUs.");
+    return false;
+}
+
 bool draft_data_role(struct draft *draft, const struct conf_node *conf,
                      uint32_t cores, uint32_t *number)
 {
