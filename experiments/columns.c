@@ -75,6 +75,8 @@ static const struct table_column summary_column[] = {
     { "gpu_down_fraction", TABLE_REAL, "GPU time: out of service" },
     { "gpu_lost_fraction", TABLE_REAL,
       "GPU time that failures made jobs spend for nothing" },
+    { "gpu_shared_bursts_fraction", TABLE_REAL,
+      "GPU time of training beside other training on links between nodes" },
 };
 
 static const struct table_column compare_column[] = {

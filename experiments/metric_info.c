@@ -120,6 +120,10 @@ static const struct metric_info info[METRIC_COUNT] = {
                           "GPU time that failures made jobs spend for "
                           "nothing; part of busy and the other causes", false,
                           -1 },
+    [METRIC_GPU_BURSTS] = { "gpu_shared_bursts_fraction", "fraction",
+                            "GPU time of training on several nodes while "
+                            "another lease trains over the same link: bursts "
+                            "can collide, see fidelity: step", false, 0 },
 };
 
 const struct metric_info *metric_info(enum metric metric)

@@ -27,6 +27,7 @@ struct trial_spec {
     int64_t warmup_ns;          /* jobs submitted before it do not count */
     int64_t until_ns;           /* CLOCK_NEVER_NS: until drained */
     uint64_t event_count_max;
+    bool by_step;               /* fidelity: step */
     const char *point;          /* label, for the rows */
     const volatile int *stop;   /* set by Ctrl-C; polled; may be NULL */
 };
@@ -55,6 +56,7 @@ enum metric {
     METRIC_JCT_BOUND, METRIC_MAKESPAN_BOUND, METRIC_COST_BOUND, METRIC_GAP,
     METRIC_MAKESPAN_GAP,
     METRIC_INTERRUPTIONS, METRIC_GPU_DOWN, METRIC_GPU_LOST,
+    METRIC_GPU_BURSTS,
     METRIC_COUNT
 };
 
