@@ -17,9 +17,7 @@ FLOORS  = sim models policies workloads experiments
 ifeq ($(origin CC),default)
 CC      = gcc
 endif
-ifndef V
-.SILENT:
-endif
+$(if $(V),,$(eval .SILENT:))
 .SECONDARY:
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
@@ -50,7 +48,7 @@ FUZZ  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
 AIDS  := $(filter-out tests/fuzz_% %_test.c,$(wildcard tests/*.c))
 
 .PHONY: all lib tests unit clang asan tsan check test demo bench bless validate weights \
-        fuzz format install uninstall dist clean clean-root help FORCE
+        claims fuzz format install uninstall dist clean clean-root help FORCE
 PROGRAM := $(if $(wildcard experiments/main.c),$(B)/clustersim)
 all: $(PROGRAM) $(LIB)          ## program and library (the default)
 lib: $(LIB)                     ## the library alone
@@ -124,6 +122,8 @@ bench: all                      ## the engine's own speed on this machine
 	$(B)/clustersim bench
 validate: all                   ## predict published measurements (DATA=DIR: those too)
 	tests/validate.sh $(B) $(DATA)
+claims: all                     ## put every claim to the test: out/claims/report.html
+	experiments/claims/run.sh $(B)
 bless: all                      ## show how golden results changed, and store the new ones
 	tests/golden.sh $(B) --bless
 weights: all                    ## train the learned policy again

@@ -111,6 +111,9 @@ struct advice {
 /* Places of the given cluster's file, or of the whole catalogue. */
 bool advise_world_read(struct advise_world *world, const char *cluster_path,
                        struct err *err);
+/* The same of a cluster's keys; NULL: the whole catalogue. */
+bool advise_world_from(struct advise_world *world,
+                       const struct conf_node *cluster, struct err *err);
 /* The YAML of `gpus` GPUs of a place with so many cores each, in a pool. */
 char *advise_nodes_text(const struct advise_world *world,
                         const struct advise_place *place, const char *pool,
@@ -122,6 +125,10 @@ struct gang advise_gang(const struct advise_place *place, uint32_t gpus);
 
 /* The jobs of a workload's file; the count, or 0 and an err. */
 size_t advise_jobs_read(const struct advise_world *world, const char *path,
+                        struct advise_job **jobs, struct err *err);
+/* The same of its keys. */
+size_t advise_jobs_from(const struct advise_world *world,
+                        const struct conf_node *root,
                         struct advise_job **jobs, struct err *err);
 
 /* advise_search.c ------------------------------------------------------ */

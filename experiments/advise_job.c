@@ -203,13 +203,21 @@ size_t advise_jobs_read(const struct advise_world *world, const char *path,
                         struct advise_job **jobs, struct err *err)
 {
     struct study_inputs inputs = { .arena = world->arena };
-    const struct conf_node *root = tree_load(&inputs, path, err), *mix;
-    const struct cluster_spec *cluster;
-    size_t count;
+    const struct conf_node *root = tree_load(&inputs, path, err);
 
     if (root == NULL)
         return 0;
-    root = tree_unwrap(root, "workload");
+    return advise_jobs_from(world, tree_unwrap(root, "workload"), jobs, err);
+}
+
+size_t advise_jobs_from(const struct advise_world *world,
+                        const struct conf_node *root,
+                        struct advise_job **jobs, struct err *err)
+{
+    const struct cluster_spec *cluster;
+    const struct conf_node *mix;
+    size_t count;
+
     if (conf_kind(root) == CONF_MAP && conf_get(root, "trace") != NULL) {
         err_set(err, ERR_SCHEMA, conf_pos(conf_get(root, "trace")),
                 "advise needs a mix of recipes: the jobs of a trace have run "

@@ -182,15 +182,10 @@ static void given_place(const struct advise_world *world,
     place->free_cores = place->cores;
 }
 
-static bool read_given(struct advise_world *world, const char *path,
-                       struct err *err)
+static bool read_given(struct advise_world *world,
+                       const struct conf_node *cluster, struct err *err)
 {
-    struct study_inputs inputs = { .arena = world->arena };
-    const struct conf_node *root = tree_load(&inputs, path, err);
-
-    if (root == NULL)
-        return false;
-    world->cluster = tree_unwrap(root, "cluster");
+    world->cluster = cluster;
     world->spec = cluster_read(world->arena, world->cluster,
                                world->catalogue, err);
     if (world->spec == NULL)
@@ -205,18 +200,31 @@ static bool read_given(struct advise_world *world, const char *path,
     }
     if (world->place_count > 0)
         return true;
-    return err_set(err, ERR_RANGE, conf_pos(root),
+    return err_set(err, ERR_RANGE, conf_pos(cluster),
                    "the cluster has no GPU of the catalogue");
+}
+
+bool advise_world_from(struct advise_world *world,
+                       const struct conf_node *cluster, struct err *err)
+{
+    world->catalogue = catalogue_load(world->arena, NULL, 0, err);
+    if (world->catalogue == NULL)
+        return false;
+    return cluster == NULL ? read_catalogue(world, err)
+                           : read_given(world, cluster, err);
 }
 
 bool advise_world_read(struct advise_world *world, const char *cluster_path,
                        struct err *err)
 {
-    world->catalogue = catalogue_load(world->arena, NULL, 0, err);
-    if (world->catalogue == NULL)
-        return false;
-    return cluster_path == NULL ? read_catalogue(world, err)
-                                : read_given(world, cluster_path, err);
+    struct study_inputs inputs = { .arena = world->arena };
+    const struct conf_node *root;
+
+    if (cluster_path == NULL)
+        return advise_world_from(world, NULL, err);
+    root = tree_load(&inputs, cluster_path, err);
+    return root != NULL &&
+           advise_world_from(world, tree_unwrap(root, "cluster"), err);
 }
 
 /* Whole nodes from the first of the group on, as `first_fit` takes them. */

@@ -80,6 +80,9 @@ static const struct alias llm_alias[] = {
     { "nvidia/Qwen3-32B-NVFP4", "qwen3-32b" },
     { "llama2-70b", "llama-2-70b" }, { "LLaMA 70B", "llama-2-70b" },
     { "LLaMA 7B", "llama-2-7b" }, { "bloom-176b", "bloom-176b" },
+    { "DeepSeekV3", "deepseek-v3" }, { "Qwen3_30B_a3B", "qwen3-30b-a3b" },
+    { "Qwen3_235B_a22B", "qwen3-235b-a22b" },
+    { "GPT OSS 120B", "gpt-oss-120b" },
     { "GPT-J 6B", "gpt-j-6b" }, { "Falcon 180B", "falcon-180b" },
     { "BERT-Base", "bert-base" }, { "BERT-Large", "bert-large" },
 };

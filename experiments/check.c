@@ -11,6 +11,7 @@
 #include "experiments/compare.h"
 #include "experiments/grid.h"
 #include "experiments/paths.h"
+#include "experiments/point_label.h"
 #include "experiments/stats.h"
 #include "sim/arena.h"
 
@@ -54,11 +55,13 @@ static const char *expect_name(struct arena *arena,
 {
     const char *what = metric_info(e->metric)->name;
 
-    return text_format(arena, "%s%s%s of %s%s%s %s%s%s%s",
+    return text_format(arena, "%s%s%s of %s%s%s%s%s %s%s%s%s",
                        e->claim == NULL ? "" : e->claim,
                        e->claim == NULL ? "" : ": ", what, e->policy,
                        e->versus == NULL ? "" : " vs ",
                        e->versus == NULL ? "" : e->versus,
+                       e->versus_point == NULL ? "" : " vs ",
+                       e->versus_point == NULL ? "" : e->versus_point,
                        limit_text(arena, e), one_point ? "" : " (",
                        one_point ? "" : point, one_point ? "" : ")");
 }
@@ -95,10 +98,25 @@ static enum check_verdict judge(const struct study_expect *e,
     return CHECK_UNDECIDED;
 }
 
+/* The point that it is compared with; UINT32_MAX: none, or itself. */
+static uint32_t other_point(struct arena *arena, const struct grid *grid,
+                            uint32_t point, const struct study_expect *e)
+{
+    const char *label;
+    uint32_t other;
+
+    if (e->versus_point == NULL)
+        return point;
+    label = point_label_with(arena, grid->point[point], e->versus_point);
+    other = label == NULL ? UINT32_MAX : grid_point(grid, label);
+    return other == point && e->versus == NULL ? UINT32_MAX : other;
+}
+
 static void measure(struct arena *arena, const struct grid *grid,
                     uint32_t point, const struct study_expect *e,
                     struct check_item *item)
 {
+    const char *versus = e->versus == NULL ? e->policy : e->versus;
     uint32_t n = grid->seed_count;
     double *x = arena_alloc(arena, n + 1, sizeof *x);
     double *base = arena_alloc(arena, n + 1, sizeof *base);
@@ -106,7 +124,7 @@ static void measure(struct arena *arena, const struct grid *grid,
     struct stats_mean m;
 
     grid_samples(grid, point, grid_policy(grid, e->policy), e->metric, x);
-    if (e->versus == NULL) {
+    if (e->versus == NULL && e->versus_point == NULL) {
         m = stats_mean(x, n, e->confidence);
         item->value = m.mean;
         item->low = m.low;
@@ -114,7 +132,8 @@ static void measure(struct arena *arena, const struct grid *grid,
         item->seeds = (uint32_t)m.count;
         return;
     }
-    grid_samples(grid, point, grid_policy(grid, e->versus), e->metric, base);
+    grid_samples(grid, other_point(arena, grid, point, e),
+                 grid_policy(grid, versus), e->metric, base);
     d = stats_delta(x, base, n, e->confidence);
     item->value = e->percent ? d.percent : d.mean;
     item->low = e->percent ? d.percent_low : d.low;
@@ -148,9 +167,12 @@ struct check_list check_expects(struct arena *arena, const struct grid *grid,
         for (uint32_t p = 0; p < grid->point_count; p++) {
             struct check_item *to = &item[list.count];
 
-            if (e->point != NULL && strcmp(e->point, grid->point[p]) != 0)
+            if ((e->point != NULL &&
+                 !point_label_has(grid->point[p], e->point)) ||
+                other_point(arena, grid, p, e) == UINT32_MAX)
                 continue;
             to->expect = e;
+            to->metric = metric_info(e->metric)->name;
             to->point = grid->point[p];
             measure(arena, grid, p, e, to);
             to->verdict = judge(e, to);

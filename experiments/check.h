@@ -29,6 +29,7 @@ struct check_item {
     enum check_verdict verdict;
     /* Of expectations only: */
     const struct study_expect *expect;  /* NULL: a regression check */
+    const char *metric;         /* its name */
     const char *point;
     uint32_t seeds;
     double value, low, high;

@@ -29,7 +29,9 @@ static const struct table_column checks_column[] = {
     { "ci_high", TABLE_REAL, "its other end" },
     { "verdict", TABLE_TEXT, "holds, does not hold, undecided" },
     { "reason", TABLE_TEXT, "in words" },
+    { "vs_point", TABLE_TEXT, "point that it is compared with" },
 };
+#define VS_POINT 15
 #define CHECKS_COLUMNS (sizeof checks_column / sizeof checks_column[0])
 static const char checks_file[] = "checks.csv";
 
@@ -47,7 +49,7 @@ static void check_row(struct table *table, const struct check_item *item)
 
     table_text(table, e->claim == NULL ? "" : e->claim);
     table_text(table, item->point);
-    table_text(table, metric_info(e->metric)->name);
+    table_text(table, item->metric);
     table_text(table, e->policy);
     table_text(table, e->versus == NULL ? "" : e->versus);
     table_count(table, e->percent);
@@ -60,6 +62,7 @@ static void check_row(struct table *table, const struct check_item *item)
     put(table, item->high);
     table_text(table, check_verdict_name(item->verdict));
     table_text(table, item->reason);
+    table_text(table, e->versus_point == NULL ? "" : e->versus_point);
     table_end_row(table);
 }
 
@@ -103,6 +106,8 @@ static bool read_row(struct arena *arena, const struct csv_in *in,
     e->metric = metric_find(csv_in_field(in, c[2]));
     e->policy = arena_text(arena, csv_in_field(in, c[3]));
     e->versus = text_or_null(arena, csv_in_field(in, c[4]));
+    if (c[9] != SIZE_MAX)
+        e->versus_point = text_or_null(arena, csv_in_field(in, c[9]));
     if (e->metric == METRIC_COUNT)
         return err_set(err, ERR_REFERENCE, csv_in_pos(in),
                        "there is no metric '%.60s'", csv_in_field(in, c[2]));
@@ -127,11 +132,14 @@ static bool read_rows(struct arena *arena, struct csv_in *in,
     struct study_expect *item = NULL;
     uint32_t room = 0;
     enum csv_step step;
-    size_t c[9];
+    struct err older = { 0 };
+    size_t c[10];
 
     for (size_t i = 0; i < 9; i++)
         if (!csv_in_column(in, checks_column[i].name, &c[i], err))
             return false;
+    if (!csv_in_column(in, checks_column[VS_POINT].name, &c[9], &older))
+        c[9] = SIZE_MAX;        /* written by an older version */
     *count = 0;
     while ((step = csv_in_next(in, err)) == CSV_ROW) {
         if (*count == room) {

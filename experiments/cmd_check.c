@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "experiments/advice_check.h"
 #include "experiments/cmd_study.h"
 #include "experiments/grid.h"
 #include "experiments/paths.h"
@@ -50,6 +51,23 @@ static int run_experiment(struct checking *c)
     c->list[EXPECTS] = session.checks;
     c->name = study->name;
     return status;
+}
+
+/* A question to `advise`: its folder has nothing but checks.csv. */
+static bool ask_advice(struct checking *c, struct err *err)
+{
+    struct arena *arena = c->cli->arena;
+    struct advice_check advice = { 0 };
+    const char *dir = c->args->value[ARG_OUT];
+
+    if (!advice_check_run(arena, c->args->word[0], true, &advice, err))
+        return false;
+    c->list[EXPECTS] = advice.checks;
+    c->name = advice.name;
+    if (dir == NULL)
+        dir = path_join(arena, "out", advice.name);
+    return path_make_folder(dir, err) &&
+           check_write(arena, dir, &advice.checks, err);
 }
 
 static bool write_files(struct checking *c, struct err *err)
@@ -110,12 +128,15 @@ static int check(struct cli *cli, const struct args *args)
                     args->word[0]);
             status = 5;
         }
+    } else if (advice_check_is(cli->arena, args->word[0])) {
+        if (!ask_advice(&c, &err))
+            return command_fail(cli, &err);
     } else {
         status = run_experiment(&c);
         if (c.now == NULL)
             return status;
     }
-    if (c.before != NULL)
+    if (c.before != NULL && c.now != NULL)
         c.list[REGRESSIONS] = check_regressions(cli->arena, c.before, c.now,
                                                 tolerance);
     if (status != 0) {

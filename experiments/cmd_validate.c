@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "experiments/advice_check.h"
 #include "experiments/command.h"
 #include "experiments/paths.h"
 #include "experiments/study.h"
@@ -61,6 +62,17 @@ static bool validate_experiment(struct validating *v, struct err *err)
             study->policy_count, study->policy_count == 1 ? "y" : "ies",
             study->seeds, plural(study->seeds), study_trial_count(study),
             study->expect_count, plural(study->expect_count));
+    return true;
+}
+
+static bool validate_advice(struct validating *v, struct err *err)
+{
+    struct advice_check advice = { 0 };
+
+    if (!advice_check_run(v->cli->arena, v->path, false, &advice, err))
+        return false;
+    fprintf(v->cli->out, "%s: ok: advice %s: %u expectation%s\n", v->path,
+            advice.name, advice.checks.count, plural(advice.checks.count));
     return true;
 }
 
@@ -235,6 +247,8 @@ static bool validate_one(struct validating *v, struct err *err)
         return false;
     if (has(v->root, "policies") || has(v->root, "experiment"))
         return validate_experiment(v, err);
+    if (has(v->root, "advise"))
+        return validate_advice(v, err);
     if (has(v->root, "nodes") ||
         (conf_count(v->root) == 1 && has(v->root, "cluster")))
         return validate_cluster(v, err);

@@ -75,6 +75,12 @@ static const struct table_column summary_column[] = {
     { "gpu_down_fraction", TABLE_REAL, "GPU time: out of service" },
     { "gpu_lost_fraction", TABLE_REAL,
       "GPU time that failures made jobs spend for nothing" },
+    { "held_cost_usd", TABLE_REAL, "of what jobs and replicas held" },
+    { "service_cost_usd", TABLE_REAL, "of what replicas held" },
+    { "service_cost_per_million_usd", TABLE_REAL,
+      "the same by million answers" },
+    { "service_latency_p99_s", TABLE_TIME,
+      "request to answer, of the slowest service" },
     { "gpu_shared_bursts_fraction", TABLE_REAL,
       "GPU time of training beside other training on links between nodes" },
 };

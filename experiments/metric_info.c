@@ -120,6 +120,18 @@ static const struct metric_info info[METRIC_COUNT] = {
                           "GPU time that failures made jobs spend for "
                           "nothing; part of busy and the other causes", false,
                           -1 },
+    [METRIC_HELD_COST] = { "held_cost_usd", "USD",
+                           "of what jobs and replicas held, for as long as "
+                           "they held it: cost_usd without idle hardware",
+                           false, -1 },
+    [METRIC_SERVICE_COST] = { "service_cost_usd", "USD",
+                              "part of it that replicas of services held; "
+                              "empty without services", false, -1 },
+    [METRIC_SERVICE_MILLION] = { "service_cost_per_million_usd", "USD",
+                                 "the same by million answers", false, -1 },
+    [METRIC_SERVICE_LATENCY] = { "service_latency_p99_s", "s",
+                                 "request to answer, 99th percentile, of the "
+                                 "slowest service", false, -1 },
     [METRIC_GPU_BURSTS] = { "gpu_shared_bursts_fraction", "fraction",
                             "GPU time of training on several nodes while "
                             "another lease trains over the same link: bursts "

@@ -15,6 +15,7 @@
 
 #include "experiments/bounds_book.h"
 #include "experiments/energy.h"
+#include "experiments/rent.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/facts.h"
@@ -51,7 +52,9 @@ struct metrics {
     struct gauge allocated, loading, waiting, working;
     struct gauge queued, empty, memory, down;
     double lost_s;              /* GPU-seconds, by failures */
+    double held_usd;
     struct energy *energy;
+    struct rent *rent;          /* or NULL */
     struct bounds_book *bounds;
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     double bursts_s;            /* of it, beside other bursts */
@@ -73,6 +76,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->jct_q = quantile_new(parts->arena);
     m->wait_q = quantile_new(parts->arena);
     m->energy = energy_new(parts);
+    m->rent = rent_new(parts);
     m->bounds = bounds_book_new(parts->arena, parts->spec);
     m->first_submit_ns = CLOCK_NEVER_NS;
     journal_listen(parts->journal, ~UINT64_C(0), hear, m);
@@ -83,6 +87,7 @@ void metrics_watch(struct metrics *m, struct cs_host *host)
 {
     m->host = host;
     energy_watch(m->energy, host);
+    rent_watch(m->rent, host);
     gauge_set(&m->empty, 0, m->parts.spec->cluster->gpu_count);
 }
 
@@ -106,6 +111,7 @@ void metrics_begin(struct metrics *m)
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         restart(all[i], now);
     energy_begin(m->energy, now);
+    rent_begin(m->rent, now);
     m->busy_s = m->tail_s = m->phase_s = 0;
     m->preempted = counts->preemptions;
     m->decided = counts->decisions;
@@ -321,6 +327,7 @@ static void job_ended(struct metrics *m, const struct fact *fact)
 
     if (m->parts.tables->jobs)
         job_row(m, job, status);
+    m->held_usd += job->usd;
     if (is_replica(job))
         return;
     if (status == JOB_DONE && fact->time_ns > m->last_end_ns)
@@ -451,7 +458,11 @@ static double money(struct metrics *m, double *joules, double *core_s)
         const struct node_group *group = &spec->group[g];
         double work_s, j = spec->pue * energy_group_j(m->energy, g,
                                                       m->end_ns, &work_s);
-        usd += group->node_count * group->usd_per_h * span_s / 3600;
+        if (group->billed_held)
+            usd += rent_node_s(m->rent, g, m->end_ns) / 3600 *
+                   group->usd_per_h;
+        else
+            usd += group->node_count * group->usd_per_h * span_s / 3600;
         if (!group->energy_included)
             usd += j / 3.6e6 * spec->electricity_usd_per_kwh;
         *joules += j;
@@ -532,6 +543,9 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     gpu_time(m, span_s, value);
     value[METRIC_COST] = money(m, &joules, &cores_busy);
     value[METRIC_ENERGY] = joules / 3.6e6;
+    value[METRIC_HELD_COST] = m->held_usd;
+    value[METRIC_SERVICE_COST] = value[METRIC_SERVICE_MILLION] = NAN;
+    value[METRIC_SERVICE_LATENCY] = NAN;
     value[METRIC_CARBON] =
         value[METRIC_ENERGY] * spec->carbon_g_per_kwh / 1000;
     value[METRIC_COST_PER_JOB] =

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "experiments/advice_check.h"
 #include "experiments/study.h"
 #include "experiments/train.h"
 #include "models/catalogue.h"
@@ -19,7 +20,8 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
 {
     const struct conf_schema *const own[] = {
         &study_schema, &study_output_schema, &study_expect_schema,
-        &train_schema, &train_seeds_schema, &host_rules_schema
+        &train_schema, &train_seeds_schema, &host_rules_schema,
+        &advice_schema, &advice_expect_schema
     };
     const size_t own_count = sizeof own / sizeof own[0];
     const struct conf_schema *const *cluster, *const *workload, **all;

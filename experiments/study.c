@@ -14,6 +14,7 @@
 
 #include "experiments/hash.h"
 #include "experiments/paths.h"
+#include "experiments/point_label.h"
 #include "experiments/study_keys.h"
 #include "experiments/study_tree.h"
 #include "models/catalogue.h"
@@ -450,27 +451,39 @@ static bool read_points(struct reader *r, struct err *err)
     return labels_differ(r, err);
 }
 
+/* Some point has the words of `point`, some those of `vs_point`. */
+static bool check_point(const struct study *study,
+                        const struct study_expect *e, struct err *err)
+{
+    bool found = e->point == NULL, other = e->versus_point == NULL;
+
+    for (uint32_t p = 0; p < study->point_count; p++) {
+        const char *label = study->point[p].label;
+
+        found = found || point_label_has(label, e->point);
+        other = other || point_label_has(label, e->versus_point);
+    }
+    if (found && other)
+        return true;
+    err_set(err, ERR_REFERENCE, found ? e->versus_point_pos : e->point_pos,
+            "%s is '%.80s', which is no point of the sweep",
+            found ? "vs_point" : "point", found ? e->versus_point : e->point);
+    return err_hint(err, "The first one is '%.100s'.", study->point[0].label);
+}
+
 static bool check_expects(struct reader *r, struct err *err)
 {
     const struct study *study = r->study;
 
     for (uint32_t i = 0; i < study->expect_count; i++) {
         const struct study_expect *e = &study->expect[i];
-        bool found = e->point == NULL;
 
         if (!check_policy(r, e->policy, e->policy_pos, "policy", err) ||
             (e->versus != NULL &&
              !check_policy(r, e->versus, e->versus_pos, "vs", err)))
             return false;
-        for (uint32_t p = 0; !found && p < study->point_count; p++)
-            found = strcmp(study->point[p].label, e->point) == 0;
-        if (!found) {
-            err_set(err, ERR_REFERENCE, e->point_pos,
-                    "point is '%.80s', which is no point of the sweep",
-                    e->point);
-            return err_hint(err, "The first one is '%.100s'.",
-                            study->point[0].label);
-        }
+        if (!check_point(study, e, err))
+            return false;
     }
     return true;
 }

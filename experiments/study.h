@@ -50,11 +50,12 @@ struct study_expect {
     enum metric metric;
     const char *policy;
     const char *versus;         /* or NULL */
-    const char *point;          /* NULL: every point */
+    const char *versus_point;   /* KEY=VALUE of the other point; or NULL */
+    const char *point;          /* words of its label; NULL: every point */
     double low, high;           /* -INFINITY, INFINITY: no limit */
-    bool percent;               /* of the mean of `versus` */
+    bool percent;               /* of the mean of the other */
     double confidence;
-    struct err_pos pos, policy_pos, versus_pos, point_pos;
+    struct err_pos pos, policy_pos, versus_pos, point_pos, versus_point_pos;
 };
 
 struct study {

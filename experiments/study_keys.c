@@ -102,7 +102,7 @@ const struct conf_schema study_output_schema = {
 };
 
 struct expect_keys {
-    const char *claim, *metric, *policy, *versus, *point;
+    const char *claim, *metric, *policy, *versus, *versus_point, *point;
     const struct conf_node *at_most, *at_least, *between;
     double confidence;
 };
@@ -117,10 +117,12 @@ static const struct conf_field expect_field[] = {
       "policy that is judged" },
     { "vs", CONF_TEXT, EXPECT(versus), 0, 0, CONF_ABSENT, NULL,
       "policy it is compared with, seed by seed" },
+    { "vs_point", CONF_TEXT, EXPECT(versus_point), 0, 0, CONF_ABSENT, NULL,
+      "KEY=VALUE: compared with the point of that value, all else alike" },
     { "point", CONF_TEXT, EXPECT(point), 0, 0, CONF_ABSENT, NULL,
-      "label of a point of the sweep; without it, each point is judged" },
+      "KEY=VALUE of the points judged, several with blanks; without it, all" },
     { "at_most", CONF_NODE, EXPECT(at_most), 0, 0, CONF_ABSENT, NULL,
-      "upper limit; with vs, -10% means of the other's mean" },
+      "upper limit; with vs or vs_point, -10% means of the other's mean" },
     { "at_least", CONF_NODE, EXPECT(at_least), 0, 0, CONF_ABSENT, NULL,
       "lower limit" },
     { "between", CONF_NODE, EXPECT(between), 0, 0, CONF_ABSENT, NULL,
@@ -289,7 +291,8 @@ static bool limit_read(const struct conf_node *node, const char *key,
     }
     if (!conf_read(node, &as_number, limit, err))
         return false;
-    *percent = *percent && e->versus != NULL;
+    *percent = *percent &&
+               (e->versus != NULL || e->versus_point != NULL);
     if (*percent)
         *limit *= 100;
     return true;
@@ -359,6 +362,7 @@ static bool expect_read(const struct conf_node *map, struct study_expect *e,
     e->claim = keys.claim;
     e->policy = keys.policy;
     e->versus = keys.versus;
+    e->versus_point = keys.versus_point;
     e->point = keys.point;
     e->confidence = keys.confidence;
     e->pos = conf_pos(map);
@@ -367,6 +371,8 @@ static bool expect_read(const struct conf_node *map, struct study_expect *e,
                                         : conf_pos(conf_get(map, "vs"));
     e->point_pos = keys.point == NULL ? e->pos
                                       : conf_pos(conf_get(map, "point"));
+    e->versus_point_pos = keys.versus_point == NULL
+                              ? e->pos : conf_pos(conf_get(map, "vs_point"));
     e->metric = metric_find(keys.metric);
     if (e->metric != METRIC_COUNT)
         return limits_read(map, &keys, e, err);

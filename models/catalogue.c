@@ -341,6 +341,7 @@ static bool close_llm(struct llm_form *form, struct err *err)
     llm->context_tokens = (uint32_t)form->context_tokens;
     llm->experts = (uint32_t)form->experts;
     llm->experts_active = (uint32_t)form->experts_active;
+    llm->experts_shared = (uint32_t)form->experts_shared;
     llm->kv_width = form->kv_width > 0
                         ? (uint32_t)form->kv_width
                         : 2 * llm->kv_heads * llm->head_dim;

@@ -118,6 +118,7 @@ struct llm {
     uint32_t vocab;
     uint32_t context_tokens;    /* the longest it was trained for */
     uint32_t experts, experts_active;   /* 0, 0: dense; shared ones counted */
+    uint32_t experts_shared;    /* of those, work on every token */
     uint32_t kv_width;          /* elements per token and layer; MLA differs */
     bool tied;                  /* one table for input and output tokens */
     double params, params_active;

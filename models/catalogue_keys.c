@@ -129,6 +129,8 @@ static const struct conf_field llm_field[] = {
         "experts per layer; absent: dense"),
     KEY("experts_active", CONF_INT, llm_form, experts_active,
         "experts that work on one token"),
+    KEY("experts_shared", CONF_INT, llm_form, experts_shared,
+        "of those, experts that work on every token; absent: none"),
     KEY("kv_width", CONF_INT, llm_form, kv_width,
         "KV cache elements per token and layer; absent: by the heads"),
     KEY("tied", CONF_BOOL, llm_form, llm.tied,

@@ -71,6 +71,48 @@ static uint64_t all_gpus(uint32_t gpus)
     return gpus == 64 ? UINT64_MAX : (UINT64_C(1) << gpus) - 1;
 }
 
+static void group_room_init(struct group_room *room, struct arena *arena,
+                            const struct node_group *group)
+{
+    if (group->gpus == 0)
+        return;
+    assert(group->node_count > 0);
+    room_init(&room->room, arena, group->node_count, group->gpus);
+    room->cores_per_gpu = group->cores / group->gpus;
+    room->memory_per_gpu = group->memory_bytes / group->gpus;
+}
+
+static bool is_short(const struct group_room *room, uint32_t gpus,
+                     uint32_t cores, int64_t memory_bytes)
+{
+    return (uint64_t)gpus * room->cores_per_gpu > cores ||
+           gpus * room->memory_per_gpu > memory_bytes;
+}
+
+/* A node's books after a change, and the index over them. */
+static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
+                      uint32_t cores, int64_t memory_bytes)
+{
+    uint32_t g = cluster->group_of[node];
+    struct group_room *room = &cluster->room[g];
+    uint32_t before = mask_count(cluster->free_mask[node]);
+    uint32_t now = mask_count(mask);
+
+    if (room->room.node_count > 0) {
+        room_set(&room->room, node - cluster->spec->group[g].first_node,
+                 before, now);
+        room->short_nodes -= is_short(room, before, cluster->free_cores[node],
+                                      cluster->free_memory[node]);
+        room->short_nodes += is_short(room, now, cores, memory_bytes);
+        assert(room->short_nodes <= room->room.node_count);
+    }
+    cluster->free_mask[node] = mask;
+    cluster->free_cores[node] = cores;
+    cluster->free_memory[node] = memory_bytes;
+    cluster->group_free_gpus[g] += now - before;
+    cluster->free_gpus += now - before;
+}
+
 struct cluster *cluster_new(struct arena *arena,
                             const struct cluster_spec *spec)
 {
@@ -85,9 +127,11 @@ struct cluster *cluster_new(struct arena *arena,
         .group_of = arena_alloc(arena, nodes, sizeof *cluster->group_of),
         .group_free_gpus = arena_alloc(arena, spec->group_count,
                                        sizeof *cluster->group_free_gpus),
+        .room = arena_alloc(arena, spec->group_count, sizeof *cluster->room),
     };
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
+        group_room_init(&cluster->room[g], arena, group);
         for (uint32_t i = 0; i < group->node_count; i++) {
             uint32_t node = group->first_node + i;
             cluster->free_mask[node] = all_gpus(group->gpus);
@@ -126,12 +170,10 @@ void cluster_take(struct cluster *cluster, const struct placement *placement)
     assert(cluster_can_take(cluster, placement));
     for (uint32_t i = 0; i < placement->share_count; i++) {
         const struct share *share = &placement->share[i];
-        uint32_t gpus = mask_count(share->gpu_mask);
-        cluster->free_mask[share->node] &= ~share->gpu_mask;
-        cluster->free_cores[share->node] -= share->cores;
-        cluster->free_memory[share->node] -= share->memory_bytes;
-        cluster->group_free_gpus[cluster->group_of[share->node]] -= gpus;
-        cluster->free_gpus -= gpus;
+        uint32_t node = share->node;
+        note_free(cluster, node, cluster->free_mask[node] & ~share->gpu_mask,
+                  cluster->free_cores[node] - share->cores,
+                  cluster->free_memory[node] - share->memory_bytes);
     }
 }
 
@@ -148,12 +190,9 @@ static void release_share(struct cluster *cluster, const struct share *share)
     assert(share->memory_bytes >= 0 &&
            share->memory_bytes <=
                group->memory_bytes - cluster->free_memory[node]);
-    uint32_t gpus = mask_count(share->gpu_mask);
-    cluster->free_mask[node] |= share->gpu_mask;
-    cluster->free_cores[node] += share->cores;
-    cluster->free_memory[node] += share->memory_bytes;
-    cluster->group_free_gpus[cluster->group_of[node]] += gpus;
-    cluster->free_gpus += gpus;
+    note_free(cluster, node, cluster->free_mask[node] | share->gpu_mask,
+              cluster->free_cores[node] + share->cores,
+              cluster->free_memory[node] + share->memory_bytes);
 }
 
 void cluster_release(struct cluster *cluster,

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "models/placement.h"
+#include "models/room.h"
 
 struct arena;
 struct catalogue;
@@ -56,6 +57,7 @@ struct node_group {
     double nvme_access_bytes;   /* what a drive could read while it seeks */
     double usd_per_h;           /* per node */
     bool energy_included;       /* in usd_per_h */
+    bool billed_held;           /* paid for only while a lease is on it */
     double idle_w, max_w;       /* per node without its GPUs */
 };
 
@@ -94,6 +96,16 @@ uint64_t cluster_domain_gpus(const struct node_group *group, uint32_t i);
 /* Pool by name, or UINT32_MAX. */
 uint32_t cluster_pool(const struct cluster_spec *spec, const char *name);
 
+/* What is free in a group, kept up to date for searches.  A node is short if
+ * its free cores or memory, per free GPU, are less than what it has of them
+ * per GPU: only there can they be what limits a demand that is no larger. */
+struct group_room {
+    struct room_index room;           /* without GPUs: not set up */
+    uint32_t cores_per_gpu;
+    int64_t memory_per_gpu;
+    uint32_t short_nodes;
+};
+
 struct cluster {
     const struct cluster_spec *spec;
     uint64_t *free_mask;        /* per node */
@@ -101,6 +113,7 @@ struct cluster {
     int64_t *free_memory;
     uint32_t *group_of;         /* node -> group */
     uint32_t *group_free_gpus;  /* per group */
+    struct group_room *room;    /* per group */
     uint32_t free_gpus;
 };
 

@@ -2,6 +2,12 @@
 /*
  * fit.c - the placement rules, in a few passes over the nodes and no memory.
  *
+ * A pass for GPUs that are free visits, by the index in room.h, only nodes
+ * whose number of free GPUs is in a set that the rule names; the rule judges
+ * every one it meets, so that the set may be too large and never too small.
+ * Where cores and memory cannot limit (`loose`) that number says all, and sums
+ * are taken over the numbers instead of the nodes.
+ *
  * A unit is a GPU with its cores and memory, or, for a want without GPUs, a
  * core.  Every node that may hold the gang is a seat: units that are free,
  * units for which cores and memory suffice as well (cap), and all its units
@@ -31,6 +37,8 @@ struct hunt {
     bool bare_nodes;                /* cores only: nodes without GPUs */
     bool all_free;                  /* as if nothing were taken */
     bool by_domain;                 /* pack: keep to NVLink domains */
+    bool indexed;                   /* only free GPUs: by cluster->room */
+    bool loose;                     /* ... and each brings what it needs */
     uint32_t units;
     uint32_t unit_cores;
     int64_t unit_memory;
@@ -96,23 +104,35 @@ static void seat_fill(const struct hunt *hunt, const struct node_group *group,
     seat->cap = least(seat->cap, memory, hunt->unit_memory);
 }
 
-/* Moves to the next node that may be used at all; false: past the last.  A
- * group with nothing free is passed over whole. */
-static bool seat_next(const struct hunt *hunt, struct seat *seat)
+#define ANY_COUNT UINT64_MAX    /* of free GPUs, see room.h */
+
+/* The next node of a group from seat->node on; an index passes over those
+ * whose number of free GPUs is not in `counts`. */
+static uint32_t node_next(const struct hunt *hunt, const struct seat *seat,
+                          uint64_t counts)
+{
+    const struct node_group *group = &hunt->cluster->spec->group[seat->group];
+    uint32_t node = seat->node > group->first_node
+                        ? seat->node - group->first_node : 0;
+    if (hunt->indexed)
+        node = room_next(&hunt->cluster->room[seat->group].room, node,
+                         counts);
+    return node < group->node_count ? group->first_node + node : UINT32_MAX;
+}
+
+/* Moves to the next node that may be used at all; false: past the last. */
+static bool seat_next(const struct hunt *hunt, struct seat *seat,
+                      uint64_t counts)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
-    bool skip_full = hunt->type != NULL && !hunt->all_free &&
-                     hunt->want->extra == NULL;
     for (; seat->group < spec->group_count; seat->group++) {
         const struct node_group *group = &spec->group[seat->group];
-        uint32_t end = group->first_node + group->node_count;
-        if (seat->node < group->first_node)
-            seat->node = group->first_node;
-        if (!group_matches(hunt, group) ||
-            (skip_full && hunt->cluster->group_free_gpus[seat->group] == 0))
+        if (!group_matches(hunt, group))
             continue;
-        if (seat->node < end) {
-            seat->at = seat->node++;
+        uint32_t node = node_next(hunt, seat, counts);
+        if (node != UINT32_MAX) {
+            seat->at = node;
+            seat->node = node + 1;
             seat_fill(hunt, group, seat);
             return true;
         }
@@ -213,7 +233,7 @@ static bool fit_count(struct hunt *hunt)
 {
     uint32_t left = hunt->units;
     struct seat seat = { 0 };
-    while (left > 0 && seat_next(hunt, &seat)) {
+    while (left > 0 && seat_next(hunt, &seat, ANY_COUNT)) {
         uint32_t take = seat.cap < left ? seat.cap : left;
         if (take > 0 && !give(hunt, seat.at, take))
             return false;
@@ -222,14 +242,15 @@ static bool fit_count(struct hunt *hunt)
     return left == 0;
 }
 
-/* The seat for `units` together, UINT32_MAX if there is none; the first
- * `skip` empty ones of that size are spoken for.  size 0: any that could. */
-static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
-                         uint32_t size, uint32_t skip)
+/* The first seat for `units` together, UINT32_MAX if there is none, or (best)
+ * the one with the fewest free; the first `skip` empty ones of that size are
+ * spoken for.  size 0: any that could. */
+static uint32_t seat_for(const struct hunt *hunt, bool best, uint32_t units,
+                         uint32_t size, uint32_t skip, uint64_t counts)
 {
     uint32_t found = UINT32_MAX, found_free = UINT32_MAX;
     struct seat seat = { 0 };
-    while (seat_next(hunt, &seat)) {
+    while (seat_next(hunt, &seat, counts)) {
         if (size != 0 && seat.size != size)
             continue;
         if (skip > 0 && seat.cap == seat.size) {
@@ -246,6 +267,50 @@ static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
     return found;
 }
 
+/* Numbers of free GPUs that nodes of the hunt have. */
+static uint64_t counts_met(const struct hunt *hunt)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    uint64_t counts = 0;
+    for (uint32_t i = 0; i < spec->group_count; i++)
+        if (group_matches(hunt, &spec->group[i]))
+            counts |= room_counts(&hunt->cluster->room[i].room);
+    return counts;
+}
+
+/* By an index the best is looked for among nodes of one number of free GPUs
+ * at a time, from the least. */
+static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
+                         uint32_t size, uint32_t skip)
+{
+    if (!hunt->indexed || !best)
+        return seat_for(hunt, best, units, size, skip, room_from(units));
+    uint64_t left = counts_met(hunt) & room_from(units);
+    while (left != 0) {
+        uint64_t counts = left & -left;
+        uint32_t found = seat_for(hunt, false, units, size, skip, counts);
+        if (found != UINT32_MAX)
+            return found;
+        left &= left - 1;
+    }
+    return UINT32_MAX;
+}
+
+/* Fewer nodes are empty than `whole`: known without a look at any. */
+static bool too_few_empty(const struct hunt *hunt, uint32_t size,
+                          uint32_t whole)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    uint64_t empty = 0;
+    if (!hunt->indexed)
+        return false;
+    for (uint32_t i = 0; i < spec->group_count; i++)
+        if (group_matches(hunt, &spec->group[i]) &&
+            spec->group[i].gpus == size)
+            empty += hunt->cluster->room[i].room.nodes_with[size];
+    return empty < whole;
+}
+
 /* floor(units/size) empty nodes of that size, and one for the remainder. */
 static bool many_nodes(struct hunt *hunt, bool best, uint32_t size)
 {
@@ -253,8 +318,11 @@ static bool many_nodes(struct hunt *hunt, bool best, uint32_t size)
     uint32_t whole = hunt->units / size, rest = hunt->units % size;
     hunt->share_count = 0;
     uint32_t left = whole, rest_node = UINT32_MAX;
+    uint64_t empty = room_exactly(size);
     struct seat seat = { 0 };
-    while (left > 0 && seat_next(hunt, &seat))
+    if (too_few_empty(hunt, size, whole))
+        return false;
+    while (left > 0 && seat_next(hunt, &seat, empty))
         if (seat.size == size && seat.cap == size)
             left--;
     if (left > 0)
@@ -265,7 +333,7 @@ static bool many_nodes(struct hunt *hunt, bool best, uint32_t size)
             return false;
     }
     seat = (struct seat){ 0 };
-    for (left = whole; left > 0 && seat_next(hunt, &seat);)
+    for (left = whole; left > 0 && seat_next(hunt, &seat, empty);)
         if (seat.size == size && seat.cap == size) {
             if (!give(hunt, seat.at, size))
                 return false;
@@ -313,27 +381,44 @@ struct survey {
     uint32_t cap_max, free_max, cap_min_holding, seats_above;
 };
 
+/* Adds so many seats that are alike. */
+static void add_seats(struct survey *sum, const struct seat *seat,
+                      uint64_t count, uint32_t threshold, uint32_t cap_min)
+{
+    sum->cap += count * seat->cap;
+    sum->level_sum += count * (seat->cap < threshold ? seat->cap : threshold);
+    if (seat->cap > threshold)
+        sum->cap_above += count * seat->cap;
+    if (seat->cap > sum->cap_max)
+        sum->cap_max = seat->cap;
+    if (seat->free > sum->free_max)
+        sum->free_max = seat->free;
+    if (seat->cap >= cap_min && seat->cap > 0 &&
+        seat->cap < sum->cap_min_holding)
+        sum->cap_min_holding = seat->cap;
+    if (seat->cap >= cap_min && seat->free > threshold)
+        sum->seats_above += (uint32_t)count;
+}
+
 /* Sums for a threshold: caps above it, caps cut down to it, seats with a cap
  * of at least `cap_min` and more than `threshold` free. */
 static struct survey look(const struct hunt *hunt, uint32_t threshold,
                           uint32_t cap_min)
 {
+    const struct cluster_spec *spec = hunt->cluster->spec;
     struct survey sum = { .cap_min_holding = UINT32_MAX };
     struct seat seat = { 0 };
-    while (seat_next(hunt, &seat)) {
-        sum.cap += seat.cap;
-        sum.level_sum += seat.cap < threshold ? seat.cap : threshold;
-        if (seat.cap > threshold)
-            sum.cap_above += seat.cap;
-        if (seat.cap > sum.cap_max)
-            sum.cap_max = seat.cap;
-        if (seat.free > sum.free_max)
-            sum.free_max = seat.free;
-        if (seat.cap >= cap_min && seat.cap > 0 &&
-            seat.cap < sum.cap_min_holding)
-            sum.cap_min_holding = seat.cap;
-        if (seat.cap >= cap_min && seat.free > threshold)
-            sum.seats_above++;
+    while (!hunt->loose && seat_next(hunt, &seat, ANY_COUNT))
+        add_seats(&sum, &seat, 1, threshold, cap_min);
+    for (uint32_t i = 0; hunt->loose && i < spec->group_count; i++) {
+        if (!group_matches(hunt, &spec->group[i]))
+            continue;
+        for (uint32_t f = 1; f <= spec->group[i].gpus; f++) {
+            uint32_t nodes = hunt->cluster->room[i].room.nodes_with[f];
+            seat.free = seat.cap = f;
+            if (nodes > 0)
+                add_seats(&sum, &seat, nodes, threshold, cap_min);
+        }
     }
     return sum;
 }
@@ -361,7 +446,11 @@ static bool fit_pack(struct hunt *hunt)
     uint32_t tight = look(hunt, 0, left).cap_min_holding;
     assert(tight <= t);
     struct seat seat = { 0 };
-    while (seat_next(hunt, &seat)) {
+    while (seat_next(hunt, &seat,
+                     !hunt->loose ? ANY_COUNT
+                                  : room_from(t + 1) |
+                                        (whole > 0 ? room_exactly(t) : 0) |
+                                        (left > 0 ? room_exactly(tight) : 0))) {
         uint32_t take = 0;
         if (seat.cap > t)
             take = seat.cap;
@@ -406,7 +495,11 @@ static bool fit_spread(struct hunt *hunt)
     }
     uint32_t at_bar = rest - look(hunt, bar, level + 1).seats_above;
     struct seat seat = { 0 };
-    while (seat_next(hunt, &seat)) {
+    while (seat_next(hunt, &seat,
+                     !hunt->loose || level > 0
+                         ? ANY_COUNT
+                         : room_from(bar + 1) |
+                               (at_bar > 0 ? room_exactly(bar) : 0))) {
         uint32_t take = seat.cap < level ? seat.cap : level;
         if (seat.cap > level && seat.free > bar)
             take++;
@@ -420,13 +513,32 @@ static bool fit_spread(struct hunt *hunt)
     return true;
 }
 
+/* May the index be used, and does it say all? */
+static void choose_passes(struct hunt *hunt)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    hunt->indexed = hunt->type != NULL && !hunt->all_free &&
+                    hunt->want->extra == NULL;
+    hunt->loose = hunt->indexed;
+    for (uint32_t i = 0; hunt->loose && i < spec->group_count; i++) {
+        const struct group_room *room = &hunt->cluster->room[i];
+        if (!group_matches(hunt, &spec->group[i]))
+            continue;
+        hunt->loose = (hunt->unit_cores == 0 && hunt->unit_memory == 0) ||
+                      (room->short_nodes == 0 &&
+                       hunt->unit_cores <= room->cores_per_gpu &&
+                       hunt->unit_memory <= room->memory_per_gpu);
+    }
+}
+
 /* Of one GPU type (or none): false before any pass if the free GPUs of its
  * groups are too few. */
 static bool fit_type(struct hunt *hunt, enum fit_rule rule)
 {
     assert(rule < FIT_RULE_COUNT);
     hunt->share_count = 0;
-    if (hunt->type != NULL && !hunt->all_free && hunt->want->extra == NULL) {
+    choose_passes(hunt);
+    if (hunt->indexed) {
         const struct cluster_spec *spec = hunt->cluster->spec;
         uint64_t free = 0;
         for (uint32_t i = 0; i < spec->group_count; i++)

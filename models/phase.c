@@ -15,6 +15,7 @@
 #include "models/catalogue.h"
 #include "models/comm.h"
 #include "models/compute.h"
+#include "models/experts.h"
 #include "models/train.h"
 
 static double core_speed(const struct gang *gang)
@@ -57,7 +58,7 @@ bool phase_can_run(const struct phase_law *law, const struct gang *gang)
     switch (law->kind) {
     case LAW_TRAIN:
         return has_speed(gang, law->train.precision) &&
-               gang->gpus >= law->train.tp * law->train.pp;
+               gang->gpus >= experts_gang(&law->train);
     case LAW_FORWARD:
         return has_speed(gang, law->train.precision);
     case LAW_ROLLOUT:

@@ -39,5 +39,26 @@ for experiment in tests/golden/*/experiment.yaml; do
         failed "golden $name: differs (make bless stores it, after a look)"
     fi
 done
+
+# The claims, with two seeds: what is measured, not whether it is significant.
+claims=tests/golden/claims
+experiments/claims/run.sh "$build" "$out/claims" --seeds 2 -j 1 \
+    >"$out/claims.log" 2>&1 || { failed "golden claims"; cat "$out/claims.log"; }
+for answers in "$out"/claims/*/checks.csv; do
+    echo "# $(basename "$(dirname "$answers")")"
+    cat "$answers"
+done >"$out/claims.csv"
+[ "$bless" != --bless ] || mkdir -p $claims
+if diff -u "$claims/checks.csv" "$out/claims.csv" >"$out/claims.diff"; then
+    passed
+    echo "golden claims: equal"
+elif [ "$bless" = --bless ]; then
+    cat "$out/claims.diff"
+    cp "$out/claims.csv" "$claims/checks.csv"
+    echo "golden claims: stored"
+else
+    head -n 40 "$out/claims.diff"
+    failed "golden claims: differs (make bless stores it, after a look)"
+fi
 echo "golden: $(count_sum)"
 count_sum >/dev/null

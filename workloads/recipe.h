@@ -58,7 +58,7 @@ struct recipe_keys {
     int64_t priority;
     const struct conf_node *limit, *deadline, *steps;
     int method, recompute, precision, stack;
-    int64_t vp, cp;
+    int64_t vp, cp, ep;
     bool sequence_parallel;
     int64_t zero, tp, pp, lora_rank;
     double micro_batch, batch, sequence;
@@ -152,6 +152,9 @@ extern const char *const recipe_names[];    /* ends with NULL */
         "interleaved chunks of layers of one pipeline stage"), \
     KEY("cp", CONF_INT, cp, 1, 64, "1", NULL, \
         "context-parallel GPUs, which divide a sequence"), \
+    KEY("ep", CONF_INT, ep, 1, 4096, "1", NULL, \
+        "expert-parallel GPUs, which divide the experts of a mixture; " \
+        "divides the data times context parallel GPUs"), \
     KEY("sequence_parallel", CONF_BOOL, sequence_parallel, 0, 0, "false", \
         NULL, "norms and residuals divided by tp too"), \
     KEY("stack", CONF_CHOICE, stack, 0, 0, "eager", train_stack_choices, \

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/experts.h"
 #include "models/cluster.h"
 #include "models/transfer.h"
 #include "sim/arena.h"
@@ -278,6 +279,7 @@ struct train_shape draft_train_shape(const struct draft *draft,
         .pp = (uint32_t)keys->pp,
         .vp = (uint32_t)keys->vp,
         .cp = (uint32_t)keys->cp,
+        .ep = (uint32_t)keys->ep,
         .sequence_parallel = keys->sequence_parallel,
         .stack = (enum train_stack)keys->stack,
     };
@@ -336,9 +338,9 @@ static bool role_counts(const struct draft *draft,
         return true;
     return err_set(draft->world->err, ERR_RANGE, pos,
                    "gpus, min and max of role %s of %s must be multiples of "
-                   "%u (tp times pp times cp), found %u, %u and %u", role->name,
-                   draft->form->name, multiple, role->gpus, role->gpus_min,
-                   role->gpus_max);
+                   "%u (tp times pp times cp, and ep must divide dp times "
+                   "cp), found %u, %u and %u", role->name, draft->form->name,
+                   multiple, role->gpus, role->gpus_min, role->gpus_max);
 }
 
 /* Tensor parallelism divides a layer by its heads, pipelining by layers. */
@@ -360,6 +362,24 @@ static bool layout_adds_up(const struct draft *draft,
                        "layers of %s, found %u", role->name, draft->form->name,
                        llm->layers, llm->name, pp);
     return true;
+}
+
+/* A group of ep GPUs holds every expert once, all as many. */
+static bool experts_add_up(const struct draft *draft, uint32_t ep)
+{
+    const struct conf_node *node = conf_get(draft->conf, "ep");
+    struct experts experts = experts_of(draft->llm);
+
+    if (ep <= 1 || (experts.routed > 0 && experts.routed % ep == 0))
+        return true;
+    if (experts.routed == 0)
+        return err_set(draft->world->err, ERR_RANGE, conf_pos(node),
+                       "ep of %s must be 1, as %s has no experts, found %u",
+                       draft->form->name, draft->llm->name, ep);
+    return err_set(draft->world->err, ERR_RANGE, conf_pos(node),
+                   "ep of %s must divide the %u experts of %s (and dp times "
+                   "cp), found %u", draft->form->name, experts.routed,
+                   draft->llm->name, ep);
 }
 
 /* Every replica must have a micro batch of its own. */
@@ -438,8 +458,8 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     if (!role_fill(draft, conf, &role_train_schema, start, &keys) ||
         !layout_adds_up(draft, conf, longest->tp,
                         longest->pp * longest->vp, role) ||
-        !role_counts(draft, conf, &keys,
-                     longest->tp * longest->pp * longest->cp, role))
+        !experts_add_up(draft, longest->ep) ||
+        !role_counts(draft, conf, &keys, experts_gang(longest), role))
         return false;
     need = memory_train(longest, role->gpus_min);
     wished = memory_train(longest, role->gpus);

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# names.sh - files are named in lower case with underscores, and the top level
-# holds the Makefile, the README, the licence, the seven folders and dot-files.
+# names.sh - files are named in lower case with underscores (experiments of
+# claims begin with the claim, as in A1_cores.yaml), and the top level holds
+# the Makefile, the README, the licence, the seven folders and dot-files.
 
 check() {
     files . | grep -vE '^\.' | awk -F / '
@@ -12,6 +13,7 @@ check() {
     NF > 1 && !/^(sim|models|policies|workloads|experiments|plots|tests)\// {
         print $0 ": no such folder"
     }
+    /^experiments\/claims\/[A-D][1-9]_/ { $NF = tolower($NF) }
     NF > 1 && !/\/README\.md$/ && $NF !~ /^[a-z0-9][a-z0-9_]*(\.[a-z0-9]+)*$/ {
         print $0 ": name"
     }'
@@ -20,6 +22,10 @@ check() {
 bad_1() { put TODO.md; }
 bad_2() { put src/a.c; }
 bad_3() { put sim/MyFile.c; }
+bad_5() { put experiments/A1_x.yaml; }
 bad_4() { put sim/my-file.c; }
-good() { put Makefile; put sim/README.md; put workloads/a_b2.csv.gz; put .ci/run; put sim/a.c; }
+good() {
+    put Makefile; put sim/README.md; put workloads/a_b2.csv.gz; put .ci/run
+    put experiments/claims/A1_x.yaml; put sim/a.c
+}
 . "$(dirname "$0")/gate.sh"

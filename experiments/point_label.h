@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * point_label.h - labels of points of a sweep, word by word.
+ *
+ * A label is KEY=VALUE for each swept key, with a blank between.
+ */
+#ifndef EXPERIMENTS_POINT_LABEL_H
+#define EXPERIMENTS_POINT_LABEL_H
+
+#include <stdbool.h>
+
+struct arena;
+
+/* Every word of `part` is a word of the label. */
+bool point_label_has(const char *label, const char *part);
+/* The label with the values of the keys in `part`; NULL: it lacks a key. */
+const char *point_label_with(struct arena *arena, const char *label,
+                             const char *part);
+
+#endif
