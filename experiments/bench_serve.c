@@ -42,7 +42,8 @@ static bool next(void *self, struct request *out)
     struct world *w = self;
 
     w->now_s += rng_exponential(&w->rng, w->gap_s);
-    *out = (struct request) { (int64_t)(w->now_s * 1e9), 512, 0 };
+    *out = (struct request) { .arrive_ns = (int64_t)(w->now_s * 1e9),
+                              .prompt_tokens = 512 };
     if (w->generates)
         out->output_tokens = 1 + (uint32_t)rng_exponential(&w->rng, 199);
     if (w->left-- <= 1)

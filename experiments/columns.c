@@ -81,6 +81,8 @@ static const struct table_column summary_column[] = {
       "the same by million answers" },
     { "service_latency_p99_s", TABLE_TIME,
       "request to answer, of the slowest service" },
+    { "gpu_shared_bursts_fraction", TABLE_REAL,
+      "GPU time of training beside other training on links between nodes" },
 };
 
 static const struct table_column compare_column[] = {

@@ -12,6 +12,8 @@ struct request {
     int64_t arrive_ns;
     uint32_t prompt_tokens;     /* at least 1 */
     uint32_t output_tokens;     /* the truth; 0: nothing is generated */
+    uint32_t known_tokens;      /* of the prompt, the first: computed for
+                                   another request; less than the prompt */
 };
 
 /* In ascending arrive_ns; false: there are no more. */

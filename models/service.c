@@ -93,7 +93,7 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
     do {
         struct flight flight = {
             s->next.arrive_ns, s->next.prompt_tokens, s->next.output_tokens,
-            0, 0
+            0, 0, s->next.known_tokens
         };
         s->result.requests++;
         s->result.measured += s->next.arrive_ns >= s->parts.warmup_ns;
@@ -374,7 +374,7 @@ void service_lost(struct service *s, uint32_t number)
         emptied(s, r);
     while (left.count > 0) {
         struct flight flight = flight_pop(&left);
-        flight.made_tokens = 0;
+        flight.made_tokens = flight.known_tokens = 0;
         s->result.rerouted++;
         deliver(s, &flight);
     }

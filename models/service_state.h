@@ -15,12 +15,13 @@
 #include "sim/loop.h"
 #include "sim/rng.h"
 
-/* A request on its way; 24 bytes. */
+/* A request on its way; 32 bytes. */
 struct flight {
     int64_t arrive_ns;
     uint32_t prompt_tokens, output_tokens;
     uint32_t made_tokens;       /* generated so far */
     uint32_t ttft_us;           /* once made_tokens > 0; at most 71 min */
+    uint32_t known_tokens;      /* of the prompt, that need no computing */
 };
 
 /* FIFO over a power of two of slots. */

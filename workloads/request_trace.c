@@ -381,8 +381,9 @@ bool request_trace_next(struct request_trace *t, struct request *out)
         return false;
     step = next_row(t, &row, &ignored);
     if (step == ROW_REQUEST && t->given++ < t->spec->facts.requests) {
-        *out = (struct request){row.at_ns, (uint32_t)row.prompt,
-                                (uint32_t)row.output};
+        *out = (struct request){.arrive_ns = row.at_ns,
+                                .prompt_tokens = (uint32_t)row.prompt,
+                                .output_tokens = (uint32_t)row.output};
         return true;
     }
     t->broken = step != ROW_END || t->given != t->spec->facts.requests;
