@@ -219,6 +219,8 @@ static const struct table_column services_column[] = {
     { "cost_usd", TABLE_REAL, "of what its leases held" },
     { "cost_per_million_usd", TABLE_REAL, "of a million answers" },
     { "energy_kwh", TABLE_REAL, "of the GPUs its leases held" },
+    { "prefix_hit_fraction", TABLE_REAL,
+      "tokens of prompts that a replica had computed before" },
 };
 
 const struct csv_kind csv_summary = {

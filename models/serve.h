@@ -39,7 +39,9 @@ struct serve_law {
 };
 
 enum serve_route {
-    SERVE_ROUND_ROBIN, SERVE_RANDOM, SERVE_SHORTEST_QUEUE, SERVE_LEAST_LOADED
+    SERVE_ROUND_ROBIN, SERVE_RANDOM, SERVE_SHORTEST_QUEUE,
+    SERVE_LEAST_LOADED,
+    SERVE_PREFIX                /* where the beginning of the prompt is known */
 };
 
 enum serve_signal {             /* what replicas are counted by */
@@ -77,6 +79,7 @@ struct service_spec {
     struct serve_scaling scaling;
     double cpu_below_per_s;     /* both sides: the CPU one below this rate */
     double gpu_above_per_s;     /* ... and the GPU one above this */
+    double cache_share;         /* of the KV cache, for beginnings of prompts */
     bool one_step;              /* every decode step is an event */
 };
 

@@ -343,6 +343,13 @@ void service_generate_ready(struct replica *r, double host_bytes)
     double blocks = serve_blocks_max(&spec->side[r->side].law, &r->gang,
                                      host_bytes);
 
+    r->cache = NULL;
+    if (spec->cache_share > 0)
+        r->cache = prefix_cache_new(
+            r->service->parts.arena,
+            (uint64_t)(fmin(blocks, 1e9) * spec->cache_share) *
+                SERVE_BLOCK_TOKENS);
+    blocks *= 1 - spec->cache_share;
     r->blocks_max = blocks < 1e9 ? (uint32_t)blocks : 1000000000u;
     r->batch = arena_alloc(r->service->parts.arena, spec->batch_max,
                            sizeof *r->batch);

@@ -51,6 +51,7 @@ struct replica {
     uint32_t computed_then;     /* ... and tokens of the next after them */
     uint32_t blocks_max, blocks;
     uint64_t load_tokens;       /* of all requests it has */
+    struct prefix_cache *cache; /* NULL: it keeps none */
     struct loop_handle event;
     int64_t since_ns;           /* of what it does */
     uint32_t steps;             /* REPLICA_DECODE: until the event */
@@ -113,8 +114,10 @@ void service_generate_ready(struct replica *replica, double host_bytes);
 void service_generate_leave(struct replica *replica,
                             struct flight_queue *out);
 
-/* service_route.c: NULL where none is open. */
-struct replica *service_route(struct service *service);
+/* service_route.c: NULL where none is open; request NULL: of which only the
+ * lengths are known any more. */
+struct replica *service_route(struct service *service,
+                              const struct request *request);
 
 /* service_scale.c: how many replicas of each side there should be now. */
 void service_scale_begin(struct service *service);
