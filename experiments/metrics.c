@@ -57,6 +57,7 @@ struct metrics {
     struct rent *rent;          /* or NULL */
     struct bounds_book *bounds;
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
+    double bursts_s;            /* of it, beside other bursts */
     wide_ns jct_sum, wait_sum;
     struct tally slowdown, bounded;
     struct quantile *jct_q, *wait_q;
@@ -196,6 +197,8 @@ static void phase_ended(struct metrics *m, const struct fact *fact)
     m->busy_s += busy_s * lease->gpus;
     m->tail_s += fmax(0, tail_s) * lease->gpus;
     m->phase_s += s * lease->gpus;
+    if (run->shares_bursts)
+        m->bursts_s += s * lease->gpus;
     if (m->parts.tables->phases)
         phase_row(m, run, lease, fact->time_ns,
                   s > 0 ? busy_s / s : 0);
@@ -495,6 +498,7 @@ static void gpu_time(struct metrics *m, double span_s, double *value)
     value[METRIC_GPU_IDLE_QUEUED] = gauge_area(&m->queued, m->end_ns) / all;
     value[METRIC_GPU_DOWN] = gauge_area(&m->down, m->end_ns) / all;
     value[METRIC_GPU_LOST] = m->lost_s / all;
+    value[METRIC_GPU_BURSTS] = m->bursts_s / all;
     value[METRIC_GPU_IDLE_EMPTY] = gauge_area(&m->empty, m->end_ns) / all;
 }
 
