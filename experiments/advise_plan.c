@@ -133,6 +133,9 @@ static const char *layout_keys(struct arena *arena,
                               ? text_format(arena, " ep: %u,", shape->ep)
                               : "";
 
+    if (shape->net != NULL)
+        return text_format(arena, ",\n       micro_batch: %g",
+                           shape->micro_batch);
     return text_format(arena, ",\n       tp: %u, pp: %u,%s zero: %d, "
                        "recompute: %s, micro_batch: %g", shape->tp, shape->pp,
                        experts, shape->zero, recompute_choices[shape->recompute],

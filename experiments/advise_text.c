@@ -57,6 +57,8 @@ const char *advise_conf_text(struct arena *arena,
 static const char *train_text(struct arena *arena,
                               const struct train_shape *shape, uint32_t gpus)
 {
+    if (shape->net != NULL)
+        return text_format(arena, "dp%u mb%g", gpus, shape->micro_batch);
     const char *experts = shape->ep > 1
                               ? text_format(arena, " ep%u", shape->ep) : "";
 

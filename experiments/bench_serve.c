@@ -101,7 +101,7 @@ static struct world *make(const char *gpu, const char *llm, bool generates)
     w->spec.side[SERVE_GPU] = (struct serve_side_spec) {
         .form = any_form(), .min = REPLICAS, .max = REPLICAS,
         .law = { generates ? SERVE_GENERATE : SERVE_ENCODE,
-                 catalogue_llm(catalogue, llm),
+                 catalogue_llm(catalogue, llm), NULL,
                  generates ? PRECISION_BF16 : PRECISION_INT8, 1, 128, 0, 0 },
     };
     /* Half of what batches of the largest size would do. */

@@ -165,7 +165,10 @@ const char *calibrate_train(const struct calibrate_row *row, double *measured,
     gang = train_gang(row, gpu);
     if (gang.gpus < shape.tp * shape.pp * shape.cp)
         return "the layout needs more GPUs than there are";
-    *measured = row_number(row, "iter_s", counted_s(row, &llm, batch));
+    *measured = row_number(row, "iter_s",
+                           row_number(row, "samples_s", 0.0) > 0.0
+                               ? batch / row_number(row, "samples_s", NAN)
+                               : counted_s(row, &llm, batch));
     *predicted = train_step(&shape, &gang, batch).step_s;
     return NULL;
 }

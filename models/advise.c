@@ -150,6 +150,22 @@ static void try_split(const struct advise_task *task, const struct gang *gang,
     }
 }
 
+/* A model that is no transformer is data parallel: only the micro batch is
+ * free, and more than the samples of one GPU are not needed. */
+static void try_net(const struct advise_task *task, const struct gang *gang,
+                    struct train_shape shape, struct advise_layout *best)
+{
+    double most = ceil(task->law->sequences / gang->gpus - 1e-9);
+    for (shape.micro_batch = most;; shape.micro_batch =
+                                        ceil(shape.micro_batch / 2.0)) {
+        double bytes;
+        if (fits(task, gang, &shape, best, &bytes))
+            try_shape(task, gang, &shape, bytes, best);
+        if (shape.micro_batch <= 1.0)
+            break;
+    }
+}
+
 struct advise_layout advise_train(const struct advise_task *task,
                                   const struct gang *gang,
                                   uint32_t gpus_per_node)
@@ -159,6 +175,10 @@ struct advise_layout advise_train(const struct advise_task *task,
     const struct llm *llm = task->law->train.llm;
     struct advise_layout best = { .run_s = INFINITY,
                                   .least_bytes = INFINITY };
+    if (task->law->train.net != NULL) {
+        try_net(task, gang, task->law->train, &best);
+        return best;
+    }
     for (uint32_t tp = 1; tp <= gpus_per_node && tp <= TP_MAX; tp *= 2)
         for (uint32_t pp = 1; pp <= PP_MAX && tp * pp <= gang->gpus; pp++) {
             struct train_shape shape = task->law->train;
@@ -331,6 +351,20 @@ static void offer_sums(struct changing *c, struct train_shape shape)
         }
 }
 
+/* Fewer samples at a time, or more GPUs: tables are divided over them. */
+static void offer_net(struct changing *c, struct train_shape shape,
+                      uint32_t gpus_max)
+{
+    struct train_shape next = shape;
+    next.micro_batch = advise_micro_batch_max(c->task, &shape, c->gang->gpus,
+                                              c->gang->gpu->memory_bytes);
+    if (next.micro_batch >= 1.0)
+        offer(c, &next, c->gang->gpus);
+    for (uint32_t n = 2 * c->gang->gpus; n <= gpus_max; n *= 2)
+        if (offer(c, &shape, n))
+            break;
+}
+
 size_t advise_changes(const struct advise_task *task, const struct gang *gang,
                       uint32_t gpus_per_node, uint32_t gpus_max,
                       struct advise_change *change)
@@ -338,6 +372,10 @@ size_t advise_changes(const struct advise_task *task, const struct gang *gang,
     assert(task != NULL && gang != NULL && gang->gpu != NULL);
     assert(gpus_per_node > 0 && change != NULL);
     struct changing c = { task, gang, gpus_per_node, change, 0 };
+    if (task->law->train.net != NULL) {
+        offer_net(&c, task->law->train, gpus_max);
+        return c.count;
+    }
     offer_sharing(&c, task->law->train);
     offer_parallel(&c, task->law->train, gpus_max);
     offer_experts(&c, task->law->train);

@@ -47,4 +47,10 @@ struct llm_form {
     int64_t kv_width;
 };
 
+struct net_form {
+    struct form head;
+    struct net net;
+    int64_t layers, tables, row_width;
+};
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "models/catalogue.h"
 #include "models/experts.h"
+#include "models/net.h"
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
 
@@ -241,10 +242,15 @@ static double total_of(const struct memory_need *need)
 struct memory_need memory_train(const struct train_shape *shape,
                                 uint32_t gpus)
 {
-    assert(shape && shape->llm && shape->tp > 0 && shape->pp > 0);
-    assert(gpus > 0 && shape->zero >= 0 && shape->zero <= 3);
-    assert(shape->sequence_tokens > 0.0 && shape->micro_batch > 0.0);
+    assert(shape && (shape->llm || shape->net) && gpus > 0);
     struct memory_need need = { 0 };
+
+    if (shape->net != NULL) {
+        return net_memory(shape, gpus);
+    }
+    assert(shape->tp > 0 && shape->pp > 0);
+    assert(shape->zero >= 0 && shape->zero <= 3);
+    assert(shape->sequence_tokens > 0.0 && shape->micro_batch > 0.0);
     struct held rest = held_by(shape, gpus, false);
     struct held experts = held_by(shape, gpus, true);
 

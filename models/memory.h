@@ -18,6 +18,7 @@
 #include "models/precision.h"
 
 struct llm;
+struct net;
 
 enum train_method { TRAIN_FULL, TRAIN_LORA, TRAIN_QLORA };
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
@@ -35,6 +36,7 @@ extern const char *const train_stack_choices[];
 
 struct train_shape {
     const struct llm *llm;
+    const struct net *net;      /* instead of llm, see net.h; else NULL */
     enum train_method method;
     enum precision precision;   /* of the working copy and the activations */
     int zero;                   /* 0 to 3 */

@@ -127,7 +127,7 @@ static struct service_spec spec_of(const struct rollout_shape *shape,
         .name = "rollout", .batch_max = slots(shape),
         .side[SERVE_GPU] = {
             .form = (const struct job_form *)(const void *)&form,
-            .law = {SERVE_GENERATE, shape->llm, shape->precision, shape->tp,
+            .law = {SERVE_GENERATE, shape->llm, NULL, shape->precision, shape->tp,
                     0, 0, 0},
             .min = replicas, .max = replicas},
         .scaling = {SERVE_RATE, 1e9, INT64_C(3600000000000), 0},

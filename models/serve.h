@@ -18,18 +18,20 @@
 struct gang;
 struct job_form;
 struct llm;
+struct net;
 
 enum serve_side { SERVE_GPU, SERVE_CPU, SERVE_SIDES };
 
 enum serve_law_kind {
     SERVE_GENERATE,             /* prefill and decode, models/decode.h */
-    SERVE_ENCODE,               /* one forward pass: compute_encoder_s */
+    SERVE_ENCODE,               /* one forward pass: an encoder's, a net's */
     SERVE_FIXED                 /* seconds of a batch and of each request */
 };
 
 struct serve_law {
     enum serve_law_kind kind;
     const struct llm *llm;
+    const struct net *net;      /* SERVE_ENCODE of no transformer, or NULL */
     enum precision precision;
     uint32_t tp;
     double prompt_tokens;       /* SERVE_ENCODE: of every request */

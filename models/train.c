@@ -17,6 +17,7 @@
 #include "models/compute.h"
 #include "models/experts.h"
 #include "models/gang.h"
+#include "models/net.h"
 
 /* Share of the large-matrix rate that a whole model's matrices reach. */
 #define MODEL_RATE 0.89
@@ -509,8 +510,11 @@ struct step_time train_step(const struct train_shape *shape,
                             const struct gang *gang,
                             double global_batch_sequences)
 {
-    assert(shape && shape->llm && gang && gang->gpu && gang->gpus > 0);
-    assert(shape->tp > 0 && shape->pp > 0);
+    assert(shape && (shape->llm || shape->net) && gang && gang->gpu);
+    if (shape->net != NULL) {
+        return net_train_step(shape, gang, global_batch_sequences);
+    }
+    assert(gang->gpus > 0 && shape->tp > 0 && shape->pp > 0);
     assert(global_batch_sequences > 0.0 && shape->micro_batch > 0.0);
     struct step_time step = { 0 };
     double dp = replicas_of(shape, gang);

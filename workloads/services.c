@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/net.h"
 #include "models/phase.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -63,7 +64,7 @@ static const struct conf_field service_fields[] = {
     {"name", CONF_TEXT, AT(service, name), 0, 0, NULL, NULL,
      "how results call the service"},
     {"model", CONF_TEXT, AT(service, model), 0, 0, NULL, NULL,
-     "LLM or encoder of the catalogue"},
+     "LLM, encoder or net of the catalogue"},
     {"precision", CONF_CHOICE, AT(service, precision), 0, 0, "bf16",
      precision_choices, "of weights and activations at work"},
     {"tenant", CONF_TEXT, AT(service, tenant), 0, 0, CONF_ABSENT, NULL,
@@ -199,7 +200,8 @@ struct service_draft {
     const struct world *world;
     const struct conf_node *conf;
     struct service_keys keys;
-    const struct llm *llm;
+    const struct llm *llm;      /* or: */
+    const struct net *net;
     struct service_entry *out;
 };
 
@@ -308,7 +310,7 @@ static void fill_law(const struct service_draft *d, enum precision precision,
 {
     *law = (struct serve_law){
         .kind = d->out->generates ? SERVE_GENERATE : SERVE_ENCODE,
-        .llm = d->llm, .precision = precision, .tp = tp,
+        .llm = d->llm, .net = d->net, .precision = precision, .tp = tp,
         .prompt_tokens = mean_tokens(&d->out->prompt),
     };
     if (d->keys.times == NULL)
@@ -323,6 +325,7 @@ static struct draft form_draft(const struct service_draft *d)
 {
     struct draft draft = {
         .world = d->world, .conf = d->conf, .llm = d->llm,
+        .net = d->net,
         .keys = {.name = d->keys.name, .precision = d->keys.precision},
     };
 
@@ -353,8 +356,11 @@ static bool read_gpu(struct service_draft *d, const struct times_keys *times)
 
     if (d->keys.gpu == NULL)
         return true;
-    if (!draft_engine_role(&draft, "gpu", d->keys.gpu, context, START_PROCESS,
-                           &shape, &role))
+    if (d->net != NULL
+            ? !draft_net_role(&draft, d->keys.gpu, (double)d->keys.batch,
+                              &shape, &role)
+            : !draft_engine_role(&draft, "gpu", d->keys.gpu, context,
+                                 START_PROCESS, &shape, &role))
         return false;
     const struct role_spec *spec = &draft.form->role[role];
     if (spec->gpus_min != shape.tp || spec->gpus_max != shape.tp)
@@ -381,8 +387,11 @@ static bool read_cpu(struct service_draft *d, const struct times_keys *times)
         return false;
     struct role_spec *spec = &draft.form->role[role];
     spec->name = "cpu";
-    weights = memory_weight_bytes(d->llm,
-                                  (enum precision)d->keys.precision);
+    weights = d->net != NULL
+                  ? net_weight_bytes(d->net,
+                                     (enum precision)d->keys.precision)
+                  : memory_weight_bytes(d->llm,
+                                        (enum precision)d->keys.precision);
     if ((double)spec->memory_bytes < weights)
         return err_set(d->world->err, ERR_RANGE, conf_pos(d->keys.cpu),
                        "a replica of %s on cores needs %.3gGB of memory for "
@@ -478,6 +487,23 @@ static bool read_rules(struct service_draft *d)
                    "switch must have cpu_below <= gpu_above");
 }
 
+/* An LLM or encoder, or a net, whose passes take no tokens. */
+static bool read_model(const struct draft *named, struct service_draft *d)
+{
+    const struct conf_node *requests = d->keys.requests;
+
+    d->net = catalogue_net(d->world->catalogue, d->keys.model);
+    if (d->net == NULL)
+        return draft_model(named, "model", d->keys.model, &d->llm);
+    if (requests == NULL || conf_kind(requests) != CONF_MAP ||
+        (conf_get(requests, "output") == NULL &&
+         conf_get(requests, "trace") == NULL))
+        return true;
+    return err_set(d->world->err, ERR_SCHEMA, conf_pos(requests),
+                   "requests of %s have neither output nor trace: %s answers "
+                   "in one pass", d->keys.name, d->keys.model);
+}
+
 static bool read_service(const struct world *world,
                          const struct conf_node *conf,
                          struct service_entry *out)
@@ -487,7 +513,7 @@ static bool read_service(const struct world *world,
     struct draft named = {.world = world, .conf = conf};
 
     if (!conf_fill(conf, &service_schema, &d.keys, world->err) ||
-        !draft_model(&named, "model", d.keys.model, &d.llm))
+        !read_model(&named, &d))
         return false;
     spec->name = d.keys.name;
     spec->route = (enum serve_route)d.keys.route;
