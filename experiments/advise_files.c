@@ -20,13 +20,13 @@
 
 void advise_csv_head(struct out *out)
 {
-    out_text(out, "job,rank,pareto,place,gpus,engine_place,engine_gpus,tp,pp,"
+    out_text(out, "job,rank,pareto,place,gpus,engine_place,engine_gpus,tp,pp,ep,"
              "zero,recompute,micro_batch,engine_tp,cores_per_gpu,"
              "loader_workers,host_memory_bytes,storage_bytes_per_s,time_s,"
              "start_s,cost_usd,sequences_per_s,tokens_per_s,mfu,gpu_busy,"
              "cpu_busy,pcie_busy,network_busy,storage_busy,bottleneck,"
              "gpu_memory_bytes,weights_bytes,gradients_bytes,optimizer_bytes,"
-             "activations_bytes,kv_bytes,workspace_bytes\n");
+             "activations_bytes,gathered_bytes,kv_bytes,workspace_bytes\n");
 }
 
 static void csv_choices(struct out *out, const struct advise_row *row)
@@ -43,11 +43,11 @@ static void csv_choices(struct out *out, const struct advise_row *row)
     else
         out_text(out, ",,");
     if (train->place != NULL)
-        out_printf(out, ",%u,%u,%d,%s,%.9g", shape->tp, shape->pp,
-                   shape->zero, recompute_choices[shape->recompute],
+        out_printf(out, ",%u,%u,%u,%d,%s,%.9g", shape->tp, shape->pp,
+                   shape->ep > 1 ? shape->ep : 1, shape->zero, recompute_choices[shape->recompute],
                    shape->micro_batch);
     else
-        out_text(out, ",,,,,");
+        out_text(out, ",,,,,,");
     if (engine->place != NULL)
         out_printf(out, ",%u", engine->engine.tp);
     else
@@ -71,9 +71,10 @@ static void csv_row(struct out *out, const char *job, size_t rank,
                row->mfu);
     for (int s = 0; s < ADVISE_STAGE_COUNT; s++)
         out_printf(out, ",%.9g", row->busy[s]);
-    out_printf(out, ",%s,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f\n",
+    out_printf(out, ",%s,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f\n",
                row->bottleneck, need->total, need->weights, need->gradients,
-               need->optimizer, need->activations, need->kv, need->workspace);
+               need->optimizer, need->activations, need->gathered, need->kv,
+               need->workspace);
 }
 
 void advise_csv(struct out *out, const struct advice *advice, bool by_time)

@@ -129,9 +129,16 @@ static const char *layout_keys(struct arena *arena,
 {
     const struct train_shape *shape = &choice->layout.shape;
 
-    return text_format(arena, ",\n       tp: %u, pp: %u, zero: %d, recompute: "
-                       "%s, micro_batch: %g", shape->tp, shape->pp,
-                       shape->zero, recompute_choices[shape->recompute],
+    const char *experts = shape->ep > 1
+                              ? text_format(arena, " ep: %u,", shape->ep)
+                              : "";
+
+    if (shape->net != NULL)
+        return text_format(arena, ",\n       micro_batch: %g",
+                           shape->micro_batch);
+    return text_format(arena, ",\n       tp: %u, pp: %u,%s zero: %d, "
+                       "recompute: %s, micro_batch: %g", shape->tp, shape->pp,
+                       experts, shape->zero, recompute_choices[shape->recompute],
                        shape->micro_batch);
 }
 
@@ -155,7 +162,7 @@ static const char *entry_text(const struct advice *advice,
 {
     static const char *const replaced[] = {
         "recipe", "name", "share", "steps", "limit", "deadline", "priority",
-        "tenant", "tp", "pp", "zero", "recompute", "micro_batch", "train",
+        "tenant", "tp", "pp", "ep", "zero", "recompute", "micro_batch", "train",
         "rollout", "infer", "data", "loader", NULL };
     const struct advise_job *job = advice->job;
     struct arena *arena = advice->world->arena;

@@ -68,9 +68,11 @@ static void print_head(FILE *file, const struct advise_job *job)
 static void print_parts(FILE *file, const struct memory_need *need,
                         double has)
 {
-    fprintf(file, " %7.1f %6.1f %6.1f %7.1f %5.1f %6.1f %7.1f %5.1f %4.0f\n",
+    fprintf(file, " %7.1f %6.1f %6.1f %7.1f %6.1f %5.1f %6.1f %7.1f %5.1f "
+            "%4.0f\n",
             need->weights / GB, need->gradients / GB, need->optimizer / GB,
-            need->activations / GB, need->kv / GB, need->workspace / GB,
+            need->activations / GB, need->gathered / GB, need->kv / GB,
+            need->workspace / GB,
             need->total / GB, has / GB, 100.0 * need->total / has);
 }
 
@@ -99,9 +101,9 @@ static void print_needs(FILE *file, const struct advice *advice,
 {
     fprintf(file, "\nper GPU: cores, loader workers, host memory, storage "
             "read; GPU memory in GB, of what it has\n%4s   %-18s %5s %7s %7s "
-            "%8s %7s %6s %6s %7s %5s %6s %7s %5s %4s\n", "", "GPUs", "cores",
+            "%8s %7s %6s %6s %7s %6s %5s %6s %7s %5s %4s\n", "", "GPUs", "cores",
             "workers", "host GB", "MB/s all", "weights", "grads", "optim",
-            "activ", "KV", "work", "total", "of", "%");
+            "activ", "gather", "KV", "work", "total", "of", "%");
     for (size_t i = 0; i < count; i++)
         print_needs_row(file, advice->world->arena, i + 1, rows[i]);
 }
@@ -298,17 +300,18 @@ static void print_memory_row(FILE *file, const char *name,
                              const struct memory_need *need, double has,
                              double most, const char *what)
 {
-    fprintf(file, "%-14s %8.2f %9.2f %9.2f %11.2f %6.2f %9.2f %8.2f %7.2f  "
-            "%-7s %.0f %s\n", name, need->weights / GB, need->gradients / GB,
-            need->optimizer / GB, need->activations / GB, need->kv / GB,
-            need->workspace / GB, need->total / GB, has / GB,
+    fprintf(file, "%-14s %8.2f %9.2f %9.2f %11.2f %8.2f %6.2f %9.2f %8.2f "
+            "%7.2f  %-7s %.0f %s\n", name, need->weights / GB, need->gradients / GB,
+            need->optimizer / GB, need->activations / GB,
+            need->gathered / GB, need->kv / GB, need->workspace / GB, need->total / GB, has / GB,
             need->total <= has ? "fits" : "no", most, what);
 }
 
 static void print_memory_head(FILE *file, const char *name)
 {
-    fprintf(file, "%-14s %8s %9s %9s %11s %6s %9s %8s %7s\n", name,
-            "weights", "gradients", "optimizer", "activations", "KV",
+    fprintf(file, "%-14s %8s %9s %9s %11s %8s %6s %9s %8s %7s\n", name,
+            "weights", "gradients", "optimizer", "activations", "gathered",
+            "KV",
             "workspace", "total", "of");
 }
 

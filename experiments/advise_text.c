@@ -57,8 +57,13 @@ const char *advise_conf_text(struct arena *arena,
 static const char *train_text(struct arena *arena,
                               const struct train_shape *shape, uint32_t gpus)
 {
-    return text_format(arena, "tp%u pp%u dp%u zero%d %s mb%g", shape->tp,
-                       shape->pp, gpus / (shape->tp * shape->pp),
+    if (shape->net != NULL)
+        return text_format(arena, "dp%u mb%g", gpus, shape->micro_batch);
+    const char *experts = shape->ep > 1
+                              ? text_format(arena, " ep%u", shape->ep) : "";
+
+    return text_format(arena, "tp%u pp%u dp%u%s zero%d %s mb%g", shape->tp,
+                       shape->pp, gpus / (shape->tp * shape->pp), experts,
                        shape->zero, recompute_choices[shape->recompute],
                        shape->micro_batch);
 }
@@ -106,6 +111,7 @@ const char *advise_shape_diff(struct arena *arena,
          train_method_choices[b->method]);
     DIFF(tp, "tp: %u", text, *text != '\0' ? ", " : "", b->tp);
     DIFF(pp, "pp: %u", text, *text != '\0' ? ", " : "", b->pp);
+    DIFF(ep, "ep: %u", text, *text != '\0' ? ", " : "", b->ep);
     DIFF(zero, "zero: %d", text, *text != '\0' ? ", " : "", b->zero);
     DIFF(recompute, "recompute: %s", text, *text != '\0' ? ", " : "",
          recompute_choices[b->recompute]);

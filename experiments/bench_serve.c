@@ -42,7 +42,8 @@ static bool next(void *self, struct request *out)
     struct world *w = self;
 
     w->now_s += rng_exponential(&w->rng, w->gap_s);
-    *out = (struct request) { (int64_t)(w->now_s * 1e9), 512, 0 };
+    *out = (struct request) { .arrive_ns = (int64_t)(w->now_s * 1e9),
+                              .prompt_tokens = 512 };
     if (w->generates)
         out->output_tokens = 1 + (uint32_t)rng_exponential(&w->rng, 199);
     if (w->left-- <= 1)
@@ -100,7 +101,7 @@ static struct world *make(const char *gpu, const char *llm, bool generates)
     w->spec.side[SERVE_GPU] = (struct serve_side_spec) {
         .form = any_form(), .min = REPLICAS, .max = REPLICAS,
         .law = { generates ? SERVE_GENERATE : SERVE_ENCODE,
-                 catalogue_llm(catalogue, llm),
+                 catalogue_llm(catalogue, llm), NULL,
                  generates ? PRECISION_BF16 : PRECISION_INT8, 1, 128, 0, 0 },
     };
     /* Half of what batches of the largest size would do. */

@@ -49,7 +49,8 @@ static void add(struct arena *arena, struct calibrate_samples *samples,
     s.id = arena_text(arena, first_text(row, "id", "item"));
     s.model = arena_text(arena, first_text(row, "model", "op"));
     s.device = arena_text(arena, first_text(row, "gpu", "system"));
-    s.solid = row_is(row, "solid", "yes");
+    s.solid = row_is(row, "solid",
+                     suite->solid != NULL ? suite->solid : "yes");
     s.chosen = is_chosen(suite, row);
     if ((samples->count & (samples->count - 1)) == 0)
         samples->item = arena_grow(arena, samples->item, samples->count,

@@ -42,6 +42,7 @@ struct calibrate_suite {
     const char *chosen_by;      /* column of the values below; NULL: none */
     const char *const *chosen;  /* ends with NULL */
     double mean_max, median_max, error_max;     /* 0: no such target */
+    const char *solid;          /* rows that count are marked so; NULL: yes */
 };
 extern const struct calibrate_suite calibrate_suites[];
 extern const size_t calibrate_suite_count;

@@ -61,7 +61,8 @@ static const struct alias gpu_alias[] = {
     { "l40s", "l40s" }, { "RTX 3090", "rtx-3090" },
     { "RTX 4090", "rtx-4090" }, { "H20-3e", "h20-3e" },
     { "V100S-PCIe-32GB", "v100s" }, { "V100S-32GB", "v100s" },
-    { "V100-SXM3-32GB", "v100-32" }, { "Ascend 910B2", "ascend-910b" },
+    { "V100-SXM3-32GB", "v100-32" }, { "V100-SXM2-32GB", "v100-32" },
+    { "V100-SXM2-16GB", "v100-32" }, { "Ascend 910B2", "ascend-910b" },
     { "rtx_pro_6000_server", "rtx-pro-6000" },
     { "RTX PRO 6000", "rtx-pro-6000" },
 };
@@ -80,6 +81,9 @@ static const struct alias llm_alias[] = {
     { "nvidia/Qwen3-32B-NVFP4", "qwen3-32b" },
     { "llama2-70b", "llama-2-70b" }, { "LLaMA 70B", "llama-2-70b" },
     { "LLaMA 7B", "llama-2-7b" }, { "bloom-176b", "bloom-176b" },
+    { "DeepSeekV3", "deepseek-v3" }, { "Qwen3_30B_a3B", "qwen3-30b-a3b" },
+    { "Qwen3_235B_a22B", "qwen3-235b-a22b" },
+    { "GPT OSS 120B", "gpt-oss-120b" },
     { "GPT-J 6B", "gpt-j-6b" }, { "Falcon 180B", "falcon-180b" },
     { "BERT-Base", "bert-base" }, { "BERT-Large", "bert-large" },
 };
@@ -112,8 +116,23 @@ const struct llm *row_llm(const struct calibrate_row *row)
     return catalogue_llm(row->catalogue, name);
 }
 
+static const struct alias net_alias[] = {
+    { "ResNet50 v1.5", "resnet-50" }, { "3D U-Net", "unet-3d" },
+    { "DLRM small", "dlrm-mlperf" }, { "DLRM large", "dlrm-mlperf" },
+};
+
+const struct net *row_net(const struct calibrate_row *row)
+{
+    const char *name = find_alias(net_alias,
+                                  sizeof net_alias / sizeof net_alias[0],
+                                  row_text(row, "model"));
+
+    return catalogue_net(row->catalogue, name);
+}
+
 static const struct alias precision_alias[] = {
     { "", "bf16" }, { "amp_bf16", "bf16" }, { "amp_fp8", "fp8" },
+    { "fp16 AMP", "fp16" }, { "AMP", "fp16" },
     { "MXFP8", "fp8" }, { "NVFP4", "fp4" }, { "f16", "fp16" },
     { "F16", "fp16" }, { "bfloat16", "bf16" }, { "half", "fp16" },
 };

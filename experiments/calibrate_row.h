@@ -27,6 +27,7 @@ uint32_t row_count(const struct calibrate_row *row, const char *column,
 const struct gpu_type *row_gpu(const struct calibrate_row *row,
                                const char *column);
 /* The catalogue's model that the column `model` means; NULL: none. */
+const struct net *row_net(const struct calibrate_row *row);
 const struct llm *row_llm(const struct calibrate_row *row);
 bool row_precision(const char *text, enum precision *out);
 

@@ -8,6 +8,8 @@
 #include "experiments/calibrate.h"
 
 calibrate_law calibrate_train;          /* step time */
+calibrate_law calibrate_net;            /* a batch, no transformer */
+calibrate_law calibrate_train_experts;  /* the same, of mixtures of experts */
 calibrate_law calibrate_tpot;           /* a decode step */
 calibrate_law calibrate_tpot_served;    /* the same beside prefills */
 calibrate_law calibrate_ttft;           /* a prefill */

@@ -4,6 +4,7 @@
  *
  * What a row leaves out follows from its framework; Megatron-Bridge has
  * sequence parallelism beside tensor parallelism and a sharded optimizer.
+ * Mixtures of experts are laid out in the row, and built in the catalogue.
  */
 #include "experiments/calibrate_suites.h"
 
@@ -59,6 +60,12 @@ static bool train_llm(const struct calibrate_row *row, struct llm *llm)
     double l = row_number(row, "layers", 0.0);
     double v = row_number(row, "vocab", 0.0);
 
+    const struct llm *known = row_llm(row);
+
+    if (known != NULL && known->experts > 0 && h == 0.0) {
+        *llm = *known;
+        return true;
+    }
     *llm = (struct llm){ .name = "row" };
     llm->hidden = (uint32_t)h;
     llm->layers = (uint32_t)l;
@@ -100,6 +107,7 @@ static bool train_shape(const struct calibrate_row *row,
         .micro_batch = row_number(row, "mbs", 0.0),
         .tp = row_count(row, "tp", 1), .pp = row_count(row, "pp", 1),
         .cp = row_count(row, "cp", 1), .vp = row_count(row, "vp", 1),
+        .ep = row_count(row, "ep", 1),
         .stack = bridge ? STACK_ENGINE : early ? STACK_MEGATRON : STACK_EAGER,
         .sequence_parallel = bridge || has(row, "act_ckpt", "seqpar"),
         .zero = bridge ? 1 : 0,
@@ -129,6 +137,14 @@ static double counted_s(const struct calibrate_row *row,
                     row_number(row, "gpus", NAN));
 }
 
+const char *calibrate_train_experts(const struct calibrate_row *row,
+                                    double *measured, double *predicted)
+{
+    return row_number(row, "ep", 0.0) >= 1.0
+               ? calibrate_train(row, measured, predicted)
+               : calibrate_not_mine;
+}
+
 const char *calibrate_train(const struct calibrate_row *row, double *measured,
                             double *predicted)
 {
@@ -149,7 +165,10 @@ const char *calibrate_train(const struct calibrate_row *row, double *measured,
     gang = train_gang(row, gpu);
     if (gang.gpus < shape.tp * shape.pp * shape.cp)
         return "the layout needs more GPUs than there are";
-    *measured = row_number(row, "iter_s", counted_s(row, &llm, batch));
+    *measured = row_number(row, "iter_s",
+                           row_number(row, "samples_s", 0.0) > 0.0
+                               ? batch / row_number(row, "samples_s", NAN)
+                               : counted_s(row, &llm, batch));
     *predicted = train_step(&shape, &gang, batch).step_s;
     return NULL;
 }

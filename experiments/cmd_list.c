@@ -90,6 +90,16 @@ static void list_models(FILE *out, const struct catalogue *catalogue)
                 m->params / 1e9, m->params_active / 1e9, m->layers, m->hidden,
                 m->context_tokens, m->label);
     }
+    fprintf(out, "\n%-20s %10s %10s %7s  %s\n", "name", "params", "GFLOP",
+            "layers", "label, and what a sample is");
+    for (size_t i = 0; i < catalogue_net_count(catalogue); i++) {
+        const struct net *n = catalogue_net_at(catalogue, i);
+        double tables = n->table_rows * n->row_width;
+
+        fprintf(out, "%-20s %9.4gB %10.4g %7u  %s: %s\n", n->name,
+                (n->params + tables) / 1e9, n->flops / 1e9, n->layers,
+                n->label, n->sample);
+    }
 }
 
 static void list_formats(FILE *out, const struct catalogue *catalogue)

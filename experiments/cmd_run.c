@@ -54,6 +54,35 @@ static void print_left_out(struct cli *cli, const struct study *study)
     }
 }
 
+/* Where the fluid mode is not to be trusted. */
+#define SHARED_BURSTS 0.01      /* of the GPU time */
+
+static void print_fidelity(struct cli *cli, const struct study *study,
+                           const struct grid *grid)
+{
+    bool begun = false;
+
+    for (uint32_t t = 0; t < study->point_count * study->policy_count; t++) {
+        uint32_t point = t / study->policy_count;
+        uint32_t policy = t % study->policy_count;
+        double part = grid_present(grid, point, policy, 0)
+            ? grid_value(grid, point, policy, 0, METRIC_GPU_BURSTS) : 0;
+
+        if (study->point[point].by_step || !(part > SHARED_BURSTS))
+            continue;
+        if (!begun)
+            fputs("\nfidelity\n", cli->out);
+        begun = true;
+        fprintf(cli->out, "  %s, %s: for %.0f%% of GPU time training shares "
+                "links between nodes with other training\n",
+                study->point[point].label, study->policy_name[policy],
+                100 * part);
+    }
+    if (begun)
+        fputs("  Bursts of steps can collide there, and times be longer, by "
+              "up to a third: compare\n  with fidelity: step.\n", cli->out);
+}
+
 static void print_results(struct cli *cli, const struct session *session)
 {
     const struct study *study = session->study;
@@ -69,6 +98,7 @@ static void print_results(struct cli *cli, const struct session *session)
     }
     print_semantics(cli, study);
     print_left_out(cli, study);
+    print_fidelity(cli, study, session->grid);
     if (session->checks.count > 0) {
         fputs("\nexpectations\n", cli->out);
         check_print(cli->out, &session->checks);

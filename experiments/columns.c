@@ -81,6 +81,8 @@ static const struct table_column summary_column[] = {
       "the same by million answers" },
     { "service_latency_p99_s", TABLE_TIME,
       "request to answer, of the slowest service" },
+    { "gpu_shared_bursts_fraction", TABLE_REAL,
+      "GPU time of training beside other training on links between nodes" },
 };
 
 static const struct table_column compare_column[] = {
@@ -217,6 +219,8 @@ static const struct table_column services_column[] = {
     { "cost_usd", TABLE_REAL, "of what its leases held" },
     { "cost_per_million_usd", TABLE_REAL, "of a million answers" },
     { "energy_kwh", TABLE_REAL, "of the GPUs its leases held" },
+    { "prefix_hit_fraction", TABLE_REAL,
+      "tokens of prompts that a replica had computed before" },
 };
 
 const struct csv_kind csv_summary = {

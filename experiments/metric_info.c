@@ -132,6 +132,10 @@ static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_SERVICE_LATENCY] = { "service_latency_p99_s", "s",
                                  "request to answer, 99th percentile, of the "
                                  "slowest service", false, -1 },
+    [METRIC_GPU_BURSTS] = { "gpu_shared_bursts_fraction", "fraction",
+                            "GPU time of training on several nodes while "
+                            "another lease trains over the same link: bursts "
+                            "can collide, see fidelity: step", false, 0 },
 };
 
 const struct metric_info *metric_info(enum metric metric)

@@ -15,6 +15,7 @@
 
 #include "experiments/bounds_book.h"
 #include "experiments/energy.h"
+#include "experiments/rent.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/facts.h"
@@ -53,8 +54,10 @@ struct metrics {
     double lost_s;              /* GPU-seconds, by failures */
     double held_usd;
     struct energy *energy;
+    struct rent *rent;          /* or NULL */
     struct bounds_book *bounds;
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
+    double bursts_s;            /* of it, beside other bursts */
     wide_ns jct_sum, wait_sum;
     struct tally slowdown, bounded;
     struct quantile *jct_q, *wait_q;
@@ -73,6 +76,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->jct_q = quantile_new(parts->arena);
     m->wait_q = quantile_new(parts->arena);
     m->energy = energy_new(parts);
+    m->rent = rent_new(parts);
     m->bounds = bounds_book_new(parts->arena, parts->spec);
     m->first_submit_ns = CLOCK_NEVER_NS;
     journal_listen(parts->journal, ~UINT64_C(0), hear, m);
@@ -83,6 +87,7 @@ void metrics_watch(struct metrics *m, struct cs_host *host)
 {
     m->host = host;
     energy_watch(m->energy, host);
+    rent_watch(m->rent, host);
     gauge_set(&m->empty, 0, m->parts.spec->cluster->gpu_count);
 }
 
@@ -106,6 +111,7 @@ void metrics_begin(struct metrics *m)
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         restart(all[i], now);
     energy_begin(m->energy, now);
+    rent_begin(m->rent, now);
     m->busy_s = m->tail_s = m->phase_s = 0;
     m->preempted = counts->preemptions;
     m->decided = counts->decisions;
@@ -191,6 +197,8 @@ static void phase_ended(struct metrics *m, const struct fact *fact)
     m->busy_s += busy_s * lease->gpus;
     m->tail_s += fmax(0, tail_s) * lease->gpus;
     m->phase_s += s * lease->gpus;
+    if (run->shares_bursts)
+        m->bursts_s += s * lease->gpus;
     if (m->parts.tables->phases)
         phase_row(m, run, lease, fact->time_ns,
                   s > 0 ? busy_s / s : 0);
@@ -450,7 +458,11 @@ static double money(struct metrics *m, double *joules, double *core_s)
         const struct node_group *group = &spec->group[g];
         double work_s, j = spec->pue * energy_group_j(m->energy, g,
                                                       m->end_ns, &work_s);
-        usd += group->node_count * group->usd_per_h * span_s / 3600;
+        if (group->billed_held)
+            usd += rent_node_s(m->rent, g, m->end_ns) / 3600 *
+                   group->usd_per_h;
+        else
+            usd += group->node_count * group->usd_per_h * span_s / 3600;
         if (!group->energy_included)
             usd += j / 3.6e6 * spec->electricity_usd_per_kwh;
         *joules += j;
@@ -486,6 +498,7 @@ static void gpu_time(struct metrics *m, double span_s, double *value)
     value[METRIC_GPU_IDLE_QUEUED] = gauge_area(&m->queued, m->end_ns) / all;
     value[METRIC_GPU_DOWN] = gauge_area(&m->down, m->end_ns) / all;
     value[METRIC_GPU_LOST] = m->lost_s / all;
+    value[METRIC_GPU_BURSTS] = m->bursts_s / all;
     value[METRIC_GPU_IDLE_EMPTY] = gauge_area(&m->empty, m->end_ns) / all;
 }
 

@@ -300,7 +300,9 @@ static bool point_read(struct reader *r, uint32_t index,
     point->workload = same != NULL ? same->workload
         : workload_read(r->arena, workload, r->study->catalogue,
                         point->cluster, err);
-    return point->workload != NULL && point_policies(r, index, tree, err);
+    return point->workload != NULL &&
+           study_by_step(conf_get(tree, "fidelity"), &point->by_step, err) &&
+           point_policies(r, index, tree, err);
 }
 
 /* "workload.arrival.rate" -> "arrival.rate", unless another swept key would
@@ -352,10 +354,12 @@ static bool check_sweep(const struct conf_node *sweep, uint32_t *count,
 
         if (!first_step(key, root, "workload") &&
             !first_step(key, root, "cluster") &&
-            !(first_step(key, root, "policies") && key[root] == '.'))
+            !(first_step(key, root, "policies") && key[root] == '.') &&
+            strcmp(key, "fidelity") != 0)
             return err_set(err, ERR_SCHEMA, conf_key_pos(sweep, i),
                            "a swept key must begin with workload. cluster. "
-                           "or policies.NAME., and is '%.80s'", key);
+                           "or policies.NAME., or be fidelity, and is "
+                           "'%.80s'", key);
         if (strstr(key, "..") != NULL || key[strlen(key) - 1] == '.')
             return err_set(err, ERR_SCHEMA, conf_key_pos(sweep, i),
                            "a swept key must have a name after each dot, and "
@@ -586,6 +590,7 @@ struct trial_spec study_trial_spec(const struct study *study, uint32_t index)
         .warmup_ns = study->warmup_ns,
         .until_ns = study->until_ns,
         .event_count_max = study->event_count_max,
+        .by_step = point->by_step,
         .point = point->label,
         .stop = NULL
     };
@@ -610,6 +615,7 @@ uint64_t study_trial_hash(const struct study *study, uint32_t index)
     hash = hash_u64(hash, (uint64_t)study->until_ns);
     hash = hash_u64(hash, study->event_count_max);
     hash = hash_u64(hash, (uint64_t)study->timeline_step_ns);
+    hash = hash_u64(hash, point->by_step);
     hash = hash_u64(hash, study->tables);
     hash = hash_u64(hash, study->perfetto);
     hash = hash_u64(hash, trial.seed < study->detail_seeds);

@@ -39,6 +39,7 @@ struct study_point {
     const struct cluster_spec *cluster;
     const struct workload_spec *workload;
     const struct host_policy *const *policy;    /* by policy index */
+    bool by_step;               /* fidelity: step */
     uint64_t cluster_hash, workload_hash;
     const uint64_t *policy_hash;
 };

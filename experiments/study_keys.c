@@ -16,6 +16,8 @@
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define TOP(member) offsetof(struct study_top, member)
 
+static const char *const fidelity_choices[] = { "fluid", "step", NULL };
+
 static const struct conf_field top_field[] = {
     { "experiment", CONF_TEXT, TOP(name), 0, 0, NULL, NULL,
       "name of the experiment; names the results folder" },
@@ -31,6 +33,9 @@ static const struct conf_field top_field[] = {
       "a workload file, or its keys inline" },
     { "until", CONF_NODE, TOP(until), 0, 0, CONF_ABSENT, NULL,
       "end of the run: a time such as 14d, or drained (the default)" },
+    { "fidelity", CONF_CHOICE, TOP(fidelity), 0, 0, "fluid", fidelity_choices,
+      "training at the mean pace of its steps and rollouts in closed form, or "
+      "every step, batch and response" },
     { "warmup", CONF_TIME, TOP(warmup_ns), 0, 1e9, "0s", NULL,
       "jobs submitted before it do not count" },
     { "policies", CONF_NODE, TOP(policies), 0, 0, NULL, NULL,
@@ -136,6 +141,20 @@ bool study_top_read(const struct conf_node *root, struct study_top *top,
 {
     memset(top, 0, sizeof *top);
     return conf_fill(root, &study_schema, top, err);
+}
+
+bool study_by_step(const struct conf_node *node, bool *by_step,
+                   struct err *err)
+{
+    const struct conf_field field = {
+        "fidelity", CONF_CHOICE, 0, 0, 0, NULL, fidelity_choices, ""
+    };
+    int chosen = 0;
+
+    if (node != NULL && !conf_read(node, &field, &chosen, err))
+        return false;
+    *by_step = chosen == 1;
+    return true;
 }
 
 bool study_until(const struct conf_node *node, int64_t *until_ns,

@@ -13,10 +13,14 @@
 struct study_top {
     const char *name, *description, *baseline;
     int64_t seed, seeds, warmup_ns, event_count_max;
+    int fidelity;               /* 1: step by step */
     const struct conf_node *cluster, *workload, *until, *policies, *sweep,
         *output, *expect, *catalogue, *train;
 };
 
+/* Whether `fidelity` is step; node NULL: it is not. */
+bool study_by_step(const struct conf_node *node, bool *by_step,
+                   struct err *err);
 bool study_top_read(const struct conf_node *root, struct study_top *top,
                     struct err *err);
 /* `until: drained` or a time. */

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "experiments/rent.h"
 #include "models/cluster.h"
 #include "models/fabric.h"
 #include "models/facts.h"
@@ -29,6 +30,7 @@
 
 struct cell {
     double allocated, busy, cores, pending, running;    /* x seconds */
+    double usd;                 /* of nodes paid for while held */
 };
 
 struct timeline {
@@ -41,6 +43,7 @@ struct timeline {
     uint32_t count, room, pools;
     struct gauge *allocated, *busy, pending, running;
     struct cell *then;                  /* areas at start_ns, per pool */
+    struct rent *rent;                  /* or NULL */
 };
 
 static void take(struct timeline *t)
@@ -69,6 +72,7 @@ struct timeline *timeline_new(const struct metrics_parts *parts)
 
     t->parts = *parts;
     t->pools = parts->spec->cluster->pool_count;
+    t->rent = rent_new(parts);
     t->fixed_step = parts->tables->timeline_step_ns > 0;
     t->step_ns = t->fixed_step ? parts->tables->timeline_step_ns
                                : FIRST_STEP_NS;
@@ -98,6 +102,19 @@ static double cores_area(struct timeline *t, uint32_t pool)
     return area;
 }
 
+/* Of nodes that are paid for while held. */
+static double rented_usd(struct timeline *t, uint32_t pool, int64_t now)
+{
+    const struct cluster_spec *spec = t->parts.spec->cluster;
+    double usd = 0;
+
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].pool == pool && spec->group[g].billed_held)
+            usd += rent_node_s(t->rent, g, now) / 3600 *
+                   spec->group[g].usd_per_h;
+    return usd;
+}
+
 /* Areas since the beginning, of one pool. */
 static struct cell areas(struct timeline *t, uint32_t pool, int64_t now)
 {
@@ -107,6 +124,7 @@ static struct cell areas(struct timeline *t, uint32_t pool, int64_t now)
         .cores = cores_area(t, pool),
         .pending = gauge_area(&t->pending, now),
         .running = gauge_area(&t->running, now),
+        .usd = rented_usd(t, pool, now),
     };
 }
 
@@ -132,7 +150,7 @@ static void close_interval(struct timeline *t, int64_t now)
         t->cell[t->count * t->pools + p] = (struct cell) {
             all.allocated - then->allocated, all.busy - then->busy,
             all.cores - then->cores, all.pending - then->pending,
-            all.running - then->running,
+            all.running - then->running, all.usd - then->usd,
         };
         *then = all;
     }
@@ -150,7 +168,7 @@ static void merge_neighbours(struct timeline *t)
             t->cell[i * t->pools + p] = (struct cell) {
                 a->allocated + b->allocated, a->busy + b->busy,
                 a->cores + b->cores, a->pending + b->pending,
-                a->running + b->running,
+                a->running + b->running, a->usd + b->usd,
             };
         }
     }
@@ -179,6 +197,7 @@ static void sample(struct loop *loop, void *self, uint64_t arg)
 void timeline_watch(struct timeline *t, struct cs_host *host)
 {
     t->host = host;
+    rent_watch(t->rent, host);
     loop_at(t->parts.loop, t->step_ns, LOOP_RANK_SAMPLE, sample, t, 0);
 }
 
@@ -187,7 +206,7 @@ static double pool_usd_per_h(const struct cluster_spec *spec, uint32_t pool)
     double usd = 0;
 
     for (uint32_t g = 0; g < spec->group_count; g++)
-        if (spec->group[g].pool == pool)
+        if (spec->group[g].pool == pool && !spec->group[g].billed_held)
             usd += spec->group[g].node_count * spec->group[g].usd_per_h;
     return usd;
 }
@@ -212,7 +231,8 @@ static void row(struct timeline *t, uint32_t i, uint32_t p, int64_t end_ns)
     table_real(table, cell->cores / s);
     table_real(table, cell->pending / s);
     table_real(table, cell->running / s);
-    table_real(table, pool_usd_per_h(spec->cluster, p));
+    table_real(table, pool_usd_per_h(spec->cluster, p) +
+                          cell->usd / s * 3600);
     table_end_row(table);
 }
 

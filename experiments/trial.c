@@ -148,7 +148,7 @@ static bool build(struct trial *trial)
     trial->serve = trial_serve_new(&serving);
     struct host_parts host = {
         arena, trial->loop, trial->net, spec->cluster, fabric, journal,
-        spec->policy, spec->seed, spec->replica,
+        spec->policy, spec->seed, spec->replica, spec->by_step,
     };
     trial->host = host_new(&host, trial->err);
     if (!trial->host)

@@ -27,6 +27,7 @@ struct trial_spec {
     int64_t warmup_ns;          /* jobs submitted before it do not count */
     int64_t until_ns;           /* CLOCK_NEVER_NS: until drained */
     uint64_t event_count_max;
+    bool by_step;               /* fidelity: step */
     const char *point;          /* label, for the rows */
     const volatile int *stop;   /* set by Ctrl-C; polled; may be NULL */
 };
@@ -57,6 +58,7 @@ enum metric {
     METRIC_INTERRUPTIONS, METRIC_GPU_DOWN, METRIC_GPU_LOST,
     METRIC_HELD_COST, METRIC_SERVICE_COST, METRIC_SERVICE_MILLION,
     METRIC_SERVICE_LATENCY,
+    METRIC_GPU_BURSTS,
     METRIC_COUNT
 };
 

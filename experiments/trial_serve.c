@@ -285,6 +285,8 @@ static void row(const struct served *s, struct table *table)
     put(table, s->usd);
     put(table, r->done > 0 ? s->usd / (double)r->done * 1e6 : NAN);
     put(table, s->joules / 3.6e6);
+    put(table, r->prompt_tokens > 0 ? r->known_tokens / r->prompt_tokens
+                                    : NAN);
     table_end_row(table);
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "models/catalogue.h"
+#include "models/experts.h"
 #include "models/gang.h"
 #include "models/job.h"
 #include "models/phase.h"
@@ -118,8 +119,10 @@ static uint32_t replica_gpus(const struct train_shape *shape)
     return shape->tp * shape->pp * (shape->cp > 1 ? shape->cp : 1);
 }
 
-static void try_split(const struct advise_task *task, const struct gang *gang,
-                      struct train_shape shape, struct advise_layout *best)
+static void try_micro_batches(const struct advise_task *task,
+                              const struct gang *gang,
+                              struct train_shape shape,
+                              struct advise_layout *best)
 {
     uint32_t dp = gang->gpus / replica_gpus(&shape);
     double most = floor(task->law->sequences / dp + 1e-9);
@@ -132,6 +135,37 @@ static void try_split(const struct advise_task *task, const struct gang *gang,
     }
 }
 
+/* Experts are divided over powers of two of GPUs that divide both them and
+ * the data and context parallel ranks. */
+static void try_split(const struct advise_task *task, const struct gang *gang,
+                      struct train_shape shape, struct advise_layout *best)
+{
+    uint32_t routed = experts_of(shape.llm).routed;
+    uint32_t ranks = gang->gpus / (shape.tp * shape.pp);
+    shape.ep = 1;
+    try_micro_batches(task, gang, shape, best);
+    for (shape.ep = 2; routed > 0 && shape.ep <= ranks; shape.ep *= 2) {
+        if (routed % shape.ep == 0 && ranks % shape.ep == 0)
+            try_micro_batches(task, gang, shape, best);
+    }
+}
+
+/* A model that is no transformer is data parallel: only the micro batch is
+ * free, and more than the samples of one GPU are not needed. */
+static void try_net(const struct advise_task *task, const struct gang *gang,
+                    struct train_shape shape, struct advise_layout *best)
+{
+    double most = ceil(task->law->sequences / gang->gpus - 1e-9);
+    for (shape.micro_batch = most;; shape.micro_batch =
+                                        ceil(shape.micro_batch / 2.0)) {
+        double bytes;
+        if (fits(task, gang, &shape, best, &bytes))
+            try_shape(task, gang, &shape, bytes, best);
+        if (shape.micro_batch <= 1.0)
+            break;
+    }
+}
+
 struct advise_layout advise_train(const struct advise_task *task,
                                   const struct gang *gang,
                                   uint32_t gpus_per_node)
@@ -141,6 +175,10 @@ struct advise_layout advise_train(const struct advise_task *task,
     const struct llm *llm = task->law->train.llm;
     struct advise_layout best = { .run_s = INFINITY,
                                   .least_bytes = INFINITY };
+    if (task->law->train.net != NULL) {
+        try_net(task, gang, task->law->train, &best);
+        return best;
+    }
     for (uint32_t tp = 1; tp <= gpus_per_node && tp <= TP_MAX; tp *= 2)
         for (uint32_t pp = 1; pp <= PP_MAX && tp * pp <= gang->gpus; pp++) {
             struct train_shape shape = task->law->train;
@@ -185,6 +223,7 @@ static bool same_shape(const struct train_shape *a,
 {
     return a->method == b->method && a->zero == b->zero &&
            a->recompute == b->recompute && a->tp == b->tp && a->pp == b->pp &&
+           a->ep == b->ep &&
            a->micro_batch == b->micro_batch &&
            a->sequence_tokens == b->sequence_tokens;
 }
@@ -253,18 +292,31 @@ static void offer_parallel(struct changing *c, struct train_shape shape,
     struct train_shape next = shape;
     uint32_t gpus = c->gang->gpus;
     for (next.tp = 2 * shape.tp; next.tp <= c->gpus_per_node; next.tp *= 2)
-        if (llm->heads % next.tp == 0 && gpus % replica_gpus(&next) == 0 &&
+        if (llm->heads % next.tp == 0 && gpus % experts_gang(&next) == 0 &&
             offer(c, &next, gpus))
             break;
     next = shape;
     for (next.pp = 2 * shape.pp; next.pp <= PP_MAX; next.pp *= 2)
-        if (llm->layers % next.pp == 0 && gpus % replica_gpus(&next) == 0 &&
+        if (llm->layers % next.pp == 0 && gpus % experts_gang(&next) == 0 &&
             offer(c, &next, gpus))
             break;
     next = shape;
     next.zero = shape.pp > 1 ? 1 : 3;
     for (uint32_t n = 2 * gpus; n <= gpus_max; n *= 2)
         if (offer(c, &next, n))
+            break;
+}
+
+/* Experts over more GPUs, as far as both they and the ranks divide. */
+static void offer_experts(struct changing *c, struct train_shape shape)
+{
+    uint32_t routed = experts_of(shape.llm).routed;
+    uint32_t ranks = c->gang->gpus / (shape.tp * shape.pp);
+    struct train_shape next = shape;
+    for (next.ep = shape.ep > 1 ? 2 * shape.ep : 2;
+         routed > 0 && next.ep <= ranks; next.ep *= 2)
+        if (routed % next.ep == 0 && ranks % next.ep == 0 &&
+            offer(c, &next, c->gang->gpus))
             break;
 }
 
@@ -299,6 +351,20 @@ static void offer_sums(struct changing *c, struct train_shape shape)
         }
 }
 
+/* Fewer samples at a time, or more GPUs: tables are divided over them. */
+static void offer_net(struct changing *c, struct train_shape shape,
+                      uint32_t gpus_max)
+{
+    struct train_shape next = shape;
+    next.micro_batch = advise_micro_batch_max(c->task, &shape, c->gang->gpus,
+                                              c->gang->gpu->memory_bytes);
+    if (next.micro_batch >= 1.0)
+        offer(c, &next, c->gang->gpus);
+    for (uint32_t n = 2 * c->gang->gpus; n <= gpus_max; n *= 2)
+        if (offer(c, &shape, n))
+            break;
+}
+
 size_t advise_changes(const struct advise_task *task, const struct gang *gang,
                       uint32_t gpus_per_node, uint32_t gpus_max,
                       struct advise_change *change)
@@ -306,8 +372,13 @@ size_t advise_changes(const struct advise_task *task, const struct gang *gang,
     assert(task != NULL && gang != NULL && gang->gpu != NULL);
     assert(gpus_per_node > 0 && change != NULL);
     struct changing c = { task, gang, gpus_per_node, change, 0 };
+    if (task->law->train.net != NULL) {
+        offer_net(&c, task->law->train, gpus_max);
+        return c.count;
+    }
     offer_sharing(&c, task->law->train);
     offer_parallel(&c, task->law->train, gpus_max);
+    offer_experts(&c, task->law->train);
     offer_less(&c, task->law->train);
     offer_sums(&c, task->law->train);
     return c.count;

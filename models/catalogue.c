@@ -19,15 +19,15 @@
 #include "sim/err.h"
 
 static const char *const section_name[CATALOGUE_SECTION_COUNT + 1] = {
-    "gpus", "cpus", "links", "prices", "llms", NULL
+    "gpus", "cpus", "links", "prices", "llms", "nets", NULL
 };
 static const char *const section_item[CATALOGUE_SECTION_COUNT] = {
-    "GPU", "CPU", "link", "price", "model"
+    "GPU", "CPU", "link", "price", "model", "net"
 };
 static const size_t form_bytes[CATALOGUE_SECTION_COUNT] = {
     sizeof(struct gpu_form), sizeof(struct cpu_form),
     sizeof(struct link_form), sizeof(struct price_form),
-    sizeof(struct llm_form)
+    sizeof(struct llm_form), sizeof(struct net_form)
 };
 
 /* Keys that an entry must have got from some file. */
@@ -39,6 +39,7 @@ static const char *const required[CATALOGUE_SECTION_COUNT][REQUIRED_MAX] = {
     { "bandwidth", "bandwidth_sustained", "source" },
     { "of", "price", "source" },
     { "layers", "hidden", "heads", "ffn", "vocab", "params", "source" },
+    { "layers", "params", "flops", "activations", "width", "source" },
 };
 
 struct section {
@@ -127,7 +128,7 @@ static bool read_root(struct catalogue *catalogue,
     if (conf_kind(root) != CONF_MAP) {
         return err_set(err, ERR_SCHEMA, conf_pos(root),
                        "a catalogue is a mapping with any of gpus, cpus, "
-                       "links, prices, llms");
+                       "links, prices, llms, nets");
     }
     for (size_t i = 0; i < conf_count(root); i++) {
         const char *key = conf_key(root, i);
@@ -136,7 +137,7 @@ static bool read_root(struct catalogue *catalogue,
             const char *near = conf_nearest(key, section_name);
             err_set(err, ERR_SCHEMA, conf_key_pos(root, i),
                     "unrecognized key '%s' in a catalogue; allowed: gpus, "
-                    "cpus, links, prices, llms", key);
+                    "cpus, links, prices, llms, nets", key);
             return near ? err_hint(err, "Did you mean '%s'?", near) : false;
         }
         if (!read_section(catalogue, which, conf_value(root, i), err)) {
@@ -341,6 +342,7 @@ static bool close_llm(struct llm_form *form, struct err *err)
     llm->context_tokens = (uint32_t)form->context_tokens;
     llm->experts = (uint32_t)form->experts;
     llm->experts_active = (uint32_t)form->experts_active;
+    llm->experts_shared = (uint32_t)form->experts_shared;
     llm->kv_width = form->kv_width > 0
                         ? (uint32_t)form->kv_width
                         : 2 * llm->kv_heads * llm->head_dim;
@@ -356,6 +358,26 @@ static bool close_llm(struct llm_form *form, struct err *err)
     return true;
 }
 
+static bool close_net(struct net_form *form, struct err *err)
+{
+    struct net *net = &form->net;
+    bool none = form->tables == 0 && form->row_width == 0 &&
+                net->table_rows <= 0.0;
+    bool all = form->tables > 0 && form->row_width > 0 &&
+               net->table_rows > 0.0;
+
+    net->layers = (uint32_t)form->layers;
+    net->tables = (uint32_t)form->tables;
+    net->row_width = (uint32_t)form->row_width;
+    if (net->sample == NULL) {
+        net->sample = "a sample";
+    }
+    return none || all ||
+           err_set(err, ERR_SCHEMA, form->head.pos,
+                   "tables, table_rows and row_width of net '%s' must all be "
+                   "above 0, or all be absent", net->name);
+}
+
 static bool close_form(const struct catalogue *catalogue, int which, size_t i,
                        struct err *err)
 {
@@ -365,6 +387,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     struct link_form *link = (struct link_form *)(void *)form;
     struct price_form *price = (struct price_form *)(void *)form;
     struct llm_form *llm = (struct llm_form *)(void *)form;
+    struct net_form *net = (struct net_form *)(void *)form;
 
     if (!check_required(form, which, err)) {
         return false;
@@ -387,6 +410,10 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
         price->price.name = form->name;
         price->price.index = (uint32_t)i;
         return close_price(catalogue, price, err);
+    case CATALOGUE_NETS:
+        net->net.name = form->name;
+        net->net.index = (uint32_t)i;
+        return close_net(net, err);
     default:
         llm->llm.name = form->name;
         llm->llm.index = (uint32_t)i;
@@ -409,7 +436,7 @@ static void list_names(struct catalogue *catalogue)
 /* Links first, GPUs before prices: each refers only to what is closed. */
 static const int closing_order[CATALOGUE_SECTION_COUNT] = {
     CATALOGUE_LINKS, CATALOGUE_CPUS, CATALOGUE_GPUS, CATALOGUE_PRICES,
-    CATALOGUE_LLMS
+    CATALOGUE_LLMS, CATALOGUE_NETS
 };
 
 const struct catalogue *catalogue_load(struct arena *arena,
@@ -471,6 +498,11 @@ size_t catalogue_llm_count(const struct catalogue *catalogue)
     return catalogue->section[CATALOGUE_LLMS].count;
 }
 
+size_t catalogue_net_count(const struct catalogue *catalogue)
+{
+    return catalogue->section[CATALOGUE_NETS].count;
+}
+
 const struct gpu_type *catalogue_gpu_at(const struct catalogue *catalogue,
                                         size_t i)
 {
@@ -503,6 +535,12 @@ const struct llm *catalogue_llm_at(const struct catalogue *catalogue, size_t i)
 {
     const void *form = form_at(catalogue, CATALOGUE_LLMS, i);
     return &((const struct llm_form *)form)->llm;
+}
+
+const struct net *catalogue_net_at(const struct catalogue *catalogue, size_t i)
+{
+    const void *form = form_at(catalogue, CATALOGUE_NETS, i);
+    return &((const struct net_form *)form)->net;
 }
 
 const struct gpu_type *catalogue_gpu(const struct catalogue *catalogue,
@@ -538,6 +576,13 @@ const struct llm *catalogue_llm(const struct catalogue *catalogue,
 {
     const void *form = find_form(catalogue, CATALOGUE_LLMS, name);
     return form ? &((const struct llm_form *)form)->llm : NULL;
+}
+
+const struct net *catalogue_net(const struct catalogue *catalogue,
+                                const char *name)
+{
+    const void *form = find_form(catalogue, CATALOGUE_NETS, name);
+    return form ? &((const struct net_form *)form)->net : NULL;
 }
 
 const struct price *catalogue_price_of(const struct catalogue *catalogue,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * catalogue.h - the GPUs, CPUs, links, prices and LLMs that names refer to.
+ * catalogue.h - the GPUs, CPUs, links, prices and models that names refer to.
  *
  * The values stand in models/catalogue/ as YAML, each with its source, and
  * travel inside the program.  A user's file of the same form adds entries, or
@@ -118,9 +118,32 @@ struct llm {
     uint32_t vocab;
     uint32_t context_tokens;    /* the longest it was trained for */
     uint32_t experts, experts_active;   /* 0, 0: dense; shared ones counted */
+    uint32_t experts_shared;    /* of those, work on every token */
     uint32_t kv_width;          /* elements per token and layer; MLA differs */
     bool tied;                  /* one table for input and output tokens */
     double params, params_active;
+    const char *source;
+    const char *notes;
+    const struct conf_node *sources;
+    uint32_t index;
+};
+
+enum net_class { NET_CONVOLUTION, NET_RECOMMENDATION };
+extern const char *const net_class_choices[];
+
+struct net {                    /* no transformer; of one sample: */
+    const char *name;
+    const char *label;
+    int class;                  /* enum net_class */
+    const char *sample;         /* what it is */
+    double params;              /* tables left out */
+    double flops;               /* forward */
+    double activations;         /* elements that layers write */
+    double width;               /* of layers, in the mean */
+    uint32_t layers;
+    uint32_t tables;            /* a row is read of each; 0: none */
+    uint32_t row_width;
+    double table_rows;          /* of all tables */
     const char *source;
     const char *notes;
     const struct conf_node *sources;
@@ -143,6 +166,8 @@ const struct price *catalogue_price(const struct catalogue *catalogue,
                                     const char *name);
 const struct llm *catalogue_llm(const struct catalogue *catalogue,
                                 const char *name);
+const struct net *catalogue_net(const struct catalogue *catalogue,
+                                const char *name);
 /* The first price of that thing and kind; NULL: none is known. */
 const struct price *catalogue_price_of(const struct catalogue *catalogue,
                                        const char *of, enum price_kind kind);
@@ -152,6 +177,7 @@ size_t catalogue_cpu_count(const struct catalogue *catalogue);
 size_t catalogue_link_count(const struct catalogue *catalogue);
 size_t catalogue_price_count(const struct catalogue *catalogue);
 size_t catalogue_llm_count(const struct catalogue *catalogue);
+size_t catalogue_net_count(const struct catalogue *catalogue);
 const struct gpu_type *catalogue_gpu_at(const struct catalogue *catalogue,
                                         size_t i);
 const struct cpu_type *catalogue_cpu_at(const struct catalogue *catalogue,
@@ -162,10 +188,12 @@ const struct price *catalogue_price_at(const struct catalogue *catalogue,
                                        size_t i);
 const struct llm *catalogue_llm_at(const struct catalogue *catalogue,
                                    size_t i);
+const struct net *catalogue_net_at(const struct catalogue *catalogue,
+                                   size_t i);
 
 enum catalogue_section {
     CATALOGUE_GPUS, CATALOGUE_CPUS, CATALOGUE_LINKS, CATALOGUE_PRICES,
-    CATALOGUE_LLMS, CATALOGUE_SECTION_COUNT
+    CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_SECTION_COUNT
 };
 /* All names of a section, ends with NULL: for conf_nearest and lists. */
 const char *const *catalogue_names(const struct catalogue *catalogue,

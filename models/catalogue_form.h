@@ -43,7 +43,14 @@ struct llm_form {
     struct form head;
     struct llm llm;
     int64_t layers, hidden, heads, kv_heads, head_dim, ffn, ffn_matrices;
-    int64_t vocab, context_tokens, experts, experts_active, kv_width;
+    int64_t vocab, context_tokens, experts, experts_active, experts_shared;
+    int64_t kv_width;
+};
+
+struct net_form {
+    struct form head;
+    struct net net;
+    int64_t layers, tables, row_width;
 };
 
 #endif

@@ -13,6 +13,9 @@
 const char *const link_kind_choices[] = {
     "pcie", "nvlink", "ib", "roce", "ethernet", "disk", NULL
 };
+const char *const net_class_choices[] = {
+    "convolution", "recommendation", NULL
+};
 const char *const price_kind_choices[] = {
     "on-demand", "reserved", "owned", "spot", NULL
 };
@@ -129,6 +132,8 @@ static const struct conf_field llm_field[] = {
         "experts per layer; absent: dense"),
     KEY("experts_active", CONF_INT, llm_form, experts_active,
         "experts that work on one token"),
+    KEY("experts_shared", CONF_INT, llm_form, experts_shared,
+        "of those, experts that work on every token; absent: none"),
     KEY("kv_width", CONF_INT, llm_form, kv_width,
         "KV cache elements per token and layer; absent: by the heads"),
     KEY("tied", CONF_BOOL, llm_form, llm.tied,
@@ -136,6 +141,27 @@ static const struct conf_field llm_field[] = {
     KEY("params", CONF_REAL, llm_form, llm.params, "parameters"),
     KEY("params_active", CONF_REAL, llm_form, llm.params_active,
         "parameters that work on one token; absent: all"),
+};
+
+static const struct conf_field net_field[] = {
+    WORDS(net_form, net),
+    CHOICE("class", net_form, net.class, net_class_choices,
+           "what kind of model it is"),
+    KEY("sample", CONF_TEXT, net_form, net.sample, "what one sample is"),
+    KEY("layers", CONF_INT, net_form, layers, "layers with weights"),
+    KEY("params", CONF_REAL, net_form, net.params,
+        "parameters, embedding tables left out"),
+    KEY("flops", CONF_REAL, net_form, net.flops,
+        "operations of one sample forward, an add and a multiply being two"),
+    KEY("activations", CONF_REAL, net_form, net.activations,
+        "elements that layers write for one sample"),
+    KEY("width", CONF_REAL, net_form, net.width,
+        "mean output channels of its layers"),
+    KEY("tables", CONF_INT, net_form, tables,
+        "embedding tables; absent: none"),
+    KEY("table_rows", CONF_REAL, net_form, net.table_rows,
+        "rows of all tables"),
+    KEY("row_width", CONF_INT, net_form, row_width, "elements of a row"),
 };
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
@@ -150,4 +176,6 @@ const struct conf_schema catalogue_schema[CATALOGUE_SECTION_COUNT] = {
       COUNT(price_field) },
     { "catalogue.llms", "language models by name", llm_field,
       COUNT(llm_field) },
+    { "catalogue.nets", "models that are no transformers, by name",
+      net_field, COUNT(net_field) },
 };

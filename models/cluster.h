@@ -57,6 +57,7 @@ struct node_group {
     double nvme_access_bytes;   /* what a drive could read while it seeks */
     double usd_per_h;           /* per node */
     bool energy_included;       /* in usd_per_h */
+    bool billed_held;           /* paid for only while a lease is on it */
     double idle_w, max_w;       /* per node without its GPUs */
 };
 

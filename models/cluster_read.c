@@ -36,6 +36,7 @@ struct nodes_conf {
     const struct conf_node *gpus, *pcie, *nvlink, *cpu, *nvme, *nics, *price;
     const char *nvme_type;
     double memory_bytes;
+    int billing;                /* 1: held */
 };
 
 struct item_conf {              /* a type and how many of it per node */
@@ -61,6 +62,8 @@ struct storage_conf {
 };
 
 #define AT(type, member) offsetof(struct type, member)
+
+static const char *const billing_choices[] = { "always", "held", NULL };
 
 static const struct conf_field cluster_fields[] = {
     { .key = "name", .type = CONF_TEXT, .offset = AT(cluster_conf, name),
@@ -122,6 +125,10 @@ static const struct conf_field nodes_fields[] = {
       .fallback = CONF_ABSENT,
       .help = "on-demand (if left out), reserved, owned, spot from the "
               "catalogue, or of one node, as 2.5USD/h" },
+    { .key = "billing", .type = CONF_CHOICE, .choices = billing_choices,
+      .offset = AT(nodes_conf, billing), .fallback = "always",
+      .help = "always, or held: a node is paid for only while something has a "
+              "lease on it" },
 };
 static const struct conf_field gpus_fields[] = {
     { .key = "type", .type = CONF_TEXT, .offset = AT(item_conf, type),
@@ -603,6 +610,7 @@ static bool read_group(const struct reader *reader, const struct conf_node *at)
         return false;
     group->name = conf.name;
     group->node_count = (uint32_t)conf.count;
+    group->billed_held = conf.billing == 1;
     if (!read_gpus(reader, &conf, group) ||
         !read_pcie(reader, &conf, group) ||
         !read_nvlink(reader, &conf, group) ||

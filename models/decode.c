@@ -19,6 +19,7 @@
 #include "models/compute.h"
 #include "models/gang.h"
 #include "models/memory.h"
+#include "models/renewal.h"
 
 /* KV cache is read at this share of the peak bandwidth (the fit above). */
 #define KV_RATE 0.95
@@ -344,65 +345,68 @@ static double mean_square(const struct rollout_plan *plan)
            x * x * normal_cdf(-z);
 }
 
-/* The length that a share `below` of responses does not exceed. */
-static double length_quantile(const struct rollout_plan *plan, double below)
-{
-    double low = 0.0;
-    double high = plan->max_tokens;
+/* How a rollout fills its slots again: exactly while each has few responses
+ * after another, and by the limits of renewal theory (Cox 1962, section 4.2)
+ * when there are many. */
+struct refill {
+    struct renewal renewal;
+    bool exact;
+    double since;               /* steps until the queue is empty */
+    double age, steady_age;     /* of responses in flight: then, and before */
+};
 
-    for (int i = 0; i < 40; i++) {
-        double middle = (low + high) / 2.0;
-        if (1.0 - survival(plan, middle) < below) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return high;
+#define EXACT_QUEUED 6.0        /* responses after the first, per slot */
+
+static double survival_of(const void *plan, double x)
+{
+    return survival(plan, x);
 }
 
-/* Steps until `queued` responses have found a slot, per slot.  A slot that
- * starts fresh completes m(t) responses by t; m is at least F(t), and tends to
- * t / E + (cv^2 - 1) / 2 (Cox 1962, section 4.2). */
-static double refill_steps(const struct rollout_plan *plan, double queued)
+static void refill_init(struct refill *refill,
+                        const struct rollout_plan *plan, double queued)
 {
     double mean = plan->mean_tokens;
     double cv2 = mean_square(plan) / (mean * mean) - 1.0;
-    double late = mean * (queued + fmax(0.0, 1.0 - cv2) / 2.0);
+    double stationary = mean_square(plan) / (2.0 * mean);
 
-    if (queued <= 0.0) {
-        return 0.0;
+    refill->exact = queued < EXACT_QUEUED;
+    if (refill->exact) {
+        renewal_init(&refill->renewal, survival_of, plan,
+                     mean * (queued + 1.0 + fmax(0.0, 1.0 - cv2)));
+        refill->since = queued > 0.0
+                            ? renewal_time(&refill->renewal, queued) : 0.0;
+        refill->age = renewal_age(&refill->renewal, refill->since);
+        refill->steady_age =
+            refill->since > 0.0
+                ? renewal_mean_age(&refill->renewal, refill->since) : 0.0;
+        return;
     }
-    return queued < 1.0 ? fmin(late, length_quantile(plan, queued)) : late;
+    refill->since = mean * (queued + (1.0 - cv2) / 2.0);
+    refill->age = refill->steady_age = stationary;
 }
 
-/* Share of slots still at work x steps after the queue ran empty at step
- * `since`: slots on their first response, which has lasted `since` already,
- * and the rest, whose residual lengths follow the stationary law of renewal
- * theory (Cox 1962). */
-static double alive_at(const struct rollout_plan *plan, double since,
-                       double x)
+/* Share of slots still at work x steps after the queue ran empty. */
+static double alive_at(const struct refill *refill,
+                       const struct rollout_plan *plan, double x)
 {
-    double first = since > 0.0 ? survival(plan, since) : 1.0;
-    double fresh = survival(plan, since + x);
-    double residual = 1.0 - mean_below(plan, x) / plan->mean_tokens;
-
-    return fmin(1.0, fresh + (1.0 - first) * fmax(0.0, residual));
+    if (refill->exact) {
+        return renewal_alive(&refill->renewal, refill->since, x);
+    }
+    return fmax(0.0, 1.0 - mean_below(plan, x) / plan->mean_tokens);
 }
 
 struct drain {
     const struct rollout_shape *shape;
     const struct gang *gang;
     double per_replica;         /* slots of one replica */
-    double since;               /* steps before the drain */
-    double age;                 /* mean tokens of a response in flight then */
+    const struct refill *refill;
     double longest, carried;    /* tokens: at most now, and before */
 };
 
 static double slot_step_s(const struct drain *d, double batch, double x)
 {
     const struct rollout_shape *s = d->shape;
-    double age = fmin(d->age + x, d->longest);
+    double age = fmin(d->refill->age + x, d->longest);
 
     return decode_step_s(s->llm, s->precision, d->gang, s->tp,
                          fmax(1.0, batch), s->prompt_tokens + d->carried +
@@ -420,7 +424,7 @@ static void fill_drain(struct rollout_plan *plan, const struct drain *d)
         double x = plan->max_tokens * part * part;
         /* Just before the cut, where its share is still alive. */
         double at = i < ROLLOUT_GRID ? x : x * (1.0 - 1e-9);
-        double alive = i == 0 ? 1.0 : alive_at(plan, d->since, at);
+        double alive = i == 0 ? 1.0 : alive_at(d->refill, plan, at);
         double active = 1.0 - pow(1.0 - alive, d->per_replica);
         double step_s = slot_step_s(d, alive * d->per_replica, x);
 
@@ -439,6 +443,90 @@ static void fill_drain(struct rollout_plan *plan, const struct drain *d)
         last_s = step_s;
         last_active = active;
     }
+}
+
+/* A replica of so many tokens more than the mean takes so much longer: standard
+ * deviation of its time, with the lengths it was given. */
+static double spread_s(const struct rollout_plan *plan, const struct drain *d)
+{
+    double each = plan->responses / plan->replicas;
+    double variance = fmax(0.0, mean_square(plan) - plan->mean_tokens *
+                                                        plan->mean_tokens);
+    double half = d->per_replica / 2.0;
+
+    if (half < 1.0) {
+        return 0.0;
+    }
+    double slot_s = (slot_step_s(d, 2.0 * half, 0.0) -
+                     slot_step_s(d, half, 0.0)) / half;
+
+    return slot_s * sqrt(variance * each);
+}
+
+/* P(one replica is done by t): its longest response by the rows, and around
+ * that the spread of what else it had. */
+static double done_by(const struct rollout_plan *plan, const double *longest,
+                      double sd_s, double t)
+{
+    double sum = 0.0, last = 0.0;
+
+    /* Between two rows in the middle; what was cut, at the end. */
+    for (int i = 1; i <= ROLLOUT_GRID + 1; i++) {
+        int row = i <= ROLLOUT_GRID ? i : ROLLOUT_GRID;
+        double share = (i <= ROLLOUT_GRID ? longest[i] : 1.0) - last;
+        double late_s = t - (plan->drain_s[i - 1] + plan->drain_s[row]) / 2.0;
+
+        last += share;
+        if (share > 0.0) {
+            sum += share * (sd_s > 0.0 ? normal_cdf(late_s / sd_s)
+                                       : late_s >= 0.0);
+        }
+    }
+    return sum;
+}
+
+/* All replicas must be done; each has its own lengths. */
+static void fill_finish(struct rollout_plan *plan, const struct drain *d)
+{
+    double longest[ROLLOUT_GRID + 1];
+    double sd_s = spread_s(plan, d);
+    int first = 0;
+
+    for (int i = 0; i <= ROLLOUT_GRID; i++) {
+        longest[i] = pow(1.0 - plan->alive[i], d->per_replica);
+        first = pow(longest[i], plan->replicas) < 1e-6 ? i : first;
+    }
+    plan->finish_from_s = plan->drain_s[first] - 4.0 * sd_s;
+    plan->finish_to_s = plan->drain_s[ROLLOUT_GRID] + 4.0 * sd_s;
+    for (int j = 0; j <= ROLLOUT_FINISH_GRID; j++) {
+        double part = (double)j / ROLLOUT_FINISH_GRID;
+        double t = plan->finish_from_s +
+                   part * (plan->finish_to_s - plan->finish_from_s);
+        plan->finish[j] = pow(done_by(plan, longest, sd_s, t),
+                              plan->replicas);
+    }
+}
+
+/* The drain time by which all are done with probability u. */
+static double finish_s(const struct rollout_plan *plan, double u)
+{
+    int low = 0, high = ROLLOUT_FINISH_GRID;
+
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (plan->finish[middle] < u) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    double span = plan->finish[high] - plan->finish[low];
+    double part = span > 0.0 ? (u - plan->finish[low]) / span : 1.0;
+    double step_s = (plan->finish_to_s - plan->finish_from_s) /
+                    ROLLOUT_FINISH_GRID;
+
+    return fmax(0.0, plan->finish_from_s +
+                         (low + fmax(0.0, fmin(1.0, part))) * step_s);
 }
 
 static double mix(const double *column, int row, double part)
@@ -577,22 +665,21 @@ void rollout_plan_init(struct rollout_plan *plan,
 
     double share = slots_per_replica(plan, shape, gang);
     double queued = plan->responses / plan->replicas - share;
-    double since = refill_steps(plan, fmax(0.0, queued) / share);
-    double first = survival(plan, since);
-    double stationary = mean_square(plan) / (2.0 * plan->mean_tokens);
+    struct refill refill;
+
+    refill_init(&refill, plan, fmax(0.0, queued) / share);
     struct drain d = {
-        .shape = shape, .gang = gang, .per_replica = share, .since = since,
-        .age = first * since + (1.0 - first) * stationary,
-        .longest = plan->max_tokens, .carried = plan->carried_tokens,
+        .shape = shape, .gang = gang, .per_replica = share,
+        .refill = &refill, .longest = plan->max_tokens, .carried = plan->carried_tokens,
     };
 
     plan->slots = share * plan->replicas;
     plan->load = DECODE_LOAD;
     plan->prefill_s = prompts_s(plan, shape, gang);
-    plan->steady_s = since > 0.0
-                         ? since * slot_step_s(&d, share, stationary - d.age)
-                         : 0.0;
+    plan->steady_s = refill.since *
+                     slot_step_s(&d, share, refill.steady_age - refill.age);
     fill_drain(plan, &d);
+    fill_finish(plan, &d);
     plan->tail_from_s = tail_from(plan, plan->steady_s);
 }
 
@@ -614,9 +701,10 @@ struct rollout_time rollout_draw(const struct rollout_plan *plan, double u)
     double log_u = log(fmax(u, DBL_MIN));
     double part;
     int row = find_row(plan->alive, -expm1(log_u / plan->slots), &part);
-    double drain_s = mix(plan->drain_s, row, part);
+    double drain_s = finish_s(plan, u);
     double busy_s = plan->prefill_s + plan->load *
-                    (plan->steady_s + mix(plan->replica_s, row, part));
+                    (plan->steady_s +
+                     fmin(drain_s, mix(plan->replica_s, row, part)));
 
     out.prefill_s = plan->prefill_s;
     out.decode_s = plan->steady_s + drain_s;
@@ -625,7 +713,7 @@ struct rollout_time rollout_draw(const struct rollout_plan *plan, double u)
     out.tokens = plan->tokens;
     out.longest_tokens = longest(plan, log_u);
     if (out.total_s > 0.0) {
-        double idle_s = drain_s - mix(plan->slot_s, row, part);
+        double idle_s = drain_s - fmin(drain_s, mix(plan->slot_s, row, part));
         out.tail_idle_fraction = fmax(0.0, idle_s) / out.total_s;
         out.busy_fraction = busy_s / out.total_s;
     }

@@ -93,6 +93,7 @@ struct rollout_time {
 };
 
 #define ROLLOUT_GRID 64
+#define ROLLOUT_FINISH_GRID 128
 
 /* Row i of each array belongs to x_i tokens after the drain began. */
 struct rollout_plan {
@@ -116,6 +117,9 @@ struct rollout_plan {
     double drain_s[ROLLOUT_GRID + 1];   /* time gone by */
     double slot_s[ROLLOUT_GRID + 1];    /* busy seconds of a mean slot */
     double replica_s[ROLLOUT_GRID + 1]; /* busy seconds of a mean replica */
+    /* Drain times, evenly from the first by the second: P(all are done). */
+    double finish_from_s, finish_to_s;
+    double finish[ROLLOUT_FINISH_GRID + 1];
 };
 
 /* The gang must hold at least tp GPUs. */

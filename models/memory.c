@@ -8,6 +8,8 @@
 #include <math.h>
 
 #include "models/catalogue.h"
+#include "models/experts.h"
+#include "models/net.h"
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
 
@@ -61,6 +63,15 @@ double memory_lora_params(const struct llm *llm, double rank)
     return rank * llm->layers * (attention + mlp);
 }
 
+double memory_lora_expert_share(const struct llm *llm)
+{
+    assert(llm);
+    double routed = (double)llm->ffn_matrices * experts_of(llm).routed *
+                    ((double)llm->hidden + llm->ffn);
+
+    return routed * llm->layers / memory_lora_params(llm, 1.0);
+}
+
 static double lora_params(const struct train_shape *shape)
 {
     return shape->lora_params > 0.0
@@ -83,21 +94,51 @@ static double state_weight_bytes(const struct train_shape *shape)
     return is_fp32(shape->precision) ? 4.0 : 2.0;
 }
 
-static void add_states(const struct train_shape *shape, double dp,
-                       struct memory_need *need)
+/* Of parameters that `of` GPUs divide and `replicas` hold alike. */
+struct held {
+    double base, trained;       /* per GPU, before ZeRO divides them */
+    double replicas;
+};
+
+/* What every data parallel rank has, or what only its experts' group has. */
+static struct held held_by(const struct train_shape *shape, uint32_t gpus,
+                           bool of_experts)
+{
+    double stage = (double)shape->tp * shape->pp;
+    struct experts experts = experts_of(shape->llm);
+    struct experts_place place = experts_place(shape, gpus);
+    bool full = shape->method == TRAIN_FULL;
+    double lora = full ? 0.0 : lora_params(shape);
+    double share = full ? 0.0 : memory_lora_expert_share(shape->llm);
+
+    if (of_experts) {
+        double split = (double)place.ep * place.tp * shape->pp;
+        double base = experts.params / split;
+        return (struct held){ base, full ? base : lora * share / split,
+                              place.replicas };
+    }
+    double base = (shape->llm->params - experts.params) / stage;
+
+    return (struct held){ base, full ? base : lora * (1.0 - share) / stage,
+                          fmax(1.0, floor(gpus / stage)) };
+}
+
+static void add_states(const struct train_shape *shape,
+                       const struct held *held, struct memory_need *sum)
 {
     double split = (double)shape->tp * shape->pp;
-    double base = shape->llm->params / split;
-    bool full = shape->method == TRAIN_FULL;
-    double trained = full ? base : lora_params(shape) / split;
+    double trained = held->trained;
+    double dp = held->replicas;
     bool fp32 = is_fp32(shape->precision);
+    struct memory_need part = { 0 };
+    struct memory_need *need = &part;
     /* Megatron accumulates in FP32 (18 bytes in all: Korthikanti et al. Fig.
      * 1 to every digit); plain data parallelism keeps 16-bit gradients. */
     double gradient = fp32 || split > 1.0 ? 4.0 : 2.0;
     double adam = fp32 ? ADAM_FP32_BYTES : ADAM_MIXED_BYTES;
 
-    need->weights = base * state_weight_bytes(shape);
-    if (!full) {
+    need->weights = held->base * state_weight_bytes(shape);
+    if (shape->method != TRAIN_FULL) {
         need->weights += trained * 2.0;
     }
     need->gradients = trained * gradient;
@@ -111,6 +152,9 @@ static void add_states(const struct train_shape *shape, double dp,
     if (shape->zero >= 3) {
         need->weights /= dp;
     }
+    sum->weights += need->weights;
+    sum->gradients += need->gradients;
+    sum->optimizer += need->optimizer;
 }
 
 /* Bytes kept of one layer and micro batch, in units of 16 bits.  The MLP
@@ -121,8 +165,9 @@ static double layer_bytes(const struct train_shape *shape)
     double h = llm->hidden;
     double sbh = shape->sequence_tokens * shape->micro_batch * h;
     double active = llm->experts_active > 0 ? llm->experts_active : 1.0;
+    /* Experts keep a copy of a token each, where an MLP keeps one. */
     double mlp = (llm->ffn_matrices == 3 ? 6.0 : 4.0) * active *
-                 llm->ffn / h;
+                 llm->ffn / h + 2.0 * (active - 1.0);
     double t = shape->tp;
     double scores = 5.0 * llm->heads * shape->sequence_tokens / h;
 
@@ -160,8 +205,22 @@ static double activation_bytes(const struct train_shape *shape)
     return kept * unit;
 }
 
-/* Logits and their gradient in FP32 where the stage ends the model, and the
- * gathered layers of ZeRO-3 (two: one computed, one fetched). */
+/* ZeRO-3 has two layers whole at a time: one computed, one fetched. */
+static double gathered_bytes(const struct train_shape *shape, uint32_t gpus)
+{
+    struct experts experts = experts_of(shape->llm);
+    struct experts_place place = experts_place(shape, gpus);
+    double layers = shape->llm->layers;
+
+    if (shape->zero < 3) {
+        return 0.0;
+    }
+    return 2.0 * state_weight_bytes(shape) / layers *
+           ((shape->llm->params - experts.params) / shape->tp +
+            experts.params / ((double)place.ep * place.tp));
+}
+
+/* Logits and their gradient in FP32 where the stage ends the model. */
 static double train_workspace(const struct train_shape *shape, uint32_t gpus)
 {
     const struct llm *llm = shape->llm;
@@ -171,30 +230,34 @@ static double train_workspace(const struct train_shape *shape, uint32_t gpus)
         bytes += 4.0 * shape->sequence_tokens * shape->micro_batch *
                  llm->vocab / shape->tp;
     }
-    if (shape->zero >= 3) {
-        bytes += 2.0 * llm->params / llm->layers / shape->tp *
-                 state_weight_bytes(shape);
-    }
     return bytes;
 }
 
 static double total_of(const struct memory_need *need)
 {
     return need->weights + need->gradients + need->optimizer +
-           need->activations + need->kv + need->workspace;
+           need->activations + need->gathered + need->kv + need->workspace;
 }
 
 struct memory_need memory_train(const struct train_shape *shape,
                                 uint32_t gpus)
 {
-    assert(shape && shape->llm && shape->tp > 0 && shape->pp > 0);
-    assert(gpus > 0 && shape->zero >= 0 && shape->zero <= 3);
-    assert(shape->sequence_tokens > 0.0 && shape->micro_batch > 0.0);
+    assert(shape && (shape->llm || shape->net) && gpus > 0);
     struct memory_need need = { 0 };
-    double dp = floor((double)gpus / ((double)shape->tp * shape->pp));
 
-    add_states(shape, fmax(1.0, dp), &need);
+    if (shape->net != NULL) {
+        return net_memory(shape, gpus);
+    }
+    assert(shape->tp > 0 && shape->pp > 0);
+    assert(shape->zero >= 0 && shape->zero <= 3);
+    assert(shape->sequence_tokens > 0.0 && shape->micro_batch > 0.0);
+    struct held rest = held_by(shape, gpus, false);
+    struct held experts = held_by(shape, gpus, true);
+
+    add_states(shape, &rest, &need);
+    add_states(shape, &experts, &need);
     need.activations = activation_bytes(shape);
+    need.gathered = gathered_bytes(shape, gpus);
     need.workspace = train_workspace(shape, gpus);
     need.total = total_of(&need);
     return need;

@@ -18,6 +18,7 @@
 #include "models/precision.h"
 
 struct llm;
+struct net;
 
 enum train_method { TRAIN_FULL, TRAIN_LORA, TRAIN_QLORA };
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
@@ -35,6 +36,7 @@ extern const char *const train_stack_choices[];
 
 struct train_shape {
     const struct llm *llm;
+    const struct net *net;      /* instead of llm, see net.h; else NULL */
     enum train_method method;
     enum precision precision;   /* of the working copy and the activations */
     int zero;                   /* 0 to 3 */
@@ -46,12 +48,15 @@ struct train_shape {
     /* 0 or false of what follows is what most runs have. */
     uint32_t vp;                /* interleaved chunks of a stage (0: 1) */
     uint32_t cp;                /* context parallel (0: 1) */
+    uint32_t ep;                /* expert parallel (0: 1), see experts.h */
     bool sequence_parallel;     /* norms and residuals divided by tp too */
     enum train_stack stack;
 };
 
 struct memory_need {            /* bytes per GPU */
-    double weights, gradients, optimizer, activations, kv, workspace;
+    double weights, gradients, optimizer, activations;
+    double gathered;            /* layers whole for a while under ZeRO-3 */
+    double kv, workspace;
     double total;
 };
 
@@ -71,6 +76,8 @@ double memory_weight_bytes(const struct llm *llm, enum precision precision);
 double memory_kv_bytes_per_token(const struct llm *llm);
 /* Trainable parameters of adapters on every linear layer. */
 double memory_lora_params(const struct llm *llm, double rank);
+/* The share of them that stands beside routed experts. */
+double memory_lora_expert_share(const struct llm *llm);
 /* The most responses whose KV cache fits beside the weights; 0: none. */
 double memory_decode_batch_max(const struct llm *llm,
                                enum precision precision, uint32_t tp,

@@ -15,6 +15,7 @@
 #include "models/catalogue.h"
 #include "models/comm.h"
 #include "models/compute.h"
+#include "models/experts.h"
 #include "models/train.h"
 
 static double core_speed(const struct gang *gang)
@@ -57,7 +58,7 @@ bool phase_can_run(const struct phase_law *law, const struct gang *gang)
     switch (law->kind) {
     case LAW_TRAIN:
         return has_speed(gang, law->train.precision) &&
-               gang->gpus >= law->train.tp * law->train.pp;
+               gang->gpus >= experts_gang(&law->train);
     case LAW_FORWARD:
         return has_speed(gang, law->train.precision);
     case LAW_ROLLOUT:
@@ -138,6 +139,8 @@ static struct phase_plan plan_fed(const struct phase_law *law,
     assert(gpu_s > 0.0 && items > 0.0);
     struct phase_plan plan = {
         .rate_max = rate_of(gpu_s),
+        .gpu_rate = rate_of(gpu_s),
+        .feed_rate = INFINITY,
         .gpu_busy_fraction = step->busy_fraction,
         .flops = step->flops * repeats(law),
         .bottleneck = gpu_bottleneck(step, gang),
@@ -153,6 +156,11 @@ static struct phase_plan plan_fed(const struct phase_law *law,
     read_bytes(&plan.rates, law, gang, items * item->storage_bytes,
                items * item->reads);
     plan.rates.pcie_bytes = items * item->gpu_bytes;
+    enum loader_stage slow = rate.stage_per_s[LOADER_CPU] <
+                                     rate.stage_per_s[LOADER_PCIE]
+                                 ? LOADER_CPU : LOADER_PCIE;
+    plan.feed_rate = rate.stage_per_s[slow] / items;
+    plan.feed_bottleneck = loader_stage_name(slow);
     if (rate.bottleneck == LOADER_GPU)
         return plan;
     plan.rate_max = rate.items_per_s / items;

@@ -70,6 +70,10 @@ struct phase_plan {
     double tail_fraction;       /* of GPU time, replicas drained (rollout) */
     double flops;               /* model FLOPs of one run */
     const char *bottleneck;     /* stage that sets rate_max */
+    double gpu_rate;            /* LAW_TRAIN, LAW_FORWARD: were data at hand */
+    double feed_rate;           /* of the loader's cores and slots; INFINITY:
+                                   it has none */
+    const char *feed_bottleneck;
     struct demand_rates rates;  /* what one run takes of the links */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * serve.c - the laws of a replica: one place where serving meets decode.h and
- * compute.h.
+ * serve.c - the laws of a replica: one place where serving meets decode.h,
+ * compute.h and net.h.
  *
  * On cores, a step of generation reads all weights or computes its tokens,
  * whichever takes longer; the KV cache is small beside the weights there and
@@ -17,6 +17,7 @@
 #include "models/decode.h"
 #include "models/gang.h"
 #include "models/memory.h"
+#include "models/net.h"
 
 static double on_cores_s(const struct serve_law *law, const struct gang *gang,
                          double tokens)
@@ -33,6 +34,11 @@ double serve_batch_s(const struct serve_law *law, const struct gang *gang,
     if (law->kind == SERVE_FIXED)
         return law->batch_s + requests * law->request_s;
     assert(law->kind == SERVE_ENCODE);
+    if (law->net != NULL && gang->gpu != NULL)
+        return net_pass_s(law->net, law->precision, gang->gpu, requests);
+    if (law->net != NULL)
+        return net_cpu_pass_s(law->net, law->precision, gang->cpu,
+                              gang->cores, requests);
     if (gang->gpu != NULL)
         return compute_encoder_s(law->llm, law->precision, gang->gpu,
                                  requests, law->prompt_tokens);

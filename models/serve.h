@@ -18,18 +18,20 @@
 struct gang;
 struct job_form;
 struct llm;
+struct net;
 
 enum serve_side { SERVE_GPU, SERVE_CPU, SERVE_SIDES };
 
 enum serve_law_kind {
     SERVE_GENERATE,             /* prefill and decode, models/decode.h */
-    SERVE_ENCODE,               /* one forward pass: compute_encoder_s */
+    SERVE_ENCODE,               /* one forward pass: an encoder's, a net's */
     SERVE_FIXED                 /* seconds of a batch and of each request */
 };
 
 struct serve_law {
     enum serve_law_kind kind;
     const struct llm *llm;
+    const struct net *net;      /* SERVE_ENCODE of no transformer, or NULL */
     enum precision precision;
     uint32_t tp;
     double prompt_tokens;       /* SERVE_ENCODE: of every request */
@@ -37,7 +39,9 @@ struct serve_law {
 };
 
 enum serve_route {
-    SERVE_ROUND_ROBIN, SERVE_RANDOM, SERVE_SHORTEST_QUEUE, SERVE_LEAST_LOADED
+    SERVE_ROUND_ROBIN, SERVE_RANDOM, SERVE_SHORTEST_QUEUE,
+    SERVE_LEAST_LOADED,
+    SERVE_PREFIX                /* where the beginning of the prompt is known */
 };
 
 enum serve_signal {             /* what replicas are counted by */
@@ -75,6 +79,7 @@ struct service_spec {
     struct serve_scaling scaling;
     double cpu_below_per_s;     /* both sides: the CPU one below this rate */
     double gpu_above_per_s;     /* ... and the GPU one above this */
+    double cache_share;         /* of the KV cache, for beginnings of prompts */
     bool one_step;              /* every decode step is an event */
 };
 

@@ -50,9 +50,29 @@ static void list_remove(uint32_t *list, uint32_t *count, uint32_t number)
 
 /* ---- requests ----------------------------------------------------------- */
 
-static void deliver(struct service *s, const struct flight *flight)
+/* What of the prompt the replica need not compute; the last token it must. */
+static uint32_t known_tokens(struct service *s, struct replica *r,
+                             const struct request *request)
 {
-    struct replica *r = service_route(s);
+    uint32_t known = request->known_tokens;
+
+    s->result.prompt_tokens += request->prompt_tokens;
+    if (r->cache != NULL && request->prefix.count > 0) {
+        uint32_t found = prefix_cache_use(r->cache, &request->prefix);
+
+        known = found > known ? found : known;
+        if (known >= request->prompt_tokens)
+            known = request->prompt_tokens - 1;
+    }
+    s->result.known_tokens += known;
+    return known;
+}
+
+/* request: as it came; NULL where it is sent on later. */
+static void deliver(struct service *s, struct flight *flight,
+                    const struct request *request)
+{
+    struct replica *r = service_route(s, request);
 
     if (r == NULL) {
         flight_push(&s->backlog, flight);
@@ -61,6 +81,8 @@ static void deliver(struct service *s, const struct flight *flight)
                                  (r->batch == NULL ? r->at_work : 0)) {
         service_note_dropped(s);
     } else if (generates(r)) {
+        flight->known_tokens = request != NULL ? known_tokens(s, r, request)
+                                               : 0;
         service_generate_take(r, flight);
     } else {
         service_batch_take(r, flight);
@@ -75,7 +97,7 @@ static void deliver_backlog(struct service *s)
         if (service_gave_up(s, &flight))
             service_note_dropped(s);
         else
-            deliver(s, &flight);
+            deliver(s, &flight, NULL);
     }
 }
 
@@ -93,13 +115,13 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
     do {
         struct flight flight = {
             s->next.arrive_ns, s->next.prompt_tokens, s->next.output_tokens,
-            0, 0
+            0, 0, 0
         };
         s->result.requests++;
         s->result.measured += s->next.arrive_ns >= s->parts.warmup_ns;
         s->seen++;
         s->in_service++;
-        deliver(s, &flight);
+        deliver(s, &flight, &s->next);
         fetch(s);
     } while (s->more && s->next.arrive_ns == loop_now_ns(loop));
     if (s->more)
@@ -228,7 +250,7 @@ static void hand_over(struct replica *r)
     }
     while (waiting.count > 0) {
         struct flight flight = flight_pop(&waiting);
-        deliver(r->service, &flight);
+        deliver(r->service, &flight, NULL);
     }
     flight_free(&waiting);
 }
@@ -376,7 +398,7 @@ void service_lost(struct service *s, uint32_t number)
         struct flight flight = flight_pop(&left);
         flight.made_tokens = 0;
         s->result.rerouted++;
-        deliver(s, &flight);
+        deliver(s, &flight, NULL);
     }
     flight_free(&left);
 }

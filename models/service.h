@@ -74,6 +74,8 @@ struct service_result {
     uint64_t measured;          /* requests that came after the warm-up */
     uint64_t in_slo;            /* of them, answered as promised */
     double tokens;              /* generated for those measured */
+    double prompt_tokens;       /* of all that came to a replica at once */
+    double known_tokens;        /* of those, that it had computed before */
     double span_s;              /* from the first of them to the last answer */
     struct tally ttft, tpot, latency;           /* seconds */
     struct quantile *ttft_q, *tpot_q, *latency_q;

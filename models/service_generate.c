@@ -46,6 +46,12 @@ static void set_event(struct replica *r, enum replica_does does,
                        LOOP_RANK_FINISH, generate_over, r, 0);
 }
 
+/* Tokens of its context that are computed before it decodes. */
+static uint32_t to_compute(const struct flight *flight)
+{
+    return context_of(flight) - flight->known_tokens;
+}
+
 /* The next that waits and has not given up; NULL: none. */
 static struct flight *first_waiting(struct replica *r)
 {
@@ -81,8 +87,8 @@ static uint32_t admit(struct replica *r)
 
     while ((first = first_waiting(r)) != NULL && admissible(r, first) &&
            (r->admitted == 0 || in_chunks(r) ||
-            tokens + context_of(first) <= PREFILL_TOKENS)) {
-        tokens += context_of(first);
+            tokens + to_compute(first) <= PREFILL_TOKENS)) {
+        tokens += to_compute(first);
         r->blocks += blocks_of(context_of(first) + 1);
         r->batch[r->at_work++] = flight_pop(&r->queue);
         r->admitted++;
@@ -133,6 +139,7 @@ static void throw_out(struct replica *r)
         r->computed = 0;
     r->blocks = (uint32_t)blocks_after(r, 0);
     r->service->result.recomputed++;
+    last.known_tokens = 0;
     flight_push_front(&r->queue, &last);
 }
 
@@ -177,7 +184,7 @@ static uint32_t plan_chunk(struct replica *r, uint32_t budget)
 
     r->ends = 0;
     while (r->ends < r->admitted && taken < budget) {
-        uint32_t left = context_of(&prompt[r->ends]) - done;
+        uint32_t left = to_compute(&prompt[r->ends]) - done;
         uint32_t take = left < budget - taken ? left : budget - taken;
 
         taken += take;
@@ -336,6 +343,13 @@ void service_generate_ready(struct replica *r, double host_bytes)
     double blocks = serve_blocks_max(&spec->side[r->side].law, &r->gang,
                                      host_bytes);
 
+    r->cache = NULL;
+    if (spec->cache_share > 0)
+        r->cache = prefix_cache_new(
+            r->service->parts.arena,
+            (uint64_t)(fmin(blocks, 1e9) * spec->cache_share) *
+                SERVE_BLOCK_TOKENS);
+    blocks *= 1 - spec->cache_share;
     r->blocks_max = blocks < 1e9 ? (uint32_t)blocks : 1000000000u;
     r->batch = arena_alloc(r->service->parts.arena, spec->batch_max,
                            sizeof *r->batch);

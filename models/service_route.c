@@ -28,7 +28,41 @@ static struct replica *least(struct service *s)
     return best;
 }
 
-struct replica *service_route(struct service *s)
+/* The rule of SGLang's router, with its default figures: balance first where
+ * loads differ by more than 32 requests, else follow a beginning of which half
+ * the prompt is known, else take the one with the least to do. */
+#define BALANCE_REQUESTS 32u
+#define MATCH_SHARE 0.5
+
+static struct replica *by_prefix(struct service *s,
+                                 const struct request *request)
+{
+    struct replica *best = NULL, *calm = least(s);
+    uint64_t most = 0, fewest = load_of(calm, s->spec->route);
+    uint32_t match = 0;
+
+    if (request == NULL || request->prefix.count == 0)
+        return calm;
+    for (uint32_t i = 0; i < s->opens; i++) {
+        struct replica *r = s->replica[s->open[i]];
+        uint64_t load = load_of(r, s->spec->route);
+        uint32_t known = r->cache != NULL
+            ? prefix_cache_match(r->cache, &request->prefix) : 0;
+
+        most = load > most ? load : most;
+        if (known > match) {
+            match = known;
+            best = r;
+        }
+    }
+    if (best == NULL || most > fewest + BALANCE_REQUESTS ||
+        match < MATCH_SHARE * request->prompt_tokens)
+        return calm;
+    return best;
+}
+
+struct replica *service_route(struct service *s,
+                              const struct request *request)
 {
     if (s->opens == 0)
         return NULL;
@@ -37,6 +71,8 @@ struct replica *service_route(struct service *s)
         return s->replica[s->open[s->turn++ % s->opens]];
     case SERVE_RANDOM:
         return s->replica[s->open[rng_below(&s->rng, s->opens)]];
+    case SERVE_PREFIX:
+        return by_prefix(s, request);
     case SERVE_SHORTEST_QUEUE:
     case SERVE_LEAST_LOADED:
         break;

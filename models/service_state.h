@@ -15,12 +15,13 @@
 #include "sim/loop.h"
 #include "sim/rng.h"
 
-/* A request on its way; 24 bytes. */
+/* A request on its way; 32 bytes. */
 struct flight {
     int64_t arrive_ns;
     uint32_t prompt_tokens, output_tokens;
     uint32_t made_tokens;       /* generated so far */
     uint32_t ttft_us;           /* once made_tokens > 0; at most 71 min */
+    uint32_t known_tokens;      /* of the prompt, that need no computing */
 };
 
 /* FIFO over a power of two of slots. */
@@ -50,6 +51,7 @@ struct replica {
     uint32_t computed_then;     /* ... and tokens of the next after them */
     uint32_t blocks_max, blocks;
     uint64_t load_tokens;       /* of all requests it has */
+    struct prefix_cache *cache; /* NULL: it keeps none */
     struct loop_handle event;
     int64_t since_ns;           /* of what it does */
     uint32_t steps;             /* REPLICA_DECODE: until the event */
@@ -112,8 +114,10 @@ void service_generate_ready(struct replica *replica, double host_bytes);
 void service_generate_leave(struct replica *replica,
                             struct flight_queue *out);
 
-/* service_route.c: NULL where none is open. */
-struct replica *service_route(struct service *service);
+/* service_route.c: NULL where none is open; request NULL: of which only the
+ * lengths are known any more. */
+struct replica *service_route(struct service *service,
+                              const struct request *request);
 
 /* service_scale.c: how many replicas of each side there should be now. */
 void service_scale_begin(struct service *service);

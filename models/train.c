@@ -15,7 +15,9 @@
 #include "models/catalogue.h"
 #include "models/comm.h"
 #include "models/compute.h"
+#include "models/experts.h"
 #include "models/gang.h"
+#include "models/net.h"
 
 /* Share of the large-matrix rate that a whole model's matrices reach. */
 #define MODEL_RATE 0.89
@@ -123,15 +125,35 @@ static struct passes count_passes(const struct train_shape *shape)
     return p;
 }
 
+static double sized_rate(const struct gpu_type *gpu, enum precision precision,
+                         double width, double tokens)
+{
+    return MODEL_RATE * compute_size_efficiency(width, tokens) *
+           compute_sustained_flops(gpu, precision);
+}
+
 /* What matrices of this shape reach. */
 static double matrix_rate(const struct train_shape *shape,
                           const struct gpu_type *gpu,
                           enum precision precision, double tokens)
 {
-    double width = shape->llm->hidden / sqrt((double)shape->tp);
+    return sized_rate(gpu, precision,
+                      shape->llm->hidden / sqrt((double)shape->tp), tokens);
+}
 
-    return MODEL_RATE * compute_size_efficiency(width, tokens) *
-           compute_sustained_flops(gpu, precision);
+/* What an expert's matrices reach: h x ffn, of which a dense model's, h x 4h,
+ * count as of width h; each expert multiplies the tokens sent to it. */
+static double expert_rate(const struct train_shape *shape,
+                          const struct gang *gang,
+                          const struct experts *experts, double tokens)
+{
+    struct experts_place place = experts_place(shape, gang->gpus);
+    double width = sqrt((double)shape->llm->hidden * shape->llm->ffn / 4.0 /
+                        place.tp);
+    double rows = tokens * place.ep * place.tp / shape->tp *
+                  experts->active / experts->routed;
+
+    return sized_rate(gang->gpu, shape->precision, width, fmax(1.0, rows));
 }
 
 /* Scores, softmax and their use, of all layers of one GPU, per pass. */
@@ -172,14 +194,36 @@ static double logits_s(const struct train_shape *shape,
            entries * LOGIT_BYTES / gpu->memory_bps_sustained;
 }
 
+/* Routed experts: their matrices, and tokens copied to their place for each
+ * expert and back, each copy read and written in 16 bits. */
+static double experts_s(const struct train_shape *shape,
+                        const struct gang *gang, const struct passes *p,
+                        const struct experts *experts, double tokens)
+{
+    double split = (double)shape->tp * shape->pp;
+
+    if (experts->routed == 0) {
+        return 0.0;
+    }
+    return 2.0 * tokens * experts->params_active / split * p->matrix /
+               expert_rate(shape, gang, experts, tokens) +
+           8.0 * tokens * experts->active * shape->llm->hidden *
+               experts->layers / split * p->layer /
+               gang->gpu->memory_bps_sustained;
+}
+
 static double layers_s(const struct train_shape *shape,
-                       const struct gpu_type *gpu, const struct passes *p,
+                       const struct gang *gang, const struct passes *p,
                        double tokens)
 {
     const struct llm *llm = shape->llm;
+    const struct gpu_type *gpu = gang->gpu;
+    struct experts experts = experts_of(llm);
     double split = (double)shape->tp * shape->pp;
     double tables = (double)llm->vocab * llm->hidden * (llm->tied ? 1 : 2);
-    double flops = 2.0 * tokens * (llm->params_active - tables) / split;
+    double flops = 2.0 * tokens *
+                   (llm->params_active - experts.params_active - tables) /
+                   split;
     double slow = shape->method == TRAIN_QLORA ? QLORA_SLOWDOWN : 1.0;
     /* Outside of sequence parallelism norms and residuals are done by every
      * GPU of a tensor parallel group. */
@@ -192,12 +236,60 @@ static double layers_s(const struct train_shape *shape,
 
     return slow * (flops * p->matrix /
                        matrix_rate(shape, gpu, shape->precision, tokens) +
+                   experts_s(shape, gang, p, &experts, tokens) +
                    attention_s(shape, gpu, tokens) * p->attention) +
            bytes * p->layer / gpu->memory_bps_sustained;
 }
 
+/* Tokens sent to experts on other GPUs and back, in every pass (dispatch and
+ * combine: half an exchange of p each way).  An expert divided by tensor
+ * parallelism works on the tokens of its whole group, which gathers them and
+ * scatters the sum: an all-reduce, in place of the one behind the MLP. */
+static double experts_comm_s(const struct train_shape *shape,
+                             const struct gang *gang, const struct passes *p,
+                             double bytes)
+{
+    struct experts experts = experts_of(shape->llm);
+    struct experts_place place = experts_place(shape, gang->gpus);
+    double layers = experts.layers / shape->pp;
+    double sent = bytes * experts.active;
+
+    if (experts.routed == 0 || place.ep == 1) {
+        return 0.0;
+    }
+    double time_s = comm_strided_s(COMM_ALL_TO_ALL, gang, place.ep, place.tp,
+                                   sent / shape->tp);
+
+    if (shape->tp > 1) {
+        double open = 1.0 - stack_of(shape).tp_overlap;
+        double whole = place.tp > 1 ? comm_group_s(COMM_ALL_REDUCE, gang,
+                                                   shape->tp, sent) : 0.0;
+        time_s += 0.5 * open * (whole - comm_group_s(COMM_ALL_REDUCE, gang,
+                                                     shape->tp, bytes));
+    }
+    return layers * p->exchanges * time_s;
+}
+
+/* The all-to-alls of one micro batch over the NICs of a node. */
+static double experts_inter_bytes(const struct train_shape *shape,
+                                  const struct gang *gang, double tokens)
+{
+    struct experts experts = experts_of(shape->llm);
+    struct experts_place place = experts_place(shape, gang->gpus);
+    double bytes = precision_activation_bytes(shape->precision) * tokens /
+                   at_least_one(shape->cp) * shape->llm->hidden *
+                   experts.active / shape->tp;
+
+    if (experts.routed == 0 || place.ep == 1) {
+        return 0.0;
+    }
+    return experts.layers / shape->pp * count_passes(shape).exchanges *
+           comm_strided_inter_bytes(COMM_ALL_TO_ALL, gang, place.ep, place.tp,
+                                    bytes);
+}
+
 /* Two all-reduces of the layer's activations in each direction (Shoeybi et
- * al. 2019, 1909.08053); experts besides send theirs out and back. */
+ * al. 2019, 1909.08053), and what experts add. */
 static double micro_comm_s(const struct train_shape *shape,
                            const struct gang *gang, const struct passes *p,
                            double tokens)
@@ -213,14 +305,7 @@ static double micro_comm_s(const struct train_shape *shape,
                   (1.0 - stack_of(shape).tp_overlap) *
                   comm_group_s(COMM_ALL_REDUCE, gang, shape->tp, bytes);
     }
-    if (llm->experts_active > 0 && shape->zero < 3) {
-        uint32_t n = gang->gpus / shape->pp;
-        uint32_t group = n < llm->experts ? n : llm->experts;
-        time_s += layers * p->exchanges *
-                  comm_group_s(COMM_ALL_TO_ALL, gang, group,
-                               bytes * llm->experts_active / shape->tp);
-    }
-    return time_s;
+    return time_s + experts_comm_s(shape, gang, p, bytes);
 }
 
 static double soft_max(double a, double b)
@@ -254,7 +339,7 @@ static struct micro micro_time(const struct train_shape *shape,
     double logit_s = logits_s(shape, gang->gpu, &p, mine);
     struct micro m;
 
-    m.compute_s = layers_s(shape, gang->gpu, &p, mine) + logit_s / shape->pp;
+    m.compute_s = layers_s(shape, gang, &p, mine) + logit_s / shape->pp;
     m.logit_s = logit_s - logit_s / shape->pp;
     m.comm_s = micro_comm_s(shape, gang, &p, mine);
     add_launches(shape, p.layer, &m);
@@ -286,33 +371,68 @@ static double gradient_bytes(const struct train_shape *shape)
                                                                        : 2.0;
 }
 
-/* Bytes and time of the data-parallel exchange of one step.  ZeRO-3 gathers
- * the weights in both passes of every micro batch besides. */
+/* Parameters per GPU that `n` GPUs, `stride` apart, hold alike. */
+struct shared_part {
+    double base, trained;
+    uint32_t n, stride;
+};
+
+/* ZeRO-3 gathers the weights in both passes of every micro batch besides. */
+static double part_exchange_s(const struct train_shape *shape,
+                              const struct gang *gang,
+                              const struct shared_part *part,
+                              double micro_batches, double *inter_bytes)
+{
+    double gradient = part->trained * gradient_bytes(shape);
+    double base = part->base *
+                  (shape->method == TRAIN_QLORA
+                       ? precision_weight_bytes(PRECISION_INT4) : 2.0);
+    double gathers = shape->zero >= 3 ? 2.0 * micro_batches : 0.0;
+    enum comm_op op = shape->zero >= 3 ? COMM_REDUCE_SCATTER
+                                       : COMM_ALL_REDUCE;
+    uint32_t n = part->n;
+    uint32_t stride = part->stride;
+
+    if (n <= 1 || part->base <= 0.0) {
+        return 0.0;
+    }
+    *inter_bytes += comm_strided_inter_bytes(op, gang, n, stride, gradient) +
+                    gathers * comm_strided_inter_bytes(COMM_ALL_GATHER, gang,
+                                                       n, stride, base);
+    return comm_strided_s(op, gang, n, stride, gradient) +
+           gathers * comm_strided_s(COMM_ALL_GATHER, gang, n, stride, base);
+}
+
+/* Bytes and time of the data-parallel exchange of one step: experts that are
+ * divided over data parallel ranks are held alike by fewer. */
 static double exchange_s(const struct train_shape *shape,
                          const struct gang *gang, double micro_batches,
                          double *inter_bytes)
 {
     double split = (double)shape->tp * shape->pp;
-    uint32_t dp = (uint32_t)(gang->gpus / split);
-    double gradient = trained_params(shape) / split * gradient_bytes(shape);
-    double base = shape->llm->params / split *
-                  (shape->method == TRAIN_QLORA
-                       ? precision_weight_bytes(PRECISION_INT4) : 2.0);
-    double gathers = shape->zero >= 3 ? 2.0 * micro_batches : 0.0;
+    struct experts experts = experts_of(shape->llm);
+    struct experts_place place = experts_place(shape, gang->gpus);
+    struct shared_part all = { shape->llm->params / split,
+                               trained_params(shape) / split,
+                               (uint32_t)(gang->gpus / split), shape->tp };
 
     *inter_bytes = 0.0;
-    if (dp <= 1) {
-        return 0.0;
+    if (place.ep == 1) {
+        return part_exchange_s(shape, gang, &all, micro_batches, inter_bytes);
     }
-    enum comm_op op = shape->zero >= 3 ? COMM_REDUCE_SCATTER
-                                       : COMM_ALL_REDUCE;
-    uint32_t tp = shape->tp;
+    double held = (double)place.ep * place.tp;
+    double trained = shape->method == TRAIN_FULL
+                         ? experts.params
+                         : trained_params(shape) *
+                               memory_lora_expert_share(shape->llm);
+    struct shared_part own = { experts.params / held / shape->pp,
+                               trained / held / shape->pp, place.replicas,
+                               place.ep * place.tp };
 
-    *inter_bytes = comm_strided_inter_bytes(op, gang, dp, tp, gradient) +
-                   gathers * comm_strided_inter_bytes(COMM_ALL_GATHER, gang,
-                                                      dp, tp, base);
-    return comm_strided_s(op, gang, dp, tp, gradient) +
-           gathers * comm_strided_s(COMM_ALL_GATHER, gang, dp, tp, base);
+    all.base -= experts.params / split;
+    all.trained -= trained / split;
+    return part_exchange_s(shape, gang, &all, micro_batches, inter_bytes) +
+           part_exchange_s(shape, gang, &own, micro_batches, inter_bytes);
 }
 
 /* Activations forward and gradients back over a stage's edge; each node is
@@ -332,7 +452,16 @@ static double optimizer_s(const struct train_shape *shape,
 {
     double split = (double)shape->tp * shape->pp;
     double params = trained_params(shape) / split;
+    struct experts_place place = experts_place(shape, gang->gpus);
 
+    if (shape->zero == 0 && place.ep > 1) {
+        double share = shape->method == TRAIN_FULL
+                           ? experts_of(shape->llm).params /
+                                 shape->llm->params
+                           : memory_lora_expert_share(shape->llm);
+        params *= 1.0 - share * (1.0 - split / shape->pp / place.ep /
+                                           place.tp);
+    }
     if (shape->zero >= 1) {
         params /= fmax(1.0, floor(gang->gpus / split));
     }
@@ -381,8 +510,11 @@ struct step_time train_step(const struct train_shape *shape,
                             const struct gang *gang,
                             double global_batch_sequences)
 {
-    assert(shape && shape->llm && gang && gang->gpu && gang->gpus > 0);
-    assert(shape->tp > 0 && shape->pp > 0);
+    assert(shape && (shape->llm || shape->net) && gang && gang->gpu);
+    if (shape->net != NULL) {
+        return net_train_step(shape, gang, global_batch_sequences);
+    }
+    assert(gang->gpus > 0 && shape->tp > 0 && shape->pp > 0);
     assert(global_batch_sequences > 0.0 && shape->micro_batch > 0.0);
     struct step_time step = { 0 };
     double dp = replicas_of(shape, gang);
@@ -393,8 +525,11 @@ struct step_time train_step(const struct train_shape *shape,
     struct micro m = micro_time(shape, gang, size * shape->sequence_tokens);
     double dp_s = exchange_s(shape, gang, count, &step.inter_bytes_per_node);
 
+    double tokens = size * shape->sequence_tokens;
+
     step.inter_bytes_per_node += count *
-        edge_bytes(shape, gang, size * shape->sequence_tokens);
+        (edge_bytes(shape, gang, tokens) +
+         experts_inter_bytes(shape, gang, tokens));
     step.compute_s = count * m.compute_s;
     step.launch_s = count * m.launch_s + STEP_FLOOR_S;
     /* Of (p - 1) / v micro batches, and of waiting for the last stage. */
@@ -441,7 +576,7 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
     double each = ceil(sequences / replicas - 1e-9);
     double packed = fmin(each, fmax(1.0, floor(FORWARD_TOKENS / tokens)));
     double count = ceil(each / packed - 1e-9);
-    double compute_s = layers_s(&shape, gang->gpu, &p, packed * tokens) +
+    double compute_s = layers_s(&shape, gang, &p, packed * tokens) +
                        logits_s(&shape, gang->gpu, &p, packed * tokens);
     double comm_s = micro_comm_s(&shape, gang, &p, packed * tokens);
     double total_s = soft_max(compute_s + comm_s,

@@ -200,6 +200,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->spec = spec;
     host->hooks = (struct host_hooks) {
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
+        .phase_over = host_phase_over,
     };
     host->cluster = cluster_new(arena, spec);
     host_order_begin(host);
@@ -211,6 +212,8 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->uses = arena_alloc(
         arena, fabric_use_max(parts->fabric, 2 * spec->node_count),
         sizeof *host->uses);
+    host->bursts = arena_alloc(arena, flow_link_count(parts->net) + 1,
+                               sizeof *host->bursts);
     host->pool = arena_alloc(arena, spec->pool_count, sizeof *host->pool);
     for (uint32_t g = 0; g < spec->group_count; g++)
         host->pool[spec->group[g].pool].gpus +=

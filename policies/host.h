@@ -87,6 +87,7 @@ struct host_parts {
     const struct host_policy *policy;
     uint64_t seed;
     uint32_t replica;
+    bool by_step;               /* fidelity: step */
 };
 
 struct cs_host *host_new(const struct host_parts *parts, struct err *err);
@@ -149,6 +150,8 @@ struct host_phase_run {
     double tail_fraction;
     const char *bottleneck;
     uint32_t step;
+    bool shares_bursts;         /* exchanges gradients over a link on which
+                                   another lease does so too */
 };
 const struct host_phase_run *host_phase_run(const struct cs_host *host,
                                             struct lease_id lease);

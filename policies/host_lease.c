@@ -122,6 +122,7 @@ void host_drop(struct cs_host *host, uint32_t i)
         host_running_remove(host, lease->pub.job.i);
         host->hooks.ran(host, lease->pub.job.i, false);
     }
+    host_steps_drop(host, i);
     host_lease_unmake(host, i);
     host->hooks.wake(host);
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/rollout_steps.h"
 #include "policies/host_state.h"
 #include "sim/clock.h"
 #include "sim/rng.h"
@@ -117,6 +118,54 @@ static void start_flow(struct cs_host *host, uint32_t i,
     }
 }
 
+/* Training on several nodes counts on the links between them; does another
+ * too?  The fluid mode takes both at their mean, while bursts can collide. */
+static void count_bursts(struct cs_host *host, uint32_t i, int sign)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct demand_rates rates = { .network_bytes = 1 };
+    uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
+                                &rates, host->uses);
+
+    lease->bursting = sign > 0;
+    for (uint32_t k = 0; k < uses; k++) {
+        uint32_t *count = &host->bursts[host->uses[k].link];
+
+        *count += sign > 0 ? 1u : 0u;
+        lease->run.shares_bursts |= *count > 1;
+        *count -= sign > 0 ? 0u : 1u;
+    }
+}
+
+/* Response by response: nothing outside can change it. */
+static void start_rollout(struct cs_host *host, uint32_t i,
+                          const struct phase_law *law)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    double u = rng_at(job->truth.seed, job->pub.step, lease->phase, 0);
+    double s = rollout_steps_s(&law->rollout, &lease->gang,
+                               (uint64_t)(u * 0x1p53));
+
+    lease->run.rate_max = 1 / s;
+    end_after(host, i, clock_ns_for_work(s, 1.0));
+}
+
+static void start_work(struct cs_host *host, uint32_t i,
+                       const struct phase_spec *phase,
+                       const struct phase_law *law,
+                       const struct phase_plan *plan)
+{
+    if (plan->rates.network_bytes > 0 && law->kind == LAW_TRAIN)
+        count_bursts(host, i, +1);
+    if (host_steps_apply(host, law))
+        host_steps_start(host, i, law, plan);
+    else if (host->parts.by_step && law->kind == LAW_ROLLOUT)
+        start_rollout(host, i, law);
+    else
+        start_flow(host, i, phase, law, plan);
+}
+
 static void fail_phase(struct cs_host *host, const struct phase_spec *phase)
 {
     snprintf(host->why, sizeof host->why,
@@ -173,7 +222,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
     else if (law->kind == LAW_SERVE)
         host_lease_busy(host, i, 0);    /* until it is told otherwise */
     else
-        start_flow(host, i, phase, law, &plan);
+        start_work(host, i, phase, law, &plan);
 }
 
 /* Takes a phase off its lease; done: 1 whole, 0 cut short. */
@@ -183,6 +232,8 @@ static void phase_off(struct cs_host *host, uint32_t i, int done)
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
 
+    if (lease->bursting)
+        count_bursts(host, i, -1);
     lease->run.rate = done && s > 0 ? 1 / s : 0;
     host_lease_busy(host, i, 0);
     host_tell(host, FACT_PHASE_END, i, lease->phase, done);
@@ -198,6 +249,7 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
     int64_t ran = host_now(host) - lease->phase_start_ns;
 
     assert(lease->running);
+    host_steps_stop(host, i);
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
     if (host->form[job->form].fixed) {

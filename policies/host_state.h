@@ -3,7 +3,8 @@
  * host_state.h - what a host knows, for its own files only.
  *
  * Files by floor, none calling upward: host_queue (what waits, when leases
- * end; a few answers for policies), host_state (slots, lists, pools), host_time (estimates, forecasts), host_lease (take, load, drop), host_run
+ * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
+ * host_step (phases step by step), host_lease (take, load, drop), host_run
  * (phases), host_outage (failures), host_api (what a policy may call),
  * host_deal (a tool over that), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
@@ -41,6 +42,7 @@ struct host_lease_slot {
     struct cs_lease pub;
     struct host_phase_run run;
     struct gang gang;
+    struct host_steps *steps;       /* NULL: none yet */
     struct flow_handle flow;        /* of loading or of the phase */
     struct loop_handle event;       /* likewise, where no link is crossed */
     int64_t changed_ns;             /* joules are settled up to here */
@@ -50,8 +52,10 @@ struct host_lease_slot {
     uint32_t share_room;            /* class of the share array */
     uint32_t pool_mask;
     uint64_t seq;
-    bool live, leaving, running;
+    bool live, leaving, running, bursting;
 };
+
+struct host_steps;              /* host_step.c */
 
 struct host_ask_slot {
     struct cs_ask pub;
@@ -105,6 +109,7 @@ struct host_deal {              /* a job that has not ended, in host_deal.c */
 struct host_hooks {
     void (*wake)(struct cs_host *host);
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
+    void (*phase_over)(struct cs_host *host, uint32_t lease);
     void (*ran)(struct cs_host *host, uint32_t job, bool runs);
 };
 
@@ -123,6 +128,7 @@ struct cs_host {
     uint32_t jobs_left;             /* submitted, not ended */
 
     struct phase_cache *plans;
+    struct host_steps *steps_spare;
     struct host_form *form;
     uint32_t form_count, form_room;
     struct host_job_slot **job;     /* blocks of HOST_JOB_BLOCK */
@@ -151,6 +157,8 @@ struct cs_host {
     struct share *scratch;          /* node_count shares, for fit_find */
     struct share *extra;            /* by node: idle leases */
     struct flow_use *uses;
+    uint32_t *bursts;               /* by link: training that exchanges
+                                       gradients over it */
     struct share *share_spare[HOST_SHARE_CLASSES];
     struct loop_handle decide_event;
     int64_t decided_ns;             /* last decision; at time 0 there was
@@ -216,6 +224,16 @@ void host_news_add(struct cs_host *host, int kind, uint32_t id);
 /* Adds to a lease's GPUs in the counters of their pools; sign +1 or -1. */
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
                     int sign);
+
+/* host_step.c: training step by step, where that was asked for. */
+bool host_steps_apply(const struct cs_host *host,
+                      const struct phase_law *law);
+void host_steps_start(struct cs_host *host, uint32_t lease,
+                      const struct phase_law *law,
+                      const struct phase_plan *plan);
+/* Nothing happens where no steps are taken. */
+void host_steps_stop(struct cs_host *host, uint32_t lease);
+void host_steps_drop(struct cs_host *host, uint32_t lease);
 
 /* host_outage.c: failures. */
 void host_outage_begin(struct cs_host *host);

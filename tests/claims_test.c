@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * claims_test.c - what the experiments of claims stand on: points compared
- * with points, expectations of advice, and that each claim has its file.
+ * with points, expectations of advice, nodes that are rented while held, and
+ * that each claim has its file.
  */
 #include <glob.h>
 #include <math.h>
@@ -181,21 +182,61 @@ static void wrong_questions_are_refused_with_their_place(void **state)
                          "at_least: 1", "w"), 3);
 }
 
-static void every_claim_has_a_file_that_is_right(void **state)
+/* One node of two is held for half an hour, twice, at 8 USD an hour. */
+static void rented_nodes_cost_while_they_are_held(void **state)
 {
-    glob_t found;
+    static const char text[] =
+        "experiment: rent\nseeds: 1\ncluster:\n  nodes:\n    - {name: n, "
+        "count: 2, gpus: {type: generic, count: 8}, price: 8USD/h, billing: "
+        "%s}\nworkload:\n  arrival: {process: fixed, times: [0s, 1h]}\n"
+        "  jobs: 2\n  mix:\n    - {recipe: trace, gpus: 8, duration: 30min}\n"
+        "policies: [{policy: fcfs, placement: first_fit}]\n"
+        "output: {timeline_step: 15min, tables: [timeline], plots: []}\n"
+        "expect:\n  - {metric: cost_usd, policy: fcfs, between: [%s]}\n";
+    char path[128], out[128], rows[160], *timeline;
 
     (void)state;
-    assert_int_equal(glob("experiments/claims/*.yaml", 0, NULL, &found), 0);
-    assert_true(found.gl_pathc > 15);
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        const char *argv[] = { program.path, "validate", found.gl_pathv[i],
-                               NULL };
+    snprintf(path, sizeof path, "%s/rent.yaml", program.folder);
+    snprintf(out, sizeof out, "%s/rent", program.folder);
+    snprintf(rows, sizeof rows, "%s/timeline.csv", out);
+    const char *argv[] = { program.path, "check", path, "-o", out, NULL };
+    for (int held = 0; held < 2; held++) {
+        FILE *file = fopen(path, "w");
 
-        if (program_spawn(argv, NULL) != 0)
-            fail_msg("%s is refused", found.gl_pathv[i]);
+        assert_non_null(file);
+        fprintf(file, text, held ? "held" : "always",
+                held ? "7.999999, 8.000001" : "23.999999, 24.000001");
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(program_spawn(argv, NULL), 0);
+        timeline = program_read(rows);
+        assert_non_null(strstr(timeline, held ? "fcfs,0,900,n,16,8,8,0,0,1,8\n"
+                                              : "fcfs,0,900,n,16,8,8,0,0,1,16"
+                                                "\n"));
+        assert_true(!held || strstr(timeline, "fcfs,0,1800,n,16,0,0,0,0,0,0"));
+        free(timeline);
     }
-    globfree(&found);
+}
+
+static void every_claim_has_one_file_that_is_right(void **state)
+{
+    static const char *const group[] = { "A6", "B7", "C6", "D9" };
+
+    (void)state;
+    for (size_t g = 0; g < 4; g++)
+        for (char row = '1'; row <= group[g][1]; row++) {
+            char pattern[64];
+            glob_t found;
+
+            snprintf(pattern, sizeof pattern,
+                     "experiments/claims/%c%c_*.yaml", group[g][0], row);
+            assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+            assert_int_equal(found.gl_pathc, 1);
+            const char *argv[] = { program.path, "validate",
+                                   found.gl_pathv[0], NULL };
+            if (program_spawn(argv, NULL) != 0)
+                fail_msg("%s is refused", found.gl_pathv[0]);
+            globfree(&found);
+        }
 }
 
 static int tear_down(void **state)
@@ -215,7 +256,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(advice_is_judged_by_its_figures),
         cmocka_unit_test(advice_that_has_no_figure_does_not_hold),
         cmocka_unit_test(wrong_questions_are_refused_with_their_place),
-        cmocka_unit_test(every_claim_has_a_file_that_is_right),
+        cmocka_unit_test(rented_nodes_cost_while_they_are_held),
+        cmocka_unit_test(every_claim_has_one_file_that_is_right),
     };
 
     (void)argc;

@@ -37,14 +37,14 @@
     "     sequence: 1024, zero: 3, checkpoint_every: 0,\n" \
     "     train: {gpus: 8, pool: gpu, memory: 50GB}, "
 
-struct net {
+struct wires {
     struct aid aid;
     struct loop *loop;
     struct flow_net *net;
     struct fabric *fabric;
 };
 
-static void open_net(struct net *n)
+static void open_net(struct wires *n)
 {
     const struct conf_node *conf;
 
@@ -61,14 +61,14 @@ static void open_net(struct net *n)
     n->fabric = fabric_new(n->aid.arena, n->aid.cluster, n->net);
 }
 
-static void close_net(struct net *n)
+static void close_net(struct wires *n)
 {
     flow_free(n->net);
     loop_free(n->loop);
     aid_close(&n->aid);
 }
 
-static double use_of(const struct net *n, const struct flow_use *use,
+static double use_of(const struct wires *n, const struct flow_use *use,
                      uint32_t count, enum link_class kind, uint32_t node)
 {
     uint32_t link = fabric_link(n->fabric, kind, node);
@@ -89,7 +89,7 @@ static double use_of(const struct net *n, const struct flow_use *use,
 static void a_hard_disk_reads_items_at_its_seeks_and_shards_at_its_rate(
     void **state)
 {
-    struct net n;
+    struct wires n;
     struct share share = {.node = 0, .gpu_mask = 0xff};
     struct placement place = {.share = &share, .share_count = 1};
     struct flow_use use[64];
@@ -164,7 +164,7 @@ static void misses_of_a_page_cache_are_those_of_a_list_of_recent_items(
     assert_true(loader_miss_fraction(0.0, 1) == 1.0);
 }
 
-static const struct job_form *form_of(struct net *n, const char *rest)
+static const struct job_form *form_of(struct wires *n, const char *rest)
 {
     char text[1024];
 
@@ -178,7 +178,7 @@ static const struct job_form *form_of(struct net *n, const char *rest)
 static void a_data_set_is_read_from_the_disk_once_and_then_in_part(
     void **state)
 {
-    struct net n;
+    struct wires n;
     struct share share = {.node = 0, .cores = 48, .gpu_mask = 0xff};
     struct placement place = {.share = &share, .share_count = 1};
 
@@ -210,7 +210,7 @@ static void a_buffer_at_the_other_socket_gets_a_third_of_the_slot(
     void **state)
 {
     struct loader_item item = loader_item(LOADER_IMAGE, 800000);
-    struct net n;
+    struct wires n;
     struct share share = {.node = 0, .cores = 128, .gpu_mask = 0x1};
     struct placement place = {.share = &share, .share_count = 1};
 
@@ -238,7 +238,7 @@ static void a_buffer_at_the_other_socket_gets_a_third_of_the_slot(
 static void what_cpu_nodes_send_crosses_their_nics_and_those_of_the_gpus(
     void **state)
 {
-    struct net n;
+    struct wires n;
     struct share from[2] = {{.node = 2, .cores = 8}, {.node = 3, .cores = 8}};
     struct share to[2] = {{.node = 0, .gpu_mask = 0xff},
                           {.node = 1, .gpu_mask = 0xff}};
@@ -282,7 +282,7 @@ static void receiving_takes_a_core_unless_it_is_past_host_memory(void **state)
     static const char data[] = "data: {cores: 64, pool: cpu}, loader: "
                                "{kind: image, size: 187500, send: ";
     char text[256];
-    struct net n;
+    struct wires n;
 
     (void)state;
     open_net(&n);
@@ -317,7 +317,7 @@ static void data_that_cannot_lie_there_are_refused_with_a_place(void **state)
         {"loader: {kind: image, size: 1e5, send: zero-copy}",
          "send has no meaning without data"},
     };
-    struct net n;
+    struct wires n;
 
     (void)state;
     open_net(&n);

@@ -2,7 +2,7 @@
 /*
  * rollout_fidelity_test.c - the rollout law, which is one formula for the whole
  * batch, against a simulation of every response and every change of a batch
- * through the same laws of a step (models/service.h).
+ * through the same laws of a step (models/rollout_steps.h).
  *
  * The table that it prints stands in models/README.md.
  */
@@ -20,11 +20,9 @@
 #include "models/catalogue.h"
 #include "models/decode.h"
 #include "models/gang.h"
-#include "models/service.h"
+#include "models/rollout_steps.h"
 #include "sim/arena.h"
 #include "sim/err.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
 
 #define RUNS 400
 #define SLOTS 256               /* of a replica */
@@ -45,7 +43,7 @@ static const struct config configs[] = {
     { "slots filled again", "qwen2.5-7b", "l40s", 1, 1, 1024, 300, 300, 1,
       2048, 0.02, 0.05, 0 },
     { "eight replicas", "llama-3-8b", "a100-80", 1, 8, 512, 500, 800, 1.2,
-      4096, 0.04, 0.07, 0 },
+      4096, 0.03, 0.05, 0 },
     { "refilled, two", "llama-3-8b", "a100-80", 1, 2, 2048, 200, 400, 0.7,
       2048, 0.02, 0.05, 0 },
     { "long tail, TP 4", "qwen2.5-32b", "h100", 4, 8, 256, 500, 1000, 1.5,
@@ -57,115 +55,15 @@ static const struct config configs[] = {
     { "few responses", "qwen2.5-7b", "a100-80", 1, 1, 16, 300, 1000, 1, 4096,
       0.02, 0.05, 0 },
     { "four of TP 2", "qwen2.5-7b", "h20", 2, 8, 1024, 600, 1500, 1.2, 8192,
-      0.04, 0.07, 0 },
+      0.02, 0.05, 0 },
     { "in parts of 2048", "qwen2.5-7b", "a100-80", 1, 1, 192, 300, 1000, 1.2,
-      8192, 0.02, 0.09, 2048 },
+      8192, 0.02, 0.07, 2048 },
     { "in parts of 1536, refilled", "llama-3-8b", "h100", 1, 2, 1024, 200,
-      600, 1, 4096, 0.03, 0.07, 1536 },
+      600, 1, 4096, 0.02, 0.05, 1536 },
     { "in parts of 512, refilled", "llama-3-8b", "h100", 1, 2, 512, 200, 600,
-      1, 4096, 0.06, 0.10, 512 },
+      1, 4096, 0.02, 0.05, 512 },
 };
 #define CONFIGS (sizeof configs / sizeof configs[0])
-
-struct world {
-    struct service *service;
-    struct gang gang;
-    struct rng rng;
-    const struct config *config;
-    uint32_t left;
-    double round;               /* in which the next response began */
-};
-
-static double draw_length(struct world *w)
-{
-    const struct config *c = w->config;
-    double var = log1p(c->cv * c->cv);
-    double length = exp(log(c->mean) - var / 2 +
-                        sqrt(var) * rng_normal(&w->rng, 0, 1));
-
-    return fmin(fmax(1, round(length)), c->max);
-}
-
-/* Of responses that began so many rounds ago, those that are not done, with
- * the part that is due now. */
-static bool next(void *self, struct request *out)
-{
-    struct world *w = self;
-    const struct config *c = w->config;
-
-    for (;;) {
-        if (w->left == 0) {
-            w->round++;
-            w->left = (uint32_t)c->responses;
-            if (!(c->part > 0) || w->round * c->part >= c->max)
-                return false;
-        }
-        w->left--;
-        double before = w->round * c->part, length = draw_length(w) - before;
-        if (length < 1)
-            continue;
-        if (c->part > 0)
-            length = fmin(length, c->part);
-        *out = (struct request) { 0, (uint32_t)(c->prompt + before),
-                                  (uint32_t)length };
-        return true;
-    }
-}
-
-static void start(void *self, uint32_t replica, enum serve_side side)
-{
-    struct world *w = self;
-
-    (void)side;
-    service_ready(w->service, replica, &w->gang, 0);
-}
-
-static void stop(void *self, uint32_t replica)
-{
-    (void)self;
-    (void)replica;
-}
-
-static void busy(void *self, uint32_t replica, double recent, double mean)
-{
-    (void)self;
-    (void)replica;
-    (void)recent;
-    (void)mean;
-}
-
-/* Seconds until the last response of one rollout. */
-static double simulate(const struct config *c, const struct llm *llm,
-                       const struct gang *gang, uint64_t seed)
-{
-    static const char form;     /* there is one: not looked at */
-    struct world w = { .gang = *gang, .config = c,
-                       .left = (uint32_t)c->responses };
-    struct arena *arena = arena_new(1 << 18);
-    struct loop *loop =
-        loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
-    struct service_spec spec = {
-        .name = "rollout", .batch_max = SLOTS,
-        .side[SERVE_GPU] = {
-            .form = (const struct job_form *)(const void *)&form,
-            .law = { SERVE_GENERATE, llm, PRECISION_BF16, c->tp, 0, 0, 0 },
-            .min = c->gpus / c->tp, .max = c->gpus / c->tp },
-        .scaling = { SERVE_RATE, 1e9, INT64_C(3600000000000), 0 },
-    };
-    struct service_ops ops = { start, stop, busy, &w };
-    struct service_parts parts = { arena, loop, &spec, &ops, next, &w, 1, 0 };
-
-    w.gang.gpus = c->tp;
-    rng_init(&w.rng, seed, "lengths", 0);
-    w.service = service_new(&parts);
-    service_begin(w.service);
-    loop_run(loop);
-    double s = service_close(w.service)->span_s;
-    service_free(w.service);
-    loop_free(loop);
-    arena_free(arena);
-    return s;
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -194,7 +92,7 @@ static void compare(const struct config *c, const struct catalogue *catalogue)
     rollout_plan_init(&plan, &shape, &gang);
     for (int k = 0; k < RUNS; k++) {
         law += rollout_draw(&plan, (k + 0.5) / RUNS).total_s / RUNS;
-        run[k] = simulate(c, shape.llm, &gang, (uint64_t)k + 1);
+        run[k] = rollout_steps_s(&shape, &gang, (uint64_t)k + 1);
         mean += run[k] / RUNS;
     }
     qsort(run, RUNS, sizeof *run, by_value);

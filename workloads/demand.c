@@ -9,6 +9,7 @@
 #include "workloads/demand.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -440,11 +441,36 @@ static uint32_t more_tp(const struct train_shape *shape, double other_bytes,
     return 0;
 }
 
+/* Fewer samples at a time, or tables on more GPUs. */
+static void hint_net(const struct world *world,
+                     const struct train_shape *shape, uint32_t gpus,
+                     const struct gpu_type *gpu)
+{
+    struct train_shape next = *shape;
+    uint32_t n;
+
+    while (next.micro_batch > 1.0 &&
+           memory_train(&next, gpus).total > gpu->memory_bytes)
+        next.micro_batch = floor(next.micro_batch / 2.0);
+    n = more_gpus(shape, 0.0, gpus, demand_gpus_max(world, NULL),
+                  gpu->memory_bytes);
+    if (memory_train(&next, gpus).total <= gpu->memory_bytes)
+        err_hint(world->err, "It would fit with micro_batch: %g.",
+                 next.micro_batch);
+    else if (n > 0)
+        err_hint(world->err, "It would fit with %u GPUs.", n);
+}
+
 void demand_hint_train(const struct world *world,
                        const struct train_shape *shape, double other_bytes,
                        uint32_t gpus, const struct gpu_type *gpu)
 {
     double room = gpu->memory_bytes - other_bytes;
+
+    if (shape->net != NULL) {
+        hint_net(world, shape, gpus, gpu);
+        return;
+    }
     struct memory_remedy remedy = {0};
     struct train_shape divided = *shape;
     char more[64] = "", tensor[32] = "";

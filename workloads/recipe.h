@@ -22,6 +22,7 @@
 #include "workloads/distribution.h"
 
 struct llm;
+struct net;
 
 /* `rollout`, `train`, `infer`, `data` of an entry, and `role` of a trace. */
 struct role_keys {
@@ -58,7 +59,7 @@ struct recipe_keys {
     int64_t priority;
     const struct conf_node *limit, *deadline, *steps;
     int method, recompute, precision, stack;
-    int64_t vp, cp;
+    int64_t vp, cp, ep;
     bool sequence_parallel;
     int64_t zero, tp, pp, lora_rank;
     double micro_batch, batch, sequence;
@@ -97,10 +98,11 @@ struct recipe {
 
 extern const struct conf_schema recipe_pretrain_schema, recipe_sft_schema,
     recipe_lora_schema, recipe_multimodal_schema, recipe_dpo_schema,
-    recipe_grpo_schema, recipe_ppo_schema, recipe_batch_infer_schema, recipe_trace_schema;
+    recipe_grpo_schema, recipe_ppo_schema, recipe_batch_infer_schema,
+    recipe_net_schema, recipe_trace_schema;
 extern const struct recipe recipe_pretrain, recipe_sft, recipe_lora,
     recipe_multimodal, recipe_dpo, recipe_grpo, recipe_ppo,
-    recipe_batch_infer, recipe_trace;
+    recipe_batch_infer, recipe_net, recipe_trace;
 
 /* recipes.c: the table; ends at recipe_count. */
 extern const struct recipe *const recipe_table[];
@@ -152,6 +154,9 @@ extern const char *const recipe_names[];    /* ends with NULL */
         "interleaved chunks of layers of one pipeline stage"), \
     KEY("cp", CONF_INT, cp, 1, 64, "1", NULL, \
         "context-parallel GPUs, which divide a sequence"), \
+    KEY("ep", CONF_INT, ep, 1, 4096, "1", NULL, \
+        "expert-parallel GPUs, which divide the experts of a mixture; " \
+        "divides the data times context parallel GPUs"), \
     KEY("sequence_parallel", CONF_BOOL, sequence_parallel, 0, 0, "false", \
         NULL, "norms and residuals divided by tp too"), \
     KEY("stack", CONF_CHOICE, stack, 0, 0, "eager", train_stack_choices, \
@@ -178,7 +183,8 @@ struct draft {
     const struct world *world;
     const struct conf_node *conf;       /* the entry */
     struct recipe_keys keys;
-    const struct llm *llm;
+    const struct llm *llm;      /* or: */
+    const struct net *net;
     struct job_form *form;
     struct entry entry;
 };
@@ -191,6 +197,12 @@ bool draft_begin(struct draft *draft, const struct world *world,
                  const struct conf_node *conf, const struct recipe *recipe);
 bool draft_model(const struct draft *draft, const char *key,
                  const char *name, const struct llm **out);
+bool draft_net(const struct draft *draft, const char *name,
+               const struct net **out);
+/* As draft_begin, of a recipe whose model is a net and no LLM. */
+bool draft_begin_net(struct draft *draft, const struct world *world,
+                     const struct conf_node *conf,
+                     const struct recipe *recipe);
 /* All runs are whole: so many steps make one, and so many runs pass between
  * checkpoints (0: there are none). */
 uint32_t draft_steps_per_run(struct draft *draft);
@@ -211,6 +223,10 @@ bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
 /* The fewest GPUs that the train role may get. */
 bool draft_train_gpus(const struct draft *draft,
                       const struct train_shape *shape, uint32_t *gpus);
+/* GPUs that each answer batches of `samples` of draft->net. */
+bool draft_net_role(struct draft *draft, const struct conf_node *conf,
+                    double samples, struct rollout_shape *shape,
+                    uint32_t *role);
 /* A role without GPUs; conf NULL: the recipe's default, `cores` anywhere. */
 bool draft_data_role(struct draft *draft, const struct conf_node *conf,
                      uint32_t cores, uint32_t *role);

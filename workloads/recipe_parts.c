@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/experts.h"
+#include "models/net.h"
 #include "models/cluster.h"
 #include "models/transfer.h"
 #include "sim/arena.h"
@@ -169,6 +171,24 @@ bool draft_model(const struct draft *draft, const char *key,
     return false;
 }
 
+bool draft_net(const struct draft *draft, const char *name,
+               const struct net **out)
+{
+    const struct catalogue *catalogue = draft->world->catalogue;
+    const char *near = conf_nearest(name, catalogue_names(catalogue,
+                                                          CATALOGUE_NETS));
+
+    *out = catalogue_net(catalogue, name);
+    if (*out != NULL)
+        return true;
+    err_set(draft->world->err, ERR_REFERENCE,
+            conf_pos(conf_get(draft->conf, "model")),
+            "model names %s, which is no net of the catalogue", name);
+    if (near != NULL)
+        return err_hint(draft->world->err, "The nearest name is %s.", near);
+    return false;
+}
+
 /* A distribution of times that an entry may have. */
 static bool read_times(const struct draft *draft,
                        const struct conf_node *node, bool *has,
@@ -244,6 +264,19 @@ bool draft_begin(struct draft *draft, const struct world *world,
            read_steps(draft, &entry->steps);
 }
 
+bool draft_begin_net(struct draft *draft, const struct world *world,
+                     const struct conf_node *conf,
+                     const struct recipe *recipe)
+{
+    struct entry *entry = &draft->entry;
+
+    return draft_open(draft, world, conf, recipe) &&
+           draft_net(draft, draft->keys.model, &draft->net) &&
+           read_times(draft, draft->keys.limit, &entry->has_limit,
+                      &entry->limit) &&
+           read_steps(draft, &entry->steps);
+}
+
 /* Runs of about a tenth of the mean job, so that rounding a job to whole runs
  * moves its length by little, and a whole number of runs per checkpoint. */
 uint32_t draft_steps_per_run(struct draft *draft)
@@ -278,14 +311,27 @@ struct train_shape draft_train_shape(const struct draft *draft,
         .pp = (uint32_t)keys->pp,
         .vp = (uint32_t)keys->vp,
         .cp = (uint32_t)keys->cp,
+        .ep = (uint32_t)keys->ep,
         .sequence_parallel = keys->sequence_parallel,
         .stack = (enum train_stack)keys->stack,
     };
 
+    if (draft->net != NULL)     /* its recipe has no key of a layout */
+        return (struct train_shape){
+            .net = draft->net, .precision = shape.precision,
+            .stack = shape.stack, .micro_batch = shape.micro_batch,
+            .sequence_tokens = 1.0, .tp = 1, .pp = 1, .vp = 1, .cp = 1,
+            .ep = 1};
     if (shape.method != TRAIN_FULL)
         shape.lora_params = memory_lora_params(draft->llm,
                                                (double)keys->lora_rank);
     return shape;
+}
+
+static double checkpoint_bytes(const struct train_shape *shape)
+{
+    return shape->net != NULL ? net_checkpoint_bytes(shape->net)
+                              : transfer_checkpoint_bytes(shape);
 }
 
 /* Keys of a role, with the recipe's defaults where it says nothing. */
@@ -336,9 +382,9 @@ static bool role_counts(const struct draft *draft,
         return true;
     return err_set(draft->world->err, ERR_RANGE, pos,
                    "gpus, min and max of role %s of %s must be multiples of "
-                   "%u (tp times pp times cp), found %u, %u and %u", role->name,
-                   draft->form->name, multiple, role->gpus, role->gpus_min,
-                   role->gpus_max);
+                   "%u (tp times pp times cp, and ep must divide dp times "
+                   "cp), found %u, %u and %u", role->name, draft->form->name,
+                   multiple, role->gpus, role->gpus_min, role->gpus_max);
 }
 
 /* Tensor parallelism divides a layer by its heads, pipelining by layers. */
@@ -360,6 +406,24 @@ static bool layout_adds_up(const struct draft *draft,
                        "layers of %s, found %u", role->name, draft->form->name,
                        llm->layers, llm->name, pp);
     return true;
+}
+
+/* A group of ep GPUs holds every expert once, all as many. */
+static bool experts_add_up(const struct draft *draft, uint32_t ep)
+{
+    const struct conf_node *node = conf_get(draft->conf, "ep");
+    struct experts experts = experts_of(draft->llm);
+
+    if (ep <= 1 || (experts.routed > 0 && experts.routed % ep == 0))
+        return true;
+    if (experts.routed == 0)
+        return err_set(draft->world->err, ERR_RANGE, conf_pos(node),
+                       "ep of %s must be 1, as %s has no experts, found %u",
+                       draft->form->name, draft->llm->name, ep);
+    return err_set(draft->world->err, ERR_RANGE, conf_pos(node),
+                   "ep of %s must divide the %u experts of %s (and dp times "
+                   "cp), found %u", draft->form->name, experts.routed,
+                   draft->llm->name, ep);
 }
 
 /* Every replica must have a micro batch of its own. */
@@ -436,17 +500,18 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     const struct gpu_type *best;
 
     if (!role_fill(draft, conf, &role_train_schema, start, &keys) ||
-        !layout_adds_up(draft, conf, longest->tp,
-                        longest->pp * longest->vp, role) ||
-        !role_counts(draft, conf, &keys,
-                     longest->tp * longest->pp * longest->cp, role))
+        (longest->net == NULL &&
+         (!layout_adds_up(draft, conf, longest->tp,
+                          longest->pp * longest->vp, role) ||
+          !experts_add_up(draft, longest->ep))) ||
+        !role_counts(draft, conf, &keys, experts_gang(longest), role))
         return false;
     need = memory_train(longest, role->gpus_min);
     wished = memory_train(longest, role->gpus);
     role->gpu_memory_bytes = need.total + other_bytes;
     role->load_bytes = (wished.weights + wished.optimizer + other_bytes) *
                        role->gpus;
-    role->save_bytes = transfer_checkpoint_bytes(longest);
+    role->save_bytes = checkpoint_bytes(longest);
     role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
     role->wake_s = transfer_start_s(keys.start == START_WAKE
                                         ? TRANSFER_START_TRAIN_WAKE
@@ -621,6 +686,38 @@ bool draft_train_gpus(const struct draft *draft,
     return true;
 }
 
+bool draft_net_role(struct draft *draft, const struct conf_node *conf,
+                    double samples, struct rollout_shape *shape,
+                    uint32_t *number)
+{
+    struct role_spec *role = new_role(draft, "gpu", number);
+    struct role_keys keys;
+    struct demand demand;
+    const struct gpu_type *best;
+
+    if (!role_fill(draft, conf, &role_engine_schema, START_PROCESS, &keys) ||
+        !role_counts(draft, conf, &keys, 1, role))
+        return false;
+    shape->tp = 1;
+    shape->precision = (enum precision)(keys.precision >= 0
+                                            ? keys.precision
+                                            : draft->keys.precision);
+    role->gpu_memory_bytes = net_serve_bytes(draft->net, shape->precision,
+                                             samples);
+    role->load_bytes = net_weight_bytes(draft->net, shape->precision);
+    role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
+    role->wake_s = role->start_s;
+    role_host(&keys, role->load_bytes, role);
+    demand = role_demand(draft, conf, &keys);
+    if (demand_types(draft->world, &demand, role, &best))
+        return precision_exists(draft, conf, shape->precision, role) &&
+               demand_place(draft->world, &demand, role);
+    if (best != NULL)
+        err_hint(draft->world->err, "It takes a smaller batch or larger "
+                                    "GPUs.");
+    return false;
+}
+
 bool draft_data_role(struct draft *draft, const struct conf_node *conf,
                      uint32_t cores, uint32_t *number)
 {
@@ -670,7 +767,7 @@ void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
 
     if (every == 0)
         return;
-    law.storage_bytes = transfer_checkpoint_bytes(shape);
+    law.storage_bytes = checkpoint_bytes(shape);
     number = draft_phase(draft, PHASE_CHECKPOINT, "checkpoint", role,
                          1u << after, &law);
     every /= draft->entry.steps_per_run;

@@ -11,6 +11,8 @@
  */
 #include "workloads/recipe.h"
 
+#include <string.h>
+
 #include "models/loader.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
@@ -36,6 +38,29 @@ static const struct conf_field lora_fields[] = {
     KEYS_OF_TRAIN_JOB("lora"), KEY_LOADER(CONF_ABSENT)};
 static const struct conf_field multimodal_fields[] = {
     KEYS_OF_TRAIN_JOB("full"), KEY_LOADER(NULL)};
+
+static const struct conf_field net_fields[] = {
+    KEYS_OF_ENTRY,
+    KEY("model", CONF_TEXT, model, 0, 0, NULL, NULL,
+        "net of the catalogue: resnet-50, unet-3d, dlrm-mlperf"),
+    KEY("precision", CONF_CHOICE, precision, 0, 0, "fp16",
+        precision_choices, "of matrices and activations at work"),
+    KEY("stack", CONF_CHOICE, stack, 0, 0, "eager", train_stack_choices,
+        "software of the steps: layer by layer, or (engine) as graphs"),
+    KEY("micro_batch", CONF_REAL, micro_batch, 1, 1e6, NULL, NULL,
+        "samples per GPU at a time"),
+    KEY("batch", CONF_REAL, batch, 1, 1e7, NULL, NULL,
+        "samples per optimizer step, all GPUs"),
+    KEY("steps", CONF_NODE, steps, 0, 0, NULL, NULL,
+        "optimizer steps of a job, a number or a distribution"),
+    KEY("checkpoint_every", CONF_INT, checkpoint_every, 0, 1e9, "1000",
+        NULL, "optimizer steps between checkpoints; 0: none"),
+    KEY("train", CONF_NODE, train, 0, 0, NULL, NULL,
+        "GPUs that train: gpus, min, max, types, pool, cores, memory, start"),
+    KEY("data", CONF_NODE, data, 0, 0, CONF_ABSENT, NULL,
+        "CPU nodes that prepare data: cores, memory, pool"),
+    KEY("loader", CONF_NODE, loader, 0, 0, CONF_ABSENT, NULL,
+        "what is read for a sample; absent: samples are in GPU memory")};
 
 static bool read_loader(const struct draft *draft, int kind,
                         struct loader_keys *out)
@@ -117,16 +142,25 @@ static bool expand(const struct recipe *recipe, const struct world *world,
     struct phase_law law = {.kind = LAW_TRAIN};
     uint32_t role, reader, train;
 
-    if (!draft_begin(&draft, world, conf, recipe) ||
-        !read_loader(&draft, recipe->loader_kind, &loader))
+    bool nets = recipe->schema == &recipe_net_schema;
+
+    if (nets ? !draft_begin_net(&draft, world, conf, recipe)
+             : !draft_begin(&draft, world, conf, recipe))
         return false;
+    /* Samples of a net that name no loader cost nothing to bring. */
+    bool loads = !nets || draft.keys.loader != NULL;
+    if (loads && !read_loader(&draft, recipe->loader_kind, &loader))
+        return false;
+    if (!loads)
+        memset(&loader, 0, sizeof loader);
     shape = draft_train_shape(&draft, draft.keys.sequence);
     if (!draft_train_role(&draft, &shape, 0.0, START_PROCESS, &role))
         return false;
     law.train = shape;
     law.sequences = draft.keys.batch;
     law.repeats = draft_steps_per_run(&draft);
-    law.item = sequence_item(&loader);
+    if (loads)
+        law.item = sequence_item(&loader);
     law.loader_workers = (uint32_t)loader.workers;
     law.from = (enum loader_from)loader.from;
     law.remote = loader.numa == 1;
@@ -137,7 +171,8 @@ static bool expand(const struct recipe *recipe, const struct world *world,
     if (!draft_from(&draft, draft.keys.loader, loader.from, reader))
         return false;
     train = draft_phase(&draft, PHASE_TRAIN, "train", role, 0, &law);
-    if (!draft_dataset(&draft, &loader, train,
+    if (loads &&
+        !draft_dataset(&draft, &loader, train,
                        law.item.storage_bytes * law.sequences * law.repeats))
         return false;
     draft_checkpoint(&draft, &shape, role, train);
@@ -172,3 +207,10 @@ const struct recipe recipe_lora = {
 const struct recipe recipe_multimodal = {
     "multimodal", "training on images or video, decoded by CPUs",
     &recipe_multimodal_schema, expand, LOADER_IMAGE};
+
+const struct conf_schema recipe_net_schema = {
+    "workload.mix[].net", "training of a model that is no transformer",
+    net_fields, COUNT(net_fields)};
+const struct recipe recipe_net = {
+    "net", "training a convolutional network or a recommender",
+    &recipe_net_schema, expand, LOADER_IMAGE};

@@ -8,11 +8,12 @@
 
 const struct recipe *const recipe_table[] = {
     &recipe_pretrain, &recipe_sft, &recipe_lora, &recipe_dpo, &recipe_grpo,
-    &recipe_ppo, &recipe_batch_infer, &recipe_multimodal, &recipe_trace
+    &recipe_ppo, &recipe_batch_infer, &recipe_multimodal, &recipe_net,
+    &recipe_trace
 };
 const size_t recipe_count = sizeof recipe_table / sizeof recipe_table[0];
 
 const char *const recipe_names[] = {
     "pretrain", "sft", "lora", "dpo", "grpo", "ppo", "batch-infer",
-    "multimodal", "trace", NULL
+    "multimodal", "net", "trace", NULL
 };

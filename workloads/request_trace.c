@@ -19,6 +19,7 @@
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define TOKENS_MAX 10000000
+#define BLOCK_TOKENS 512u       /* of a hash id of Mooncake's */
 
 enum format { FORMAT_CSV, FORMAT_AZURE, FORMAT_BURSTGPT, FORMAT_MOONCAKE };
 static const char *const format_names[] = {
@@ -69,11 +70,14 @@ struct request_trace_spec {
 };
 
 struct request_trace {
+    struct arena *arena;
     const struct request_trace_spec *spec;
     struct csv *csv;
     struct json *json;
     size_t arrive, prompt, output;      /* columns */
     int64_t first_ns, last_ns;
+    uint64_t *block;            /* hash_ids of the last row */
+    uint32_t blocks, block_room;
     uint64_t rows, skipped, given;
     bool broken;                /* not the file that was checked */
 };
@@ -145,6 +149,38 @@ static enum row csv_row(struct request_trace *t, struct row_values *row,
                   "an output", &row->output, err) ? ROW_REQUEST : ROW_ERROR;
 }
 
+/* hash_ids: blocks of 512 tokens, each named for it and all before it. */
+static bool json_blocks(struct request_trace *t, enum json_token token,
+                        struct err *err)
+{
+    size_t bytes;
+    double id;
+
+    if (token != JSON_ARRAY)
+        return err_set(err, ERR_SCHEMA, json_pos(t->json),
+                       "hash_ids must be a list of numbers");
+    while ((token = json_next(t->json, err)) == JSON_NUMBER) {
+        const char *text = json_text(t->json, &bytes);
+
+        if (!scan_f64(text, bytes, &id) || id < 0 || id != floor(id) ||
+            id > 0x1p53)
+            return err_set(err, ERR_RANGE, json_pos(t->json),
+                           "hash_ids must be whole numbers from 0, found "
+                           "'%.40s'", text);
+        if (t->blocks == t->block_room) {
+            uint32_t room = t->block_room ? 2 * t->block_room : 64;
+            t->block = arena_grow(t->arena, t->block, t->block_room, room,
+                                  sizeof *t->block);
+            t->block_room = room;
+        }
+        t->block[t->blocks++] = (uint64_t)id;
+    }
+    return token == JSON_ARRAY_END ||
+           (token != JSON_ERROR &&
+            err_set(err, ERR_SCHEMA, json_pos(t->json),
+                    "hash_ids must be a list of numbers"));
+}
+
 /* The value of one key of an object. */
 static bool json_member(struct request_trace *t, struct row_values *row,
                         unsigned *seen, struct err *err)
@@ -159,7 +195,10 @@ static bool json_member(struct request_trace *t, struct row_values *row,
     while (k < 3 && (strlen(keys[k]) != bytes ||
                      memcmp(text, keys[k], bytes) != 0))
         k++;
+    bool ids = bytes == 8 && memcmp(text, "hash_ids", 8) == 0;
     token = json_next(t->json, err);
+    if (ids && token != JSON_ERROR)
+        return json_blocks(t, token, err);
     if (k == 3 || token == JSON_ERROR)
         return token != JSON_ERROR && json_skip(t->json, token, err);
     struct err_pos pos = json_pos(t->json);
@@ -182,6 +221,7 @@ static enum row json_row(struct request_trace *t, struct row_values *row,
     if (token == JSON_END)
         return ROW_END;
     row->pos = json_pos(t->json);
+    t->blocks = 0;
     if (token != JSON_OBJECT) {
         if (token != JSON_ERROR)
             err_set(err, ERR_SCHEMA, row->pos, "an object for each request "
@@ -255,6 +295,7 @@ static struct request_trace *open_rows(struct arena *arena,
 {
     struct request_trace *t = arena_alloc(arena, 1, sizeof *t);
 
+    t->arena = arena;
     t->spec = spec;
     if (spec->format == FORMAT_MOONCAKE) {
         t->json = json_open(arena, spec->path, err);
@@ -381,8 +422,11 @@ bool request_trace_next(struct request_trace *t, struct request *out)
         return false;
     step = next_row(t, &row, &ignored);
     if (step == ROW_REQUEST && t->given++ < t->spec->facts.requests) {
-        *out = (struct request){row.at_ns, (uint32_t)row.prompt,
-                                (uint32_t)row.output};
+        *out = (struct request){.arrive_ns = row.at_ns,
+                                .prompt_tokens = (uint32_t)row.prompt,
+                                .output_tokens = (uint32_t)row.output,
+                                .prefix = {t->block, t->blocks,
+                                           BLOCK_TOKENS}};
         return true;
     }
     t->broken = step != ROW_END || t->given != t->spec->facts.requests;

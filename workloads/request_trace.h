@@ -7,7 +7,8 @@
  *            GeneratedTokens
  *  burstgpt  BurstGPT: Timestamp (seconds), Request tokens, Response tokens
  *  mooncake  one JSON object a line: timestamp (ms), input_length,
- *            output_length; hash_ids are passed over
+ *            output_length, hash_ids (blocks of 512 tokens, for prefix
+ *            caches)
  *
  * Times are counted from the first request.  A file is read through and
  * checked before anything runs: what is not in ascending order, or is no

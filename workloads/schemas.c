@@ -32,7 +32,8 @@ static const struct conf_schema *const all[] = {
     &distribution_empirical_schema,
     &service_schema, &service_requests_schema, &service_slo_schema,
     &service_scaling_schema, &service_replicas_schema,
-    &service_switch_schema, &service_times_schema, &request_trace_schema,
+    &service_switch_schema, &service_times_schema, &service_prefix_schema,
+    &request_trace_schema,
     &request_trace_columns_schema
 };
 

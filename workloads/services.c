@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/net.h"
 #include "models/phase.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -28,13 +29,15 @@ struct service_keys {
     const char *name, *model, *tenant;
     int64_t priority, batch, chunk, queue, batch_delay_ns, timeout_ns;
     int precision, route;
+    double cache_share;
     const struct conf_node *gpu, *cpu, *replicas, *cpu_replicas, *requests,
         *slo, *scaling, *sides, *times;
 };
 struct requests_keys {
-    const struct conf_node *arrival, *prompt, *output, *trace;
+    const struct conf_node *arrival, *prompt, *output, *trace, *prefix;
     int64_t for_ns;
 };
+struct prefix_keys { int64_t tokens, count; double skew; };
 struct slo_keys { int64_t ttft_ns, tpot_ns, latency_ns; };
 struct scaling_keys {
     int signal;
@@ -46,7 +49,8 @@ struct switch_keys { double cpu_below, gpu_above; };
 struct times_keys { int64_t batch_ns, request_ns; };
 
 static const char *const route_names[] = {
-    "round_robin", "random", "shortest_queue", "least_loaded", NULL
+    "round_robin", "random", "shortest_queue", "least_loaded", "prefix",
+    NULL
 };
 static const char *const signal_names[] = {
     "concurrency", "rate", "utilization", NULL
@@ -60,7 +64,7 @@ static const struct conf_field service_fields[] = {
     {"name", CONF_TEXT, AT(service, name), 0, 0, NULL, NULL,
      "how results call the service"},
     {"model", CONF_TEXT, AT(service, model), 0, 0, NULL, NULL,
-     "LLM or encoder of the catalogue"},
+     "LLM, encoder or net of the catalogue"},
     {"precision", CONF_CHOICE, AT(service, precision), 0, 0, "bf16",
      precision_choices, "of weights and activations at work"},
     {"tenant", CONF_TEXT, AT(service, tenant), 0, 0, CONF_ABSENT, NULL,
@@ -89,6 +93,8 @@ static const struct conf_field service_fields[] = {
      "a request that has waited longer is dropped; 0: never"},
     {"route", CONF_CHOICE, AT(service, route), 0, 0, "shortest_queue",
      route_names, "which replica a request goes to"},
+    {"prefix_cache", CONF_FRACTION, AT(service, cache_share), 0, 0.9, "0",
+     NULL, "share of the KV cache that keeps beginnings of prompts"},
     NODE_FIELD("slo", slo, "{ttft: 1s, tpot: 50ms, latency: 10s}: what is "
                "promised"),
     NODE_FIELD("scaling", scaling, "{signal: concurrency, target: 16, "
@@ -113,10 +119,24 @@ static const struct conf_field requests_fields[] = {
      "tokens generated, likewise; without it one pass is an answer"},
     {"for", CONF_TIME, AT(requests, for_ns), 1e-3, 9e9, CONF_ABSENT, NULL,
      "requests that arrive before this time; of a trace, all if not given"},
+    {"prefix", CONF_NODE, AT(requests, prefix), 0, 0, CONF_ABSENT, NULL,
+     "{tokens: 1000, count: 20, skew: 1}: how prompts begin alike"},
 };
 const struct conf_schema service_requests_schema = {
     "workload.services[].requests", "what is asked", requests_fields,
     COUNT(requests_fields)};
+
+static const struct conf_field prefix_fields[] = {
+    {"tokens", CONF_INT, AT(prefix, tokens), 1, 1e6, NULL, NULL,
+     "of a prompt, the first, that others share"},
+    {"count", CONF_INT, AT(prefix, count), 1, 1e6, NULL, NULL,
+     "different beginnings"},
+    {"skew", CONF_REAL, AT(prefix, skew), 0, 10, "0", NULL,
+     "the k-th is drawn in proportion to k^-skew (Zipf); 0: all alike"},
+};
+const struct conf_schema service_prefix_schema = {
+    "workload.services[].requests.prefix", "beginnings of prompts",
+    prefix_fields, COUNT(prefix_fields)};
 
 #define PROMISE(KEY, MEMBER, HELP) \
     {KEY, CONF_TIME, AT(slo, MEMBER), 1e-6, 1e6, CONF_ABSENT, NULL, HELP}
@@ -180,7 +200,8 @@ struct service_draft {
     const struct world *world;
     const struct conf_node *conf;
     struct service_keys keys;
-    const struct llm *llm;
+    const struct llm *llm;      /* or: */
+    const struct net *net;
     struct service_entry *out;
 };
 
@@ -209,9 +230,11 @@ static bool read_request_trace(struct service_draft *d,
     const struct world *world = d->world;
     struct service_entry *e = d->out;
 
-    if (keys->arrival != NULL || keys->prompt != NULL || keys->output != NULL)
+    if (keys->arrival != NULL || keys->prompt != NULL || keys->output != NULL ||
+        keys->prefix != NULL)
         return err_set(world->err, ERR_SCHEMA, conf_pos(keys->trace),
-                       "trace takes the place of arrival, prompt and output");
+                       "trace takes the place of arrival, prompt, output and "
+                       "prefix");
     e->trace = request_trace_read(world->arena, keys->trace, world->err);
     if (e->trace == NULL)
         return false;
@@ -220,6 +243,25 @@ static bool read_request_trace(struct service_draft *d,
     e->prompt = constant(fmax(1.0, facts.prompt_mean));
     e->output = constant(fmax(1.0, facts.output_mean));
     e->generates = true;
+    return true;
+}
+
+/* Cumulative weights, so that a draw is a search. */
+static bool read_prefix(const struct world *world,
+                        const struct conf_node *conf,
+                        struct service_entry *e)
+{
+    struct prefix_keys keys = {0};
+    double sum = 0.0;
+
+    if (!conf_fill(conf, &service_prefix_schema, &keys, world->err))
+        return false;
+    e->prefix_tokens = (uint32_t)keys.tokens;
+    e->prefix_count = (uint32_t)keys.count;
+    e->prefix_below = arena_alloc(world->arena, e->prefix_count,
+                                  sizeof *e->prefix_below);
+    for (uint32_t k = 0; k < e->prefix_count; k++)
+        e->prefix_below[k] = sum += pow(k + 1.0, -keys.skew);
     return true;
 }
 
@@ -244,6 +286,8 @@ static bool read_requests(struct service_draft *d)
     if (!arrival_read(world->arena, keys.arrival, &e->arrival, world->err))
         return false;
     e->for_ns = keys.for_ns;
+    if (keys.prefix != NULL && !read_prefix(world, keys.prefix, e))
+        return false;
     e->prompt = constant(512);
     if (keys.prompt != NULL &&
         !tokens_read(world, keys.prompt, "prompt", &e->prompt))
@@ -266,7 +310,7 @@ static void fill_law(const struct service_draft *d, enum precision precision,
 {
     *law = (struct serve_law){
         .kind = d->out->generates ? SERVE_GENERATE : SERVE_ENCODE,
-        .llm = d->llm, .precision = precision, .tp = tp,
+        .llm = d->llm, .net = d->net, .precision = precision, .tp = tp,
         .prompt_tokens = mean_tokens(&d->out->prompt),
     };
     if (d->keys.times == NULL)
@@ -281,6 +325,7 @@ static struct draft form_draft(const struct service_draft *d)
 {
     struct draft draft = {
         .world = d->world, .conf = d->conf, .llm = d->llm,
+        .net = d->net,
         .keys = {.name = d->keys.name, .precision = d->keys.precision},
     };
 
@@ -311,8 +356,11 @@ static bool read_gpu(struct service_draft *d, const struct times_keys *times)
 
     if (d->keys.gpu == NULL)
         return true;
-    if (!draft_engine_role(&draft, "gpu", d->keys.gpu, context, START_PROCESS,
-                           &shape, &role))
+    if (d->net != NULL
+            ? !draft_net_role(&draft, d->keys.gpu, (double)d->keys.batch,
+                              &shape, &role)
+            : !draft_engine_role(&draft, "gpu", d->keys.gpu, context,
+                                 START_PROCESS, &shape, &role))
         return false;
     const struct role_spec *spec = &draft.form->role[role];
     if (spec->gpus_min != shape.tp || spec->gpus_max != shape.tp)
@@ -339,8 +387,11 @@ static bool read_cpu(struct service_draft *d, const struct times_keys *times)
         return false;
     struct role_spec *spec = &draft.form->role[role];
     spec->name = "cpu";
-    weights = memory_weight_bytes(d->llm,
-                                  (enum precision)d->keys.precision);
+    weights = d->net != NULL
+                  ? net_weight_bytes(d->net,
+                                     (enum precision)d->keys.precision)
+                  : memory_weight_bytes(d->llm,
+                                        (enum precision)d->keys.precision);
     if ((double)spec->memory_bytes < weights)
         return err_set(d->world->err, ERR_RANGE, conf_pos(d->keys.cpu),
                        "a replica of %s on cores needs %.3gGB of memory for "
@@ -436,6 +487,23 @@ static bool read_rules(struct service_draft *d)
                    "switch must have cpu_below <= gpu_above");
 }
 
+/* An LLM or encoder, or a net, whose passes take no tokens. */
+static bool read_model(const struct draft *named, struct service_draft *d)
+{
+    const struct conf_node *requests = d->keys.requests;
+
+    d->net = catalogue_net(d->world->catalogue, d->keys.model);
+    if (d->net == NULL)
+        return draft_model(named, "model", d->keys.model, &d->llm);
+    if (requests == NULL || conf_kind(requests) != CONF_MAP ||
+        (conf_get(requests, "output") == NULL &&
+         conf_get(requests, "trace") == NULL))
+        return true;
+    return err_set(d->world->err, ERR_SCHEMA, conf_pos(requests),
+                   "requests of %s have neither output nor trace: %s answers "
+                   "in one pass", d->keys.name, d->keys.model);
+}
+
 static bool read_service(const struct world *world,
                          const struct conf_node *conf,
                          struct service_entry *out)
@@ -445,12 +513,13 @@ static bool read_service(const struct world *world,
     struct draft named = {.world = world, .conf = conf};
 
     if (!conf_fill(conf, &service_schema, &d.keys, world->err) ||
-        !draft_model(&named, "model", d.keys.model, &d.llm))
+        !read_model(&named, &d))
         return false;
     spec->name = d.keys.name;
     spec->route = (enum serve_route)d.keys.route;
     spec->batch_max = (uint32_t)d.keys.batch;
     spec->chunk_tokens = (uint32_t)d.keys.chunk;
+    spec->cache_share = d.keys.cache_share;
     spec->batch_delay_ns = d.keys.batch_delay_ns;
     spec->queue_max = (uint32_t)d.keys.queue;
     spec->timeout_ns = d.keys.timeout_ns;
@@ -490,7 +559,8 @@ struct service_entry *services_read(const struct world *world,
 struct request_source {
     const struct service_entry *entry;
     struct arrival_clock clock;
-    struct rng lengths;
+    struct rng lengths, prefixes;
+    uint64_t prefix;                    /* of the last request */
     struct request_trace *trace;        /* NULL: drawn */
 };
 
@@ -509,6 +579,7 @@ struct request_source *request_source_open(struct arena *arena,
     }
     arrival_start(&source->clock, &entry->arrival, own, replica);
     rng_init(&source->lengths, own, "requests", replica);
+    rng_init(&source->prefixes, own, "prefixes", replica);
     return source;
 }
 
@@ -534,11 +605,29 @@ static uint32_t draw_tokens(const struct distribution *d, struct rng *rng)
     return tokens < TOKENS_MAX ? (uint32_t)tokens : (uint32_t)TOKENS_MAX;
 }
 
+static struct prefix draw_prefix(struct request_source *source)
+{
+    const struct service_entry *entry = source->entry;
+    uint32_t low = 0, high = entry->prefix_count - 1;
+    double at = rng_uniform(&source->prefixes) * entry->prefix_below[high];
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (entry->prefix_below[middle] <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    source->prefix = low;
+    return (struct prefix){&source->prefix, 1, entry->prefix_tokens};
+}
+
 bool request_source_next(void *self, struct request *out)
 {
     struct request_source *source = self;
     const struct service_entry *entry = source->entry;
 
+    *out = (struct request){0};
     if (source->trace != NULL)
         return request_trace_next(source->trace, out) &&
                out->arrive_ns < entry->for_ns;
@@ -550,5 +639,7 @@ bool request_source_next(void *self, struct request *out)
                        : draw_tokens(&entry->prompt, &source->lengths);
     out->output_tokens = entry->generates
                        ? draw_tokens(&entry->output, &source->lengths) : 0;
+    if (entry->prefix_count > 0)
+        out->prefix = draw_prefix(source);
     return true;
 }

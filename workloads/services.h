@@ -27,6 +27,9 @@ struct service_entry {
     int64_t for_ns;             /* the last arrives before this time */
     struct distribution prompt, output;
     bool generates;             /* output counts */
+    uint32_t prefix_tokens, prefix_count;       /* how prompts begin; count 0:
+                                   all differ */
+    double *prefix_below;       /* weights of the first k + 1 together */
     const struct request_trace_spec *trace;     /* instead of all of these;
                                    or NULL */
 };
@@ -50,6 +53,6 @@ bool request_source_next(void *source, struct request *out);
 
 extern const struct conf_schema service_schema, service_requests_schema,
     service_slo_schema, service_scaling_schema, service_replicas_schema,
-    service_switch_schema, service_times_schema;
+    service_switch_schema, service_times_schema, service_prefix_schema;
 
 #endif

@@ -102,6 +102,12 @@ function subject(i) {
         (vspoint[i] == "" ? "" : " vs " short(vspoint[i]))
 }
 
+# Each border once.
+function border(text) {
+    if (index("; " borders ";", "; " text ";") == 0)
+        borders = add(borders, text, "; ")
+}
+
 # ---- one claim ------------------------------------------------------------
 
 function judge(    i, group, last, where, limit) {
@@ -112,7 +118,7 @@ function judge(    i, group, last, where, limit) {
             continue
         if (last && subject(i) limits(i) == limit &&
             (verdict[i] == "holds") != (verdict[last] == "holds"))
-            borders = add(borders, step(point[last], point[i]), "; ")
+            border(step(point[last], point[i]))
         last = i
         limit = subject(i) limits(i)
         if (claim[i] != id)

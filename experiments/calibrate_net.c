@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * calibrate_net.c - rows of models that are no transformers: the time of a
+ * batch.
+ *
+ * A row's `pass` is train, forward (a framework, layer by layer) or engine
+ * (TensorRT).  Recommenders ran as graphs, which an engine's floor stands for.
+ */
+#include "experiments/calibrate_suites.h"
+
+#include <math.h>
+
+#include "experiments/calibrate_row.h"
+#include "models/net.h"
+
+/* As NVIDIA's DGX: 8 NICs of 200 Gb/s, 0.925 of it (see calibrate_train.c). */
+#define NODE_BPS (8.0 * 185e9 / 8.0)
+
+const char *calibrate_net(const struct calibrate_row *row, double *measured,
+                          double *predicted)
+{
+    const struct net *net = row_net(row);
+    const struct gpu_type *gpu = row_gpu(row, "gpu");
+    double batch = row_number(row, "gbs", 0.0);
+    struct train_shape shape = { .net = net, .tp = 1, .pp = 1 };
+
+    if (net == NULL)
+        return calibrate_not_mine;
+    if (gpu == NULL)
+        return "the GPU is not in the catalogue";
+    if (!row_precision(row_text(row, "precision"), &shape.precision))
+        return "the precision is unknown";
+    struct gang gang = row_gang(gpu, row_count(row, "gpus", 1),
+                                row_count(row, "gpus_per_node", 8), NODE_BPS);
+
+    shape.micro_batch = row_number(row, "mbs", batch);
+    shape.stack = net->tables > 0 ? STACK_ENGINE : STACK_EAGER;
+    *measured = batch / row_number(row, "samples_s", NAN);
+    if (row_is(row, "pass", "engine"))
+        *predicted = net_pass_s(net, shape.precision, gpu, batch);
+    else if (row_is(row, "pass", "forward"))
+        *predicted = net_eager_pass_s(net, shape.precision, gpu, batch);
+    else
+        *predicted = net_train_step(&shape, &gang, batch).step_s;
+    return NULL;
+}
