@@ -317,6 +317,19 @@ double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
     return clock_s_from_ns(at - now);
 }
 
+int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
+                       uint32_t *spare_gpus)
+{
+    return host_ends_room(host, host_now(host), cs_free_gpus(host, 0), gpus,
+                          spare_gpus);
+}
+
+uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
+                         const struct cs_filter *filter)
+{
+    return host_order_find(host, i, filter);
+}
+
 static enum cs_verdict answer(struct cs_host *host, enum host_action action,
                               struct job_id job, uint32_t role,
                               enum cs_verdict verdict,

@@ -224,7 +224,7 @@ static void keep_ask_sums(struct cs_host *host)
     ranks_reorder(host->order, list);
 }
 
-uint32_t cs_find_pending(struct cs_host *host, uint32_t from,
+uint32_t host_order_find(struct cs_host *host, uint32_t from,
                          const struct cs_filter *filter)
 {
     struct cs_filter all = *filter;
@@ -338,11 +338,11 @@ static uint64_t ended_by(const struct cs_host *host, int64_t time_ns)
     return gpus;
 }
 
-int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
-                       uint32_t *spare_gpus)
+int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
+                       uint32_t gpus, uint32_t *spare_gpus)
 {
-    int64_t at = host_now(host);
-    uint64_t free = cs_free_gpus(host, 0);
+    int64_t at = now_ns;
+    uint64_t free = free_now;
 
     if (host->ends->sum == NULL)
         keep_ends(host);

@@ -198,6 +198,11 @@ void host_order_begin(struct cs_host *host);
 uint32_t host_order_count(const struct cs_host *host);
 void host_order_insert(struct cs_host *host, uint32_t ask);
 void host_order_sort(struct cs_host *host);
+/* Answers to cs_find_pending() and cs_earliest_ns(). */
+uint32_t host_order_find(struct cs_host *host, uint32_t from,
+                         const struct cs_filter *filter);
+int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
+                       uint32_t gpus, uint32_t *spare_gpus);
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns);
 void host_lease_unexpect(struct cs_host *host, uint32_t lease);
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
