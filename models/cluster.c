@@ -199,6 +199,7 @@ void cluster_release(struct cluster *cluster,
                      const struct placement *placement)
 {
     assert(cluster != NULL && placement != NULL);
+    cluster->releases++;
     for (uint32_t i = 0; i < placement->share_count; i++)
         release_share(cluster, &placement->share[i]);
     assert(cluster->free_gpus <= cluster->spec->gpu_count);

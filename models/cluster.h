@@ -115,6 +115,7 @@ struct cluster {
     uint32_t *group_free_gpus;  /* per group */
     struct group_room *room;    /* per group */
     uint32_t free_gpus;
+    uint64_t releases;          /* so far: without one, room only shrinks */
 };
 
 struct cluster *cluster_new(struct arena *arena,

@@ -42,10 +42,38 @@ static bool easy_init(void *self, struct cs_host *host)
     return false;
 }
 
+/* Starts what ends in time, and what fits beside the head; asks that were
+ * passed over by the search count as looked at. */
+static void easy_backfill(const struct easy *easy, struct cs_host *host,
+                          int64_t in_time_ns, uint32_t spare)
+{
+    int64_t left = easy->depth_max;
+    uint32_t i = 1;
+
+    if (easy->unreserved)
+        in_time_ns = INT64_MAX;
+    while (left > 0 && cs_free_gpus(host, 0) > 0) {
+        struct cs_filter filter = {
+            .gpus_max = cs_free_gpus(host, 0), .gpus_any_estimate = spare,
+            .estimate_max_ns = in_time_ns, .startable = true,
+        };
+        uint32_t next = cs_find_pending(host, i, &filter);
+        if (next >= cs_pending_count(host) || next - i >= left)
+            return;
+        struct cs_ask ask = *cs_ask(host, cs_pending(host, next));
+        left -= next - i + 1;
+        i = next;               /* a started ask leaves: i is the next */
+        if (cs_start(host, cs_pending(host, i)) != CS_DONE)
+            i++;
+        else if (ask.estimate_ns > in_time_ns)
+            spare -= ask.gpus;
+    }
+}
+
 static void easy_decide(void *self, struct cs_host *host)
 {
     const struct easy *easy = self;
-    uint32_t spare = 0, i = 1;
+    uint32_t spare = 0;
 
     while (cs_pending_count(host) > 0 &&
            cs_start(host, cs_pending(host, 0)) == CS_DONE)
@@ -56,20 +84,7 @@ static void easy_decide(void *self, struct cs_host *host)
     int64_t now = cs_now_ns(host);
     int64_t promised = cs_earliest_ns(host, head->gpus, &spare);
 
-    for (int64_t look = easy->depth_max;
-         look > 0 && i < cs_pending_count(host) && cs_free_gpus(host, 0) > 0;
-         look--) {
-        struct cs_ask ask = *cs_ask(host, cs_pending(host, i));
-        bool ends = easy->unreserved || ask.estimate_ns <= promised - now;
-
-        if (ask.gpus > cs_free_gpus(host, 0) || !(ends || ask.gpus <= spare) ||
-            cs_start(host, cs_pending(host, i)) != CS_DONE) {
-            i++;                /* a started ask leaves: i is the next */
-            continue;
-        }
-        if (!ends)
-            spare -= ask.gpus;
-    }
+    easy_backfill(easy, host, promised - now, spare);
 }
 
 const struct cs_policy easy_policy = {

@@ -101,6 +101,18 @@ static bool commitment_kept(struct cs_host *host)
     return false;
 }
 
+/* The first from the i-th on for which a start could succeed.  Asks for whole
+ * jobs that want more GPUs than are free are passed over at once. */
+static uint32_t next_to_try(struct cs_host *host, uint32_t i)
+{
+    if (host_per_phase(host) || host->rules->blocking != HOST_SKIP)
+        return i;
+    struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
+                                .estimate_max_ns = INT64_MAX,
+                                .startable = true };
+    return cs_find_pending(host, i, &filter);
+}
+
 /* In order of before; strict ends at the first that does not fit. */
 static void decide_default(struct cs_host *host)
 {
@@ -110,8 +122,8 @@ static void decide_default(struct cs_host *host)
     if (!commitment_kept(host))
         return;
 
-    while (i < host->orders) {
-        struct ask_id ask = { host->order[i] };
+    while ((i = next_to_try(host, i)) < host_order_count(host)) {
+        struct ask_id ask = { ranks_at(host->order, i) };
         const struct cs_ask *pub = &host->ask[ask.i].pub;
         enum cs_verdict verdict = CS_NO_ROOM;
         struct cs_want want = { .role = pub->role };
@@ -147,7 +159,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
         host_order_sort(host);
     host->decided_ns = host_now(host);
     host->counts.decide++;
-    host_tell(host, FACT_DECIDE, 0, 0, host->orders);
+    host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
     if (host->policy->decide)
         host->policy->decide(host->self, host);
     else
@@ -191,6 +203,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         .phase_over = host_phase_over,
     };
     host->cluster = cluster_new(arena, spec);
+    host_order_begin(host);
     host->plans = phase_cache_new(arena);
     host->scratch = arena_alloc(arena, (size_t)spec->node_count *
                                            FORM_ROLES_MAX,
@@ -315,7 +328,7 @@ uint32_t host_running(const struct cs_host *host)
 
 uint32_t host_pending(const struct cs_host *host)
 {
-    return host->orders;
+    return host_order_count(host);
 }
 
 void host_on_decision(struct cs_host *host, host_decision_fn *fn, void *self)

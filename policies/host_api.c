@@ -22,12 +22,12 @@ int64_t cs_now_ns(const struct cs_host *host)
 
 uint32_t cs_pending_count(const struct cs_host *host)
 {
-    return host->orders;
+    return host_order_count(host);
 }
 
 struct ask_id cs_pending(const struct cs_host *host, uint32_t i)
 {
-    struct ask_id ask = { i < host->orders ? host->order[i] : ID_NONE };
+    struct ask_id ask = { ranks_at(host->order, i) };
     return ask;
 }
 
@@ -317,37 +317,17 @@ double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
     return clock_s_from_ns(at - now);
 }
 
-/* GPUs that are free at a time, if leases end as expected; the next time at
- * which more are.  A lease that outlives its estimate may end at any moment. */
-static uint32_t free_at(const struct cs_host *host, int64_t at, int64_t *next)
-{
-    uint32_t free = cs_free_gpus(host, 0);
-
-    *next = CLOCK_NEVER_NS;
-    for (uint32_t i = 0; i < host->helds; i++) {
-        const struct cs_lease *lease = &host->lease[host->held[i]].pub;
-        if (lease->expected_end_ns <= at)
-            free += lease->gpus;
-        else if (lease->expected_end_ns < *next)
-            *next = lease->expected_end_ns;
-    }
-    return free;
-}
-
 int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
                        uint32_t *spare_gpus)
 {
-    int64_t at = host_now(host), next;
-    uint32_t free = free_at(host, at, &next);
+    return host_ends_room(host, host_now(host), cs_free_gpus(host, 0), gpus,
+                          spare_gpus);
+}
 
-    while (free < gpus) {
-        if (next == CLOCK_NEVER_NS)
-            return CLOCK_NEVER_NS;
-        at = next;
-        free = free_at(host, at, &next);
-    }
-    *spare_gpus = free - gpus;
-    return at;
+uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
+                         const struct cs_filter *filter)
+{
+    return host_order_find(host, i, filter);
 }
 
 static enum cs_verdict answer(struct cs_host *host, enum host_action action,
@@ -367,7 +347,7 @@ static enum cs_verdict answer(struct cs_host *host, enum host_action action,
             .time_ns = host_now(host),
             .seq = host->counts.decisions + host->counts.refused,
             .action = action, .job = job, .role = role, .verdict = verdict,
-            .pending = host->orders, .free_gpus = cs_free_gpus(host, 0),
+            .pending = host_order_count(host), .free_gpus = cs_free_gpus(host, 0),
         };
         if (placement)
             decision.placement = *placement;
@@ -398,7 +378,8 @@ static void expect(struct cs_host *host, const struct cs_ask *ask,
                host_switch_s(host, host_job_slot(host, ask->job.i),
                              slot->pub.role, &slot->pub.placement,
                              &slot->gang);
-    slot->pub.expected_end_ns = host_now(host) + clock_ns_for_work(s, 1.0);
+    host_lease_expect(host, lease,
+                      host_now(host) + clock_ns_for_work(s, 1.0));
 }
 
 /* An ask for one role: on a new lease, thrown out of the old if it had one. */
@@ -445,11 +426,25 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
                       host->scratch + r * host->spec->node_count,
                       host->spec->node_count, &place[r]))
             break;
-        cluster_take(host->cluster, &place[r]);
+        if (roles > 1)
+            cluster_take(host->cluster, &place[r]);
     }
-    for (uint32_t k = r; k-- > 0;)
+    for (uint32_t k = r; roles > 1 && k-- > 0;)
         cluster_release(host->cluster, &place[k]);
     return r == roles;
+}
+
+/* The same as asked; a search that is known to fail is not made again. */
+static bool find_as_asked(struct cs_host *host,
+                          const struct host_job_slot *job, uint32_t gpus,
+                          struct placement *place)
+{
+    if (host_known_full(host, job->form, gpus))
+        return false;
+    if (find_all(host, job, NULL, place))
+        return true;
+    host_note_full(host, job->form, gpus);
+    return false;
 }
 
 enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id id,
@@ -464,7 +459,8 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id id,
     uint32_t roles = host_form_of(job)->role_count;
     if (host->ask[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
         return refuse(host, HOST_START, which, CS_BAD_SHAPE);
-    if (!find_all(host, job, want, place))
+    if (!(want ? find_all(host, job, want, place)
+               : find_as_asked(host, job, host->ask[id.i].pub.gpus, place)))
         return refuse(host, HOST_START, which, CS_NO_ROOM);
     host_ask_drop(host, id.i);
     job->ask = ID_NONE;

@@ -342,8 +342,8 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     lease->pub.gpus = placement_gpus(placement);
     lease->pub.state = CS_LEASE_LOADING;
     lease->pub.since_ns = lease->changed_ns = now;
-    lease->pub.expected_end_ns =
-        host_after(now, host_left_ns(host, job, false));
+    host_lease_expect(host, i,
+                      host_after(now, host_left_ns(host, job, false)));
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);
     for (uint32_t s = 0; s < placement->share_count; s++)
         lease->pool_mask |=

@@ -211,10 +211,11 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
     host_lease_busy(host, i, lease->run.busy_fraction);
     host_tell(host, FACT_PHASE_START, i, p, 0);
     if (host_per_phase(host) && !fixed && plan.rate_max > 0)
-        lease->pub.expected_end_ns =
+        host_lease_expect(
+            host, i,
             isinf(plan.rate_max)
                 ? now
-                : host_after(now, clock_ns_for_work(1.0, plan.rate_max));
+                : host_after(now, clock_ns_for_work(1.0, plan.rate_max)));
     if (fixed)
         end_after(host, i, fixed_ns(job, law));
     else if (!(plan.rate_max > 0))

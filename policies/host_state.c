@@ -88,48 +88,6 @@ uint32_t host_ask_make(struct cs_host *host)
     return i;
 }
 
-bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b)
-{
-    if (host->policy->before) {
-        struct ask_id x = { a }, y = { b };
-        if (host->policy->before(host->self, host, x, y))
-            return true;
-        if (host->policy->before(host->self, host, y, x))
-            return false;
-    }
-    return host->ask[a].seq < host->ask[b].seq;
-}
-
-void host_order_insert(struct cs_host *host, uint32_t ask)
-{
-    ROOM(host, host->order, host->orders, host->order_room);
-    uint32_t low = 0, high = host->orders;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (host_ask_before(host, ask, host->order[middle]))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    memmove(host->order + low + 1, host->order + low,
-            (host->orders - low) * sizeof *host->order);
-    host->order[low] = ask;
-    host->orders++;
-}
-
-/* Insertion sort: between two decisions few asks change their place. */
-void host_order_sort(struct cs_host *host)
-{
-    for (uint32_t i = 1; i < host->orders; i++) {
-        uint32_t ask = host->order[i], j = i;
-        while (j > 0 && host_ask_before(host, ask, host->order[j - 1])) {
-            host->order[j] = host->order[j - 1];
-            j--;
-        }
-        host->order[j] = ask;
-    }
-}
-
 static void list_remove_at(uint32_t *list, uint32_t *count, uint32_t i)
 {
     assert(i < *count);
@@ -140,10 +98,7 @@ static void list_remove_at(uint32_t *list, uint32_t *count, uint32_t i)
 void host_ask_drop(struct cs_host *host, uint32_t ask)
 {
     assert(ask < host->ask_count && host->ask[ask].live);
-    uint32_t i = 0;
-    while (i < host->orders && host->order[i] != ask)
-        i++;
-    list_remove_at(host->order, &host->orders, i);
+    ranks_remove(host->order, ask);
     host->ask[ask].live = false;
     host->ask_spare[host->ask_spares++] = ask;
 }
@@ -195,6 +150,7 @@ void host_lease_unmake(struct cs_host *host, uint32_t i)
 
     assert(lease->live);
     lease->live = false;
+    host_lease_unexpect(host, i);
     list_remove_at(host->held, &host->helds, held_index(host, lease->seq));
     host->lease_spare[host->lease_spares++] = i;
     /* A spare array keeps the address of the next in its first bytes. */

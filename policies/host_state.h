@@ -2,9 +2,10 @@
 /*
  * host_state.h - what a host knows, for its own files only.
  *
- * Files by floor, none calling upward: host_state (slots, lists, pools),
- * host_time (estimates, forecasts), host_step (phases step by step), host_lease
- * (take, load, drop), host_run (phases), host_outage (failures), host_api (what a policy may call),
+ * Files by floor, none calling upward: host_queue (what waits, when leases
+ * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
+ * host_step (phases step by step), host_lease (take, load, drop), host_run
+ * (phases), host_outage (failures), host_api (what a policy may call),
  * host_deal (a tool over that), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
@@ -21,6 +22,7 @@
 #include "sim/clock.h"
 #include "sim/flow.h"
 #include "sim/loop.h"
+#include "sim/ranks.h"
 
 #define HOST_SHARE_CLASSES 20u
 
@@ -30,6 +32,10 @@ struct host_form {
     double phase_s[FORM_PHASES_MAX];        /* as asked, links free */
     double step_s;                          /* longest path of a step */
     bool fixed;                             /* one phase of known length */
+    /* Of one role: so many GPUs, and so more, found no room when so many
+     * releases had been made. */
+    uint32_t full_gpus;
+    uint64_t full_at;
 };
 
 struct host_lease_slot {
@@ -55,6 +61,13 @@ struct host_ask_slot {
     struct cs_ask pub;
     uint64_t seq;
     bool live;
+};
+
+/* Of asks in a subtree: the shortest estimate (see host_queue.c) of those for
+ * 2^(c-1) to 2^c - 1 GPUs; the last class is for all that are larger. */
+#define HOST_GPU_CLASSES 12u
+struct host_ask_sum {
+    uint32_t bound[HOST_GPU_CLASSES];
 };
 
 struct host_job_slot {
@@ -127,7 +140,13 @@ struct cs_host {
     uint32_t ask_count, ask_room;
     uint32_t *ask_spare, ask_spares;
 
-    uint32_t *order, orders, order_room;        /* asks that wait */
+    struct ranks *order;            /* asks that wait */
+    struct host_ask_sum *ask_sum;   /* by ask, once it is asked for */
+    uint32_t ask_sum_room;
+    struct ranks *ends;             /* leases by expected end, likewise */
+    uint64_t *ends_gpus;
+    uint32_t ends_room;
+    uint32_t *list, list_room;      /* scratch */
     uint32_t *held, helds, held_room;           /* leases, oldest first */
     uint32_t *running, runnings, running_room;  /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
@@ -174,14 +193,30 @@ static inline bool host_per_phase(const struct cs_host *host)
     return (host->policy->flags & CS_PER_PHASE) != 0;
 }
 
+/* host_queue.c: what waits, in order; when leases end. */
+void host_order_begin(struct cs_host *host);
+uint32_t host_order_count(const struct cs_host *host);
+void host_order_insert(struct cs_host *host, uint32_t ask);
+void host_order_sort(struct cs_host *host);
+/* Answers to cs_find_pending() and cs_earliest_ns(). */
+uint32_t host_order_find(struct cs_host *host, uint32_t from,
+                         const struct cs_filter *filter);
+int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
+                       uint32_t gpus, uint32_t *spare_gpus);
+void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns);
+void host_lease_unexpect(struct cs_host *host, uint32_t lease);
+bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
+/* Since the last release, a job of that form and so many GPUs found no room
+ * (as asked for, all its roles at once); is that known? */
+void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
+bool host_known_full(const struct cs_host *host, uint32_t form,
+                     uint32_t gpus);
+
 /* host_state.c: slots and lists. */
 int64_t host_now(const struct cs_host *host);
 struct host_job_slot *host_job_make(struct cs_host *host);
 uint32_t host_ask_make(struct cs_host *host);
 void host_ask_drop(struct cs_host *host, uint32_t ask);
-void host_order_insert(struct cs_host *host, uint32_t ask);
-void host_order_sort(struct cs_host *host);
-bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
 uint32_t host_lease_make(struct cs_host *host);
 void host_lease_unmake(struct cs_host *host, uint32_t lease);
 void host_running_add(struct cs_host *host, uint32_t job);

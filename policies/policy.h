@@ -33,7 +33,7 @@
 #include "models/placement.h"
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 2u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 3u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -261,5 +261,18 @@ struct job_id cs_dealt(const struct cs_host *host, uint32_t i);
 /* Since 1.2.  Of all nodes. */
 uint32_t cs_total_cores(const struct cs_host *host);
 double cs_total_memory_bytes(const struct cs_host *host);
+
+/* Since 1.3.  The first from the i-th on, in order, of what waits for at most
+ * gpus_max GPUs and is estimated to take no longer than estimate_max_ns, or
+ * wants no more than gpus_any_estimate; cs_pending_count() if there is none.
+ * An index, so that a long queue need not be walked. */
+struct cs_filter {
+    uint32_t gpus_max, gpus_any_estimate;
+    int64_t estimate_max_ns;
+    bool startable;             /* without what is known already to find no
+                                   room with cs_start() at this instant */
+};
+uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
+                         const struct cs_filter *filter);
 
 #endif

@@ -217,7 +217,7 @@ static void rented_nodes_cost_while_they_are_held(void **state)
     }
 }
 
-static void every_claim_has_one_file_that_is_right(void **state)
+static void every_claim_has_a_file_that_is_right(void **state)
 {
     static const char *const group[] = { "A6", "B7", "C6", "D9" };
 
@@ -230,11 +230,13 @@ static void every_claim_has_one_file_that_is_right(void **state)
             snprintf(pattern, sizeof pattern,
                      "experiments/claims/%c%c_*.yaml", group[g][0], row);
             assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-            assert_int_equal(found.gl_pathc, 1);
-            const char *argv[] = { program.path, "validate",
-                                   found.gl_pathv[0], NULL };
-            if (program_spawn(argv, NULL) != 0)
-                fail_msg("%s is refused", found.gl_pathv[0]);
+            for (size_t i = 0; i < found.gl_pathc; i++) {
+                const char *argv[] = { program.path, "validate",
+                                       found.gl_pathv[i], NULL };
+
+                if (program_spawn(argv, NULL) != 0)
+                    fail_msg("%s is refused", found.gl_pathv[i]);
+            }
             globfree(&found);
         }
 }
@@ -257,7 +259,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(advice_that_has_no_figure_does_not_hold),
         cmocka_unit_test(wrong_questions_are_refused_with_their_place),
         cmocka_unit_test(rented_nodes_cost_while_they_are_held),
-        cmocka_unit_test(every_claim_has_one_file_that_is_right),
+        cmocka_unit_test(every_claim_has_a_file_that_is_right),
     };
 
     (void)argc;

@@ -32,6 +32,13 @@ function html(text) {
     return text
 }
 
+# A list in a cell: each item on a line.
+function cell(text) {
+    text = html(text)
+    gsub(/; /, ";<br>", text)
+    return text
+}
+
 function quote(text) {
     if (text !~ /[,"]/)
         return text
@@ -39,7 +46,7 @@ function quote(text) {
     return "\"" text "\""
 }
 
-function number(x) { return sprintf("%.4g", x) }
+function number(x) { return sprintf("%.3g", x) }
 
 # What differs between two labels that differ in one word; "" otherwise.
 function step(a, b,    x, y, n, i, found, text, key) {
@@ -110,34 +117,69 @@ function border(text) {
 
 # ---- one claim ------------------------------------------------------------
 
-function judge(    i, group, last, where, limit) {
-    held = votes = undecided = groups = 0
-    figures = borders = holding = group = limit = last_held = ""
+# Is the word in the label of every deciding check like i?
+function common(word, i,    j) {
+    for (j = 1; j <= n; j++)
+        if (claim[j] == id && like(i, j) &&
+            index(" " short(point[j]) " ", " " word " ") == 0)
+            return 0
+    return 1
+}
+
+function like(i, j) {
+    return subject(i) == subject(j) && limits(i) == limits(j)
+}
+
+# What tells a check from those like it: " at rate=4/h".
+function where(i,    n, w, k, text) {
+    if (point[i] == "base")
+        return ""
+    n = split(short(point[i]), w, " ")
+    for (k = 1; k <= n; k++)
+        if (policy[i] == "advice" || !common(w[k], i))
+            text = add(text, w[k], " ")
+    return text == "" ? "" : " at " text
+}
+
+function note(i) {
+    if (like(i, group))
+        figures = figures ", " measured(i) where(i)
+    else
+        figures = add(figures, subject(i) ": " measured(i) where(i), "; ")
+    if (verdict[i] == "holds" && like(i, last_held))
+        holding = holding (everywhere(i) ? "" : "," where(i))
+    else if (verdict[i] == "holds")
+        holding = add(holding, subject(i) " " limits(i) \
+            (everywhere(i) ? "" : where(i)), "; ")
+    if (verdict[i] == "holds")
+        last_held = i
+    group = i
+}
+
+# Do all deciding checks like i hold?
+function everywhere(i,    j) {
+    for (j = 1; j <= n; j++)
+        if (claim[j] == id && like(i, j) && verdict[j] != "holds")
+            return 0
+    return 1
+}
+
+function judge(    i, last) {
+    held = votes = undecided = group = last_held = 0
+    figures = borders = holding = ""
     for (i = 1; i <= n; i++) {
         if (claim[i] != id && claim[i] != id " border")
             continue
-        if (last && subject(i) limits(i) == limit &&
+        if (last && like(i, last) &&
             (verdict[i] == "holds") != (verdict[last] == "holds"))
             border(step(point[last], point[i]))
         last = i
-        limit = subject(i) limits(i)
         if (claim[i] != id)
             continue
         votes++
         held += verdict[i] == "holds"
         undecided += verdict[i] == "undecided"
-        where = point[i] == "base" ? "" : " at " short(point[i])
-        if (subject(i) == group)
-            figures = figures ", " measured(i) where
-        else
-            figures = add(figures, subject(i) ": " measured(i) where, "; ")
-        if (verdict[i] == "holds" && subject(i) == last_held)
-            holding = holding "," where
-        else if (verdict[i] == "holds") {
-            holding = add(holding, subject(i) where, "; ")
-            last_held = subject(i)
-        }
-        group = subject(i)
+        note(i)
     }
     answer = held == votes ? "holds" : undecided == votes ? "undecided" \
            : held == 0 ? "does not hold" : borders == "" ? "holds in part" \
@@ -200,14 +242,15 @@ function finish(    i, title) {
         printf "%17s border: %s\n", "", borders
     print id "," quote(answer) "," held "," votes "," quote(figures) "," \
         quote(borders) "," quote(holding) > (out "/claims.csv")
-    title = words; sub(/\n\n.*/, "", title)
-    rows = rows "<tr><td><a href=\"#" id "\">" id "</a></td><td>" \
-        html(title) "</td><td class=\"" substr(answer, 1, 5) "\">" answer \
-        (answer ~ /(if|part)$/ ? ": " html(holding) : "") "</td><td>" \
-        html(figures) "</td><td>" html(borders) "</td><td><a href=\"" \
+    title = words; sub(/\n\n.*/, "", title); sub(/^Claim ..: /, "", title)
+    rows = rows "<tr><td><a href=\"#" name "\">" id "</a></td><td>" \
+        html(title) "</td><td class=\"" (answer ~ /^holds ./ ? "part" \
+        : substr(answer, 1, 5)) "\">" answer \
+        (answer ~ /(if|part)$/ ? ": " cell(holding) : "") "</td><td>" \
+        cell(figures) "</td><td>" cell(borders) "</td><td><a href=\"" \
         (policy[1] == "advice" ? name "/checks.csv" : name "/report.html") \
         "\">charts</a></td></tr>\n"
-    text = text "<h2 id=\"" id "\">" id ": " answer "</h2>\n<pre>" \
+    text = text "<h2 id=\"" name "\">" id ": " answer "</h2>\n<pre>" \
         html(words) "</pre>\n" chart() "\n<table><tr><th>verdict</th>" \
         "<th>expected</th><th>found</th></tr>\n"
     for (i = 1; i <= n; i++)
@@ -244,7 +287,7 @@ END {
     page = out "/report.html"
     print "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" \
         "<title>Claims under test</title>\n<style>" \
-        "body{font:15px/1.4 sans-serif;max-width:1100px;margin:2em auto;" \
+        "body{font:15px/1.4 sans-serif;max-width:1300px;margin:2em auto;" \
         "padding:0 1em}table{border-collapse:collapse;font-size:13px}" \
         "td,th{border:1px solid #ccc;padding:3px 8px;text-align:left;" \
         "vertical-align:top}pre{background:#f6f6f6;padding:.8em;" \
@@ -252,7 +295,7 @@ END {
         "rect.yes{fill:#4a9b5e}rect.no{fill:#c0504d}rect.maybe{fill:#999}" \
         "path{stroke:#222;stroke-width:2}path.limit{stroke:#1f4e9c;" \
         "stroke-dasharray:3 2}td.holds{background:#e6f4e8}" \
-        "td.does{background:#f9e3e2}</style></head>\n<body>" \
+        "td.does{background:#f9e3e2}td.part{background:#fff6dd}</style></head>\n<body>" \
         "<h1>Claims under test</h1>\n<p>Each row is an experiment in " \
         "experiments/claims. Intervals are of 95%; bars are green where an " \
         "expectation holds, blue lines are its limits.</p>\n<table><tr>" \

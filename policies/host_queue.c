@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_queue.c - what waits, in the policy's order, and when leases end: the
+ * two sequences that a policy with a long queue must not walk.
+ *
+ * Both are kept in ranks.h.  Sums over their subtrees are kept from the first
+ * question on that needs them.  Of asks it is, for every power of two of GPUs,
+ * the shortest estimate: a subtree in which nothing is small and short enough
+ * is passed over whole.  Of leases it is how many GPUs come back.
+ */
+#include <assert.h>
+
+#include "policies/host_state.h"
+#include "sim/arena.h"
+
+/* Estimates in units of 2^30 ns (1.07 s), rounded down: a bound is enough. */
+#define BOUND_SHIFT 30
+#define BOUND_MAX (UINT32_MAX - 1)
+#define BOUND_NONE UINT32_MAX
+
+/* 0 for none, 1 for one GPU, 2 for two or three ... */
+static uint32_t class_of(uint32_t gpus)
+{
+    uint32_t class = 0;
+    while (class + 1 < HOST_GPU_CLASSES && gpus >> class > 0)
+        class++;
+    return class;
+}
+
+static uint32_t bound_of(int64_t estimate_ns)
+{
+    if (estimate_ns < 0)
+        return 0;
+    int64_t bound = estimate_ns >> BOUND_SHIFT;
+    return bound < BOUND_MAX ? (uint32_t)bound : BOUND_MAX;
+}
+
+static void sum_asks(void *owner, uint32_t item, uint32_t left,
+                     uint32_t right)
+{
+    struct cs_host *host = owner;
+    struct host_ask_sum *sum = &host->ask_sum[item];
+    const struct cs_ask *ask = &host->ask[item].pub;
+    uint32_t own = class_of(ask->gpus);
+
+    for (uint32_t c = 0; c < HOST_GPU_CLASSES; c++) {
+        uint32_t least = BOUND_NONE;
+        if (left != RANKS_NONE)
+            least = host->ask_sum[left].bound[c];
+        if (right != RANKS_NONE && host->ask_sum[right].bound[c] < least)
+            least = host->ask_sum[right].bound[c];
+        sum->bound[c] = least;
+    }
+    if (bound_of(ask->estimate_ns) < sum->bound[own])
+        sum->bound[own] = bound_of(ask->estimate_ns);
+}
+
+bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b)
+{
+    if (host->policy->before) {
+        struct ask_id x = { a }, y = { b };
+        if (host->policy->before(host->self, host, x, y))
+            return true;
+        if (host->policy->before(host->self, host, y, x))
+            return false;
+    }
+    return host->ask[a].seq < host->ask[b].seq;
+}
+
+void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
+{
+    struct host_form *form = &host->form[i];
+
+    if (form->form->role_count != 1 || host_known_full(host, i, gpus))
+        return;
+    form->full_gpus = gpus;
+    form->full_at = host->cluster->releases;
+}
+
+/* Room for a gang has room for a smaller one of the same form: every rule
+ * would leave out some of its GPUs. */
+bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
+{
+    const struct host_form *form = &host->form[i];
+
+    return form->full_gpus > 0 && gpus >= form->full_gpus &&
+           form->full_at == host->cluster->releases;
+}
+
+static bool stands_before(void *owner, uint32_t a, uint32_t b)
+{
+    return host_ask_before(owner, a, b);
+}
+
+void host_order_begin(struct cs_host *host)
+{
+    struct arena *arena = host->parts.arena;
+
+    host->order = arena_alloc(arena, 1, sizeof *host->order);
+    host->ends = arena_alloc(arena, 1, sizeof *host->ends);
+    ranks_init(host->order, arena, NULL, host);
+    ranks_init(host->ends, arena, NULL, host);
+}
+
+uint32_t host_order_count(const struct cs_host *host)
+{
+    return ranks_count(host->order);
+}
+
+/* The list's memory is there for whoever needs all at once. */
+static uint32_t *list_room(struct cs_host *host, uint32_t count)
+{
+    if (count > host->list_room) {
+        uint32_t room = host->list_room > 0 ? host->list_room : 64;
+        while (room < count)
+            room *= 2;
+        host->list = arena_alloc(host->parts.arena, room,
+                                 sizeof *host->list);
+        host->list_room = room;
+    }
+    return host->list;
+}
+
+/* The room for sums follows that of the asks. */
+static void sums_room(struct cs_host *host)
+{
+    if (host->ask_sum_room >= host->ask_room)
+        return;
+    host->ask_sum = arena_grow(host->parts.arena, host->ask_sum,
+                               host->ask_sum_room, host->ask_room,
+                               sizeof *host->ask_sum);
+    host->ask_sum_room = host->ask_room;
+}
+
+void host_order_insert(struct cs_host *host, uint32_t ask)
+{
+    if (host->order->sum != NULL)
+        sums_room(host);
+    ranks_insert(host->order, ask, stands_before);
+}
+
+/* Insertion sort: between two decisions few asks change their place. */
+void host_order_sort(struct cs_host *host)
+{
+    uint32_t count = ranks_count(host->order);
+    uint32_t *list = list_room(host, count);
+    bool moved = false;
+
+    ranks_list(host->order, list);
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t ask = list[i], j = i;
+        while (j > 0 && host_ask_before(host, ask, list[j - 1])) {
+            list[j] = list[j - 1];
+            j--;
+        }
+        list[j] = ask;
+        moved |= j != i;
+    }
+    if (moved)
+        ranks_reorder(host->order, list);
+}
+
+static bool ask_passes(const struct cs_host *host, uint32_t item,
+                       const struct cs_filter *filter)
+{
+    const struct cs_ask *ask = &host->ask[item].pub;
+
+    if (filter->startable && ask->role == CS_ALL_ROLES &&
+        host_known_full(host, host_job_slot(host, ask->job.i)->form,
+                        ask->gpus))
+        return false;
+    return ask->gpus <= filter->gpus_max &&
+           (ask->estimate_ns <= filter->estimate_max_ns ||
+            ask->gpus <= filter->gpus_any_estimate);
+}
+
+/* Could something below pass?  Never false where something does. */
+static bool some_may_pass(const struct cs_host *host, uint32_t item,
+                          const struct cs_filter *filter)
+{
+    uint32_t limit = bound_of(filter->estimate_max_ns);
+
+    for (uint32_t c = 0; c < HOST_GPU_CLASSES; c++) {
+        uint32_t bound = host->ask_sum[item].bound[c];
+        uint32_t gpus_min = c == 0 ? 0 : 1u << (c - 1);
+        if (gpus_min > filter->gpus_max)
+            return false;
+        if (bound != BOUND_NONE &&
+            ((filter->estimate_max_ns >= 0 && bound <= limit) ||
+             gpus_min <= filter->gpus_any_estimate))
+            return true;
+    }
+    return false;
+}
+
+/* The first that passes in the subtree of `item`, whose place is `first` and
+ * on, from place `from` on; adds to `place` where it stands. */
+static uint32_t find_below(const struct cs_host *host, uint32_t item,
+                           uint32_t first, uint32_t from,
+                           const struct cs_filter *filter)
+{
+    const struct ranks_node *node = host->order->node;
+
+    if (item == RANKS_NONE || first + node[item].count <= from ||
+        !some_may_pass(host, item, filter))
+        return RANKS_NONE;
+    uint32_t left = node[item].left;
+    uint32_t place = first + (left == RANKS_NONE ? 0 : node[left].count);
+    uint32_t found = find_below(host, left, first, from, filter);
+    if (found != RANKS_NONE)
+        return found;
+    if (place >= from && ask_passes(host, item, filter))
+        return place;
+    return find_below(host, node[item].right, place + 1, from, filter);
+}
+
+static void keep_ask_sums(struct cs_host *host)
+{
+    uint32_t *list = list_room(host, ranks_count(host->order));
+
+    sums_room(host);
+    host->order->sum = sum_asks;
+    ranks_list(host->order, list);
+    ranks_reorder(host->order, list);
+}
+
+uint32_t host_order_find(struct cs_host *host, uint32_t from,
+                         const struct cs_filter *filter)
+{
+    struct cs_filter all = *filter;
+
+    if (host->order->sum == NULL)
+        keep_ask_sums(host);
+    /* All of one form: what is full is so for whole subtrees. */
+    if (filter->startable && host->form_count == 1 && !host_per_phase(host) &&
+        host_known_full(host, 0, filter->gpus_max))
+        all.gpus_max = host->form[0].full_gpus - 1;
+    uint32_t place = find_below(host, host->order->root, 0, from, &all);
+    return place == RANKS_NONE ? ranks_count(host->order) : place;
+}
+
+/* ---- when leases end ---- */
+
+static void sum_ends(void *owner, uint32_t item, uint32_t left,
+                     uint32_t right)
+{
+    struct cs_host *host = owner;
+
+    host->ends_gpus[item] =
+        host->lease[item].pub.gpus +
+        (left == RANKS_NONE ? 0 : host->ends_gpus[left]) +
+        (right == RANKS_NONE ? 0 : host->ends_gpus[right]);
+}
+
+static bool ends_before(void *owner, uint32_t a, uint32_t b)
+{
+    const struct cs_host *host = owner;
+
+    return host->lease[a].pub.expected_end_ns <
+           host->lease[b].pub.expected_end_ns;
+}
+
+static void ends_insert(struct cs_host *host, uint32_t lease)
+{
+    if (host->ends_room < host->lease_room) {
+        host->ends_gpus = arena_grow(host->parts.arena, host->ends_gpus,
+                                     host->ends_room, host->lease_room,
+                                     sizeof *host->ends_gpus);
+        host->ends_room = host->lease_room;
+    }
+    ranks_insert(host->ends, lease, ends_before);
+}
+
+void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
+{
+    bool kept = host->ends->sum != NULL;
+
+    if (kept && lease < host->ends->room &&
+        host->ends->node[lease].count > 0)
+        ranks_remove(host->ends, lease);
+    host->lease[lease].pub.expected_end_ns = end_ns;
+    if (kept)
+        ends_insert(host, lease);
+}
+
+void host_lease_unexpect(struct cs_host *host, uint32_t lease)
+{
+    if (host->ends->sum != NULL)
+        ranks_remove(host->ends, lease);
+}
+
+static void keep_ends(struct cs_host *host)
+{
+    host->ends->sum = sum_ends;
+    for (uint32_t i = 0; i < host->helds; i++)
+        ends_insert(host, host->held[i]);
+}
+
+/* When the leases that end first have given back so many GPUs. */
+static int64_t end_of(const struct cs_host *host, uint64_t gpus)
+{
+    const struct ranks_node *node = host->ends->node;
+    uint32_t at = host->ends->root;
+
+    while (at != RANKS_NONE) {
+        uint32_t left = node[at].left;
+        uint64_t before = left == RANKS_NONE ? 0 : host->ends_gpus[left];
+        uint64_t with = before + host->lease[at].pub.gpus;
+        if (gpus <= before) {
+            at = left;
+        } else if (gpus <= with) {
+            return host->lease[at].pub.expected_end_ns;
+        } else {
+            gpus -= with;
+            at = node[at].right;
+        }
+    }
+    return CLOCK_NEVER_NS;
+}
+
+/* GPUs of leases that should have ended by then. */
+static uint64_t ended_by(const struct cs_host *host, int64_t time_ns)
+{
+    const struct ranks_node *node = host->ends->node;
+    uint32_t at = host->ends->root;
+    uint64_t gpus = 0;
+
+    while (at != RANKS_NONE) {
+        uint32_t left = node[at].left;
+        if (host->lease[at].pub.expected_end_ns > time_ns) {
+            at = left;
+            continue;
+        }
+        gpus += host->lease[at].pub.gpus +
+                (left == RANKS_NONE ? 0 : host->ends_gpus[left]);
+        at = node[at].right;
+    }
+    return gpus;
+}
+
+int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
+                       uint32_t gpus, uint32_t *spare_gpus)
+{
+    int64_t at = now_ns;
+    uint64_t free = free_now;
+
+    if (host->ends->sum == NULL)
+        keep_ends(host);
+    if (free < gpus) {
+        int64_t end = end_of(host, gpus - free);
+        if (end == CLOCK_NEVER_NS)
+            return CLOCK_NEVER_NS;
+        at = end > at ? end : at;
+    }
+    /* A lease that outlives its estimate may end at any moment. */
+    free += ended_by(host, at);
+    assert(free >= gpus);
+    *spare_gpus = (uint32_t)(free - gpus);
+    return at;
+}
