@@ -460,7 +460,8 @@ static bool batch_adds_up(const struct draft *draft,
                    replicas, batch);
 }
 
-/* Some formats need units that older GPUs lack.  Engines expand weights of 8
+/* Some formats need units that older GPUs lack.  TF32 is none of them: it is
+ * how FP32 is computed where it can be.  Engines expand weights of 8
  * bits and fewer before they compute, so that of them only 16 bits count. */
 static bool has_units(const struct gpu_type *gpu, enum precision precision,
                       bool trains)
@@ -470,8 +471,6 @@ static bool has_units(const struct gpu_type *gpu, enum precision precision,
     switch (precision) {
     case PRECISION_BF16:
         return peak[PRECISION_BF16] > 0.0;
-    case PRECISION_TF32:        /* came with BF16 */
-        return peak[PRECISION_TF32] + peak[PRECISION_BF16] > 0.0;
     case PRECISION_FP8:
     case PRECISION_FP4:
         return !trains || peak[precision] > 0.0;
