@@ -73,6 +73,12 @@ static const struct row rows[] = {
      600, 0, false, true},
     {"serve-answer", "ns", 0, {&bench_serve_answer, NULL, NULL},
      0, 0, false, true},
+    {"law-again", "ns", 0, {&bench_law_again, NULL, NULL},
+     2000, 0, false, true},
+    {"law-step", "ns", 0, {&bench_law_step, NULL, NULL},
+     2000, 0, false, true},
+    {"law-rollout", "us", 0, {&bench_law_rollout, NULL, NULL},
+     0, 0, false, true},
     {"two-workers", "x", 0, {&bench_workers, NULL, NULL},
      1.9, 0, true, true},
 };

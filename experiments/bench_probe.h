@@ -44,6 +44,11 @@ extern const struct bench_probe_type bench_flow_solve, bench_flow_full,
  * 200 tokens on average. */
 extern const struct bench_probe_type bench_serve_pass, bench_serve_answer;
 
+/* Rate of a phase: asked for again, a step of training that was never asked for,
+ * and (microseconds) a rollout. */
+extern const struct bench_probe_type bench_law_again, bench_law_step,
+    bench_law_rollout;
+
 /* Time of one worker over time of two, same digest or no figure. */
 extern const struct bench_probe_type bench_workers;
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # text.sh - the look of files: SPDX line first, no tabs, no trailing blanks,
-# a last newline, at most 100 columns, and no path of the machine that wrote
-# them.  Stored results and traces (CSV, SWF) and the licence are data; tables
+# a last newline, at most 100 columns, no marks of a merge, and no path of the
+# machine that wrote them.  Stored results and traces (CSV, SWF) and the licence are data; tables
 # and links in a manual, and lines that cite an address, may be long.
 
 SPDX='SPDX-License-Identifier: GPL-3.0-or-later'
@@ -21,6 +21,7 @@ check() {
         function say(why) { print file ":" FNR ": " why }
         /\t/ && file !~ /(^|\/)Makefile$/ { say("tab") }
         /[ \t\r]$/ { say("blank at the end of the line") }
+        /^(<<<<<<<|>>>>>>>) / { say("mark of a merge") }
         {
             width = $0
             gsub(/[\200-\277]/, "", width)      # count characters, not bytes
@@ -40,6 +41,7 @@ bad_4() { put README.md "$(printf '%0101d' 7)"; }
 bad_5() { put README.md 'see /work/main'; }
 bad_6() { put sim/a.h '/* SPDX-License-Identifier: MIT */'; }
 bad_7() { printf 'x' >README.md; }
+bad_8() { put README.md '<<<<<<< HEAD'; }
 good() {
     put sim/a.c '/* SPDX-License-Identifier: GPL-3.0-or-later */' 'int x;'
     put README.md "| $(printf '%0101d' 7) |" 'a network/workload, framework'
