@@ -13,6 +13,7 @@
 #include "experiments/paths.h"
 #include "experiments/study.h"
 #include "experiments/study_tree.h"
+#include "experiments/train.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "policies/host.h"
@@ -54,7 +55,7 @@ static bool validate_experiment(struct validating *v, struct err *err)
     const struct study *study = study_read(v->cli->arena, v->path, &options,
                                            err);
 
-    if (study == NULL)
+    if (study == NULL || !train_check(v->cli->arena, study, err))
         return false;
     fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
             "%u seed%s = %u trials, %u expectation%s\n", v->path, study->name,

@@ -468,20 +468,39 @@ static double optimizer_s(const struct train_shape *shape,
     return params * OPTIMIZER_BYTES / gang->gpu->memory_bps_sustained;
 }
 
+/* MFU by its definition: 6N + 12 L H Q T operations a token, whatever the
+ * kernels leave out of the masked half (Chowdhery et al. 2022, arXiv
+ * 2204.02311, appendix B); of adapters 4N, as frozen weights have no gradient,
+ * and 6 of each of their own.  HFU counts what is computed again besides
+ * (Korthikanti et al. 2022, appendix A): of full recomputation one forward
+ * pass of all layers, but not of the output layer; of selective, the scores
+ * and their use. */
 static void add_utilization(const struct train_shape *shape,
                             const struct gang *gang, double tokens,
                             struct step_time *step)
 {
-    struct passes p = count_passes(shape);
-    double attended = shape->sequence_tokens / 2.0;
-    double forward = compute_forward_flops(shape->llm, tokens, attended);
-    double useful = shape->method == TRAIN_FULL ? 3.0 : 2.0;
+    const struct llm *llm = shape->llm;
+    bool full = shape->method == TRAIN_FULL;
+    double tables = (double)llm->vocab * llm->hidden * (llm->tied ? 1 : 2);
+    double weights = compute_forward_flops(llm, tokens, 0.0);
+    double scores = compute_forward_flops(llm, tokens,
+                                          shape->sequence_tokens) - weights;
     double peak = gang->gpus *
                   compute_peak_flops(gang->gpu, shape->precision);
+    double again = 0.0;
 
-    step->flops = forward * useful;
+    step->flops = weights * (full ? 3.0 : 2.0) + 3.0 * scores;
+    if (!full) {
+        step->flops += 6.0 * tokens * trained_params(shape);
+    }
+    if (shape->recompute == RECOMPUTE_FULL) {
+        again = weights - 2.0 * tokens * tables;
+    }
+    if (shape->recompute != RECOMPUTE_NONE) {
+        again += scores;
+    }
     step->mfu = step->flops / (step->step_s * peak);
-    step->hfu = forward * fmax(p.matrix, useful) / (step->step_s * peak);
+    step->hfu = (step->flops + again) / (step->step_s * peak);
     step->busy_fraction = step->compute_s / step->step_s;
 }
 
@@ -586,7 +605,7 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
     step.comm_exposed_s = count * comm_s;
     step.launch_s = count * (total_s - compute_s - comm_s);
     step.step_s = count * total_s;
-    step.flops = compute_forward_flops(llm, sequences * tokens, tokens / 2.0);
+    step.flops = compute_forward_flops(llm, sequences * tokens, tokens);
     step.mfu = step.flops / (step.step_s * gang->gpus *
                              compute_peak_flops(gang->gpu, precision));
     step.hfu = step.mfu;
