@@ -241,6 +241,30 @@ static double layers_s(const struct train_shape *shape,
            bytes * p->layer / gpu->memory_bps_sustained;
 }
 
+/* Of n equally likely places, those that at least one of k experts is at. */
+static double distinct(double n, double k)
+{
+    return n * (1.0 - pow(1.0 - 1.0 / n, k));
+}
+
+/* Copies of a token that travel: one for each expert; between nodes, fused
+ * dispatchers send one to each node, which passes it on (DeepSeek-V3, arXiv
+ * 2412.19437, section 3.2.2). */
+static double copies_sent(const struct train_shape *shape,
+                          const struct gang *gang,
+                          const struct experts *experts,
+                          const struct experts_place *place)
+{
+    uint32_t local = comm_gpus_per_node(gang) / place->tp;
+    double k = experts->active;
+
+    if (shape->stack != STACK_ENGINE || gang->nodes == 1 ||
+        local >= place->ep || local == 0) {
+        return k;
+    }
+    return distinct(ceil((double)place->ep / local), k);
+}
+
 /* Tokens sent to experts on other GPUs and back, in every pass (dispatch and
  * combine: half an exchange of p each way).  An expert divided by tensor
  * parallelism works on the tokens of its whole group, which gathers them and
@@ -258,7 +282,9 @@ static double experts_comm_s(const struct train_shape *shape,
         return 0.0;
     }
     double time_s = comm_strided_s(COMM_ALL_TO_ALL, gang, place.ep, place.tp,
-                                   sent / shape->tp);
+                                   bytes / shape->tp *
+                                       copies_sent(shape, gang, &experts,
+                                                   &place));
 
     if (shape->tp > 1) {
         double open = 1.0 - stack_of(shape).tp_overlap;
@@ -277,12 +303,12 @@ static double experts_inter_bytes(const struct train_shape *shape,
     struct experts experts = experts_of(shape->llm);
     struct experts_place place = experts_place(shape, gang->gpus);
     double bytes = precision_activation_bytes(shape->precision) * tokens /
-                   at_least_one(shape->cp) * shape->llm->hidden *
-                   experts.active / shape->tp;
+                   at_least_one(shape->cp) * shape->llm->hidden / shape->tp;
 
     if (experts.routed == 0 || place.ep == 1) {
         return 0.0;
     }
+    bytes *= copies_sent(shape, gang, &experts, &place);
     return experts.layers / shape->pp * count_passes(shape).exchanges *
            comm_strided_inter_bytes(COMM_ALL_TO_ALL, gang, place.ep, place.tp,
                                     bytes);
