@@ -84,7 +84,7 @@ struct advise_row {
     /* of the plan: */
     bool timed;
     double time_s, usd, start_s;
-    double items_per_s, tokens_per_s, mfu;
+    double items_per_s, tokens_per_s, mfu, hfu;
     double busy[ADVISE_STAGE_COUNT];
     const char *bottleneck;
     uint32_t cores, workers;    /* per GPU of the main role */

@@ -25,7 +25,7 @@ void advise_csv_head(struct out *out)
     out_text(out, "job,rank,pareto,place,gpus,engine_place,engine_gpus,tp,pp,ep,"
              "zero,recompute,micro_batch,engine_tp,cores_per_gpu,"
              "loader_workers,host_memory_bytes,storage_bytes_per_s,time_s,"
-             "start_s,cost_usd,sequences_per_s,tokens_per_s,mfu,gpu_busy,"
+             "start_s,cost_usd,sequences_per_s,tokens_per_s,mfu,hfu,gpu_busy,"
              "cpu_busy,pcie_busy,network_busy,storage_busy,bottleneck,"
              "gpu_memory_bytes,weights_bytes,gradients_bytes,optimizer_bytes,"
              "activations_bytes,gathered_bytes,kv_bytes,workspace_bytes\n");
@@ -69,8 +69,8 @@ static void csv_row(struct out *out, const char *job, size_t rank,
         out_text(out, ",");
     else
         out_printf(out, ",%.9g", row->usd);
-    out_printf(out, ",%.9g,%.9g,%.9g", row->items_per_s, row->tokens_per_s,
-               row->mfu);
+    out_printf(out, ",%.9g,%.9g,%.9g,%.9g", row->items_per_s,
+               row->tokens_per_s, row->mfu, row->hfu);
     for (int s = 0; s < ADVISE_STAGE_COUNT; s++)
         out_printf(out, ",%.9g", row->busy[s]);
     out_printf(out, ",%s,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f\n",

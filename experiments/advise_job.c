@@ -234,11 +234,16 @@ size_t advise_jobs_read(const struct advise_world *world, const char *path,
                         struct advise_job **jobs, struct err *err)
 {
     struct study_inputs inputs = { .arena = world->arena };
-    const struct conf_node *root = tree_load(&inputs, path, err);
+    const struct conf_node *workload = tree_part(&inputs, path, "workload",
+                                                 err);
 
-    if (root == NULL)
-        return 0;
-    return advise_jobs_from(world, tree_unwrap(root, "workload"), jobs, err);
+    struct err_pos pos = { path, 0, 0 };
+
+    if (workload != NULL)
+        return advise_jobs_from(world, workload, jobs, err);
+    if (err->kind == ERR_NONE)
+        err_set(err, ERR_SCHEMA, pos, "key 'workload' is missing");
+    return 0;
 }
 
 size_t advise_jobs_from(const struct advise_world *world,

@@ -452,12 +452,8 @@ static void stages(const struct plan *plan, uint32_t p, double rate,
                       gang->nodes * group->nvme_bps));
     row->storage_bps = (law.rates.storage_bytes + law.rates.nvme_bytes) *
                        rate;
-    row->mfu = law.flops * rate /
-               (gang->gpus * compute_peak_flops(
-                                 gang->gpu,
-                                 of->kind == LAW_ROLLOUT
-                                     ? of->rollout.precision
-                                     : of->train.precision));
+    row->mfu = law.mfu * rate / law.rate_max;
+    row->hfu = law.hfu * rate / law.rate_max;
 }
 
 static double items_of(const struct phase_law *law, double *tokens)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/bench_cluster.h"
 #include "experiments/bench_probe.h"
 #include "sim/err.h"
 
@@ -87,24 +88,31 @@ struct figure {
 };
 
 struct options {
-    bool quick, help;
+    bool quick, help, cluster;
+    const char *plots;
     const char *only;
     const char *csv_path;
 };
 
 static const char help_text[] =
     "usage: clustersim bench [--quick] [--only NAME] [--csv FILE]\n"
-    "                        [--suite engine]\n"
+    "                        [--suite engine|cluster] [--plots DIR]\n"
     "\n"
     "Measures the engine on this machine: events, cancels, random numbers,\n"
     "max-min fair sharing, two workers.  \"bound\" is a random draw and one\n"
     "dependent load of 64 bytes among as many records, \"heap4\" a plain\n"
     "4-ary heap, both measured in turns with the engine.\n"
     "\n"
+    "The suite cluster runs whole trials over synthetic jobs: processor time,\n"
+    "jobs a second and peak memory, by jobs, GPUs, and jobs that come at once\n"
+    "and wait.  \"x bare\" is the time over that of a bare C loop (strict FIFO\n"
+    "over a count of GPUs, nothing read or written).\n"
+    "\n"
     "  --quick       a few seconds: fewer turns, nothing with 1000000 pending\n"
     "  --only NAME   only rows whose name contains NAME\n"
     "  --csv FILE    writes the rows as CSV, too\n"
-    "  --suite NAME  engine is the only one\n";
+    "  --suite NAME  engine (the default) or cluster\n"
+    "  --plots DIR   of cluster: draws scale.png there\n";
 
 static bool read_options(int argc, char **argv, struct options *options,
                          struct err *err)
@@ -121,10 +129,13 @@ static bool read_options(int argc, char **argv, struct options *options,
         } else if (strcmp(argv[i], "--csv") == 0 && next != NULL) {
             options->csv_path = argv[++i];
         } else if (strcmp(argv[i], "--suite") == 0 && next != NULL) {
-            if (strcmp(argv[++i], "engine") != 0)
+            options->cluster = strcmp(argv[++i], "cluster") == 0;
+            if (!options->cluster && strcmp(argv[i], "engine") != 0)
                 return err_set(err, ERR_USAGE, nowhere,
-                               "bench suite '%s' is unknown: engine is the "
-                               "only one", argv[i]);
+                               "bench suite '%s' is unknown: allowed are "
+                               "engine and cluster", argv[i]);
+        } else if (strcmp(argv[i], "--plots") == 0 && next != NULL) {
+            options->plots = argv[++i];
         } else {
             return err_set(err, ERR_USAGE, nowhere,
                            "bench does not know '%s', or it lacks a value",
@@ -293,7 +304,11 @@ static bool run(const struct options *options, struct err *err)
             return err_set(err, ERR_IO, nowhere, "cannot write '%s'",
                            options->csv_path);
     }
-    bool ok = run_rows(options, csv, err);
+    struct bench_cluster_options cluster = {
+        options->quick, options->only, options->plots, csv,
+    };
+    bool ok = options->cluster ? bench_cluster(&cluster, err)
+                               : run_rows(options, csv, err);
     if (csv != NULL) {
         bool written = ferror(csv) == 0;
         written = fclose(csv) == 0 && written;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/advice_check.h"
 #include "experiments/advise.h"
 #include "experiments/advise_print.h"
 #include "experiments/advise_rank.h"
@@ -83,15 +84,19 @@ static bool pick_job(struct advising *a, struct err *err)
 static bool read_all(struct advising *a, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
+    const char *cluster = a->args->value[ARG_CLUSTER];
     uint32_t top = TOP_DEFAULT;
 
+    if (cluster == NULL &&
+        advice_check_is(a->cli->arena, a->args->word[0]))
+        cluster = a->args->word[0];         /* a question has its own */
     a->world.arena = a->cli->arena;
     a->world.gpus_max = GPUS_DEFAULT;
     if (!args_number(a->args, ARG_GPUS, 1, GPUS_MAX, &a->world.gpus_max,
                      err) ||
         !args_number(a->args, ARG_TOP, 1, 1000, &top, err) ||
         !read_sort(a, err) ||
-        !advise_world_read(&a->world, a->args->value[ARG_CLUSTER], err))
+        !advise_world_read(&a->world, cluster, err))
         return false;
     a->top = top;
     a->service_count = advise_services_read(&a->world, a->args->word[0],

@@ -8,6 +8,7 @@
 
 #include "experiments/paths.h"
 #include "experiments/study.h"
+#include "experiments/train.h"
 #include "sim/arena.h"
 
 #define THREADS_MAX 1024u
@@ -49,6 +50,9 @@ const struct study *cmd_study_read(struct cli *cli, const struct args *args,
         return NULL;
     study = study_read(cli->arena, args->word[0], &options, err);
     if (study == NULL)
+        return NULL;
+    /* Of some policies only, that which is trained may not be one. */
+    if (!args->given[ARG_ONLY] && !train_check(cli->arena, study, err))
         return NULL;
     moved = arena_alloc(cli->arena, 1, sizeof *moved);
     *moved = *study;

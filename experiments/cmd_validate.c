@@ -13,6 +13,7 @@
 #include "experiments/paths.h"
 #include "experiments/study.h"
 #include "experiments/study_tree.h"
+#include "experiments/train.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "policies/host.h"
@@ -54,7 +55,7 @@ static bool validate_experiment(struct validating *v, struct err *err)
     const struct study *study = study_read(v->cli->arena, v->path, &options,
                                            err);
 
-    if (study == NULL)
+    if (study == NULL || !train_check(v->cli->arena, study, err))
         return false;
     fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
             "%u seed%s = %u trials, %u expectation%s\n", v->path, study->name,
@@ -67,9 +68,10 @@ static bool validate_experiment(struct validating *v, struct err *err)
 
 static bool validate_advice(struct validating *v, struct err *err)
 {
+    struct advice_check_options options = { .read_only = true };
     struct advice_check advice = { 0 };
 
-    if (!advice_check_run(v->cli->arena, v->path, false, &advice, err))
+    if (!advice_check_run(v->cli->arena, v->path, &options, &advice, err))
         return false;
     fprintf(v->cli->out, "%s: ok: advice %s: %u expectation%s\n", v->path,
             advice.name, advice.checks.count, plural(advice.checks.count));

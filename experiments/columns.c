@@ -136,6 +136,10 @@ static const struct table_column phases_column[] = {
     { "bottleneck", TABLE_TEXT, "the stage that set the rate" },
     { "rate", TABLE_REAL, "runs of the phase per second" },
     { "gpu_utilization", TABLE_REAL, "utilization of the lease's GPUs" },
+    { "mfu", TABLE_REAL,
+      "model FLOPs a second over the peak of the lease's GPUs (6N + 12LHQT a "
+      "token of training: Chowdhery et al. 2022)" },
+    { "hfu", TABLE_REAL, "the same with what is computed again" },
 };
 
 static const struct table_column timeline_column[] = {

@@ -306,8 +306,13 @@ static void phase_row(struct metrics *m, const struct host_phase_run *run,
     trial_placement_text(&lease->placement, where, sizeof where);
     table_text(table, where);
     table_text(table, run->bottleneck);
+    double share = isfinite(run->rate_max) && run->rate_max > 0.0
+                       ? run->rate / run->rate_max : 0.0;
+
     table_real(table, run->rate);
     table_real(table, utilization);
+    table_real(table, run->mfu * share);
+    table_real(table, run->hfu * share);
     table_end_row(table);
 }
 

@@ -546,6 +546,15 @@ static bool write_weights(struct training *t, const struct judgement *j,
     return out_close(out, err);
 }
 
+bool train_check(struct arena *arena, const struct study *study,
+                 struct err *err)
+{
+    struct training t = { .arena = arena, .study = study };
+
+    return study->train == NULL ||
+           (read_keys(&t, err) && read_weights(&t, err));
+}
+
 bool train_run(struct arena *arena, const struct study *study,
                const struct train_options *options, struct err *err)
 {

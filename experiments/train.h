@@ -27,6 +27,9 @@ struct train_options {
     FILE *log;                  /* a line per generation; may be NULL */
 };
 
+/* Nothing wrong in `train:` of the study, or it has none. */
+bool train_check(struct arena *arena, const struct study *study,
+                 struct err *err);
 /* Learns as `train:` of the study says and writes the weights. */
 bool train_run(struct arena *arena, const struct study *study,
                const struct train_options *options, struct err *err);

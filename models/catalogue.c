@@ -102,8 +102,9 @@ static bool read_section(struct catalogue *catalogue, int which,
         struct form *form = find_form(catalogue, which, name);
         if (!form) {
             form = add_form(catalogue, which, name);
-            form->pos = conf_key_pos(map, i);
         }
+        form->pos = conf_key_pos(map, i);
+        form->conf = conf_value(map, i);
         if (!conf_fill(conf_value(map, i), &catalogue_schema[which], form,
                        err)) {
             return false;
@@ -162,6 +163,14 @@ static bool field_given(const struct form *form,
     }
 }
 
+/* Of a key where its entry was last written, or else of the entry. */
+static struct err_pos key_pos(const struct form *form, const char *key)
+{
+    const struct conf_node *node = conf_get(form->conf, key);
+
+    return node != NULL ? conf_pos(node) : form->pos;
+}
+
 static bool check_required(const struct form *form, int which,
                            struct err *err)
 {
@@ -175,7 +184,7 @@ static bool check_required(const struct form *form, int which,
         }
         assert(i < schema->count);
         if (!field_given(form, &schema->fields[i])) {
-            return err_set(err, ERR_SCHEMA, form->pos,
+            return err_set(err, ERR_SCHEMA, key_pos(form, key),
                            "%s '%s' needs the key '%s' (%s), above 0",
                            section_item[which], form->name, key,
                            schema->fields[i].help);
@@ -190,7 +199,7 @@ static bool no_such(const struct catalogue *catalogue,
 {
     const char *near = conf_nearest(name, catalogue->section[which].names);
 
-    err_set(err, ERR_REFERENCE, form->pos,
+    err_set(err, ERR_REFERENCE, key_pos(form, key),
             "'%s' of '%s' names no %s of the catalogue: '%s'", key,
             form->name, section_item[which], name);
     return near ? err_hint(err, "Did you mean '%s'?", near) : false;
@@ -304,14 +313,14 @@ static bool heads_add_up(const struct llm_form *form, struct err *err)
                        "least 1", form->llm.name);
     }
     if (form->head_dim <= 0 && form->hidden % form->heads != 0) {
-        err_set(err, ERR_RANGE, form->head.pos,
+        err_set(err, ERR_RANGE, key_pos(&form->head, "heads"),
                 "heads of model '%s' must divide its hidden size %lld, found "
                 "%lld", form->llm.name, (long long)form->hidden,
                 (long long)form->heads);
         return err_hint(err, "Say head_dim where heads are of another size.");
     }
     if (form->heads % kv != 0) {
-        return err_set(err, ERR_RANGE, form->head.pos,
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "kv_heads"),
                        "kv_heads of model '%s' must divide its %lld heads, "
                        "found %lld", form->llm.name, (long long)form->heads,
                        (long long)kv);
@@ -354,6 +363,19 @@ static bool close_llm(struct llm_form *form, struct err *err)
         return err_set(err, ERR_RANGE, form->head.pos,
                        "model '%s' has more active experts or parameters "
                        "than it has in all", llm->name);
+    }
+    if ((llm->experts > 0) != (llm->experts_active > 0)) {
+        return err_set(err, ERR_SCHEMA, key_pos(&form->head, "experts"),
+                       "model '%s' must have both experts and experts_active, "
+                       "or neither, found %u and %u", llm->name, llm->experts,
+                       llm->experts_active);
+    }
+    if (llm->experts_shared > 0 &&
+        llm->experts_shared >= llm->experts_active) {
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "experts_shared"),
+                       "experts_shared of model '%s' must be below its %u "
+                       "experts_active, found %u", llm->name,
+                       llm->experts_active, llm->experts_shared);
     }
     return true;
 }

@@ -14,7 +14,8 @@
 
 struct form {
     const char *name;
-    struct err_pos pos;
+    struct err_pos pos;         /* where it was last written */
+    const struct conf_node *conf;
 };
 
 struct gpu_form {

@@ -5,6 +5,7 @@
  * No key has a fallback: what a file leaves out stays as an earlier file set
  * it, so that a user's file can override single keys.
  */
+#include <math.h>
 #include <stddef.h>
 
 #include "models/catalogue_form.h"
@@ -20,8 +21,11 @@ const char *const price_kind_choices[] = {
     "on-demand", "reserved", "owned", "spot", NULL
 };
 
+/* No value of the catalogue is negative. */
+#define COUNT_MAX 4e9
 #define KEY(key_, type_, form_, field_, help_) \
     { .key = key_, .type = type_, .offset = offsetof(struct form_, field_), \
+      .max = type_ == CONF_INT ? COUNT_MAX : INFINITY, \
       .fallback = CONF_ABSENT, .help = help_ }
 #define CHOICE(key_, form_, field_, choices_, help_) \
     { .key = key_, .type = CONF_CHOICE, \

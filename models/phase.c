@@ -143,6 +143,8 @@ static struct phase_plan plan_fed(const struct phase_law *law,
         .feed_rate = INFINITY,
         .gpu_busy_fraction = step->busy_fraction,
         .flops = step->flops * repeats(law),
+        .mfu = step->mfu,
+        .hfu = step->hfu,
         .bottleneck = gpu_bottleneck(step, gang),
         .rates.network_bytes = step->inter_bytes_per_node * repeats(law),
     };
@@ -166,6 +168,8 @@ static struct phase_plan plan_fed(const struct phase_law *law,
     plan.rate_max = rate.items_per_s / items;
     plan.bottleneck = loader_stage_name(rate.bottleneck);
     plan.gpu_busy_fraction *= rate.busy_fraction[LOADER_GPU];
+    plan.mfu *= plan.rate_max * gpu_s;
+    plan.hfu *= plan.rate_max * gpu_s;
     return plan;
 }
 
@@ -196,15 +200,22 @@ struct phase_plan phase_rollout_drawn(const struct phase_law *law,
     struct rollout_time time = rollout_draw(rollout, u);
     double prompts = shape->responses / fmax(shape->responses_per_prompt, 1.0);
     double response = time.tokens / shape->responses;
+    double flops = compute_forward_flops(shape->llm,
+                                         prompts * shape->prompt_tokens,
+                                         shape->prompt_tokens / 2.0) +
+                   compute_forward_flops(shape->llm, time.tokens,
+                                         shape->prompt_tokens +
+                                         response / 2.0);
+    double peak = gang->gpus * compute_peak_flops(gang->gpu,
+                                                  shape->precision);
+    double mfu = peak > 0.0 ? flops / (time.total_s * peak) : 0.0;
     return (struct phase_plan){
         .rate_max = rate_of(time.total_s),
         .gpu_busy_fraction = time.busy_fraction,
         .tail_fraction = time.tail_idle_fraction,
-        .flops = compute_forward_flops(shape->llm,
-                                       prompts * shape->prompt_tokens,
-                                       shape->prompt_tokens / 2.0) +
-                 compute_forward_flops(shape->llm, time.tokens,
-                                       shape->prompt_tokens + response / 2.0),
+        .flops = flops,
+        .mfu = mfu,
+        .hfu = mfu,
         .bottleneck = "gpu",
     };
 }

@@ -69,6 +69,7 @@ struct phase_plan {
     double gpu_busy_fraction;   /* of the GPUs held, at rate_max */
     double tail_fraction;       /* of GPU time, replicas drained (rollout) */
     double flops;               /* model FLOPs of one run */
+    double mfu, hfu;            /* of the GPUs held, at rate_max; train.h */
     const char *bottleneck;     /* stage that sets rate_max */
     double gpu_rate;            /* LAW_TRAIN, LAW_FORWARD: were data at hand */
     double feed_rate;           /* of the loader's cores and slots; INFINITY:

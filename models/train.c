@@ -241,6 +241,30 @@ static double layers_s(const struct train_shape *shape,
            bytes * p->layer / gpu->memory_bps_sustained;
 }
 
+/* Of n equally likely places, those that at least one of k experts is at. */
+static double distinct(double n, double k)
+{
+    return n * (1.0 - pow(1.0 - 1.0 / n, k));
+}
+
+/* Copies of a token that travel: one for each expert; between nodes, fused
+ * dispatchers send one to each node, which passes it on (DeepSeek-V3, arXiv
+ * 2412.19437, section 3.2.2). */
+static double copies_sent(const struct train_shape *shape,
+                          const struct gang *gang,
+                          const struct experts *experts,
+                          const struct experts_place *place)
+{
+    uint32_t local = comm_gpus_per_node(gang) / place->tp;
+    double k = experts->active;
+
+    if (shape->stack != STACK_ENGINE || gang->nodes == 1 ||
+        local >= place->ep || local == 0) {
+        return k;
+    }
+    return distinct(ceil((double)place->ep / local), k);
+}
+
 /* Tokens sent to experts on other GPUs and back, in every pass (dispatch and
  * combine: half an exchange of p each way).  An expert divided by tensor
  * parallelism works on the tokens of its whole group, which gathers them and
@@ -258,7 +282,9 @@ static double experts_comm_s(const struct train_shape *shape,
         return 0.0;
     }
     double time_s = comm_strided_s(COMM_ALL_TO_ALL, gang, place.ep, place.tp,
-                                   sent / shape->tp);
+                                   bytes / shape->tp *
+                                       copies_sent(shape, gang, &experts,
+                                                   &place));
 
     if (shape->tp > 1) {
         double open = 1.0 - stack_of(shape).tp_overlap;
@@ -277,12 +303,12 @@ static double experts_inter_bytes(const struct train_shape *shape,
     struct experts experts = experts_of(shape->llm);
     struct experts_place place = experts_place(shape, gang->gpus);
     double bytes = precision_activation_bytes(shape->precision) * tokens /
-                   at_least_one(shape->cp) * shape->llm->hidden *
-                   experts.active / shape->tp;
+                   at_least_one(shape->cp) * shape->llm->hidden / shape->tp;
 
     if (experts.routed == 0 || place.ep == 1) {
         return 0.0;
     }
+    bytes *= copies_sent(shape, gang, &experts, &place);
     return experts.layers / shape->pp * count_passes(shape).exchanges *
            comm_strided_inter_bytes(COMM_ALL_TO_ALL, gang, place.ep, place.tp,
                                     bytes);
@@ -468,20 +494,39 @@ static double optimizer_s(const struct train_shape *shape,
     return params * OPTIMIZER_BYTES / gang->gpu->memory_bps_sustained;
 }
 
+/* MFU by its definition: 6N + 12 L H Q T operations a token, whatever the
+ * kernels leave out of the masked half (Chowdhery et al. 2022, arXiv
+ * 2204.02311, appendix B); of adapters 4N, as frozen weights have no gradient,
+ * and 6 of each of their own.  HFU counts what is computed again besides
+ * (Korthikanti et al. 2022, appendix A): of full recomputation one forward
+ * pass of all layers, but not of the output layer; of selective, the scores
+ * and their use. */
 static void add_utilization(const struct train_shape *shape,
                             const struct gang *gang, double tokens,
                             struct step_time *step)
 {
-    struct passes p = count_passes(shape);
-    double attended = shape->sequence_tokens / 2.0;
-    double forward = compute_forward_flops(shape->llm, tokens, attended);
-    double useful = shape->method == TRAIN_FULL ? 3.0 : 2.0;
+    const struct llm *llm = shape->llm;
+    bool full = shape->method == TRAIN_FULL;
+    double tables = (double)llm->vocab * llm->hidden * (llm->tied ? 1 : 2);
+    double weights = compute_forward_flops(llm, tokens, 0.0);
+    double scores = compute_forward_flops(llm, tokens,
+                                          shape->sequence_tokens) - weights;
     double peak = gang->gpus *
                   compute_peak_flops(gang->gpu, shape->precision);
+    double again = 0.0;
 
-    step->flops = forward * useful;
+    step->flops = weights * (full ? 3.0 : 2.0) + 3.0 * scores;
+    if (!full) {
+        step->flops += 6.0 * tokens * trained_params(shape);
+    }
+    if (shape->recompute == RECOMPUTE_FULL) {
+        again = weights - 2.0 * tokens * tables;
+    }
+    if (shape->recompute != RECOMPUTE_NONE) {
+        again += scores;
+    }
     step->mfu = step->flops / (step->step_s * peak);
-    step->hfu = forward * fmax(p.matrix, useful) / (step->step_s * peak);
+    step->hfu = (step->flops + again) / (step->step_s * peak);
     step->busy_fraction = step->compute_s / step->step_s;
 }
 
@@ -586,7 +631,7 @@ struct step_time forward_step(const struct llm *llm, enum precision precision,
     step.comm_exposed_s = count * comm_s;
     step.launch_s = count * (total_s - compute_s - comm_s);
     step.step_s = count * total_s;
-    step.flops = compute_forward_flops(llm, sequences * tokens, tokens / 2.0);
+    step.flops = compute_forward_flops(llm, sequences * tokens, tokens);
     step.mfu = step.flops / (step.step_s * gang->gpus *
                              compute_peak_flops(gang->gpu, precision));
     step.hfu = step.mfu;

@@ -148,6 +148,7 @@ struct host_phase_run {
     double rate_max;
     double busy_fraction;
     double tail_fraction;
+    double mfu, hfu;            /* at rate_max */
     const char *bottleneck;
     uint32_t step;
     bool shares_bursts;         /* exchanges gradients over a link on which

@@ -202,6 +202,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         .start_ns = now, .rate_max = plan.rate_max,
         .busy_fraction = lease->pub.gpus ? plan.gpu_busy_fraction : 0,
         .tail_fraction = plan.tail_fraction,
+        .mfu = plan.mfu, .hfu = plan.hfu,
         .bottleneck = plan.bottleneck ? plan.bottleneck : "",
         .step = job->pub.step,
     };

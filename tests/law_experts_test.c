@@ -103,6 +103,12 @@ static void tokens_and_shared_gradients_cross_nodes(void **state)
     double gradients = 2.0 * (wide.params - e.params) * 2.0 * 0.5;
     assert_true(law_error(train_step(&shape, &gang, 16.0).inter_bytes_per_node,
                           sent + gradients) < 1e-6);
+    /* A fused dispatcher sends a token once to each node that has any of its
+     * 4 experts: 2 (1 - 1/16) of 4 copies. */
+    shape.stack = STACK_ENGINE;
+    assert_true(law_error(train_step(&shape, &gang, 16.0).inter_bytes_per_node,
+                          sent * 1.875 / 4.0 + gradients) < 1e-6);
+    shape.stack = STACK_EAGER;
     /* Experts within a node: no token leaves it, their gradients do. */
     shape.ep = 8;
     gradients = 2.0 * (wide.params - e.params + e.params) * 2.0 * 0.5;

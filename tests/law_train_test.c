@@ -184,6 +184,62 @@ static void parts_of_a_step_add_up(void **state)
     law_aids_free(&aids);
 }
 
+/* GPT 22B, 4 sequences of 2048 on 8 A100: 72 B s L h^2 (1 + s/6h + V/12Lh) =
+ * 1.1437e15 operations; in the 1.10 s of Korthikanti et al., table 5, 41.6% of
+ * 8 x 312e12 (they print 41.5%).  Full recomputation makes it 96 B s L h^2 (1
+ * + s/6h + V/16Lh); selective adds one forward pass of scores and their use,
+ * 4 B s^2 h a layer: 72 B s L h^2 (1 + 2s/9h + V/12Lh). */
+static void utilization_follows_its_definitions(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    struct gang gang = law_gang(&aids, "a100-80", 8, 1, HDR_NODE_BPS);
+    struct train_shape shape =
+        small_shape(catalogue_llm(aids.catalogue, "gpt-22b"));
+    double s = 2048.0, h = 6144.0, l = 48.0, v = 51200.0;
+    double base = 4.0 * s * l * h * h;
+    double model = 72.0 * base * (1.0 + s / (6.0 * h) + v / (12.0 * l * h));
+    double full = 96.0 * base * (1.0 + s / (6.0 * h) + v / (16.0 * l * h));
+    double part = 72.0 * base *
+                  (1.0 + 2.0 * s / (9.0 * h) + v / (12.0 * l * h));
+    double peak = 8.0 * 312e12;
+
+    (void)state;
+    shape.tp = 8;
+    shape.micro_batch = 4.0;
+    shape.stack = STACK_MEGATRON;
+    struct step_time t = train_step(&shape, &gang, 4.0);
+    assert_true(law_error(t.flops, model) < 1e-3);
+    assert_true(law_error(t.flops / (1.10 * peak), 0.415) < 0.005);
+    assert_true(law_error(t.mfu, model / (t.step_s * peak)) < 1e-3);
+    assert_true(law_error(t.hfu, part / (t.step_s * peak)) < 1e-3);
+    shape.recompute = RECOMPUTE_FULL;
+    t = train_step(&shape, &gang, 4.0);
+    assert_true(law_error(t.mfu, model / (t.step_s * peak)) < 1e-3);
+    assert_true(law_error(t.hfu, full / (t.step_s * peak)) < 1e-3);
+    shape.recompute = RECOMPUTE_NONE;
+    t = train_step(&shape, &gang, 4.0);
+    assert_true(t.hfu == t.mfu);
+    law_aids_free(&aids);
+}
+
+/* LoRA: 2N forward, 2N back to activations, and 6 of each adapter weight. */
+static void frozen_weights_have_no_gradient_to_count(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    const struct llm *llm = catalogue_llm(aids.catalogue, "llama-2-7b");
+    struct gang gang = law_gang(&aids, "a100-80", 1, 1, 0.0);
+    struct train_shape shape = small_shape(llm);
+    double scores = 12.0 * 32.0 * 4096.0 * 2048.0;
+
+    (void)state;
+    shape.method = TRAIN_LORA;
+    struct step_time t = train_step(&shape, &gang, 1.0);
+    double hand = 2048.0 * (4.0 * llm->params +
+                            6.0 * memory_lora_params(llm, 16.0) + scores);
+    assert_true(law_error(t.flops, hand) < 1e-9);
+    law_aids_free(&aids);
+}
+
 static void steps_shorten_with_gpus_and_bandwidth(void **state)
 {
     struct law_aids aids = law_aids_new();
@@ -255,6 +311,8 @@ int main(void)
         cmocka_unit_test(weak_scaling_matches_narayanan_table_1),
         cmocka_unit_test(sharded_7b_steps_are_within_a_fifth_of_llm_foundry),
         cmocka_unit_test(parts_of_a_step_add_up),
+        cmocka_unit_test(utilization_follows_its_definitions),
+        cmocka_unit_test(frozen_weights_have_no_gradient_to_count),
         cmocka_unit_test(steps_shorten_with_gpus_and_bandwidth),
         cmocka_unit_test(adapters_train_faster_and_send_less),
         cmocka_unit_test(forward_passes_cost_a_third_of_training),

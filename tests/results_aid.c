@@ -189,6 +189,8 @@ static void phases(const char *dir, const struct results_names *names)
         table_text(table, "gpu");
         table_real(table, 0.1);
         table_real(table, 0.5);
+        table_real(table, 0.4);
+        table_real(table, 0.4);
         table_end_row(table);
     }
     put_kind(dir, &csv_phases, table);

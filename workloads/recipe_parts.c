@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/catalogue.h"
@@ -387,21 +388,35 @@ static bool role_counts(const struct draft *draft,
                    multiple, role->gpus, role->gpus_min, role->gpus_max);
 }
 
+/* Of a key of the role, or else of the entry, or else of what there is. */
+static struct err_pos key_pos(const struct draft *draft,
+                              const struct conf_node *conf, const char *key)
+{
+    const struct conf_node *node = conf != NULL ? conf_get(conf, key) : NULL;
+
+    if (node == NULL)
+        node = conf_get(draft->conf, key);
+    if (node == NULL)
+        node = conf != NULL ? conf : draft->conf;
+    return conf_pos(node);
+}
+
 /* Tensor parallelism divides a layer by its heads, pipelining by layers. */
 static bool layout_adds_up(const struct draft *draft,
                            const struct conf_node *conf, uint32_t tp,
                            uint32_t pp, const struct role_spec *role)
 {
-    struct err_pos pos = conf_pos(conf != NULL ? conf : draft->conf);
     const struct llm *llm = draft->llm;
 
     if (llm->heads % tp != 0)
-        return err_set(draft->world->err, ERR_RANGE, pos,
+        return err_set(draft->world->err, ERR_RANGE,
+                       key_pos(draft, conf, "tp"),
                        "tp of role %s of %s must divide the %u heads of %s, "
                        "found %u", role->name, draft->form->name, llm->heads,
                        llm->name, tp);
     if (pp > llm->layers)
-        return err_set(draft->world->err, ERR_RANGE, pos,
+        return err_set(draft->world->err, ERR_RANGE,
+                       key_pos(draft, conf, "pp"),
                        "pp (times vp) of role %s of %s must be at most the %u "
                        "layers of %s, found %u", role->name, draft->form->name,
                        llm->layers, llm->name, pp);
@@ -437,32 +452,79 @@ static bool batch_adds_up(const struct draft *draft,
 
     if (batch <= 0.0 || shape->micro_batch * replicas <= batch)
         return true;
-    return err_set(draft->world->err, ERR_RANGE, conf_pos(draft->conf),
+    return err_set(draft->world->err, ERR_RANGE,
+                   key_pos(draft, NULL, "batch"),
                    "batch of %s must be at least micro_batch times the "
                    "replicas of role %s, %g x %g, found %g",
                    draft->form->name, role->name, shape->micro_batch,
                    replicas, batch);
 }
 
-/* Rates below 16 bits must be those of a GPU that has them. */
+/* Some formats need units that older GPUs lack.  TF32 is none of them: it is
+ * how FP32 is computed where it can be.  Engines expand weights of 8
+ * bits and fewer before they compute, so that of them only 16 bits count. */
+static bool has_units(const struct gpu_type *gpu, enum precision precision,
+                      bool trains)
+{
+    const double *peak = gpu->flops_peak;
+
+    switch (precision) {
+    case PRECISION_BF16:
+        return peak[PRECISION_BF16] > 0.0;
+    case PRECISION_FP8:
+    case PRECISION_FP4:
+        return !trains || peak[precision] > 0.0;
+    default:
+        return true;
+    }
+}
+
+/* "fp32, fp16" */
+static void list_units(const struct gpu_type *gpu, char *out, size_t room)
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (int p = 0; p < PRECISION_COUNT && used < room; p++)
+        if (gpu->flops_peak[p] > 0.0)
+            used += (size_t)snprintf(out + used, room - used, "%s%s",
+                                     used > 0 ? ", " : "",
+                                     precision_choices[p]);
+}
+
+/* A precision that is written must be one of every GPU type that is named,
+ * and of one at least where none is.  The default falls back silently. */
 static bool precision_exists(const struct draft *draft,
-                             const struct conf_node *conf,
+                             const struct conf_node *conf, bool trains,
                              enum precision precision,
                              const struct role_spec *role)
 {
     const struct catalogue *catalogue = draft->world->catalogue;
-    struct err_pos pos = conf_pos(conf != NULL ? conf : draft->conf);
+    const struct conf_node *own = conf != NULL ? conf_get(conf, "precision")
+                                               : NULL;
+    const struct conf_node *node =
+        own != NULL ? own : conf_get(draft->conf, "precision");
+    bool named = conf != NULL && conf_get(conf, "types") != NULL;
+    const struct gpu_type *without = NULL;
+    uint32_t have = 0;
+    char units[96];
 
-    if (precision != PRECISION_FP8 && precision != PRECISION_FP4)
+    for (uint32_t i = 0; i < role->gpu_type_count; i++) {
+        const struct gpu_type *gpu = catalogue_gpu_at(catalogue,
+                                                      role->gpu_types[i]);
+        bool has = has_units(gpu, precision, trains);
+
+        have += has;
+        if (!has && without == NULL)
+            without = gpu;
+    }
+    if (node == NULL || without == NULL || (have > 0 && !named))
         return true;
-    for (uint32_t i = 0; i < role->gpu_type_count; i++)
-        if (catalogue_gpu_at(catalogue, role->gpu_types[i])
-                ->flops_peak[precision] > 0.0)
-            return true;
-    return err_set(draft->world->err, ERR_RANGE, pos,
-                   "precision of role %s of %s must be one that a GPU type of "
-                   "the role has, found %s", role->name, draft->form->name,
-                   precision_name(precision));
+    list_units(without, units, sizeof units);
+    return err_set(draft->world->err, ERR_RANGE, conf_pos(node),
+                   "precision of role %s of %s must be one that %s has (%s), "
+                   "found %s", role->name, draft->form->name, without->name,
+                   units, precision_name(precision));
 }
 
 static struct demand role_demand(const struct draft *draft,
@@ -519,7 +581,8 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     role_host(&keys, role->load_bytes / role->gpus, role);
     demand = role_demand(draft, conf, &keys);
     if (demand_types(draft->world, &demand, role, &best))
-        return precision_exists(draft, conf, longest->precision, role) &&
+        return precision_exists(draft, conf, true, longest->precision,
+                                role) &&
                demand_place(draft->world, &demand, role) &&
                batch_adds_up(draft, longest, role);
     if (best != NULL)
@@ -602,7 +665,8 @@ bool draft_engine_role(struct draft *draft, const char *name,
     role_host(&keys, weights / shape->tp, role);
     demand = role_demand(draft, conf, &keys);
     if (demand_types(draft->world, &demand, role, &best))
-        return demand_place(draft->world, &demand, role);
+        return precision_exists(draft, conf, false, shape->precision, role) &&
+               demand_place(draft->world, &demand, role);
     if (best != NULL)
         engine_hint(draft, shape, context_tokens, best);
     return false;
@@ -710,7 +774,7 @@ bool draft_net_role(struct draft *draft, const struct conf_node *conf,
     role_host(&keys, role->load_bytes, role);
     demand = role_demand(draft, conf, &keys);
     if (demand_types(draft->world, &demand, role, &best))
-        return precision_exists(draft, conf, shape->precision, role) &&
+        return precision_exists(draft, conf, false, shape->precision, role) &&
                demand_place(draft->world, &demand, role);
     if (best != NULL)
         err_hint(draft->world->err, "It takes a smaller batch or larger "

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * bench_cluster.c - what a simulated job costs: whole trials, from a file in
+ * SWF to the metrics, by number of jobs, of GPUs, and of jobs that wait.
+ *
+ * Every trial runs in a process of its own, so that the peak of its memory is
+ * its own; times are of the processor.  Beside it, in the same minute, runs a
+ * bare loop in C over the same jobs in arrays (bench_jobs.c), which reads and
+ * writes nothing, checks nothing and knows strict FIFO over a count alone.
+ */
+#include "experiments/bench_cluster.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/bench_probe.h"
+#include "experiments/columns.h"
+#include "experiments/paths.h"
+#include "experiments/plot_gnuplot.h"
+#include "experiments/study.h"
+#include "experiments/trial.h"
+#include "plots/plot_file.h"
+#include "sim/arena.h"
+#include "sim/err.h"
+#include "sim/table.h"
+
+#define TURNS 3u
+#define TURN_JOBS_MAX 200000u   /* of more, one turn */
+#define ROWS_MAX 64u
+
+#define COUNT "{policy: fcfs, placement: count}"
+#define BEST "{policy: fcfs, placement: best_fit}"
+#define EASY "{policy: easy, placement: best_fit, estimate: requested}"
+#define SRTF "{policy: srtf, placement: count}"
+
+enum curve { NO_CURVE, BY_JOBS, BY_GPUS, BY_BACKLOG };
+
+/* A goal of 0 is no goal; the goals are for a core at 3 GHz or so. */
+struct row {
+    const char *name;
+    struct bench_load load;
+    enum curve curve;
+    double goal_s;
+    bool written;               /* with the table of jobs, written to a file */
+    bool quick;
+};
+
+static const struct row rows[] = {
+    { "fifo", { 1000, 1250, 0, BEST }, BY_JOBS, 0, false, true },
+    { "fifo", { 10000, 1250, 0, BEST }, BY_JOBS, 0, false, true },
+    { "fifo", { 100000, 1250, 0, BEST }, BY_JOBS, 0, false, true },
+    { "fifo", { 1000000, 1250, 0, BEST }, BY_JOBS, 3, false, false },
+    { "easy", { 1000, 1250, 0, EASY }, BY_JOBS, 0, false, true },
+    { "easy", { 10000, 1250, 0, EASY }, BY_JOBS, 0, false, true },
+    { "easy", { 100000, 1250, 0, EASY }, BY_JOBS, 0, false, true },
+    { "easy", { 1000000, 1250, 0, EASY }, BY_JOBS, 15, false, false },
+    { "srtf", { 1000, 1250, 0, SRTF }, BY_JOBS, 0, false, true },
+    { "srtf", { 10000, 1250, 0, SRTF }, BY_JOBS, 0, false, true },
+    { "srtf", { 100000, 1250, 0, SRTF }, BY_JOBS, 0, false, false },
+    { "srtf", { 1000000, 1250, 0, SRTF }, BY_JOBS, 15, false, false },
+    { "fifo", { 100000, 13, 0, BEST }, BY_GPUS, 0, false, true },
+    { "fifo", { 100000, 125, 0, BEST }, BY_GPUS, 0, false, true },
+    { "fifo", { 100000, 1250, 0, BEST }, BY_GPUS, 0, false, true },
+    { "fifo", { 100000, 12500, 0, BEST }, BY_GPUS, 0, false, true },
+    { "easy", { 100000, 13, 0, EASY }, BY_GPUS, 0, false, false },
+    { "easy", { 100000, 125, 0, EASY }, BY_GPUS, 0, false, false },
+    { "easy", { 100000, 1250, 0, EASY }, BY_GPUS, 0, false, false },
+    { "easy", { 100000, 12500, 0, EASY }, BY_GPUS, 0, false, false },
+    { "fifo", { 100000, 13, 10, BEST }, BY_BACKLOG, 0, false, false },
+    { "fifo", { 100000, 13, 100, BEST }, BY_BACKLOG, 0, false, false },
+    { "fifo", { 100000, 13, 1000, BEST }, BY_BACKLOG, 0, false, false },
+    { "fifo", { 100000, 13, 10000, BEST }, BY_BACKLOG, 0, false, false },
+    { "fifo", { 100000, 13, 100000, BEST }, BY_BACKLOG, 0, false, false },
+    { "easy", { 100000, 13, 10, EASY }, BY_BACKLOG, 0, false, true },
+    { "easy", { 100000, 13, 100, EASY }, BY_BACKLOG, 0, false, true },
+    { "easy", { 100000, 13, 1000, EASY }, BY_BACKLOG, 0, false, true },
+    { "easy", { 100000, 13, 10000, EASY }, BY_BACKLOG, 0, false, true },
+    { "easy", { 100000, 13, 100000, EASY }, BY_BACKLOG, 0, false, true },
+    { "fifo-count-written", { 100000, 1250, 0, COUNT }, NO_CURVE, 0, true,
+      true },
+    { "fifo-count-written", { 1000000, 1250, 0, COUNT }, NO_CURVE, 0.5, true,
+      false },
+    { "easy-100-written",
+      { 1000000, 1250, 0,
+        "{policy: easy, placement: count, depth_max: 100, "
+        "estimate: requested}" }, NO_CURVE, 1, true, false },
+    { "fifo-large", { 1000000, 12500, 0, BEST }, NO_CURVE, 0, false, false },
+    { "easy-large", { 1000000, 12500, 0, EASY }, NO_CURVE, 0, false, false },
+};
+
+/* What the process of a trial tells, by a pipe; plain numbers. */
+struct report {
+    double cpu_s, bare_s;
+    double events, peak_bytes, base_bytes;
+    bool ok;
+    struct err err;
+};
+
+struct session {
+    const struct bench_cluster_options *options;
+    char dir[64];
+    struct report report[ROWS_MAX];
+    bool measured[ROWS_MAX];
+};
+
+static double peak_bytes(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024;
+}
+
+static bool write_jobs(const struct table *table, const char *dir,
+                       struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    char path[128];
+    size_t bytes;
+    const char *text = table_bytes(table, &bytes);
+
+    snprintf(path, sizeof path, "%s/jobs.csv", dir);
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        return err_set(err, ERR_IO, nowhere, "cannot write '%s'", path);
+    bool ok = fwrite(text, 1, bytes, file) == bytes;
+    ok = fclose(file) == 0 && ok;
+    return ok || err_set(err, ERR_IO, nowhere, "cannot write '%s'", path);
+}
+
+static bool run_trial(const struct row *row, const char *dir,
+                      struct report *report)
+{
+    struct arena *arena = arena_new((size_t)1 << 16);
+    struct study_options options = { 0 };
+    struct trial_result result;
+    struct trial_tables tables = { 0 };
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/experiment.yaml", dir);
+    report->base_bytes = peak_bytes();
+    double begin = bench_cpu_ns();
+    const struct study *study = study_read(arena, path, &options,
+                                           &report->err);
+    if (study == NULL)
+        return false;
+    struct trial_spec spec = study_trial_spec(study, 0);
+    if (row->written)
+        tables.jobs = table_new(csv_jobs.columns, csv_jobs.count);
+    bool ok = trial_run(&spec, &tables, &result, &report->err) &&
+              (!row->written || write_jobs(tables.jobs, dir, &report->err));
+    report->cpu_s = (bench_cpu_ns() - begin) / 1e9;
+    report->events = (double)result.event_count;
+    report->peak_bytes = peak_bytes();
+    return ok;
+}
+
+/* The child's side: err.text travels by value. */
+static void child(const struct row *row, const char *dir, int fd)
+{
+    struct report report = { .ok = false };
+
+    report.ok = run_trial(row, dir, &report);
+    bool told = write(fd, &report, sizeof report) == (ssize_t)sizeof report;
+    _exit(told ? 0 : 1);
+}
+
+static bool in_process(const struct row *row, const char *dir,
+                       struct report *report, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    int fd[2], status;
+
+    fflush(NULL);
+    if (pipe(fd) != 0)
+        return err_set(err, ERR_IO, nowhere, "no pipe to a process");
+    pid_t pid = fork();
+    if (pid < 0) {
+        close(fd[0]);
+        close(fd[1]);
+        return err_set(err, ERR_IO, nowhere, "no process to measure in");
+    }
+    if (pid == 0) {
+        close(fd[0]);
+        child(row, dir, fd[1]);
+    }
+    close(fd[1]);
+    bool told = read(fd[0], report, sizeof *report) ==
+                (ssize_t)sizeof *report;
+    close(fd[0]);
+    waitpid(pid, &status, 0);
+    if (!told)
+        return err_set(err, ERR_IO, nowhere, "the trial of %s did not end",
+                       row->name);
+    if (!report->ok)
+        *err = report->err;
+    return report->ok;
+}
+
+/* The shortest of the turns: what disturbs only ever adds. */
+static bool measure(struct session *session, const struct row *row,
+                    struct report *out, struct err *err)
+{
+    uint32_t turns = row->load.jobs > TURN_JOBS_MAX ? 1 : TURNS;
+
+    if (!bench_write(&row->load, session->dir, err))
+        return false;
+    for (uint32_t t = 0; t < turns; t++) {
+        struct report turn;
+        if (!in_process(row, session->dir, &turn, err))
+            return false;
+        turn.bare_s = bench_bare_s(&row->load);
+        if (t == 0)
+            *out = turn;
+        if (turn.cpu_s < out->cpu_s)
+            out->cpu_s = turn.cpu_s;
+        if (turn.bare_s < out->bare_s)
+            out->bare_s = turn.bare_s;
+    }
+    return true;
+}
+
+static double job_bytes(const struct row *row, const struct report *report)
+{
+    return (report->peak_bytes - report->base_bytes) / row->load.jobs;
+}
+
+static void print_row(const struct row *row, const struct report *report)
+{
+    char goal[32] = "-";
+
+    if (row->goal_s > 0)
+        snprintf(goal, sizeof goal, "%.1f", row->goal_s);
+    printf("%-18s %8u %7u %7u %8.3f %9.0f %8.0f %7.1f %8.1f %6.0f %5s %s\n",
+           row->name, row->load.jobs, row->load.nodes * 8, row->load.burst,
+           report->cpu_s, row->load.jobs / report->cpu_s,
+           report->cpu_s * 1e9 / report->events,
+           report->cpu_s / report->bare_s, report->peak_bytes / 1e6,
+           job_bytes(row, report), goal,
+           row->goal_s == 0 ? "-"
+           : report->cpu_s <= row->goal_s ? "yes" : "no");
+    fflush(stdout);
+}
+
+static void write_row(FILE *csv, const struct row *row,
+                      const struct report *report)
+{
+    fprintf(csv, "%s,%u,%u,%u,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,", row->name,
+            row->load.jobs, row->load.nodes * 8, row->load.burst,
+            report->cpu_s, row->load.jobs / report->cpu_s,
+            report->cpu_s * 1e9 / report->events,
+            report->bare_s, report->cpu_s / report->bare_s,
+            report->peak_bytes, job_bytes(row, report));
+    if (row->goal_s > 0)
+        fprintf(csv, "%.6g,%s", row->goal_s,
+                report->cpu_s <= row->goal_s ? "yes" : "no");
+    else
+        fputc(',', csv);
+    fputc('\n', csv);
+}
+
+static bool row_is_wanted(const struct row *row,
+                          const struct bench_cluster_options *options)
+{
+    if (options->quick && !row->quick)
+        return false;
+    return options->only == NULL || strstr(row->name, options->only) != NULL;
+}
+
+/* ---- the figure ---- */
+
+static void write_curve(FILE *file, const struct session *session,
+                        enum curve curve, const char *name)
+{
+    fprintf(file, "$%s_%d << EOD\n", name, (int)curve);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct bench_load *load = &rows[i].load;
+        const struct report *report = &session->report[i];
+        if (!session->measured[i] || rows[i].curve != curve ||
+            strcmp(rows[i].name, name) != 0)
+            continue;
+        fprintf(file, "%u %.6g\n",
+                curve == BY_JOBS ? load->jobs
+                : curve == BY_GPUS ? load->nodes * 8 : load->burst,
+                report->cpu_s * 1e6 / load->jobs);
+    }
+    fputs("EOD\n", file);
+}
+
+static bool write_figure(const struct session *session, struct err *err)
+{
+    static const char *const names[] = { "fifo", "easy", "srtf" };
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct arena *arena = arena_new((size_t)1 << 16);
+    const char *dir = session->options->plots;
+    FILE *file = path_make_folder(dir, err)
+        ? fopen(path_join(arena, dir, "scale.gp"), "w") : NULL;
+    bool ok = file != NULL;
+
+    if (ok) {
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            for (enum curve c = BY_JOBS; c <= BY_BACKLOG; c++)
+                write_curve(file, session, c, names[n]);
+        for (unsigned i = 0; i < plot_file_count; i++)
+            if (strcmp(plot_file[i].name, "scale.gp") == 0)
+                fwrite(plot_file[i].text, 1, plot_file[i].bytes, file);
+        ok = fclose(file) == 0;
+    }
+    if (!ok && err->kind == ERR_NONE)
+        err_set(err, ERR_IO, nowhere, "cannot write '%s/scale.gp'", dir);
+    ok = ok && plot_gnuplot(arena, dir, "scale", "png", err);
+    arena_free(arena);
+    return ok;
+}
+
+static bool run_rows(struct session *session, struct err *err)
+{
+    const struct bench_cluster_options *options = session->options;
+    struct err_pos nowhere = { NULL, 0, 0 };
+    size_t found = 0;
+
+    printf("%-18s %8s %7s %7s %8s %9s %8s %7s %8s %6s %5s %s\n", "measure",
+           "jobs", "GPUs", "burst", "CPU s", "jobs/s", "ns/event", "x bare",
+           "peak MB", "B/job", "goal", "met");
+    if (options->csv != NULL)
+        fputs("measure,jobs,gpus,burst_jobs,cpu_s,jobs_per_s,event_ns,bare_s,"
+              "bare_ratio,peak_bytes,job_bytes,goal_s,goal_met\n",
+              options->csv);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!row_is_wanted(&rows[i], options))
+            continue;
+        found++;
+        if (!measure(session, &rows[i], &session->report[i], err))
+            return false;
+        session->measured[i] = true;
+        print_row(&rows[i], &session->report[i]);
+        if (options->csv != NULL)
+            write_row(options->csv, &rows[i], &session->report[i]);
+    }
+    if (found == 0)
+        return err_set(err, ERR_USAGE, nowhere,
+                       "no %smeasure of the suite cluster has '%s' in its "
+                       "name", options->quick ? "quick " : "",
+                       options->only);
+    return options->plots == NULL || write_figure(session, err);
+}
+
+bool bench_cluster(const struct bench_cluster_options *options,
+                   struct err *err)
+{
+    static const char *const files[] = { "jobs.swf", "experiment.yaml",
+                                         "jobs.csv" };
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct session *session = calloc(1, sizeof *session);
+    char path[128];
+
+    assert(session != NULL && sizeof rows / sizeof *rows <= ROWS_MAX);
+    session->options = options;
+    strcpy(session->dir, "/tmp/clustersim-bench-XXXXXX");
+    if (mkdtemp(session->dir) == NULL) {
+        free(session);
+        return err_set(err, ERR_IO, nowhere, "no folder can be made in /tmp");
+    }
+    bool ok = run_rows(session, err);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", session->dir, files[i]);
+        unlink(path);
+    }
+    rmdir(session->dir);
+    free(session);
+    return ok;
+}

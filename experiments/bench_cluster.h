@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * bench_cluster.h - `clustersim bench --suite cluster`: whole runs.
+ */
+#ifndef EXPERIMENTS_BENCH_CLUSTER_H
+#define EXPERIMENTS_BENCH_CLUSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct err;
+
+struct bench_cluster_options {
+    bool quick;
+    const char *only;           /* part of a measure's name, or NULL */
+    const char *plots;          /* folder for the figure, or NULL */
+    FILE *csv;                  /* or NULL */
+};
+
+bool bench_cluster(const struct bench_cluster_options *options,
+                   struct err *err);
+
+/* bench_jobs.c: the jobs, the experiment, and a simulation without a
+ * simulator. */
+struct bench_load {
+    uint32_t jobs, nodes;       /* nodes of 8 GPUs */
+    uint32_t burst;             /* so many at once; 0: one by one, as many as
+                                   keep 90% of the GPUs busy */
+    const char *policy;         /* one entry of `policies:` */
+};
+/* DIR/jobs.swf and DIR/experiment.yaml. */
+bool bench_write(const struct bench_load *load, const char *dir,
+                 struct err *err);
+/* Strict FIFO over a number of GPUs, jobs and answers in arrays, no file read
+ * or written: processor time in seconds. */
+double bench_bare_s(const struct bench_load *load);
+
+#endif

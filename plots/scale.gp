@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# scale.gp - what a job costs (two events or more), by
+# jobs, GPUs, and jobs that wait.
+#
+# Before it stand blocks $POLICY_CURVE: a size, microseconds per job.
+
+if (!exists('format')) format = 'png'
+if (!exists('file')) file = 'scale.'.format
+set encoding utf8
+set terminal pngcairo noenhanced size 1200,460 font 'DejaVu Sans,11' linewidth 1.3
+set output file
+array name[3] = ['fifo', 'easy', 'srtf']
+array said[3] = ['FIFO, best fit', 'EASY, best fit', 'SRTF, count']
+array colour[3] = ['#0072B2', '#D55E00', '#009E73']
+array sign[3] = [7, 5, 9]
+array heading[3] = ['Jobs of a run (10,000 GPUs)', 'GPUs (100,000 jobs)', \
+                    'Jobs that come at once, and wait (104 GPUs)']
+set multiplot layout 1,3 title 'Processor time per job, from trace to metrics' font ',14'
+set logscale x
+set border 3 linecolor rgb '#888888'
+set tics nomirror
+set grid linecolor rgb '#D0D0D0' linewidth 0.7 dashtype 1
+set yrange [0:*]
+set format x '10^%L'
+set key top left Left reverse
+set ylabel 'microseconds'
+do for [c = 1:3] {
+    set xlabel heading[c]
+    plot for [p = 1:(c == 1 ? 3 : 2)] '$'.name[p].'_'.c using 1:2 with linespoints \
+         pointtype sign[p] linecolor rgb colour[p] title said[p]
+    unset ylabel
+}
+unset multiplot
