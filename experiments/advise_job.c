@@ -216,34 +216,37 @@ static const struct workload_spec *read_against_all(
                                             world->catalogue, *cluster, err);
 }
 
+/* The part of a file that says what is to run. */
+static const struct conf_node *workload_part(const struct advise_world *world,
+                                             const char *path,
+                                             struct err *err)
+{
+    struct study_inputs inputs = { .arena = world->arena };
+    struct err_pos pos = { path, 0, 0 };
+    const struct conf_node *part = tree_part(&inputs, path, "workload", err);
+
+    if (part == NULL && err->kind == ERR_NONE)
+        err_set(err, ERR_SCHEMA, pos, "key 'workload' is missing");
+    return part;
+}
+
 const struct workload_spec *advise_workload_read(
     const struct advise_world *world, const char *path,
     const struct conf_node **root, struct err *err)
 {
-    struct study_inputs inputs = { .arena = world->arena };
     const struct cluster_spec *cluster;
 
-    *root = tree_load(&inputs, path, err);
-    if (*root == NULL)
-        return NULL;
-    *root = tree_unwrap(*root, "workload");
-    return read_against_all(world, *root, &cluster, err);
+    *root = workload_part(world, path, err);
+    return *root == NULL ? NULL
+                         : read_against_all(world, *root, &cluster, err);
 }
 
 size_t advise_jobs_read(const struct advise_world *world, const char *path,
                         struct advise_job **jobs, struct err *err)
 {
-    struct study_inputs inputs = { .arena = world->arena };
-    const struct conf_node *workload = tree_part(&inputs, path, "workload",
-                                                 err);
+    const struct conf_node *root = workload_part(world, path, err);
 
-    struct err_pos pos = { path, 0, 0 };
-
-    if (workload != NULL)
-        return advise_jobs_from(world, workload, jobs, err);
-    if (err->kind == ERR_NONE)
-        err_set(err, ERR_SCHEMA, pos, "key 'workload' is missing");
-    return 0;
+    return root == NULL ? 0 : advise_jobs_from(world, root, jobs, err);
 }
 
 size_t advise_jobs_from(const struct advise_world *world,

@@ -101,11 +101,11 @@ static bool read_all(struct advising *a, struct err *err)
     a->top = top;
     a->service_count = advise_services_read(&a->world, a->args->word[0],
                                             &a->service, err);
-    if (a->service_count == 0 && err->text[0] != '\0')
+    if (a->service_count == 0 && err->kind != ERR_NONE)
         return false;
     a->job_count = advise_jobs_read(&a->world, a->args->word[0], &a->job,
                                     err);
-    if (a->job_count + a->service_count == 0 || err->text[0] != '\0' ||
+    if (a->job_count + a->service_count == 0 || err->kind != ERR_NONE ||
         !pick_job(a, err))
         return false;
     if (a->job_count + a->service_count > 1 &&
