@@ -395,7 +395,8 @@ bool advice_check_is(struct arena *arena, const char *path)
     return root != NULL && conf_get(root, "advise") != NULL;
 }
 
-bool advice_check_run(struct arena *arena, const char *path, bool judging,
+bool advice_check_run(struct arena *arena, const char *path,
+                      const struct advice_check_options *options,
                       struct advice_check *result, struct err *err)
 {
     struct study_inputs inputs = { .arena = arena };
@@ -405,7 +406,7 @@ bool advice_check_run(struct arena *arena, const char *path, bool judging,
 
     if (root == NULL)
         return false;
-    root = tree_graft(&inputs, root, err);
+    root = tree_sets(&inputs, root, options->set, options->set_count, err);
     if (root == NULL || !conf_fill(root, &advice_schema, &top, err))
         return false;
     ask.world.gpus_max = (uint32_t)top.gpus;
@@ -416,5 +417,6 @@ bool advice_check_run(struct arena *arena, const char *path, bool judging,
         return false;
     ask.advice = arena_alloc(arena, ask.job_count, sizeof *ask.advice);
     result->name = top.name;
-    return judge_all(&ask, top.expect, judging, &result->checks, err);
+    return judge_all(&ask, top.expect, !options->read_only, &result->checks,
+                     err);
 }

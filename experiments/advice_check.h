@@ -12,6 +12,7 @@
 #define EXPERIMENTS_ADVICE_CHECK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "experiments/check.h"
@@ -28,8 +29,15 @@ struct advice_check {
 /* Does the file have the key `advise`?  False, too, where it is unreadable:
  * whoever reads it as something else will say so. */
 bool advice_check_is(struct arena *arena, const char *path);
-/* Reads the file and, unless told not to, judges; false: err says why. */
-bool advice_check_run(struct arena *arena, const char *path, bool judge,
+/* Reads the file, with --set KEY=VALUE, and judges unless told not to; false:
+ * err says why. */
+struct advice_check_options {
+    const char *const *set;
+    size_t set_count;
+    bool read_only;
+};
+bool advice_check_run(struct arena *arena, const char *path,
+                      const struct advice_check_options *options,
                       struct advice_check *result, struct err *err);
 
 extern const struct conf_schema advice_schema, advice_expect_schema;

@@ -199,15 +199,51 @@ static bool read_job(const struct advise_world *world,
     return true;
 }
 
+/* A workload against GPUs without end. */
+static const struct workload_spec *read_against_all(
+    const struct advise_world *world, const struct conf_node *root,
+    const struct cluster_spec **cluster, struct err *err)
+{
+    if (conf_kind(root) == CONF_MAP && conf_get(root, "trace") != NULL) {
+        err_set(err, ERR_SCHEMA, conf_pos(conf_get(root, "trace")),
+                "advise needs a mix of recipes: the jobs of a trace have run "
+                "times and no laws");
+        return NULL;
+    }
+    *cluster = endless(world, root, err);
+    return *cluster == NULL ? NULL
+                            : workload_read(world->arena, root,
+                                            world->catalogue, *cluster, err);
+}
+
+const struct workload_spec *advise_workload_read(
+    const struct advise_world *world, const char *path,
+    const struct conf_node **root, struct err *err)
+{
+    struct study_inputs inputs = { .arena = world->arena };
+    const struct cluster_spec *cluster;
+
+    *root = tree_load(&inputs, path, err);
+    if (*root == NULL)
+        return NULL;
+    *root = tree_unwrap(*root, "workload");
+    return read_against_all(world, *root, &cluster, err);
+}
+
 size_t advise_jobs_read(const struct advise_world *world, const char *path,
                         struct advise_job **jobs, struct err *err)
 {
     struct study_inputs inputs = { .arena = world->arena };
-    const struct conf_node *root = tree_load(&inputs, path, err);
+    const struct conf_node *workload = tree_part(&inputs, path, "workload",
+                                                 err);
 
-    if (root == NULL)
-        return 0;
-    return advise_jobs_from(world, tree_unwrap(root, "workload"), jobs, err);
+    struct err_pos pos = { path, 0, 0 };
+
+    if (workload != NULL)
+        return advise_jobs_from(world, workload, jobs, err);
+    if (err->kind == ERR_NONE)
+        err_set(err, ERR_SCHEMA, pos, "key 'workload' is missing");
+    return 0;
 }
 
 size_t advise_jobs_from(const struct advise_world *world,
@@ -218,17 +254,11 @@ size_t advise_jobs_from(const struct advise_world *world,
     const struct conf_node *mix;
     size_t count;
 
-    if (conf_kind(root) == CONF_MAP && conf_get(root, "trace") != NULL) {
-        err_set(err, ERR_SCHEMA, conf_pos(conf_get(root, "trace")),
-                "advise needs a mix of recipes: the jobs of a trace have run "
-                "times and no laws");
-        return 0;
-    }
-    cluster = endless(world, root, err);
-    if (cluster == NULL || workload_read(world->arena, root, world->catalogue,
-                                         cluster, err) == NULL)
+    if (read_against_all(world, root, &cluster, err) == NULL)
         return 0;
     mix = conf_get(root, "mix");
+    if (mix == NULL)            /* services alone */
+        return 0;
     count = conf_count(mix);
     *jobs = arena_alloc(world->arena, count, sizeof **jobs);
     for (size_t i = 0; i < count; i++)

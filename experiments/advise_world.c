@@ -218,13 +218,11 @@ bool advise_world_read(struct advise_world *world, const char *cluster_path,
                        struct err *err)
 {
     struct study_inputs inputs = { .arena = world->arena };
-    const struct conf_node *root;
+    const struct conf_node *cluster = NULL;
 
-    if (cluster_path == NULL)
-        return advise_world_from(world, NULL, err);
-    root = tree_load(&inputs, cluster_path, err);
-    return root != NULL &&
-           advise_world_from(world, tree_unwrap(root, "cluster"), err);
+    if (cluster_path != NULL)
+        cluster = tree_part(&inputs, cluster_path, "cluster", err);
+    return err->kind == ERR_NONE && advise_world_from(world, cluster, err);
 }
 
 /* Whole nodes from the first of the group on, as `first_fit` takes them. */

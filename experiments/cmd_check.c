@@ -57,10 +57,18 @@ static int run_experiment(struct checking *c)
 static bool ask_advice(struct checking *c, struct err *err)
 {
     struct arena *arena = c->cli->arena;
+    const struct args *args = c->args;
+    struct advice_check_options options = { .set = args->set,
+                                            .set_count = args->set_count };
+    struct err_pos nowhere = { NULL, 0, 0 };
     struct advice_check advice = { 0 };
-    const char *dir = c->args->value[ARG_OUT];
+    const char *dir = args->value[ARG_OUT];
 
-    if (!advice_check_run(arena, c->args->word[0], true, &advice, err))
+    if (args->given[ARG_BASELINE] || args->given[ARG_ONLY])
+        return err_set(err, ERR_USAGE, nowhere, "%s is a question to advise, "
+                       "which has no trials to compare and no policies",
+                       args->word[0]);
+    if (!advice_check_run(arena, args->word[0], &options, &advice, err))
         return false;
     c->list[EXPECTS] = advice.checks;
     c->name = advice.name;
@@ -113,6 +121,11 @@ static int check(struct cli *cli, const struct args *args)
 
     if (!args_fraction(args, ARG_TOLERANCE, &tolerance, &err))
         return command_fail(cli, &err);
+    if (advice_check_is(cli->arena, args->word[0])) {
+        if (!ask_advice(&c, &err))
+            return command_fail(cli, &err);
+        return verdict(&c);
+    }
     if (args->given[ARG_BASELINE]) {    /* first: the run may replace it */
         c.before = grid_from_folder(cli->arena, args->value[ARG_BASELINE],
                                     &err);
@@ -128,15 +141,12 @@ static int check(struct cli *cli, const struct args *args)
                     args->word[0]);
             status = 5;
         }
-    } else if (advice_check_is(cli->arena, args->word[0])) {
-        if (!ask_advice(&c, &err))
-            return command_fail(cli, &err);
     } else {
         status = run_experiment(&c);
         if (c.now == NULL)
             return status;
     }
-    if (c.before != NULL && c.now != NULL)
+    if (c.before != NULL)
         c.list[REGRESSIONS] = check_regressions(cli->arena, c.before, c.now,
                                                 tolerance);
     if (status != 0) {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "experiments/advice_check.h"
 #include "experiments/closing.h"
 #include "experiments/cmd_study.h"
 #include "experiments/grid.h"
@@ -111,10 +112,18 @@ static void print_results(struct cli *cli, const struct session *session)
 static int run(struct cli *cli, const struct args *args)
 {
     struct session session = { 0 };
+    struct err_pos pos = { args->word[0], 0, 0 };
     struct err err = { 0 };
-    const struct study *study = cmd_study_read(cli, args, &err);
+    const struct study *study;
     int status;
 
+    if (advice_check_is(cli->arena, args->word[0])) {
+        err_set(&err, ERR_USAGE, pos, "the file is a question to advise, "
+                "which has nothing to run");
+        err_hint(&err, "`clustersim check %.200s` asks it.", args->word[0]);
+        return command_fail(cli, &err);
+    }
+    study = cmd_study_read(cli, args, &err);
     if (study == NULL)
         return command_fail(cli, &err);
     status = cmd_study_run(cli, args, study, &session);

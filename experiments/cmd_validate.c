@@ -68,9 +68,10 @@ static bool validate_experiment(struct validating *v, struct err *err)
 
 static bool validate_advice(struct validating *v, struct err *err)
 {
+    struct advice_check_options options = { .read_only = true };
     struct advice_check advice = { 0 };
 
-    if (!advice_check_run(v->cli->arena, v->path, false, &advice, err))
+    if (!advice_check_run(v->cli->arena, v->path, &options, &advice, err))
         return false;
     fprintf(v->cli->out, "%s: ok: advice %s: %u expectation%s\n", v->path,
             advice.name, advice.checks.count, plural(advice.checks.count));

@@ -36,26 +36,6 @@ struct reader {
     struct study_point *point;
 };
 
-static bool apply_sets(struct reader *r, struct err *err)
-{
-    for (size_t i = 0; i < r->options->set_count; i++) {
-        const char *set = r->options->set[i];
-        const char *equals = strchr(set, '=');
-        struct err_pos nowhere = { NULL, 0, 0 };
-
-        if (equals == NULL || equals == set)
-            return err_set(err, ERR_USAGE, nowhere,
-                           "--set needs KEY=VALUE, and got '%.80s'", set);
-        r->root = tree_set(&r->inputs, r->root,
-                           text_format(r->arena, "%.*s", (int)(equals - set),
-                                       set), NULL, equals + 1, err);
-        if (r->root == NULL)
-            return false;
-    }
-    r->root = tree_graft(&r->inputs, r->root, err);
-    return r->root != NULL;
-}
-
 static bool read_catalogue(struct reader *r, struct err *err)
 {
     const struct conf_node *node = r->top.catalogue;
@@ -537,7 +517,11 @@ const struct study *study_read(struct arena *arena, const char *path,
         !hash_file("/proc/self/exe", &study->program_hash))
         study->program_hash = 0;
     r.root = tree_load(&r.inputs, study->path, err);
-    if (r.root == NULL || !apply_sets(&r, err) || !read_top(&r, err) ||
+    if (r.root == NULL)
+        return NULL;
+    r.root = tree_sets(&r.inputs, r.root, options->set, options->set_count,
+                       err);
+    if (r.root == NULL || !read_top(&r, err) ||
         !read_catalogue(&r, err) || !name_policies(&r, err) ||
         !read_baseline(&r, err) || !read_points(&r, err) ||
         !check_expects(&r, err))

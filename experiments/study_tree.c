@@ -162,6 +162,43 @@ const struct conf_node *tree_set(struct study_inputs *inputs,
     return conf_set(inputs->arena, root, path, value, conf_pos(value), err);
 }
 
+const struct conf_node *tree_sets(struct study_inputs *inputs,
+                                  const struct conf_node *root,
+                                  const char *const *set, size_t count,
+                                  struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        const char *equals = strchr(set[i], '=');
+
+        if (equals == NULL || equals == set[i]) {
+            err_set(err, ERR_USAGE, nowhere,
+                    "--set needs KEY=VALUE, and got '%.80s'", set[i]);
+            return NULL;
+        }
+        root = tree_set(inputs, root,
+                        text_format(inputs->arena, "%.*s",
+                                    (int)(equals - set[i]), set[i]),
+                        NULL, equals + 1, err);
+        if (root == NULL)
+            return NULL;
+    }
+    return tree_graft(inputs, root, err);
+}
+
+const struct conf_node *tree_part(struct study_inputs *inputs,
+                                  const char *path, const char *key,
+                                  struct err *err)
+{
+    const struct conf_node *root = tree_load(inputs, path, err);
+
+    if (root == NULL || conf_get(root, "advise") == NULL)
+        return root == NULL ? NULL : tree_unwrap(root, key);
+    root = tree_graft(inputs, root, err);
+    return root == NULL ? NULL : conf_get(root, key);
+}
+
 static uint64_t hash_scalar(struct study_inputs *inputs,
                             const struct conf_node *node, uint64_t hash)
 {

@@ -10,6 +10,7 @@
 #define EXPERIMENTS_STUDY_TREE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/err.h"
@@ -37,9 +38,20 @@ const struct conf_node *tree_set(struct study_inputs *inputs,
                                  const char *path,
                                  const struct conf_node *value,
                                  const char *text, struct err *err);
+/* All of --set KEY=VALUE, then the files that the tree names. */
+const struct conf_node *tree_sets(struct study_inputs *inputs,
+                                  const struct conf_node *root,
+                                  const char *const *set, size_t count,
+                                  struct err *err);
 /* The map of a file that may wrap it in one key of its kind. */
 const struct conf_node *tree_unwrap(const struct conf_node *root,
                                     const char *key);
+
+/* The cluster or the workload of a file: the file itself, or the key of a
+ * question to advise.  NULL without an err: the question has none. */
+const struct conf_node *tree_part(struct study_inputs *inputs,
+                                  const char *path, const char *key,
+                                  struct err *err);
 
 /* Of all that is written in it, and of the bytes of the files it names;
  * those are added to the inputs. */

@@ -161,6 +161,28 @@ static void advice_that_has_no_figure_does_not_hold(void **state)
                          "a"), 1);
 }
 
+static void questions_take_other_values_by_set(void **state)
+{
+    char path[128], out[128];
+
+    (void)state;
+    assert_int_equal(ask("job: f, on: big, figure: fits, at_least: 1", "a"),
+                     1);
+    snprintf(path, sizeof path, "%s/ask.yaml", program.folder);
+    snprintf(out, sizeof out, "%s/ask", program.folder);
+    const char *smaller[] = { program.path, "check", path, "-o", out, "--set",
+                              "workload.mix.f.model=qwen2.5-0.5b", NULL };
+    assert_int_equal(program_spawn(smaller, NULL), 0);
+    const char *compared[] = { program.path, "check", path, "--baseline",
+                               out, NULL };
+    assert_int_equal(program_spawn(compared, NULL), 2);
+    const char *ran[] = { program.path, "run", path, NULL };
+    assert_int_equal(program_spawn(ran, NULL), 2);
+    const char *advised[] = { program.path, "advise", path, "--memory",
+                              NULL };
+    assert_int_equal(program_spawn(advised, NULL), 0);
+}
+
 static void wrong_questions_are_refused_with_their_place(void **state)
 {
     char path[128], *text;
@@ -257,6 +279,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(point_and_its_other_come_back_from_checks_csv),
         cmocka_unit_test(advice_is_judged_by_its_figures),
         cmocka_unit_test(advice_that_has_no_figure_does_not_hold),
+        cmocka_unit_test(questions_take_other_values_by_set),
         cmocka_unit_test(wrong_questions_are_refused_with_their_place),
         cmocka_unit_test(rented_nodes_cost_while_they_are_held),
         cmocka_unit_test(every_claim_has_a_file_that_is_right),

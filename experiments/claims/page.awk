@@ -158,6 +158,8 @@ function note(i) {
 
 # Do all deciding checks like i hold?
 function everywhere(i,    j) {
+    if (policy[i] == "advice")
+        return 0
     for (j = 1; j <= n; j++)
         if (claim[j] == id && like(i, j) && verdict[j] != "holds")
             return 0
@@ -249,7 +251,8 @@ function finish(    i, title) {
         (answer ~ /(if|part)$/ ? ": " cell(holding) : "") "</td><td>" \
         cell(figures) "</td><td>" cell(borders) "</td><td><a href=\"" \
         (policy[1] == "advice" ? name "/checks.csv" : name "/report.html") \
-        "\">charts</a></td></tr>\n"
+        "\">" (policy[1] == "advice" ? "figures" : "charts") \
+        "</a></td></tr>\n"
     text = text "<h2 id=\"" name "\">" id ": " answer "</h2>\n<pre>" \
         html(words) "</pre>\n" chart() "\n<table><tr><th>verdict</th>" \
         "<th>expected</th><th>found</th></tr>\n"

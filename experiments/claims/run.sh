@@ -19,6 +19,7 @@ for file in "$here"/[A-Z][0-9]*.yaml; do
     name=$(basename "$file" .yaml)
     began=$(date +%s)
     code=0
+    rm -f "$out/$name/checks.csv"
     "$build/clustersim" check "$file" -o "$out/$name" -q "$@" \
         >"$out/$name.log" 2>&1 || code=$?
     if [ $code -gt 1 ]; then
