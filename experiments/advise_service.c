@@ -127,7 +127,7 @@ static void simulate(struct candidate *c, double per_s, double requests,
     struct service_ops ops = { start, stop, busy, c };
     struct service_parts parts = { arena, loop, &spec, &ops,
                                    request_source_next, source, 1,
-                                   entry.for_ns / 10 };
+                                   entry.for_ns / 10, NULL };
 
     c->running = service_new(&parts);
     service_begin(c->running);

@@ -112,7 +112,7 @@ static struct world *make(const char *gpu, const char *llm, bool generates)
     w->ops = (struct service_ops) { start, stop, busy, w };
     rng_init(&w->rng, 1, "bench", 0);
     struct service_parts parts = { w->arena, w->loop, &w->spec, &w->ops, next,
-                                   w, 1, 0 };
+                                   w, 1, 0, NULL };
     w->left = UINT64_MAX;
     w->service = service_new(&parts);
     service_begin(w->service);

@@ -91,7 +91,7 @@ static struct means simulate(struct replay *replay, struct serve_law law,
     };
     struct service_ops ops = { start, stop, busy, replay };
     struct service_parts parts = { arena, loop, &spec, &ops, next, replay,
-                                   seed, 0 };
+                                   seed, 0, NULL };
     const struct service_result *result;
     struct means means;
 

@@ -27,6 +27,7 @@
 struct served {
     struct trial_serve *serve;
     const struct service_entry *entry;
+    struct service_mass_source mass;
     struct service *service;
     struct service_ops ops;
     const struct service_result *result;
@@ -199,8 +200,13 @@ void trial_serve_begin(struct trial_serve *t, struct cs_host *host)
             t->parts.arena, t->parts.loop, &s->entry->spec, &s->ops,
             request_source_next, s->source,
             spec->seed ^ rng_hash_text(s->entry->spec.name) ^ spec->replica,
-            spec->warmup_ns,
+            spec->warmup_ns, NULL,
         };
+        s->mass = (struct service_mass_source) {
+            request_source_count, request_source_draw, s->entry->for_ns,
+        };
+        if (s->entry->spec.aggregate_ns > 0)
+            parts.mass = &s->mass;
         s->service = service_new(&parts);
     }
     for (uint32_t i = 0; i < t->count; i++)

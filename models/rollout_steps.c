@@ -147,7 +147,7 @@ double rollout_steps_s(const struct rollout_shape *shape,
     struct loop *loop =
         loop_new((struct loop_limits){INT64_MAX, UINT64_MAX, NULL});
     struct service_parts parts = {arena, loop, &spec, &ops, next, &player, 1,
-                                  0};
+                                  0, NULL};
 
     player.gang.gpus = shape->tp;
     player.gang.gpu = &player.gpu;

@@ -80,6 +80,8 @@ struct service_spec {
     double cpu_below_per_s;     /* both sides: the CPU one below this rate */
     double gpu_above_per_s;     /* ... and the GPU one above this */
     double cache_share;         /* of the KV cache, for beginnings of prompts */
+    int64_t aggregate_ns;       /* requests as a mass, in ticks so long; 0:
+                                   one by one */
     bool one_step;              /* every decode step is an event */
 };
 

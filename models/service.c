@@ -352,12 +352,17 @@ void service_begin(struct service *s)
 {
     const struct serve_side_spec *side = &s->spec->side[s->mode];
 
-    fetch(s);
-    if (!s->more)
-        return;
-    s->first_ns = s->next.arrive_ns > s->parts.warmup_ns
-                ? s->next.arrive_ns : s->parts.warmup_ns;
-    loop_at(s->parts.loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, arrive, s, 0);
+    if (s->spec->aggregate_ns > 0) {
+        service_mass_begin(s);
+    } else {
+        fetch(s);
+        if (!s->more)
+            return;
+        s->first_ns = s->next.arrive_ns > s->parts.warmup_ns
+                    ? s->next.arrive_ns : s->parts.warmup_ns;
+        loop_at(s->parts.loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, arrive,
+                s, 0);
+    }
     bring_to(s, s->mode, side->min);
     loop_at(s->parts.loop,
             service_now(s) + s->spec->scaling.interval_ns, LOOP_RANK_ARRIVAL,
@@ -417,6 +422,10 @@ const struct service_result *service_close(struct service *s)
             clock_s_from_ns(service_now(s) - r->start_ns);
     }
     result->unfinished = s->in_service;
+    if (s->mass.samples > 0)
+        result->in_slo = (uint64_t)((double)result->measured *
+                                    (double)s->mass.kept /
+                                    (double)s->mass.samples);
     result->span_s = s->last_ns > s->first_ns
                    ? clock_s_from_ns(s->last_ns - s->first_ns) : 0;
     assert(result->requests == result->done + result->dropped +

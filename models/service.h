@@ -39,6 +39,14 @@ struct service_ops {
     void *self;
 };
 
+/* Requests as a mass: how many came since the last question, and what one of
+ * them is like (its lengths). */
+struct service_mass_source {
+    uint64_t (*count)(void *source, int64_t until_ns);
+    void (*draw)(void *source, struct request *out);
+    int64_t until_ns;           /* no more come after */
+};
+
 struct service_parts {
     struct arena *arena;
     struct loop *loop;
@@ -49,6 +57,8 @@ struct service_parts {
     uint64_t seed;              /* SERVE_RANDOM */
     int64_t warmup_ns;          /* what arrives before it is served, and not
                                    measured */
+    const struct service_mass_source *mass;     /* where spec->aggregate_ns is
+                                   set; else NULL */
 };
 
 struct service *service_new(const struct service_parts *parts);

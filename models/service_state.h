@@ -60,6 +60,16 @@ struct replica {
     double busy_s, busy_seen_s;
 };
 
+/* Requests that are counted, not followed: service_mass.c. */
+struct service_mass {
+    double prompt, output;      /* mean tokens */
+    double arrived, waiting;    /* in this tick, and left over */
+    double served, dropped;     /* in all */
+    double per_s;               /* served, of late */
+    double due;                 /* samples, less than one */
+    uint64_t samples, kept;
+};
+
 struct service {
     struct service_parts parts;
     const struct service_spec *spec;
@@ -75,6 +85,7 @@ struct service {
     struct request next;
     bool more;                  /* next is valid */
     uint64_t in_service;        /* waiting or at work */
+    struct service_mass mass;
     enum serve_side mode;       /* the side that serves */
     uint64_t seen;              /* requests, since the last look */
     uint32_t *wish;             /* ring: replicas that were enough, by look */
@@ -118,6 +129,9 @@ void service_generate_leave(struct replica *replica,
  * lengths are known any more. */
 struct replica *service_route(struct service *service,
                               const struct request *request);
+
+/* service_mass.c: instead of arrivals one by one. */
+void service_mass_begin(struct service *service);
 
 /* service_scale.c: how many replicas of each side there should be now. */
 void service_scale_begin(struct service *service);

@@ -319,3 +319,89 @@ int64_t arrival_next(struct arrival_clock *clock)
     clock->count++;
     return next;
 }
+
+/* ---- many at once ------------------------------------------------------- */
+
+/* A whole number around a mean, of that variance. */
+static uint64_t scatter(struct rng *rng, double mean, double variance)
+{
+    double n = round(mean + sqrt(variance) * rng_normal(rng, 0.0, 1.0));
+
+    return n > 0.0 ? (uint64_t)n : 0;
+}
+
+static uint64_t poisson(struct rng *rng, double mean)
+{
+    uint64_t n = 0;
+
+    if (mean > 100.0)
+        return scatter(rng, mean, mean);
+    for (double sum = rng_exponential(rng, 1.0); sum < mean;
+         sum += rng_exponential(rng, 1.0))
+        n++;
+    return n;
+}
+
+/* The integral of the rate of a day. */
+static double diurnal_mean(const struct arrival *a, int64_t from_ns,
+                           int64_t until_ns)
+{
+    double period_s = clock_s_from_ns(a->period_ns);
+    double from = (double)((from_ns - a->peak_ns) % a->period_ns) /
+                  (double)a->period_ns * TWO_PI;
+    double span_s = clock_s_from_ns(until_ns - from_ns);
+
+    return a->rate_per_s *
+           (span_s + a->amplitude * period_s / TWO_PI *
+                         (sin(from + TWO_PI * span_s / period_s) -
+                          sin(from)));
+}
+
+/* The integral of the rate of a bursty process, through its states. */
+static double bursty_mean(struct arrival_clock *clock, int64_t until_ns)
+{
+    double mean = 0.0;
+    int64_t now = clock->now_ns;
+
+    while (now < until_ns) {
+        int64_t end = clock->state_end_ns < until_ns ? clock->state_end_ns
+                                                     : until_ns;
+        mean += arrival_state_rate(clock->arrival, clock->high) *
+                clock_s_from_ns(end - now);
+        now = end;
+        if (now == clock->state_end_ns)
+            enter_state(clock, !clock->high, now);
+    }
+    return mean;
+}
+
+uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns)
+{
+    const struct arrival *a = clock->arrival;
+    double span_s = clock_s_from_ns(until_ns - clock->now_ns);
+    uint64_t n = 0;
+
+    assert(until_ns >= clock->now_ns);
+    switch ((enum arrival_process)a->process) {
+    case ARRIVAL_POISSON:
+        n = poisson(&clock->gaps, a->rate_per_s * span_s);
+        break;
+    case ARRIVAL_GAMMA:
+        n = scatter(&clock->gaps, a->rate_per_s * span_s,
+                    a->rate_per_s * span_s * a->cv * a->cv);
+        break;
+    case ARRIVAL_DIURNAL:
+        n = poisson(&clock->gaps, diurnal_mean(a, clock->now_ns, until_ns));
+        break;
+    case ARRIVAL_BURSTY:
+        n = poisson(&clock->gaps, bursty_mean(clock, until_ns));
+        break;
+    case ARRIVAL_FIXED:
+    case ARRIVAL_ALL_AT_ONCE:
+    case ARRIVAL_PROCESS_COUNT:
+        assert(!"the reader refuses these");
+    }
+    clock->now_ns = until_ns;
+    clock->count += n;
+    return n;
+}

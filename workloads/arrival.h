@@ -54,6 +54,11 @@ void arrival_start(struct arrival_clock *clock, const struct arrival *arrival,
                    uint64_t seed, uint32_t replica);
 /* The next arrival, never before the last; CLOCK_NEVER_NS: there is none. */
 int64_t arrival_next(struct arrival_clock *clock);
+/* How many arrive up to that time, beyond those told already, without telling
+ * each: exact for processes whose arrivals are independent, up to a normal law
+ * for more than a hundred; gamma by the central limit of its gaps.  Not for
+ * fixed times, nor mixed with arrival_next. */
+uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns);
 /* Rate of a bursty process in a state, scaled to the mean rate. */
 double arrival_state_rate(const struct arrival *arrival, bool high);
 

@@ -30,6 +30,7 @@ struct service_keys {
     int64_t priority, batch, chunk, queue, batch_delay_ns, timeout_ns;
     int precision, route;
     double cache_share;
+    int64_t aggregate_ns;
     const struct conf_node *gpu, *cpu, *replicas, *cpu_replicas, *requests,
         *slo, *scaling, *sides, *times;
 };
@@ -95,6 +96,9 @@ static const struct conf_field service_fields[] = {
      route_names, "which replica a request goes to"},
     {"prefix_cache", CONF_FRACTION, AT(service, cache_share), 0, 0.9, "0",
      NULL, "share of the KV cache that keeps beginnings of prompts"},
+    {"aggregate", CONF_TIME, AT(service, aggregate_ns), 1e-3, 3600,
+     CONF_ABSENT, NULL, "requests as a mass, in ticks so long, for volumes "
+     "that cannot be simulated one by one; default: one by one"},
     NODE_FIELD("slo", slo, "{ttft: 1s, tpot: 50ms, latency: 10s}: what is "
                "promised"),
     NODE_FIELD("scaling", scaling, "{signal: concurrency, target: 16, "
@@ -504,6 +508,30 @@ static bool read_model(const struct draft *named, struct service_draft *d)
                    "in one pass", d->keys.name, d->keys.model);
 }
 
+/* What the mass of requests does not know. */
+static bool aggregate_adds_up(const struct service_draft *d)
+{
+    const struct service_entry *e = d->out;
+    const char *what = NULL;
+
+    if (d->keys.aggregate_ns == 0)
+        return true;
+    if (e->trace != NULL)
+        what = "requests of a trace, which are single ones";
+    else if (e->arrival.process == ARRIVAL_FIXED ||
+             e->arrival.process == ARRIVAL_ALL_AT_ONCE)
+        what = "arrivals at fixed times";
+    else if (e->prefix_count > 0 || d->keys.cache_share > 0.0)
+        what = "prefixes";
+    else if (d->keys.times != NULL && e->generates)
+        what = "measured times of generation";
+    if (what == NULL)
+        return true;
+    return err_set(d->world->err, ERR_SCHEMA,
+                   conf_pos(conf_get(d->conf, "aggregate")),
+                   "aggregate has no meaning with %s", what);
+}
+
 static bool read_service(const struct world *world,
                          const struct conf_node *conf,
                          struct service_entry *out)
@@ -520,12 +548,14 @@ static bool read_service(const struct world *world,
     spec->batch_max = (uint32_t)d.keys.batch;
     spec->chunk_tokens = (uint32_t)d.keys.chunk;
     spec->cache_share = d.keys.cache_share;
+    spec->aggregate_ns = d.keys.aggregate_ns;
     spec->batch_delay_ns = d.keys.batch_delay_ns;
     spec->queue_max = (uint32_t)d.keys.queue;
     spec->timeout_ns = d.keys.timeout_ns;
     spec->tenant = d.keys.tenant;
     spec->priority = (int32_t)d.keys.priority;
-    return read_requests(&d) && read_sides(&d) && read_rules(&d);
+    return read_requests(&d) && aggregate_adds_up(&d) && read_sides(&d) &&
+           read_rules(&d);
 }
 
 struct service_entry *services_read(const struct world *world,
@@ -622,6 +652,32 @@ static struct prefix draw_prefix(struct request_source *source)
     return (struct prefix){&source->prefix, 1, entry->prefix_tokens};
 }
 
+static void draw_lengths(struct request_source *source, struct request *out)
+{
+    const struct service_entry *entry = source->entry;
+
+    out->prompt_tokens = entry->prompt.kind == DISTRIBUTION_CONSTANT
+                       ? (uint32_t)fmax(1.0, entry->prompt.a)
+                       : draw_tokens(&entry->prompt, &source->lengths);
+    out->output_tokens = entry->generates
+                       ? draw_tokens(&entry->output, &source->lengths) : 0;
+}
+
+uint64_t request_source_count(void *self, int64_t until_ns)
+{
+    struct request_source *source = self;
+    int64_t end_ns = source->entry->for_ns;
+
+    return arrival_count(&source->clock,
+                         until_ns < end_ns ? until_ns : end_ns);
+}
+
+void request_source_draw(void *self, struct request *out)
+{
+    *out = (struct request){0};
+    draw_lengths(self, out);
+}
+
 bool request_source_next(void *self, struct request *out)
 {
     struct request_source *source = self;
@@ -634,11 +690,7 @@ bool request_source_next(void *self, struct request *out)
     out->arrive_ns = arrival_next(&source->clock);
     if (out->arrive_ns >= entry->for_ns)
         return false;
-    out->prompt_tokens = entry->prompt.kind == DISTRIBUTION_CONSTANT
-                       ? (uint32_t)fmax(1.0, entry->prompt.a)
-                       : draw_tokens(&entry->prompt, &source->lengths);
-    out->output_tokens = entry->generates
-                       ? draw_tokens(&entry->output, &source->lengths) : 0;
+    draw_lengths(source, out);
     if (entry->prefix_count > 0)
         out->prefix = draw_prefix(source);
     return true;

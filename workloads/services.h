@@ -48,6 +48,9 @@ void request_source_close(struct request_source *source);   /* accepts NULL */
 /* After the last: false and an err if requests were lost. */
 bool request_source_verdict(const struct request_source *source,
                             struct err *err);
+/* Where the service counts its requests: of a service_mass_source. */
+uint64_t request_source_count(void *source, int64_t until_ns);
+void request_source_draw(void *source, struct request *out);
 /* A request_next_fn over it. */
 bool request_source_next(void *source, struct request *out);
 
