@@ -4,7 +4,8 @@
  * batch.
  *
  * A row's `pass` is train, forward (a framework, layer by layer), engine
- * (TensorRT) or cores (of one socket, which stands in the place of the GPU).  Recommenders ran as graphs, which an engine's floor stands for.
+ * (TensorRT) or cores (of one socket, which stands in the place of the GPU).
+ * Recommenders ran as graphs, which an engine's floor stands for.
  */
 #include "experiments/calibrate_suites.h"
 
