@@ -123,7 +123,13 @@ struct gang advise_gang(const struct advise_place *place, uint32_t gpus);
 
 /* advise_job.c --------------------------------------------------------- */
 
-/* The jobs of a workload's file; the count, or 0 and an err. */
+/* A workload's file, against GPUs without end; NULL: err is set. */
+struct workload_spec;
+const struct workload_spec *advise_workload_read(
+    const struct advise_world *world, const char *path,
+    const struct conf_node **root, struct err *err);
+/* The jobs of a workload's file; the count, 0 if it has services alone, or 0
+ * and an err. */
 size_t advise_jobs_read(const struct advise_world *world, const char *path,
                         struct advise_job **jobs, struct err *err);
 /* The same of its keys. */

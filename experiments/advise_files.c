@@ -9,6 +9,7 @@
 #include "experiments/advise.h"
 #include "experiments/advise_print.h"
 #include "experiments/advise_rank.h"
+#include "experiments/advise_service.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/plot_data.h"
@@ -17,6 +18,7 @@
 #include "models/cluster.h"
 #include "plots/plot_file.h"
 #include "sim/arena.h"
+#include "workloads/services.h"
 
 void advise_csv_head(struct out *out)
 {
@@ -139,7 +141,9 @@ static bool put_file(struct arena *arena, const char *dir, const char *name,
 
 struct chart {
     struct arena *arena;
+    const char *title;
     const struct advice *advice;
+    const struct advise_service *service;   /* instead of advice */
     const char *dir, *stem;
     const struct advise_row **rows;
     size_t count;
@@ -148,9 +152,26 @@ struct chart {
     uint32_t places;
 };
 
+static void put_replicas(const struct chart *chart, bool front,
+                         struct out *out)
+{
+    for (size_t i = 0; i < chart->service->row_count; i++) {
+        const struct advise_service_row *row = &chart->service->row[i];
+
+        if (chart->number[i] > 0 && (row->pareto || !front))
+            out_printf(out, "%u %.9g %.9g %u\n", chart->number[i],
+                       row->latency_p99_s, 24.0 * row->usd_per_h,
+                       row->replicas);
+    }
+}
+
 static void put_points(const struct chart *chart, bool front,
                        struct out *out)
 {
+    if (chart->service != NULL) {
+        put_replicas(chart, front, out);
+        return;
+    }
     const struct advise_place *first = chart->advice->world->place;
 
     for (size_t i = 0; i < chart->count; i++) {
@@ -192,38 +213,81 @@ static bool put_script(struct chart *chart, struct err *err)
         return false;
     out_printf(out, "# Made by clustersim advise. Draw it again: gnuplot "
                "%s\n\nfigure = '%s'\nexperiment = ", name, chart->stem);
-    plot_quote(out, chart->advice->job->form->name, 60);
+    plot_quote(out, chart->title, 60);
     out_text(out, "\n");
     plot_names(out, "policy", chart->name, chart->places, 24);
-    out_printf(out, "policies = %u\npoints = 1\nseeds = 1\ndata = '%s.dat'\n",
-               chart->places, chart->stem);
+    out_printf(out, "policies = %u\npoints = 1\nseeds = 1\ndata = '%s.dat'\n"
+               "serves = %d\n", chart->places, chart->stem,
+               chart->service != NULL);
     out_bytes(out, text->text, text->bytes);
     return out_close_fast(out, err);
+}
+
+static void name_file(struct chart *chart, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    chart->dir = slash == NULL ? "."
+                               : text_format(chart->arena, "%.*s",
+                                             (int)(slash - path), path);
+    if (slash == path)
+        chart->dir = "/";
+    chart->stem = path_stem(chart->arena, path);
+}
+
+static bool draw(struct chart *chart, const char *path, struct err *err)
+{
+    struct err_pos pos = { path, 0, 0 };
+
+    if (chart->places == 0)
+        return err_set(err, ERR_RANGE, pos,
+                       "cannot be drawn: no row has a price");
+    return put_file(chart->arena, chart->dir, "style.gp", "",
+                    template("style.gp"), err) &&
+           put_data(chart, err) && put_script(chart, err) &&
+           plot_gnuplot(chart->arena, chart->dir, chart->stem, "png", err);
 }
 
 bool advise_plot(struct arena *arena, const char *path,
                  const struct advice *advice, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
     size_t places = advice->world->place_count;
-    struct chart chart = { .arena = arena, .advice = advice };
-    struct err_pos pos = { path, 0, 0 };
+    struct chart chart = { .arena = arena, .advice = advice,
+                           .title = advice->job->form->name };
 
-    chart.dir = slash == NULL ? "." : text_format(arena, "%.*s",
-                                                  (int)(slash - path), path);
-    if (slash == path)
-        chart.dir = "/";
-    chart.stem = path_stem(arena, path);
+    name_file(&chart, path);
     chart.name = arena_alloc(arena, places + 1, sizeof *chart.name);
     chart.number = arena_alloc(arena, places + 1, sizeof *chart.number);
     chart.count = advise_order(advice, true, &chart.rows);
     chart.places = number_places(advice, chart.rows, chart.count, chart.name,
                                  chart.number);
-    if (chart.places == 0)
-        return err_set(err, ERR_RANGE, pos,
-                       "cannot be drawn: no row has a price");
-    return put_file(arena, chart.dir, "style.gp", "", template("style.gp"),
-                    err) &&
-           put_data(&chart, err) && put_script(&chart, err) &&
-           plot_gnuplot(arena, chart.dir, chart.stem, "png", err);
+    return draw(&chart, path, err);
+}
+
+/* Kinds with a priced row, in the order of the rows, whose numbers are set. */
+bool advise_service_plot(struct arena *arena, const char *path,
+                         const struct advise_service *service,
+                         struct err *err)
+{
+    struct chart chart = { .arena = arena, .service = service,
+                           .title = service->entry->spec.name };
+
+    name_file(&chart, path);
+    chart.name = arena_alloc(arena, service->row_count + 1,
+                             sizeof *chart.name);
+    chart.number = arena_alloc(arena, service->row_count + 1,
+                               sizeof *chart.number);
+    for (size_t i = 0; i < service->row_count; i++) {
+        const struct advise_service_row *row = &service->row[i];
+        uint32_t k = 0;
+
+        if (row->replicas == 0 || !(row->usd_per_h > 0.0))
+            continue;
+        while (k < chart.places && strcmp(chart.name[k], row->name) != 0)
+            k++;
+        if (k == chart.places)
+            chart.name[chart.places++] = row->name;
+        chart.number[i] = k + 1;
+    }
+    return draw(&chart, path, err);
 }

@@ -199,20 +199,54 @@ static bool read_job(const struct advise_world *world,
     return true;
 }
 
+/* A workload against GPUs without end. */
+static const struct workload_spec *read_against_all(
+    const struct advise_world *world, const struct conf_node *root,
+    const struct cluster_spec **cluster, struct err *err)
+{
+    if (conf_kind(root) == CONF_MAP && conf_get(root, "trace") != NULL) {
+        err_set(err, ERR_SCHEMA, conf_pos(conf_get(root, "trace")),
+                "advise needs a mix of recipes: the jobs of a trace have run "
+                "times and no laws");
+        return NULL;
+    }
+    *cluster = endless(world, root, err);
+    return *cluster == NULL ? NULL
+                            : workload_read(world->arena, root,
+                                            world->catalogue, *cluster, err);
+}
+
+/* The part of a file that says what is to run. */
+static const struct conf_node *workload_part(const struct advise_world *world,
+                                             const char *path,
+                                             struct err *err)
+{
+    struct study_inputs inputs = { .arena = world->arena };
+    struct err_pos pos = { path, 0, 0 };
+    const struct conf_node *part = tree_part(&inputs, path, "workload", err);
+
+    if (part == NULL && err->kind == ERR_NONE)
+        err_set(err, ERR_SCHEMA, pos, "key 'workload' is missing");
+    return part;
+}
+
+const struct workload_spec *advise_workload_read(
+    const struct advise_world *world, const char *path,
+    const struct conf_node **root, struct err *err)
+{
+    const struct cluster_spec *cluster;
+
+    *root = workload_part(world, path, err);
+    return *root == NULL ? NULL
+                         : read_against_all(world, *root, &cluster, err);
+}
+
 size_t advise_jobs_read(const struct advise_world *world, const char *path,
                         struct advise_job **jobs, struct err *err)
 {
-    struct study_inputs inputs = { .arena = world->arena };
-    const struct conf_node *workload = tree_part(&inputs, path, "workload",
-                                                 err);
+    const struct conf_node *root = workload_part(world, path, err);
 
-    struct err_pos pos = { path, 0, 0 };
-
-    if (workload != NULL)
-        return advise_jobs_from(world, workload, jobs, err);
-    if (err->kind == ERR_NONE)
-        err_set(err, ERR_SCHEMA, pos, "key 'workload' is missing");
-    return 0;
+    return root == NULL ? 0 : advise_jobs_from(world, root, jobs, err);
 }
 
 size_t advise_jobs_from(const struct advise_world *world,
@@ -223,17 +257,11 @@ size_t advise_jobs_from(const struct advise_world *world,
     const struct conf_node *mix;
     size_t count;
 
-    if (conf_kind(root) == CONF_MAP && conf_get(root, "trace") != NULL) {
-        err_set(err, ERR_SCHEMA, conf_pos(conf_get(root, "trace")),
-                "advise needs a mix of recipes: the jobs of a trace have run "
-                "times and no laws");
-        return 0;
-    }
-    cluster = endless(world, root, err);
-    if (cluster == NULL || workload_read(world->arena, root, world->catalogue,
-                                         cluster, err) == NULL)
+    if (read_against_all(world, root, &cluster, err) == NULL)
         return 0;
     mix = conf_get(root, "mix");
+    if (mix == NULL)            /* services alone */
+        return 0;
     count = conf_count(mix);
     *jobs = arena_alloc(world->arena, count, sizeof **jobs);
     for (size_t i = 0; i < count; i++)

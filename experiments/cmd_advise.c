@@ -9,10 +9,12 @@
 #include "experiments/advise.h"
 #include "experiments/advise_print.h"
 #include "experiments/advise_rank.h"
+#include "experiments/advise_service.h"
 #include "experiments/command.h"
 #include "experiments/out.h"
 #include "models/job.h"
 #include "sim/conf.h"
+#include "workloads/services.h"
 
 #define GPUS_DEFAULT 1024
 #define GPUS_MAX     16384
@@ -24,6 +26,8 @@ struct advising {
     struct advise_world world;
     struct advise_job *job;
     size_t job_count;
+    struct advise_service *service;
+    size_t service_count;
     uint32_t top;
     bool by_time;
     struct out *csv;            /* or NULL */
@@ -55,16 +59,26 @@ static bool pick_job(struct advising *a, struct err *err)
         if (strcmp(a->job[i].form->name, wanted) == 0) {
             a->job = &a->job[i];
             a->job_count = 1;
+            a->service_count = 0;
             return true;
         }
         if (n + 1 < sizeof names / sizeof names[0])
             names[n++] = a->job[i].form->name;
     }
     names[n] = NULL;
-    err_set(err, ERR_REFERENCE, pos, "the mix has no job called '%.60s'",
-            wanted);
+    for (size_t i = 0; i < a->service_count; i++)
+        if (strcmp(a->service[i].entry->spec.name, wanted) == 0) {
+            a->service = &a->service[i];
+            a->service_count = 1;
+            a->job_count = 0;
+            return true;
+        }
+    err_set(err, ERR_REFERENCE, pos, "there is no job or service called "
+            "'%.60s'", wanted);
     near = conf_nearest(wanted, names);
-    return err_hint(err, "It has %s.", near != NULL ? near : names[0]);
+    if (near == NULL && n == 0)
+        return false;
+    return err_hint(err, "There is %s.", near != NULL ? near : names[0]);
 }
 
 static bool read_all(struct advising *a, struct err *err)
@@ -85,15 +99,23 @@ static bool read_all(struct advising *a, struct err *err)
         !advise_world_read(&a->world, cluster, err))
         return false;
     a->top = top;
+    a->service_count = advise_services_read(&a->world, a->args->word[0],
+                                            &a->service, err);
+    if (a->service_count == 0 && err->kind != ERR_NONE)
+        return false;
     a->job_count = advise_jobs_read(&a->world, a->args->word[0], &a->job,
                                     err);
-    if (a->job_count == 0 || !pick_job(a, err))
+    if (a->job_count + a->service_count == 0 || err->kind != ERR_NONE ||
+        !pick_job(a, err))
         return false;
-    if (a->job_count > 1 &&
-        (a->args->given[ARG_OUT] || a->args->given[ARG_PLOT]))
-        return err_set(err, ERR_USAGE, nowhere, "-o and --plot are for one "
-                       "job: the mix has %zu, choose one with --job",
-                       a->job_count);
+    if (a->job_count + a->service_count > 1 &&
+        (a->args->given[ARG_OUT] || a->args->given[ARG_PLOT] ||
+         (a->args->given[ARG_CSV] && a->job_count > 0 &&
+          a->service_count > 0)))
+        return err_set(err, ERR_USAGE, nowhere, "-o, --plot, and --csv of "
+                       "jobs beside services are for one: there are %zu, "
+                       "choose one with --job",
+                       a->job_count + a->service_count);
     return true;
 }
 
@@ -138,8 +160,50 @@ static bool advise_one(const struct advising *a, const struct advise_job *job,
                         err));
 }
 
+static bool write_service_plan(const struct advising *a,
+                               const struct advise_service *service,
+                               struct err *err)
+{
+    struct err_pos pos = { a->args->word[0], 0, 0 };
+    char *text = advise_service_plan(service);
+    struct out *out;
+
+    if (text == NULL)
+        return err_set(err, ERR_RANGE, pos, "there is no plan to write to %s: "
+                       "nothing keeps the promise, or requests are of a file "
+                       "or too many", a->args->value[ARG_OUT]);
+    out = out_open(a->cli->arena, a->args->value[ARG_OUT], err);
+    if (out == NULL)
+        return false;
+    out_text(out, text);
+    return out_close(out, err);
+}
+
+static bool advise_service(const struct advising *a,
+                           struct advise_service *service, struct err *err)
+{
+    if (!advise_service_search(service, a->by_time, err))
+        return false;
+    advise_service_print(a->cli->out, service, a->top);
+    if (a->csv != NULL)
+        advise_service_csv(a->csv, service);
+    if (a->args->given[ARG_PLOT] &&
+        !advise_service_plot(a->cli->arena, a->args->value[ARG_PLOT], service,
+                             err))
+        return false;
+    return !a->args->given[ARG_OUT] || write_service_plan(a, service, err);
+}
+
 static bool advise_all(struct advising *a, struct err *err)
 {
+    for (size_t i = 0; i < a->service_count; i++) {
+        if (i > 0)
+            fputs("\n", a->cli->out);
+        if (!advise_service(a, &a->service[i], err))
+            return false;
+    }
+    if (a->service_count > 0 && a->job_count > 0)
+        fputs("\n", a->cli->out);
     for (size_t i = 0; i < a->job_count; i++) {
         if (i > 0)
             fputs("\n", a->cli->out);
@@ -158,8 +222,10 @@ static int advise(struct cli *cli, const struct args *args)
     if (good && args->given[ARG_CSV]) {
         a.csv = out_open(cli->arena, args->value[ARG_CSV], &err);
         good = a.csv != NULL;
-        if (good)
+        if (good && a.job_count > 0)
             advise_csv_head(a.csv);
+        else if (good)
+            advise_service_csv_head(a.csv);
     }
     good = good && advise_all(&a, &err);
     if (a.csv != NULL && !good)
@@ -182,7 +248,10 @@ const struct command command_advise = {
     "would make it fit, with its price in time.\n"
     "The best row is written by -o as an experiment that runs it: `clustersim\n"
     "check` then compares the simulation with the advice.\n"
-    "--memory prints what each GPU holds of the job as it is written.\n",
+    "--memory prints what each GPU holds of the job as it is written.\n"
+    "For each service: on every GPU type, on cores, and divided among up to\n"
+    "8 GPUs, the fewest replicas that answer 99% of requests as promised at\n"
+    "the highest rate, simulated request by request.\n",
     ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_JOB) | ARG_BIT(ARG_GPUS) |
         ARG_BIT(ARG_SORT) | ARG_BIT(ARG_TOP) | ARG_BIT(ARG_MEMORY) |
         ARG_BIT(ARG_CSV) | ARG_BIT(ARG_PLOT) | ARG_BIT(ARG_OUT), 1, 1, advise

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# advise.gp - what does a job cost on each GPU, and how soon is it done?
+# advise.gp - what does a job cost on each GPU, and how soon is it done?  Of a
+# service: what do its replicas cost, and how soon is an answer there?
 
-heading = 'Time and cost by GPU'
-note = 'Each point is a number of GPUs with its best layout; circles and the black line are '.\
+serves = exists('serves') ? serves : 0
+heading = serves ? 'Latency and cost by GPU' : 'Time and cost by GPU'
+note = (serves ? 'Each point is the fewest replicas that keep the promise' \
+               : 'Each point is a number of GPUs with its best layout').\
+       '; circles and the black line are '.\
        "the Pareto front, where\nnothing tried is both faster and cheaper, with the number of "\
-       .'GPUs beside them.'
+       .(serves ? 'replicas' : 'GPUs').' beside them.'
 body = 520
 load 'style.gp'
 set label 2 experiment
@@ -26,13 +30,13 @@ set yrange [STATS_min_y / 1.6:STATS_max_y * 1.6]
 set format x '%.10g'
 set format y '%.10g'
 set grid xtics ytics linecolor rgb line linewidth 0.7 dashtype 1
-set xlabel 'hours' textcolor rgb ink
-set ylabel 'USD' offset -0.5, 0 textcolor rgb ink
+set xlabel (serves ? 'p99 latency, s' : 'hours') textcolor rgb ink
+set ylabel (serves ? 'USD a day' : 'USD') offset -0.5, 0 textcolor rgb ink
 power(n) = abs(log(n) / log(2) - floor(log(n) / log(2) + 0.5)) < 1e-9
 plot for [p = 1:policies] data index 0 using ($1 == p ? $2 : NaN):3 with points \
          pointtype point(p) pointsize 0.9 linecolor rgb colour[nth(p)] notitle, \
      data index 1 using 2:3 with linespoints pointtype 6 pointsize 1.7 linewidth 1.2 \
          linecolor rgb 'black' notitle, \
-     data index 1 using (power($4) ? $2 : NaN):3:(sprintf('%d', $4)) with labels \
+     data index 1 using (serves || power($4) ? $2 : NaN):3:(sprintf('%d', $4)) with labels \
          offset 0, -1.1 font ',10' textcolor rgb ink notitle
 unset multiplot

@@ -448,27 +448,40 @@ static bool batch_adds_up(const struct draft *draft,
 {
     double replicas = (double)role->gpus /
                       (shape->tp * shape->pp * shape->cp);
-    double batch = draft->keys.batch;
+    const struct recipe_keys *keys = &draft->keys;
+    bool given = keys->batch > 0.0;
+    /* Of alignment: what an update trains on. */
+    double batch = given ? keys->batch
+                         : keys->prompts *
+                               (keys->pairs > 0.0 ? 2.0 * keys->pairs
+                                                  : keys->responses) /
+                               (keys->updates > 0 ? (double)keys->updates
+                                                  : 1.0);
 
-    if (batch <= 0.0 || shape->micro_batch * replicas <= batch)
+    if (shape->micro_batch * replicas <= batch)
         return true;
     return err_set(draft->world->err, ERR_RANGE,
-                   key_pos(draft, NULL, "batch"),
-                   "batch of %s must be at least micro_batch times the "
+                   key_pos(draft, NULL, given ? "batch" : "prompts"),
+                   "%s of %s must be at least micro_batch times the "
                    "replicas of role %s, %g x %g, found %g",
+                   given ? "batch" : "sequences of an update",
                    draft->form->name, role->name, shape->micro_batch,
                    replicas, batch);
 }
 
-/* Some formats need units that older GPUs lack.  TF32 is none of them: it is
- * how FP32 is computed where it can be.  Engines expand weights of 8
- * bits and fewer before they compute, so that of them only 16 bits count. */
+/* Nothing is trained in integers; qlora is a method.  Some formats need units
+ * that older GPUs lack.  TF32 is none of them: it is how FP32 is computed where
+ * it can be.  Engines expand weights of 8 bits and fewer before they compute,
+ * so that of them only 16 bits count. */
 static bool has_units(const struct gpu_type *gpu, enum precision precision,
                       bool trains)
 {
     const double *peak = gpu->flops_peak;
 
     switch (precision) {
+    case PRECISION_INT8:
+    case PRECISION_INT4:
+        return !trains;
     case PRECISION_BF16:
         return peak[PRECISION_BF16] > 0.0;
     case PRECISION_FP8:
@@ -480,13 +493,15 @@ static bool has_units(const struct gpu_type *gpu, enum precision precision,
 }
 
 /* "fp32, fp16" */
-static void list_units(const struct gpu_type *gpu, char *out, size_t room)
+static void list_units(const struct gpu_type *gpu, bool trains, char *out,
+                       size_t room)
 {
     size_t used = 0;
 
     out[0] = '\0';
     for (int p = 0; p < PRECISION_COUNT && used < room; p++)
-        if (gpu->flops_peak[p] > 0.0)
+        if (gpu->flops_peak[p] > 0.0 &&
+            has_units(gpu, (enum precision)p, trains))
             used += (size_t)snprintf(out + used, room - used, "%s%s",
                                      used > 0 ? ", " : "",
                                      precision_choices[p]);
@@ -520,11 +535,17 @@ static bool precision_exists(const struct draft *draft,
     }
     if (node == NULL || without == NULL || (have > 0 && !named))
         return true;
-    list_units(without, units, sizeof units);
-    return err_set(draft->world->err, ERR_RANGE, conf_pos(node),
-                   "precision of role %s of %s must be one that %s has (%s), "
-                   "found %s", role->name, draft->form->name, without->name,
-                   units, precision_name(precision));
+    list_units(without, trains, units, sizeof units);
+    err_set(draft->world->err, ERR_RANGE, conf_pos(node),
+            "precision of role %s of %s must be one that %s has (%s), found "
+            "%s", role->name, draft->form->name, without->name, units,
+            precision_name(precision));
+    if (precision == PRECISION_INT8 || precision == PRECISION_INT4)
+        return err_hint(draft->world->err,
+                        "Adapters on 4-bit weights are method: qlora; weights "
+                        "that are only served have a precision of their own, "
+                        "in rollout or infer.");
+    return false;
 }
 
 static struct demand role_demand(const struct draft *draft,
