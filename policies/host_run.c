@@ -464,6 +464,7 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
         host_ask_drop(host, job->ask);
     job->ask = ID_NONE;
     host_job_drop(host, j);
+    host_left_end(host, job);
     job->pub.status = status;
     job->pub.end_ns = host_now(host);
     host->jobs_left--;

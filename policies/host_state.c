@@ -60,7 +60,7 @@ struct host_job_slot *host_job_make(struct cs_host *host)
         host->job_blocks++;
     }
     struct host_job_slot *job = host_job_slot(host, host->job_count++);
-    job->ask = ID_NONE;
+    job->ask = job->left = ID_NONE;
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         job->lease[r] = job->role_ask[r] = job->home[r] = ID_NONE;
     return job;
@@ -225,4 +225,13 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
             pool->idle_leased += delta;
         pool->utilized += sign * lease->busy_now * gpus;
     }
+}
+
+void host_left_end(struct cs_host *host, struct host_job_slot *job)
+{
+    if (job->left == ID_NONE)
+        return;
+    ROOM(host, host->left_ended, host->left_endeds, host->left_ended_room);
+    host->left_ended[host->left_endeds++] = job->left;
+    job->left = ID_NONE;
 }

@@ -6,7 +6,7 @@
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_lease (take, load, drop), host_run
  * (phases), host_outage (failures), host_api (what a policy may call),
- * host_deal (a tool over that), host (arrivals, decisions).
+ * host_deal, host_left (tools over that), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -75,6 +75,7 @@ struct host_job_slot {
     struct job_truth truth;
     uint32_t form;                  /* index into host->form */
     uint32_t ask;                   /* of the whole job, or ID_NONE */
+    uint32_t left;                  /* its place in host->left, or ID_NONE */
     uint32_t lease[FORM_ROLES_MAX];
     uint32_t role_ask[FORM_ROLES_MAX];      /* CS_PER_PHASE */
     uint32_t home[FORM_ROLES_MAX];  /* node that keeps a role's state */
@@ -98,6 +99,20 @@ struct host_job_slot {
 struct host_news {
     enum { NEWS_SUBMITTED, NEWS_ENDED, NEWS_IDLE } kind;
     uint32_t id;
+};
+
+struct host_left {              /* the same in host_left.c */
+    uint32_t job, gpus;
+    int64_t left_ns;            /* while it waits; */
+    int64_t end_ns;             /* while it runs: when nothing will be left */
+    bool runs;
+};
+struct host_left_sum {          /* over a subtree */
+    uint64_t gpus;
+    int64_t cross_ns;           /* the first time a job overtakes the one
+                                   before it */
+    uint32_t gpus_min, running;
+    uint32_t first, last;
 };
 
 struct host_deal {              /* a job that has not ended, in host_deal.c */
@@ -151,6 +166,16 @@ struct cs_host {
     uint32_t *running, runnings, running_room;  /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
     uint32_t deals, deal_room, deal_seen;
+    struct ranks *lefts;            /* the same for cs_deal_left() */
+    struct host_left *left;
+    struct host_left_sum *left_sum;
+    uint32_t left_count, left_room;
+    uint32_t *left_spare, left_spares;
+    uint32_t *left_ended, left_endeds, left_ended_room;
+    uint32_t *left_moved, left_moveds;  /* stopped last time, at a cost */
+    uint32_t *left_stop, left_stops, *left_start, left_starts;
+    uint32_t left_forms;            /* so many are known to be steady */
+    bool left_plain;                /* dealt by host_deal.c instead */
     struct host_news *news;
     uint32_t news_count, news_room;
 
@@ -225,6 +250,8 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
                          const struct placement *placement);
 void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
                uint32_t object, double amount);
+/* A job that has ended leaves the list of cs_deal_left() at the next deal. */
+void host_left_end(struct cs_host *host, struct host_job_slot *job);
 void host_news_add(struct cs_host *host, int kind, uint32_t id);
 /* Adds to a lease's GPUs in the counters of their pools; sign +1 or -1. */
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
