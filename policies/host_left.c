@@ -240,7 +240,7 @@ static void refresh(struct cs_host *host)
     move_back(host);
     for (; host->deal_seen < host->job_count; host->deal_seen++) {
         struct job_id job = { host->deal_seen };
-        if (host_job_slot(host, job.i)->pub.end_ns == CLOCK_NEVER_NS)
+        if (!host_job_over(host, job.i))
             add(host, job);
     }
 }

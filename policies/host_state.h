@@ -12,6 +12,8 @@
 #ifndef POLICIES_HOST_STATE_H
 #define POLICIES_HOST_STATE_H
 
+#include <assert.h>
+
 #include "models/cluster.h"
 #include "models/facts.h"
 #include "models/gang.h"
@@ -146,8 +148,14 @@ struct cs_host {
     struct host_steps *steps_spare;
     struct host_form *form;
     uint32_t form_count, form_room;
-    struct host_job_slot **job;     /* blocks of HOST_JOB_BLOCK */
-    uint32_t job_count, job_blocks;
+    /* Blocks of HOST_JOB_BLOCK; NULL: all its jobs have ended and are
+     * forgotten, its memory serves others. */
+    struct host_job_slot **job;
+    uint8_t *job_gone;              /* per block: so many are forgotten */
+    uint32_t job_count, job_blocks, job_block_room;
+    struct host_job_slot **job_spare;
+    uint32_t job_spares;
+    uint32_t *gone, gones, gone_room;   /* ended, and the policy knows */
     struct host_lease_slot *lease;
     uint32_t lease_count, lease_room;
     uint32_t *lease_spare, lease_spares;
@@ -199,12 +207,20 @@ struct cs_host {
     char note[400];
 };
 
-#define HOST_JOB_BLOCK 1024u
+#define HOST_JOB_BLOCK 64u
 
 static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
                                                   uint32_t job)
 {
+    assert(job < host->job_count && host->job[job / HOST_JOB_BLOCK] != NULL);
     return &host->job[job / HOST_JOB_BLOCK][job % HOST_JOB_BLOCK];
+}
+
+static inline bool host_job_over(const struct cs_host *host, uint32_t job)
+{
+    assert(job < host->job_count);
+    return host->job[job / HOST_JOB_BLOCK] == NULL ||
+           host_job_slot(host, job)->pub.end_ns != CLOCK_NEVER_NS;
 }
 
 static inline const struct job_form *host_form_of(
@@ -240,6 +256,10 @@ bool host_known_full(const struct cs_host *host, uint32_t form,
 /* host_state.c: slots and lists. */
 int64_t host_now(const struct cs_host *host);
 struct host_job_slot *host_job_make(struct cs_host *host);
+/* Jobs that ended are forgotten at the next decision but one: first all that
+ * are due, then what comes now is noted. */
+void host_jobs_forget(struct cs_host *host);
+void host_job_note_gone(struct cs_host *host, uint32_t job);
 uint32_t host_ask_make(struct cs_host *host);
 void host_ask_drop(struct cs_host *host, uint32_t ask);
 uint32_t host_lease_make(struct cs_host *host);

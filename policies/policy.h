@@ -168,7 +168,8 @@ struct cs_policy {
     void (*fini)(void *self);
 };
 
-/* Questions.  Pointers stay good until the op returns. */
+/* Questions.  Pointers stay good until the op returns; a job that has ended may
+ * be asked about until the decide after its job_ended has returned. */
 int64_t cs_now_ns(const struct cs_host *host);
 uint32_t cs_pending_count(const struct cs_host *host);
 struct ask_id cs_pending(const struct cs_host *host, uint32_t i);/* in order */
