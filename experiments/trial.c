@@ -168,16 +168,8 @@ static bool build(struct trial *trial)
 static bool nobody_starves(struct trial *trial)
 {
     struct err_pos nowhere = { 0 };
-    uint32_t left = 0, first = 0;
+    uint32_t first = 0, left = host_unfinished(trial->host, &first);
 
-    for (uint32_t j = host_job_count(trial->host); j-- > 0;) {
-        const struct host_job *job =
-            host_job(trial->host, (struct job_id) { j });
-        if (job->end_ns == CLOCK_NEVER_NS) {
-            left++;
-            first = j;
-        }
-    }
     if (left == 0)
         return true;
     err_set(trial->err, ERR_POLICY, nowhere,
@@ -242,9 +234,8 @@ static bool finish(struct trial *trial, struct trial_result *result,
     metrics_result(trial->metrics, result);
     if (trial->serve)
         trial_serve_result(trial->serve, trial->tables->services, result);
-    for (uint32_t j = 0; j < host_job_count(trial->host); j++)
-        result->status_count[host_job(trial->host,
-                                      (struct job_id) { j })->status]++;
+    for (uint32_t s = 0; s < JOB_STATUS_COUNT; s++)
+        result->status_count[s] = host_counts(trial->host)->ended[s];
     /* A broken audit outranks the rest: it is what stopped the loop. */
     struct err audit = { 0 };
     if (!audit_close(trial->audit, result->audit_count, &audit) && ran) {

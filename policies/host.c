@@ -152,8 +152,12 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     (void)arg;
     memset(&host->decide_event, 0, sizeof host->decide_event);
     host->in_decide = true;
-    for (uint32_t i = 0; i < host->news_count; i++)
+    host_jobs_forget(host);
+    for (uint32_t i = 0; i < host->news_count; i++) {
         tell_policy(host, &host->news[i]);
+        if (host->news[i].kind == NEWS_ENDED)
+            host_job_note_gone(host, host->news[i].id);
+    }
     host->news_count = 0;
     if (host->policy->before && host->policy->flags & CS_ORDER_MOVES)
         host_order_sort(host);
@@ -274,8 +278,20 @@ void host_close(struct cs_host *host)
 {
     host->closing = true;
     for (uint32_t j = 0; j < host->job_count; j++)
-        if (host_job_slot(host, j)->pub.end_ns == CLOCK_NEVER_NS)
+        if (!host_job_over(host, j))
             host_job_end(host, j, JOB_UNFINISHED);
+}
+
+uint32_t host_unfinished(const struct cs_host *host, uint32_t *first)
+{
+    uint32_t left = 0;
+
+    for (uint32_t j = host->job_count; j-- > 0;)
+        if (!host_job_over(host, j)) {
+            left++;
+            *first = j;
+        }
+    return left;
 }
 
 bool host_verdict(const struct cs_host *host, struct err *err)

@@ -111,6 +111,7 @@ bool host_verdict(const struct cs_host *host, struct err *err);
 
 /* What listeners may look at. */
 struct host_counts {
+    uint64_t ended[JOB_STATUS_COUNT];   /* jobs, by their status */
     uint64_t decide, preemptions, refused, interruptions;
     uint64_t verdict[CS_VERDICT_COUNT];
     uint64_t decisions;         /* requests that were carried out */
@@ -135,7 +136,11 @@ struct host_job {
     double ideal_s;             /* alone on what it asks for */
     const char *gpu_type;       /* of its last GPU lease, or NULL */
 };
+/* Of one that has ended: while that is told, and until the policy has had a
+ * chance to decide on it; then it is forgotten. */
 const struct host_job *host_job(const struct cs_host *host, struct job_id id);
+/* Jobs that have not ended, and the first of them. */
+uint32_t host_unfinished(const struct cs_host *host, uint32_t *first);
 uint32_t host_job_count(const struct cs_host *host);    /* submitted */
 
 /* The phase that runs on a lease, while FACT_PHASE_* is told. */

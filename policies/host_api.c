@@ -542,7 +542,9 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
 {
     if (!(host->policy->flags & CS_PREEMPTS))
         return refuse(host, HOST_STOP, id, CS_NOT_ALLOWED);
-    if (id.i >= host->job_count || host_job_slot(host, id.i)->leases == 0)
+    if (id.i >= host->job_count || host_job_over(host, id.i))
+        return refuse(host, HOST_STOP, no_job, CS_NOT_PENDING);
+    if (host_job_slot(host, id.i)->leases == 0)
         return refuse(host, HOST_STOP, id, CS_NOT_PENDING);
     struct host_job_slot *job = host_job_slot(host, id.i);
     host->counts.preemptions++;

@@ -17,8 +17,7 @@ static void refresh(struct cs_host *host)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < host->deals; i++)
-        if (host_job_slot(host, host->deal[i].job)->pub.end_ns ==
-            CLOCK_NEVER_NS)
+        if (!host_job_over(host, host->deal[i].job))
             host->deal[kept++] = host->deal[i];
     host->deals = kept;
     for (; host->deal_seen < host->job_count; host->deal_seen++) {
@@ -30,7 +29,7 @@ static void refresh(struct cs_host *host)
                                     sizeof *host->deal);
             host->deal_room = room;
         }
-        if (host_job_slot(host, job.i)->pub.end_ns == CLOCK_NEVER_NS)
+        if (!host_job_over(host, job.i))
             host->deal[host->deals++] = (struct host_deal) {
                 .job = job.i, .gpus = cs_job_gpus(host, job),
             };

@@ -178,7 +178,8 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
         }
     }
     for (uint32_t j = 0; j < host->job_count; j++)
-        if (parked_on(host_job_slot(host, j), node))
+        if (!host_job_over(host, j) &&
+            parked_on(host_job_slot(host, j), node))
             interrupt(host, j);
 }
 

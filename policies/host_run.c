@@ -403,7 +403,8 @@ static uint32_t serving(const struct cs_host *host,
 void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
                      double mean)
 {
-    uint32_t lease = serving(host, host_job_slot(host, id.i));
+    uint32_t lease = host_job_over(host, id.i)
+        ? ID_NONE : serving(host, host_job_slot(host, id.i));
 
     if (lease == ID_NONE)
         return;
@@ -414,11 +415,11 @@ void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
 
 void host_serve_end(struct cs_host *host, struct job_id id)
 {
+    if (host_job_over(host, id.i))
+        return;
     struct host_job_slot *job = host_job_slot(host, id.i);
     uint32_t lease = serving(host, job);
 
-    if (job->pub.end_ns != CLOCK_NEVER_NS)
-        return;
     if (lease != ID_NONE)
         phase_off(host, lease, 1);
     job->pub.work_done_s += 1;          /* its one phase, however long */
@@ -465,7 +466,9 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
         host_ask_drop(host, job->ask);
     job->ask = ID_NONE;
     host_job_drop(host, j);
+    host_left_end(host, job);
     job->pub.status = status;
+    host->counts.ended[status]++;
     job->pub.end_ns = host_now(host);
     host->jobs_left--;
     host_tell(host, FACT_JOB_END, j, status, 0);

@@ -48,19 +48,56 @@ void host_news_add(struct cs_host *host, int kind, uint32_t id)
     host->news_count++;
 }
 
+static void grow_blocks(struct cs_host *host)
+{
+    struct arena *arena = host->parts.arena;
+    uint32_t old = host->job_block_room, room = old > 0 ? 2 * old : 64;
+
+    host->job = arena_grow(arena, host->job, old, room, sizeof *host->job);
+    host->job_gone = arena_grow(arena, host->job_gone, old, room,
+                                sizeof *host->job_gone);
+    host->job_spare = arena_grow(arena, host->job_spare, old, room,
+                                 sizeof *host->job_spare);
+    host->job_block_room = room;
+}
+
+void host_job_note_gone(struct cs_host *host, uint32_t job)
+{
+    assert(host_job_over(host, job));
+    ROOM(host, host->gone, host->gones, host->gone_room);
+    host->gone[host->gones++] = job;
+}
+
+void host_jobs_forget(struct cs_host *host)
+{
+    for (uint32_t i = 0; i < host->gones; i++) {
+        uint32_t block = host->gone[i] / HOST_JOB_BLOCK;
+        assert(host->job_gone[block] < HOST_JOB_BLOCK);
+        if (++host->job_gone[block] < HOST_JOB_BLOCK)
+            continue;
+        host->job_spare[host->job_spares++] = host->job[block];
+        host->job[block] = NULL;
+    }
+    host->gones = 0;
+}
+
 struct host_job_slot *host_job_make(struct cs_host *host)
 {
     uint32_t block = host->job_count / HOST_JOB_BLOCK;
 
     if (block == host->job_blocks) {
-        host->job = arena_grow(host->parts.arena, host->job, block, block + 1,
-                               sizeof *host->job);
-        host->job[block] = arena_alloc(host->parts.arena, HOST_JOB_BLOCK,
-                                       sizeof **host->job);
+        if (block == host->job_block_room)
+            grow_blocks(host);
+        host->job[block] = host->job_spares > 0
+            ? host->job_spare[--host->job_spares]
+            : arena_alloc(host->parts.arena, HOST_JOB_BLOCK,
+                          sizeof **host->job);
         host->job_blocks++;
     }
-    struct host_job_slot *job = host_job_slot(host, host->job_count++);
-    job->ask = ID_NONE;
+    struct host_job_slot *job =
+        &host->job[block][host->job_count++ % HOST_JOB_BLOCK];
+    memset(job, 0, sizeof *job);
+    job->ask = job->left = ID_NONE;
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         job->lease[r] = job->role_ask[r] = job->home[r] = ID_NONE;
     return job;
@@ -225,4 +262,13 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
             pool->idle_leased += delta;
         pool->utilized += sign * lease->busy_now * gpus;
     }
+}
+
+void host_left_end(struct cs_host *host, struct host_job_slot *job)
+{
+    if (job->left == ID_NONE)
+        return;
+    ROOM(host, host->left_ended, host->left_endeds, host->left_ended_room);
+    host->left_ended[host->left_endeds++] = job->left;
+    job->left = ID_NONE;
 }

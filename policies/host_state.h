@@ -6,11 +6,13 @@
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_lease (take, load, drop), host_run
  * (phases), host_outage (failures), host_api (what a policy may call),
- * host_deal (a tool over that), host (arrivals, decisions).
+ * host_deal, host_left (tools over that), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
 #define POLICIES_HOST_STATE_H
+
+#include <assert.h>
 
 #include "models/cluster.h"
 #include "models/facts.h"
@@ -75,6 +77,7 @@ struct host_job_slot {
     struct job_truth truth;
     uint32_t form;                  /* index into host->form */
     uint32_t ask;                   /* of the whole job, or ID_NONE */
+    uint32_t left;                  /* its place in host->left, or ID_NONE */
     uint32_t lease[FORM_ROLES_MAX];
     uint32_t role_ask[FORM_ROLES_MAX];      /* CS_PER_PHASE */
     uint32_t home[FORM_ROLES_MAX];  /* node that keeps a role's state */
@@ -98,6 +101,20 @@ struct host_job_slot {
 struct host_news {
     enum { NEWS_SUBMITTED, NEWS_ENDED, NEWS_IDLE } kind;
     uint32_t id;
+};
+
+struct host_left {              /* the same in host_left.c */
+    uint32_t job, gpus;
+    int64_t left_ns;            /* while it waits; */
+    int64_t end_ns;             /* while it runs: when nothing will be left */
+    bool runs;
+};
+struct host_left_sum {          /* over a subtree */
+    uint64_t gpus;
+    int64_t cross_ns;           /* the first time a job overtakes the one
+                                   before it */
+    uint32_t gpus_min, running;
+    uint32_t first, last;
 };
 
 struct host_deal {              /* a job that has not ended, in host_deal.c */
@@ -131,8 +148,14 @@ struct cs_host {
     struct host_steps *steps_spare;
     struct host_form *form;
     uint32_t form_count, form_room;
-    struct host_job_slot **job;     /* blocks of HOST_JOB_BLOCK */
-    uint32_t job_count, job_blocks;
+    /* Blocks of HOST_JOB_BLOCK; NULL: all its jobs have ended and are
+     * forgotten, its memory serves others. */
+    struct host_job_slot **job;
+    uint8_t *job_gone;              /* per block: so many are forgotten */
+    uint32_t job_count, job_blocks, job_block_room;
+    struct host_job_slot **job_spare;
+    uint32_t job_spares;
+    uint32_t *gone, gones, gone_room;   /* ended, and the policy knows */
     struct host_lease_slot *lease;
     uint32_t lease_count, lease_room;
     uint32_t *lease_spare, lease_spares;
@@ -151,6 +174,16 @@ struct cs_host {
     uint32_t *running, runnings, running_room;  /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
     uint32_t deals, deal_room, deal_seen;
+    struct ranks *lefts;            /* the same for cs_deal_left() */
+    struct host_left *left;
+    struct host_left_sum *left_sum;
+    uint32_t left_count, left_room;
+    uint32_t *left_spare, left_spares;
+    uint32_t *left_ended, left_endeds, left_ended_room;
+    uint32_t *left_moved, left_moveds;  /* stopped last time, at a cost */
+    uint32_t *left_stop, left_stops, *left_start, left_starts;
+    uint32_t left_forms;            /* so many are known to be steady */
+    bool left_plain;                /* dealt by host_deal.c instead */
     struct host_news *news;
     uint32_t news_count, news_room;
 
@@ -174,12 +207,20 @@ struct cs_host {
     char note[400];
 };
 
-#define HOST_JOB_BLOCK 1024u
+#define HOST_JOB_BLOCK 64u
 
 static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
                                                   uint32_t job)
 {
+    assert(job < host->job_count && host->job[job / HOST_JOB_BLOCK] != NULL);
     return &host->job[job / HOST_JOB_BLOCK][job % HOST_JOB_BLOCK];
+}
+
+static inline bool host_job_over(const struct cs_host *host, uint32_t job)
+{
+    assert(job < host->job_count);
+    return host->job[job / HOST_JOB_BLOCK] == NULL ||
+           host_job_slot(host, job)->pub.end_ns != CLOCK_NEVER_NS;
 }
 
 static inline const struct job_form *host_form_of(
@@ -215,6 +256,10 @@ bool host_known_full(const struct cs_host *host, uint32_t form,
 /* host_state.c: slots and lists. */
 int64_t host_now(const struct cs_host *host);
 struct host_job_slot *host_job_make(struct cs_host *host);
+/* Jobs that ended are forgotten at the next decision but one: first all that
+ * are due, then what comes now is noted. */
+void host_jobs_forget(struct cs_host *host);
+void host_job_note_gone(struct cs_host *host, uint32_t job);
 uint32_t host_ask_make(struct cs_host *host);
 void host_ask_drop(struct cs_host *host, uint32_t ask);
 uint32_t host_lease_make(struct cs_host *host);
@@ -225,6 +270,8 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
                          const struct placement *placement);
 void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
                uint32_t object, double amount);
+/* A job that has ended leaves the list of cs_deal_left() at the next deal. */
+void host_left_end(struct cs_host *host, struct host_job_slot *job);
 void host_news_add(struct cs_host *host, int kind, uint32_t id);
 /* Adds to a lease's GPUs in the counters of their pools; sign +1 or -1. */
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,

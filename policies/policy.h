@@ -168,7 +168,8 @@ struct cs_policy {
     void (*fini)(void *self);
 };
 
-/* Questions.  Pointers stay good until the op returns. */
+/* Questions.  Pointers stay good until the op returns; a job that has ended may
+ * be asked about until the decide after its job_ended has returned. */
 int64_t cs_now_ns(const struct cs_host *host);
 uint32_t cs_pending_count(const struct cs_host *host);
 struct ask_id cs_pending(const struct cs_host *host, uint32_t i);/* in order */
@@ -272,6 +273,9 @@ struct cs_filter {
     bool startable;             /* without what is known already to find no
                                    room with cs_start() at this instant */
 };
+/* cs_deal() by cs_left_ns(): the same answer, found without a look at every
+ * job.  A policy calls one of the two. */
+void cs_deal_left(struct cs_host *host);
 uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
                          const struct cs_filter *filter);
 

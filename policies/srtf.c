@@ -13,17 +13,10 @@
 
 extern const struct cs_policy srtf_policy;
 
-static double srtf_key(const void *self, const struct cs_host *host,
-                       struct job_id job)
-{
-    (void)self;
-    return (double)cs_left_ns(host, job);
-}
-
 static void srtf_decide(void *self, struct cs_host *host)
 {
     (void)self;
-    cs_deal(host, srtf_key);
+    cs_deal_left(host);
 }
 
 const struct cs_policy srtf_policy = {

@@ -162,6 +162,34 @@ void ranks_insert(struct ranks *ranks, uint32_t item,
     settle_up(ranks, item);
 }
 
+void ranks_insert_at(struct ranks *ranks, uint32_t item, uint32_t other)
+{
+    assert(ranks != NULL && item != RANKS_NONE);
+    make_room(ranks, item);
+    struct ranks_node *node = ranks->node;
+    assert(node[item].count == 0 && node[other].count > 0);
+    uint32_t up = other;
+    if (node[other].left == RANKS_NONE) {
+        node[other].left = item;
+    } else {
+        up = node[other].left;
+        while (node[up].right != RANKS_NONE)
+            up = node[up].right;
+        node[up].right = item;
+    }
+    node[item] = (struct ranks_node){ RANKS_NONE, RANKS_NONE, up, 1 };
+    ranks->last_item = RANKS_NONE;
+    settle_up(ranks, item);
+}
+
+void ranks_touch(struct ranks *ranks, uint32_t item)
+{
+    assert(ranks != NULL && item < ranks->room);
+    assert(ranks->node[item].count > 0);
+    for (; item != RANKS_NONE; item = ranks->node[item].up)
+        pull(ranks, item);
+}
+
 static uint32_t leftmost(const struct ranks *ranks, uint32_t item)
 {
     while (ranks->node[item].left != RANKS_NONE)

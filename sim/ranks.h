@@ -44,7 +44,11 @@ uint32_t ranks_count(const struct ranks *ranks);
 /* After all that it should not stand before; NULL: at the end. */
 void ranks_insert(struct ranks *ranks, uint32_t item,
                   ranks_before_fn *before);
+/* Right before another. */
+void ranks_insert_at(struct ranks *ranks, uint32_t item, uint32_t other);
 void ranks_remove(struct ranks *ranks, uint32_t item);
+/* What the owner sums up of an item has changed. */
+void ranks_touch(struct ranks *ranks, uint32_t item);
 /* The i-th from 0; RANKS_NONE past the last. */
 uint32_t ranks_at(struct ranks *ranks, uint32_t i);
 uint32_t ranks_rank(const struct ranks *ranks, uint32_t item);

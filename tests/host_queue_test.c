@@ -241,12 +241,47 @@ static void skipping_starts_what_a_walk_would_start(void **state)
             meets(&slow, NULL, "fcfs, blocking: skip", seed, rules[r]);
 }
 
+static double left(const void *self, const struct cs_host *host,
+                   struct job_id job)
+{
+    (void)self;
+    return (double)cs_left_ns(host, job);
+}
+
+static void slow_srtf_decide(void *self, struct cs_host *host)
+{
+    (void)self;
+    cs_deal(host, left);
+}
+
+/* Estimates that are too short end at 0, where many jobs are equal. */
+static void srtf_starts_and_stops_what_a_sort_would(void **state)
+{
+    static const char *const fast[] = {
+        "srtf", "srtf, preemption: {cost: 37s}", "srtf, tick: 10s",
+        "srtf, rounds: {length: 30s}, preemption: {cost: 1s}",
+        "srtf, estimate: noisy, noise: 1, preemption: {cost: 5s}",
+    };
+    static const struct cs_policy slow = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof slow,
+        .name = "slow", .summary = "SRTF by a sort", .flags = CS_PREEMPTS,
+        .decide = slow_srtf_decide,
+    };
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++)
+        for (size_t f = 0; f < sizeof fast / sizeof *fast; f++)
+            for (int r = 0; r < 3; r++)
+                meets(&slow, NULL, fast[f], seed, rules[r]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_index_answers_what_a_walk_finds),
         cmocka_unit_test(easy_starts_what_a_walk_would_start),
         cmocka_unit_test(skipping_starts_what_a_walk_would_start),
+        cmocka_unit_test(srtf_starts_and_stops_what_a_sort_would),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

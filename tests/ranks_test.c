@@ -155,6 +155,30 @@ static void walking_goes_on_at_what_follows_the_removed(void **state)
     arena_free(arena);
 }
 
+static void what_is_put_before_another_stands_there(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(1 << 16);
+    struct world *w = world_new(arena, 5);
+    put_in(w, 0, true);
+    for (uint32_t item = 1; item < ITEMS; item++) {
+        uint32_t i = (uint32_t)rng_below(&w->rng, w->count);
+        uint32_t other = w->list[i];
+        memmove(&w->list[i + 1], &w->list[i],
+                (w->count++ - i) * sizeof *w->list);
+        w->list[i] = item;
+        w->in[item] = true;
+        w->key[item] = item;
+        ranks_insert_at(&w->ranks, item, other);
+        w->key[other] += 7;
+        ranks_touch(&w->ranks, other);
+        if (item % 111 == 0)
+            check_all(w);
+    }
+    check_all(w);
+    arena_free(arena);
+}
+
 static void reordering_keeps_the_items(void **state)
 {
     (void)state;
@@ -182,6 +206,7 @@ int main(void)
         cmocka_unit_test(a_sorted_sequence_is_what_an_array_would_be),
         cmocka_unit_test(a_queue_stays_balanced),
         cmocka_unit_test(walking_goes_on_at_what_follows_the_removed),
+        cmocka_unit_test(what_is_put_before_another_stands_there),
         cmocka_unit_test(reordering_keeps_the_items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
