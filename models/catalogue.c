@@ -328,6 +328,48 @@ static bool heads_add_up(const struct llm_form *form, struct err *err)
     return true;
 }
 
+/* Experts of a mixture, and the parameters that work on a token. */
+static bool experts_add_up(const struct llm_form *form, struct err *err)
+{
+    const struct llm *llm = &form->llm;
+
+    if (llm->experts_active > llm->experts ||
+        llm->params_active > llm->params) {
+        return err_set(err, ERR_RANGE, form->head.pos,
+                       "experts_active and params_active of model '%s' must "
+                       "be at most its %u experts and %.4g params, found %u "
+                       "and %.4g", llm->name, llm->experts, llm->params,
+                       llm->experts_active, llm->params_active);
+    }
+    if ((llm->experts > 0) != (llm->experts_active > 0)) {
+        return err_set(err, ERR_SCHEMA, key_pos(&form->head, "experts"),
+                       "model '%s' must have both experts and experts_active, "
+                       "or neither, found %u and %u", llm->name, llm->experts,
+                       llm->experts_active);
+    }
+    /* What a token leaves out is the experts it does not go to. */
+    double routed = (double)llm->experts - llm->experts_shared;
+    double idle = (double)llm->experts - llm->experts_active;
+
+    if (idle > 0.0 &&
+        (llm->params - llm->params_active) * routed > llm->params * idle) {
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "params_active"),
+                       "params_active of model '%s' must be at least %.4g, "
+                       "what its experts_active of experts leave of %.4g, "
+                       "found %.4g", llm->name,
+                       llm->params * (1.0 - idle / routed), llm->params,
+                       llm->params_active);
+    }
+    if (llm->experts_shared > 0 &&
+        llm->experts_shared >= llm->experts_active) {
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "experts_shared"),
+                       "experts_shared of model '%s' must be below its %u "
+                       "experts_active, found %u", llm->name,
+                       llm->experts_active, llm->experts_shared);
+    }
+    return true;
+}
+
 static bool close_llm(struct llm_form *form, struct err *err)
 {
     struct llm *llm = &form->llm;
@@ -358,26 +400,7 @@ static bool close_llm(struct llm_form *form, struct err *err)
     if (llm->params_active <= 0.0) {
         llm->params_active = llm->params;
     }
-    if (llm->experts_active > llm->experts ||
-        llm->params_active > llm->params) {
-        return err_set(err, ERR_RANGE, form->head.pos,
-                       "model '%s' has more active experts or parameters "
-                       "than it has in all", llm->name);
-    }
-    if ((llm->experts > 0) != (llm->experts_active > 0)) {
-        return err_set(err, ERR_SCHEMA, key_pos(&form->head, "experts"),
-                       "model '%s' must have both experts and experts_active, "
-                       "or neither, found %u and %u", llm->name, llm->experts,
-                       llm->experts_active);
-    }
-    if (llm->experts_shared > 0 &&
-        llm->experts_shared >= llm->experts_active) {
-        return err_set(err, ERR_RANGE, key_pos(&form->head, "experts_shared"),
-                       "experts_shared of model '%s' must be below its %u "
-                       "experts_active, found %u", llm->name,
-                       llm->experts_active, llm->experts_shared);
-    }
-    return true;
+    return experts_add_up(form, err);
 }
 
 static bool close_net(struct net_form *form, struct err *err)

@@ -27,6 +27,7 @@ struct experts experts_of(const struct llm *llm)
         e.params = (llm->params - llm->params_active) * e.routed /
                    (e.routed - e.active);
     }
+    e.params = fmin(e.params, llm->params);
     e.layers = fmin(e.params / (one * e.routed), llm->layers);
     e.params_active = e.params * e.active / e.routed;
     return e;

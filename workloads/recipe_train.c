@@ -151,6 +151,10 @@ static bool expand(const struct recipe *recipe, const struct world *world,
     bool loads = !nets || draft.keys.loader != NULL;
     if (loads && !read_loader(&draft, recipe->loader_kind, &loader))
         return false;
+    if (!loads && draft.keys.data != NULL)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(draft.keys.data),
+                       "data of %s has no meaning without loader",
+                       draft.form->name);
     if (!loads)
         memset(&loader, 0, sizeof loader);
     shape = draft_train_shape(&draft, draft.keys.sequence);
