@@ -165,7 +165,7 @@ static void hear_busy(struct audit *audit, const struct fact *fact,
     struct audit_lease *lease = &audit->lease[id.i];
     double s = clock_s_from_ns(fact->time_ns - lease->busy_ns);
 
-    for (uint32_t i = 0; i < place->share_count; i++) {
+    for (uint32_t i = 0; s > 0 && i < place->share_count; i++) {
         const struct node_group *group =
             cluster_group_of(audit->parts.cluster, place->share[i].node);
         if (group->gpu)

@@ -80,10 +80,15 @@ static char *begin_cell(struct table *table, enum table_type type,
 void table_text(struct table *table, const char *text)
 {
     assert(text != NULL);
-    size_t bytes = strlen(text);
-    char *out = begin_cell(table, TABLE_TEXT, 2 * bytes + 2);
+    size_t bytes = 0;
+    bool plain = true;
 
-    if (text[strcspn(text, ",\"\r\n")] == '\0') {
+    for (; text[bytes] != '\0'; bytes++) {
+        char c = text[bytes];
+        plain &= c != ',' && c != '"' && c != '\r' && c != '\n';
+    }
+    char *out = begin_cell(table, TABLE_TEXT, 2 * bytes + 2);
+    if (plain) {
         memcpy(out, text, bytes);
         table->used_bytes += bytes;
         return;
