@@ -18,6 +18,7 @@
 #include "sim/decimal.h"
 
 #define NUMBER_BYTES_MAX    40      /* longest cell that is not a text */
+#define SINK_BYTES ((size_t)1 << 18)    /* kept back before a sink gets them */
 
 struct table {
     const struct table_column *columns;
@@ -26,6 +27,8 @@ struct table {
     char *buffer;
     size_t used_bytes;
     size_t room_bytes;
+    table_sink_fn *sink;        /* or NULL */
+    void *sink_self;
 };
 
 struct table *table_new(const struct table_column *columns, size_t count)
@@ -146,6 +149,18 @@ void table_end_row(struct table *table)
     *reserve(table, 1) = '\n';
     table->used_bytes++;
     table->column = 0;
+    if (table->sink != NULL && table->used_bytes >= SINK_BYTES) {
+        table->sink(table->sink_self, table->buffer, table->used_bytes);
+        table->used_bytes = 0;
+    }
+}
+
+void table_sink(struct table *table, table_sink_fn *fn, void *self)
+{
+    assert(table != NULL && fn != NULL);
+    assert(table->sink == NULL);
+    table->sink = fn;
+    table->sink_self = self;
 }
 
 const char *table_bytes(const struct table *table, size_t *bytes)
