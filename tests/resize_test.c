@@ -216,6 +216,47 @@ static void a_pool_without_a_rate_is_never_used(void **state)
                            "1}", acts, 0) == 100);
 }
 
+/* 3600 steps of a kind at 10 steps/s on v100 and 2.5 on k80; 2 GPUs make 18 on
+ * v100.  1000 steps there, 1000 on k80 in 400 s, then the other 1600 by two. */
+static void gavels_rates_are_by_kind_type_and_size(void **state)
+{
+    const struct act acts[] = { { 100, 0, 0, 2, CS_DONE },
+                                { 500, 0, 0, 1, CS_DONE },
+                                { 500, 0, 2, 0, CS_DONE },
+                                { 510, 0, 4, 0, CS_BAD_SHAPE },
+                                { .at_s = -1 } };
+    struct host_policy policy = world_policy(&scripted_policy);
+    struct world world = { 0 };
+    struct world_job job[2];
+
+    (void)state;
+    script = acts;
+    first_pools = 1;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "LM (b 5)\tc\t-n\t1\t3600\t0.0\t1\n");
+    world_write(&world, "rates.json",
+                "{\"k80\": {\"('LM (b 5)', 1)\": {\"null\": 2.5}}, \"v100\": "
+                "{\"('LM (b 5)', 1)\": {\"null\": 10.0, \"('LM (b 5)', 1)\": "
+                "[1.0, 1.0]}, \"('LM (b 5)', 2)\": {\"null\": 18.0}}}");
+    assert_true(world_open(
+        &world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+                "[{name: v100, count: 1, gpus: {type: generic, count: 4}}, "
+                "{name: k80, count: 1, gpus: {type: generic, count: 4}}]}\n"
+                "workload: {trace: {file: jobs.csv, format: gavel, lengths: "
+                "rates.json, gpu_type: v100, rates: lengths, elastic: {min: 1, "
+                "max: 4, scaling: rates}}}\npolicies: [fcfs]\n"));
+    if (!world_run(&world, 0, &policy, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[0].end_s > 500 + 1600 / 18.0 - 1e-6 &&
+                job[0].end_s < 500 + 1600 / 18.0 + 1e-6);
+    first_pools = 0;
+    char path[128];
+    snprintf(path, sizeof path, "%s/rates.json", world.folder);
+    unlink(path);
+    world_close(&world);
+}
+
 /* ---- training ------------------------------------------------------------ */
 
 #define TRAINING                                                             \
@@ -428,6 +469,7 @@ int main(void)
         cmocka_unit_test(an_end_at_the_instant_of_a_resize_comes_first),
         cmocka_unit_test(a_job_that_moves_has_the_rate_of_the_pool),
         cmocka_unit_test(a_pool_without_a_rate_is_never_used),
+        cmocka_unit_test(gavels_rates_are_by_kind_type_and_size),
         cmocka_unit_test(
             training_keeps_its_whole_steps_and_pays_for_the_switch),
         cmocka_unit_test(any_resize_of_known_lengths_conserves_work),
