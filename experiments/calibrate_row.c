@@ -87,7 +87,9 @@ static const struct alias llm_alias[] = {
     { "gemma-2-2b-it", "gemma-2-2b" }, { "LLaMA 7B", "llama-2-7b" },
     { "LLaMA-7B", "llama-2-7b" },
     { "LLaMA-13B", "llama-2-13b" }, { "LLaMA-30B", "llama-30b" },
-    { "LLaMA-65B", "llama-65b" }, { "Llama-3-70B", "llama-3-70b" }, { "bloom-176b", "bloom-176b" },
+    { "LLaMA-65B", "llama-65b"},
+    { "Llama-3-70B", "llama-3-70b"},
+    { "bloom-176b", "bloom-176b" },
     { "DeepSeek-V3", "deepseek-v3" }, { "Qwen3-30B-A3B", "qwen3-30b-a3b" },
     { "Qwen3-235B-A22B", "qwen3-235b-a22b" },
     { "Qwen2.5-0.5B-Instruct", "qwen2.5-0.5b" },
@@ -144,7 +146,8 @@ static const struct alias precision_alias[] = {
     { "", "bf16" }, { "amp_bf16", "bf16" }, { "amp_fp8", "fp8" },
     { "fp16 AMP", "fp16" }, { "AMP", "fp16" },
     { "MXFP8", "fp8" }, { "NVFP4", "fp4" }, { "f16", "fp16" },
-    { "q4_0", "int4" }, { "Q4_K_M", "int4" }, { "F16", "fp16" }, { "bfloat16", "bf16" }, { "half", "fp16" },
+    { "q4_0", "int4" }, { "Q4_K_M", "int4" }, { "F16", "fp16" },
+    { "bfloat16", "bf16" }, { "half", "fp16" },
 };
 
 bool row_precision(const char *text, enum precision *out)
