@@ -169,7 +169,8 @@ static const char *entry_text(const struct advice *advice,
 {
     static const char *const replaced[] = {
         "recipe", "name", "share", "steps", "limit", "deadline", "priority",
-        "tenant", "tp", "pp", "ep", "cp", "vp", "sequence_parallel", "zero", "recompute", "micro_batch", "train",
+        "tenant", "tp", "pp", "ep", "cp", "vp", "sequence_parallel",
+        "zero", "recompute", "micro_batch", "train",
         "rollout", "infer", "data", "loader", NULL };
     static const char *const only_tp[] = { "tp", NULL };
     const struct advise_job *job = advice->job;
