@@ -366,7 +366,7 @@ const char *cs_verdict_name(enum cs_verdict verdict)
 const char *host_action_name(enum host_action action)
 {
     static const char *const name[HOST_ACTION_COUNT] = {
-        "start", "continue", "release", "stop",
+        "start", "continue", "release", "stop", "resize", "move",
     };
     assert((unsigned)action < HOST_ACTION_COUNT);
     return name[action];

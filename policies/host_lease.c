@@ -41,8 +41,10 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out)
 {
-    struct fit_want fit = host_fit_want(host, job, role, want);
+    struct fit_want fit;
 
+    if (!host_fit_want(host, job, role, want, &fit))
+        return false;
     if (want->take_idle) {
         collect_idle(host, want->idle_ns);
         fit.extra = host->extra;
@@ -107,6 +109,7 @@ void host_drop(struct cs_host *host, uint32_t i)
     assert(lease->live && !lease->running);
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
+    job->pub.work_lost_s += lease->part;
     settle_job(host, lease);
     host_tell(host, FACT_LEASE_DROP, i, lease->pub.job.i, lease->pub.gpus);
     host_pools_add(host, lease, -1);
@@ -326,12 +329,12 @@ static bool starts(const struct host_job_slot *job,
     return true;
 }
 
-uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
-                    const struct placement *placement)
+/* A lease that holds its GPUs and does not load yet. */
+static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
+                     const struct placement *placement)
 {
     struct host_job_slot *job = host_job_slot(host, j);
     int64_t now = host_now(host);
-    double saved = evict(host, placement);
 
     cluster_take(host->cluster, placement);
     uint32_t i = host_lease_make(host);
@@ -342,8 +345,9 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     lease->pub.gpus = placement_gpus(placement);
     lease->pub.state = CS_LEASE_LOADING;
     lease->pub.since_ns = lease->changed_ns = now;
-    host_lease_expect(host, i,
-                      host_after(now, host_left_ns(host, job, false)));
+    lease->pace = host_pace_on(host, job, placement);
+    host_lease_expect(
+        host, i, host_after(now, host_lease_left_ns(host, job, lease->pace)));
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);
     for (uint32_t s = 0; s < placement->share_count; s++)
         lease->pool_mask |=
@@ -362,6 +366,56 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     }
     host_pools_add(host, lease, +1);
     host_tell(host, FACT_LEASE_TAKE, i, j, lease->pub.gpus);
+    return i;
+}
+
+uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
+                    const struct placement *placement)
+{
+    double saved = evict(host, placement);
+    uint32_t i = take(host, j, role, placement);
+
     begin_loading(host, i, saved);
+    return i;
+}
+
+static void moved(void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+
+    host->lease[arg].saving = false;
+    begin_loading(host, (uint32_t)arg, 0);
+}
+
+uint32_t host_regrant(struct cs_host *host, uint32_t old,
+                      const struct placement *placement)
+{
+    struct host_lease_slot *lease = &host->lease[old];
+    struct job_id id = lease->pub.job;
+    struct host_job_slot *job = host_job_slot(host, id.i);
+    uint32_t role = lease->pub.role, phase = lease->part_phase, uses = 0;
+    double part = lease->part, bps = pcie_bps(host, &lease->pub.placement);
+    double bytes = host_form_of(job)->role[role].save_bytes;
+    struct demand_rates rates = { .pcie_bytes = 1 };
+
+    if (lease->pub.state == CS_LEASE_LOADING)   /* what is not saved yet */
+        bytes = lease->saving ? flow_left(host->parts.net, lease->flow) : 0;
+    if (!isfinite(bps))
+        bytes = 0;
+    if (bytes > 0)
+        uses = fabric_uses(host->parts.fabric, &lease->pub.placement, &rates,
+                           host->uses);
+    lease->part = 0;            /* it is not lost: the new lease has it */
+    job->leases++;              /* and the job runs on: it keeps its place */
+    host_drop(host, old);
+    uint32_t i = take(host, id.i, role, placement);
+    job->leases--;
+    host->lease[i].part = part;
+    host->lease[i].part_phase = phase;
+    host->lease[i].saving = bytes > 0;
+    if (bytes > 0)
+        host->lease[i].flow = copy(host, bytes, bps, uses, moved, i);
+    else
+        begin_loading(host, i, 0);
     return i;
 }

@@ -6,7 +6,9 @@
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_lease (take, load, drop), host_run
  * (phases), host_outage (failures), host_api (what a policy may call),
- * host_deal, host_left (tools over that), host (arrivals, decisions).
+ * host_resize (leases that change while they work), host_deal, host_left (tools
+ * over that), host_lp, host_assign (tools that know no host), host (arrivals,
+ * decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -34,10 +36,17 @@ struct host_form {
     double phase_s[FORM_PHASES_MAX];        /* as asked, links free */
     double step_s;                          /* longest path of a step */
     bool fixed;                             /* one phase of known length */
+    struct host_pace *pace;                 /* of one role, by size and pool */
+    uint32_t paces, pace_room;
     /* Of one role: so many GPUs, and so more, found no room when so many
      * releases had been made. */
     uint32_t full_gpus;
     uint64_t full_at;
+};
+
+struct host_pace {
+    uint32_t gpus, pool;
+    double pace;
 };
 
 struct host_lease_slot {
@@ -50,11 +59,14 @@ struct host_lease_slot {
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
     int64_t phase_start_ns;
-    uint32_t phase;
+    double pace;                    /* of a job of known length, pace.h */
+    double part;                    /* of part_phase: done before, on a lease
+                                       in the place of which this one is */
+    uint32_t phase, part_phase;
     uint32_t share_room;            /* class of the share array */
     uint32_t pool_mask;
     uint64_t seq;
-    bool live, leaving, running, bursting;
+    bool live, leaving, running, bursting, saving;
 };
 
 struct host_steps;              /* host_step.c */
@@ -282,9 +294,11 @@ bool host_steps_apply(const struct cs_host *host,
                       const struct phase_law *law);
 void host_steps_start(struct cs_host *host, uint32_t lease,
                       const struct phase_law *law,
-                      const struct phase_plan *plan);
+                      const struct phase_plan *plan, double part);
 /* Nothing happens where no steps are taken. */
 void host_steps_stop(struct cs_host *host, uint32_t lease);
+/* Steps of the run that are done, as a part of it. */
+double host_steps_part(const struct cs_host *host, uint32_t lease);
 void host_steps_drop(struct cs_host *host, uint32_t lease);
 
 /* host_outage.c: failures. */
@@ -305,10 +319,25 @@ int64_t host_restart_ns(const struct cs_host *host,
                         const struct host_job_slot *job);
 int64_t host_left_ns(const struct cs_host *host,
                      const struct host_job_slot *job, bool truth);
-struct fit_want host_fit_want(const struct cs_host *host,
-                              const struct host_job_slot *job, uint32_t role,
-                              const struct cs_want *want);
-bool host_shape_ok(const struct host_job_slot *job, uint32_t role,
+/* Progress of a job of one role on so many GPUs of a pool over that on what it
+ * asked for; 0: it cannot run there. */
+double host_pace(struct cs_host *host, const struct host_job_slot *job,
+                 uint32_t pool, uint32_t gpus);
+/* The same of the GPUs of a placement. */
+double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
+                    const struct placement *placement);
+/* Of a job on a lease, from now on. */
+int64_t host_lease_left_ns(const struct cs_host *host,
+                           const struct host_job_slot *job, double pace);
+/* Known length that passes in so much time, and the time that it takes. */
+int64_t host_known_ns(int64_t ran_ns, double pace);
+int64_t host_ran_ns(int64_t known_ns, double pace);
+/* False: no pool is left. */
+bool host_fit_want(const struct cs_host *host,
+                   const struct host_job_slot *job, uint32_t role,
+                   const struct cs_want *want, struct fit_want *out);
+bool host_shape_ok(const struct cs_host *host,
+                   const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus);
 double host_gpu_usd_per_h(const struct cs_host *host,
                           const struct placement *placement);
@@ -324,6 +353,10 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
 /* Takes over idle leases in the way; the placement must be takeable. */
 uint32_t host_grant(struct cs_host *host, uint32_t job, uint32_t role,
                     const struct placement *placement);
+/* The same in the place of a lease that moves, which is dropped: its state is
+ * saved first, and comes from there. */
+uint32_t host_regrant(struct cs_host *host, uint32_t lease,
+                      const struct placement *placement);
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease);
 void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
 void host_lease_state(struct cs_host *host, uint32_t lease,
@@ -340,6 +373,9 @@ void host_leave(struct cs_host *host, uint32_t lease);
 void host_phase_start(struct cs_host *host, uint32_t lease, uint32_t phase);
 /* Stops a running phase; a phase of known length keeps its progress. */
 void host_phase_cut(struct cs_host *host, uint32_t lease);
+/* The same, and training keeps its whole steps: the part of the phase that
+ * need not be done again. */
+double host_phase_pause(struct cs_host *host, uint32_t lease);
 void host_phase_over(struct cs_host *host, uint32_t lease);
 void host_job_advance(struct cs_host *host, uint32_t job);
 /* Makes the ask for a whole job, at the job's old place in the order. */
@@ -347,6 +383,14 @@ void host_ask_job(struct cs_host *host, uint32_t job);
 void host_job_end(struct cs_host *host, uint32_t job, enum job_status status);
 /* Cuts its phases short, drops all its leases; returns their GPUs. */
 uint32_t host_job_drop(struct cs_host *host, uint32_t job);
+
+/* host_api.c: every request ends here: counted, told, recorded. */
+enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
+                            struct job_id job, uint32_t role,
+                            enum cs_verdict verdict,
+                            const struct placement *placement);
+/* What a restart costs a job that held so many GPUs, `preemption: {cost: }`. */
+int64_t host_stop_cost_ns(const struct cs_host *host, uint32_t gpus);
 
 /* A sum of times that stays at "never". */
 static inline int64_t host_after(int64_t now_ns, int64_t wait_ns)
