@@ -236,6 +236,9 @@ static bool finish(struct trial *trial, struct trial_result *result,
         trial_serve_result(trial->serve, trial->tables->services, result);
     for (uint32_t s = 0; s < JOB_STATUS_COUNT; s++)
         result->status_count[s] = host_counts(trial->host)->ended[s];
+    result->nodes_seen = host_counts(trial->host)->nodes_seen;
+    result->asks_seen = host_counts(trial->host)->asks_seen;
+    result->arena_bytes = arena_used_bytes(trial->arena);
     /* A broken audit outranks the rest: it is what stopped the loop. */
     struct err audit = { 0 };
     if (!audit_close(trial->audit, result->audit_count, &audit) && ran) {

@@ -43,6 +43,7 @@ struct fit_want {
     /* Per node, GPUs that count as free although they are taken (idle leases
      * that may be taken over), with their cores and memory; NULL: none. */
     const struct share *extra;  /* indexed by node */
+    uint64_t *looks;            /* nodes looked at are added; NULL: not */
 };
 
 /* Writes at most share_max shares; false: no room (out is untouched then). */

@@ -115,6 +115,8 @@ struct host_counts {
     uint64_t decide, preemptions, refused, interruptions, resizes, moves;
     uint64_t verdict[CS_VERDICT_COUNT];
     uint64_t decisions;         /* requests that were carried out */
+    uint64_t nodes_seen;        /* by searches for room */
+    uint64_t asks_seen;         /* by searches of the queue */
 };
 const struct host_counts *host_counts(const struct cs_host *host);
 

@@ -51,6 +51,7 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
         collect_idle(host, want->idle_ns);
         fit.extra = host->extra;
     }
+    fit.looks = &host->counts.nodes_seen;
     return fit_find(host->cluster, host->rules->placement, &fit,
                     host->scratch, host->spec->node_count, out);
 }
