@@ -45,6 +45,7 @@ struct lease_book {
 struct metrics {
     struct metrics_parts parts;
     struct cs_host *host;
+    const struct metrics_count *count;  /* in its place, or NULL */
     struct lease_book *lease;
     uint32_t lease_room;
     int64_t from_ns, end_ns;
@@ -91,6 +92,27 @@ void metrics_watch(struct metrics *m, struct cs_host *host)
     gauge_set(&m->empty, 0, m->parts.spec->cluster->gpu_count);
 }
 
+void metrics_watch_count(struct metrics *m, const struct metrics_count *count)
+{
+    m->count = count;
+    gauge_set(&m->empty, 0, m->parts.spec->cluster->gpu_count);
+}
+
+static uint32_t pending(const struct metrics *m)
+{
+    return m->count ? m->count->pending : host_pending(m->host);
+}
+
+static uint32_t running(const struct metrics *m)
+{
+    return m->count ? m->count->running : host_running(m->host);
+}
+
+static const struct host_counts *counts_of(const struct metrics *m)
+{
+    return m->count ? m->count->counts : host_counts(m->host);
+}
+
 static void restart(struct gauge *gauge, int64_t now)
 {
     double level = gauge->level;
@@ -102,7 +124,7 @@ static void restart(struct gauge *gauge, int64_t now)
 
 void metrics_begin(struct metrics *m)
 {
-    const struct host_counts *counts = host_counts(m->host);
+    const struct host_counts *counts = counts_of(m);
     int64_t now = loop_now_ns(m->parts.loop);
     struct gauge *all[] = { &m->allocated, &m->loading, &m->waiting,
                             &m->working, &m->queued, &m->empty, &m->memory,
@@ -179,30 +201,39 @@ static void phase_row(struct metrics *m, const struct host_phase_run *run,
                       const struct cs_lease *lease, int64_t end_ns,
                       double utilization);
 
+/* Adds the time of a phase, whole or cut short; returns the busy share. */
+static double add_phase(struct metrics *m, const struct host_phase_run *run,
+                        uint32_t gpus, int64_t start, int64_t end, bool whole)
+{
+    double whole_s = clock_s_from_ns(end - start);
+    double s = clock_s_from_ns(end - (start > m->from_ns ? start
+                                                         : m->from_ns));
+    double work_s = whole_s, busy_s, tail_s;
+
+    if (whole && run->rate_max > 0)
+        work_s = fmin(whole_s, 1 / run->rate_max);
+    double part = whole_s > 0 ? work_s / whole_s : 0;
+    busy_s = s * part * fmin(1, fmax(0, run->busy_fraction));
+    tail_s = fmin(s * part * run->tail_fraction, s * part - busy_s);
+    m->busy_s += busy_s * gpus;
+    m->tail_s += fmax(0, tail_s) * gpus;
+    m->phase_s += s * gpus;
+    if (run->shares_bursts)
+        m->bursts_s += s * gpus;
+    return s > 0 ? busy_s / s : 0;
+}
+
 static void phase_ended(struct metrics *m, const struct fact *fact)
 {
     struct lease_id id = { fact->subject };
     const struct host_phase_run *run = host_phase_run(m->host, id);
     const struct cs_lease *lease = cs_lease(m->host, id);
     int64_t start = book(m, fact->subject)->phase_ns;
-    double whole_s = clock_s_from_ns(fact->time_ns - start);
-    double s = clock_s_from_ns(
-        fact->time_ns - (start > m->from_ns ? start : m->from_ns));
-    double work_s = whole_s, busy_s, tail_s;
+    double busy = add_phase(m, run, lease->gpus, start, fact->time_ns,
+                            fact->amount > 0);
 
-    if (fact->amount > 0 && run->rate_max > 0)
-        work_s = fmin(whole_s, 1 / run->rate_max);
-    double part = whole_s > 0 ? work_s / whole_s : 0;
-    busy_s = s * part * fmin(1, fmax(0, run->busy_fraction));
-    tail_s = fmin(s * part * run->tail_fraction, s * part - busy_s);
-    m->busy_s += busy_s * lease->gpus;
-    m->tail_s += fmax(0, tail_s) * lease->gpus;
-    m->phase_s += s * lease->gpus;
-    if (run->shares_bursts)
-        m->bursts_s += s * lease->gpus;
     if (m->parts.tables->phases)
-        phase_row(m, run, lease, fact->time_ns,
-                  s > 0 ? busy_s / s : 0);
+        phase_row(m, run, lease, fact->time_ns, busy);
 }
 
 static const char *job_name(const struct job_request *request, char *out)
@@ -323,21 +354,19 @@ static bool is_replica(const struct host_job *job)
     return job->request.form->phase[0].law->kind == LAW_SERVE;
 }
 
-static void job_ended(struct metrics *m, const struct fact *fact)
+static void job_ended(struct metrics *m, const struct host_job *job,
+                      enum job_status status, int64_t now)
 {
-    struct job_id id = { fact->subject };
-    const struct host_job *job = host_job(m->host, id);
-    enum job_status status = (enum job_status)fact->object;
     int64_t submit = job->request.submit_ns;
-    double jct = clock_s_from_ns(fact->time_ns - submit);
+    double jct = clock_s_from_ns(now - submit);
 
     if (m->parts.tables->jobs)
         job_row(m, job, status);
     m->held_usd += job->usd;
     if (is_replica(job))
         return;
-    if (status == JOB_DONE && fact->time_ns > m->last_end_ns)
-        m->last_end_ns = fact->time_ns;
+    if (status == JOB_DONE && now > m->last_end_ns)
+        m->last_end_ns = now;
     if (status == JOB_DONE)
         bounds_book_done(m->bounds, job);
     m->steps += job->step;
@@ -347,14 +376,14 @@ static void job_ended(struct metrics *m, const struct fact *fact)
         job->request.deadline_ns != 0) {
         m->deadlines++;
         m->in_time += status == JOB_DONE &&
-                      fact->time_ns <= job->request.deadline_ns;
+                      now <= job->request.deadline_ns;
     }
     m->failed += status == JOB_FAILED;
     if (status != JOB_DONE)
         return;
     double wait = clock_s_from_ns(job->start_ns - submit);
     m->done++;
-    m->jct_sum += fact->time_ns - submit;
+    m->jct_sum += now - submit;
     m->wait_sum += job->start_ns - submit;
     quantile_add(m->jct_q, jct);
     quantile_add(m->wait_q, wait);
@@ -363,24 +392,22 @@ static void job_ended(struct metrics *m, const struct fact *fact)
     tally_add(&m->bounded, fmax(1, jct / fmax(BOUND_S, job->ideal_s)));
 }
 
-static void job_submitted(struct metrics *m, const struct fact *fact)
+static void job_submitted(struct metrics *m, const struct host_job *job,
+                          int64_t now)
 {
-    const struct host_job *job =
-        host_job(m->host, (struct job_id) { fact->subject });
-
     bounds_book_submit(m->bounds, job);
     if (is_replica(job))
         return;
-    if (fact->time_ns < m->first_submit_ns)
-        m->first_submit_ns = fact->time_ns;
-    m->jobs += fact->time_ns >= m->parts.spec->warmup_ns;
+    if (now < m->first_submit_ns)
+        m->first_submit_ns = now;
+    m->jobs += now >= m->parts.spec->warmup_ns;
 }
 
 static void count_idle(struct metrics *m, int64_t now)
 {
     double free = m->parts.spec->cluster->gpu_count - m->allocated.level -
                   m->down.level;
-    bool waits = host_pending(m->host) > 0;
+    bool waits = pending(m) > 0;
 
     gauge_set(&m->queued, now, waits ? free : 0);
     gauge_set(&m->empty, now, waits ? 0 : free);
@@ -419,6 +446,7 @@ static void hear_lease(struct metrics *m, const struct fact *fact)
 static void hear(void *self, const struct fact *fact)
 {
     struct metrics *m = self;
+    struct job_id job = { fact->subject };
 
     if (fact->kind == FACT_NODE_DOWN || fact->kind == FACT_NODE_UP) {
         gauge_set(&m->down, fact->time_ns, m->down.level +
@@ -431,12 +459,57 @@ static void hear(void *self, const struct fact *fact)
     if (fact->kind == FACT_JOB_INTERRUPT)
         m->lost_s += fact->amount;
     if (fact->kind == FACT_JOB_SUBMIT)
-        job_submitted(m, fact);
+        job_submitted(m, host_job(m->host, job), fact->time_ns);
     else if (fact->kind == FACT_JOB_END)
-        job_ended(m, fact);
+        job_ended(m, host_job(m->host, job),
+                  (enum job_status)fact->object, fact->time_ns);
     else
         hear_lease(m, fact);
     count_idle(m, fact->time_ns);
+}
+
+void metrics_count_submitted(struct metrics *m, const struct host_job *job)
+{
+    m->last_fact_ns = loop_now_ns(m->parts.loop);
+    job_submitted(m, job, m->last_fact_ns);
+}
+
+/* A job takes what it asks for, or gives it back. */
+static void count_held(struct metrics *m, const struct host_job *job,
+                       int64_t now, int sign)
+{
+    uint32_t gpus = job_role_gpus(&job->request, 0);
+
+    add(&m->allocated, now, sign * (double)gpus);
+    add(&m->working, now, sign * (double)gpus);
+    add(&m->memory, now,
+        sign * (double)(job->request.form->role[0].memory_bytes * gpus));
+    energy_count(m->energy, now, gpus, sign < 0, sign > 0);
+    count_idle(m, now);
+}
+
+void metrics_count_started(struct metrics *m, const struct host_job *job)
+{
+    m->last_fact_ns = loop_now_ns(m->parts.loop);
+    count_held(m, job, m->last_fact_ns, +1);
+}
+
+void metrics_count_ended(struct metrics *m, const struct host_job *job)
+{
+    int64_t now = m->last_fact_ns = loop_now_ns(m->parts.loop);
+    struct host_phase_run run = { .rate_max = 1 / job->ideal_s,
+                                  .busy_fraction = 1 };
+
+    add_phase(m, &run, job_role_gpus(&job->request, 0), job->start_ns, now,
+              true);
+    count_held(m, job, now, -1);
+    job_ended(m, job, JOB_DONE, now);
+}
+
+void metrics_count_told(struct metrics *m)
+{
+    m->last_fact_ns = loop_now_ns(m->parts.loop);
+    count_idle(m, m->last_fact_ns);
 }
 
 /* A run that is drained ended with its last fact: a sample of the timeline may
@@ -444,7 +517,7 @@ static void hear(void *self, const struct fact *fact)
 int64_t metrics_stop(struct metrics *m)
 {
     bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS &&
-                   host_running(m->host) == 0 && host_pending(m->host) == 0;
+                   running(m) == 0 && pending(m) == 0;
 
     m->end_ns = drained ? m->last_fact_ns : loop_now_ns(m->parts.loop);
     if (m->end_ns < m->from_ns)
@@ -540,7 +613,7 @@ static void job_times(struct metrics *m, double *value)
 void metrics_result(struct metrics *m, struct trial_result *result)
 {
     const struct cluster_spec *spec = m->parts.spec->cluster;
-    const struct host_counts *counts = host_counts(m->host);
+    const struct host_counts *counts = counts_of(m);
     double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
     double *value = result->value, memory = host_memory(spec);
     double joules, cores_busy;

@@ -14,6 +14,7 @@
 #include "experiments/audit.h"
 #include "experiments/metrics.h"
 #include "experiments/timeline.h"
+#include "experiments/trial_count.h"
 #include "experiments/trial_serve.h"
 #include "models/cluster.h"
 #include "models/fabric.h"
@@ -164,22 +165,14 @@ static bool build(struct trial *trial)
     return trial->source != NULL;
 }
 
-/* Nothing will happen any more, and jobs are left: not a result. */
+/* Nothing will happen any more: are jobs left? */
 static bool nobody_starves(struct trial *trial)
 {
-    struct err_pos nowhere = { 0 };
     uint32_t first = 0, left = host_unfinished(trial->host, &first);
 
-    if (left == 0)
-        return true;
-    err_set(trial->err, ERR_POLICY, nowhere,
-            "policy %s leaves %u of %u jobs waiting for ever, job %u first",
-            trial->spec->policy->name, left, host_job_count(trial->host),
-            first);
-    return err_hint(trial->err,
-                    "Its roles may not fit the pools together, or the policy "
-                    "refuses to start them; with `until: 14d` they would "
-                    "count as unfinished.");
+    return left == 0 ||
+           trial_starved(trial->spec, left, host_job_count(trial->host),
+                         first, trial->err);
 }
 
 static bool run(struct trial *trial, struct trial_result *result)
@@ -256,6 +249,8 @@ bool trial_run(const struct trial_spec *spec,
     bool done;
 
     assert(spec->cluster && spec->workload && spec->policy && err);
+    if (!spec->by_host && trial_count_applies(spec, tables))
+        return trial_count_run(spec, tables, result, err);
     memset(result, 0, sizeof *result);
     trial.arena = arena_new(ARENA_BLOCK_BYTES);
     done = build(&trial);

@@ -28,6 +28,7 @@ struct trial_spec {
     int64_t until_ns;           /* CLOCK_NEVER_NS: until drained */
     uint64_t event_count_max;
     bool by_step;               /* fidelity: step */
+    bool by_host;               /* even where GPUs are a count alone */
     const char *point;          /* label, for the rows */
     const volatile int *stop;   /* set by Ctrl-C; polled; may be NULL */
 };

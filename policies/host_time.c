@@ -339,16 +339,21 @@ double host_gpu_usd_per_h(const struct cs_host *host,
 {
     double usd = 0;
 
-    for (uint32_t i = 0; i < placement->share_count; i++) {
-        const struct share *share = &placement->share[i];
+    for (uint32_t i = 0; i < placement->share_count;) {
         const struct node_group *group =
-            cluster_group_of(host->spec, share->node);
+            cluster_group_of(host->spec, placement->share[i].node);
+        uint32_t gpus = 0, cores = 0;
+        uint32_t end = group->first_node + group->node_count;
+        for (; i < placement->share_count && placement->share[i].node < end;
+             i++) {
+            gpus += mask_count(placement->share[i].gpu_mask);
+            cores += placement->share[i].cores;
+        }
         double part = 0;
         if (group->gpus > 0)
-            part = (double)mask_count(share->gpu_mask) /
-                   group->gpus;
+            part = (double)gpus / group->gpus;
         else if (group->cores > 0)
-            part = (double)share->cores / group->cores;
+            part = (double)cores / group->cores;
         usd += part * group->usd_per_h;
     }
     return usd;
