@@ -169,6 +169,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     else
         decide_default(host);
     host->in_decide = false;
+    host_rent_scale(host);
     if (host->wake_ns > host_now(host)) {
         loop_at(loop, host->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
         host->wake_ns = 0;
@@ -204,7 +205,8 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->spec = spec;
     host->hooks = (struct host_hooks) {
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
-        .phase_over = host_phase_over,
+        .phase_over = host_phase_over, .held = host_rent_held,
+        .rented_failed = host_rent_failed,
     };
     host->cluster = cluster_new(arena, spec);
     host_order_begin(host);
@@ -223,6 +225,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         host->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
     host_outage_begin(host);
+    host_rent_begin(host);
     return make_self(host, err) ? host : NULL;
 }
 
@@ -264,6 +267,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     else
         host_ask_job(host, j);
     host_outage_wake(host);
+    host_rent_wake(host);
     wake(host);
 }
 

@@ -168,6 +168,7 @@ struct host_pool_now {
     double utilized;            /* GPUs x busy fraction of their phase */
     uint32_t cores_allocated;
     uint32_t down;              /* GPUs of nodes that are out of service */
+    uint32_t away;              /* of nodes that are not rented, or leaving */
 };
 void host_pool_now(const struct cs_host *host, uint32_t pool,
                    struct host_pool_now *out);

@@ -112,7 +112,8 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
-            gpus += host->pool[p].gpus - host->pool[p].down;
+            gpus += host->pool[p].gpus - host->pool[p].down -
+                    host->pool[p].away;
     return gpus;
 }
 
@@ -138,7 +139,7 @@ uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
             gpus += host->pool[p].gpus - host->pool[p].down -
-                    host->pool[p].allocated;
+                    host->pool[p].away - host->pool[p].allocated;
     return gpus;
 }
 

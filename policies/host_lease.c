@@ -30,6 +30,8 @@ static void collect_idle(struct cs_host *host, int64_t idle_ns)
         for (uint32_t s = 0; s < lease->pub.placement.share_count; s++) {
             const struct share *share = &lease->pub.placement.share[s];
             struct share *extra = &host->extra[share->node];
+            if (host->leaving && host->leaving[share->node])
+                continue;
             extra->gpu_mask |= share->gpu_mask;
             extra->cores += share->cores;
             extra->memory_bytes += share->memory_bytes;
@@ -95,7 +97,10 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
     host_lease_settle(host, lease);
     job->gpu_seconds += s * lease->pub.gpus;
     job->core_seconds += s * placement_cores(&lease->pub.placement);
-    job->usd += s / 3600 * host_gpu_usd_per_h(host, &lease->pub.placement);
+    job->usd += !host->spec->priced
+        ? s / 3600 * host_gpu_usd_per_h(host, &lease->pub.placement)
+        : cluster_held_usd(host->spec, &lease->pub.placement,
+                           lease->pub.since_ns, host_now(host));
 }
 
 void host_drop(struct cs_host *host, uint32_t i)
@@ -122,6 +127,8 @@ void host_drop(struct cs_host *host, uint32_t i)
         host_running_remove(host, lease->pub.job.i);
         host->hooks.ran(host, lease->pub.job.i, false);
     }
+    if (host->rent)
+        host->hooks.held(host, i, false);
     host_steps_drop(host, i);
     host_lease_unmake(host, i);
     host->hooks.wake(host);
@@ -156,6 +163,17 @@ static double pcie_bps(const struct cs_host *host,
     return bps > 0 ? bps : INFINITY;
 }
 
+static bool on_leaving_node(const struct cs_host *host,
+                            const struct host_lease_slot *lease)
+{
+    const struct placement *placement = &lease->pub.placement;
+
+    for (uint32_t s = 0; host->leaving && s < placement->share_count; s++)
+        if (host->leaving[placement->share[s].node])
+            return true;
+    return false;
+}
+
 void host_leave(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->lease[i];
@@ -169,6 +187,8 @@ void host_leave(struct cs_host *host, uint32_t i)
         return;
     }
     struct demand_rates rates = { .pcie_bytes = 1 };
+    if (on_leaving_node(host, lease))
+        rates.storage_bytes = 1;
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
                                 &rates, host->uses);
     host_lease_state(host, i, CS_LEASE_LOADING);
@@ -361,6 +381,8 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
         host_tell(host, FACT_JOB_START, j, 0, lease->pub.gpus);
     }
     host_pools_add(host, lease, +1);
+    if (host->rent)
+        host->hooks.held(host, i, true);
     host_tell(host, FACT_LEASE_TAKE, i, j, lease->pub.gpus);
     begin_loading(host, i, saved);
     return i;

@@ -5,8 +5,8 @@
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_lease (take, load, drop), host_run
- * (phases), host_outage (failures), host_api (what a policy may call),
- * host_deal, host_left (tools over that), host (arrivals, decisions).
+ * (phases), host_outage (failures), host_rent (nodes that come and go),
+ * host_api (what a policy may call), host_deal, host_left (tools over that), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -128,6 +128,9 @@ struct host_hooks {
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
     void (*phase_over)(struct cs_host *host, uint32_t lease);
     void (*ran)(struct cs_host *host, uint32_t job, bool runs);
+    /* Where nodes are rented: a lease came to them or went, a node failed. */
+    void (*held)(struct cs_host *host, uint32_t lease, bool taken);
+    void (*rented_failed)(struct cs_host *host, uint32_t node);
 };
 
 struct cs_host {
@@ -142,6 +145,8 @@ struct cs_host {
     struct host_pool_now *pool;
 
     struct host_outage *outage;     /* NULL: nothing fails */
+    struct host_rent *rent;         /* NULL: nothing is rented */
+    const bool *leaving;            /* per node, likewise: no new leases */
     uint32_t jobs_left;             /* submitted, not ended */
 
     struct phase_cache *plans;
@@ -293,6 +298,22 @@ void host_outage_begin(struct cs_host *host);
 void host_outage_wake(struct cs_host *host);
 /* A job took its first lease, or gave back its last. */
 void host_outage_ran(struct cs_host *host, uint32_t job, bool runs);
+/* A job goes back to what it saved and waits again at its old place. */
+void host_interrupt(struct cs_host *host, uint32_t job);
+/* The same, but all it did is kept; what it held is dropped. */
+void host_suspend(struct cs_host *host, uint32_t job);
+bool host_stands_on(const struct host_lease_slot *lease, uint32_t node);
+/* A role's state waits in the memory of that node for its next lease. */
+bool host_parked_on(const struct host_job_slot *job, uint32_t node);
+
+/* host_rent.c: nodes that are rented. */
+void host_rent_begin(struct cs_host *host);
+/* A job came: the pools are looked after again. */
+void host_rent_wake(struct cs_host *host);
+/* After each decision: orders nodes for what waits. */
+void host_rent_scale(struct cs_host *host);
+void host_rent_held(struct cs_host *host, uint32_t lease, bool taken);
+void host_rent_failed(struct cs_host *host, uint32_t node);
 
 /* host_time.c: how long things take. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form);
@@ -333,7 +354,8 @@ double host_evict_s(const struct cs_host *host,
                     const struct placement *placement);
 /* At once; what it kept in the GPUs is not saved. */
 void host_drop(struct cs_host *host, uint32_t lease);
-/* Saves first where there is something to save. */
+/* Saves first where there is something to save; on a node that will be gone, to
+ * the shared storage. */
 void host_leave(struct cs_host *host, uint32_t lease);
 
 /* host_run.c: phases. */
