@@ -11,6 +11,7 @@
  * little    jobs in the system, integrated, equal their times in it (Little
  *           1961): a sum of whole nanoseconds, so equal to the last one
  * links     no link carries more than its capacity
+ * gpus      what GPUs did, by cause, adds up to all of their time
  */
 #include "experiments/audit.h"
 
@@ -44,7 +45,7 @@ struct audit {
     struct audit_parts parts;
     const struct cs_host *host;
     uint64_t *held_mask;        /* per node */
-    bool *down;                 /* per node: out of service */
+    bool *down;                 /* per node: out of service, or not rented */
     uint32_t *held_cores;
     int64_t *held_memory;
     struct audit_lease *lease;  /* per lease slot */
@@ -73,6 +74,8 @@ struct audit *audit_new(const struct audit_parts *parts)
     audit->down = arena_alloc(parts->arena, nodes, sizeof *audit->down);
     audit->held_cores = arena_alloc(parts->arena, nodes, sizeof(uint32_t));
     audit->held_memory = arena_alloc(parts->arena, nodes, sizeof(int64_t));
+    for (uint32_t n = 0; n < nodes; n++)
+        audit->down[n] = cluster_group_of(parts->cluster, n)->rent != NULL;
     journal_listen(parts->journal, ~UINT64_C(0), audit_hear, audit);
     return audit;
 }
@@ -136,9 +139,9 @@ static void hear_take(struct audit *audit, const struct fact *fact)
     }
 }
 
-/* What a lease costs by the hour, from the file's prices. */
-static double usd_per_h(const struct audit *audit,
-                        const struct placement *place)
+/* What a lease cost, from the file's prices. */
+static double usd_of(const struct audit *audit, const struct placement *place,
+                     int64_t from_ns, int64_t to_ns)
 {
     double usd = 0;
 
@@ -148,9 +151,11 @@ static double usd_per_h(const struct audit *audit,
             cluster_group_of(audit->parts.cluster, share->node);
         uint32_t gpus = mask_count(share->gpu_mask);
         if (group->gpus)
-            usd += group->usd_per_h * gpus / group->gpus;
+            usd += cluster_node_usd(group, from_ns, to_ns) * gpus /
+                   group->gpus;
         else if (group->cores)
-            usd += group->usd_per_h * share->cores / group->cores;
+            usd += cluster_node_usd(group, from_ns, to_ns) * share->cores /
+                   group->cores;
     }
     return usd;
 }
@@ -183,7 +188,6 @@ static void hear_drop(struct audit *audit, const struct fact *fact)
     const struct placement *place =
         &cs_lease(audit->host, id)->placement;
     hear_busy(audit, fact, 0);
-    int64_t held_ns = fact->time_ns - audit->lease[id.i].taken_ns;
 
     for (uint32_t i = 0; i < place->share_count; i++) {
         const struct share *share = &place->share[i];
@@ -195,8 +199,8 @@ static void hear_drop(struct audit *audit, const struct fact *fact)
         audit->held_cores[share->node] -= share->cores;
         audit->held_memory[share->node] -= share->memory_bytes;
     }
-    audit->usd_leases += usd_per_h(audit, place) *
-                         clock_s_from_ns(held_ns) / 3600;
+    audit->usd_leases += usd_of(audit, place, audit->lease[id.i].taken_ns,
+                                fact->time_ns);
 }
 
 static void population(struct audit *audit, int64_t now, int change)
@@ -249,7 +253,8 @@ static void hear_end(struct audit *audit, const struct fact *fact)
 static void hear_down(struct audit *audit, const struct fact *fact)
 {
     check(audit, AUDIT_CAPACITY, audit->held_mask[fact->subject] == 0,
-          "a node goes out of service with GPUs held", fact->subject);
+          "a node goes out of service, or back to its owner, with GPUs held",
+          fact->subject);
     audit->down[fact->subject] = true;
 }
 
@@ -277,7 +282,10 @@ static void audit_hear(void *self, const struct fact *fact)
     case FACT_LEASE_TAKE: hear_take(audit, fact); break;
     case FACT_LEASE_DROP: hear_drop(audit, fact); break;
     case FACT_NODE_DOWN: hear_down(audit, fact); break;
-    case FACT_NODE_UP: audit->down[fact->subject] = false; break;
+    case FACT_NODE_UP:
+    case FACT_RENT_UP: audit->down[fact->subject] = false; break;
+    case FACT_RENT_NOTICE: audit->down[fact->subject] = true; break;
+    case FACT_RENT_END: hear_down(audit, fact); break;
     case FACT_LEASE_BUSY: hear_busy(audit, fact, fact->amount); break;
     case FACT_DECIDE:
         if (audit->decides++ % LINKS_EVERY == 0)
@@ -285,6 +293,14 @@ static void audit_hear(void *self, const struct fact *fact)
         break;
     default: break;
     }
+}
+
+void audit_causes(struct audit *audit, bool gpus, bool cost)
+{
+    check(audit, AUDIT_GPUS, gpus,
+          "what GPUs did does not add up to all of their time", 0);
+    check(audit, AUDIT_COST, cost,
+          "the causes of cost do not add up to all of it", 0);
 }
 
 bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
@@ -320,7 +336,7 @@ bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
 const char *audit_check_name(enum audit_check kind)
 {
     static const char *const name[AUDIT_CHECK_COUNT] = {
-        "capacity", "states", "work", "cost", "time", "little", "links",
+        "capacity", "states", "work", "cost", "time", "little", "links", "gpus",
     };
     assert((unsigned)kind < AUDIT_CHECK_COUNT);
     return name[kind];

@@ -75,6 +75,8 @@ struct cluster_spec {
     uint32_t leaf_nodes;        /* nodes under one leaf switch; 0: no tree */
     double oversubscription;    /* >= 1; of the leaf's uplink */
     double storage_bps;         /* shared storage, all readers together */
+    double storage_usd_per_h;
+    double transfer_usd_per_byte;       /* between it and rented nodes */
     double pue;
     double carbon_g_per_kwh;
     const struct course *carbon;        /* over time; NULL: the same */

@@ -61,7 +61,8 @@ struct network_conf {
 };
 
 struct storage_conf {
-    double bps;
+    double bps, usd_per_h;
+    const struct conf_node *transfer;
 };
 
 #define AT(type, member) offsetof(struct type, member)
@@ -187,6 +188,13 @@ static const struct conf_field storage_fields[] = {
     { .key = "bandwidth", .type = CONF_RATE, .offset = AT(storage_conf, bps),
       .min = 1.0, .max = 1e15,
       .help = "of the shared storage, all readers and writers together" },
+    { .key = "price", .type = CONF_PRICE, .fallback = CONF_ABSENT,
+      .offset = AT(storage_conf, usd_per_h), .max = 1e6,
+      .help = "of the shared storage, for as long as the run takes" },
+    { .key = "transfer", .type = CONF_NODE, .fallback = CONF_ABSENT,
+      .offset = AT(storage_conf, transfer),
+      .help = "of what rented nodes read from it and write to it, as "
+              "0.02USD/GB" },
 };
 
 #define SCHEMA(text, about, table) \
@@ -710,6 +718,22 @@ static bool read_electricity(struct cluster_spec *spec,
                    shown(conf));
 }
 
+static bool read_transfer(struct cluster_spec *spec,
+                          const struct conf_node *conf, struct err *err)
+{
+    static const char *const units[] = { "USD/GB", NULL };
+    double usd_per_gb = 0.0;
+    if (conf == NULL)
+        return true;
+    if (!read_quantity(conf, units, &usd_per_gb) || usd_per_gb < 0.0 ||
+        usd_per_gb > 100.0)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf),
+                       "transfer must be 0 to 100USD/GB, found '%s'",
+                       shown(conf));
+    spec->transfer_usd_per_byte = usd_per_gb / 1e9;
+    return true;
+}
+
 static bool read_failures(struct arena *arena, struct cluster_spec *spec,
                           const struct conf_node *conf, struct err *err)
 {
@@ -740,6 +764,9 @@ static bool read_rest(struct arena *arena, struct cluster_spec *spec,
         if (!conf_fill(conf->storage, &cluster_storage_schema, &storage, err))
             return false;
         spec->storage_bps = storage.bps;
+        spec->storage_usd_per_h = storage.usd_per_h;
+        if (!read_transfer(spec, storage.transfer, err))
+            return false;
     }
     if (!read_electricity(spec, conf->electricity, err) ||
         !read_failures(arena, spec, conf->failures, err))

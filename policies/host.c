@@ -221,6 +221,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->bursts = arena_alloc(arena, flow_link_count(parts->net) + 1,
                                sizeof *host->bursts);
     host->pool = arena_alloc(arena, spec->pool_count, sizeof *host->pool);
+    host->waits = arena_alloc(arena, spec->pool_count, sizeof *host->waits);
     for (uint32_t g = 0; g < spec->group_count; g++)
         host->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
@@ -344,6 +345,11 @@ void host_pool_now(const struct cs_host *host, uint32_t pool,
 uint32_t host_running(const struct cs_host *host)
 {
     return host->runnings;
+}
+
+uint32_t host_jobs_left(const struct cs_host *host)
+{
+    return host->jobs_left;
 }
 
 uint32_t host_pending(const struct cs_host *host)

@@ -128,7 +128,9 @@ struct host_job {
     uint32_t step;              /* steps done */
     double gpu_seconds;         /* held */
     double core_seconds;
-    double usd;                 /* of what it held */
+    double usd;                 /* of what it held; of that: */
+    double usd_compute, usd_switch;     /* at work; loading, saving */
+    double usd_transfer;        /* beside it: storage, of rented nodes */
     double joules;
     double work_due_s, work_done_s;     /* GPU-seconds of running phases: what
                                    the truth asks and what was delivered */
@@ -174,6 +176,11 @@ void host_pool_now(const struct cs_host *host, uint32_t pool,
                    struct host_pool_now *out);
 uint32_t host_running(const struct cs_host *host);
 uint32_t host_pending(const struct cs_host *host);
+/* Submitted and not ended. */
+uint32_t host_jobs_left(const struct cs_host *host);
+/* GPUs of the least of what waits for GPUs and could use a pool: exact up to
+ * 32, above that the power of two below; 0: nothing does. */
+uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool);
 
 const char *cs_verdict_name(enum cs_verdict verdict);
 enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,

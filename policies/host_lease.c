@@ -97,10 +97,11 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
     host_lease_settle(host, lease);
     job->gpu_seconds += s * lease->pub.gpus;
     job->core_seconds += s * placement_cores(&lease->pub.placement);
-    job->usd += !host->spec->priced
-        ? s / 3600 * host_gpu_usd_per_h(host, &lease->pub.placement)
-        : cluster_held_usd(host->spec, &lease->pub.placement,
-                           lease->pub.since_ns, host_now(host));
+    job->usd += host_lease_usd(host, lease, lease->pub.since_ns,
+                               host_now(host));
+    if (lease->pub.state == CS_LEASE_LOADING)
+        job->usd_switch += host_lease_usd(host, lease, lease->load_from_ns,
+                                          host_now(host));
 }
 
 void host_drop(struct cs_host *host, uint32_t i)
@@ -193,6 +194,10 @@ void host_leave(struct cs_host *host, uint32_t i)
                                 &rates, host->uses);
     host_lease_state(host, i, CS_LEASE_LOADING);
     lease->leaving = true;
+    lease->load_from_ns = host_now(host);
+    if (rates.storage_bytes > 0)
+        job->pub.usd_transfer += host_transfer_usd(
+            host, &lease->pub.placement, role->save_bytes);
     host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
     if (job->lease[lease->pub.role] == i)
         job->lease[lease->pub.role] = ID_NONE;
@@ -262,7 +267,10 @@ static void loaded(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t i = (uint32_t)arg;
+    const struct host_lease_slot *lease = &host->lease[i];
 
+    host_job_slot(host, lease->pub.job.i)->pub.usd_switch +=
+        host_lease_usd(host, lease, lease->load_from_ns, host_now(host));
     host_lease_state(host, i, CS_LEASE_IDLE);
     host_tell(host, FACT_LEASE_READY, i, host->lease[i].pub.job.i, 0);
     host->hooks.lease_ready(host, i);
@@ -319,6 +327,8 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
         struct demand_rates rates = {
             .pcie_bytes = 1, .storage_bytes = home == ID_NONE ? part : 0,
         };
+        if (home == ID_NONE)
+            job->pub.usd_transfer += host_transfer_usd(host, to, bytes);
         uses = fabric_uses(host->parts.fabric, to, &rates, host->uses);
     } else {
         struct share share = { .node = home };
@@ -361,7 +371,7 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     lease->pub.role = role;
     lease->pub.gpus = placement_gpus(placement);
     lease->pub.state = CS_LEASE_LOADING;
-    lease->pub.since_ns = lease->changed_ns = now;
+    lease->pub.since_ns = lease->changed_ns = lease->load_from_ns = now;
     host_lease_expect(host, i,
                       host_after(now, host_left_ns(host, job, false)));
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);

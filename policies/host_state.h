@@ -31,6 +31,7 @@
 struct host_form {
     const struct job_form *form;
     uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any */
+    uint32_t gpu_pools[FORM_ROLES_MAX];     /* that have GPUs it can use */
     double phase_s[FORM_PHASES_MAX];        /* as asked, links free */
     double step_s;                          /* longest path of a step */
     bool fixed;                             /* one phase of known length */
@@ -50,11 +51,20 @@ struct host_lease_slot {
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
     int64_t phase_start_ns;
+    int64_t load_from_ns;           /* loading or saving since */
+    double storage_bytes;           /* of shared storage, per run of its phase */
     uint32_t phase;
     uint32_t share_room;            /* class of the share array */
     uint32_t pool_mask;
     uint64_t seq;
     bool live, leaving, running, bursting;
+};
+
+/* Of a pool: what waits for its GPUs, counted by size (host_pool_waits). */
+#define HOST_WAIT_CLASSES 60u
+struct host_waits {
+    uint32_t count[HOST_WAIT_CLASSES];
+    uint64_t classes;           /* bit c: some are of class c */
 };
 
 struct host_steps;              /* host_step.c */
@@ -143,6 +153,7 @@ struct cs_host {
     void *self;
     struct host_counts counts;
     struct host_pool_now *pool;
+    struct host_waits *waits;       /* per pool */
 
     struct host_outage *outage;     /* NULL: nothing fails */
     struct host_rent *rent;         /* NULL: nothing is rented */
@@ -267,6 +278,8 @@ void host_jobs_forget(struct cs_host *host);
 void host_job_note_gone(struct cs_host *host, uint32_t job);
 uint32_t host_ask_make(struct cs_host *host);
 void host_ask_drop(struct cs_host *host, uint32_t ask);
+/* Counts an ask, sign +1 or -1, among what waits for each pool. */
+void host_ask_waits(struct cs_host *host, uint32_t ask, int sign);
 uint32_t host_lease_make(struct cs_host *host);
 void host_lease_unmake(struct cs_host *host, uint32_t lease);
 void host_running_add(struct cs_host *host, uint32_t job);
@@ -333,6 +346,15 @@ bool host_shape_ok(const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus);
 double host_gpu_usd_per_h(const struct cs_host *host,
                           const struct placement *placement);
+/* What a lease costs between two times. */
+double host_lease_usd(const struct cs_host *host,
+                      const struct host_lease_slot *lease, int64_t from_ns,
+                      int64_t to_ns);
+/* Of bytes between a placement and the shared storage. */
+double host_transfer_usd(const struct cs_host *host,
+                         const struct placement *placement, double bytes);
+/* Of a phase that ran so long: how much of it the GPUs were at work. */
+double host_busy_s(const struct host_phase_run *run, bool done, double s);
 double host_switch_s(const struct cs_host *host,
                      const struct host_job_slot *job, uint32_t role,
                      const struct placement *placement,
