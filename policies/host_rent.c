@@ -35,6 +35,7 @@ struct rent_node {
     enum rent_state state;
     uint32_t leases;
     uint32_t rentals;           /* so far, for the draws */
+    bool kept;
     struct loop_handle event;   /* it comes, or is taken at last */
     struct loop_handle reclaim, keep;
     struct share blocked;       /* none of it may be leased */
@@ -44,6 +45,8 @@ struct rent_group {
     uint32_t first_away;        /* no node before it is away */
     uint32_t here, coming, leaving;
     uint32_t idle;              /* of those here, without a lease */
+    uint32_t kept;              /* of those, for as long as they are needed to
+                                   make up the least that is kept */
     uint32_t room;              /* nodes that could be ordered now */
     double wanted;              /* nodes, for what waits */
 };
@@ -115,6 +118,14 @@ static void unblock(struct cs_host *host, uint32_t n)
     node->blocked = (struct share) { .node = n };
 }
 
+static void unkeep(struct cs_host *host, uint32_t n)
+{
+    struct rent_node *node = &host->rent->node[n];
+
+    group_of(host, n)->kept -= node->kept;
+    node->kept = false;
+}
+
 /* ---- the end of a rental ------------------------------------------------ */
 
 static void now_away(struct cs_host *host, uint32_t n)
@@ -125,6 +136,7 @@ static void now_away(struct cs_host *host, uint32_t n)
     uint32_t gpus = 0;
 
     assert(node->leases == 0);
+    unkeep(host, n);
     if (node->state == RENT_COMING)
         group->coming--;
     if (node->state == RENT_NOTICE)
@@ -324,8 +336,6 @@ void host_rent_failed(struct cs_host *host, uint32_t n)
 
 /* ---- the beginning of a rental ------------------------------------------ */
 
-static void arm_keep(struct cs_host *host, uint32_t n);
-
 static void keep_over(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -340,8 +350,9 @@ static void keep_over(struct loop *loop, void *self, uint64_t arg)
     if (group->here + group->coming > spec->nodes_min) {
         lose_parked(host, n, true);
         now_away(host, n);
-    } else if (host->jobs_left > 0) {
-        arm_keep(host, n);
+    } else {
+        node->kept = true;
+        group_of(host, n)->kept++;
     }
 }
 
@@ -356,6 +367,21 @@ static void arm_keep(struct cs_host *host, uint32_t n)
         host->rent->node[n].keep =
             loop_at(host->parts.loop, host_after(host_now(host), keep),
                     LOOP_RANK_SETTLE, keep_over, host, n);
+}
+
+/* There are more than the least again: who waited to be given back does so. */
+static void release_kept(struct cs_host *host, uint32_t near)
+{
+    const struct node_group *spec = cluster_group_of(host->spec, near);
+    const struct rent_group *group = group_of(host, near);
+
+    if (group->here + group->coming <= spec->rent->nodes_min)
+        return;
+    for (uint32_t n = spec->first_node; group->kept > 0; n++)
+        if (host->rent->node[n].kept) {
+            unkeep(host, n);
+            arm_keep(host, n);
+        }
 }
 
 static void arm_reclaim(struct cs_host *host, uint32_t n)
@@ -391,6 +417,7 @@ static void arrived(struct cs_host *host, uint32_t n)
               cluster_group_of(host->spec, n)->gpus);
     arm_keep(host, n);
     arm_reclaim(host, n);
+    release_kept(host, n);
     host->hooks.wake(host);
 }
 
@@ -436,6 +463,7 @@ void host_rent_held(struct cs_host *host, uint32_t lease, bool is_taken)
             assert(node->state == RENT_HERE);
             if (node->leases++ == 0) {
                 group_of(host, n)->idle--;
+                unkeep(host, n);
                 loop_cancel(host->parts.loop, node->keep);
             }
             continue;
@@ -494,6 +522,16 @@ static void order_some(struct cs_host *host, uint32_t g, uint32_t count)
     }
 }
 
+/* Are there nodes without GPUs?  Cores are looked for there first. */
+static bool bare_nodes(const struct cs_host *host, uint32_t mask)
+{
+    for (uint32_t g = 0; g < host->spec->group_count; g++)
+        if (host->spec->group[g].gpus == 0 &&
+            (mask == 0 || mask >> host->spec->group[g].pool & 1))
+            return true;
+    return false;
+}
+
 static bool takes(const struct cs_host *host, uint32_t g,
                   const struct host_job_slot *job, uint32_t r)
 {
@@ -506,8 +544,8 @@ static bool takes(const struct cs_host *host, uint32_t g,
         (mask != 0 && !(mask >> group->pool & 1)))
         return false;
     if (gpus == 0)
-        return group->gpus == 0 && role->cores <=
-                   (uint64_t)group->cores * group->node_count;
+        return (group->gpus == 0 || !bare_nodes(host, mask)) &&
+               role->cores <= (uint64_t)group->cores * group->node_count;
     if (gpus > (uint64_t)group->gpus * group->node_count ||
         role->cores > group->cores || role->memory_bytes > group->memory_bytes)
         return false;
@@ -521,8 +559,8 @@ static bool takes(const struct cs_host *host, uint32_t g,
 static double nodes_for(const struct node_group *group, uint32_t gpus,
                         uint32_t cores)
 {
-    double nodes = group->gpus > 0 ? (double)gpus / group->gpus
-                                   : (double)cores / group->cores;
+    double nodes = gpus > 0 ? (double)gpus / group->gpus
+                            : (double)cores / group->cores;
 
     return nodes > 1 ? ceil(nodes) : nodes;
 }

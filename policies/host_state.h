@@ -6,7 +6,8 @@
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_lease (take, load, drop), host_run
  * (phases), host_outage (failures), host_rent (nodes that come and go),
- * host_api (what a policy may call), host_deal, host_left (tools over that), host (arrivals, decisions).
+ * host_api (what a policy may call), host_deal, host_left (tools over that),
+ * host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
