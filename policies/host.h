@@ -112,7 +112,7 @@ bool host_verdict(const struct cs_host *host, struct err *err);
 /* What listeners may look at. */
 struct host_counts {
     uint64_t ended[JOB_STATUS_COUNT];   /* jobs, by their status */
-    uint64_t decide, preemptions, refused, interruptions;
+    uint64_t decide, preemptions, refused, interruptions, resizes, moves;
     uint64_t verdict[CS_VERDICT_COUNT];
     uint64_t decisions;         /* requests that were carried out */
 };
@@ -184,7 +184,7 @@ uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool);
 
 const char *cs_verdict_name(enum cs_verdict verdict);
 enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,
-                   HOST_ACTION_COUNT };
+                   HOST_RESIZE, HOST_MOVE, HOST_ACTION_COUNT };
 const char *host_action_name(enum host_action action);
 
 /* Every request a policy makes, carried out or refused: for decisions.csv. */

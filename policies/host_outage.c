@@ -185,8 +185,9 @@ bool host_parked_on(const struct host_job_slot *job, uint32_t node)
 
 static void interrupt_all_on(struct cs_host *host, uint32_t node)
 {
-    for (uint32_t i = 0; i < host->helds;) {
-        const struct host_lease_slot *lease = &host->lease[host->held[i]];
+    for (uint32_t i = 0; i < host_held(host)->count;) {
+        const struct host_lease_slot *lease =
+            &host->lease[host->held->item[i]];
         if (host_stands_on(lease, node)) {
             host_interrupt(host, lease->pub.job.i);
             i = 0;              /* its other leases went too */

@@ -190,9 +190,9 @@ static void lose(struct cs_host *host, uint32_t i, bool saved)
 
 static void lose_leases(struct cs_host *host, uint32_t n)
 {
-    for (uint32_t k = 0; k < host->helds;) {
-        if (host_stands_on(&host->lease[host->held[k]], n)) {
-            lose(host, host->held[k], false);
+    for (uint32_t k = 0; k < host_held(host)->count;) {
+        if (host_stands_on(&host->lease[host->held->item[k]], n)) {
+            lose(host, host->held->item[k], false);
             k = 0;              /* others went with it */
         } else {
             k++;
@@ -267,13 +267,12 @@ static void save_leases(struct cs_host *host, uint32_t n)
 {
     uint32_t done = 0;          /* leases before it stand elsewhere, save, or
                                    work on */
-    while (done < host->helds) {
-        uint32_t i = host->held[done], helds = host->helds;
-        uint64_t seq = host->lease[i].seq;
+    while (done < host_held(host)->count) {
+        uint32_t i = host->held->item[done];
+        uint32_t count = host->held->count;
         if (host_stands_on(&host->lease[i], n))
             save_lease(host, i);
-        if (helds == host->helds && host->held[done] == i &&
-            host->lease[i].seq == seq)
+        if (host_held(host)->count == count && host->held->item[done] == i)
             done++;
         else
             done = 0;
@@ -320,8 +319,8 @@ void host_rent_failed(struct cs_host *host, uint32_t n)
 
     if (state == RENT_AWAY)
         return;
-    for (uint32_t k = 0; k < host->helds;) {
-        uint32_t i = host->held[k];
+    for (uint32_t k = 0; k < host_held(host)->count;) {
+        uint32_t i = host->held->item[k];
         if (host_stands_on(&host->lease[i], n)) {
             host_interrupt(host, host->lease[i].pub.job.i);
             k = 0;

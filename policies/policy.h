@@ -33,7 +33,7 @@
 #include "models/placement.h"
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 3u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 4u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -54,8 +54,9 @@ enum cs_policy_flags {
     CS_CLAIRVOYANT   = 1u << 2, /* calls cs_true_left_ns(); marks the results */
     CS_ORDER_MOVES   = 1u << 3, /* before() changes with time: sorted anew at
                                    each decision, not only when an ask comes */
-    CS_ASKS_BLOCKING = 1u << 4  /* its own decide heeds cs_skips(): without it
+    CS_ASKS_BLOCKING = 1u << 4, /* its own decide heeds cs_skips(): without it
                                    `blocking` means nothing to that decide */
+    CS_RESIZES       = 1u << 5  /* may call cs_resize() and cs_move() */
 };
 
 enum cs_param_type {
@@ -278,5 +279,46 @@ struct cs_filter {
 void cs_deal_left(struct cs_host *host);
 uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
                          const struct cs_filter *filter);
+
+/* Since 1.4.  Leases that change while they work.  Training goes on from the
+ * last optimizer step that is complete, a job of known length from where it is.
+ * What it costs: the role's state is saved over PCIe, read where it goes on
+ * (over the network from another node), the process starts anew, and what
+ * `preemption: {cost: }` says.  The lease ends; its role has another.  A
+ * resized lease stays in its pools; both may end on other GPUs.  CS_NO_ROOM:
+ * not so many are free, its own included, or (cs_move) nowhere else.  Idle
+ * leases of CS_PER_PHASE policies are not moved: start the ask instead. */
+enum cs_verdict cs_resize(struct cs_host *host, struct lease_id lease,
+                          uint32_t gpus);
+enum cs_verdict cs_move(struct cs_host *host, struct lease_id lease,
+                        const struct cs_want *want);    /* take_idle: ignored */
+/* How fast a job of one role would run on so many GPUs of a pool, over what its
+ * owner asked for (for a trace job: where its length was measured); 0: it
+ * cannot.  cs_left_ns() over it is what is left there. */
+double cs_pace(struct cs_host *host, struct job_id job, uint32_t pool,
+               uint32_t gpus);
+/* Sizes of a job of one role that cs_resize() may bring: the largest one up to
+ * gpus, or 0; the smallest. */
+uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
+                       uint32_t gpus);
+uint32_t cs_size_least(const struct cs_host *host, struct job_id job);
+/* USD of a GPU-hour where the pool's is cheapest. */
+double cs_pool_usd_per_h(const struct cs_host *host, uint32_t pool);
+
+/* Maximizes the sum of gain[c] x[c] over 0 <= x[c] <= most[c] (NULL: no bound),
+ * the sum of value[e] x[column[e]] of row r being at most limit[r].  False: no x
+ * does that, or the sum has no bound. */
+struct cs_lp {
+    uint32_t columns, rows, entries;
+    const double *gain, *most, *limit;
+    const uint32_t *row, *column;       /* of an entry; a pair at most once */
+    const double *value;
+    double *x;                          /* the answer */
+};
+bool cs_linear_program(const struct cs_lp *lp);
+/* Gives every row a column of its own, so that the sum of the costs
+ * cost[row * columns + column] is least; columns >= rows. */
+void cs_assign(uint32_t rows, uint32_t columns, const double *cost,
+               uint32_t *column);
 
 #endif

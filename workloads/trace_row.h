@@ -17,6 +17,7 @@
 #define ROW_NO_COLUMN SIZE_MAX
 
 struct csv;
+struct job_rates;
 
 /* One row as it stands in the file. */
 struct row {
@@ -25,6 +26,8 @@ struct row {
                                    CLOCK_NEVER_NS: none */
     int32_t priority;
     const char *name, *tenant;  /* NULL: none */
+    const struct job_rates *rates;      /* NULL: the same everywhere */
+    double rate_known;
     uint64_t number;            /* of the row in the file, from 0 */
     bool dated;                 /* submit_ns was a date: since 1970, UTC */
 };
