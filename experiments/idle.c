@@ -21,6 +21,14 @@
 #include "sim/clock.h"
 #include "sim/journal.h"
 
+#define BIT(FACT) (UINT64_C(1) << (FACT))
+#define FACTS \
+    (BIT(FACT_JOB_SUBMIT) | BIT(FACT_LEASE_TAKE) | BIT(FACT_LEASE_READY) | \
+     BIT(FACT_LEASE_LEAVE) | BIT(FACT_LEASE_DROP) | BIT(FACT_PHASE_START) | \
+     BIT(FACT_PHASE_END) | BIT(FACT_DECIDE) | BIT(FACT_NODE_DOWN) | \
+     BIT(FACT_NODE_UP) | BIT(FACT_RENT_ORDER) | BIT(FACT_RENT_UP) | \
+     BIT(FACT_RENT_NOTICE) | BIT(FACT_RENT_END) | BIT(FACT_RENT_TAKEN))
+
 __extension__ typedef __int128 wide_ns;
 
 struct idle_lease {
@@ -49,7 +57,8 @@ static void advance(struct idle *idle, int64_t now)
     if (ns <= 0)
         return;
     for (int d = 0; d < GPU_DOES_COUNT; d++)
-        idle->sum[d] += (wide_ns)idle->level[d] * ns;
+        if (idle->level[d] != 0)
+            idle->sum[d] += (wide_ns)idle->level[d] * ns;
     idle->last_ns = now;
 }
 
@@ -154,18 +163,16 @@ static enum gpu_does free_for(const struct idle *idle, uint32_t pool,
 static void count_free(struct idle *idle, const struct fact *drop)
 {
     int64_t left = idle->spec->gpu_count;
-    struct host_pool_now pool;
 
-    for (int d = 0; d < GPU_DOES_COUNT; d++)
-        if (d < GPU_UNWANTED || d > GPU_FRAGMENT)
-            left -= idle->level[d];
-    memset(&idle->level[GPU_UNWANTED], 0,
-           (GPU_FRAGMENT - GPU_UNWANTED + 1) * sizeof *idle->level);
+    for (int d = 0; d < GPU_DOES_COUNT; d++) {
+        if (d >= GPU_UNWANTED && d <= GPU_FRAGMENT)
+            idle->level[d] = 0;
+        left -= idle->level[d];
+    }
     for (uint32_t p = 0; left > 0 && idle->host != NULL &&
                          host_jobs_left(idle->host) > 0 &&
                          p < idle->spec->pool_count; p++) {
-        host_pool_now(idle->host, p, &pool);
-        uint32_t gpus = pool.gpus - pool.allocated - pool.down - pool.away;
+        uint32_t gpus = host_pool_free(idle->host, p);
         if (drop != NULL)
             gpus += dropped(idle, drop, p);
         if (gpus == 0)
@@ -212,7 +219,9 @@ static void hear(void *self, const struct fact *fact)
         node_fact(idle, fact);
     else
         lease_fact(idle, fact);
-    count_free(idle, fact->kind == FACT_LEASE_DROP ? fact : NULL);
+    if (fact->kind != FACT_LEASE_READY && fact->kind != FACT_LEASE_LEAVE &&
+        fact->kind != FACT_PHASE_START && fact->kind != FACT_PHASE_END)
+        count_free(idle, fact->kind == FACT_LEASE_DROP ? fact : NULL);
 }
 
 struct idle *idle_new(const struct metrics_parts *parts)
@@ -227,7 +236,7 @@ struct idle *idle_new(const struct metrics_parts *parts)
             idle->level[GPU_AWAY] += (int64_t)spec->group[g].gpus *
                                      spec->group[g].node_count;
     count_free(idle, NULL);
-    journal_listen(parts->journal, ~UINT64_C(0), hear, idle);
+    journal_listen(parts->journal, FACTS, hear, idle);
     return idle;
 }
 

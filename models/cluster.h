@@ -83,6 +83,7 @@ struct cluster_spec {
     const struct course *carbon;        /* over time; NULL: the same */
     double power_cap_w;         /* of all nodes, at the meter; 0: none */
     bool priced;                /* a price changes over time */
+    bool unpriced;              /* nothing costs anything */
     bool rents;                 /* a group has `rent` */
     double electricity_usd_per_kwh;     /* where a price has none in it */
     const struct outage_spec *failures; /* NULL: nothing fails */

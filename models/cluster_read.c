@@ -830,5 +830,9 @@ const struct cluster_spec *cluster_read(struct arena *arena,
     spec->pool_name = reader.pool_name;
     if (!read_groups(&reader, top.nodes) || !read_rest(arena, spec, &top, err))
         return NULL;
+    spec->unpriced = true;
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        spec->unpriced &= spec->group[g].usd_per_h == 0.0 &&
+                          spec->group[g].price == NULL;
     return spec;
 }

@@ -357,6 +357,13 @@ void host_pool_now(const struct cs_host *host, uint32_t pool,
     *out = host->pool[pool];
 }
 
+uint32_t host_pool_free(const struct cs_host *host, uint32_t pool)
+{
+    const struct host_pool_now *now = &host->pool[pool];
+
+    return now->gpus - now->allocated - now->down - now->away;
+}
+
 uint32_t host_running(const struct cs_host *host)
 {
     return cs_running_count(host);

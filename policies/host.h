@@ -174,6 +174,7 @@ struct host_pool_now {
 };
 void host_pool_now(const struct cs_host *host, uint32_t pool,
                    struct host_pool_now *out);
+uint32_t host_pool_free(const struct cs_host *host, uint32_t pool);
 uint32_t host_running(const struct cs_host *host);
 uint32_t host_pending(const struct cs_host *host);
 /* Submitted and not ended. */

@@ -377,6 +377,8 @@ double host_lease_usd(const struct cs_host *host,
                       const struct host_lease_slot *lease, int64_t from_ns,
                       int64_t to_ns)
 {
+    if (host->spec->unpriced)
+        return 0;
     if (host->spec->priced)
         return cluster_held_usd(host->spec, &lease->pub.placement, from_ns,
                                 to_ns);
