@@ -63,7 +63,7 @@ static void change(struct energy *energy, const struct fact *fact,
                       power_gpu_w(group->gpu, before);
         gauge_set(watts, fact->time_ns,
                   watts->level +
-                      more * mask_count(place->share[i].gpu_mask));
+                      more * share_milli(&place->share[i]) / GPU_MILLI);
     }
 }
 

@@ -49,5 +49,6 @@ static inline uint32_t share_milli(const struct share *share)
 /* GPUs that it touches, wholly or in part. */
 uint32_t placement_gpus(const struct placement *placement);
 uint32_t placement_cores(const struct placement *placement);
+uint64_t placement_core_milli(const struct placement *placement);
 
 #endif

@@ -137,8 +137,7 @@ uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
-            gpus += host->pool[p].gpus - host->pool[p].down -
-                    host->pool[p].allocated;
+            gpus += host->cluster->pool_free_gpus[p];
     return gpus;
 }
 
@@ -241,6 +240,9 @@ static bool room_at_all(const struct cs_host *host,
                         const struct cs_want *want, uint32_t gpus)
 {
     uint32_t room = cs_free_gpus(host, want->pool_mask);
+
+    if (host->has_parts)
+        return true;
 
     if (want->take_idle)
         room += cs_idle_gpus(host, want->pool_mask);
@@ -422,9 +424,9 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
         struct fit_want fit =
             host_fit_want(host, job, r, want ? &want[r] : &as_asked);
         if (!host_shape_ok(job, r, fit.gpus) ||
-            !fit_find(host->cluster, host->rules->placement, &fit,
-                      host->scratch + r * host->spec->node_count,
-                      host->spec->node_count, &place[r]))
+            !placer_find(host->placer, &fit,
+                         host->scratch + r * host->spec->node_count,
+                         host->spec->node_count, &place[r]))
             break;
         if (roles > 1)
             cluster_take(host->cluster, &place[r]);
@@ -439,11 +441,15 @@ static bool find_as_asked(struct cs_host *host,
                           const struct host_job_slot *job, uint32_t gpus,
                           struct placement *place)
 {
-    if (host_known_full(host, job->form, gpus))
+    bool whole = job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
+                 place_is_monotone(host->rules->placement);
+
+    if (whole && host_known_full(host, job->form, gpus))
         return false;
     if (find_all(host, job, NULL, place))
         return true;
-    host_note_full(host, job->form, gpus);
+    if (whole)
+        host_note_full(host, job->form, gpus);
     return false;
 }
 

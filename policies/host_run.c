@@ -255,7 +255,8 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
     loop_cancel(host->parts.loop, lease->event);
     if (host->form[job->form].fixed) {
         job->done_ns += ran;
-        job->pub.work_done_s += clock_s_from_ns(ran) * lease->pub.gpus;
+        job->pub.work_done_s += clock_s_from_ns(ran) *
+                                host_lease_amount(lease);
     }
     phase_off(host, i, 0);
 }
@@ -271,7 +272,8 @@ void host_phase_over(struct cs_host *host, uint32_t i)
     if (host->form[job->form].fixed) {
         int64_t ran = host_now(host) - lease->phase_start_ns;
         job->done_ns += ran;
-        job->pub.work_done_s += clock_s_from_ns(ran) * lease->pub.gpus;
+        job->pub.work_done_s += clock_s_from_ns(ran) *
+                                host_lease_amount(lease);
     } else {
         job->pub.work_done_s += 1;
     }
@@ -299,9 +301,20 @@ static void ask_for(struct cs_host *host, uint32_t j, uint32_t p)
                                    : (int64_t)(form->phase_s[p] * 1e9),
         .priority = job->pub.request.priority,
         .started = job->pub.start_ns != CLOCK_NEVER_NS,
+        .gpu_milli = job_role_milli(&job->pub.request, phase->role),
     };
     job->role_ask[phase->role] = i;
     host_order_insert(host, i);
+}
+
+/* Somebody has waited long enough to lie anywhere. */
+static void relax(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+
+    (void)loop;
+    (void)arg;
+    host->hooks.wake(host);
 }
 
 void host_ask_job(struct cs_host *host, uint32_t j)
@@ -320,8 +333,13 @@ void host_ask_job(struct cs_host *host, uint32_t j)
         .estimate_ns = host_left_ns(host, job, false),
         .priority = request->priority,
         .started = job->pub.start_ns != CLOCK_NEVER_NS,
+        .gpu_milli = job_role_milli(request, 0),
     };
     job->ask = i;
+    if (host->rules->relax_ns > 0)
+        loop_at(host->parts.loop,
+                host_after(host_now(host), host->rules->relax_ns),
+                LOOP_RANK_DECIDE, relax, host, 0);
     host_order_insert(host, i);
 }
 

@@ -249,18 +249,15 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         const struct node_group *group =
             cluster_group_of(host->spec, share->node);
         struct host_pool_now *pool = &host->pool[group->pool];
+        uint64_t milli = share_milli(share);
         uint32_t gpus = mask_count(share->gpu_mask);
-        uint32_t delta = sign > 0 ? gpus : 0u - gpus;
 
-        pool->allocated += delta;
-        pool->cores_allocated += sign > 0 ? share->cores : 0u - share->cores;
-        if (lease->pub.state == CS_LEASE_LOADING)
-            pool->loading += delta;
-        else if (lease->pub.state == CS_LEASE_BUSY)
-            pool->busy += delta;
-        else
-            pool->idle_leased += delta;
-        pool->utilized += sign * lease->busy_now * gpus;
+        pool->allocated_milli += sign > 0 ? milli : 0u - milli;
+        if (lease->pub.state == CS_LEASE_IDLE)
+            pool->idle_leased += sign > 0 ? gpus : 0u - gpus;
+        pool->utilized += sign * lease->busy_now * (double)milli / GPU_MILLI;
+        if (pool->allocated_milli == 0)
+            pool->utilized = 0;     /* parts leave rounding errors */
     }
 }
 

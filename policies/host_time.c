@@ -31,6 +31,16 @@ bool host_shape_ok(const struct host_job_slot *job, uint32_t role,
            gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
 }
 
+/* Has it waited so long that it may lie anywhere? */
+static bool host_relaxed(const struct cs_host *host,
+                         const struct host_job_slot *job)
+{
+    int64_t bound = host->rules->relax_ns;
+
+    return bound > 0 && job->ask != ID_NONE &&
+           host_now(host) - host->ask[job->ask].pub.ready_ns >= bound;
+}
+
 struct fit_want host_fit_want(const struct cs_host *host,
                               const struct host_job_slot *job, uint32_t role,
                               const struct cs_want *want)
@@ -45,6 +55,10 @@ struct fit_want host_fit_want(const struct cs_host *host,
         .gpu_types = spec->gpu_types,
         .gpu_type_count = spec->gpu_type_count,
         .pool_mask = form->pool_mask[role],
+        .pod = spec->pod, .core_milli = spec->core_milli,
+        .gpu_milli = job_role_milli(&job->pub.request, role),
+        .gpu_mib = role == 0 ? job->pub.request.gpu_mib : 0,
+        .relaxed = host_relaxed(host, job),
     };
     if (want->pool_mask)
         fit.pool_mask = fit.pool_mask ? fit.pool_mask & want->pool_mask
@@ -53,7 +67,7 @@ struct fit_want host_fit_want(const struct cs_host *host,
 }
 
 /* Seconds of a phase on what its role asks for, the cluster empty. */
-static double form_phase_s(struct cs_host *host, struct cluster *empty,
+static double form_phase_s(struct cs_host *host, struct cluster **empty,
                            const struct host_form *form, uint32_t p)
 {
     const struct phase_spec *phase = &form->form->phase[p];
@@ -68,8 +82,10 @@ static double form_phase_s(struct cs_host *host, struct cluster *empty,
 
     if (phase->law->kind == LAW_FIXED)
         return phase->law->seconds;
-    if (!fit_find(empty, host->rules->placement, &want, host->scratch,
-                  host->spec->node_count, &place))
+    if (*empty == NULL)
+        *empty = cluster_new(host->parts.arena, host->spec);
+    if (!fit_find(*empty, place_fit_rule(host->rules->placement), &want,
+                  host->scratch, host->spec->node_count, &place))
         return 0;
     struct gang gang = fabric_gang(host->spec, &place);
     double s = phase_cache_seconds(host->plans, phase_law_usual(phase), &gang,
@@ -80,7 +96,7 @@ static double form_phase_s(struct cs_host *host, struct cluster *empty,
 static void form_measure(struct cs_host *host, struct host_form *form)
 {
     double end[FORM_PHASES_MAX] = { 0 };
-    struct cluster *empty = cluster_new(host->parts.arena, host->spec);
+    struct cluster *empty = NULL;
 
     for (uint32_t r = 0; r < form->form->role_count; r++) {
         const char *pool = form->form->role[r].pool;
@@ -92,7 +108,7 @@ static void form_measure(struct cs_host *host, struct host_form *form)
         for (uint32_t q = 0; q < p; q++)
             if (form->form->phase[p].after_mask >> q & 1)
                 start = fmax(start, end[q]);
-        form->phase_s[p] = form_phase_s(host, empty, form, p);
+        form->phase_s[p] = form_phase_s(host, &empty, form, p);
         end[p] = start + form->phase_s[p];
         form->step_s = fmax(form->step_s, end[p]);
     }
@@ -182,7 +198,7 @@ double host_attained_gpu_s(const struct cs_host *host,
             continue;
         const struct cs_lease *lease = &host->lease[job->lease[r]].pub;
         gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
-                 lease->gpus;
+                 host_lease_amount(&host->lease[job->lease[r]]);
     }
     return gpu_s;
 }
@@ -215,10 +231,10 @@ double host_gpu_usd_per_h(const struct cs_host *host,
             cluster_group_of(host->spec, share->node);
         double part = 0;
         if (group->gpus > 0)
-            part = (double)mask_count(share->gpu_mask) /
-                   group->gpus;
+            part = share_milli(share) / ((double)GPU_MILLI * group->gpus);
         else if (group->cores > 0)
-            part = (double)share->cores / group->cores;
+            part = (share->cores + share->core_milli / 1000.0) /
+                   group->cores;
         usd += part * group->usd_per_h;
     }
     return usd;
