@@ -59,6 +59,7 @@ struct advise_job {
     uint32_t train, engine;     /* roles; or ADVISE_NONE */
     struct advise_task task;
     const struct phase_law *generate;
+    bool shares;                /* generates on the GPUs that train */
     double context_tokens;
     bool trains;
 };
@@ -68,7 +69,7 @@ struct advise_choice {
     const struct advise_place *place;   /* NULL: the job has no such role */
     uint32_t gpus;
     struct advise_layout layout;        /* of a training role */
-    struct advise_engine engine;        /* of a generating one */
+    struct advise_engine engine;        /* of a generating one, or of both */
     double phase_s[FORM_PHASES_MAX];    /* of the role's own phases */
     double usd_per_h;
 };

@@ -23,12 +23,17 @@
 void advise_csv_head(struct out *out)
 {
     out_text(out, "job,rank,pareto,place,gpus,engine_place,engine_gpus,tp,pp,ep,"
-             "zero,recompute,micro_batch,engine_tp,cores_per_gpu,"
+             "cp,vp,sequence_parallel,zero,recompute,micro_batch,engine_tp,cores_per_gpu,"
              "loader_workers,host_memory_bytes,storage_bytes_per_s,time_s,"
              "start_s,cost_usd,sequences_per_s,tokens_per_s,mfu,hfu,gpu_busy,"
              "cpu_busy,pcie_busy,network_busy,storage_busy,bottleneck,"
              "gpu_memory_bytes,weights_bytes,gradients_bytes,optimizer_bytes,"
              "activations_bytes,gathered_bytes,kv_bytes,workspace_bytes\n");
+}
+
+static uint32_t at_least_one(uint32_t n)
+{
+    return n > 1 ? n : 1;
 }
 
 static void csv_choices(struct out *out, const struct advise_row *row)
@@ -45,13 +50,16 @@ static void csv_choices(struct out *out, const struct advise_row *row)
     else
         out_text(out, ",,");
     if (train->place != NULL)
-        out_printf(out, ",%u,%u,%u,%d,%s,%.9g", shape->tp, shape->pp,
-                   shape->ep > 1 ? shape->ep : 1, shape->zero, recompute_choices[shape->recompute],
+        out_printf(out, ",%u,%u,%u,%u,%u,%d,%d,%s,%.9g", shape->tp, shape->pp,
+                   at_least_one(shape->ep), at_least_one(shape->cp),
+                   at_least_one(shape->vp), shape->sequence_parallel,
+                   shape->zero, recompute_choices[shape->recompute],
                    shape->micro_batch);
     else
-        out_text(out, ",,,,,,");
-    if (engine->place != NULL)
-        out_printf(out, ",%u", engine->engine.tp);
+        out_text(out, ",,,,,,,,,");
+    if (train->engine.tp > 0 || engine->place != NULL)
+        out_printf(out, ",%u", engine->place != NULL ? engine->engine.tp
+                                                     : train->engine.tp);
     else
         out_text(out, ",");
 }

@@ -131,8 +131,15 @@ static void find_laws(struct advise_job *job)
         const struct phase_spec *phase = &form->phase[p];
 
         if (phase_law_usual(phase)->kind == LAW_TRAIN) {
+            /* A critic's training comes before the policy's. */
+            if (job->task.law != NULL)
+                job->task.beside = &job->task.law->train;
             job->task.law = phase_law_usual(phase);
             job->main_phase = p;
+        } else if (job->trains && phase->role == job->train &&
+                   phase->kind == PHASE_ROLLOUT) {
+            job->generate = phase_law_usual(phase);
+            job->shares = true;
         } else if (phase->role == job->engine &&
                    (phase->kind == PHASE_ROLLOUT || !job->trains)) {
             job->generate = phase_law_usual(phase);
@@ -152,25 +159,6 @@ static void find_laws(struct advise_job *job)
                                 job->task.law->train.precision);
 }
 
-/* The search knows one trainer, and engines on GPUs of their own. */
-static bool can_advise(const struct conf_node *conf, struct err *err)
-{
-    const struct conf_node *layout = conf_get(conf, "layout");
-
-    if (strcmp(conf_text(conf_get(conf, "recipe")), "ppo") == 0) {
-        err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "recipe")),
-                "advise has no search for recipe ppo: it trains two models");
-        return err_hint(err, "Ask with grpo, whose policy is trained alike, "
-                             "and simulate ppo.");
-    }
-    if (layout == NULL || strcmp(conf_text(layout), "colocated") != 0)
-        return true;
-    err_set(err, ERR_SCHEMA, conf_pos(layout),
-            "advise has no search for layout colocated: it chooses GPUs for "
-            "training and for generating apart");
-    return err_hint(err, "Ask with layout: disaggregated, and simulate both.");
-}
-
 static bool read_job(const struct advise_world *world,
                      const struct conf_node *conf,
                      const struct cluster_spec *cluster,
@@ -184,7 +172,6 @@ static bool read_job(const struct advise_world *world,
 
     job->conf = conf;
     if (!conf_fill(conf, recipe->schema, &job->keys, err) ||
-        !can_advise(conf, err) ||
         !recipe->expand(recipe, &reading, conf, &entry))
         return false;
     if (job->keys.response != NULL &&

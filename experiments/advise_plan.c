@@ -75,7 +75,7 @@ static const char *role_text(const struct advice *advice, const char *name,
                              uint32_t cores)
 {
     struct arena *arena = advice->world->arena;
-    const char *tp = choice->engine.tp == 0
+    const char *tp = choice->engine.tp == 0 || advice->job->shares
                          ? "" : text_format(arena, ", tp: %u",
                                             choice->engine.tp);
 
@@ -129,16 +129,23 @@ static const char *layout_keys(struct arena *arena,
 {
     const struct train_shape *shape = &choice->layout.shape;
 
-    const char *experts = shape->ep > 1
-                              ? text_format(arena, " ep: %u,", shape->ep)
-                              : "";
+    const char *rest = "";
+
+    if (shape->ep > 1)
+        rest = text_format(arena, "%s ep: %u,", rest, shape->ep);
+    if (shape->cp > 1)
+        rest = text_format(arena, "%s cp: %u,", rest, shape->cp);
+    if (shape->vp > 1)
+        rest = text_format(arena, "%s vp: %u,", rest, shape->vp);
+    if (shape->sequence_parallel)
+        rest = text_format(arena, "%s sequence_parallel: true,", rest);
 
     if (shape->net != NULL)
         return text_format(arena, ",\n       micro_batch: %g",
                            shape->micro_batch);
     return text_format(arena, ",\n       tp: %u, pp: %u,%s zero: %d, "
                        "recompute: %s, micro_batch: %g", shape->tp, shape->pp,
-                       experts, shape->zero, recompute_choices[shape->recompute],
+                       rest, shape->zero, recompute_choices[shape->recompute],
                        shape->micro_batch);
 }
 
@@ -162,8 +169,10 @@ static const char *entry_text(const struct advice *advice,
 {
     static const char *const replaced[] = {
         "recipe", "name", "share", "steps", "limit", "deadline", "priority",
-        "tenant", "tp", "pp", "ep", "zero", "recompute", "micro_batch", "train",
+        "tenant", "tp", "pp", "ep", "cp", "vp", "sequence_parallel",
+        "zero", "recompute", "micro_batch", "train",
         "rollout", "infer", "data", "loader", NULL };
+    static const char *const only_tp[] = { "tp", NULL };
     const struct advise_job *job = advice->job;
     struct arena *arena = advice->world->arena;
     const char *text = text_format(
@@ -178,6 +187,10 @@ static const char *entry_text(const struct advice *advice,
                            layout_keys(arena, &row->train),
                            role_text(advice, "train", job->keys.train,
                                      &row->train, row->cores));
+    if (job->shares)
+        text = text_format(arena, "%s,\n       rollout: {tp: %u%s}", text,
+                           row->train.engine.tp,
+                           kept_text(arena, job->keys.rollout, only_tp));
     if (job->engine != ADVISE_NONE)
         text = text_format(arena, "%s%s", text,
                            role_text(advice, engine_key(job),

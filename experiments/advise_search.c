@@ -51,7 +51,8 @@ static bool allowed(const struct advise_world *world,
     return false;
 }
 
-/* Time of each phase of one role on a gang, with its law laid out anew. */
+/* Time of each phase of one role on a gang, with its law laid out anew; a
+ * critic is laid out as the policy is. */
 static void time_phases(const struct advise_job *job, uint32_t role,
                         const struct gang *gang, struct advise_choice *choice)
 {
@@ -62,8 +63,15 @@ static void time_phases(const struct advise_job *job, uint32_t role,
 
         if (form->phase[p].role != role)
             continue;
-        if (law.kind == LAW_TRAIN)
+        if (law.kind == LAW_TRAIN) {
+            const struct train_shape own = law.train;
+
             law.train = choice->layout.shape;
+            law.train.llm = own.llm;
+            law.train.lora_params = own.lora_params;
+        }
+        if (law.kind == LAW_RELOAD)
+            law.engine_tp = choice->engine.tp;
         if (law.kind == LAW_ROLLOUT)
             law.rollout.tp = choice->engine.tp;
         choice->phase_s[p] = advise_phase_s(&law, gang);
@@ -117,9 +125,16 @@ static void try_train(struct advice *advice, size_t place, uint32_t gpus,
     note_miss(advice, place, gpus, &layout);
     if (!isfinite(layout.run_s))
         return;
+    struct advise_engine engine = { 0 };
+
+    if (job->shares)
+        engine = advise_engine(job->generate, job->context_tokens, &gang,
+                               at->node_gpus);
+    if (job->shares && (engine.tp == 0 || !isfinite(engine.run_s)))
+        return;
     struct advise_choice *choice = add_choice(advice->world->arena, choices);
     *choice = (struct advise_choice){ .place = at, .gpus = gpus,
-                                      .layout = layout };
+                                      .layout = layout, .engine = engine };
     price(choice);
     time_phases(job, job->train, &gang, choice);
 }
@@ -237,7 +252,7 @@ static void pair(struct advice *advice, const struct choices *train,
 void advise_search(const struct advise_world *world,
                    const struct advise_job *job, struct advice *advice)
 {
-    bool two = job->trains && job->engine != ADVISE_NONE;
+    bool two = job->trains && (job->shares || job->engine != ADVISE_NONE);
     struct choices train = { 0 }, engine = { 0 };
     double others_s[FORM_PHASES_MAX] = { 0 };
 

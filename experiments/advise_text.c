@@ -59,11 +59,17 @@ static const char *train_text(struct arena *arena,
 {
     if (shape->net != NULL)
         return text_format(arena, "dp%u mb%g", gpus, shape->micro_batch);
-    const char *experts = shape->ep > 1
-                              ? text_format(arena, " ep%u", shape->ep) : "";
+    uint32_t cp = shape->cp > 1 ? shape->cp : 1;
+    const char *rest = "";
 
+    if (cp > 1)
+        rest = text_format(arena, " cp%u", cp);
+    if (shape->ep > 1)
+        rest = text_format(arena, "%s ep%u", rest, shape->ep);
+    if (shape->vp > 1)
+        rest = text_format(arena, "%s vp%u", rest, shape->vp);
     return text_format(arena, "tp%u pp%u dp%u%s zero%d %s mb%g", shape->tp,
-                       shape->pp, gpus / (shape->tp * shape->pp), experts,
+                       shape->pp, gpus / (shape->tp * shape->pp * cp), rest,
                        shape->zero, recompute_choices[shape->recompute],
                        shape->micro_batch);
 }
@@ -74,6 +80,11 @@ const char *advise_layout_text(struct arena *arena,
 {
     const char *engine = "", *train = "";
 
+    if (job->shares)
+        return text_format(arena, "%s | tp%u x%u",
+                           train_text(arena, &row->train.layout.shape,
+                                      row->train.gpus), row->train.engine.tp,
+                           row->train.gpus / row->train.engine.tp);
     if (row->engine.place != NULL)
         engine = text_format(arena, "tp%u x%u", row->engine.engine.tp,
                              row->engine.gpus / row->engine.engine.tp);
@@ -112,6 +123,10 @@ const char *advise_shape_diff(struct arena *arena,
     DIFF(tp, "tp: %u", text, *text != '\0' ? ", " : "", b->tp);
     DIFF(pp, "pp: %u", text, *text != '\0' ? ", " : "", b->pp);
     DIFF(ep, "ep: %u", text, *text != '\0' ? ", " : "", b->ep);
+    DIFF(cp, "cp: %u", text, *text != '\0' ? ", " : "", b->cp);
+    DIFF(vp, "vp: %u", text, *text != '\0' ? ", " : "", b->vp);
+    DIFF(sequence_parallel, "sequence_parallel: %s", text,
+         *text != '\0' ? ", " : "", b->sequence_parallel ? "true" : "false");
     DIFF(zero, "zero: %d", text, *text != '\0' ? ", " : "", b->zero);
     DIFF(recompute, "recompute: %s", text, *text != '\0' ? ", " : "",
          recompute_choices[b->recompute]);

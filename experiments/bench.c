@@ -79,6 +79,8 @@ static const struct row rows[] = {
      2000, 0, false, true},
     {"law-rollout", "us", 0, {&bench_law_rollout, NULL, NULL},
      0, 0, false, true},
+    {"advise-70b", "ms", 0, {&bench_advise, NULL, NULL},
+     2000, 0, false, true},
     {"two-workers", "x", 0, {&bench_workers, NULL, NULL},
      1.9, 0, true, true},
 };

@@ -49,6 +49,9 @@ extern const struct bench_probe_type bench_serve_pass, bench_serve_answer;
 extern const struct bench_probe_type bench_law_again, bench_law_step,
     bench_law_rollout;
 
+/* Milliseconds of the search for a 70B over the whole catalogue. */
+extern const struct bench_probe_type bench_advise;
+
 /* Time of one worker over time of two, same digest or no figure. */
 extern const struct bench_probe_type bench_workers;
 

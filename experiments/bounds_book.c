@@ -16,6 +16,7 @@
 #include "experiments/bounds.h"
 #include "experiments/trial.h"
 #include "models/cluster.h"
+#include "models/pace.h"
 #include "models/phase.h"
 #include "policies/host.h"
 #include "sim/arena.h"
@@ -65,6 +66,35 @@ static bool of_known_length(const struct job_request *request)
            form->phase[0].law->kind == LAW_FIXED;
 }
 
+/* A job that other GPUs or more of them speed up: no policy gives it a pace
+ * above the best, nor its work for fewer GPU-seconds than the least. */
+static void relax(const struct bounds_book *book,
+                  const struct job_request *request, struct bounds_job *out)
+{
+    const struct job_scaling *scaling = request->form->scaling;
+    uint32_t asked = job_role_gpus(request, 0);
+    uint32_t from = scaling && scaling->gpus_min < asked ? scaling->gpus_min
+                                                         : asked;
+    uint32_t to = scaling && scaling->gpus_max > asked ? scaling->gpus_max
+                                                       : asked;
+    uint32_t most = book->spec->cluster->gpu_count;
+    double best = 0, least = INFINITY;
+
+    to = to < most ? to : most;
+    for (uint32_t g = from; g <= to; g++)
+        for (uint32_t p = 0; p < book->spec->cluster->pool_count; p++) {
+            double pace = pace_size_ok(request, g) ? pace_of(request, p, g)
+                                                   : 0;
+            best = fmax(best, pace);
+            if (pace > 0)
+                least = fmin(least, g / pace);
+        }
+    if (!(best > 0))
+        return;
+    out->gpus = least * best;           /* GPU-seconds over the length */
+    out->length_s /= best;
+}
+
 void bounds_book_done(struct bounds_book *book, const struct host_job *job)
 {
     const struct host_rules *rules = &book->spec->policy->rules;
@@ -77,6 +107,8 @@ void bounds_book_done(struct bounds_book *book, const struct host_job *job)
     book->job[i].length_s =
         fmax(0, job->ideal_s - clock_s_from_ns(rules->tick_ns));
     book->job[i].gpus = job_role_amount(&job->request, 0);
+    if (job->request.form->paced)
+        relax(book, &job->request, &book->job[i]);
 }
 
 /* Moves those that are done to the front; from which submission on. */

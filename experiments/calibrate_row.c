@@ -64,7 +64,10 @@ static const struct alias gpu_alias[] = {
     { "V100-SXM3-32GB", "v100-32" }, { "V100-SXM2-32GB", "v100-32" },
     { "V100-SXM2-16GB", "v100-32" }, { "Ascend 910B2", "ascend-910b" },
     { "rtx_pro_6000_server", "rtx-pro-6000" },
-    { "RTX PRO 6000", "rtx-pro-6000" },
+    { "RTX PRO 6000", "rtx-pro-6000" }, { "b60", "arc-pro-b60" },
+    { "A4500", "rtx-a4500" }, { "RTX A6000", "rtx-a6000" },
+    { "A40", "a40" }, { "RTX 6000 Ada", "rtx-6000-ada" },
+    { "A100-PCIe-80GB", "a100-pcie" },
 };
 
 static const struct alias llm_alias[] = {
@@ -80,7 +83,13 @@ static const struct alias llm_alias[] = {
     { "Qwen3-30B-A3B-Instruct-2507", "qwen3-30b-a3b" },
     { "nvidia/Qwen3-32B-NVFP4", "qwen3-32b" },
     { "llama2-70b", "llama-2-70b" }, { "LLaMA 70B", "llama-2-70b" },
-    { "LLaMA 7B", "llama-2-7b" }, { "bloom-176b", "bloom-176b" },
+    { "google/gemma-2-2b-it", "gemma-2-2b" },
+    { "gemma-2-2b-it", "gemma-2-2b" }, { "LLaMA 7B", "llama-2-7b" },
+    { "LLaMA-7B", "llama-2-7b" },
+    { "LLaMA-13B", "llama-2-13b" }, { "LLaMA-30B", "llama-30b" },
+    { "LLaMA-65B", "llama-65b"},
+    { "Llama-3-70B", "llama-3-70b"},
+    { "bloom-176b", "bloom-176b" },
     { "DeepSeek-V3", "deepseek-v3" }, { "Qwen3-30B-A3B", "qwen3-30b-a3b" },
     { "Qwen3-235B-A22B", "qwen3-235b-a22b" },
     { "Qwen2.5-0.5B-Instruct", "qwen2.5-0.5b" },
@@ -137,7 +146,8 @@ static const struct alias precision_alias[] = {
     { "", "bf16" }, { "amp_bf16", "bf16" }, { "amp_fp8", "fp8" },
     { "fp16 AMP", "fp16" }, { "AMP", "fp16" },
     { "MXFP8", "fp8" }, { "NVFP4", "fp4" }, { "f16", "fp16" },
-    { "F16", "fp16" }, { "bfloat16", "bf16" }, { "half", "fp16" },
+    { "q4_0", "int4" }, { "Q4_K_M", "int4" }, { "F16", "fp16" },
+    { "bfloat16", "bf16" }, { "half", "fp16" },
 };
 
 bool row_precision(const char *text, enum precision *out)

@@ -88,8 +88,8 @@ static double decode_s(const struct serving *s)
 
 static double prefill_s(const struct serving *s, double prompts)
 {
-    return decode_engine_prefill_s(s->llm, s->precision, &s->gang, s->tp,
-                                   prompts, s->prompt, s->engine);
+    return decode_first_token_s(s->llm, s->precision, &s->gang, s->tp,
+                                prompts, s->prompt, s->engine);
 }
 
 const char *calibrate_tpot(const struct calibrate_row *row, double *measured,

@@ -26,6 +26,11 @@ static const char *const collective_chosen[] = {
     "a100_sxm", "h100_sxm", "b200_sxm", "rtx_pro_6000_server", NULL
 };
 static const char *const encoder_chosen[] = { "BERT-Base", NULL };
+static const char *const kernel_chosen[] = {
+    "a100_sxm", "h100_sxm", "b200_sxm", "rtx_pro_6000_server", NULL
+};
+static const char *const loader_chosen[] = { "AMD-EPYC-9B14", NULL };
+static const char *const interruption_chosen[] = { "Meta RSC-1", NULL };
 static const char *const trtllm_chosen[] = { "LLaMA 7B", NULL };
 
 #define TRAINING "training_throughput.csv"
@@ -64,6 +69,10 @@ const struct calibrate_suite calibrate_suites[] = {
       calibrate_encoder, "model", encoder_chosen, 0.08, 0.0, 0.0, NULL },
     { "AccelMark-A", "B9", SERVING, "AccelMark-A", "time per token",
       "none", calibrate_tpot, "gpu", accelmark_chosen, 0.08, 0.0, 0.0, NULL },
+    { "AccelMark-F", "", SERVING, "AccelMark-F", "time per token", "none",
+      calibrate_tpot, NULL, NULL, 0.0, 0.0, 0.0, NULL },
+    { "llama.cpp", "", SERVING, "llama.cpp-bs1", "time per token", "none",
+      calibrate_tpot, NULL, NULL, 0.0, 0.0, 0.0, NULL },
     { "splitwise-TTFT", "B10", SERVING, "splitwise", "first token",
       "none", calibrate_ttft, "model", splitwise_chosen, 0.12, 0.0, 0.0, NULL },
     { "splitwise-TPOT", "B10", SERVING, "splitwise", "time per token",
@@ -74,6 +83,9 @@ const struct calibrate_suite calibrate_suites[] = {
     { "TRTLLM-static", "B13", SERVING, "TRTLLM-0.6.1-static", "tokens/s",
       "none", calibrate_static_batch, "model", trtllm_chosen, 0.20, 0.0,
       0.0, NULL },
+    { "TRTLLM-first-token", "", SERVING, "TRTLLM-0.6.1-first-token",
+      "first token", "none", calibrate_ttft, NULL, NULL, 0.0, 0.0, 0.0,
+      NULL },
     { "replay-latency", "B12", SERVING, "LLMServingSim-bench",
       "mean latency, simulated", "LLMServingSim 0.2-14% (own), 38%",
       calibrate_replay_latency, NULL, NULL, 0.15, 0.0, 0.0, NULL },
@@ -90,6 +102,17 @@ const struct calibrate_suite calibrate_suites[] = {
     { "collectives-64M", "B14", "collectives.csv", NULL,
       "time from 64 MiB", "none", calibrate_collective_large, "system",
       collective_chosen, 0.05, 0.0, 0.0, NULL },
+    { "links", "", "links.csv", NULL, "time of a collective", "none",
+      calibrate_links, NULL, NULL, 0.0, 0.0, 0.0, NULL },
+    { "kernels", "", "gemm.csv", NULL, "time", "none", calibrate_kernel,
+      "system", kernel_chosen, 0.0, 0.0, 0.0, NULL },
+    { "loader", "", "cpu_throughput.csv", NULL, "images/s", "none",
+      calibrate_loader, "cpu", loader_chosen, 0.0, 0.0, 0.0, NULL },
+    { "cores", "", "cpu_throughput.csv", NULL, "requests/s", "none",
+      calibrate_core_forward, NULL, NULL, 0.0, 0.0, 0.0, NULL },
+    { "interruptions", "B16", "failures.csv", NULL, "time between two",
+      "none", calibrate_interruption, "dataset", interruption_chosen, 0.10,
+      0.0, 0.0, NULL },
 };
 const size_t calibrate_suite_count =
     sizeof calibrate_suites / sizeof calibrate_suites[0];

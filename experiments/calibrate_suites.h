@@ -22,5 +22,10 @@ calibrate_law calibrate_memory_fig1;    /* states and activations */
 calibrate_law calibrate_memory_other;   /* every other row */
 calibrate_law calibrate_collective;
 calibrate_law calibrate_collective_large;   /* from 64 MiB */
+calibrate_law calibrate_links;          /* collectives of other hosts */
+calibrate_law calibrate_kernel;         /* one matrix multiplication */
+calibrate_law calibrate_loader;         /* decoding images by workers */
+calibrate_law calibrate_core_forward;   /* small models on a few cores */
+calibrate_law calibrate_interruption;   /* time between two of a job */
 
 #endif

@@ -58,7 +58,8 @@ static void print_part(FILE *out, const char *part,
 }
 
 /* Each reason once, with how many rows it holds for. */
-static void print_refused(FILE *out, const struct calibrate_samples *samples)
+static void print_refused(FILE *out, const char *solid_name,
+                          const struct calibrate_samples *samples)
 {
     for (size_t i = 0; i < samples->count; i++) {
         const char *why = samples->item[i].refused;
@@ -75,8 +76,8 @@ static void print_refused(FILE *out, const struct calibrate_samples *samples)
             other += !samples->item[j].solid;
         }
         if (before == 0)
-            fprintf(out, "  refused   %zu solid and %zu other rows: %s\n",
-                    solid, other, why);
+            fprintf(out, "  refused   %zu %s and %zu other rows: %s\n",
+                    solid, solid_name, other, why);
     }
 }
 
@@ -119,6 +120,7 @@ static void print_suite(struct calibrating *c,
     struct arena *arena = c->cli->arena;
     FILE *out = c->cli->out;
     struct counts n = count_rows(samples);
+    const char *solid = suite->solid != NULL ? suite->solid : "solid";
     struct calibrate_error all = calibrate_error(arena, samples,
                                                  CALIBRATE_ALL);
     struct calibrate_error chosen = calibrate_error(arena, samples,
@@ -126,12 +128,13 @@ static void print_suite(struct calibrating *c,
     struct calibrate_error held = calibrate_error(arena, samples,
                                                   CALIBRATE_HELD_OUT);
 
-    fprintf(out, "%s (%s): %zu rows, %zu solid, %zu of those predicted\n",
-            suite->name, suite->what, samples->count, n.solid, n.predicted);
+    fprintf(out, "%s (%s): %zu rows, %zu %s, %zu of those predicted\n",
+            suite->name, suite->what, samples->count, n.solid, solid,
+            n.predicted);
     print_part(out, "all", &all);
     print_part(out, "chosen on", &chosen);
     print_part(out, "held out", &held);
-    print_refused(out, samples);
+    print_refused(out, solid, samples);
     if (held.rows > 0)
         print_target(c, suite, &held, &n);
 }

@@ -20,6 +20,12 @@
 #define TP_MAX 16u
 #define PP_MAX 64u
 #define MICRO_BATCH_MAX 64.0
+/* assumption: parts of a sequence shorter than this are not divided again;
+ * published runs have 8,192 tokens a rank (Llama 3, arXiv 2407.21783, table 4).
+ */
+#define CP_TOKENS_MIN 4096.0
+/* Chunks of a stage: 2 or 4 (Narayanan et al. 2021, section 5.3.2). */
+#define VP_MAX 4u
 /* Shorter sequences are no remedy below this. assumption */
 #define SEQUENCE_MIN 512.0
 
@@ -34,6 +40,15 @@ struct memory_need advise_need(const struct advise_task *task,
     double frozen = task->frozen_bytes / ((double)shape->tp * shape->pp);
     need.weights += frozen;
     need.total += frozen;
+    if (task->beside != NULL) {
+        longest.llm = task->beside->llm;
+        longest.lora_params = task->beside->lora_params;
+        struct memory_need other = memory_train(&longest, gpus);
+        need.weights += other.weights;
+        need.gradients += other.gradients;
+        need.optimizer += other.optimizer;
+        need.total += other.weights + other.gradients + other.optimizer;
+    }
     return need;
 }
 
@@ -113,7 +128,7 @@ static void try_zero(const struct advise_task *task, const struct gang *gang,
     }
 }
 
-/* GPUs of one replica; context parallelism stays as the job has it. */
+/* GPUs of one replica. */
 static uint32_t replica_gpus(const struct train_shape *shape)
 {
     return shape->tp * shape->pp * (shape->cp > 1 ? shape->cp : 1);
@@ -128,6 +143,9 @@ static void try_micro_batches(const struct advise_task *task,
     double most = floor(task->law->sequences / dp + 1e-9);
     for (double mb = 1.0; mb <= most && mb <= MICRO_BATCH_MAX; mb *= 2.0) {
         uint64_t before = best->fit_count;
+        /* Interleaving takes micro batches by the depth of the pipeline. */
+        if (shape.vp > 1 && fmod(floor(most / mb), shape.pp) != 0.0)
+            continue;
         shape.micro_batch = mb;
         try_zero(task, gang, shape, dp, best);
         if (best->fit_count == before)
@@ -148,6 +166,22 @@ static void try_split(const struct advise_task *task, const struct gang *gang,
         if (routed % shape.ep == 0 && ranks % shape.ep == 0)
             try_micro_batches(task, gang, shape, best);
     }
+}
+
+/* Sequence parallelism moves as many bytes as tensor parallelism without it,
+ * and keeps less (Korthikanti et al. 2022, section 4.2.2): it always goes with
+ * it.  Chunks of a stage must hold whole layers. */
+static void try_stages(const struct advise_task *task, const struct gang *gang,
+                       struct train_shape shape, struct advise_layout *best)
+{
+    shape.sequence_parallel = shape.tp > 1;
+    for (shape.cp = 1; shape.cp == 1 || task->longest_tokens / shape.cp >=
+                                            CP_TOKENS_MIN; shape.cp *= 2)
+        for (shape.vp = 1; shape.vp <= (shape.pp > 1 ? VP_MAX : 1);
+             shape.vp *= 2)
+            if (shape.llm->layers % (shape.pp * shape.vp) == 0 &&
+                gang->gpus % replica_gpus(&shape) == 0)
+                try_split(task, gang, shape, best);
 }
 
 /* A model that is no transformer is data parallel: only the micro batch is
@@ -184,9 +218,8 @@ struct advise_layout advise_train(const struct advise_task *task,
             struct train_shape shape = task->law->train;
             shape.tp = tp;
             shape.pp = pp;
-            if (llm->heads % tp == 0 && llm->layers % pp == 0 &&
-                gang->gpus % replica_gpus(&shape) == 0)
-                try_split(task, gang, shape, &best);
+            if (llm->heads % tp == 0 && llm->layers % pp == 0)
+                try_stages(task, gang, shape, &best);
         }
     return best;
 }
@@ -223,7 +256,8 @@ static bool same_shape(const struct train_shape *a,
 {
     return a->method == b->method && a->zero == b->zero &&
            a->recompute == b->recompute && a->tp == b->tp && a->pp == b->pp &&
-           a->ep == b->ep &&
+           a->ep == b->ep && a->cp == b->cp && a->vp == b->vp &&
+           a->sequence_parallel == b->sequence_parallel &&
            a->micro_batch == b->micro_batch &&
            a->sequence_tokens == b->sequence_tokens;
 }
@@ -300,6 +334,15 @@ static void offer_parallel(struct changing *c, struct train_shape shape,
         if (llm->layers % next.pp == 0 && gpus % experts_gang(&next) == 0 &&
             offer(c, &next, gpus))
             break;
+    next = shape;
+    for (next.cp = shape.cp > 1 ? 2 * shape.cp : 2;
+         c->task->longest_tokens / next.cp >= CP_TOKENS_MIN; next.cp *= 2)
+        if (gpus % replica_gpus(&next) == 0 && offer(c, &next, gpus))
+            break;
+    next = shape;
+    next.sequence_parallel = shape.tp > 1;
+    if (next.sequence_parallel && !shape.sequence_parallel)
+        offer(c, &next, gpus);
     next = shape;
     next.zero = shape.pp > 1 ? 1 : 3;
     for (uint32_t n = 2 * gpus; n <= gpus_max; n *= 2)
@@ -433,17 +476,21 @@ struct advise_engine advise_engine(const struct phase_law *law,
 
 /* ---- a job of phases -------------------------------------------------- */
 
-/* The longest way through one run; phases that do not run now take none. */
+/* The longest way through one run; phases that do not run now take none, and
+ * those of one role take turns, in their order. */
 static double path_s(const struct job_form *form, const double *seconds,
                      uint32_t runs_mask)
 {
-    double end[FORM_PHASES_MAX], last = 0.0;
+    double end[FORM_PHASES_MAX], free_s[FORM_ROLES_MAX] = { 0 }, last = 0.0;
     for (uint32_t p = 0; p < form->phase_count; p++) {
-        double begin = 0.0;
+        bool runs = runs_mask >> p & 1u;
+        double begin = runs ? free_s[form->phase[p].role] : 0.0;
         for (uint32_t q = 0; q < p; q++)
             if (form->phase[p].after_mask >> q & 1u)
                 begin = fmax(begin, end[q]);
-        end[p] = begin + (runs_mask >> p & 1u ? seconds[p] : 0.0);
+        end[p] = begin + (runs ? seconds[p] : 0.0);
+        if (runs)
+            free_s[form->phase[p].role] = end[p];
         last = fmax(last, end[p]);
     }
     return last;

@@ -3,8 +3,8 @@
  * advise.h - the best layout of a job on a gang, what would make one fit, and
  * how long a job of given phases takes.
  *
- * An exhaustive search over tensor and pipeline parallelism, ZeRO, recomputing
- * and micro batches, through the very laws that the simulator runs
+ * An exhaustive search over tensor, pipeline, context and expert parallelism,
+ * interleaving, ZeRO, recomputing and micro batches, through the very laws that the simulator runs
  * (phase_plan, memory_train).  What is left out cannot win under those laws:
  * more recomputing, or a higher ZeRO stage, than memory asks for.
  */
@@ -26,6 +26,7 @@ struct advise_task {
     const struct phase_law *law;    /* LAW_TRAIN */
     double longest_tokens;          /* memory holds the longest sequence */
     double frozen_bytes;            /* a frozen copy of all weights; or 0 */
+    const struct train_shape *beside;   /* a critic, laid out alike; or NULL */
 };
 
 struct advise_layout {

@@ -210,6 +210,23 @@ double decode_prefill_s(const struct llm *llm, enum precision precision,
                                    prompt_tokens, DECODE_GRAPHS);
 }
 
+/* Arithmetic overlaps with reading weights; an eager prefill has its host's
+ * part already. */
+double decode_first_token_s(const struct llm *llm, enum precision precision,
+                            const struct gang *gang, uint32_t tp,
+                            double prompts, double prompt_tokens,
+                            enum decode_engine engine)
+{
+    assert(prompts > 0.0);
+    double work_s = decode_engine_prefill_s(llm, precision, gang, tp, prompts,
+                                            prompt_tokens, engine);
+
+    if (engine == DECODE_EAGER)
+        return work_s;
+    return hypot(work_s, decode_engine_step_s(llm, precision, gang, tp,
+                                              prompts, 0.0, engine));
+}
+
 /* While one response grows by its output, each of the others is replaced once,
  * and its prompt is computed in between.  Chunks of prompts beside decoding
  * hide some of it.  Where prompts come first, requests run in waves, and one
@@ -629,7 +646,8 @@ static double tail_from(const struct rollout_plan *plan, double steady_share)
     return mix(plan->drain_s, row, part);
 }
 
-/* New prompts of one replica, and what is taken up again, each alone. */
+/* New prompts of one replica, and what is taken up again.  The first fill the
+ * slots before much is decoded; the others are computed beside it. */
 static double prompts_s(const struct rollout_plan *plan,
                         const struct rollout_shape *shape,
                         const struct gang *gang)
@@ -646,7 +664,9 @@ static double prompts_s(const struct rollout_plan *plan,
         s += decode_prefill_s(shape->llm, shape->precision, gang, shape->tp,
                               again, shape->prompt_tokens + before);
     }
-    return s;
+    double first = fmin(1.0, plan->slots / plan->replicas / (fresh + again));
+
+    return s * (first + (1.0 - first) * DECODE_PREFILL_SEEN);
 }
 
 void rollout_plan_init(struct rollout_plan *plan,

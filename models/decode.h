@@ -53,6 +53,12 @@ double decode_engine_prefill_s(const struct llm *llm,
 double decode_prefill_s(const struct llm *llm, enum precision precision,
                         const struct gang *gang, uint32_t tp,
                         double prompts, double prompt_tokens);
+/* A pass of prompts and nothing else, from its start to the first tokens: the
+ * weights are read once more, and the host has its part, as in any pass. */
+double decode_first_token_s(const struct llm *llm, enum precision precision,
+                            const struct gang *gang, uint32_t tp,
+                            double prompts, double prompt_tokens,
+                            enum decode_engine engine);
 
 /* Mean time between tokens of a response where new prompts keep coming:
  * `concurrency` requests at once, each of that prompt and output. */

@@ -20,6 +20,8 @@
 #define FORM_ROLES_MAX 6u
 #define FORM_PHASES_MAX 12u
 
+struct job_rates;
+struct job_scaling;
 struct phase_law;
 
 enum phase_kind {
@@ -66,6 +68,9 @@ struct job_form {
     const char *recipe;         /* "dpo", "grpo", "trace" ... */
     uint32_t lag;               /* rounds beyond the steps of a job: a phase
                                    works on what an earlier round made */
+    const struct job_scaling *scaling;  /* of jobs of known length that may be
+                                   resized, models/pace.h; NULL: they may not */
+    bool paced;                 /* they have that, or rates */
     uint32_t role_count, phase_count;
     struct role_spec role[FORM_ROLES_MAX];
     struct phase_spec phase[FORM_PHASES_MAX];
@@ -84,6 +89,9 @@ struct job_request {
     uint32_t gpu_milli;         /* of role 0: part of its one GPU; 0: whole */
     uint32_t gpu_mib;           /* of that GPU's memory; 0: not said */
     uint32_t steps;             /* rounds; the owner knows how many */
+    const struct job_rates *rates;      /* by pool, models/pace.h; NULL: the
+                                   same everywhere */
+    double rate_known;          /* with rates: where its length is known */
 };
 
 enum job_status {

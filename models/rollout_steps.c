@@ -19,6 +19,9 @@
 #include "sim/rng.h"
 
 #define ARENA_BLOCK_BYTES ((size_t)1 << 16)
+/* Prompts are computed beside decoding, so many tokens a step in all: what vLLM
+ * takes by default where throughput counts (max_num_batched_tokens). */
+#define CHUNK_TOKENS 8192u
 #define SLOTS_MAX 1e6
 
 struct player {
@@ -125,6 +128,7 @@ static struct service_spec spec_of(const struct rollout_shape *shape,
         replicas = (uint32_t)shape->responses;
     return (struct service_spec){
         .name = "rollout", .batch_max = slots(shape),
+        .chunk_tokens = CHUNK_TOKENS,
         .side[SERVE_GPU] = {
             .form = (const struct job_form *)(const void *)&form,
             .law = {SERVE_GENERATE, shape->llm, NULL, shape->precision, shape->tp,

@@ -51,6 +51,17 @@ double serve_prefill_s(const struct serve_law *law, const struct gang *gang,
     assert(law->kind == SERVE_GENERATE);
     if (gang->gpu == NULL)
         return on_cores_s(law, gang, prompts * prompt_tokens);
+    return decode_first_token_s(law->llm, law->precision, gang, law->tp,
+                                prompts, prompt_tokens, DECODE_GRAPHS);
+}
+
+/* The same beside decoding, which reads the weights for both. */
+static double prompts_beside_s(const struct serve_law *law,
+                               const struct gang *gang, double prompts,
+                               double prompt_tokens)
+{
+    if (gang->gpu == NULL)
+        return on_cores_s(law, gang, prompts * prompt_tokens);
     return decode_prefill_s(law->llm, law->precision, gang, law->tp, prompts,
                             prompt_tokens);
 }
@@ -69,15 +80,16 @@ double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
                      double batch, double context_tokens,
                      double chunk_tokens, double prompt_tokens)
 {
-    double prefill_s = serve_prefill_s(law, gang,
-                                       chunk_tokens / prompt_tokens,
-                                       prompt_tokens);
+    double prompts = chunk_tokens / prompt_tokens;
 
     assert(prompt_tokens > 0.0);
     if (!(batch > 0.0))
-        return prefill_s;
-    return serve_step_s(law, gang, batch, context_tokens) +
-           DECODE_PREFILL_SEEN * prefill_s;
+        return serve_prefill_s(law, gang, prompts, prompt_tokens);
+    double prompts_s = prompts_beside_s(law, gang, prompts, prompt_tokens);
+    double step_s = serve_step_s(law, gang, batch, context_tokens);
+
+    /* No more of them hides than the step is long. */
+    return fmax(prompts_s, step_s + DECODE_PREFILL_SEEN * prompts_s);
 }
 
 double serve_blocks_max(const struct serve_law *law, const struct gang *gang,

@@ -117,7 +117,7 @@ bool host_verdict(const struct cs_host *host, struct err *err);
 /* What listeners may look at. */
 struct host_counts {
     uint64_t ended[JOB_STATUS_COUNT];   /* jobs, by their status */
-    uint64_t decide, preemptions, refused, interruptions;
+    uint64_t decide, preemptions, refused, interruptions, resizes, moves;
     uint64_t verdict[CS_VERDICT_COUNT];
     uint64_t decisions;         /* requests that were carried out */
 };
@@ -169,8 +169,8 @@ const struct host_phase_run *host_phase_run(const struct cs_host *host,
 
 /* GPUs by what they do now, per pool: for gauges. */
 struct host_pool_now {
-    uint32_t gpus, idle_leased;
-    uint64_t allocated_milli;   /* thousandths of GPUs */
+    uint32_t gpus, allocated, busy, loading, idle_leased;
+    uint64_t allocated_milli;   /* GPUs in thousandths, parts as such */
     double utilized;            /* GPUs x busy fraction of their phase */
     uint32_t cores_allocated;
     uint32_t down;              /* GPUs of nodes that are out of service */
@@ -182,7 +182,7 @@ uint32_t host_pending(const struct cs_host *host);
 
 const char *cs_verdict_name(enum cs_verdict verdict);
 enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,
-                   HOST_ACTION_COUNT };
+                   HOST_RESIZE, HOST_MOVE, HOST_ACTION_COUNT };
 const char *host_action_name(enum host_action action);
 
 /* Every request a policy makes, carried out or refused: for decisions.csv. */

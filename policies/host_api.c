@@ -39,12 +39,13 @@ const struct cs_ask *cs_ask(const struct cs_host *host, struct ask_id ask)
 
 uint32_t cs_lease_count(const struct cs_host *host)
 {
-    return host->helds;
+    return host->held->count - host->held->holes;
 }
 
 struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i)
 {
-    struct lease_id lease = { i < host->helds ? host->held[i] : ID_NONE };
+    const struct host_list *held = host_held(host);
+    struct lease_id lease = { i < held->count ? held->item[i] : ID_NONE };
     return lease;
 }
 
@@ -64,12 +65,13 @@ const struct job_request *cs_request(const struct cs_host *host,
 
 uint32_t cs_running_count(const struct cs_host *host)
 {
-    return host->runnings;
+    return host->running->count - host->running->holes;
 }
 
 struct job_id cs_running(const struct cs_host *host, uint32_t i)
 {
-    struct job_id job = { i < host->runnings ? host->running[i] : ID_NONE };
+    const struct host_list *running = host_running_list(host);
+    struct job_id job = { i < running->count ? running->item[i] : ID_NONE };
     return job;
 }
 
@@ -262,7 +264,7 @@ bool cs_forecast(struct cs_host *host, struct ask_id id,
     uint32_t gpus = want->gpus ? want->gpus
                                : job_role_gpus(&job->pub.request, role);
     struct placement place;
-    if (!host_shape_ok(job, role, gpus) ||
+    if (!host_shape_ok(host, job, role, gpus) ||
         !room_at_all(host, want, gpus) ||
         !host_find(host, job, role, want, &place))
         return false;
@@ -296,13 +298,14 @@ double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
 {
     int64_t now = host_now(host), at = now;
     uint32_t free = cs_free_gpus(host, pool_mask);
+    const struct host_list *held = host_held(host);
 
     while (free < gpus) {
         int64_t next = CLOCK_NEVER_NS;
         free = cs_free_gpus(host, pool_mask);
-        for (uint32_t i = 0; i < host->helds; i++) {
+        for (uint32_t i = 0; i < held->count; i++) {
             const struct host_lease_slot *lease =
-                &host->lease[host->held[i]];
+                &host->lease[held->item[i]];
             int64_t end = lease->pub.expected_end_ns;
             if (pool_mask && !(lease->pool_mask & pool_mask))
                 continue;
@@ -332,10 +335,10 @@ uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
     return host_order_find(host, i, filter);
 }
 
-static enum cs_verdict answer(struct cs_host *host, enum host_action action,
-                              struct job_id job, uint32_t role,
-                              enum cs_verdict verdict,
-                              const struct placement *placement)
+enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
+                            struct job_id job, uint32_t role,
+                            enum cs_verdict verdict,
+                            const struct placement *placement)
 {
     host->counts.verdict[verdict]++;
     if (verdict == CS_NO_ROOM)      /* an answer, not a fault */
@@ -362,7 +365,7 @@ static enum cs_verdict answer(struct cs_host *host, enum host_action action,
 static enum cs_verdict refuse(struct cs_host *host, enum host_action action,
                               struct job_id job, enum cs_verdict verdict)
 {
-    return answer(host, action, job, CS_ALL_ROLES, verdict, NULL);
+    return host_answer(host, action, job, CS_ALL_ROLES, verdict, NULL);
 }
 
 static const struct job_id no_job = { ID_NONE };
@@ -396,7 +399,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct ask_id id,
     struct placement place;
 
     if (role >= host_form_of(job)->role_count ||
-        !host_shape_ok(job, role, gpus))
+        !host_shape_ok(host, job, role, gpus))
         return refuse(host, HOST_START, ask.job, CS_BAD_SHAPE);
     if (!room_at_all(host, want, gpus) ||
         !host_find(host, job, role, want, &place))
@@ -408,7 +411,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct ask_id id,
         job->role_ask[role] = ID_NONE;
     if (ask.held.i != ID_NONE && host->lease[ask.held.i].live)
         host_drop(host, ask.held.i);
-    answer(host, HOST_START, ask.job, role, CS_DONE, &place);
+    host_answer(host, HOST_START, ask.job, role, CS_DONE, &place);
     expect(host, &ask, host_grant(host, ask.job.i, role, &place));
     return CS_DONE;
 }
@@ -421,9 +424,9 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
 
     for (r = 0; r < roles; r++) {
         struct cs_want as_asked = { .role = r };
-        struct fit_want fit =
-            host_fit_want(host, job, r, want ? &want[r] : &as_asked);
-        if (!host_shape_ok(job, r, fit.gpus) ||
+        struct fit_want fit;
+        if (!host_fit_want(host, job, r, want ? &want[r] : &as_asked, &fit) ||
+            !host_shape_ok(host, job, r, fit.gpus) ||
             !placer_find(host->placer, &fit,
                          host->scratch + r * host->spec->node_count,
                          host->spec->node_count, &place[r]))
@@ -441,14 +444,16 @@ static bool find_as_asked(struct cs_host *host,
                           const struct host_job_slot *job, uint32_t gpus,
                           struct placement *place)
 {
-    bool whole = job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
+    /* Of these, jobs of a form differ in what has room for them. */
+    bool alike = job->pub.request.rates == NULL &&
+                 job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
                  place_is_monotone(host->rules->placement);
 
-    if (whole && host_known_full(host, job->form, gpus))
+    if (alike && host_known_full(host, job->form, gpus))
         return false;
     if (find_all(host, job, NULL, place))
         return true;
-    if (whole)
+    if (alike)
         host_note_full(host, job->form, gpus);
     return false;
 }
@@ -470,7 +475,7 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id id,
         return refuse(host, HOST_START, which, CS_NO_ROOM);
     host_ask_drop(host, id.i);
     job->ask = ID_NONE;
-    answer(host, HOST_START, which, CS_ALL_ROLES, CS_DONE, &place[0]);
+    host_answer(host, HOST_START, which, CS_ALL_ROLES, CS_DONE, &place[0]);
     for (uint32_t r = 0; r < roles; r++)
         host_grant(host, which.i, r, &place[r]);
     return CS_DONE;
@@ -515,7 +520,7 @@ enum cs_verdict cs_continue(struct cs_host *host, struct ask_id id)
         return refuse(host, HOST_CONTINUE, ask.job, CS_NOT_IDLE);
     host_ask_drop(host, id.i);
     job->role_ask[ask.role] = ID_NONE;
-    answer(host, HOST_CONTINUE, ask.job, ask.role, CS_DONE,
+    host_answer(host, HOST_CONTINUE, ask.job, ask.role, CS_DONE,
            &host->lease[lease].pub.placement);
     host_phase_start(host, lease, ask.phase);
     return CS_DONE;
@@ -530,13 +535,13 @@ enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
         return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_ALLOWED);
     if (lease->pub.state != CS_LEASE_IDLE || lease->leaving)
         return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_IDLE);
-    answer(host, HOST_RELEASE, lease->pub.job, lease->pub.role, CS_DONE,
+    host_answer(host, HOST_RELEASE, lease->pub.job, lease->pub.role, CS_DONE,
            &lease->pub.placement);
     host_leave(host, id.i);
     return CS_DONE;
 }
 
-static int64_t stop_cost(const struct cs_host *host, uint32_t gpus)
+int64_t host_stop_cost_ns(const struct cs_host *host, uint32_t gpus)
 {
     for (uint32_t i = 0; i < host->rules->cost_count; i++)
         if (gpus <= host->rules->cost[i].gpus_max)
@@ -556,10 +561,10 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
     host->counts.preemptions++;
     job->pub.preemptions++;
     job->penalty_ns = host_restart_ns(host, job) +
-                      stop_cost(host, host_job_drop(host, id.i));
+                      host_stop_cost_ns(host, host_job_drop(host, id.i));
     job->restart_until_ns = 0;
     host_tell(host, FACT_JOB_STOP, id.i, 0, 0);
-    answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);
+    host_answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);
     if (host_per_phase(host))
         host_job_advance(host, id.i);
     else

@@ -21,9 +21,11 @@
 /* Idle leases count as free: per node, what they hold. */
 static void collect_idle(struct cs_host *host, int64_t idle_ns)
 {
+    const struct host_list *held = host_held(host);
+
     memset(host->extra, 0, host->spec->node_count * sizeof *host->extra);
-    for (uint32_t i = 0; i < host->helds; i++) {
-        const struct host_lease_slot *lease = &host->lease[host->held[i]];
+    for (uint32_t i = 0; i < held->count; i++) {
+        const struct host_lease_slot *lease = &host->lease[held->item[i]];
         if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
             host_now(host) - lease->pub.idle_since_ns < idle_ns)
             continue;
@@ -41,8 +43,10 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out)
 {
-    struct fit_want fit = host_fit_want(host, job, role, want);
+    struct fit_want fit;
 
+    if (!host_fit_want(host, job, role, want, &fit))
+        return false;
     if (want->take_idle) {
         collect_idle(host, want->idle_ns);
         fit.extra = host->extra;
@@ -69,9 +73,7 @@ void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
     struct host_lease_slot *lease = &host->lease[i];
 
     host_lease_settle(host, lease);
-    host_pools_add(host, lease, -1);
-    lease->busy_now = fraction;
-    host_pools_add(host, lease, +1);
+    host_pools_move(host, lease, lease->pub.state, fraction);
     host_tell(host, FACT_LEASE_BUSY, i, 0, fraction);
 }
 
@@ -80,9 +82,7 @@ void host_lease_state(struct cs_host *host, uint32_t i,
 {
     struct host_lease_slot *lease = &host->lease[i];
 
-    host_pools_add(host, lease, -1);
-    lease->pub.state = state;
-    host_pools_add(host, lease, +1);
+    host_pools_move(host, lease, state, lease->busy_now);
     if (state == CS_LEASE_IDLE)
         lease->pub.idle_since_ns = host_now(host);
 }
@@ -108,6 +108,7 @@ void host_drop(struct cs_host *host, uint32_t i)
     assert(lease->live && !lease->running);
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
+    job->pub.work_lost_s += lease->part;
     settle_job(host, lease);
     host_tell(host, FACT_LEASE_DROP, i, lease->pub.job.i, lease->pub.gpus);
     host_pools_add(host, lease, -1);
@@ -199,10 +200,11 @@ static bool in_the_way(const struct host_lease_slot *lease,
 double host_evict_s(const struct cs_host *host,
                     const struct placement *placement)
 {
+    const struct host_list *held = host_held(host);
     double s = 0;
 
-    for (uint32_t i = 0; i < host->helds; i++) {
-        const struct host_lease_slot *lease = &host->lease[host->held[i]];
+    for (uint32_t i = 0; i < held->count; i++) {
+        const struct host_lease_slot *lease = &host->lease[held->item[i]];
         if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
             !in_the_way(lease, placement, false))
             continue;
@@ -221,12 +223,12 @@ static double evict(struct cs_host *host, const struct placement *placement)
 {
     double bytes = 0;
 
+    if (cluster_can_take(host->cluster, placement))
+        return 0;
     for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < host->helds;) {
-            uint32_t other = host->held[i];
+        for (uint32_t i = 0; i < host_held(host)->count;) {
+            uint32_t other = host->held->item[i];
             struct host_lease_slot *lease = &host->lease[other];
-            if (cluster_can_take(host->cluster, placement))
-                return bytes;
             if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
                 !in_the_way(lease, placement, pass == 1)) {
                 i++;
@@ -235,6 +237,8 @@ static double evict(struct cs_host *host, const struct placement *placement)
             bytes += host_form_of(host_job_slot(host, lease->pub.job.i))
                          ->role[lease->pub.role].save_bytes;
             host_drop(host, other);
+            if (cluster_can_take(host->cluster, placement))
+                return bytes;
         }
     return bytes;
 }
@@ -287,13 +291,14 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     const struct placement *to = &lease->pub.placement;
     uint32_t home = job->home[lease->pub.role];
-    double bytes = role->load_bytes, bps = pcie_bps(host, to);
+    double bytes = role->load_bytes;
     uint32_t uses;
 
     if (!(bytes + saved > 0) || lease->pub.gpus == 0) {
         start_process(host, i);
         return;
     }
+    double bps = pcie_bps(host, to);
     /* Per byte copied: all of it crosses PCIe, the loaded part its way here. */
     double part = bytes / (bytes + saved);
     if (home == ID_NONE || saved > 0) {
@@ -327,12 +332,12 @@ static bool starts(const struct host_job_slot *job,
     return true;
 }
 
-uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
-                    const struct placement *placement)
+/* A lease that holds its GPUs and does not load yet. */
+static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
+                     const struct placement *placement)
 {
     struct host_job_slot *job = host_job_slot(host, j);
     int64_t now = host_now(host);
-    double saved = evict(host, placement);
 
     cluster_take(host->cluster, placement);
     uint32_t i = host_lease_make(host);
@@ -345,8 +350,9 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
                                ? placement->share[0].gpu_milli : GPU_MILLI;
     lease->pub.state = CS_LEASE_LOADING;
     lease->pub.since_ns = lease->changed_ns = now;
-    host_lease_expect(host, i,
-                      host_after(now, host_left_ns(host, job, false)));
+    lease->pace = host_pace_on(host, job, placement);
+    host_lease_expect(
+        host, i, host_after(now, host_lease_left_ns(host, job, lease->pace)));
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);
     for (uint32_t s = 0; s < placement->share_count; s++)
         lease->pool_mask |=
@@ -365,6 +371,56 @@ uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
     }
     host_pools_add(host, lease, +1);
     host_tell(host, FACT_LEASE_TAKE, i, j, lease->pub.gpus);
+    return i;
+}
+
+uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
+                    const struct placement *placement)
+{
+    double saved = evict(host, placement);
+    uint32_t i = take(host, j, role, placement);
+
     begin_loading(host, i, saved);
+    return i;
+}
+
+static void moved(void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+
+    host->lease[arg].saving = false;
+    begin_loading(host, (uint32_t)arg, 0);
+}
+
+uint32_t host_regrant(struct cs_host *host, uint32_t old,
+                      const struct placement *placement)
+{
+    struct host_lease_slot *lease = &host->lease[old];
+    struct job_id id = lease->pub.job;
+    struct host_job_slot *job = host_job_slot(host, id.i);
+    uint32_t role = lease->pub.role, phase = lease->part_phase, uses = 0;
+    double part = lease->part, bps = pcie_bps(host, &lease->pub.placement);
+    double bytes = host_form_of(job)->role[role].save_bytes;
+    struct demand_rates rates = { .pcie_bytes = 1 };
+
+    if (lease->pub.state == CS_LEASE_LOADING)   /* what is not saved yet */
+        bytes = lease->saving ? flow_left(host->parts.net, lease->flow) : 0;
+    if (!isfinite(bps))
+        bytes = 0;
+    if (bytes > 0)
+        uses = fabric_uses(host->parts.fabric, &lease->pub.placement, &rates,
+                           host->uses);
+    lease->part = 0;            /* it is not lost: the new lease has it */
+    job->leases++;              /* and the job runs on: it keeps its place */
+    host_drop(host, old);
+    uint32_t i = take(host, id.i, role, placement);
+    job->leases--;
+    host->lease[i].part = part;
+    host->lease[i].part_phase = phase;
+    host->lease[i].saving = bytes > 0;
+    if (bytes > 0)
+        host->lease[i].flow = copy(host, bytes, bps, uses, moved, i);
+    else
+        begin_loading(host, i, 0);
     return i;
 }

@@ -17,6 +17,12 @@
 
 #define SLOWER 1e-6             /* rounding to nanoseconds is no slowing down */
 
+/* What was done of the phase that runs before this lease was there. */
+static double part_before(const struct host_lease_slot *lease)
+{
+    return lease->part_phase == lease->phase ? lease->part : 0;
+}
+
 static void over_by_event(struct loop *loop, void *self, uint64_t arg)
 {
     (void)loop;
@@ -31,8 +37,9 @@ static void over_by_flow(void *self, uint64_t arg)
     struct host_phase_run *run = &host->lease[arg].run;
     uint32_t link = flow_ended_at(host->parts.net);
     double s = clock_s_from_ns(host_now(host) - run->start_ns);
+    double work = 1 - part_before(&host->lease[arg]);
 
-    if (link != UINT32_MAX && s * run->rate_max > 1 + SLOWER)
+    if (link != UINT32_MAX && s * run->rate_max > work * (1 + SLOWER))
         run->bottleneck =
             link_class_name(fabric_class(host->parts.fabric, link));
     host_phase_over(host, (uint32_t)arg);
@@ -45,13 +52,18 @@ static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)
                 over_by_event, host, lease);
 }
 
+static int64_t known_left_ns(const struct host_job_slot *job)
+{
+    assert(job->truth.duration_ns >= job->done_ns);
+    return job->truth.duration_ns - job->done_ns;
+}
+
 static int64_t fixed_ns(const struct host_job_slot *job,
-                        const struct phase_law *law)
+                        const struct phase_law *law, double pace)
 {
     if (law->seconds > 0)
         return clock_ns_for_work(law->seconds, 1.0);
-    assert(job->truth.duration_ns >= job->done_ns);
-    return job->truth.duration_ns - job->done_ns;
+    return host_ran_ns(known_left_ns(job), pace);
 }
 
 /* The links of work on one lease, and of what it sends to another: while the
@@ -103,14 +115,15 @@ static void start_flow(struct cs_host *host, uint32_t i,
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     bool nothing = false;
     uint32_t uses = phase_uses(host, job, lease, phase, law, plan, &nothing);
+    double work = 1 - part_before(lease);
 
     if (nothing || (uses == 0 && isinf(plan->rate_max))) {
         end_after(host, i, 0);
     } else if (uses == 0) {
-        end_after(host, i, clock_ns_for_work(1.0, plan->rate_max));
+        end_after(host, i, clock_ns_for_work(work, plan->rate_max));
     } else {
         struct flow_spec spec = {
-            .work = 1, .weight = 1, .rate_max = plan->rate_max,
+            .work = work, .weight = 1, .rate_max = plan->rate_max,
             .use = host->uses, .use_count = uses, .done = over_by_flow,
             .self = host, .arg = i,
         };
@@ -159,11 +172,22 @@ static void start_work(struct cs_host *host, uint32_t i,
     if (plan->rates.network_bytes > 0 && law->kind == LAW_TRAIN)
         count_bursts(host, i, +1);
     if (host_steps_apply(host, law))
-        host_steps_start(host, i, law, plan);
+        host_steps_start(host, i, law, plan, part_before(&host->lease[i]));
     else if (host->parts.by_step && law->kind == LAW_ROLLOUT)
         start_rollout(host, i, law);
     else
         start_flow(host, i, phase, law, plan);
+}
+
+/* When a phase whose end is not known yet should be over. */
+static int64_t phase_end_ns(const struct cs_host *host,
+                            const struct host_lease_slot *lease,
+                            double rate_max)
+{
+    if (isinf(rate_max))
+        return host_now(host);
+    return host_after(host_now(host),
+                      clock_ns_for_work(1 - part_before(lease), rate_max));
 }
 
 static void fail_phase(struct cs_host *host, const struct phase_spec *phase)
@@ -187,7 +211,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
 
     assert(lease->pub.state == CS_LEASE_IDLE && !lease->running);
     if (fixed) {
-        double s = clock_s_from_ns(fixed_ns(job, law));
+        double s = clock_s_from_ns(fixed_ns(job, law, lease->pace));
         plan.rate_max = s > 0 ? 1 / s : INFINITY;
     } else {
         plan = phase_cache_plan(host->plans, law, &lease->gang,
@@ -211,13 +235,10 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
     host_lease_busy(host, i, lease->run.busy_fraction);
     host_tell(host, FACT_PHASE_START, i, p, 0);
     if (host_per_phase(host) && !fixed && plan.rate_max > 0)
-        host_lease_expect(
-            host, i,
-            isinf(plan.rate_max)
-                ? now
-                : host_after(now, clock_ns_for_work(1.0, plan.rate_max)));
+        host_lease_expect(host, i,
+                          phase_end_ns(host, lease, plan.rate_max));
     if (fixed)
-        end_after(host, i, fixed_ns(job, law));
+        end_after(host, i, fixed_ns(job, law, lease->pace));
     else if (!(plan.rate_max > 0))
         fail_phase(host, phase);
     else if (law->kind == LAW_SERVE)
@@ -235,12 +256,20 @@ static void phase_off(struct cs_host *host, uint32_t i, int done)
 
     if (lease->bursting)
         count_bursts(host, i, -1);
-    lease->run.rate = done && s > 0 ? 1 / s : 0;
+    lease->run.rate = done && s > 0 ? (1 - part_before(lease)) / s : 0;
     host_lease_busy(host, i, 0);
     host_tell(host, FACT_PHASE_END, i, lease->phase, done);
     lease->running = false;
     job->phases_running &= ~(1u << lease->phase);
     host_lease_state(host, i, CS_LEASE_IDLE);
+}
+
+/* So much of a known length is done; in GPU-seconds of what was asked for. */
+static void known_done(struct host_job_slot *job, int64_t known_ns)
+{
+    job->done_ns += known_ns;
+    job->pub.work_done_s += clock_s_from_ns(known_ns) *
+                            job_role_amount(&job->pub.request, 0);
 }
 
 void host_phase_cut(struct cs_host *host, uint32_t i)
@@ -254,11 +283,50 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
     if (host->form[job->form].fixed) {
-        job->done_ns += ran;
-        job->pub.work_done_s += clock_s_from_ns(ran) *
-                                host_lease_amount(lease);
+        int64_t known = host_known_ns(ran, lease->pace);
+        int64_t left = known_left_ns(job);
+        known_done(job, known < left ? known : left);
     }
     phase_off(host, i, 0);
+}
+
+/* Of the phase that runs on a lease, how much was done on it. */
+static double part_ran(struct cs_host *host, uint32_t i,
+                       const struct phase_law *law)
+{
+    const struct host_lease_slot *lease = &host->lease[i];
+    double before = part_before(lease), ran = 0;
+
+    if (host_steps_apply(host, law))
+        ran = host_steps_part(host, i) - before;
+    else if (flow_alive(host->parts.net, lease->flow))
+        ran = 1 - before - flow_left(host->parts.net, lease->flow);
+    else if (isfinite(lease->run.rate_max))
+        ran = lease->run.rate_max *
+              clock_s_from_ns(host_now(host) - lease->phase_start_ns);
+    return fmin(fmax(ran, 0), 1 - before);
+}
+
+double host_phase_pause(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct phase_law *law = phase_law_at(lease->run.phase,
+                                               lease->run.step);
+    double steps = law->kind == LAW_TRAIN && law->repeats > 0 ? law->repeats
+                                                              : 1;
+    double before = part_before(lease), kept = before;
+
+    assert(lease->running && law->kind != LAW_SERVE);
+    if (!host->form[job->form].fixed) {
+        double ran = part_ran(host, i, law);
+        kept = floor((before + ran) * steps + SLOWER) / steps;
+        kept = fmax(before, fmin(kept, (steps - 1) / steps));
+        job->pub.work_done_s += ran;
+        job->pub.work_lost_s += before + ran - kept;
+    }
+    host_phase_cut(host, i);
+    return kept;
 }
 
 void host_phase_over(struct cs_host *host, uint32_t i)
@@ -271,11 +339,12 @@ void host_phase_over(struct cs_host *host, uint32_t i)
     phase_off(host, i, 1);
     if (host->form[job->form].fixed) {
         int64_t ran = host_now(host) - lease->phase_start_ns;
-        job->done_ns += ran;
-        job->pub.work_done_s += clock_s_from_ns(ran) *
-                                host_lease_amount(lease);
+        int64_t known = lease->pace == 1 ? ran : known_left_ns(job);
+        assert(ran == host_ran_ns(known, lease->pace));
+        known_done(job, known);
     } else {
-        job->pub.work_done_s += 1;
+        job->pub.work_done_s += 1 - part_before(lease);
+        lease->part = lease->part_phase == lease->phase ? 0 : lease->part;
     }
     job->phases_done |= 1u << lease->phase;
     if (lease->run.phase->kind == PHASE_CHECKPOINT)
@@ -464,9 +533,13 @@ uint32_t host_job_drop(struct cs_host *host, uint32_t j)
         if (job->lease[r] != ID_NONE)
             gpus += drop_one(host, job->lease[r]);
     /* What is being saved belongs to no role any more. */
-    for (uint32_t k = host->helds; k-- > 0 && job->leases > 0;)
-        if (host->lease[host->held[k]].pub.job.i == j)
-            gpus += drop_one(host, host->held[k]);
+    if (job->leases == 0)
+        return gpus;
+    for (uint32_t k = host_held(host)->count; k-- > 0 && job->leases > 0;) {
+        uint32_t lease = host_held(host)->item[k];
+        if (host->lease[lease].pub.job.i == j)
+            gpus += drop_one(host, lease);
+    }
     return gpus;
 }
 

@@ -6,7 +6,9 @@
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_lease (take, load, drop), host_run
  * (phases), host_outage (failures), host_api (what a policy may call),
- * host_deal, host_left (tools over that), host (arrivals, decisions).
+ * host_resize (leases that change while they work), host_deal, host_left (tools
+ * over that), host_lp, host_assign (tools that know no host), host (arrivals,
+ * decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -27,6 +29,7 @@
 #include "sim/ranks.h"
 
 #define HOST_SHARE_CLASSES 20u
+#define HOST_NAME_BYTES 24u
 
 struct host_form {
     const struct job_form *form;
@@ -34,10 +37,17 @@ struct host_form {
     double phase_s[FORM_PHASES_MAX];        /* as asked, links free */
     double step_s;                          /* longest path of a step */
     bool fixed;                             /* one phase of known length */
+    struct host_pace *pace;                 /* of one role, by size and pool */
+    uint32_t paces, pace_room;
     /* Of one role: so many GPUs, and so more, found no room when so many
      * releases had been made. */
     uint32_t full_gpus;
     uint64_t full_at;
+};
+
+struct host_pace {
+    uint32_t gpus, pool;
+    double pace;
 };
 
 struct host_lease_slot {
@@ -50,14 +60,24 @@ struct host_lease_slot {
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
     int64_t phase_start_ns;
-    uint32_t phase;
+    double pace;                    /* of a job of known length, pace.h */
+    double part;                    /* of part_phase: done before, on a lease
+                                       in the place of which this one is */
+    uint32_t phase, part_phase;
     uint32_t share_room;            /* class of the share array */
+    uint32_t place;                 /* among the leases */
     uint32_t pool_mask;
-    uint64_t seq;
-    bool live, leaving, running, bursting;
+    bool live, leaving, running, bursting, saving;
 };
 
 struct host_steps;              /* host_step.c */
+
+/* Numbers in the order in which they came.  What leaves makes a hole, ID_NONE,
+ * found by the place that its slot keeps; holes are closed when they are half
+ * of the list, or when the list is asked for. */
+struct host_list {
+    uint32_t *item, count, room, holes;
+};
 
 struct host_ask_slot {
     struct cs_ask pub;
@@ -95,7 +115,8 @@ struct host_job_slot {
                                        drawn yet */
     struct loop_handle gap_event;
     uint64_t seq;
-    uint64_t running_seq;           /* its place among the running */
+    uint32_t place;                 /* among the running */
+    char name[HOST_NAME_BYTES];     /* pub.request.name, if it is short */
 };
 
 struct host_news {
@@ -171,8 +192,8 @@ struct cs_host {
     uint64_t *ends_gpus;
     uint32_t ends_room;
     uint32_t *list, list_room;      /* scratch */
-    uint32_t *held, helds, held_room;           /* leases, oldest first */
-    uint32_t *running, runnings, running_room;  /* jobs with leases */
+    struct host_list *held;         /* leases, oldest first */
+    struct host_list *running;      /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
     uint32_t deals, deal_room, deal_seen;
     struct ranks *lefts;            /* the same for cs_deal_left() */
@@ -256,6 +277,10 @@ bool host_known_full(const struct cs_host *host, uint32_t form,
                      uint32_t gpus);
 
 /* host_state.c: slots and lists. */
+void host_lists_begin(struct cs_host *host);
+/* Without holes, good until one leaves. */
+const struct host_list *host_held(const struct cs_host *host);
+const struct host_list *host_running_list(const struct cs_host *host);
 int64_t host_now(const struct cs_host *host);
 struct host_job_slot *host_job_make(struct cs_host *host);
 /* Jobs that ended are forgotten at the next decision but one: first all that
@@ -278,15 +303,20 @@ void host_news_add(struct cs_host *host, int kind, uint32_t id);
 /* Adds to a lease's GPUs in the counters of their pools; sign +1 or -1. */
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
                     int sign);
+/* A lease in those counters gets that state and busy fraction. */
+void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
+                     enum cs_lease_state state, double busy);
 
 /* host_step.c: training step by step, where that was asked for. */
 bool host_steps_apply(const struct cs_host *host,
                       const struct phase_law *law);
 void host_steps_start(struct cs_host *host, uint32_t lease,
                       const struct phase_law *law,
-                      const struct phase_plan *plan);
+                      const struct phase_plan *plan, double part);
 /* Nothing happens where no steps are taken. */
 void host_steps_stop(struct cs_host *host, uint32_t lease);
+/* Steps of the run that are done, as a part of it. */
+double host_steps_part(const struct cs_host *host, uint32_t lease);
 void host_steps_drop(struct cs_host *host, uint32_t lease);
 
 /* host_outage.c: failures. */
@@ -314,10 +344,25 @@ int64_t host_restart_ns(const struct cs_host *host,
                         const struct host_job_slot *job);
 int64_t host_left_ns(const struct cs_host *host,
                      const struct host_job_slot *job, bool truth);
-struct fit_want host_fit_want(const struct cs_host *host,
-                              const struct host_job_slot *job, uint32_t role,
-                              const struct cs_want *want);
-bool host_shape_ok(const struct host_job_slot *job, uint32_t role,
+/* Progress of a job of one role on so many GPUs of a pool over that on what it
+ * asked for; 0: it cannot run there. */
+double host_pace(struct cs_host *host, const struct host_job_slot *job,
+                 uint32_t pool, uint32_t gpus);
+/* The same of the GPUs of a placement. */
+double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
+                    const struct placement *placement);
+/* Of a job on a lease, from now on. */
+int64_t host_lease_left_ns(const struct cs_host *host,
+                           const struct host_job_slot *job, double pace);
+/* Known length that passes in so much time, and the time that it takes. */
+int64_t host_known_ns(int64_t ran_ns, double pace);
+int64_t host_ran_ns(int64_t known_ns, double pace);
+/* False: no pool is left. */
+bool host_fit_want(const struct cs_host *host,
+                   const struct host_job_slot *job, uint32_t role,
+                   const struct cs_want *want, struct fit_want *out);
+bool host_shape_ok(const struct cs_host *host,
+                   const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus);
 double host_gpu_usd_per_h(const struct cs_host *host,
                           const struct placement *placement);
@@ -333,6 +378,10 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
 /* Takes over idle leases in the way; the placement must be takeable. */
 uint32_t host_grant(struct cs_host *host, uint32_t job, uint32_t role,
                     const struct placement *placement);
+/* The same in the place of a lease that moves, which is dropped: its state is
+ * saved first, and comes from there. */
+uint32_t host_regrant(struct cs_host *host, uint32_t lease,
+                      const struct placement *placement);
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease);
 void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
 void host_lease_state(struct cs_host *host, uint32_t lease,
@@ -349,6 +398,9 @@ void host_leave(struct cs_host *host, uint32_t lease);
 void host_phase_start(struct cs_host *host, uint32_t lease, uint32_t phase);
 /* Stops a running phase; a phase of known length keeps its progress. */
 void host_phase_cut(struct cs_host *host, uint32_t lease);
+/* The same, and training keeps its whole steps: the part of the phase that
+ * need not be done again. */
+double host_phase_pause(struct cs_host *host, uint32_t lease);
 void host_phase_over(struct cs_host *host, uint32_t lease);
 void host_job_advance(struct cs_host *host, uint32_t job);
 /* Makes the ask for a whole job, at the job's old place in the order. */
@@ -356,6 +408,14 @@ void host_ask_job(struct cs_host *host, uint32_t job);
 void host_job_end(struct cs_host *host, uint32_t job, enum job_status status);
 /* Cuts its phases short, drops all its leases; returns their GPUs. */
 uint32_t host_job_drop(struct cs_host *host, uint32_t job);
+
+/* host_api.c: every request ends here: counted, told, recorded. */
+enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
+                            struct job_id job, uint32_t role,
+                            enum cs_verdict verdict,
+                            const struct placement *placement);
+/* What a restart costs a job that held so many GPUs, `preemption: {cost: }`. */
+int64_t host_stop_cost_ns(const struct cs_host *host, uint32_t gpus);
 
 /* A sum of times that stays at "never". */
 static inline int64_t host_after(int64_t now_ns, int64_t wait_ns)

@@ -228,7 +228,7 @@ bool host_steps_apply(const struct cs_host *host, const struct phase_law *law)
 
 void host_steps_start(struct cs_host *host, uint32_t i,
                       const struct phase_law *law,
-                      const struct phase_plan *plan)
+                      const struct phase_plan *plan, double part)
 {
     struct host_lease_slot *lease = &host->lease[i];
     struct host_steps *s = lease->steps;
@@ -250,12 +250,20 @@ void host_steps_start(struct cs_host *host, uint32_t i,
     s->law = law;
     s->plan = *plan;
     s->total = law->repeats > 0 ? law->repeats : 1;
-    s->done = 0;
+    s->done = (uint32_t)lround(part * s->total);
     s->wait_ns = s->late_ns = 0;
     s->wait_from_ns = CLOCK_NEVER_NS;
     s->waited_for = plan->bottleneck;
     feed_begin(host, i);
     step_begin(host, i);
+}
+
+double host_steps_part(const struct cs_host *host, uint32_t i)
+{
+    const struct host_steps *s = steps_of(host, i);
+
+    assert(s->done <= s->total);
+    return (double)s->done / s->total;
 }
 
 void host_steps_stop(struct cs_host *host, uint32_t i)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/pace.h"
 #include "models/placement.h"
 #include "policies/host_state.h"
 #include "sim/arena.h"
@@ -19,7 +20,8 @@
 
 #define PI 3.14159265358979323846
 
-bool host_shape_ok(const struct host_job_slot *job, uint32_t role,
+bool host_shape_ok(const struct cs_host *host,
+                   const struct host_job_slot *job, uint32_t role,
                    uint32_t gpus)
 {
     const struct role_spec *spec = &host_form_of(job)->role[role];
@@ -27,6 +29,10 @@ bool host_shape_ok(const struct host_job_slot *job, uint32_t role,
 
     if (gpus == asked)
         return true;
+    if (spec->pod || job_role_milli(&job->pub.request, role) < GPU_MILLI)
+        return false;
+    if (host->form[job->form].fixed)
+        return pace_size_ok(&job->pub.request, gpus);
     return asked > 0 && gpus >= spec->gpus_min && gpus <= spec->gpus_max &&
            gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
 }
@@ -41,61 +47,111 @@ static bool host_relaxed(const struct cs_host *host,
            host_now(host) - host->ask[job->ask].pub.ready_ns >= bound;
 }
 
-struct fit_want host_fit_want(const struct cs_host *host,
-                              const struct host_job_slot *job, uint32_t role,
-                              const struct cs_want *want)
+/* Of a mask in which no bit means any. */
+static bool narrow(uint32_t *mask, uint32_t to)
 {
+    if (to == 0)
+        return true;
+    *mask = *mask ? *mask & to : to;
+    return *mask != 0;
+}
+
+/* Pools in which a job with rates makes progress. */
+static uint32_t pools_with_pace(const struct cs_host *host,
+                                const struct job_request *request,
+                                uint32_t gpus)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (pace_of(request, p, gpus) > 0)
+            mask |= 1u << p;
+    return mask;
+}
+
+bool host_fit_want(const struct cs_host *host,
+                   const struct host_job_slot *job, uint32_t role,
+                   const struct cs_want *want, struct fit_want *out)
+{
+    const struct job_request *request = &job->pub.request;
     const struct role_spec *spec = &host_form_of(job)->role[role];
-    const struct host_form *form = &host->form[job->form];
-    struct fit_want fit = {
-        .gpus = want->gpus ? want->gpus
-                           : job_role_gpus(&job->pub.request, role),
+    uint32_t rated = 0;
+
+    *out = (struct fit_want) {
+        .gpus = want->gpus ? want->gpus : job_role_gpus(request, role),
         .cores = spec->cores,
         .memory_bytes = spec->memory_bytes,
         .gpu_types = spec->gpu_types,
         .gpu_type_count = spec->gpu_type_count,
-        .pool_mask = form->pool_mask[role],
+        .pool_mask = host->form[job->form].pool_mask[role],
         .pod = spec->pod, .core_milli = spec->core_milli,
-        .gpu_milli = job_role_milli(&job->pub.request, role),
-        .gpu_mib = role == 0 ? job->pub.request.gpu_mib : 0,
+        .gpu_milli = job_role_milli(request, role),
+        .gpu_mib = role == 0 ? request->gpu_mib : 0,
         .relaxed = host_relaxed(host, job),
     };
-    if (want->pool_mask)
-        fit.pool_mask = fit.pool_mask ? fit.pool_mask & want->pool_mask
-                                      : want->pool_mask;
-    return fit;
+    if (request->rates) {
+        rated = pools_with_pace(host, request, out->gpus);
+        if (rated == 0)
+            return false;
+    }
+    return narrow(&out->pool_mask, rated) &&
+           narrow(&out->pool_mask, want->pool_mask);
 }
 
-/* Seconds of a phase on what its role asks for, the cluster empty. */
+/* Seconds of a phase on what its role asks for, or on so many GPUs of a pool
+ * (of role 0; 0: as asked), the cluster empty: made when it is needed. */
 static double form_phase_s(struct cs_host *host, struct cluster **empty,
-                           const struct host_form *form, uint32_t p)
+                           const struct host_form *form, uint32_t p,
+                           uint32_t gpus, uint32_t pool_mask)
 {
     const struct phase_spec *phase = &form->form->phase[p];
     const struct role_spec *role = &form->form->role[phase->role];
     struct fit_want want = {
-        .gpus = role->gpus, .cores = role->cores,
+        .gpus = gpus && phase->role == 0 ? gpus : role->gpus, .cores = role->cores,
         .memory_bytes = role->memory_bytes, .gpu_types = role->gpu_types,
         .gpu_type_count = role->gpu_type_count,
         .pool_mask = form->pool_mask[phase->role],
     };
     struct placement place;
 
+    if (pool_mask && phase->role == 0)
+        want.pool_mask = want.pool_mask ? want.pool_mask & pool_mask
+                                        : pool_mask;
     if (phase->law->kind == LAW_FIXED)
         return phase->law->seconds;
     if (*empty == NULL)
         *empty = cluster_new(host->parts.arena, host->spec);
-    if (!fit_find(*empty, place_fit_rule(host->rules->placement), &want,
+    if ((pool_mask && !want.pool_mask) ||
+        !fit_find(*empty, place_fit_rule(host->rules->placement), &want,
                   host->scratch, host->spec->node_count, &place))
-        return 0;
+        return pool_mask ? INFINITY : 0;
     struct gang gang = fabric_gang(host->spec, &place);
     double s = phase_cache_seconds(host->plans, phase_law_usual(phase), &gang,
                                    0.5);
-    return isfinite(s) ? s / phase->every : 0;
+    return isfinite(s) || pool_mask ? s / phase->every : 0;
+}
+
+/* The longest path of a step; what phases take goes to phase_s. */
+static double form_step_s(struct cs_host *host, struct cluster **empty,
+                          const struct host_form *form, uint32_t gpus,
+                          uint32_t pool_mask, double *phase_s)
+{
+    double end[FORM_PHASES_MAX] = { 0 }, step_s = 0;
+
+    for (uint32_t p = 0; p < form->form->phase_count; p++) {
+        double start = 0;
+        for (uint32_t q = 0; q < p; q++)
+            if (form->form->phase[p].after_mask >> q & 1)
+                start = fmax(start, end[q]);
+        phase_s[p] = form_phase_s(host, empty, form, p, gpus, pool_mask);
+        end[p] = start + phase_s[p];
+        step_s = fmax(step_s, end[p]);
+    }
+    return step_s;
 }
 
 static void form_measure(struct cs_host *host, struct host_form *form)
 {
-    double end[FORM_PHASES_MAX] = { 0 };
     struct cluster *empty = NULL;
 
     for (uint32_t r = 0; r < form->form->role_count; r++) {
@@ -103,15 +159,7 @@ static void form_measure(struct cs_host *host, struct host_form *form)
         uint32_t i = pool ? cluster_pool(host->spec, pool) : UINT32_MAX;
         form->pool_mask[r] = i == UINT32_MAX ? 0 : 1u << i;
     }
-    for (uint32_t p = 0; p < form->form->phase_count; p++) {
-        double start = 0;
-        for (uint32_t q = 0; q < p; q++)
-            if (form->form->phase[p].after_mask >> q & 1)
-                start = fmax(start, end[q]);
-        form->phase_s[p] = form_phase_s(host, &empty, form, p);
-        end[p] = start + form->phase_s[p];
-        form->step_s = fmax(form->step_s, end[p]);
-    }
+    form->step_s = form_step_s(host, &empty, form, 0, 0, form->phase_s);
     form->fixed = form->form->phase_count == 1 &&
                   form->form->phase[0].law->kind == LAW_FIXED;
 }
@@ -183,8 +231,11 @@ static int64_t run_so_far_ns(const struct cs_host *host,
 
     if (!form->fixed)
         return ns_from_s(form->step_s * job->pub.step);
-    if (job->phases_running && job->lease[0] != ID_NONE)
-        done += host_now(host) - host->lease[job->lease[0]].phase_start_ns;
+    if (job->phases_running && job->lease[0] != ID_NONE) {
+        const struct host_lease_slot *lease = &host->lease[job->lease[0]];
+        done += host_known_ns(host_now(host) - lease->phase_start_ns,
+                              lease->pace);
+    }
     return done;
 }
 
@@ -218,6 +269,87 @@ int64_t host_left_ns(const struct cs_host *host,
     int64_t done = run_so_far_ns(host, job);
 
     return (whole > done ? whole - done : 0) + host_restart_ns(host, job);
+}
+
+/* ---- other GPUs than were asked for ------------------------------------ */
+
+int64_t host_known_ns(int64_t ran_ns, double pace)
+{
+    assert(ran_ns >= 0 && pace > 0);
+    return pace == 1 ? ran_ns : (int64_t)floor((double)ran_ns * pace);
+}
+
+int64_t host_ran_ns(int64_t known_ns, double pace)
+{
+    assert(known_ns >= 0 && pace > 0);
+    if (pace == 1)
+        return known_ns;
+    return (int64_t)fmin(ceil((double)known_ns / pace), 4e18);
+}
+
+static double measure_pace(struct cs_host *host, const struct host_form *form,
+                           uint32_t pool, uint32_t gpus)
+{
+    double phase_s[FORM_PHASES_MAX];
+    struct arena *arena = arena_new(0);
+    struct cluster *empty = cluster_new(arena, host->spec);
+    double s = form_step_s(host, &empty, form, gpus, 1u << pool, phase_s);
+
+    arena_free(arena);
+    return s > 0 && form->step_s > 0 ? form->step_s / s : 0;
+}
+
+double host_pace(struct cs_host *host, const struct host_job_slot *job,
+                 uint32_t pool, uint32_t gpus)
+{
+    struct host_form *form = &host->form[job->form];
+    uint32_t mask = form->pool_mask[0], i;
+
+    if (!host_shape_ok(host, job, 0, gpus) || (mask && !(mask >> pool & 1)))
+        return 0;
+    if (form->fixed)
+        return pace_of(&job->pub.request, pool, gpus);
+    for (i = 0; i < form->paces; i++)
+        if (form->pace[i].gpus == gpus && form->pace[i].pool == pool)
+            return form->pace[i].pace;
+    if (form->paces == form->pace_room) {
+        uint32_t room = form->pace_room ? 2 * form->pace_room : 8;
+        form->pace = arena_grow(host->parts.arena, form->pace,
+                                form->pace_room, room, sizeof *form->pace);
+        form->pace_room = room;
+    }
+    form->pace[form->paces++] = (struct host_pace) {
+        gpus, pool, measure_pace(host, form, pool, gpus)
+    };
+    return form->pace[i].pace;
+}
+
+/* GPUs that work together go as fast as the slowest of them. */
+double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
+                    const struct placement *placement)
+{
+    const struct job_form *form = host_form_of(job);
+    uint32_t gpus = placement_gpus(placement);
+    double pace = INFINITY;
+
+    if (gpus == 0 || !form->paced)
+        return 1;
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        uint32_t pool = cluster_group_of(host->spec,
+                                         placement->share[i].node)->pool;
+        pace = fmin(pace, host_pace(host, job, pool, gpus));
+    }
+    assert(pace > 0);
+    return pace;
+}
+
+int64_t host_lease_left_ns(const struct cs_host *host,
+                           const struct host_job_slot *job, double pace)
+{
+    int64_t left = host_left_ns(host, job, false);
+    int64_t restart = host_restart_ns(host, job);
+
+    return pace == 1 ? left : restart + host_ran_ns(left - restart, pace);
 }
 
 double host_gpu_usd_per_h(const struct cs_host *host,

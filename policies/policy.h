@@ -54,8 +54,9 @@ enum cs_policy_flags {
     CS_CLAIRVOYANT   = 1u << 2, /* calls cs_true_left_ns(); marks the results */
     CS_ORDER_MOVES   = 1u << 3, /* before() changes with time: sorted anew at
                                    each decision, not only when an ask comes */
-    CS_ASKS_BLOCKING = 1u << 4  /* its own decide heeds cs_skips(): without it
+    CS_ASKS_BLOCKING = 1u << 4, /* its own decide heeds cs_skips(): without it
                                    `blocking` means nothing to that decide */
+    CS_RESIZES       = 1u << 5  /* may call cs_resize() and cs_move() */
 };
 
 enum cs_param_type {
@@ -281,5 +282,28 @@ struct cs_filter {
 void cs_deal_left(struct cs_host *host);
 uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
                          const struct cs_filter *filter);
+
+/* Since 1.4.  Leases that change while they work.  Training goes on from the
+ * last optimizer step that is complete, a job of known length from where it is.
+ * What it costs: the role's state is saved over PCIe, read where it goes on
+ * (over the network from another node), the process starts anew, and what
+ * `preemption: {cost: }` says.  The lease ends; its role has another.  A
+ * resized lease stays in its pools; both may end on other GPUs.  CS_NO_ROOM:
+ * not so many are free, its own included, or (cs_move) nowhere else.  Idle
+ * leases of CS_PER_PHASE policies are not moved: start the ask instead. */
+enum cs_verdict cs_resize(struct cs_host *host, struct lease_id lease,
+                          uint32_t gpus);
+enum cs_verdict cs_move(struct cs_host *host, struct lease_id lease,
+                        const struct cs_want *want);    /* take_idle: ignored */
+/* How fast a job of one role would run on so many GPUs of a pool, over what its
+ * owner asked for (for a trace job: where its length was measured); 0: it
+ * cannot.  cs_left_ns() over it is what is left there. */
+double cs_pace(struct cs_host *host, struct job_id job, uint32_t pool,
+               uint32_t gpus);
+/* Sizes of a job of one role that cs_resize() may bring: the largest one up to
+ * gpus, or 0; the smallest. */
+uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
+                       uint32_t gpus);
+uint32_t cs_size_least(const struct cs_host *host, struct job_id job);
 
 #endif

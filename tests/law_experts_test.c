@@ -164,7 +164,7 @@ static void advice_divides_experts(void **state)
         .kind = LAW_TRAIN, .sequences = 512, .repeats = 1,
         .train = shape_of(&aids, "qwen3-235b-a22b", 1),
     };
-    struct advise_task task = { &law, 4096.0, 0.0 };
+    struct advise_task task = { &law, 4096.0, 0.0, NULL };
     struct gang gang = law_gang(&aids, "h100", 64, 8, 8 * 375e9 / 8.0);
 
     (void)state;

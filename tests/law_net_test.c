@@ -144,7 +144,7 @@ static void advice_finds_gpus_for_a_recommender(void **state)
         .kind = LAW_TRAIN, .sequences = 65536, .repeats = 1,
         .train = shape_of(&aids, "dlrm-mlperf", PRECISION_FP16, 1024.0),
     };
-    struct advise_task task = { &law, 1.0, 0.0 };
+    struct advise_task task = { &law, 1.0, 0.0, NULL };
     struct gang gang = law_gang(&aids, "a100-80", 1, 1, HDR_NODE_BPS);
     struct advise_change change[ADVISE_CHANGES_MAX];
 

@@ -61,7 +61,7 @@ static const struct config configs[] = {
     { "in parts of 1536, refilled", "llama-3-8b", "h100", 1, 2, 1024, 200,
       600, 1, 4096, 0.02, 0.05, 1536 },
     { "in parts of 512, refilled", "llama-3-8b", "h100", 1, 2, 512, 200, 600,
-      1, 4096, 0.02, 0.05, 512 },
+      1, 4096, 0.03, 0.05, 512 },
 };
 #define CONFIGS (sizeof configs / sizeof configs[0])
 

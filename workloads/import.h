@@ -45,6 +45,8 @@ const char *import_remark_text(enum import_remark remark);
 struct import_job {
     const char *name;           /* NULL: by the number of its row, from 1 */
     const char *tenant;         /* NULL: none */
+    const char *kind;           /* what it computes, where rates depend on it;
+                                   good until the next row.  NULL: not said */
     int64_t submit_ns, run_ns;
     int64_t limit_ns;           /* 0: none */
     int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */

@@ -82,6 +82,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
     if (!row_whole(importer->csv, field->steps, &steps, err) ||
         !import_plain(importer, &at, row, err))
         return false;
+    row->job.kind = csv_field(importer->csv, field->type).text;
     if (steps > 0)
         find_length(importer, field, steps, row);
     if (field->weight == ROW_NO_COLUMN)

@@ -70,7 +70,7 @@ struct recipe_keys {
     double prompts, responses, pairs, prompt_tokens;
     const struct conf_node *response, *reward, *loader;
     const struct conf_node *rollout, *train, *infer, *data;
-    const struct conf_node *gpus, *duration, *role;
+    const struct conf_node *gpus, *duration, *role, *elastic, *rates;
 };
 
 /* What an entry becomes. */
@@ -84,6 +84,7 @@ struct entry {
     struct distribution limit, deadline;    /* seconds */
     bool whole;                 /* a job of known size and length: */
     struct distribution gpus, duration;     /* duration in seconds */
+    const struct job_rates *rates;          /* NULL: the same everywhere */
     struct distribution steps;  /* if not */
     uint32_t steps_per_run;     /* a run of the graph stands for so many */
 };

@@ -15,6 +15,7 @@
 
 #include "models/cluster.h"
 #include "sim/arena.h"
+#include "workloads/pacing.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
@@ -30,6 +31,12 @@ static const struct conf_field whole_fields[] = {
         "1; default: no limit is given"),
     KEY("role", CONF_NODE, role, 0, 0, CONF_ABSENT, NULL,
         "what a GPU brings with it: cores, memory; types, pool"),
+    KEY("elastic", CONF_NODE, elastic, 0, 0, CONF_ABSENT, NULL,
+        "sizes a job can be resized to: {min:, max:, scaling:}; default: it "
+        "cannot"),
+    KEY("rates", CONF_NODE, rates, 0, 0, CONF_ABSENT, NULL,
+        "pace by pool or GPU type, {v100: 1, k80: 0.25}, 1 being that of "
+        "`duration`; one that is not named cannot run it"),
 };
 const struct conf_schema recipe_trace_schema = {
     "workload.mix[].trace", "jobs of known size and length", whole_fields,
@@ -144,6 +151,23 @@ static bool read_durations(const struct draft *draft, struct entry *entry)
     return err_hint(err, "Put min: 1 beside the distribution.");
 }
 
+static bool rates_are_known(const struct draft *draft, uint32_t *gpus_max)
+{
+    const struct conf_node *rates = draft->keys.rates;
+    uint32_t most;
+
+    if (rates == NULL)
+        return true;
+    if (draft->entry.rates == NULL)
+        return err_set(draft->world->err, ERR_SCHEMA, conf_pos(rates),
+                       "rates must be a map of pools or GPU types, such as "
+                       "{v100: 1, k80: 0.25}");
+    most = pacing_gpus_max(draft->world, draft->entry.rates->pool_mask);
+    if (most < *gpus_max)
+        *gpus_max = most;
+    return true;
+}
+
 static bool expand(const struct recipe *recipe, const struct world *world,
                    const struct conf_node *conf, struct entry *out)
 {
@@ -154,6 +178,9 @@ static bool expand(const struct recipe *recipe, const struct world *world,
         !whole_job_form(world, draft.keys.name, &role_whole_schema,
                         draft.keys.role, conf_pos(conf), draft.form,
                         &gpus_max) ||
+        !pacing_read(world, draft.keys.elastic, draft.keys.rates, draft.form,
+                     &draft.entry.rates) ||
+        !rates_are_known(&draft, &gpus_max) ||
         !read_gpus(&draft, gpus_max, &draft.entry.gpus) ||
         !read_durations(&draft, &draft.entry))
         return false;

@@ -326,6 +326,8 @@ static void make_whole(const struct source *source, const struct entry *entry,
     birth->truth.duration_ns = ns;
     request->gpus = (uint32_t)distribution_draw(&entry->gpus, &gpus);
     request->steps = 1;
+    request->rates = entry->rates;
+    request->rate_known = 1.0;
     if (!entry->limit_is_factor)
         return;
     /* What goes beyond the run time is rounded: a factor of 1 is exact. */

@@ -91,6 +91,7 @@ bool workload_demand(struct arena *arena, const struct workload_spec *spec,
 struct source *source_open(struct arena *arena,
                            const struct workload_spec *spec, uint64_t seed,
                            uint32_t replica, struct err *err);
+/* The name of a job is good until the next call. */
 enum source_step source_next(struct source *source, struct job_birth *birth,
                              struct err *err);
 void source_close(struct source *source);               /* accepts NULL */

@@ -25,6 +25,7 @@
 #include "sim/scan.h"
 #include "workloads/csv.h"
 #include "workloads/import.h"
+#include "workloads/pacing.h"
 #include "workloads/recipe.h"
 #include "workloads/resample.h"
 #include "workloads/texts.h"
@@ -43,7 +44,8 @@ struct skip_keys { bool reason[IMPORT_REASONS]; };
 struct trace_keys {
     const char *file, *lengths, *gpu_type;
     int format, estimate, unsorted, origin, gpus_are, constraints;
-    const struct conf_node *columns, *slice, *skip, *role, *resample;
+    const struct conf_node *columns, *slice, *skip, *role, *resample,
+        *elastic, *rates;
 };
 
 /* The first two are read here, the others as `import` reads them. */
@@ -92,6 +94,12 @@ static const struct conf_field trace_fields[] = {
           "much; jobs come one by one"),
     TRACE(role, CONF_NODE, CONF_ABSENT, NULL,
           "per GPU: cores, memory; types, pool"),
+    TRACE(elastic, CONF_NODE, CONF_ABSENT, NULL,
+          "sizes jobs can be resized to: {min:, max:, scaling:}; default: "
+          "they cannot"),
+    TRACE(rates, CONF_NODE, CONF_ABSENT, NULL,
+          "pace by pool or GPU type, {v100: 1, k80: 0.25}, or (gavel) lengths: "
+          "by the kind of job too, as that file says"),
 };
 const struct conf_schema trace_schema = {
     "workload.trace", "jobs of a file", trace_fields, COUNT(trace_fields)};
@@ -169,13 +177,15 @@ struct trace_spec {
     struct err_pos columns_pos;
     struct job_form form;
     uint32_t gpus_max;          /* the largest job the cluster could run */
+    const struct job_rates *rates;      /* of all jobs; NULL: none, or: */
+    const struct pacing_kinds *kinds;   /* by kind of job */
     int64_t first_ns;           /* submit time of the first row */
     int64_t origin_ns;          /* subtracted from every submit time */
     struct source_counts counts;
     const struct row *sorted;   /* `unsorted: sort`, resample; else NULL */
     size_t sorted_count;
     const struct world *world;  /* while the file is checked */
-    struct trace_kinds *kinds;
+    struct trace_kinds *asks;   /* by cores, memory and types of GPU */
     struct resample resample;   /* until_milli 0: none */
 };
 
@@ -302,8 +312,8 @@ static bool find_kind(struct trace *trace, struct row *row)
     if (!trace_kind_needed(row))
         return true;
     row->kind = spec->world != NULL
-                    ? trace_kind_make(spec->kinds, spec->world, row)
-                    : trace_kind_find(spec->kinds, row);
+                    ? trace_kind_make(spec->asks, spec->world, row)
+                    : trace_kind_find(spec->asks, row);
     return row->kind != NULL && row->kind->has_type;
 }
 
@@ -318,6 +328,23 @@ static bool has_place(const struct trace *trace, const struct row *row,
     if (row->gpus == 0)
         return row->kind != NULL && row->kind->runs;
     return row->gpus <= (int64_t)*gpus_max;
+}
+
+/* Of a kind that the table of rates knows at that size, on some pool? */
+static bool runs_somewhere(const struct trace_spec *spec,
+                           const struct row *row)
+{
+    struct job_request request = {
+        .form = &spec->form, .gpus = (uint32_t)row->gpus,
+        .rates = row->rates, .rate_known = row->rate_known};
+
+    if (spec->kinds == NULL)
+        return true;
+    for (uint32_t p = 0; row->rates != NULL && p < row->rates->pool_count;
+         p++)
+        if (pace_of(&request, p, request.gpus) > 0.0)
+            return true;
+    return false;
 }
 
 /* Is the row a job by its own values? */
@@ -353,6 +380,8 @@ static enum fate judge_values(struct trace *trace, struct row *row,
     if (!find_kind(trace, row))
         return judge_reason(trace, IMPORT_TYPES, trace->at.types, err);
     if (has_place(trace, row, &gpus_max)) {
+        if (!runs_somewhere(trace->spec, row))
+            return judge_reason(trace, IMPORT_NO_LENGTH, trace->at.gpus, err);
         if (trace->seen == NULL || row->name == NULL ||
             !is_duplicate(trace->seen, row->name))
             return FATE_JOB;
@@ -429,6 +458,9 @@ static enum csv_step step_row(struct trace *trace, struct row *row,
         .memory_bytes = job->memory_bytes,
         .deadline_ns = job->deadline_ns, .priority = job->priority,
         .name = job->name, .tenant = job->tenant};
+    if (trace->spec->kinds != NULL && job->kind != NULL && job->gpus > 0)
+        row->rates = pacing_kind(trace->spec->kinds, job->kind,
+                                 (uint32_t)job->gpus, &row->rate_known);
     trace->at.job = trace->row.name_column;
     trace->at.submit = trace->row.submit_column;
     trace->at.duration = trace->row.run_column;
@@ -603,6 +635,8 @@ static void birth_fill(struct trace *trace, const struct row *row,
     birth->request.priority = row->priority;
     birth->request.gpus = (uint32_t)row->gpus;
     birth->request.steps = 1;
+    birth->request.rates = spec->kinds != NULL ? row->rates : spec->rates;
+    birth->request.rate_known = spec->kinds != NULL ? row->rate_known : 1.0;
     birth->truth.duration_ns = row->duration_ns;
     birth->truth.seed = row->number;
 }
@@ -664,8 +698,6 @@ enum source_step trace_next(struct trace *trace, struct job_birth *birth,
             return end_of_file(trace, err);
         break;
     }
-    if (row.name != NULL)
-        row.name = arena_text(trace->arena, row.name);
     if (row.tenant != NULL)
         row.tenant = texts_keep(&trace->tenants, trace->arena, row.tenant,
                                 NULL);
@@ -890,6 +922,37 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
            conf_fill(keys->skip, &trace_skip_schema, &spec->skip, err);
 }
 
+/* Other sizes and pools than the file's. */
+static bool read_pacing(struct trace_spec *spec, const struct world *world)
+{
+    const struct trace_keys *keys = &spec->keys;
+    const struct conf_node *rates = keys->rates;
+    uint32_t most;
+
+    if (!pacing_read(world, keys->elastic, rates, &spec->form, &spec->rates))
+        return false;
+    if (rates != NULL && spec->rates == NULL) {
+        if (strcmp(conf_text(rates), "lengths") != 0 ||
+            spec->import == NULL || !spec->import->typed)
+            return err_set(world->err, ERR_SCHEMA, conf_pos(rates),
+                           "rates must be a map of pools or GPU types, or, "
+                           "for format gavel, lengths");
+        spec->kinds = pacing_kinds_read(world, rates, spec->request.lengths,
+                                        keys->gpu_type);
+        if (spec->kinds == NULL)
+            return false;
+    } else if (spec->form.scaling != NULL &&
+               spec->form.scaling->kind == SCALING_RATES) {
+        return err_set(world->err, ERR_SCHEMA, conf_pos(keys->elastic),
+                       "scaling rates needs rates by size: rates: lengths of "
+                       "format gavel");
+    }
+    most = pacing_gpus_max(world, spec->rates ? spec->rates->pool_mask : 0);
+    if (rates != NULL && most < spec->gpus_max)
+        spec->gpus_max = most;
+    return true;
+}
+
 const struct trace_spec *trace_read(const struct world *world,
                                     const struct conf_node *conf)
 {
@@ -898,9 +961,10 @@ const struct trace_spec *trace_read(const struct world *world,
     assert(conf != NULL);
     if (!read_keys(spec, world, conf) ||
         !whole_job_form(world, "trace", &role_trace_schema, spec->keys.role,
-                        conf_pos(conf), &spec->form, &spec->gpus_max))
+                        conf_pos(conf), &spec->form, &spec->gpus_max) ||
+        !read_pacing(spec, world))
         return NULL;
-    spec->kinds = trace_kinds_new(world->arena, &spec->form);
+    spec->asks = trace_kinds_new(world->arena, &spec->form);
     spec->world = world;
     if (!check_file(spec, world))
         return NULL;

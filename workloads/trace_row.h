@@ -18,6 +18,7 @@
 
 struct csv;
 struct trace_kind;
+struct job_rates;
 
 /* One row as it stands in the file. */
 struct row {
@@ -32,6 +33,8 @@ struct row {
     bool pod;                   /* lies on one node, and asks of it in all: */
     int64_t core_milli, memory_bytes;
     const struct trace_kind *kind;      /* found by trace.c; NULL: none */
+    const struct job_rates *rates;      /* NULL: the same everywhere */
+    double rate_known;
     uint64_t number;            /* of the row in the file, from 0 */
     bool dated;                 /* submit_ns was a date: since 1970, UTC */
 };

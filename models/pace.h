@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * pace.h - how fast a job of known length runs elsewhere than its length was
+ * measured: on other pools, or on another number of GPUs.
+ *
+ * The known length is that of the GPUs its owner asked for, in the pool where
+ * it was measured: there the pace is 1.  Elsewhere it is what the user states,
+ * a table of rates or a rule of scaling; where nothing is stated it is 0, and
+ * the job cannot run there.  Nothing is assumed.
+ */
+#ifndef MODELS_PACE_H
+#define MODELS_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct job_request;
+struct job_form;
+
+enum scaling_kind {
+    SCALING_LINEAR,     /* n GPUs, n times the pace */
+    SCALING_AMDAHL,     /* 1 / (s + (1 - s) / n), s the serial fraction
+                           (Amdahl, AFIPS 1967) */
+    SCALING_TABLE,      /* speedups over 1 GPU, linear between two rows */
+    SCALING_RATES       /* the sizes that the rates of the job's kind have */
+};
+
+/* Sizes a job may be given beside the one it asks for. */
+struct job_scaling {
+    enum scaling_kind kind;
+    uint32_t gpus_min, gpus_max;
+    double serial_fraction;     /* SCALING_AMDAHL */
+    const uint32_t *gpus;       /* SCALING_TABLE: ascending sizes, and */
+    const double *speedup;      /* what is gained by them */
+    uint32_t count;
+};
+
+/* Rates of a kind of job by size and pool, in any unit. */
+struct job_rates {
+    uint32_t pool_mask;         /* where it can run, at some size */
+    uint32_t pool_count;
+    uint32_t size_count;        /* 0: one row, for every size */
+    const uint32_t *gpus;       /* ascending */
+    const double *rate;         /* [size * pool_count + pool]; 0: cannot run */
+};
+
+/* Speedup over one GPU; 0: not known. */
+double scaling_speedup(const struct job_scaling *scaling, uint32_t gpus);
+
+/* Progress of a job of known length per second on so many GPUs of a pool, in
+ * seconds of its known length; 0: it cannot run there, or nobody said how
+ * fast. */
+double pace_of(const struct job_request *request, uint32_t pool,
+               uint32_t gpus);
+/* May it be given so many GPUs, somewhere? */
+bool pace_size_ok(const struct job_request *request, uint32_t gpus);
+
+#endif

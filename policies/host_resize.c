@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_resize.c - leases that change while they work: more or fewer GPUs, or
+ * others.
+ *
+ * A change is a checkpoint and a restart, as in Optimus (EuroSys 2018), Gavel
+ * (OSDI 2020) and Pollux (OSDI 2021): no job is changed in place.  The new GPUs
+ * are looked for with the lease's own counted as free, and taken at once; what
+ * the job still has to do is what it had, but for the optimizer step that was
+ * cut.  Either all of it happens or nothing does.
+ */
+#include <assert.h>
+
+#include "models/pace.h"
+#include "policies/host_state.h"
+
+static const struct job_id no_job = { ID_NONE };
+
+static bool same(const struct placement *a, const struct placement *b)
+{
+    bool same = a->share_count == b->share_count;
+
+    for (uint32_t i = 0; same && i < a->share_count; i++)
+        same = a->share[i].node == b->share[i].node &&
+               a->share[i].gpu_mask == b->share[i].gpu_mask &&
+               a->share[i].cores == b->share[i].cores;
+    return same;
+}
+
+/* Where it could go; false: nowhere, and nothing has changed. */
+static bool find(struct cs_host *host, const struct host_lease_slot *lease,
+                 const struct cs_want *want, struct placement *out)
+{
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+
+    cluster_release(host->cluster, &lease->pub.placement);
+    bool found = host_find(host, job, lease->pub.role, want, out);
+    cluster_take(host->cluster, &lease->pub.placement);
+    return found && !same(out, &lease->pub.placement);
+}
+
+static enum cs_verdict may_change(const struct cs_host *host,
+                                  const struct host_lease_slot *lease,
+                                  uint32_t gpus)
+{
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+
+    if (lease->leaving)
+        return CS_NOT_PENDING;
+    if (host_form_of(job)->phase[0].law->kind == LAW_SERVE ||
+        (host_per_phase(host) && lease->pub.state == CS_LEASE_IDLE))
+        return CS_NOT_ALLOWED;
+    return host_shape_ok(host, job, lease->pub.role, gpus) ? CS_DONE
+                                                           : CS_BAD_SHAPE;
+}
+
+static void change(struct cs_host *host, uint32_t i,
+                   const struct placement *place)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+
+    if (lease->running) {
+        uint32_t phase = lease->phase;
+        double part = host_phase_pause(host, i);
+        lease->part = part;
+        lease->part_phase = phase;
+    }
+    job->penalty_ns = host_restart_ns(host, job) +
+                      host_stop_cost_ns(host, lease->pub.gpus);
+    job->restart_until_ns = 0;
+    host_regrant(host, i, place);
+}
+
+static enum cs_verdict change_to(struct cs_host *host,
+                                 enum host_action action, struct lease_id id,
+                                 const struct cs_want *want)
+{
+    const struct host_lease_slot *lease = &host->lease[id.i];
+    struct job_id job = lease->pub.job;
+    uint32_t role = lease->pub.role;
+    enum cs_verdict verdict = may_change(host, lease, want->gpus);
+    struct placement place;
+
+    if (verdict == CS_DONE && !find(host, lease, want, &place))
+        verdict = CS_NO_ROOM;
+    if (verdict != CS_DONE)
+        return host_answer(host, action, job, role, verdict, NULL);
+    host->counts.resizes += action == HOST_RESIZE;
+    host->counts.moves += action == HOST_MOVE;
+    host_answer(host, action, job, role, CS_DONE, &place);
+    change(host, id.i, &place);
+    return CS_DONE;
+}
+
+static bool held(const struct cs_host *host, struct lease_id id)
+{
+    return id.i < host->lease_count && host->lease[id.i].live;
+}
+
+enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
+                          uint32_t gpus)
+{
+    if (!(host->policy->flags & CS_RESIZES) || !held(host, id))
+        return host_answer(host, HOST_RESIZE, no_job, CS_ALL_ROLES,
+                           held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
+                           NULL);
+    const struct host_lease_slot *lease = &host->lease[id.i];
+    struct cs_want want = { .role = lease->pub.role, .gpus = gpus,
+                            .pool_mask = lease->pool_mask };
+    if (gpus == 0 || gpus == lease->pub.gpus)
+        return host_answer(host, HOST_RESIZE, lease->pub.job, lease->pub.role,
+                           CS_BAD_SHAPE, NULL);
+    return change_to(host, HOST_RESIZE, id, &want);
+}
+
+enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
+                        const struct cs_want *want)
+{
+    if (!(host->policy->flags & CS_RESIZES) || !held(host, id))
+        return host_answer(host, HOST_MOVE, no_job, CS_ALL_ROLES,
+                           held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
+                           NULL);
+    const struct host_lease_slot *lease = &host->lease[id.i];
+    struct cs_want to = { .role = lease->pub.role, .gpus = want->gpus,
+                          .pool_mask = want->pool_mask };
+    if (to.gpus == 0)
+        to.gpus = lease->pub.gpus;
+    if (lease->pub.gpus == 0)
+        return host_answer(host, HOST_MOVE, lease->pub.job, lease->pub.role,
+                           CS_BAD_SHAPE, NULL);
+    return change_to(host, HOST_MOVE, id, &to);
+}
+
+double cs_pace(struct cs_host *host, struct job_id id, uint32_t pool,
+               uint32_t gpus)
+{
+    assert(id.i < host->job_count && pool < host->spec->pool_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+
+    if (host_form_of(job)->role_count != 1 || gpus == 0)
+        return 0;
+    return host_pace(host, job, pool, gpus);
+}
+
+/* Of the role's own range, where there is one; the size asked for beside it. */
+static uint32_t size_from(const struct cs_host *host, struct job_id id,
+                          uint32_t from, bool down)
+{
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    uint32_t asked = job_role_gpus(&job->pub.request, 0);
+    const struct job_form *form = host_form_of(job);
+    uint32_t least = form->role[0].gpus_min, most = form->role[0].gpus_max;
+
+    if (host->form[job->form].fixed) {
+        least = form->scaling ? form->scaling->gpus_min : asked;
+        most = form->scaling ? form->scaling->gpus_max : asked;
+    }
+    least = asked < least ? asked : least;
+    most = asked > most ? asked : most;
+    if (down) {
+        for (uint32_t g = from < most ? from : most; g >= least && g > 0; g--)
+            if (host_shape_ok(host, job, 0, g))
+                return g;
+        return 0;
+    }
+    for (uint32_t g = least; g < most; g++)
+        if (host_shape_ok(host, job, 0, g))
+            return g;
+    return most;
+}
+
+uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
+                       uint32_t gpus)
+{
+    assert(job.i < host->job_count);
+    return size_from(host, job, gpus, true);
+}
+
+uint32_t cs_size_least(const struct cs_host *host, struct job_id job)
+{
+    assert(job.i < host->job_count);
+    return size_from(host, job, 0, false);
+}
