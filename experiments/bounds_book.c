@@ -106,7 +106,7 @@ void bounds_book_done(struct bounds_book *book, const struct host_job *job)
         return;
     book->job[i].length_s =
         fmax(0, job->ideal_s - clock_s_from_ns(rules->tick_ns));
-    book->job[i].gpus = job_role_gpus(&job->request, 0);
+    book->job[i].gpus = job_role_amount(&job->request, 0);
     if (job->request.form->paced)
         relax(book, &job->request, &book->job[i]);
 }

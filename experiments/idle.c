@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * idle.c - a level of GPUs per cause, and its integral in whole
- * GPU-nanoseconds.
+ * idle.c - a level of GPUs per cause, in thousandths, and its integral over
+ * nanoseconds.
  *
  * Levels change with facts only, so between two facts each GPU does one
  * thing.  What nodes do while no job is in the system (a repair ends, a rental
@@ -11,6 +11,7 @@
 #include "experiments/idle.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "models/cluster.h"
@@ -33,7 +34,7 @@ __extension__ typedef __int128 wide_ns;
 
 struct idle_lease {
     enum gpu_does does;
-    uint32_t gpus;
+    int64_t milli;
     bool held;
 };
 
@@ -79,16 +80,16 @@ static void now_does(struct idle *idle, uint32_t i, bool held,
     struct idle_lease *lease = lease_of(idle, i);
 
     if (lease->held)
-        idle->level[lease->does] -= lease->gpus;
+        idle->level[lease->does] -= lease->milli;
     if (held)
-        idle->level[does] += lease->gpus;
+        idle->level[does] += lease->milli;
     lease->held = held;
     lease->does = does;
 }
 
 static void node_fact(struct idle *idle, const struct fact *fact)
 {
-    int64_t gpus = (int64_t)fact->amount, all;
+    int64_t gpus = llround(fact->amount * GPU_MILLI), all;
 
     switch ((enum fact_kind)fact->kind) {
     case FACT_NODE_DOWN: idle->level[GPU_DOWN] += gpus; break;
@@ -101,7 +102,8 @@ static void node_fact(struct idle *idle, const struct fact *fact)
     case FACT_RENT_NOTICE:
     case FACT_RENT_TAKEN: idle->level[GPU_RENTED] += gpus; break;
     case FACT_RENT_END:
-        all = cluster_group_of(idle->spec, fact->subject)->gpus;
+        all = (int64_t)cluster_group_of(idle->spec, fact->subject)->gpus *
+              GPU_MILLI;
         idle->level[GPU_RENTED] -= all - gpus;
         idle->level[GPU_AWAY] += all;
         break;
@@ -122,7 +124,8 @@ static void lease_fact(struct idle *idle, const struct fact *fact)
     switch ((enum fact_kind)fact->kind) {
     case FACT_LEASE_TAKE:
         *lease_of(idle, id.i) = (struct idle_lease) {
-            .gpus = cs_lease(idle->host, id)->gpus
+            .milli = (int64_t)cs_lease(idle->host, id)->gpus *
+                     cs_lease(idle->host, id)->gpu_milli
         };
         now_does(idle, id.i, true, GPU_LOADS);
         break;
@@ -135,34 +138,34 @@ static void lease_fact(struct idle *idle, const struct fact *fact)
     }
 }
 
-static uint32_t dropped(const struct idle *idle, const struct fact *drop,
+static int64_t dropped(const struct idle *idle, const struct fact *drop,
                         uint32_t pool)
 {
     struct lease_id id = { drop->subject };
     const struct placement *place = &cs_lease(idle->host, id)->placement;
-    uint32_t gpus = 0;
+    int64_t milli = 0;
 
     for (uint32_t s = 0; s < place->share_count; s++)
         if (cluster_group_of(idle->spec, place->share[s].node)->pool == pool)
-            gpus += mask_count(place->share[s].gpu_mask);
-    return gpus;
+            milli += share_milli(&place->share[s]);
+    return milli;
 }
 
 /* What the free GPUs of a pool are free for. */
 static enum gpu_does free_for(const struct idle *idle, uint32_t pool,
-                              uint32_t gpus)
+                              int64_t milli)
 {
     uint32_t wanted = host_pool_waits(idle->host, pool);
 
     if (wanted == 0)
         return host_pending(idle->host) > 0 ? GPU_UNSUITED : GPU_UNWANTED;
-    return wanted <= gpus ? GPU_FRAGMENT : GPU_GANG;
+    return (int64_t)wanted * GPU_MILLI <= milli ? GPU_FRAGMENT : GPU_GANG;
 }
 
 /* A lease that goes is told of before its GPUs are free. */
 static void count_free(struct idle *idle, const struct fact *drop)
 {
-    int64_t left = idle->spec->gpu_count;
+    int64_t left = (int64_t)idle->spec->gpu_count * GPU_MILLI;
 
     for (int d = 0; d < GPU_DOES_COUNT; d++) {
         if (d >= GPU_UNWANTED && d <= GPU_FRAGMENT)
@@ -172,13 +175,13 @@ static void count_free(struct idle *idle, const struct fact *drop)
     for (uint32_t p = 0; left > 0 && idle->host != NULL &&
                          host_jobs_left(idle->host) > 0 &&
                          p < idle->spec->pool_count; p++) {
-        uint32_t gpus = host_pool_free(idle->host, p);
+        int64_t milli = host_pool_free_milli(idle->host, p);
         if (drop != NULL)
-            gpus += dropped(idle, drop, p);
-        if (gpus == 0)
+            milli += dropped(idle, drop, p);
+        if (milli == 0)
             continue;
-        idle->level[free_for(idle, p, gpus)] += gpus;
-        left -= gpus;
+        idle->level[free_for(idle, p, milli)] += milli;
+        left -= milli;
     }
     /* In the middle of a change the host may be one fact ahead. */
     idle->level[GPU_UNWANTED] += left;
@@ -234,7 +237,7 @@ struct idle *idle_new(const struct metrics_parts *parts)
     for (uint32_t g = 0; g < spec->group_count; g++)
         if (spec->group[g].rent != NULL)
             idle->level[GPU_AWAY] += (int64_t)spec->group[g].gpus *
-                                     spec->group[g].node_count;
+                                     spec->group[g].node_count * GPU_MILLI;
     count_free(idle, NULL);
     journal_listen(parts->journal, FACTS, hear, idle);
     return idle;
@@ -268,8 +271,8 @@ double idle_gpu_s(const struct idle *idle, enum gpu_does does)
     assert((unsigned)does < GPU_DOES_COUNT);
     wide_ns sum = idle->sum[does];
 
-    return (double)(sum / CLOCK_NS_PER_S) +
-           (double)(sum % CLOCK_NS_PER_S) / 1e9;
+    return ((double)(sum / CLOCK_NS_PER_S) +
+            (double)(sum % CLOCK_NS_PER_S) / 1e9) / GPU_MILLI;
 }
 
 double idle_all_gpu_s(const struct idle *idle)
@@ -288,6 +291,6 @@ bool idle_adds_up(const struct idle *idle)
             return false;
         all += idle->sum[d];
     }
-    return all == (wide_ns)idle->spec->gpu_count *
+    return all == (wide_ns)idle->spec->gpu_count * GPU_MILLI *
                       (idle->last_ns - idle->from_ns);
 }

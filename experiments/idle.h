@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * idle.h - what every GPU did at every instant: whole GPU-nanoseconds by
- * cause, which add up to all there are.
+ * idle.h - what every GPU did at every instant: thousandths of
+ * GPU-nanoseconds by cause, whole numbers that add up to all there are.
  */
 #ifndef EXPERIMENTS_IDLE_H
 #define EXPERIMENTS_IDLE_H

@@ -38,7 +38,8 @@ struct rent_node {
     bool kept;
     struct loop_handle event;   /* it comes, or is taken at last */
     struct loop_handle reclaim, keep;
-    struct share blocked;       /* none of it may be leased */
+    struct share *block;        /* none of it may be leased */
+    uint32_t blocks, block_room;
 };
 
 struct rent_group {
@@ -72,50 +73,74 @@ static struct rent_group *group_of(const struct cs_host *host, uint32_t node)
                               host->spec->group];
 }
 
-static uint32_t *away_of(struct cs_host *host, uint32_t node)
+static uint64_t *away_of(struct cs_host *host, uint32_t node)
 {
-    return &host->pool[cluster_group_of(host->spec, node)->pool].away;
+    return &host->pool[cluster_group_of(host->spec, node)->pool].away_milli;
 }
 
 /* ---- what is blocked --------------------------------------------------- */
 
 /* Blocks a part of a node that is free now; returns its GPUs. */
-static uint32_t block(struct cs_host *host, const struct share *free)
+static double block(struct cs_host *host, const struct share *free)
 {
     struct rent_node *node = &host->rent->node[free->node];
     struct placement part = { .share = (struct share *)free,
                               .share_count = 1 };
-    uint32_t gpus = mask_count(free->gpu_mask);
 
-    assert((node->blocked.gpu_mask & free->gpu_mask) == 0);
+    if (node->blocks == node->block_room) {
+        uint32_t room = node->block_room ? 2 * node->block_room : 1;
+        node->block = arena_grow(host->parts.arena, node->block,
+                                 node->block_room, room, sizeof *node->block);
+        node->block_room = room;
+    }
     cluster_take(host->cluster, &part);
-    node->blocked.node = free->node;
-    node->blocked.gpu_mask |= free->gpu_mask;
-    node->blocked.cores += free->cores;
-    node->blocked.memory_bytes += free->memory_bytes;
-    *away_of(host, free->node) += gpus;
-    return gpus;
+    node->block[node->blocks++] = *free;
+    *away_of(host, free->node) += share_milli(free);
+    return share_milli(free) / (double)GPU_MILLI;
 }
 
-static uint32_t block_free(struct cs_host *host, uint32_t n)
+/* What is left of GPUs of which parts are taken, one by one. */
+static double block_parts(struct cs_host *host, uint32_t n)
 {
-    struct share free = {
-        .node = n, .gpu_mask = host->cluster->free_mask[n],
-        .cores = host->cluster->free_cores[n],
-        .memory_bytes = host->cluster->free_memory[n],
-    };
+    uint32_t gpus = cluster_group_of(host->spec, n)->gpus;
+    double sum = 0;
 
-    return block(host, &free);
+    for (uint32_t g = 0; g < gpus; g++) {
+        uint16_t left = cluster_left(host->cluster, n)[g];
+        uint32_t mib = cluster_mib_left(host->cluster, n)[g];
+        struct share part = { .node = n, .gpu_mask = UINT64_C(1) << g,
+                              .gpu_milli = left,
+                              .gpu_mib = mib == UINT32_MAX ? 0 : mib };
+        if (left > 0 && left < GPU_MILLI)
+            sum += block(host, &part);
+    }
+    return sum;
+}
+
+static double block_free(struct cs_host *host, uint32_t n)
+{
+    const struct cluster *cluster = host->cluster;
+    struct share free = {
+        .node = n, .gpu_mask = cluster->free_mask[n],
+        .cores = cluster->free_cores[n],
+        .memory_bytes = cluster->free_memory[n],
+        .core_milli = cluster->parts ? cluster->parts->core_milli[n] : 0,
+    };
+    double gpus = block(host, &free);
+
+    return cluster->parts ? gpus + block_parts(host, n) : gpus;
 }
 
 static void unblock(struct cs_host *host, uint32_t n)
 {
     struct rent_node *node = &host->rent->node[n];
-    struct placement all = { .share = &node->blocked, .share_count = 1 };
 
-    cluster_release(host->cluster, &all);
-    *away_of(host, n) -= mask_count(node->blocked.gpu_mask);
-    node->blocked = (struct share) { .node = n };
+    while (node->blocks > 0) {
+        struct share *share = &node->block[--node->blocks];
+        struct placement part = { .share = share, .share_count = 1 };
+        cluster_release(host->cluster, &part);
+        *away_of(host, n) -= share_milli(share);
+    }
 }
 
 static void unkeep(struct cs_host *host, uint32_t n)
@@ -133,7 +158,7 @@ static void now_away(struct cs_host *host, uint32_t n)
     struct rent_node *node = &host->rent->node[n];
     struct rent_group *group = group_of(host, n);
     uint32_t first = cluster_group_of(host->spec, n)->first_node;
-    uint32_t gpus = 0;
+    double gpus = 0;
 
     assert(node->leases == 0);
     unkeep(host, n);
@@ -757,11 +782,8 @@ void host_rent_begin(struct cs_host *host)
         if (group->rent == NULL)
             continue;
         uint32_t here = least(group->rent), had = to_be_had(host, g);
-        for (uint32_t k = 0; k < group->node_count; k++) {
-            host->rent->node[group->first_node + k].blocked.node =
-                group->first_node + k;
+        for (uint32_t k = 0; k < group->node_count; k++)
             block_free(host, group->first_node + k);
-        }
         here = here < had ? here : had;
         for (uint32_t k = 0; k < here; k++) {   /* there from the beginning */
             uint32_t n = group->first_node + host->rent->group[g].first_away++;
