@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "experiments/bounds_book.h"
+#include "models/truth.h"
 #include "experiments/energy.h"
 #include "experiments/rent.h"
 #include "models/catalogue.h"
@@ -338,7 +339,8 @@ static void job_ended(struct metrics *m, const struct fact *fact)
     if (status == JOB_DONE && fact->time_ns > m->last_end_ns)
         m->last_end_ns = fact->time_ns;
     if (status == JOB_DONE)
-        bounds_book_done(m->bounds, job);
+        bounds_book_done(m->bounds, job,
+                         host_job_truth(m->host, id)->seed);
     m->steps += job->step;
     if (submit < m->parts.spec->warmup_ns)
         return;
