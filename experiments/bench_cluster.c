@@ -36,10 +36,18 @@
 #define BEST "{policy: fcfs, placement: best_fit}"
 #define EASY "{policy: easy, placement: best_fit, estimate: requested}"
 #define SRTF "{policy: srtf, placement: count}"
+#define EASY_100 "{policy: easy, placement: count, depth_max: 100, " \
+                 "estimate: requested}"
+#define TIRESIAS "{policy: srtf, semantics: tiresias}"
+#define ACCASIM "{policy: easy, semantics: accasim}"
+#define HELIOS "{policy: sjf, semantics: helios}"
+#define PEER_RATIO 100.0
 
 enum curve { NO_CURVE, BY_JOBS, BY_GPUS, BY_BACKLOG };
 
-/* A goal of 0 is no goal; the goals are for a core at 3 GHz or so. */
+/* A goal of 0 is no goal; the goals are for a core at 3 GHz or so.  A peer is
+ * a published simulator that was given 20,000 jobs: its jobs a second, where a
+ * hundred times as many are the goal. */
 struct row {
     const char *name;
     struct bench_load load;
@@ -47,49 +55,72 @@ struct row {
     double goal_s;
     bool written;               /* with the table of jobs, written to a file */
     bool quick;
+    double peer_jobs_s;
 };
 
+#define ROW(NAME, JOBS, NODES, BURST, POLICY, ...) \
+    { .name = NAME, .load = { JOBS, NODES, BURST, POLICY }, __VA_ARGS__ }
 static const struct row rows[] = {
-    { "fifo", { 1000, 1250, 0, BEST }, BY_JOBS, 0, false, true },
-    { "fifo", { 10000, 1250, 0, BEST }, BY_JOBS, 0, false, true },
-    { "fifo", { 100000, 1250, 0, BEST }, BY_JOBS, 0, false, true },
-    { "fifo", { 1000000, 1250, 0, BEST }, BY_JOBS, 3, false, false },
-    { "easy", { 1000, 1250, 0, EASY }, BY_JOBS, 0, false, true },
-    { "easy", { 10000, 1250, 0, EASY }, BY_JOBS, 0, false, true },
-    { "easy", { 100000, 1250, 0, EASY }, BY_JOBS, 0, false, true },
-    { "easy", { 1000000, 1250, 0, EASY }, BY_JOBS, 15, false, false },
-    { "srtf", { 1000, 1250, 0, SRTF }, BY_JOBS, 0, false, true },
-    { "srtf", { 10000, 1250, 0, SRTF }, BY_JOBS, 0, false, true },
-    { "srtf", { 100000, 1250, 0, SRTF }, BY_JOBS, 0, false, false },
-    { "srtf", { 1000000, 1250, 0, SRTF }, BY_JOBS, 15, false, false },
-    { "fifo", { 100000, 13, 0, BEST }, BY_GPUS, 0, false, true },
-    { "fifo", { 100000, 125, 0, BEST }, BY_GPUS, 0, false, true },
-    { "fifo", { 100000, 1250, 0, BEST }, BY_GPUS, 0, false, true },
-    { "fifo", { 100000, 12500, 0, BEST }, BY_GPUS, 0, false, true },
-    { "easy", { 100000, 13, 0, EASY }, BY_GPUS, 0, false, false },
-    { "easy", { 100000, 125, 0, EASY }, BY_GPUS, 0, false, false },
-    { "easy", { 100000, 1250, 0, EASY }, BY_GPUS, 0, false, false },
-    { "easy", { 100000, 12500, 0, EASY }, BY_GPUS, 0, false, false },
-    { "fifo", { 100000, 13, 10, BEST }, BY_BACKLOG, 0, false, false },
-    { "fifo", { 100000, 13, 100, BEST }, BY_BACKLOG, 0, false, false },
-    { "fifo", { 100000, 13, 1000, BEST }, BY_BACKLOG, 0, false, false },
-    { "fifo", { 100000, 13, 10000, BEST }, BY_BACKLOG, 0, false, false },
-    { "fifo", { 100000, 13, 100000, BEST }, BY_BACKLOG, 0, false, false },
-    { "easy", { 100000, 13, 10, EASY }, BY_BACKLOG, 0, false, true },
-    { "easy", { 100000, 13, 100, EASY }, BY_BACKLOG, 0, false, true },
-    { "easy", { 100000, 13, 1000, EASY }, BY_BACKLOG, 0, false, true },
-    { "easy", { 100000, 13, 10000, EASY }, BY_BACKLOG, 0, false, true },
-    { "easy", { 100000, 13, 100000, EASY }, BY_BACKLOG, 0, false, true },
-    { "fifo-count-written", { 100000, 1250, 0, COUNT }, NO_CURVE, 0, true,
-      true },
-    { "fifo-count-written", { 1000000, 1250, 0, COUNT }, NO_CURVE, 0.5, true,
-      false },
-    { "easy-100-written",
-      { 1000000, 1250, 0,
-        "{policy: easy, placement: count, depth_max: 100, "
-        "estimate: requested}" }, NO_CURVE, 1, true, false },
-    { "fifo-large", { 1000000, 12500, 0, BEST }, NO_CURVE, 0, false, false },
-    { "easy-large", { 1000000, 12500, 0, EASY }, NO_CURVE, 0, false, false },
+    ROW("fifo", 1000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
+    ROW("fifo", 10000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
+    ROW("fifo", 100000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
+    ROW("fifo", 1000000, 1250, 0, BEST, .curve = BY_JOBS, .goal_s = 3),
+    ROW("easy", 1000, 1250, 0, EASY, .curve = BY_JOBS, .quick = true),
+    ROW("easy", 10000, 1250, 0, EASY, .curve = BY_JOBS, .quick = true),
+    ROW("easy", 100000, 1250, 0, EASY, .curve = BY_JOBS, .quick = true),
+    ROW("easy", 1000000, 1250, 0, EASY, .curve = BY_JOBS, .goal_s = 15),
+    ROW("srtf", 1000, 1250, 0, SRTF, .curve = BY_JOBS, .quick = true),
+    ROW("srtf", 10000, 1250, 0, SRTF, .curve = BY_JOBS, .quick = true),
+    ROW("srtf", 100000, 1250, 0, SRTF, .curve = BY_JOBS),
+    ROW("srtf", 1000000, 1250, 0, SRTF, .curve = BY_JOBS, .goal_s = 15),
+    ROW("fifo", 100000, 13, 0, BEST, .curve = BY_GPUS, .quick = true),
+    ROW("fifo", 100000, 125, 0, BEST, .curve = BY_GPUS, .quick = true),
+    ROW("fifo", 100000, 1250, 0, BEST, .curve = BY_GPUS, .quick = true),
+    ROW("fifo", 100000, 12500, 0, BEST, .curve = BY_GPUS, .quick = true),
+    ROW("easy", 100000, 13, 0, EASY, .curve = BY_GPUS),
+    ROW("easy", 100000, 125, 0, EASY, .curve = BY_GPUS),
+    ROW("easy", 100000, 1250, 0, EASY, .curve = BY_GPUS),
+    ROW("easy", 100000, 12500, 0, EASY, .curve = BY_GPUS),
+    ROW("srtf", 100000, 13, 0, SRTF, .curve = BY_GPUS),
+    ROW("srtf", 100000, 125, 0, SRTF, .curve = BY_GPUS),
+    ROW("srtf", 100000, 1250, 0, SRTF, .curve = BY_GPUS),
+    ROW("srtf", 100000, 12500, 0, SRTF, .curve = BY_GPUS),
+    ROW("fifo", 100000, 13, 10, BEST, .curve = BY_BACKLOG),
+    ROW("fifo", 100000, 13, 100, BEST, .curve = BY_BACKLOG),
+    ROW("fifo", 100000, 13, 1000, BEST, .curve = BY_BACKLOG),
+    ROW("fifo", 100000, 13, 10000, BEST, .curve = BY_BACKLOG),
+    ROW("fifo", 100000, 13, 100000, BEST, .curve = BY_BACKLOG),
+    ROW("easy", 100000, 13, 10, EASY, .curve = BY_BACKLOG, .quick = true),
+    ROW("easy", 100000, 13, 100, EASY, .curve = BY_BACKLOG, .quick = true),
+    ROW("easy", 100000, 13, 1000, EASY, .curve = BY_BACKLOG, .quick = true),
+    ROW("easy", 100000, 13, 10000, EASY, .curve = BY_BACKLOG, .quick = true),
+    ROW("easy", 100000, 13, 100000, EASY, .curve = BY_BACKLOG, .quick = true),
+    ROW("srtf", 100000, 13, 10, SRTF, .curve = BY_BACKLOG),
+    ROW("srtf", 100000, 13, 100, SRTF, .curve = BY_BACKLOG),
+    ROW("srtf", 100000, 13, 1000, SRTF, .curve = BY_BACKLOG),
+    ROW("srtf", 100000, 13, 10000, SRTF, .curve = BY_BACKLOG),
+    ROW("srtf", 100000, 13, 100000, SRTF, .curve = BY_BACKLOG),
+    ROW("fifo-count-written", 100000, 1250, 0, COUNT,
+        .written = true, .quick = true),
+    ROW("fifo-count-written", 1000000, 1250, 0, COUNT,
+        .goal_s = 0.5, .written = true),
+    ROW("easy-100-written", 1000000, 1250, 0, EASY_100,
+        .goal_s = 1, .written = true),
+    ROW("fifo-large", 1000000, 12500, 0, BEST, .curve = NO_CURVE),
+    ROW("easy-large", 1000000, 12500, 0, EASY, .curve = NO_CURVE),
+    ROW("srtf-large", 1000000, 12500, 0, SRTF, .curve = NO_CURVE),
+    ROW("phases", 10000, 1250, BENCH_PHASES, COUNT,
+        .curve = BY_JOBS, .quick = true),
+    ROW("phases", 100000, 1250, BENCH_PHASES, COUNT, .curve = BY_JOBS),
+    ROW("phases", 1000000, 1250, BENCH_PHASES, COUNT,
+        .curve = BY_JOBS, .goal_s = 60),
+    ROW("phases-large", 1000000, 12500, BENCH_PHASES, COUNT, .curve = NO_CURVE),
+    ROW("peer-tiresias", 20000, 8, 0, TIRESIAS,
+        .written = true, .quick = true, .peer_jobs_s = 110),
+    ROW("peer-accasim", 20000, 8, 0, ACCASIM,
+        .written = true, .quick = true, .peer_jobs_s = 2300),
+    ROW("peer-helios", 20000, 8, 0, HELIOS,
+        .written = true, .quick = true, .peer_jobs_s = 1800),
 };
 
 /* What the process of a trial tells, by a pipe; plain numbers. */
@@ -115,21 +146,40 @@ static double peak_bytes(void)
     return (double)usage.ru_maxrss * 1024;
 }
 
-static bool write_jobs(const struct table *table, const char *dir,
-                       struct err *err)
+/* Rows of jobs go to their file as they come. */
+static void sink_jobs(void *self, const char *bytes, size_t count)
+{
+    FILE *file = self;
+
+    fwrite(bytes, 1, count, file);      /* ferror() is asked at the end */
+}
+
+static bool open_jobs(const char *dir, struct table **table, FILE **file,
+                      struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
     char path[128];
+
+    snprintf(path, sizeof path, "%s/jobs.csv", dir);
+    *file = fopen(path, "w");
+    if (*file == NULL)
+        return err_set(err, ERR_IO, nowhere, "cannot write '%s'", path);
+    *table = table_new(csv_jobs.columns, csv_jobs.count);
+    table_sink(*table, sink_jobs, *file);
+    return true;
+}
+
+static bool close_jobs(struct table *table, FILE *file, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
     size_t bytes;
     const char *text = table_bytes(table, &bytes);
 
-    snprintf(path, sizeof path, "%s/jobs.csv", dir);
-    FILE *file = fopen(path, "w");
-    if (file == NULL)
-        return err_set(err, ERR_IO, nowhere, "cannot write '%s'", path);
-    bool ok = fwrite(text, 1, bytes, file) == bytes;
+    sink_jobs(file, text, bytes);
+    table_free(table);
+    bool ok = ferror(file) == 0;
     ok = fclose(file) == 0 && ok;
-    return ok || err_set(err, ERR_IO, nowhere, "cannot write '%s'", path);
+    return ok || err_set(err, ERR_IO, nowhere, "cannot write the jobs");
 }
 
 static bool run_trial(const struct row *row, const char *dir,
@@ -139,6 +189,7 @@ static bool run_trial(const struct row *row, const char *dir,
     struct study_options options = { 0 };
     struct trial_result result;
     struct trial_tables tables = { 0 };
+    FILE *file = NULL;
     char path[128];
 
     snprintf(path, sizeof path, "%s/experiment.yaml", dir);
@@ -149,10 +200,11 @@ static bool run_trial(const struct row *row, const char *dir,
     if (study == NULL)
         return false;
     struct trial_spec spec = study_trial_spec(study, 0);
+    if (row->written && !open_jobs(dir, &tables.jobs, &file, &report->err))
+        return false;
+    bool ok = trial_run(&spec, &tables, &result, &report->err);
     if (row->written)
-        tables.jobs = table_new(csv_jobs.columns, csv_jobs.count);
-    bool ok = trial_run(&spec, &tables, &result, &report->err) &&
-              (!row->written || write_jobs(tables.jobs, dir, &report->err));
+        ok = close_jobs(tables.jobs, file, &report->err) && ok;
     report->cpu_s = (bench_cpu_ns() - begin) / 1e9;
     report->events = (double)result.event_count;
     report->peak_bytes = peak_bytes();
@@ -213,7 +265,8 @@ static bool measure(struct session *session, const struct row *row,
         struct report turn;
         if (!in_process(row, session->dir, &turn, err))
             return false;
-        turn.bare_s = bench_bare_s(&row->load);
+        turn.bare_s = row->load.burst == BENCH_PHASES
+                          ? 0 : bench_bare_s(&row->load);
         if (t == 0)
             *out = turn;
         if (turn.cpu_s < out->cpu_s)
@@ -229,37 +282,69 @@ static double job_bytes(const struct row *row, const struct report *report)
     return (report->peak_bytes - report->base_bytes) / row->load.jobs;
 }
 
+/* yes, no, or - where there is none; the goal itself in words. */
+static const char *goal_met(const struct row *row,
+                            const struct report *report, char goal[32])
+{
+    double jobs_s = row->load.jobs / report->cpu_s;
+
+    strcpy(goal, "-");
+    if (row->peer_jobs_s > 0) {
+        snprintf(goal, 32, "%.0f/s", PEER_RATIO * row->peer_jobs_s);
+        return jobs_s >= PEER_RATIO * row->peer_jobs_s ? "yes" : "no";
+    }
+    if (row->goal_s == 0)
+        return "-";
+    snprintf(goal, 32, "%.1f", row->goal_s);
+    return report->cpu_s <= row->goal_s ? "yes" : "no";
+}
+
 static void print_row(const struct row *row, const struct report *report)
 {
-    char goal[32] = "-";
+    char goal[32], bare[32] = "-", burst[32] = "-";
+    const char *met = goal_met(row, report, goal);
 
-    if (row->goal_s > 0)
-        snprintf(goal, sizeof goal, "%.1f", row->goal_s);
-    printf("%-18s %8u %7u %7u %8.3f %9.0f %8.0f %7.1f %8.1f %6.0f %5s %s\n",
-           row->name, row->load.jobs, row->load.nodes * 8, row->load.burst,
+    if (report->bare_s > 0)
+        snprintf(bare, sizeof bare, "%.1f", report->cpu_s / report->bare_s);
+    if (row->load.burst > 0 && row->load.burst != BENCH_PHASES)
+        snprintf(burst, sizeof burst, "%u", row->load.burst);
+    printf("%-18s %8u %7u %7s %8.3f %9.0f %8.0f %7s %8.1f %6.0f %8s %s\n",
+           row->name, row->load.jobs, row->load.nodes * 8, burst,
            report->cpu_s, row->load.jobs / report->cpu_s,
-           report->cpu_s * 1e9 / report->events,
-           report->cpu_s / report->bare_s, report->peak_bytes / 1e6,
-           job_bytes(row, report), goal,
-           row->goal_s == 0 ? "-"
-           : report->cpu_s <= row->goal_s ? "yes" : "no");
+           report->cpu_s * 1e9 / report->events, bare,
+           report->peak_bytes / 1e6, job_bytes(row, report), goal, met);
+    if (row->peer_jobs_s > 0)
+        printf("%18s %.0f times the %.0f jobs/s published of it\n", "",
+               row->load.jobs / report->cpu_s / row->peer_jobs_s,
+               row->peer_jobs_s);
     fflush(stdout);
+}
+
+static void number_or_empty(FILE *csv, double value)
+{
+    if (value > 0)
+        fprintf(csv, "%.6g", value);
 }
 
 static void write_row(FILE *csv, const struct row *row,
                       const struct report *report)
 {
-    fprintf(csv, "%s,%u,%u,%u,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,", row->name,
-            row->load.jobs, row->load.nodes * 8, row->load.burst,
-            report->cpu_s, row->load.jobs / report->cpu_s,
-            report->cpu_s * 1e9 / report->events,
-            report->bare_s, report->cpu_s / report->bare_s,
-            report->peak_bytes, job_bytes(row, report));
-    if (row->goal_s > 0)
-        fprintf(csv, "%.6g,%s", row->goal_s,
-                report->cpu_s <= row->goal_s ? "yes" : "no");
-    else
-        fputc(',', csv);
+    bool burst = row->load.burst != BENCH_PHASES;
+    double bare_s = report->bare_s;
+    char goal[32];
+    const char *met = goal_met(row, report, goal);
+
+    fprintf(csv, "%s,%u,%u,%u,%.6g,%.6g,%.6g,", row->name, row->load.jobs,
+            row->load.nodes * 8, burst ? row->load.burst : 0, report->cpu_s,
+            row->load.jobs / report->cpu_s,
+            report->cpu_s * 1e9 / report->events);
+    number_or_empty(csv, bare_s);
+    fputc(',', csv);
+    number_or_empty(csv, bare_s > 0 ? report->cpu_s / bare_s : 0);
+    fprintf(csv, ",%.6g,%.6g,", report->peak_bytes, job_bytes(row, report));
+    number_or_empty(csv, row->goal_s);
+    fprintf(csv, ",%s,", *met == '-' ? "" : met);
+    number_or_empty(csv, row->peer_jobs_s);
     fputc('\n', csv);
 }
 
@@ -293,7 +378,7 @@ static void write_curve(FILE *file, const struct session *session,
 
 static bool write_figure(const struct session *session, struct err *err)
 {
-    static const char *const names[] = { "fifo", "easy", "srtf" };
+    static const char *const names[] = { "fifo", "easy", "srtf", "phases" };
     struct err_pos nowhere = { NULL, 0, 0 };
     struct arena *arena = arena_new((size_t)1 << 16);
     const char *dir = session->options->plots;
@@ -323,12 +408,13 @@ static bool run_rows(struct session *session, struct err *err)
     struct err_pos nowhere = { NULL, 0, 0 };
     size_t found = 0;
 
-    printf("%-18s %8s %7s %7s %8s %9s %8s %7s %8s %6s %5s %s\n", "measure",
+    printf("%-18s %8s %7s %7s %8s %9s %8s %7s %8s %6s %8s %s\n", "measure",
            "jobs", "GPUs", "burst", "CPU s", "jobs/s", "ns/event", "x bare",
            "peak MB", "B/job", "goal", "met");
     if (options->csv != NULL)
         fputs("measure,jobs,gpus,burst_jobs,cpu_s,jobs_per_s,event_ns,bare_s,"
-              "bare_ratio,peak_bytes,job_bytes,goal_s,goal_met\n",
+              "bare_ratio,peak_bytes,job_bytes,goal_s,goal_met,"
+              "peer_jobs_per_s\n",
               options->csv);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!row_is_wanted(&rows[i], options))

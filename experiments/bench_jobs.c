@@ -21,6 +21,8 @@
 #define MEAN_S 3600.0
 #define LOG_SD 1.5
 #define LOAD 0.9
+#define PHASES_PER_NODE_H 3.5
+#define PHASES_STORAGE_GB_S 0.264
 /* Long enough for a burst to have been served. */
 #define BURST_JOB_S 2000.0
 
@@ -104,9 +106,41 @@ static bool close_in(FILE *file, const char *dir, struct err *err)
     return ok || err_set(err, ERR_IO, nowhere, "cannot write to '%s'", dir);
 }
 
+/* A GRPO job takes five phases on three roles.  Its weights, 250 GB in all,
+ * come over the NICs from one storage that is used to 92%; leaves of the
+ * network have an uplink for every fourth NIC. */
+static bool write_phases(const struct bench_load *load, const char *dir,
+                         struct err *err)
+{
+    FILE *file = open_in(dir, "experiment.yaml", err);
+
+    if (file == NULL)
+        return false;
+    fprintf(file,
+            "experiment: bench\nseeds: 1\nuntil: drained\n"
+            "cluster:\n  nodes: [{name: dgx, count: %u, gpus: {type: "
+            "a100-80, count: 8}, cpu: {type: epyc-7742, sockets: 2}, "
+            "memory: 1TB, nics: {type: ib-hdr, count: 8}}]\n"
+            "  network: {leaf: 32, oversubscription: 4}\n"
+            "  storage: {bandwidth: %.6gGB/s}\n"
+            "workload:\n  arrival: {process: poisson, rate: %.6g/h}\n"
+            "  jobs: %u\n  mix:\n"
+            "    - {recipe: grpo, model: qwen2.5-7b, method: lora, recompute: "
+            "full, zero: 2, micro_batch: 2, prompts: 512, responses: 8, "
+            "prompt_tokens: 512, response: {mean: 600, cv: 1, max: 2048}, "
+            "reward: {on: cpu, core_time: 100ms}, steps: 1, "
+            "rollout: {gpus: 8}, train: {gpus: 8}, data: {cores: 16}}\n"
+            "policies: [%s]\n",
+            load->nodes, PHASES_STORAGE_GB_S * load->nodes,
+            PHASES_PER_NODE_H * load->nodes, load->jobs, load->policy);
+    return close_in(file, dir, err);
+}
+
 bool bench_write(const struct bench_load *load, const char *dir,
                  struct err *err)
 {
+    if (load->burst == BENCH_PHASES)
+        return write_phases(load, dir, err);
     struct drawer drawer = drawer_of(load);
     FILE *file = open_in(dir, "jobs.swf", err);
 

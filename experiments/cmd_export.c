@@ -121,7 +121,9 @@ static void keep_job(struct exporting *e, const struct job_birth *birth)
                             sizeof *e->job);
     }
     e->job[e->count] = (struct import_job){
-        .name = request->name, .tenant = request->tenant,
+        .name = request->name == NULL
+                    ? NULL : arena_text(e->cli->arena, request->name),
+        .tenant = request->tenant,
         .submit_ns = request->submit_ns, .run_ns = birth->truth.duration_ns,
         .limit_ns = request->limit_ns, .deadline_ns = request->deadline_ns,
         .gpus = job_role_gpus(request, 0), .priority = request->priority,

@@ -53,17 +53,18 @@ static void change(struct energy *energy, const struct fact *fact,
     struct lease_id id = { fact->subject };
     const struct placement *place = &cs_lease(energy->host, id)->placement;
 
-    for (uint32_t i = 0; i < place->share_count; i++) {
+    for (uint32_t i = 0; i < place->share_count;) {
         const struct node_group *group =
             cluster_group_of(spec, place->share[i].node);
         struct gauge *watts = &energy->watts[group - spec->group];
-        if (!group->gpu || !place->share[i].gpu_mask)
+        uint32_t gpus = 0, end = group->first_node + group->node_count;
+        for (; i < place->share_count && place->share[i].node < end; i++)
+            gpus += mask_count(place->share[i].gpu_mask);
+        if (!group->gpu || gpus == 0)
             continue;
         double more = power_gpu_w(group->gpu, after) -
                       power_gpu_w(group->gpu, before);
-        gauge_set(watts, fact->time_ns,
-                  watts->level +
-                      more * mask_count(place->share[i].gpu_mask));
+        gauge_set(watts, fact->time_ns, watts->level + more * gpus);
     }
 }
 

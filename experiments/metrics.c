@@ -168,11 +168,12 @@ static void held(struct metrics *m, const struct fact *fact, int sign)
     struct lease_id id = { fact->subject };
     const struct cs_lease *lease = cs_lease(m->host, id);
 
+    int64_t memory = 0;
+
     add(&m->allocated, fact->time_ns, sign * (double)lease->gpus);
-    for (uint32_t i = 0; i < lease->placement.share_count; i++) {
-        const struct share *share = &lease->placement.share[i];
-        add(&m->memory, fact->time_ns, sign * (double)share->memory_bytes);
-    }
+    for (uint32_t i = 0; i < lease->placement.share_count; i++)
+        memory += lease->placement.share[i].memory_bytes;
+    add(&m->memory, fact->time_ns, sign * (double)memory);
 }
 
 static void phase_row(struct metrics *m, const struct host_phase_run *run,

@@ -14,8 +14,8 @@
 
 #include "sim/arena.h"
 
-const struct node_group *cluster_group_of(const struct cluster_spec *spec,
-                                          uint32_t node)
+const struct node_group *cluster_group_search(const struct cluster_spec *spec,
+                                              uint32_t node)
 {
     assert(spec != NULL && node < spec->node_count);
     uint32_t low = 0, high = spec->group_count - 1;

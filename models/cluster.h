@@ -10,6 +10,7 @@
 #ifndef MODELS_CLUSTER_H
 #define MODELS_CLUSTER_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -77,6 +78,18 @@ struct cluster_spec {
     const struct outage_spec *failures; /* NULL: nothing fails */
 };
 
+const struct node_group *cluster_group_search(const struct cluster_spec *spec,
+                                              uint32_t node);
+
+/* Asked for every share of every lease: most clusters have one group. */
+static inline const struct node_group *cluster_group_of(
+    const struct cluster_spec *spec, uint32_t node)
+{
+    assert(node < spec->node_count);
+    return spec->group_count == 1 ? spec->group
+                                  : cluster_group_search(spec, node);
+}
+
 extern const struct conf_schema cluster_schema, cluster_nodes_schema,
     cluster_gpus_schema, cluster_pcie_schema, cluster_nvlink_schema,
     cluster_cpu_schema, cluster_network_schema, cluster_storage_schema,
@@ -87,8 +100,6 @@ const struct cluster_spec *cluster_read(struct arena *arena,
                                         const struct conf_node *conf,
                                         const struct catalogue *catalogue,
                                         struct err *err);
-const struct node_group *cluster_group_of(const struct cluster_spec *spec,
-                                          uint32_t node);
 /* GPUs of a node that stand behind its PCIe switch `i`. */
 uint64_t cluster_switch_gpus(const struct node_group *group, uint32_t i);
 /* GPUs of a node in its NVLink domain `i`; what lies past the last: none. */

@@ -9,11 +9,6 @@
 
 #include "models/catalogue.h"
 
-/* assumption: GPU power is linear in the load that the laws state, since
- * that load is already defined by power (decoding 0.52: 250 of 63..400 W on
- * A100, 380 of 75..700 W on H100, Splitwise 8f99e7d). */
-#define GPU_GAMMA 1.0
-
 /* Fan, Weber and Barroso 2007, section 3: idle + (busy - idle)(2u - u^1.4),
  * fitted on thousands of servers within 1%. */
 #define CPU_EXPONENT 1.4
@@ -28,12 +23,16 @@
 /* Average of the industry, Uptime Institute Global Data Center Survey 2024. */
 #define PUE_DEFAULT 1.56
 
+/* assumption: GPU power is linear in the load that the laws state, since
+ * that load is already defined by power (decoding 0.52: 250 of 63..400 W on
+ * A100, 380 of 75..700 W on H100, Splitwise 8f99e7d). */
 double power_gpu_w(const struct gpu_type *gpu, double busy_fraction)
 {
     assert(gpu && gpu->tdp_w >= gpu->idle_w);
     assert(busy_fraction >= 0.0 && busy_fraction <= 1.0 + 1e-9);
-    return gpu->idle_w + (gpu->tdp_w - gpu->idle_w) *
-                         pow(fmin(1.0, busy_fraction), GPU_GAMMA);
+    double load = busy_fraction < 1.0 ? busy_fraction : 1.0;
+
+    return gpu->idle_w + (gpu->tdp_w - gpu->idle_w) * load;
 }
 
 double power_cpu_w(const struct cpu_type *cpu, double busy_fraction)

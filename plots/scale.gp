@@ -10,10 +10,10 @@ if (!exists('file')) file = 'scale.'.format
 set encoding utf8
 set terminal pngcairo noenhanced size 1200,460 font 'DejaVu Sans,11' linewidth 1.3
 set output file
-array name[3] = ['fifo', 'easy', 'srtf']
-array said[3] = ['FIFO, best fit', 'EASY, best fit', 'SRTF, count']
-array colour[3] = ['#0072B2', '#D55E00', '#009E73']
-array sign[3] = [7, 5, 9]
+array name[4] = ['fifo', 'easy', 'srtf', 'phases']
+array said[4] = ['FIFO, best fit', 'EASY, best fit', 'SRTF, count', 'FIFO, jobs of five phases']
+array colour[4] = ['#0072B2', '#D55E00', '#009E73', '#CC79A7']
+array sign[4] = [7, 5, 9, 13]
 array heading[3] = ['Jobs of a run (10,000 GPUs)', 'GPUs (100,000 jobs)', \
                     'Jobs that come at once, and wait (104 GPUs)']
 set multiplot layout 1,3 title 'Processor time per job, from trace to metrics' font ',14'
@@ -27,7 +27,7 @@ set key top left Left reverse
 set ylabel 'microseconds'
 do for [c = 1:3] {
     set xlabel heading[c]
-    plot for [p = 1:(c == 1 ? 3 : 2)] '$'.name[p].'_'.c using 1:2 with linespoints \
+    plot for [p = 1:(c == 1 ? 4 : 3)] '$'.name[p].'_'.c using 1:2 with linespoints \
          pointtype sign[p] linecolor rgb colour[p] title said[p]
     unset ylabel
 }

@@ -208,6 +208,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     };
     host->cluster = cluster_new(arena, spec);
     host_order_begin(host);
+    host_lists_begin(host);
     host->plans = phase_cache_new(arena);
     host->scratch = arena_alloc(arena, (size_t)spec->node_count *
                                            FORM_ROLES_MAX,
@@ -232,6 +233,19 @@ void host_free(struct cs_host *host)
         host->policy->fini(host->self);
 }
 
+/* A copy that is forgotten with the job. */
+static const char *name_kept(struct cs_host *host, struct host_job_slot *job,
+                             const char *name)
+{
+    size_t bytes = name == NULL ? 0 : strlen(name) + 1;
+
+    if (bytes == 0)
+        return NULL;
+    if (bytes > sizeof job->name)
+        return arena_text(host->parts.arena, name);
+    return memcpy(job->name, name, bytes);
+}
+
 void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth)
 {
@@ -241,6 +255,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
 
     assert(request->id.i == j && request->steps > 0);
     job->pub.request = *request;
+    job->pub.request.name = name_kept(host, job, request->name);
     job->pub.start_ns = job->pub.end_ns = CLOCK_NEVER_NS;
     job->truth = *truth;
     job->form = host_form_index(host, form);
@@ -346,7 +361,7 @@ void host_pool_now(const struct cs_host *host, uint32_t pool,
 
 uint32_t host_running(const struct cs_host *host)
 {
-    return host->runnings;
+    return cs_running_count(host);
 }
 
 uint32_t host_pending(const struct cs_host *host)

@@ -39,12 +39,13 @@ const struct cs_ask *cs_ask(const struct cs_host *host, struct ask_id ask)
 
 uint32_t cs_lease_count(const struct cs_host *host)
 {
-    return host->helds;
+    return host->held->count - host->held->holes;
 }
 
 struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i)
 {
-    struct lease_id lease = { i < host->helds ? host->held[i] : ID_NONE };
+    const struct host_list *held = host_held(host);
+    struct lease_id lease = { i < held->count ? held->item[i] : ID_NONE };
     return lease;
 }
 
@@ -64,12 +65,13 @@ const struct job_request *cs_request(const struct cs_host *host,
 
 uint32_t cs_running_count(const struct cs_host *host)
 {
-    return host->runnings;
+    return host->running->count - host->running->holes;
 }
 
 struct job_id cs_running(const struct cs_host *host, uint32_t i)
 {
-    struct job_id job = { i < host->runnings ? host->running[i] : ID_NONE };
+    const struct host_list *running = host_running_list(host);
+    struct job_id job = { i < running->count ? running->item[i] : ID_NONE };
     return job;
 }
 
@@ -294,13 +296,14 @@ double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
 {
     int64_t now = host_now(host), at = now;
     uint32_t free = cs_free_gpus(host, pool_mask);
+    const struct host_list *held = host_held(host);
 
     while (free < gpus) {
         int64_t next = CLOCK_NEVER_NS;
         free = cs_free_gpus(host, pool_mask);
-        for (uint32_t i = 0; i < host->helds; i++) {
+        for (uint32_t i = 0; i < held->count; i++) {
             const struct host_lease_slot *lease =
-                &host->lease[host->held[i]];
+                &host->lease[held->item[i]];
             int64_t end = lease->pub.expected_end_ns;
             if (pool_mask && !(lease->pool_mask & pool_mask))
                 continue;

@@ -21,9 +21,11 @@
 /* Idle leases count as free: per node, what they hold. */
 static void collect_idle(struct cs_host *host, int64_t idle_ns)
 {
+    const struct host_list *held = host_held(host);
+
     memset(host->extra, 0, host->spec->node_count * sizeof *host->extra);
-    for (uint32_t i = 0; i < host->helds; i++) {
-        const struct host_lease_slot *lease = &host->lease[host->held[i]];
+    for (uint32_t i = 0; i < held->count; i++) {
+        const struct host_lease_slot *lease = &host->lease[held->item[i]];
         if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
             host_now(host) - lease->pub.idle_since_ns < idle_ns)
             continue;
@@ -71,9 +73,7 @@ void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
     struct host_lease_slot *lease = &host->lease[i];
 
     host_lease_settle(host, lease);
-    host_pools_add(host, lease, -1);
-    lease->busy_now = fraction;
-    host_pools_add(host, lease, +1);
+    host_pools_move(host, lease, lease->pub.state, fraction);
     host_tell(host, FACT_LEASE_BUSY, i, 0, fraction);
 }
 
@@ -82,9 +82,7 @@ void host_lease_state(struct cs_host *host, uint32_t i,
 {
     struct host_lease_slot *lease = &host->lease[i];
 
-    host_pools_add(host, lease, -1);
-    lease->pub.state = state;
-    host_pools_add(host, lease, +1);
+    host_pools_move(host, lease, state, lease->busy_now);
     if (state == CS_LEASE_IDLE)
         lease->pub.idle_since_ns = host_now(host);
 }
@@ -201,10 +199,11 @@ static bool in_the_way(const struct host_lease_slot *lease,
 double host_evict_s(const struct cs_host *host,
                     const struct placement *placement)
 {
+    const struct host_list *held = host_held(host);
     double s = 0;
 
-    for (uint32_t i = 0; i < host->helds; i++) {
-        const struct host_lease_slot *lease = &host->lease[host->held[i]];
+    for (uint32_t i = 0; i < held->count; i++) {
+        const struct host_lease_slot *lease = &host->lease[held->item[i]];
         if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
             !in_the_way(lease, placement, false))
             continue;
@@ -223,12 +222,12 @@ static double evict(struct cs_host *host, const struct placement *placement)
 {
     double bytes = 0;
 
+    if (cluster_can_take(host->cluster, placement))
+        return 0;
     for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < host->helds;) {
-            uint32_t other = host->held[i];
+        for (uint32_t i = 0; i < host_held(host)->count;) {
+            uint32_t other = host->held->item[i];
             struct host_lease_slot *lease = &host->lease[other];
-            if (cluster_can_take(host->cluster, placement))
-                return bytes;
             if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
                 !in_the_way(lease, placement, pass == 1)) {
                 i++;
@@ -237,6 +236,8 @@ static double evict(struct cs_host *host, const struct placement *placement)
             bytes += host_form_of(host_job_slot(host, lease->pub.job.i))
                          ->role[lease->pub.role].save_bytes;
             host_drop(host, other);
+            if (cluster_can_take(host->cluster, placement))
+                return bytes;
         }
     return bytes;
 }
@@ -289,13 +290,14 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     const struct placement *to = &lease->pub.placement;
     uint32_t home = job->home[lease->pub.role];
-    double bytes = role->load_bytes, bps = pcie_bps(host, to);
+    double bytes = role->load_bytes;
     uint32_t uses;
 
     if (!(bytes + saved > 0) || lease->pub.gpus == 0) {
         start_process(host, i);
         return;
     }
+    double bps = pcie_bps(host, to);
     /* Per byte copied: all of it crosses PCIe, the loaded part its way here. */
     double part = bytes / (bytes + saved);
     if (home == ID_NONE || saved > 0) {

@@ -168,8 +168,9 @@ static bool parked_on(const struct host_job_slot *job, uint32_t node)
 
 static void interrupt_all_on(struct cs_host *host, uint32_t node)
 {
-    for (uint32_t i = 0; i < host->helds;) {
-        const struct host_lease_slot *lease = &host->lease[host->held[i]];
+    for (uint32_t i = 0; i < host_held(host)->count;) {
+        const struct host_lease_slot *lease =
+            &host->lease[host->held->item[i]];
         if (stands_on(host, lease, node)) {
             interrupt(host, lease->pub.job.i);
             i = 0;              /* its other leases went too */

@@ -292,8 +292,9 @@ void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 static void keep_ends(struct cs_host *host)
 {
     host->ends->sum = sum_ends;
-    for (uint32_t i = 0; i < host->helds; i++)
-        ends_insert(host, host->held[i]);
+    for (uint32_t i = 0; i < host->held->count; i++)
+        if (host->held->item[i] != ID_NONE)
+            ends_insert(host, host->held->item[i]);
 }
 
 /* When the leases that end first have given back so many GPUs. */

@@ -10,6 +10,7 @@
  * cut.  Either all of it happens or nothing does.
  */
 #include <assert.h>
+#include <math.h>
 
 #include "models/pace.h"
 #include "policies/host_state.h"
@@ -181,4 +182,17 @@ uint32_t cs_size_least(const struct cs_host *host, struct job_id job)
 {
     assert(job.i < host->job_count);
     return size_from(host, job, 0, false);
+}
+
+double cs_pool_usd_per_h(const struct cs_host *host, uint32_t pool)
+{
+    double least = INFINITY;
+
+    assert(pool < host->spec->pool_count);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        if (group->pool == pool && group->gpus > 0)
+            least = fmin(least, group->usd_per_h / group->gpus);
+    }
+    return isfinite(least) ? least : 0;
 }

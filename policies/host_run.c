@@ -517,9 +517,13 @@ uint32_t host_job_drop(struct cs_host *host, uint32_t j)
         if (job->lease[r] != ID_NONE)
             gpus += drop_one(host, job->lease[r]);
     /* What is being saved belongs to no role any more. */
-    for (uint32_t k = host->helds; k-- > 0 && job->leases > 0;)
-        if (host->lease[host->held[k]].pub.job.i == j)
-            gpus += drop_one(host, host->held[k]);
+    if (job->leases == 0)
+        return gpus;
+    for (uint32_t k = host_held(host)->count; k-- > 0 && job->leases > 0;) {
+        uint32_t lease = host_held(host)->item[k];
+        if (host->lease[lease].pub.job.i == j)
+            gpus += drop_one(host, lease);
+    }
     return gpus;
 }
 

@@ -125,11 +125,78 @@ uint32_t host_ask_make(struct cs_host *host)
     return i;
 }
 
-static void list_remove_at(uint32_t *list, uint32_t *count, uint32_t i)
+/* ---- leases and running jobs, in order ---- */
+
+void host_lists_begin(struct cs_host *host)
 {
-    assert(i < *count);
-    memmove(list + i, list + i + 1, (*count - i - 1) * sizeof *list);
-    (*count)--;
+    struct arena *arena = host->parts.arena;
+
+    host->held = arena_alloc(arena, 1, sizeof *host->held);
+    host->running = arena_alloc(arena, 1, sizeof *host->running);
+}
+
+static uint32_t *place_of(const struct cs_host *host,
+                          const struct host_list *list, uint32_t item)
+{
+    return list == host->held ? &host->lease[item].place
+                              : &host_job_slot(host, item)->place;
+}
+
+static void list_close(const struct cs_host *host, struct host_list *list)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; list->holes > 0 && i < list->count; i++) {
+        if (list->item[i] == ID_NONE)
+            continue;
+        *place_of(host, list, list->item[i]) = kept;
+        list->item[kept++] = list->item[i];
+    }
+    if (list->holes > 0)
+        list->count = kept;
+    list->holes = 0;
+}
+
+static void list_add(struct cs_host *host, struct host_list *list,
+                     uint32_t item)
+{
+    ROOM(host, list->item, list->count, list->room);
+    *place_of(host, list, item) = list->count;
+    list->item[list->count++] = item;
+}
+
+static void list_remove(struct cs_host *host, struct host_list *list,
+                        uint32_t item)
+{
+    uint32_t place = *place_of(host, list, item);
+
+    assert(place < list->count && list->item[place] == item);
+    list->item[place] = ID_NONE;
+    list->holes++;
+    if (list->holes > LIST_ROOM_MIN && list->holes > list->count / 2)
+        list_close(host, list);
+}
+
+const struct host_list *host_held(const struct cs_host *host)
+{
+    list_close(host, host->held);
+    return host->held;
+}
+
+const struct host_list *host_running_list(const struct cs_host *host)
+{
+    list_close(host, host->running);
+    return host->running;
+}
+
+void host_running_add(struct cs_host *host, uint32_t job)
+{
+    list_add(host, host->running, job);
+}
+
+void host_running_remove(struct cs_host *host, uint32_t job)
+{
+    list_remove(host, host->running, job);
 }
 
 void host_ask_drop(struct cs_host *host, uint32_t ask)
@@ -159,25 +226,8 @@ uint32_t host_lease_make(struct cs_host *host)
     }
     memset(&host->lease[i], 0, sizeof host->lease[i]);
     host->lease[i].live = true;
-    host->lease[i].seq = host->next_seq++;
-    ROOM(host, host->held, host->helds, host->held_room);
-    host->held[host->helds++] = i;
+    list_add(host, host->held, i);
     return i;
-}
-
-/* Leases stand in the order in which they were made: by seq. */
-static uint32_t held_index(const struct cs_host *host, uint64_t seq)
-{
-    uint32_t low = 0, high = host->helds;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (host->lease[host->held[middle]].seq < seq)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 void host_lease_unmake(struct cs_host *host, uint32_t i)
@@ -188,7 +238,7 @@ void host_lease_unmake(struct cs_host *host, uint32_t i)
     assert(lease->live);
     lease->live = false;
     host_lease_unexpect(host, i);
-    list_remove_at(host->held, &host->helds, held_index(host, lease->seq));
+    list_remove(host, host->held, i);
     host->lease_spare[host->lease_spares++] = i;
     /* A spare array keeps the address of the next in its first bytes. */
     memcpy(share, &host->share_spare[lease->share_room], sizeof(void *));
@@ -216,52 +266,73 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
     lease->pub.placement.share_count = placement->share_count;
 }
 
-void host_running_add(struct cs_host *host, uint32_t job)
+/* What a lease holds of one of its pools. */
+static struct host_pool_now held_of(const struct cs_host *host,
+                                    const struct host_lease_slot *lease,
+                                    uint32_t p)
 {
-    ROOM(host, host->running, host->runnings, host->running_room);
-    host->running[host->runnings++] = job;
-    host_job_slot(host, job)->running_seq = host->next_seq++;
+    const struct placement *placement = &lease->pub.placement;
+    struct host_pool_now held = { .gpus = lease->pub.gpus,
+                                  .cores_allocated = lease->gang.cores };
+
+    if (lease->pool_mask == 1u << p)
+        return held;
+    memset(&held, 0, sizeof held);
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct share *share = &placement->share[i];
+        if (cluster_group_of(host->spec, share->node)->pool != p)
+            continue;
+        held.gpus += mask_count(share->gpu_mask);
+        held.cores_allocated += share->cores;
+    }
+    return held;
 }
 
-void host_running_remove(struct cs_host *host, uint32_t job)
+static uint32_t *gpus_in(struct host_pool_now *pool,
+                         enum cs_lease_state state)
 {
-    uint64_t seq = host_job_slot(host, job)->running_seq;
-    uint32_t low = 0, high = host->runnings;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (host_job_slot(host, host->running[middle])->running_seq < seq)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    assert(host->running[low] == job);
-    list_remove_at(host->running, &host->runnings, low);
+    if (state == CS_LEASE_LOADING)
+        return &pool->loading;
+    return state == CS_LEASE_BUSY ? &pool->busy : &pool->idle_leased;
 }
 
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
                     int sign)
 {
-    const struct placement *placement = &lease->pub.placement;
+    uint32_t p = 0;
 
-    for (uint32_t i = 0; i < placement->share_count; i++) {
-        const struct share *share = &placement->share[i];
-        const struct node_group *group =
-            cluster_group_of(host->spec, share->node);
-        struct host_pool_now *pool = &host->pool[group->pool];
-        uint32_t gpus = mask_count(share->gpu_mask);
-        uint32_t delta = sign > 0 ? gpus : 0u - gpus;
-
+    assert(sign == 1 || sign == -1);
+    for (uint32_t left = lease->pool_mask; left != 0; left >>= 1, p++) {
+        if ((left & 1) == 0)
+            continue;
+        struct host_pool_now held = held_of(host, lease, p);
+        struct host_pool_now *pool = &host->pool[p];
+        uint32_t delta = sign > 0 ? held.gpus : 0u - held.gpus;
         pool->allocated += delta;
-        pool->cores_allocated += sign > 0 ? share->cores : 0u - share->cores;
-        if (lease->pub.state == CS_LEASE_LOADING)
-            pool->loading += delta;
-        else if (lease->pub.state == CS_LEASE_BUSY)
-            pool->busy += delta;
-        else
-            pool->idle_leased += delta;
-        pool->utilized += sign * lease->busy_now * gpus;
+        pool->cores_allocated += sign > 0 ? held.cores_allocated
+                                          : 0u - held.cores_allocated;
+        *gpus_in(pool, lease->pub.state) += delta;
+        pool->utilized += sign * lease->busy_now * held.gpus;
     }
+}
+
+void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
+                     enum cs_lease_state state, double busy)
+{
+    uint32_t p = 0;
+
+    for (uint32_t left = lease->pool_mask; left != 0; left >>= 1, p++) {
+        if ((left & 1) == 0)
+            continue;
+        uint32_t gpus = held_of(host, lease, p).gpus;
+        struct host_pool_now *pool = &host->pool[p];
+        *gpus_in(pool, lease->pub.state) -= gpus;
+        *gpus_in(pool, state) += gpus;
+        pool->utilized -= lease->busy_now * gpus;
+        pool->utilized += busy * gpus;
+    }
+    lease->pub.state = state;
+    lease->busy_now = busy;
 }
 
 void host_left_end(struct cs_host *host, struct host_job_slot *job)

@@ -29,6 +29,7 @@
 #include "sim/ranks.h"
 
 #define HOST_SHARE_CLASSES 20u
+#define HOST_NAME_BYTES 24u
 
 struct host_form {
     const struct job_form *form;
@@ -64,12 +65,19 @@ struct host_lease_slot {
                                        in the place of which this one is */
     uint32_t phase, part_phase;
     uint32_t share_room;            /* class of the share array */
+    uint32_t place;                 /* among the leases */
     uint32_t pool_mask;
-    uint64_t seq;
     bool live, leaving, running, bursting, saving;
 };
 
 struct host_steps;              /* host_step.c */
+
+/* Numbers in the order in which they came.  What leaves makes a hole, ID_NONE,
+ * found by the place that its slot keeps; holes are closed when they are half
+ * of the list, or when the list is asked for. */
+struct host_list {
+    uint32_t *item, count, room, holes;
+};
 
 struct host_ask_slot {
     struct cs_ask pub;
@@ -107,7 +115,8 @@ struct host_job_slot {
                                        drawn yet */
     struct loop_handle gap_event;
     uint64_t seq;
-    uint64_t running_seq;           /* its place among the running */
+    uint32_t place;                 /* among the running */
+    char name[HOST_NAME_BYTES];     /* pub.request.name, if it is short */
 };
 
 struct host_news {
@@ -182,8 +191,8 @@ struct cs_host {
     uint64_t *ends_gpus;
     uint32_t ends_room;
     uint32_t *list, list_room;      /* scratch */
-    uint32_t *held, helds, held_room;           /* leases, oldest first */
-    uint32_t *running, runnings, running_room;  /* jobs with leases */
+    struct host_list *held;         /* leases, oldest first */
+    struct host_list *running;      /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
     uint32_t deals, deal_room, deal_seen;
     struct ranks *lefts;            /* the same for cs_deal_left() */
@@ -266,6 +275,10 @@ bool host_known_full(const struct cs_host *host, uint32_t form,
                      uint32_t gpus);
 
 /* host_state.c: slots and lists. */
+void host_lists_begin(struct cs_host *host);
+/* Without holes, good until one leaves. */
+const struct host_list *host_held(const struct cs_host *host);
+const struct host_list *host_running_list(const struct cs_host *host);
 int64_t host_now(const struct cs_host *host);
 struct host_job_slot *host_job_make(struct cs_host *host);
 /* Jobs that ended are forgotten at the next decision but one: first all that
@@ -288,6 +301,9 @@ void host_news_add(struct cs_host *host, int kind, uint32_t id);
 /* Adds to a lease's GPUs in the counters of their pools; sign +1 or -1. */
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
                     int sign);
+/* A lease in those counters gets that state and busy fraction. */
+void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
+                     enum cs_lease_state state, double busy);
 
 /* host_step.c: training step by step, where that was asked for. */
 bool host_steps_apply(const struct cs_host *host,

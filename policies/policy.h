@@ -302,5 +302,23 @@ double cs_pace(struct cs_host *host, struct job_id job, uint32_t pool,
 uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
                        uint32_t gpus);
 uint32_t cs_size_least(const struct cs_host *host, struct job_id job);
+/* USD of a GPU-hour where the pool's is cheapest. */
+double cs_pool_usd_per_h(const struct cs_host *host, uint32_t pool);
+
+/* Maximizes the sum of gain[c] x[c] over 0 <= x[c] <= most[c] (NULL: no bound),
+ * the sum of value[e] x[column[e]] of row r being at most limit[r].  False: no x
+ * does that, or the sum has no bound. */
+struct cs_lp {
+    uint32_t columns, rows, entries;
+    const double *gain, *most, *limit;
+    const uint32_t *row, *column;       /* of an entry; a pair at most once */
+    const double *value;
+    double *x;                          /* the answer */
+};
+bool cs_linear_program(const struct cs_lp *lp);
+/* Gives every row a column of its own, so that the sum of the costs
+ * cost[row * columns + column] is least; columns >= rows. */
+void cs_assign(uint32_t rows, uint32_t columns, const double *cost,
+               uint32_t *column);
 
 #endif

@@ -286,6 +286,24 @@ enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
     return SCAN_LINE;
 }
 
+/* Digits alone, so few that they fit: what most fields of traces are. */
+#define PLAIN_DIGITS_MAX 9u
+static bool plain_digits(const char *text, size_t bytes, uint64_t *out)
+{
+    uint64_t size = 0;
+
+    if (bytes == 0 || bytes > PLAIN_DIGITS_MAX)
+        return false;
+    for (size_t i = 0; i < bytes; i++) {
+        uint32_t digit = (uint32_t)(unsigned char)text[i] - '0';
+        if (digit > 9)
+            return false;
+        size = size * 10 + digit;
+    }
+    *out = size;
+    return true;
+}
+
 bool scan_i64(const char *text, size_t bytes, int64_t *out)
 {
     assert(text != NULL && out != NULL);
@@ -296,6 +314,11 @@ bool scan_i64(const char *text, size_t bytes, int64_t *out)
 
     if (i == bytes)
         return false;
+    if (plain_digits(text, bytes, &size)) {
+        *out = (int64_t)size;
+        return true;
+    }
+    size = 0;
     for (; i < bytes; i++) {
         if (text[i] < '0' || text[i] > '9')
             return false;
@@ -319,7 +342,12 @@ bool scan_f64(const char *text, size_t bytes, double *out)
 bool scan_time(const char *text, size_t bytes, int64_t *ns)
 {
     struct decimal decimal;
+    uint64_t whole;
 
+    if (plain_digits(text, bytes, &whole)) {
+        *ns = (int64_t)(whole * 1000000000u);
+        return true;
+    }
     return decimal_read(text, bytes, &decimal) == bytes && bytes > 0 &&
            decimal_to_ns(&decimal, ns);
 }

@@ -18,6 +18,7 @@
 #include "sim/decimal.h"
 
 #define NUMBER_BYTES_MAX    40      /* longest cell that is not a text */
+#define SINK_BYTES ((size_t)1 << 18)    /* kept back before a sink gets them */
 
 struct table {
     const struct table_column *columns;
@@ -26,6 +27,8 @@ struct table {
     char *buffer;
     size_t used_bytes;
     size_t room_bytes;
+    table_sink_fn *sink;        /* or NULL */
+    void *sink_self;
 };
 
 struct table *table_new(const struct table_column *columns, size_t count)
@@ -80,10 +83,15 @@ static char *begin_cell(struct table *table, enum table_type type,
 void table_text(struct table *table, const char *text)
 {
     assert(text != NULL);
-    size_t bytes = strlen(text);
-    char *out = begin_cell(table, TABLE_TEXT, 2 * bytes + 2);
+    size_t bytes = 0;
+    bool plain = true;
 
-    if (text[strcspn(text, ",\"\r\n")] == '\0') {
+    for (; text[bytes] != '\0'; bytes++) {
+        char c = text[bytes];
+        plain &= c != ',' && c != '"' && c != '\r' && c != '\n';
+    }
+    char *out = begin_cell(table, TABLE_TEXT, 2 * bytes + 2);
+    if (plain) {
         memcpy(out, text, bytes);
         table->used_bytes += bytes;
         return;
@@ -141,6 +149,18 @@ void table_end_row(struct table *table)
     *reserve(table, 1) = '\n';
     table->used_bytes++;
     table->column = 0;
+    if (table->sink != NULL && table->used_bytes >= SINK_BYTES) {
+        table->sink(table->sink_self, table->buffer, table->used_bytes);
+        table->used_bytes = 0;
+    }
+}
+
+void table_sink(struct table *table, table_sink_fn *fn, void *self)
+{
+    assert(table != NULL && fn != NULL);
+    assert(table->sink == NULL);
+    table->sink = fn;
+    table->sink_self = self;
 }
 
 const char *table_bytes(const struct table *table, size_t *bytes)

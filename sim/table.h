@@ -36,6 +36,11 @@ void table_real(struct table *table, double value);         /* "%.9g" */
 void table_empty(struct table *table);                      /* any type */
 void table_end_row(struct table *table);    /* asserts that it is full */
 
+/* From now on rows go to fn whenever there are many, and are forgotten: memory
+ * does not grow with what is written.  table_bytes() has what is left. */
+typedef void table_sink_fn(void *self, const char *bytes, size_t count);
+void table_sink(struct table *table, table_sink_fn *fn, void *self);
+
 /* The rows so far, without a header line; good until the next call. */
 const char *table_bytes(const struct table *table, size_t *bytes);
 void table_clear(struct table *table);      /* forgets rows, keeps columns */

@@ -77,7 +77,10 @@ double tally_ci_half(const struct tally *tally, double confidence)
 
 void gauge_set(struct gauge *gauge, int64_t now_ns, double level)
 {
-    assert(now_ns >= gauge->last_ns && isfinite(level));
+    assert(now_ns >= gauge->last_ns);
+    if (level == gauge->level)
+        return;                 /* the sum goes on: nothing to add yet */
+    assert(isfinite(level));
     gauge->area = gauge_area(gauge, now_ns);
     gauge->last_ns = now_ns;
     gauge->level = level;

@@ -36,7 +36,7 @@ static void rows_say_what_was_run_and_what_it_cost(void **state)
     assert_string_equal(line,
                         "measure,jobs,gpus,burst_jobs,cpu_s,jobs_per_s,"
                         "event_ns,bare_s,bare_ratio,peak_bytes,job_bytes,"
-                        "goal_s,goal_met\n");
+                        "goal_s,goal_met,peer_jobs_per_s\n");
     assert_non_null(fgets(line, sizeof line, file));
     assert_int_equal(sscanf(line,
                             "fifo-count-written,%u,%u,0,%lf,%lf,%*f,%*f,%*f,"

@@ -39,6 +39,7 @@ look() {
     need libgsl-dev 'GNU Scientific Library' header gsl/gsl_rng.h
     need libyaml-dev 'libyaml' header yaml.h
     need zlib1g-dev 'zlib' header zlib.h
+    need libglpk-dev 'GNU Linear Programming Kit' header glpk.h
     need gnuplot-nox 'gnuplot' command -v gnuplot
     need libcmocka-dev 'cmocka' cmocka
     [ "$1" = test ] || return 0

@@ -136,6 +136,18 @@ static size_t split_commas(const struct csv *csv, char *line,
     return count;
 }
 
+/* The end of a field of whatever is neither blank nor the end of the line. */
+static char *skip_field(char *at)
+{
+    do {
+        while (*at > ' ')       /* nearly all: one look a character */
+            at++;
+        if (*at == '\0' || is_blank(*at))
+            return at;
+        at++;
+    } while (true);
+}
+
 /* With `last` fields, that one takes the rest of the line. */
 static size_t split_blanks(char *line, struct csv_field *field, size_t max,
                            size_t last)
@@ -151,10 +163,13 @@ static size_t split_blanks(char *line, struct csv_field *field, size_t max,
         if (*at == '\0')
             return count;
         from = at;
-        while (*at != '\0' && (!is_blank(*at) || count + 1 == last))
-            at++;
-        while (is_blank(at[-1]))
-            at--;
+        if (count + 1 == last) {
+            at += strlen(at);
+            while (is_blank(at[-1]))
+                at--;
+        } else {
+            at = skip_field(at);
+        }
         if (count < max) {
             field[count].text = from;
             field[count].bytes = (size_t)(at - from);

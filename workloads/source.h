@@ -83,6 +83,7 @@ const char *workload_recipe(size_t i, const char **summary);
 struct source *source_open(struct arena *arena,
                            const struct workload_spec *spec, uint64_t seed,
                            uint32_t replica, struct err *err);
+/* The name of a job is good until the next call. */
 enum source_step source_next(struct source *source, struct job_birth *birth,
                              struct err *err);
 void source_close(struct source *source);               /* accepts NULL */

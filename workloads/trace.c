@@ -600,8 +600,6 @@ enum source_step trace_next(struct trace *trace, struct job_birth *birth,
             return end_of_file(trace, err);
         break;
     }
-    if (row.name != NULL)
-        row.name = arena_text(trace->arena, row.name);
     if (row.tenant != NULL)
         row.tenant = texts_keep(&trace->tenants, trace->arena, row.tenant,
                                 NULL);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * allox.c - which GPU a job waits for, by a matching that makes the sum of
+ * completion times least.
+ *
+ * Le, Sun, Chowdhury and Liu, "AlloX: Compute Allocation in Hybrid Clusters",
+ * EuroSys 2020.  On machines that are not alike the mean completion time is
+ * least for the matching of jobs to (machine, k), the k-th place from the end,
+ * where job j on machine i costs k times its time there (Bruno, Coffman and
+ * Sethi 1974), and here, as a machine may be busy still, the time until it is
+ * free.  A job whose turn is the first on a machine that is free starts there;
+ * others wait, if need be beside an idle GPU.  Nothing is preempted.
+ *
+ * A machine is a GPU.  A job of g GPUs counts as one that is g times as long,
+ * and starts when g are free: the paper's jobs have one.  Its fairness knob is
+ * alpha: only that share of the waiting, the oldest, are matched.
+ */
+#include <math.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy allox_policy;
+
+#define POOLS 32u
+#define CELLS_MAX 400000u       /* of the matrix of costs */
+
+struct machine {
+    uint32_t pool;
+    double free_s;              /* from now */
+    uint32_t last;              /* k of the job that goes first */
+    uint32_t ask;               /* of that job: index in order */
+};
+
+struct allox {
+    double alpha;
+    int64_t depth_max;
+    struct machine *machine;
+    uint32_t machines, room;
+    double *cost;
+    size_t cells;
+    uint32_t *column;
+    struct ask_id *first;
+};
+
+/* The GPUs of a pool, those that are held until their leases should end. */
+static void add_machines(struct allox *a, struct cs_host *host, uint32_t pool)
+{
+    uint32_t total = cs_total_gpus(host, 1u << pool), begin = a->machines;
+    int64_t now = cs_now_ns(host);
+
+    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
+        struct lease_id id = cs_lease_at(host, i);
+        const struct cs_lease *lease = cs_lease(host, id);
+        double s = 1e-9 * (double)(lease->expected_end_ns - now);
+        if (!(cs_lease_pools(host, id) >> pool & 1))
+            continue;
+        for (uint32_t g = 0; g < lease->gpus; g++)
+            if (a->machines - begin < total)
+                a->machine[a->machines++] = (struct machine) {
+                    .pool = pool, .free_s = fmax(s, 1e-3) };
+    }
+    while (a->machines - begin < total)
+        a->machine[a->machines++] = (struct machine) { .pool = pool };
+}
+
+static void find_machines(struct allox *a, struct cs_host *host)
+{
+    uint32_t all = cs_total_gpus(host, 0);
+
+    if (all > a->room) {
+        a->machine = cs_alloc(host, all, sizeof *a->machine);
+        a->room = all;
+    }
+    a->machines = 0;
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        add_machines(a, host, p);
+}
+
+/* Places of a machine that are looked at: all of them if the matrix is small. */
+static uint32_t places(const struct allox *a, uint32_t jobs)
+{
+    uint32_t most = CELLS_MAX / jobs / a->machines;
+    uint32_t enough = (2 * jobs + a->machines - 1) / a->machines + 1;
+
+    if (most >= jobs || enough >= jobs)
+        return jobs;
+    return most > enough ? most : enough;
+}
+
+/* Seconds of GPU time of a job in a pool. */
+static double time_there(struct cs_host *host, const struct cs_ask *ask,
+                         uint32_t pool)
+{
+    double pace = cs_pace(host, ask->job, pool, ask->gpus);
+
+    if (!(pace > 0) || ask->gpus > cs_total_gpus(host, 1u << pool))
+        return 1e15;
+    return 1e-9 * (double)cs_left_ns(host, ask->job) / pace * ask->gpus;
+}
+
+static void match(struct allox *a, struct cs_host *host, uint32_t jobs)
+{
+    uint32_t k_max = places(a, jobs), columns = k_max * a->machines;
+
+    size_t cells = (size_t)jobs * columns;
+
+    if (cells > a->cells) {
+        a->cells = 2 * cells;
+        a->cost = cs_alloc(host, a->cells, sizeof *a->cost);
+    }
+    for (uint32_t j = 0; j < jobs; j++) {
+        const struct cs_ask *ask = cs_ask(host, cs_pending(host, j));
+        double s[POOLS];
+        for (uint32_t p = 0; p < cs_pool_count(host); p++)
+            s[p] = time_there(host, ask, p);
+        for (uint32_t m = 0; m < a->machines; m++)
+            for (uint32_t k = 0; k < k_max; k++)
+                a->cost[(size_t)j * columns + m * k_max + k] =
+                    (k + 1) * s[a->machine[m].pool] + a->machine[m].free_s;
+    }
+    cs_assign(jobs, columns, a->cost, a->column);
+    for (uint32_t j = 0; j < jobs; j++) {
+        struct machine *m = &a->machine[a->column[j] / k_max];
+        uint32_t k = a->column[j] % k_max + 1;
+        if (k > m->last) {
+            m->last = k;
+            m->ask = j;
+        }
+    }
+}
+
+static void allox_decide(void *self, struct cs_host *host)
+{
+    struct allox *a = self;
+    uint32_t waiting = cs_pending_count(host), firsts = 0, jobs;
+
+    if (waiting == 0 || cs_free_gpus(host, 0) == 0)
+        return;
+    jobs = (uint32_t)ceil(a->alpha * waiting);
+    jobs = jobs < a->depth_max ? jobs : (uint32_t)a->depth_max;
+    if (!a->column) {
+        a->column = cs_alloc(host, (size_t)a->depth_max, sizeof *a->column);
+        a->first = cs_alloc(host, (size_t)a->depth_max, sizeof *a->first);
+    }
+    find_machines(a, host);
+    if (a->machines == 0)
+        return;
+    match(a, host, jobs);
+    for (uint32_t m = 0; m < a->machines; m++)
+        if (a->machine[m].last > 0 && !(a->machine[m].free_s > 0)) {
+            a->machine[firsts] = a->machine[m];
+            a->first[firsts++] = cs_pending(host, a->machine[m].ask);
+        }
+    for (uint32_t i = 0; i < firsts; i++) {
+        struct cs_want want = { .pool_mask = 1u << a->machine[i].pool };
+        cs_start_want(host, a->first[i], &want);
+    }
+}
+
+static const struct cs_param params[] = {
+    { "alpha", CS_PARAM_FRACTION, offsetof(struct allox, alpha), 0.001, 1,
+      "100%", "share of the waiting jobs, from the oldest, that are matched" },
+    { "depth_max", CS_PARAM_INT, offsetof(struct allox, depth_max), 1, 1000,
+      "60", "jobs matched at most: time grows with its square and more" },
+};
+
+const struct cs_policy allox_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+    .name = "allox",
+    .summary = "matches jobs to places on GPUs: least sum of completion times",
+    .param_count = 2, .param = params, .self_bytes = sizeof(struct allox),
+    .decide = allox_decide,
+};

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * gavel.c - heterogeneity-aware shares by linear programs, given in rounds.
+ *
+ * Narayanan, Santhanam, Kazhamiaka, Phanishayee and Zaharia, "Heterogeneity-
+ * Aware Cluster Scheduling Policies for Deep Learning Workloads", OSDI 2020.
+ * X[j][p] is the share of time that job j spends on pool p.  When jobs have
+ * come or ended an objective over the jobs' effective rates, the sums of
+ * pace x X, is solved for X; at every round the pairs (j, p) of the highest
+ * X[j][p] / (share of p's time that j had since) are given the pool's GPUs
+ * (their algorithm 1).  GPUs of a job that ends within a round are idle until
+ * the next.
+ *
+ *  max-min      the least rate over that of an equal share, times GPUs
+ *  makespan     the least rate over the work that is left
+ *  finish-time  the largest ratio of the time a job takes to that on 1/n of
+ *               the cluster (Themis's fairness), found by bisection
+ *  cost         rates over the pools' prices, summed; deadlines are kept if
+ *               that can be
+ *
+ * Where several X are best, the one that adds most to the sum of the rates.
+ * Their sharing of a GPU by two jobs is left out; weights are 1.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy gavel_policy;
+
+#define POOLS 32u
+#define NOWHERE UINT32_MAX
+#define TIGHT 1e-7              /* what the second solution may give up */
+#define BISECTIONS 16
+
+enum objective { MAX_MIN, MAKESPAN, FINISH_TIME, COST };
+
+struct entry {
+    struct job_id job;
+    uint32_t gpus;
+    uint32_t on, next;          /* pools, or NOWHERE */
+    double pace[POOLS], x[POOLS], got_s[POOLS];
+    double equal;               /* rate of an equal share */
+    double left_s, solved_left_s;
+    double alone, alone_s;      /* rate on 1/n now; time spent at such rates */
+};
+
+struct pick {
+    double priority;
+    uint32_t entry, pool;
+};
+
+struct gavel {
+    int64_t round_ns;
+    const char *text;
+    enum objective objective;
+    uint32_t pools;
+    double cap[POOLS], usd[POOLS], all;
+    struct entry *entry;
+    uint32_t count, room;
+    bool changed;
+    struct pick *pick;
+    uint32_t *row, *column;
+    double *value, *gain, *most, *limit, *x, *need;
+};
+
+static bool gavel_init(void *self, struct cs_host *host)
+{
+    static const char *const name[] = { "max-min", "makespan", "finish-time",
+                                        "cost" };
+    struct gavel *g = self;
+    bool found = false, priced = false;
+
+    for (uint32_t i = 0; i < 4; i++)
+        if (strcmp(g->text, name[i]) == 0) {
+            g->objective = (enum objective)i;
+            found = true;
+        }
+    if (!found) {
+        cs_fail(host, "objective must be max-min, makespan, finish-time or "
+                      "cost");
+        return false;
+    }
+    g->pools = cs_pool_count(host);
+    for (uint32_t p = 0; p < g->pools; p++) {
+        g->usd[p] = cs_pool_usd_per_h(host, p);
+        priced |= g->usd[p] > 0;
+    }
+    if (g->objective == COST && !priced)
+        cs_fail(host, "objective cost needs prices of nodes");
+    return g->objective != COST || priced;
+}
+
+static void *grown(struct cs_host *host, const void *from, uint32_t count,
+                   uint32_t room, size_t bytes)
+{
+    void *to = cs_alloc(host, room, bytes);
+
+    if (count)
+        memcpy(to, from, count * bytes);
+    return to;
+}
+
+static void make_room(struct gavel *g, struct cs_host *host)
+{
+    uint32_t room = g->room ? 2 * g->room : 32;
+    uint32_t columns = room * g->pools + 1, entries = 4 * columns;
+
+    g->entry = grown(host, g->entry, g->count, room, sizeof *g->entry);
+    g->pick = cs_alloc(host, columns, sizeof *g->pick);
+    g->row = cs_alloc(host, entries, sizeof *g->row);
+    g->column = cs_alloc(host, entries, sizeof *g->column);
+    g->value = cs_alloc(host, entries, sizeof *g->value);
+    g->gain = cs_alloc(host, columns, sizeof *g->gain);
+    g->most = cs_alloc(host, columns, sizeof *g->most);
+    g->x = cs_alloc(host, columns, sizeof *g->x);
+    g->limit = cs_alloc(host, 2 * room + g->pools, sizeof *g->limit);
+    g->need = cs_alloc(host, room, sizeof *g->need);
+    g->room = room;
+}
+
+static void gavel_submitted(void *self, struct cs_host *host,
+                            struct job_id job)
+{
+    struct gavel *g = self;
+    double most = 0;
+
+    if (g->count == g->room)
+        make_room(g, host);
+    struct entry *e = &g->entry[g->count++];
+    *e = (struct entry) { .job = job, .on = NOWHERE,
+                          .gpus = cs_job_gpus(host, job) };
+    for (uint32_t p = 0; p < g->pools; p++) {
+        e->pace[p] = cs_pace(host, job, p, e->gpus);
+        most = fmax(most, e->pace[p]);
+    }
+    if (!(most > 0))
+        cs_fail(host, "jobs must have one role, and a pool to run in");
+    e->solved_left_s = 1e-9 * (double)cs_left_ns(host, job);
+    g->changed = true;
+}
+
+static void gavel_ended(void *self, struct cs_host *host, struct job_id job)
+{
+    struct gavel *g = self;
+    uint32_t kept = 0;
+
+    (void)host;
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->entry[i].job.i != job.i)
+            g->entry[kept++] = g->entry[i];
+    g->changed = true;
+    g->count = kept;
+}
+
+/* ---- the linear program -------------------------------------------------- */
+
+/* Columns are (entry, pool), and z; rows: a job's time, a pool's GPUs, and
+ * z <= the job's rate over what it needs, if at_least is NAN, or else at_least
+ * <= that.  Jobs that need nothing have no such row. */
+static bool solve(struct gavel *g, double at_least)
+{
+    uint32_t n = g->count, z = n * g->pools, entries = 0, rows = n + g->pools;
+    bool free = isnan(at_least);
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t p = 0; p < g->pools; p++) {
+            const struct entry *e = &g->entry[i];
+            uint32_t c = i * g->pools + p;
+            g->most[c] = e->pace[p] > 0 && e->gpus <= g->cap[p] ? 1 : 0;
+            g->row[entries] = i;
+            g->column[entries] = c;
+            g->value[entries++] = 1;
+            g->row[entries] = n + p;
+            g->column[entries] = c;
+            g->value[entries++] = e->gpus;
+        }
+    for (uint32_t i = 0; i < n; i++)
+        g->limit[i] = 1;
+    for (uint32_t p = 0; p < g->pools; p++)
+        g->limit[n + p] = g->cap[p];
+    for (uint32_t i = 0; i < n; i++) {
+        if (!(g->need[i] > 0))
+            continue;
+        for (uint32_t p = 0; p < g->pools; p++) {
+            g->row[entries] = rows;
+            g->column[entries] = i * g->pools + p;
+            g->value[entries++] = -g->entry[i].pace[p] / g->need[i];
+        }
+        g->row[entries] = rows;
+        g->column[entries] = z;
+        g->value[entries++] = free;
+        g->limit[rows++] = free ? 0 : -at_least;
+    }
+    g->most[z] = free ? INFINITY : 0;
+    struct cs_lp lp = {
+        .columns = z + 1, .rows = rows, .entries = entries, .gain = g->gain,
+        .most = g->most, .limit = g->limit, .row = g->row,
+        .column = g->column, .value = g->value, .x = g->x,
+    };
+    return cs_linear_program(&lp);
+}
+
+/* The largest z such that every job has z times what it needs. */
+static double best_z(struct gavel *g)
+{
+    uint32_t z = g->count * g->pools;
+
+    memset(g->gain, 0, z * sizeof *g->gain);
+    g->gain[z] = 1;
+    return solve(g, NAN) ? g->x[z] : 0;
+}
+
+/* Among the X that give every job z times its need: the most in sum, each pool
+ * counted at its price if there is one. */
+static bool best_sum(struct gavel *g, double at_least, bool priced)
+{
+    double least = INFINITY;
+
+    for (uint32_t p = 0; p < g->pools; p++)
+        if (g->usd[p] > 0)
+            least = fmin(least, g->usd[p]);
+    for (uint32_t i = 0; i < g->count; i++)
+        for (uint32_t p = 0; p < g->pools; p++) {
+            const struct entry *e = &g->entry[i];
+            double usd = priced ? fmax(g->usd[p], least * 1e-3) : 1;
+            g->gain[i * g->pools + p] = e->pace[p] / e->equal / usd;
+        }
+    g->gain[g->count * g->pools] = 0;
+    return solve(g, at_least);
+}
+
+static double age_s(const struct cs_host *host, const struct entry *e)
+{
+    return 1e-9 * (double)(cs_now_ns(host) -
+                           cs_request(host, e->job)->submit_ns);
+}
+
+/* What each job needs so that its ratio is at most rho; false: one has passed
+ * it already. */
+static bool need_for(struct gavel *g, const struct cs_host *host, double rho)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        const struct entry *e = &g->entry[i];
+        double time_s = rho * (e->alone_s + e->left_s / e->alone) -
+                        age_s(host, e);
+        if (!(time_s > 0))
+            return false;
+        g->need[i] = e->left_s / time_s;
+    }
+    return true;
+}
+
+static void fair_finish(struct gavel *g, const struct cs_host *host)
+{
+    double low = 0, high = 1;
+
+    for (int i = 0; i < 40; i++, high *= 2)
+        if (need_for(g, host, high) && best_z(g) >= 1)
+            break;
+    for (int i = 0; i < BISECTIONS; i++) {
+        double middle = (low + high) / 2;
+        if (need_for(g, host, middle) && best_z(g) >= 1)
+            high = middle;
+        else
+            low = middle;
+    }
+    need_for(g, host, high);
+}
+
+/* Deadlines that can still be kept. */
+static void need_for_deadlines(struct gavel *g, const struct cs_host *host)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        const struct entry *e = &g->entry[i];
+        int64_t end = cs_request(host, e->job)->deadline_ns;
+        double time_s = 1e-9 * (double)(end - cs_now_ns(host));
+        double most = 0;
+        for (uint32_t p = 0; p < g->pools; p++)
+            most = fmax(most, e->pace[p]);
+        g->need[i] = end < INT64_MAX && time_s > 0 &&
+                             e->left_s / time_s <= most
+                         ? e->left_s / time_s : 0;
+    }
+}
+
+/* What is known of jobs changes between two solutions. */
+static void refresh(struct gavel *g, const struct cs_host *host)
+{
+    g->all = 0;
+    for (uint32_t p = 0; p < g->pools; p++) {
+        g->cap[p] = cs_total_gpus(host, 1u << p);
+        g->all += g->cap[p];
+    }
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct entry *e = &g->entry[i];
+        double whole = 0, alone = 0;
+
+        e->equal = 0;
+        for (uint32_t p = 0; p < g->pools; p++) {
+            double share = g->cap[p] / g->count / e->gpus;
+            e->equal += e->pace[p] * g->cap[p] / fmax(g->all, 1);
+            alone += e->pace[p] * share;
+            whole += share;
+            e->got_s[p] = 0.5e-9 * (double)g->round_ns;
+        }
+        e->equal = fmax(e->equal, 1e-9);
+        e->left_s = fmax(1e-9 * (double)cs_left_ns(host, e->job), 1e-6);
+        if (e->alone > 0)
+            e->alone_s += (e->solved_left_s - e->left_s) / e->alone;
+        e->alone = fmax(whole > 1 ? alone / whole : alone, 1e-9);
+        e->solved_left_s = e->left_s;
+    }
+}
+
+static void plan(struct gavel *g, const struct cs_host *host)
+{
+    bool solved;
+
+    refresh(g, host);
+    for (uint32_t i = 0; i < g->count; i++)
+        g->need[i] = g->objective == MAX_MIN
+                         ? g->entry[i].equal / g->entry[i].gpus
+                         : g->entry[i].left_s;
+    if (g->objective == FINISH_TIME)
+        fair_finish(g, host);
+    if (g->objective == COST) {
+        need_for_deadlines(g, host);
+        solved = best_sum(g, 1 - TIGHT, true);
+        if (!solved) {
+            memset(g->need, 0, g->count * sizeof *g->need);
+            solved = best_sum(g, 0, true);
+        }
+    } else {
+        solved = best_sum(g, best_z(g) * (1 - TIGHT), false);
+    }
+    for (uint32_t i = 0; i < g->count; i++)
+        for (uint32_t p = 0; p < g->pools; p++)
+            g->entry[i].x[p] = solved ? g->x[i * g->pools + p] : 0;
+}
+
+/* ---- a round -------------------------------------------------------------- */
+
+/* Who ran in the round that is over; who was thrown out runs no more. */
+static void account(struct gavel *g, const struct cs_host *host)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct entry *e = &g->entry[i];
+        if (e->on == NOWHERE)
+            continue;
+        e->got_s[e->on] += 1e-9 * (double)g->round_ns;
+        if (cs_job_ask(host, e->job, CS_ALL_ROLES).i != ID_NONE)
+            e->on = NOWHERE;
+    }
+}
+
+static bool goes_before(const struct gavel *g, const struct pick *a,
+                        const struct pick *b)
+{
+    if (a->priority != b->priority)
+        return a->priority > b->priority;
+    double x = g->entry[a->entry].x[a->pool];
+    double y = g->entry[b->entry].x[b->pool];
+    if (x != y)
+        return x > y;
+    return a->entry != b->entry ? a->entry < b->entry : a->pool < b->pool;
+}
+
+static void sift(const struct gavel *g, uint32_t at, uint32_t count)
+{
+    struct pick pick = g->pick[at];
+    uint32_t child;
+
+    while ((child = 2 * at + 1) < count) {
+        if (child + 1 < count &&
+            goes_before(g, &g->pick[child], &g->pick[child + 1]))
+            child++;
+        if (!goes_before(g, &pick, &g->pick[child]))
+            break;
+        g->pick[at] = g->pick[child];
+        at = child;
+    }
+    g->pick[at] = pick;
+}
+
+/* Best first: a heap sort, last to the end. */
+static void sort_picks(const struct gavel *g, uint32_t count)
+{
+    for (uint32_t i = count / 2; i-- > 0;)
+        sift(g, i, count);
+    for (uint32_t end = count; end-- > 1;) {
+        struct pick last = g->pick[0];
+        g->pick[0] = g->pick[end];
+        g->pick[end] = last;
+        sift(g, 0, end);
+    }
+}
+
+static void choose(struct gavel *g)
+{
+    double sum[POOLS] = { 0 }, room[POOLS];
+    uint32_t picks = 0;
+
+    for (uint32_t i = 0; i < g->count; i++)
+        for (uint32_t p = 0; p < g->pools; p++)
+            sum[p] += g->entry[i].got_s[p];
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct entry *e = &g->entry[i];
+        e->next = NOWHERE;
+        for (uint32_t p = 0; p < g->pools; p++)
+            if (e->x[p] > TIGHT)
+                g->pick[picks++] = (struct pick) {
+                    e->x[p] * sum[p] / e->got_s[p], i, p };
+    }
+    sort_picks(g, picks);
+    for (uint32_t p = 0; p < g->pools; p++)
+        room[p] = g->cap[p];
+    for (uint32_t k = 0; k < picks; k++) {
+        struct entry *e = &g->entry[g->pick[k].entry];
+        uint32_t p = g->pick[k].pool;
+        if (e->next != NOWHERE || e->gpus > room[p])
+            continue;
+        e->next = p;
+        room[p] -= e->gpus;
+    }
+}
+
+static void enact(struct gavel *g, struct cs_host *host)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct entry *e = &g->entry[i];
+        if (e->on != NOWHERE && e->on != e->next) {
+            cs_stop(host, e->job);
+            e->on = NOWHERE;
+        }
+    }
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct entry *e = &g->entry[i];
+        if (e->next == NOWHERE || e->on == e->next)
+            continue;
+        struct cs_want want = { .pool_mask = 1u << e->next };
+        struct ask_id ask = cs_job_ask(host, e->job, CS_ALL_ROLES);
+        if (ask.i != ID_NONE && cs_start_want(host, ask, &want) == CS_DONE)
+            e->on = e->next;
+    }
+}
+
+static void gavel_decide(void *self, struct cs_host *host)
+{
+    struct gavel *g = self;
+    int64_t now = cs_now_ns(host), next = now / g->round_ns + 1;
+
+    if (g->count == 0)
+        return;
+    cs_wake_at(host, next * g->round_ns);
+    if (now % g->round_ns != 0)
+        return;
+    account(g, host);
+    if (g->changed)
+        plan(g, host);
+    g->changed = false;
+    choose(g);
+    enact(g, host);
+}
+
+static const struct cs_param params[] = {
+    { "objective", CS_PARAM_TEXT, offsetof(struct gavel, text), 0, 0,
+      "max-min", "max-min, makespan, finish-time or cost" },
+    { "round", CS_PARAM_TIME, offsetof(struct gavel, round_ns), 1, 1e6, "360s",
+      "who runs where is decided at its multiples" },
+};
+
+const struct cs_policy gavel_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+    .name = "gavel",
+    .summary = "shares of time by pool that a linear program finds, in rounds",
+    .flags = CS_PREEMPTS, .param_count = 2, .param = params,
+    .self_bytes = sizeof(struct gavel), .init = gavel_init,
+    .decide = gavel_decide, .job_submitted = gavel_submitted,
+    .job_ended = gavel_ended,
+};

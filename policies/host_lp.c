@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_lp.c - a tool for policies that plan: linear programs, by the GNU
+ * Linear Programming Kit (the simplex method; Dantzig 1947).
+ *
+ * Of several best answers it gives one that is the same for the same program;
+ * a policy that cares which must say so in its objective.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include <glpk.h>
+
+#include "policies/policy.h"
+#include "sim/arena.h"
+
+static void load(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
+{
+    size_t room = (size_t)lp->entries + 1;
+    int *row = arena_alloc(arena, room, sizeof *row);
+    int *column = arena_alloc(arena, room, sizeof *column);
+    double *value = arena_alloc(arena, room, sizeof *value);
+
+    glp_set_obj_dir(prob, GLP_MAX);
+    if (lp->rows > 0)
+        glp_add_rows(prob, (int)lp->rows);
+    glp_add_cols(prob, (int)lp->columns);
+    for (uint32_t r = 0; r < lp->rows; r++)
+        glp_set_row_bnds(prob, (int)r + 1, GLP_UP, 0, lp->limit[r]);
+    for (uint32_t c = 0; c < lp->columns; c++) {
+        double most = lp->most ? lp->most[c] : INFINITY;
+        int kind = isfinite(most) ? (most > 0 ? GLP_DB : GLP_FX) : GLP_LO;
+        glp_set_col_bnds(prob, (int)c + 1, kind, 0,
+                         isfinite(most) ? most : 0);
+        glp_set_obj_coef(prob, (int)c + 1, lp->gain[c]);
+    }
+    for (uint32_t e = 0; e < lp->entries; e++) {
+        assert(lp->row[e] < lp->rows && lp->column[e] < lp->columns);
+        row[e + 1] = (int)lp->row[e] + 1;       /* GLPK counts from 1 */
+        column[e + 1] = (int)lp->column[e] + 1;
+        value[e + 1] = lp->value[e];
+    }
+    glp_load_matrix(prob, (int)lp->entries, row, column, value);
+}
+
+bool cs_linear_program(const struct cs_lp *lp)
+{
+    struct arena *arena = arena_new(0);
+    glp_smcp how;
+
+    assert(lp->columns > 0);
+    glp_term_out(GLP_OFF);
+    glp_init_smcp(&how);
+    how.msg_lev = GLP_MSG_OFF;
+    how.presolve = GLP_ON;
+    glp_prob *prob = glp_create_prob();
+    load(prob, lp, arena);
+    bool solved = glp_simplex(prob, &how) == 0 &&
+                  glp_get_status(prob) == GLP_OPT;
+    for (uint32_t c = 0; solved && c < lp->columns; c++)
+        lp->x[c] = fmax(0, glp_get_col_prim(prob, (int)c + 1));
+    glp_delete_prob(prob);
+    glp_free_env();             /* of this thread; it keeps no state */
+    arena_free(arena);
+    return solved;
+}
