@@ -163,7 +163,7 @@ void bounds_book_done(struct bounds_book *book, const struct host_job *job,
         return;
     }
     out->length_s = fmax(0, job->ideal_s - clock_s_from_ns(rules->tick_ns));
-    out->gpus = job_role_gpus(&job->request, 0);
+    out->gpus = job_role_amount(&job->request, 0);
     if (job->request.form->paced)
         relax(book, &job->request, out);
     book->usd += out->length_s * out->gpus * least_usd(book->spec->cluster);

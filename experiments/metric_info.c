@@ -136,6 +136,16 @@ static const struct metric_info info[METRIC_COUNT] = {
                             "GPU time of training on several nodes while "
                             "another lease trains over the same link: bursts "
                             "can collide, see fidelity: step", false, 0 },
+    [METRIC_DROPPED] = { "jobs_dropped", "count",
+                         "jobs that found no room when they came, under "
+                         "`blocking: drop`", true, -1 },
+    [METRIC_AT_100] = { "gpu_allocated_at_100_fraction", "fraction",
+                        "GPUs allocated by all GPUs, when jobs have arrived "
+                        "that ask for 100% of them; empty but for `blocking: "
+                        "drop`", false, +1 },
+    [METRIC_AT_LAST] = { "gpu_allocated_at_last_fraction", "fraction",
+                         "the same at the last whole percent that arrived",
+                         false, +1 },
 };
 
 const struct metric_info *metric_info(enum metric metric)
@@ -183,12 +193,14 @@ void trial_placement_text(const struct placement *placement, char *out,
     out[0] = '\0';
     for (uint32_t i = 0; i < placement->share_count; i++) {
         const struct share *share = &placement->share[i];
-        char gpus[200], text[224];
+        char gpus[200], text[240], part[16] = "";
         gpus[0] = '\0';
         if (share->gpu_mask)
             mask_text(share->gpu_mask, gpus, sizeof gpus);
-        int bytes = snprintf(text, sizeof text, "%s%u%s%s", n ? " " : "",
-                             share->node, gpus[0] ? ":" : "", gpus);
+        if (share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI)
+            snprintf(part, sizeof part, "*0.%03u", share->gpu_milli);
+        int bytes = snprintf(text, sizeof text, "%s%u%s%s%s", n ? " " : "",
+                             share->node, gpus[0] ? ":" : "", gpus, part);
         if (n + (size_t)bytes + 5 > out_bytes) {
             snprintf(out + n, out_bytes - n, " ...");
             return;

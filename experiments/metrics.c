@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/arrived.h"
 #include "experiments/bounds_book.h"
 #include "models/truth.h"
 #include "experiments/energy.h"
@@ -39,7 +40,7 @@ enum lease_does { DOES_NOTHING, DOES_LOAD, DOES_WAIT, DOES_WORK };
 
 struct lease_book {
     enum lease_does does;
-    uint32_t gpus;
+    double gpus;                /* parts counted as such */
     int64_t phase_ns;           /* start of its phase */
 };
 
@@ -57,6 +58,7 @@ struct metrics {
     struct energy *energy;
     struct rent *rent;          /* or NULL */
     struct bounds_book *bounds;
+    struct arrived *arrived;    /* or NULL */
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     double bursts_s;            /* of it, beside other bursts */
     wide_ns jct_sum, wait_sum;
@@ -79,6 +81,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->energy = energy_new(parts);
     m->rent = rent_new(parts);
     m->bounds = bounds_book_new(parts->arena, parts->spec);
+    m->arrived = arrived_new(parts);
     m->first_submit_ns = CLOCK_NEVER_NS;
     journal_listen(parts->journal, ~UINT64_C(0), hear, m);
     return m;
@@ -89,6 +92,7 @@ void metrics_watch(struct metrics *m, struct cs_host *host)
     m->host = host;
     energy_watch(m->energy, host);
     rent_watch(m->rent, host);
+    arrived_watch(m->arrived, host);
     gauge_set(&m->empty, 0, m->parts.spec->cluster->gpu_count);
 }
 
@@ -138,6 +142,18 @@ static void add(struct gauge *gauge, int64_t now, double change)
     gauge_set(gauge, now, gauge->level + change);
 }
 
+/* Of GPUs: whole thousandths, so that parts leave no rounding errors. */
+static void add_gpus(struct gauge *gauge, int64_t now, double change)
+{
+    gauge_set(gauge, now, rint((gauge->level + change) * GPU_MILLI) /
+                              GPU_MILLI);
+}
+
+static double lease_gpus(const struct cs_lease *lease)
+{
+    return (double)((uint64_t)lease->gpus * lease->gpu_milli) / GPU_MILLI;
+}
+
 static struct gauge *gauge_of(struct metrics *m, enum lease_does does)
 {
     switch (does) {
@@ -157,9 +173,9 @@ static void now_does(struct metrics *m, const struct fact *fact,
     struct gauge *new = gauge_of(m, does);
 
     if (old)
-        add(old, fact->time_ns, -(double)lease->gpus);
+        add_gpus(old, fact->time_ns, -lease->gpus);
     if (new)
-        add(new, fact->time_ns, lease->gpus);
+        add_gpus(new, fact->time_ns, lease->gpus);
     lease->does = does;
 }
 
@@ -170,7 +186,7 @@ static void held(struct metrics *m, const struct fact *fact, int sign)
 
     int64_t memory = 0;
 
-    add(&m->allocated, fact->time_ns, sign * (double)lease->gpus);
+    add_gpus(&m->allocated, fact->time_ns, sign * lease_gpus(lease));
     for (uint32_t i = 0; i < lease->placement.share_count; i++)
         memory += lease->placement.share[i].memory_bytes;
     add(&m->memory, fact->time_ns, sign * (double)memory);
@@ -196,11 +212,11 @@ static void phase_ended(struct metrics *m, const struct fact *fact)
     double part = whole_s > 0 ? work_s / whole_s : 0;
     busy_s = s * part * fmin(1, fmax(0, run->busy_fraction));
     tail_s = fmin(s * part * run->tail_fraction, s * part - busy_s);
-    m->busy_s += busy_s * lease->gpus;
-    m->tail_s += fmax(0, tail_s) * lease->gpus;
-    m->phase_s += s * lease->gpus;
+    m->busy_s += busy_s * lease_gpus(lease);
+    m->tail_s += fmax(0, tail_s) * lease_gpus(lease);
+    m->phase_s += s * lease_gpus(lease);
     if (run->shares_bursts)
-        m->bursts_s += s * lease->gpus;
+        m->bursts_s += s * lease_gpus(lease);
     if (m->parts.tables->phases)
         phase_row(m, run, lease, fact->time_ns,
                   s > 0 ? busy_s / s : 0);
@@ -228,13 +244,14 @@ static void row_keys(const struct metrics *m, struct table *table)
     table_count(table, m->parts.spec->replica);
 }
 
-static uint32_t gpus_asked(const struct job_request *request)
+static uint64_t milli_asked(const struct job_request *request)
 {
-    uint32_t gpus = 0;
+    uint64_t milli = 0;
 
     for (uint32_t r = 0; r < request->form->role_count; r++)
-        gpus += job_role_gpus(request, r);
-    return gpus;
+        milli += (uint64_t)job_role_gpus(request, r) *
+                 job_role_milli(request, r);
+    return milli;
 }
 
 static void time_or_empty(struct table *table, int64_t ns)
@@ -264,7 +281,7 @@ static void job_row(struct metrics *m, const struct host_job *job,
                                  : CLOCK_NEVER_NS);
     time_or_empty(table, ended ? job->end_ns - request->submit_ns
                                : CLOCK_NEVER_NS);
-    table_count(table, gpus_asked(request));
+    table_milli(table, milli_asked(request));
     table_text(table, job->gpu_type ? job->gpu_type : "");
     table_real(table, job->gpu_seconds);
     table_real(table, job->core_seconds);
@@ -303,7 +320,7 @@ static void phase_row(struct metrics *m, const struct host_phase_run *run,
     table_text(table, form->role[run->phase->role].name);
     table_time(table, run->start_ns);
     table_time(table, end_ns);
-    table_count(table, lease->gpus);
+    table_milli(table, (uint64_t)lease->gpus * lease->gpu_milli);
     table_text(table, lease_gpu_type(m, lease));
     trial_placement_text(&lease->placement, where, sizeof where);
     table_text(table, where);
@@ -395,7 +412,7 @@ static void hear_lease(struct metrics *m, const struct fact *fact)
     switch ((enum fact_kind)fact->kind) {
     case FACT_LEASE_TAKE:
         *book(m, id.i) = (struct lease_book) {
-            .gpus = cs_lease(m->host, id)->gpus
+            .gpus = lease_gpus(cs_lease(m->host, id))
         };
         held(m, fact, +1);
         now_does(m, fact, DOES_LOAD);
@@ -448,6 +465,7 @@ int64_t metrics_stop(struct metrics *m)
     bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS &&
                    host_running(m->host) == 0 && host_pending(m->host) == 0;
 
+    arrived_stop(m->arrived);
     m->end_ns = drained ? m->last_fact_ns : loop_now_ns(m->parts.loop);
     if (m->end_ns < m->from_ns)
         m->end_ns = m->from_ns;
@@ -571,4 +589,5 @@ void metrics_result(struct metrics *m, struct trial_result *result)
         (double)(counts->interruptions - m->interrupted);
     value[METRIC_REFUSED] = (double)(counts->refused - m->refused);
     bounds_book_result(m->bounds, result);
+    arrived_result(m->arrived, result);
 }

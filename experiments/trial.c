@@ -148,8 +148,12 @@ static bool build(struct trial *trial)
     trial->serve = trial_serve_new(&serving);
     struct host_parts host = {
         arena, trial->loop, trial->net, spec->cluster, fabric, journal,
-        spec->policy, spec->seed, spec->replica, spec->by_step,
+        spec->policy, spec->seed, spec->replica, spec->by_step, NULL, 0,
     };
+    if (spec->policy->rules.placement == PLACE_FGD &&
+        !workload_demand(arena, spec->workload, spec->seed, &host.demand,
+                         &host.demand_count, trial->err))
+        return false;
     trial->host = host_new(&host, trial->err);
     if (!trial->host)
         return false;

@@ -35,7 +35,8 @@ struct trial_spec {
 /* Tables that were asked for; NULL: not wanted.  Rows are appended, in the
  * columns of experiments/columns.h. */
 struct trial_tables {
-    struct table *jobs, *phases, *timeline, *decisions, *services;
+    struct table *jobs, *phases, *timeline, *decisions, *services,
+        *arrived;
     int64_t timeline_step_ns;   /* 0: a two-hundredth of the run, at most */
 };
 
@@ -59,6 +60,7 @@ enum metric {
     METRIC_HELD_COST, METRIC_SERVICE_COST, METRIC_SERVICE_MILLION,
     METRIC_SERVICE_LATENCY,
     METRIC_GPU_BURSTS,
+    METRIC_DROPPED, METRIC_AT_100, METRIC_AT_LAST,
     METRIC_COUNT
 };
 

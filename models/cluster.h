@@ -4,8 +4,9 @@
  *
  * A cluster_spec is what the file says: read once, shared by all trials.  A
  * cluster is its state in one trial.  Invariant: every GPU is free or taken
- * once; cores and memory of a node never exceed what it has.  Nodes are
- * numbered from 0 in file order, group after group.
+ * once, or in parts that add up to one GPU at most; cores and memory of a node
+ * never exceed what it has.  Nodes are numbered from 0 in file order, group
+ * after group.
  */
 #ifndef MODELS_CLUSTER_H
 #define MODELS_CLUSTER_H
@@ -117,20 +118,43 @@ struct group_room {
     uint32_t short_nodes;
 };
 
+/* Beside the masks, once GPUs may be taken in parts: see cluster_split(). */
+struct cluster_parts {
+    uint32_t *first_gpu;        /* per group: of all GPUs, its first */
+    uint16_t *left;             /* per GPU: milli that are free */
+    uint32_t *mib_left;         /* per GPU: memory; 0xffffffff: not known */
+    uint16_t *core_milli;       /* per node: free beyond free_cores */
+    uint16_t *kinds;            /* per node: leases by GPUs they hold there */
+    uint32_t kind_count;        /* 0: parts of one, then 1, 2 ... GPUs */
+    uint32_t *version;          /* per node: counts its changes, from 1 */
+    uint64_t part_milli;        /* free in GPUs that are taken in part */
+};
+
 struct cluster {
     const struct cluster_spec *spec;
+    struct arena *arena;
     uint64_t *free_mask;        /* per node */
     uint32_t *free_cores;
     int64_t *free_memory;
     uint32_t *group_of;         /* node -> group */
     uint32_t *group_free_gpus;  /* per group */
     struct group_room *room;    /* per group */
-    uint32_t free_gpus;
+    uint32_t *pool_free_gpus;   /* per pool */
+    uint32_t free_gpus;         /* wholly free, as in all of these */
     uint64_t releases;          /* so far: without one, room only shrinks */
+    struct cluster_parts *parts;        /* NULL: GPUs are whole */
 };
 
 struct cluster *cluster_new(struct arena *arena,
                             const struct cluster_spec *spec);
+/* From now on GPUs may be taken in parts; nothing happens the second time. */
+void cluster_split(struct cluster *cluster);
+/* Milli that are free of each GPU of a node, once split. */
+const uint16_t *cluster_left(const struct cluster *cluster, uint32_t node);
+const uint32_t *cluster_mib_left(const struct cluster *cluster,
+                                 uint32_t node);
+/* Thousandths of cores that are free. */
+int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node);
 bool cluster_can_take(const struct cluster *cluster,
                       const struct placement *placement);
 void cluster_take(struct cluster *cluster, const struct placement *placement);

@@ -40,7 +40,7 @@ struct nodes_conf {
 };
 
 struct item_conf {              /* a type and how many of it per node */
-    const char *type;
+    const char *type, *model;
     int64_t count;
 };
 
@@ -135,6 +135,9 @@ static const struct conf_field gpus_fields[] = {
       .help = "GPU of the catalogue, or generic: a GPU that only counts" },
     { .key = "count", .type = CONF_INT, .offset = AT(item_conf, count),
       .min = 1, .max = NODE_GPUS_MAX, .help = "GPUs per node" },
+    { .key = "model", .type = CONF_TEXT, .offset = AT(item_conf, model),
+      .fallback = CONF_ABSENT,
+      .help = "generic: what jobs of a trace that want certain types call it" },
 };
 static const struct conf_field pcie_fields[] = {
     { .key = "switches", .type = CONF_INT, .offset = AT(pcie_conf, switches),
@@ -283,6 +286,33 @@ static bool unknown_type(const struct reader *reader,
     return hint_nearest(reader, what, name, section);
 }
 
+/* GPUs of one model are one type, whichever group has them. */
+static const struct gpu_type *generic_model(const struct reader *reader,
+                                            const char *model)
+{
+    struct gpu_type *gpu;
+    uint32_t last = reader->generic->index;
+
+    for (uint32_t i = 0; i < reader->spec->group_count; i++) {
+        const struct gpu_type *known = reader->group[i].gpu;
+        if (known == NULL || known->index < reader->generic->index)
+            continue;
+        if (strcmp(known->name, model) == 0)
+            return known;
+        last = known->index > last ? known->index : last;
+    }
+    gpu = arena_alloc(reader->arena, 1, sizeof *gpu);
+    *gpu = *reader->generic;
+    gpu->name = arena_text(reader->arena, model);
+    gpu->index = last + 1;
+    return gpu;
+}
+
+static bool is_generic(const struct reader *reader, const struct gpu_type *gpu)
+{
+    return gpu != NULL && gpu->index >= reader->generic->index;
+}
+
 static bool read_gpus(const struct reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
@@ -293,7 +323,13 @@ static bool read_gpus(const struct reader *reader,
         return false;
     group->gpu = catalogue_gpu(reader->catalogue, item.type);
     if (group->gpu == NULL && strcmp(item.type, GENERIC) == 0)
-        group->gpu = reader->generic;
+        group->gpu = item.model == NULL ? reader->generic
+                                        : generic_model(reader, item.model);
+    else if (item.model != NULL)
+        return err_set(reader->err, ERR_SCHEMA,
+                       conf_pos(conf_get(conf->gpus, "model")),
+                       "model names GPUs of type generic, and this is %s",
+                       item.type);
     if (group->gpu == NULL)
         return unknown_type(reader, conf->gpus, "gpu", item.type,
                             CATALOGUE_GPUS);
@@ -358,10 +394,13 @@ static bool read_no_cpu(const struct reader *reader,
                         const struct nodes_conf *conf,
                         struct node_group *group)
 {
-    if (group->gpu != reader->generic)
+    bool bare = group->gpu == NULL && conf->cores > 0 &&
+                conf->memory_bytes > 0.0;
+    if (!bare && !is_generic(reader, group->gpu))
         return err_set(reader->err, ERR_SCHEMA, conf_pos(at),
                        "cpu is missing: nodes need one unless their GPUs are "
-                       "of type generic");
+                       "of type generic, or they have none, but cores and "
+                       "memory");
     group->cores = conf->cores > 0 ? (uint32_t)conf->cores
                                    : CLUSTER_CORES_UNLIMITED;
     group->memory_bytes = conf->memory_bytes > 0.0
@@ -522,8 +561,9 @@ static bool read_price(const struct reader *reader, const struct conf_node *at,
                        const struct nodes_conf *conf,
                        struct node_group *group)
 {
-    if (conf->price == NULL && group->gpu == reader->generic &&
-        group->gpu != NULL) {
+    if (conf->price == NULL &&
+        (is_generic(reader, group->gpu) ||
+         (group->gpu == NULL && group->cpu == NULL))) {
         group->energy_included = true;
         return true;
     }

@@ -107,7 +107,9 @@ static uint32_t next_to_try(struct cs_host *host, uint32_t i)
 {
     if (host_per_phase(host) || host->rules->blocking != HOST_SKIP)
         return i;
-    struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
+    uint32_t room = cs_free_gpus(host, 0);
+    struct cs_filter filter = { .gpus_max = room > 0 || !host->has_parts
+                                                ? room : 1,
                                 .estimate_max_ns = INT64_MAX,
                                 .startable = true };
     return cs_find_pending(host, i, &filter);
@@ -131,12 +133,17 @@ static void decide_default(struct cs_host *host)
         if (!policy->place || pub->role == CS_ALL_ROLES ||
             pub->held.i != ID_NONE)
             verdict = pub->gpus > cs_free_gpus(host, 0) &&
-                              pub->held.i == ID_NONE
+                              pub->held.i == ID_NONE &&
+                              pub->gpu_milli == GPU_MILLI
                           ? CS_NO_ROOM : cs_start(host, ask);
         else if (policy->place(host->self, host, ask, &want))
             verdict = cs_start_want(host, ask, &want);
         if (verdict == CS_DONE)
             continue;           /* it left the order: i is the next */
+        if (host->rules->blocking == HOST_DROP) {
+            host_job_end(host, pub->job.i, JOB_DROPPED);
+            continue;
+        }
         if (host->rules->blocking == HOST_COMMIT)
             host->committed = ask.i;
         if (host->rules->blocking != HOST_SKIP)
@@ -207,6 +214,12 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         .phase_over = host_phase_over,
     };
     host->cluster = cluster_new(arena, spec);
+    struct placer_parts placing = {
+        arena, host->cluster, host->rules->placement,
+        host->rules->ties_shuffled, parts->seed, parts->replica,
+        parts->demand, parts->demand_count,
+    };
+    host->placer = placer_new(&placing);
     host_order_begin(host);
     host_lists_begin(host);
     host->plans = phase_cache_new(arena);
@@ -265,14 +278,16 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     if (host->form[job->form].fixed) {
         job->truth.duration_ns += host->rules->tick_ns;
         job->pub.work_due_s = clock_s_from_ns(job->truth.duration_ns) *
-                              job_role_gpus(request, 0);
+                              job_role_amount(request, 0);
     }
     else
         for (uint32_t p = 0; p < form->phase_count; p++)
             job->pub.work_due_s += phase_runs(&form->phase[p],
                                               request->steps);
     host_estimate(host, job);
-    host_tell(host, FACT_JOB_SUBMIT, j, 0, job_role_gpus(request, 0));
+    if (job_role_milli(request, 0) < GPU_MILLI)
+        host->has_parts = true;
+    host_tell(host, FACT_JOB_SUBMIT, j, 0, job_role_amount(request, 0));
     host_news_add(host, NEWS_SUBMITTED, j);
     if (host_per_phase(host))
         host_job_advance(host, j);

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/fit.h"
+#include "models/place.h"
 #include "models/job.h"
 #include "policies/policy.h"
 
@@ -29,8 +29,9 @@ struct job_truth;
 struct journal;
 struct loop;
 
-/* HOST_COMMIT: strict, and what came first once stays first. */
-enum host_blocking { HOST_STRICT, HOST_SKIP, HOST_COMMIT };
+/* HOST_COMMIT: strict, and what came first once stays first.  HOST_DROP: what
+ * finds no room when it is first tried ends there. */
+enum host_blocking { HOST_STRICT, HOST_SKIP, HOST_COMMIT, HOST_DROP };
 enum host_estimate { HOST_EXACT, HOST_REQUESTED, HOST_NOISY };
 
 /* Preemption: seconds lost at the restart, by GPUs of the job. */
@@ -42,7 +43,9 @@ struct host_cost_step {
 
 struct host_rules {
     enum host_blocking blocking;
-    enum fit_rule placement;
+    enum place_rule placement;
+    bool ties_shuffled;         /* nodes tie by an order drawn per trial */
+    int64_t relax_ns;           /* placement: consolidate; 0: never */
     enum host_estimate estimate;
     double noise_cv;            /* HOST_NOISY: lognormal factor */
     int64_t round_ns;           /* decisions only at its multiples; 0: events */
@@ -88,6 +91,8 @@ struct host_parts {
     uint64_t seed;
     uint32_t replica;
     bool by_step;               /* fidelity: step */
+    const struct place_demand *demand;  /* placement: fgd; may be NULL */
+    size_t demand_count;
 };
 
 struct cs_host *host_new(const struct host_parts *parts, struct err *err);
@@ -168,6 +173,7 @@ const struct host_phase_run *host_phase_run(const struct cs_host *host,
 /* GPUs by what they do now, per pool: for gauges. */
 struct host_pool_now {
     uint32_t gpus, allocated, busy, loading, idle_leased;
+    uint64_t allocated_milli;   /* GPUs in thousandths, parts as such */
     double utilized;            /* GPUs x busy fraction of their phase */
     uint32_t cores_allocated;
     uint32_t down;              /* GPUs of nodes that are out of service */

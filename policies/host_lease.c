@@ -51,8 +51,8 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
         collect_idle(host, want->idle_ns);
         fit.extra = host->extra;
     }
-    return fit_find(host->cluster, host->rules->placement, &fit,
-                    host->scratch, host->spec->node_count, out);
+    return placer_find(host->placer, &fit, host->scratch,
+                       host->spec->node_count, out);
 }
 
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
@@ -64,7 +64,7 @@ void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
     if (s <= 0 || !lease->gang.gpu)
         return;
     host_job_slot(host, lease->pub.job.i)->pub.joules +=
-        s * lease->pub.gpus *
+        s * host_lease_amount(lease) *
         power_gpu_w(lease->gang.gpu, fmin(1, fmax(0, lease->busy_now)));
 }
 
@@ -93,8 +93,9 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
     double s = clock_s_from_ns(host_now(host) - lease->pub.since_ns);
 
     host_lease_settle(host, lease);
-    job->gpu_seconds += s * lease->pub.gpus;
-    job->core_seconds += s * placement_cores(&lease->pub.placement);
+    job->gpu_seconds += s * host_lease_amount(lease);
+    job->core_seconds +=
+        s * (double)placement_core_milli(&lease->pub.placement) / 1000.0;
     job->usd += s / 3600 * host_gpu_usd_per_h(host, &lease->pub.placement);
 }
 
@@ -345,6 +346,8 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     lease->pub.job.i = j;
     lease->pub.role = role;
     lease->pub.gpus = placement_gpus(placement);
+    lease->pub.gpu_milli = placement->share[0].gpu_milli > 0
+                               ? placement->share[0].gpu_milli : GPU_MILLI;
     lease->pub.state = CS_LEASE_LOADING;
     lease->pub.since_ns = lease->changed_ns = now;
     lease->pace = host_pace_on(host, job, placement);

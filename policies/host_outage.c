@@ -97,8 +97,8 @@ static double roll_back(struct cs_host *host, struct host_job_slot *job)
         if (every > 0)
             kept = job->done_ns / every * every;
         double s = clock_s_from_ns(job->done_ns - kept);
-        job->pub.work_lost_s += s * job_role_gpus(&job->pub.request, 0);
-        lost = s * job_role_gpus(&job->pub.request, 0);
+        lost = s * job_role_amount(&job->pub.request, 0);
+        job->pub.work_lost_s += lost;
         job->done_ns = kept;
     } else {
         job->pub.work_lost_s += job->pub.work_done_s - job->pub.work_lost_s -

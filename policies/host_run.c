@@ -269,7 +269,7 @@ static void known_done(struct host_job_slot *job, int64_t known_ns)
 {
     job->done_ns += known_ns;
     job->pub.work_done_s += clock_s_from_ns(known_ns) *
-                            job_role_gpus(&job->pub.request, 0);
+                            job_role_amount(&job->pub.request, 0);
 }
 
 void host_phase_cut(struct cs_host *host, uint32_t i)
@@ -370,9 +370,20 @@ static void ask_for(struct cs_host *host, uint32_t j, uint32_t p)
                                    : (int64_t)(form->phase_s[p] * 1e9),
         .priority = job->pub.request.priority,
         .started = job->pub.start_ns != CLOCK_NEVER_NS,
+        .gpu_milli = job_role_milli(&job->pub.request, phase->role),
     };
     job->role_ask[phase->role] = i;
     host_order_insert(host, i);
+}
+
+/* Somebody has waited long enough to lie anywhere. */
+static void relax(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+
+    (void)loop;
+    (void)arg;
+    host->hooks.wake(host);
 }
 
 void host_ask_job(struct cs_host *host, uint32_t j)
@@ -391,8 +402,13 @@ void host_ask_job(struct cs_host *host, uint32_t j)
         .estimate_ns = host_left_ns(host, job, false),
         .priority = request->priority,
         .started = job->pub.start_ns != CLOCK_NEVER_NS,
+        .gpu_milli = job_role_milli(request, 0),
     };
     job->ask = i;
+    if (host->rules->relax_ns > 0)
+        loop_at(host->parts.loop,
+                host_after(host_now(host), host->rules->relax_ns),
+                LOOP_RANK_DECIDE, relax, host, 0);
     host_order_insert(host, i);
 }
 

@@ -272,8 +272,10 @@ static struct host_pool_now held_of(const struct cs_host *host,
                                     uint32_t p)
 {
     const struct placement *placement = &lease->pub.placement;
-    struct host_pool_now held = { .gpus = lease->pub.gpus,
-                                  .cores_allocated = lease->gang.cores };
+    struct host_pool_now held = {
+        .gpus = lease->pub.gpus, .cores_allocated = lease->gang.cores,
+        .allocated_milli = (uint64_t)lease->pub.gpus * lease->pub.gpu_milli,
+    };
 
     if (lease->pool_mask == 1u << p)
         return held;
@@ -283,6 +285,7 @@ static struct host_pool_now held_of(const struct cs_host *host,
         if (cluster_group_of(host->spec, share->node)->pool != p)
             continue;
         held.gpus += mask_count(share->gpu_mask);
+        held.allocated_milli += share_milli(share);
         held.cores_allocated += share->cores;
     }
     return held;
@@ -309,10 +312,15 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         struct host_pool_now *pool = &host->pool[p];
         uint32_t delta = sign > 0 ? held.gpus : 0u - held.gpus;
         pool->allocated += delta;
+        pool->allocated_milli += sign > 0 ? held.allocated_milli
+                                          : 0u - held.allocated_milli;
         pool->cores_allocated += sign > 0 ? held.cores_allocated
                                           : 0u - held.cores_allocated;
         *gpus_in(pool, lease->pub.state) += delta;
-        pool->utilized += sign * lease->busy_now * held.gpus;
+        pool->utilized += sign * lease->busy_now *
+                          (double)held.allocated_milli / GPU_MILLI;
+        if (pool->allocated_milli == 0)
+            pool->utilized = 0;     /* parts leave rounding errors */
     }
 }
 
@@ -324,10 +332,11 @@ void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
     for (uint32_t left = lease->pool_mask; left != 0; left >>= 1, p++) {
         if ((left & 1) == 0)
             continue;
-        uint32_t gpus = held_of(host, lease, p).gpus;
+        struct host_pool_now held = held_of(host, lease, p);
+        double gpus = (double)held.allocated_milli / GPU_MILLI;
         struct host_pool_now *pool = &host->pool[p];
-        *gpus_in(pool, lease->pub.state) -= gpus;
-        *gpus_in(pool, state) += gpus;
+        *gpus_in(pool, lease->pub.state) -= held.gpus;
+        *gpus_in(pool, state) += held.gpus;
         pool->utilized -= lease->busy_now * gpus;
         pool->utilized += busy * gpus;
     }

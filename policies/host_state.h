@@ -158,6 +158,7 @@ struct cs_host {
     const struct host_rules *rules;
     const struct cluster_spec *spec;
     struct cluster *cluster;
+    struct placer *placer;
     void *self;
     struct host_counts counts;
     struct host_pool_now *pool;
@@ -208,7 +209,8 @@ struct cs_host {
     struct host_news *news;
     uint32_t news_count, news_room;
 
-    struct share *scratch;          /* node_count shares, for fit_find */
+    bool has_parts;                 /* a job asked for a part of a GPU */
+    struct share *scratch;          /* node_count shares, for placer_find */
     struct share *extra;            /* by node: idle leases */
     struct flow_use *uses;
     uint32_t *bursts;               /* by link: training that exchanges
@@ -327,6 +329,13 @@ void host_outage_ran(struct cs_host *host, uint32_t job, bool runs);
 /* host_time.c: how long things take. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form);
 void host_estimate(struct cs_host *host, struct host_job_slot *job);
+/* GPUs of a lease, as parts of one count. */
+static inline double host_lease_amount(const struct host_lease_slot *lease)
+{
+    return (double)((uint64_t)lease->pub.gpus * lease->pub.gpu_milli) /
+           GPU_MILLI;
+}
+
 /* GPU-seconds held so far. */
 double host_attained_gpu_s(const struct cs_host *host,
                            const struct host_job_slot *job);
