@@ -223,7 +223,7 @@ static void hear(void *self, const struct fact *fact)
     else
         lease_fact(idle, fact);
     if (fact->kind != FACT_LEASE_READY && fact->kind != FACT_LEASE_LEAVE &&
-        fact->kind != FACT_PHASE_START && fact->kind != FACT_PHASE_END)
+        fact->kind != FACT_PHASE_END)
         count_free(idle, fact->kind == FACT_LEASE_DROP ? fact : NULL);
 }
 

@@ -99,14 +99,14 @@ static const struct metric_info info[METRIC_COUNT] = {
                         "energy_kwh times carbon intensity", false, -1 },
     [METRIC_JCT_BOUND] = { "jct_bound_s", "s",
                            "no policy could have a lower jct_mean_s for the "
-                           "jobs that are done; empty with jobs of "
-                           "phases, or above 100,000 jobs", false, 0 },
+                           "jobs that are done; empty with fidelity "
+                           "step, or above 100,000 jobs", false, 0 },
     [METRIC_MAKESPAN_BOUND] = { "makespan_bound_s", "s",
                                 "no policy could have a lower makespan_s; empty "
                                 "as jct_bound_s", false, 0 },
     [METRIC_COST_BOUND] = { "cost_bound_usd", "USD",
-                            "GPU-seconds of the jobs that are done, where "
-                            "GPUs are cheapest; empty as jct_bound_s", false, 0 },
+                            "the cheapest lease of each phase of the jobs "
+                            "that are done; empty as jct_bound_s", false, 0 },
     [METRIC_GAP] = { "gap_to_bound", "fraction",
                      "jct_mean_s over jct_bound_s, less 1", false, -1 },
     [METRIC_MAKESPAN_GAP] = { "makespan_gap_to_bound", "fraction",

@@ -15,6 +15,7 @@
 
 #include "experiments/arrived.h"
 #include "experiments/bounds_book.h"
+#include "models/truth.h"
 #include "experiments/energy.h"
 #include "experiments/idle.h"
 #include "experiments/rent.h"
@@ -337,7 +338,8 @@ static void job_ended(struct metrics *m, const struct fact *fact)
     if (status == JOB_DONE && fact->time_ns > m->last_end_ns)
         m->last_end_ns = fact->time_ns;
     if (status == JOB_DONE)
-        bounds_book_done(m->bounds, job);
+        bounds_book_done(m->bounds, job,
+                         host_job_truth(m->host, id)->seed);
     m->steps += job->step;
     if (submit < m->parts.spec->warmup_ns)
         return;

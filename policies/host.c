@@ -353,6 +353,13 @@ const struct host_job *host_job(const struct cs_host *host, struct job_id id)
     return &host_job_slot(host, id.i)->pub;
 }
 
+const struct job_truth *host_job_truth(const struct cs_host *host,
+                                       struct job_id id)
+{
+    assert(id.i < host->job_count);
+    return &host_job_slot(host, id.i)->truth;
+}
+
 uint32_t host_job_count(const struct cs_host *host)
 {
     return host->job_count;

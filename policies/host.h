@@ -146,6 +146,9 @@ struct host_job {
 /* Of one that has ended: while that is told, and until the policy has had a
  * chance to decide on it; then it is forgotten. */
 const struct host_job *host_job(const struct cs_host *host, struct job_id id);
+/* What no policy knows of it; as long as host_job(). */
+const struct job_truth *host_job_truth(const struct cs_host *host,
+                                       struct job_id id);
 /* Jobs that have not ended, and the first of them. */
 uint32_t host_unfinished(const struct cs_host *host, uint32_t *first);
 uint32_t host_job_count(const struct cs_host *host);    /* submitted */
