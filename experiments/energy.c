@@ -57,14 +57,16 @@ static void change(struct energy *energy, const struct fact *fact,
         const struct node_group *group =
             cluster_group_of(spec, place->share[i].node);
         struct gauge *watts = &energy->watts[group - spec->group];
-        uint32_t gpus = 0, end = group->first_node + group->node_count;
+        uint32_t end = group->first_node + group->node_count;
+        uint64_t milli = 0;
         for (; i < place->share_count && place->share[i].node < end; i++)
-            gpus += mask_count(place->share[i].gpu_mask);
-        if (!group->gpu || gpus == 0)
+            milli += share_milli(&place->share[i]);
+        if (!group->gpu || milli == 0)
             continue;
         double more = power_gpu_w(group->gpu, after) -
                       power_gpu_w(group->gpu, before);
-        gauge_set(watts, fact->time_ns, watts->level + more * gpus);
+        gauge_set(watts, fact->time_ns,
+                  watts->level + more * (double)milli / GPU_MILLI);
     }
 }
 

@@ -90,6 +90,7 @@ struct cs_ask {
     int64_t estimate_ns;        /* of what is left, as `estimate:` says */
     int32_t priority;
     bool started;               /* the job has held a lease before */
+    uint32_t gpu_milli;         /* below 1000: that part of its one GPU */
 };
 
 enum cs_lease_state { CS_LEASE_LOADING, CS_LEASE_BUSY, CS_LEASE_IDLE };
@@ -103,6 +104,7 @@ struct cs_lease {
     int64_t idle_since_ns;      /* in CS_LEASE_IDLE */
     int64_t expected_end_ns;    /* of job or phase; by the estimate */
     struct placement placement;
+    uint32_t gpu_milli;         /* below 1000: that part of its one GPU */
 };
 
 /* Where an ask could go.  Zeroed: as its owner asked, by the rule that the
@@ -190,7 +192,8 @@ struct ask_id cs_job_ask(const struct cs_host *host, struct job_id job,
                          uint32_t role);
 struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
                               uint32_t role);   /* or ID_NONE */
-/* Without those of nodes that are out of service. */
+/* Without those of nodes that are out of service.  Free are GPUs that are so
+ * wholly: a job that asks for a part of one may fit where none is. */
 uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask);
 uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask);
 /* Held by idle leases: what `take_idle` adds to the free. */
