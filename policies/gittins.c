@@ -150,6 +150,15 @@ static double gittins_key(const void *self, const struct cs_host *host,
     return -gittins_index(g, service_s);
 }
 
+/* After a failure, GPUs may be free that a job waits for. */
+static bool gittins_fits(struct cs_host *host)
+{
+    struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
+                                .estimate_max_ns = INT64_MAX };
+
+    return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
+}
+
 static void gittins_decide(void *self, struct cs_host *host)
 {
     struct gittins *g = self;
@@ -157,7 +166,8 @@ static void gittins_decide(void *self, struct cs_host *host)
     if (g->stale)
         gittins_curve(g);
     /* Not when a job has been loaded: see las.c. */
-    if (g->news || cs_now_ns(host) % g->quantum_ns == 0)
+    if (g->news || cs_now_ns(host) % g->quantum_ns == 0 ||
+        gittins_fits(host))
         cs_deal(host, gittins_key);
     g->news = false;
     if (cs_pending_count(host) > 0)

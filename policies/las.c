@@ -41,13 +41,23 @@ static void las_hear(void *self, struct cs_host *host, struct job_id job)
     las->news = true;
 }
 
+/* After a failure, GPUs may be free that a job waits for. */
+static bool las_fits(struct cs_host *host)
+{
+    struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
+                                .estimate_max_ns = INT64_MAX };
+
+    return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
+}
+
 /* Not when a job has been loaded: who just came would be the one that had most,
  * and jobs would throw each other out for ever without a step. */
 static void las_decide(void *self, struct cs_host *host)
 {
     struct las *las = self;
 
-    if (las->news || cs_now_ns(host) % las->quantum_ns == 0)
+    if (las->news || cs_now_ns(host) % las->quantum_ns == 0 ||
+        las_fits(host))
         cs_deal(host, las_key);
     las->news = false;
     if (cs_pending_count(host) > 0)
