@@ -4,12 +4,13 @@
  * can.
  *
  * Gu et al., "ElasticFlow: An Elastic Serverless Training Platform for
- * Distributed Deep Learning", ASPLOS 2023.  A job's minimum satisfactory share is the least number of GPUs that
- * ends it by its deadline beside those of earlier deadlines, found by
- * progressive filling of time slots in order of deadlines (algorithm 1).  A job
- * is admitted when it comes if all that were admitted, and it, have such a
- * share.  Those get their shares; GPUs that are left go, step by step, to the
- * job whose GPU-time grows least by it (algorithm 2: the marginal return).
+ * Distributed Deep Learning", ASPLOS 2023.  A job's minimum satisfactory share
+ * is the least number of GPUs that ends it by its deadline beside those of
+ * earlier deadlines, found by progressive filling of time slots in order of
+ * deadlines (algorithm 1).  A job is admitted when it comes if all that were
+ * admitted, and it, have such a share.  Those get their shares; GPUs that are
+ * left go, step by step, to the job whose GPU-time grows least by it (algorithm
+ * 2: the marginal return).
  *
  * Jobs that are not admitted, have no deadline or have missed it are served
  * from what is left, the oldest first, instead of being turned away: a job
