@@ -2,7 +2,8 @@
 /*
  * audit.c - conservation laws, checked on every trial.
  *
- * capacity  no GPU, core or byte of memory of a node is held twice
+ * capacity  no GPU, core or byte of memory of a node is held twice; parts of a
+ *           GPU add up to one GPU at most
  * states    every job is submitted once and ends once, in a counted state
  * work      a job that is done was given exactly the work it asks for
  * cost      what jobs are charged, in money and in energy, is the integral of
@@ -11,6 +12,7 @@
  * little    jobs in the system, integrated, equal their times in it (Little
  *           1961): a sum of whole nanoseconds, so equal to the last one
  * links     no link carries more than its capacity
+ * gpus      what GPUs did, by cause, adds up to all of their time
  */
 #include "experiments/audit.h"
 
@@ -53,8 +55,10 @@ struct audit {
     struct audit_parts parts;
     const struct cs_host *host;
     uint64_t *held_mask;        /* per node */
-    bool *down;                 /* per node: out of service */
-    uint32_t *held_cores;
+    bool *down;                 /* per node: out of service, or not rented */
+    uint32_t *first_gpu;        /* per group: of all GPUs, its first */
+    uint16_t *part;             /* per GPU: milli held in parts, or NULL */
+    int64_t *held_cores;        /* thousandths */
     int64_t *held_memory;
     struct audit_lease *lease;  /* per lease slot */
     uint32_t lease_room;
@@ -83,8 +87,10 @@ struct audit *audit_new(const struct audit_parts *parts)
     audit->parts = *parts;
     audit->held_mask = arena_alloc(parts->arena, nodes, sizeof(uint64_t));
     audit->down = arena_alloc(parts->arena, nodes, sizeof *audit->down);
-    audit->held_cores = arena_alloc(parts->arena, nodes, sizeof(uint32_t));
+    audit->held_cores = arena_alloc(parts->arena, nodes, sizeof(int64_t));
     audit->held_memory = arena_alloc(parts->arena, nodes, sizeof(int64_t));
+    for (uint32_t n = 0; n < nodes; n++)
+        audit->down[n] = cluster_group_of(parts->cluster, n)->rent != NULL;
     journal_listen(parts->journal, ~UINT64_C(0), audit_hear, audit);
     return audit;
 }
@@ -112,6 +118,69 @@ static uint64_t node_mask(const struct node_group *group)
                              : (UINT64_C(1) << group->gpus) - 1;
 }
 
+static int64_t core_milli(const struct share *share)
+{
+    return (int64_t)share->cores * 1000 + share->core_milli;
+}
+
+/* Milli held in parts, of the GPUs of a node. */
+static uint16_t *parts_of(struct audit *audit, uint32_t node)
+{
+    const struct cluster_spec *spec = audit->parts.cluster;
+    const struct node_group *group = cluster_group_of(spec, node);
+
+    if (audit->part == NULL) {
+        uint32_t gpus = 0;
+        audit->part = arena_alloc(audit->parts.arena, spec->gpu_count,
+                                  sizeof *audit->part);
+        audit->first_gpu = arena_alloc(audit->parts.arena, spec->group_count,
+                                       sizeof *audit->first_gpu);
+        for (uint32_t g = 0; g < spec->group_count; g++) {
+            audit->first_gpu[g] = gpus;
+            gpus += spec->group[g].gpus * spec->group[g].node_count;
+        }
+    }
+    return &audit->part[audit->first_gpu[group - spec->group] +
+                        (node - group->first_node) * group->gpus];
+}
+
+/* A GPU that is held in parts stands in held_mask as well; false: it was
+ * held whole, or has no such part left. */
+static bool take_parts(struct audit *audit, const struct share *share)
+{
+    uint64_t held = audit->held_mask[share->node];
+    uint16_t *part = parts_of(audit, share->node);
+    bool free = true;
+
+    for (uint32_t g = 0; g < NODE_GPUS_MAX; g++) {
+        if (!(share->gpu_mask >> g & 1))
+            continue;
+        free = free && (part[g] > 0 || !(held >> g & 1)) &&
+               part[g] + share->gpu_milli <= (int)GPU_MILLI;
+        part[g] = (uint16_t)(part[g] + share->gpu_milli);
+    }
+    return free;
+}
+
+/* Those of its GPUs of which parts are still held. */
+static uint64_t drop_parts(struct audit *audit, const struct share *share)
+{
+    uint16_t *part = parts_of(audit, share->node);
+    uint64_t still = 0;
+
+    for (uint32_t g = 0; g < NODE_GPUS_MAX; g++) {
+        if (!(share->gpu_mask >> g & 1))
+            continue;
+        check(audit, AUDIT_CAPACITY, part[g] >= share->gpu_milli,
+              "a part of a GPU is given back that was not held",
+              share->node);
+        part[g] = (uint16_t)(part[g] - share->gpu_milli);
+        if (part[g] > 0)
+            still |= UINT64_C(1) << g;
+    }
+    return still;
+}
+
 static void hear_take(struct audit *audit, const struct fact *fact)
 {
     struct lease_id id = { fact->subject };
@@ -132,25 +201,29 @@ static void hear_take(struct audit *audit, const struct fact *fact)
         const struct node_group *group =
             cluster_group_of(audit->parts.cluster, share->node);
         uint64_t *held = &audit->held_mask[share->node];
-        bool free = (share->gpu_mask & *held) == 0 &&
-                    (share->gpu_mask & ~node_mask(group)) == 0;
-        check(audit, AUDIT_CAPACITY, free, "a GPU of the node is held twice",
-              share->node);
+        bool part = share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI;
+        bool free = (share->gpu_mask & ~node_mask(group)) == 0 &&
+                    (part ? take_parts(audit, share)
+                          : (share->gpu_mask & *held) == 0);
+        check(audit, AUDIT_CAPACITY, free,
+              part ? "a GPU of the node is held beyond the whole of it"
+                   : "a GPU of the node is held twice", share->node);
         check(audit, AUDIT_CAPACITY, !audit->down[share->node],
               "a node that is out of service is leased", share->node);
         *held |= share->gpu_mask;
-        audit->held_cores[share->node] += share->cores;
+        audit->held_cores[share->node] += core_milli(share);
         audit->held_memory[share->node] += share->memory_bytes;
         check(audit, AUDIT_CAPACITY,
-              audit->held_cores[share->node] <= group->cores &&
+              audit->held_cores[share->node] <=
+                      (int64_t)group->cores * 1000 &&
                   audit->held_memory[share->node] <= group->memory_bytes,
               "more cores or memory held than the node has", share->node);
     }
 }
 
-/* What a lease costs by the hour, from the file's prices. */
-static double usd_per_h(const struct audit *audit,
-                        const struct placement *place)
+/* What a lease cost, from the file's prices. */
+static double usd_of(const struct audit *audit, const struct placement *place,
+                     int64_t from_ns, int64_t to_ns)
 {
     double usd = 0;
 
@@ -158,11 +231,12 @@ static double usd_per_h(const struct audit *audit,
         const struct share *share = &place->share[i];
         const struct node_group *group =
             cluster_group_of(audit->parts.cluster, share->node);
-        uint32_t gpus = mask_count(share->gpu_mask);
         if (group->gpus)
-            usd += group->usd_per_h * gpus / group->gpus;
+            usd += cluster_node_usd(group, from_ns, to_ns) * share_milli(share) /
+                   ((double)GPU_MILLI * group->gpus);
         else if (group->cores)
-            usd += group->usd_per_h * share->cores / group->cores;
+            usd += cluster_node_usd(group, from_ns, to_ns) * (double)core_milli(share) /
+                   (1000.0 * group->cores);
     }
     return usd;
 }
@@ -183,7 +257,7 @@ static void hear_busy(struct audit *audit, const struct fact *fact,
         if (group->gpu)
             audit->joules_leases +=
                 s * power_gpu_w(group->gpu, lease->busy) *
-                mask_count(place->share[i].gpu_mask);
+                share_milli(&place->share[i]) / GPU_MILLI;
     }
     lease->busy_ns = fact->time_ns;
     lease->busy = fmin(1, fmax(0, busy));
@@ -195,7 +269,6 @@ static void hear_drop(struct audit *audit, const struct fact *fact)
     const struct placement *place =
         &cs_lease(audit->host, id)->placement;
     hear_busy(audit, fact, 0);
-    int64_t held_ns = fact->time_ns - audit->lease[id.i].taken_ns;
 
     for (uint32_t i = 0; i < place->share_count; i++) {
         const struct share *share = &place->share[i];
@@ -204,11 +277,13 @@ static void hear_drop(struct audit *audit, const struct fact *fact)
               (share->gpu_mask & *held) == share->gpu_mask,
               "a GPU is given back that was not held", share->node);
         *held &= ~share->gpu_mask;
-        audit->held_cores[share->node] -= share->cores;
+        if (share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI)
+            *held |= drop_parts(audit, share);
+        audit->held_cores[share->node] -= core_milli(share);
         audit->held_memory[share->node] -= share->memory_bytes;
     }
-    audit->usd_leases += usd_per_h(audit, place) *
-                         clock_s_from_ns(held_ns) / 3600;
+    audit->usd_leases += usd_of(audit, place, audit->lease[id.i].taken_ns,
+                                fact->time_ns);
 }
 
 static void population(struct audit *audit, int64_t now, int change)
@@ -293,7 +368,8 @@ static void hear_end(struct audit *audit, const struct fact *fact)
 static void hear_down(struct audit *audit, const struct fact *fact)
 {
     check(audit, AUDIT_CAPACITY, audit->held_mask[fact->subject] == 0,
-          "a node goes out of service with GPUs held", fact->subject);
+          "a node goes out of service, or back to its owner, with GPUs held",
+          fact->subject);
     audit->down[fact->subject] = true;
 }
 
@@ -326,7 +402,10 @@ static void audit_hear(void *self, const struct fact *fact)
     case FACT_LEASE_TAKE: hear_take(audit, fact); break;
     case FACT_LEASE_DROP: hear_drop(audit, fact); break;
     case FACT_NODE_DOWN: hear_down(audit, fact); break;
-    case FACT_NODE_UP: audit->down[fact->subject] = false; break;
+    case FACT_NODE_UP:
+    case FACT_RENT_UP: audit->down[fact->subject] = false; break;
+    case FACT_RENT_NOTICE: audit->down[fact->subject] = true; break;
+    case FACT_RENT_END: hear_down(audit, fact); break;
     case FACT_LEASE_BUSY: hear_busy(audit, fact, fact->amount); break;
     case FACT_DECIDE:
         if (audit->decides++ % LINKS_EVERY == 0)
@@ -334,6 +413,14 @@ static void audit_hear(void *self, const struct fact *fact)
         break;
     default: break;
     }
+}
+
+void audit_causes(struct audit *audit, bool gpus, bool cost)
+{
+    check(audit, AUDIT_GPUS, gpus,
+          "what GPUs did does not add up to all of their time", 0);
+    check(audit, AUDIT_COST, cost,
+          "the causes of cost do not add up to all of it", 0);
 }
 
 bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
@@ -369,7 +456,7 @@ bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
 const char *audit_check_name(enum audit_check kind)
 {
     static const char *const name[AUDIT_CHECK_COUNT] = {
-        "capacity", "states", "work", "cost", "time", "little", "links",
+        "capacity", "states", "work", "cost", "time", "little", "links", "gpus",
     };
     assert((unsigned)kind < AUDIT_CHECK_COUNT);
     return name[kind];

@@ -75,6 +75,7 @@ bool cache_write(const char *dir, uint64_t hash,
     table_rows(tables->timeline, &rows[CACHE_TIMELINE]);
     table_rows(tables->decisions, &rows[CACHE_DECISIONS]);
     table_rows(tables->services, &rows[CACHE_SERVICES]);
+    table_rows(tables->arrived, &rows[CACHE_ARRIVED]);
     for (int t = 0; t < CACHE_TABLE_COUNT; t++)
         head.bytes[t] = rows[t].count;
     ok = write_file(arena, cache_path(arena, dir, hash), &head, rows, &why);

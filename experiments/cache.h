@@ -21,6 +21,7 @@ struct trial_tables;
 
 enum cache_table {
     CACHE_JOBS, CACHE_PHASES, CACHE_TIMELINE, CACHE_DECISIONS, CACHE_SERVICES,
+    CACHE_ARRIVED,
     CACHE_TABLE_COUNT
 };
 

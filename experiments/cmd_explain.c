@@ -116,7 +116,7 @@ static void explain_columns(struct explaining *e)
 {
     static const struct csv_kind *const kind[] = {
         &csv_compare, &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions,
-        &csv_services
+        &csv_services, &csv_arrived
     };
 
     for (size_t k = 0; k < sizeof kind / sizeof kind[0]; k++)

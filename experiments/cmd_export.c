@@ -27,6 +27,7 @@ struct exporting {
     struct cli *cli;
     const struct args *args;
     const struct workload_spec *spec;
+    const struct cluster_spec *cluster;
     struct import_job *job;
     size_t count, room;
     uint32_t seed;
@@ -104,11 +105,36 @@ static bool read_workload(struct exporting *e, struct err *err)
 
     if (root == NULL)
         return false;
+    e->cluster = spec;
     root = tree_unwrap(root, "workload");
     if (conf_kind(root) == CONF_MAP && !spares_trace(e, root, err))
         return false;
     e->spec = workload_read(arena, root, catalogue, spec, err);
     return e->spec != NULL && is_whole(e, err);
+}
+
+/* Types that a job takes, where it takes fewer than its workload's others:
+ * "V100|T4". */
+static const char *type_names(const struct exporting *e,
+                              const struct job_form *form)
+{
+    const struct role_spec *role = &form->role[0];
+    const char *text = NULL;
+
+    for (size_t i = 0; i < workload_form_count(e->spec); i++)
+        if (workload_form(e->spec, i)->role[0].gpu_types == role->gpu_types)
+            return NULL;
+    for (uint32_t t = 0; t < role->gpu_type_count; t++)
+        for (uint32_t g = 0; g < e->cluster->group_count; g++) {
+            const struct gpu_type *gpu = e->cluster->group[g].gpu;
+            if (gpu == NULL || gpu->index != role->gpu_types[t])
+                continue;
+            text = text == NULL
+                       ? gpu->name : text_format(e->cli->arena, "%s|%s", text,
+                                                 gpu->name);
+            break;
+        }
+    return text;
 }
 
 static void keep_job(struct exporting *e, const struct job_birth *birth)
@@ -127,7 +153,13 @@ static void keep_job(struct exporting *e, const struct job_birth *birth)
         .submit_ns = request->submit_ns, .run_ns = birth->truth.duration_ns,
         .limit_ns = request->limit_ns, .deadline_ns = request->deadline_ns,
         .gpus = job_role_gpus(request, 0), .priority = request->priority,
-        .row = e->count };
+        .row = e->count,
+        .gpu_milli = request->gpu_milli, .gpu_mib = request->gpu_mib,
+        .pod = request->form->role[0].pod,
+        .core_milli = request->form->role[0].core_milli,
+        .types = type_names(e, request->form) };
+    if (request->form->role[0].pod)
+        e->job[e->count].memory_bytes = request->form->role[0].memory_bytes;
     e->count++;
 }
 
@@ -186,7 +218,7 @@ static bool write_jobs(const struct exporting *e, struct err *err)
     struct jobs jobs = { e->job, e->count };
     struct out *out = out_open(e->cli->arena, path, err);
     FILE *file = e->cli->out;
-    struct jobs_lost lost = { 0, 0, 0, 0, 0 };
+    struct jobs_lost lost = { 0 };
 
     if (out == NULL)
         return false;
@@ -204,6 +236,9 @@ static bool write_jobs(const struct exporting *e, struct err *err)
     tell(file, lost.fractions, "have times with parts of a second, which "
                                "some readers of SWF refuse");
     tell(file, lost.deadlines, "have a deadline, for which SWF has no field");
+    tell(file, lost.parts, "take a part of a GPU: written as a whole one");
+    tell(file, lost.demands, "ask for cores, memory or types of GPU, for "
+                             "which SWF has no field");
     tell(file, lost.priorities, "have a priority, for which SWF has no "
                                 "field");
     return true;

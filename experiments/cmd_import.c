@@ -6,6 +6,7 @@
 
 #include "experiments/command.h"
 #include "experiments/import_args.h"
+#include "experiments/import_nodes.h"
 #include "experiments/import_report.h"
 #include "experiments/import_series.h"
 #include "experiments/jobs_out.h"
@@ -82,7 +83,7 @@ static bool only_series_options(const struct args *args, struct err *err)
     for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
         if (args->given[of_jobs[i]])
             return err_set(err, ERR_USAGE, nowhere,
-                           "format %s is a series, not jobs: it takes no %s",
+                           "format %s holds no jobs: it takes no %s",
                            args->word[0], arg_info(of_jobs[i])->name);
     return true;
 }
@@ -104,6 +105,19 @@ static int import_a_series(struct cli *cli, const struct args *args)
     return 0;
 }
 
+static int import_a_list(struct cli *cli, const struct args *args)
+{
+    struct err err = { 0 };
+    const char *csv = NULL;
+
+    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
+        !only_series_options(args, &err) ||
+        !import_nodes(cli->arena, args->word[1], args->value[ARG_OUT],
+                      cli->out, &err))
+        return command_fail(cli, &err);
+    return 0;
+}
+
 static int import(struct cli *cli, const struct args *args)
 {
     struct import_request request = {
@@ -118,6 +132,8 @@ static int import(struct cli *cli, const struct args *args)
 
     if (series_format_find(args->word[0]) != NULL)
         return import_a_series(cli, args);
+    if (strcmp(args->word[0], IMPORT_NODES) == 0)
+        return import_a_list(cli, args);
     imported.format = import_arg_format(args->word[0], true, &err);
     if (imported.format == NULL ||
         !import_arg_csv(cli->arena, args, &csv, &err) ||
@@ -144,7 +160,8 @@ const struct command command_import = {
     "a row that is no job is refused with file, line and column, and the\n"
     "message names the --skip that leaves such rows out.\n"
     "Formats of series - prices, availability, carbon, faults - become series\n"
-    "in one common form, a CSV and the file that names it.\n",
+    "in one common form, a CSV and the file that names it; a list of nodes\n"
+    "(openb-nodes) becomes a cluster.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SKIP) | ARG_BIT(ARG_IN_ORDER) |
         ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS) | ARG_BIT(ARG_LENGTHS) |
         ARG_BIT(ARG_GPU_TYPE), 2, 2, import

@@ -83,6 +83,32 @@ static const struct table_column summary_column[] = {
       "request to answer, of the slowest service" },
     { "gpu_shared_bursts_fraction", TABLE_REAL,
       "GPU time of training beside other training on links between nodes" },
+    { "jobs_dropped", TABLE_COUNT, "found no room, under `blocking: drop`" },
+    { "gpu_allocated_at_100_fraction", TABLE_REAL,
+      "when jobs for 100% of the GPUs have arrived; `blocking: drop`" },
+    { "gpu_allocated_at_last_fraction", TABLE_REAL,
+      "at the last whole percent that arrived" },
+    { "gpu_fragment_fraction", TABLE_REAL,
+      "GPU time: free, what waits is small enough" },
+    { "gpu_gang_fraction", TABLE_REAL,
+      "GPU time: free, what waits wants more" },
+    { "gpu_unsuited_fraction", TABLE_REAL,
+      "GPU time: free, what waits wants others" },
+    { "gpu_rent_fraction", TABLE_REAL,
+      "GPU time: rented, starting or under notice" },
+    { "cost_compute_usd", TABLE_REAL, "of cost: leased GPUs at work" },
+    { "cost_wait_usd", TABLE_REAL, "of cost: leases that wait" },
+    { "cost_switch_usd", TABLE_REAL, "of cost: loading, starting, saving" },
+    { "cost_free_usd", TABLE_REAL, "of cost: hardware that nobody holds" },
+    { "cost_rent_usd", TABLE_REAL,
+      "of cost: rented nodes before and after their use" },
+    { "cost_energy_usd", TABLE_REAL, "of cost: electricity" },
+    { "cost_storage_usd", TABLE_REAL, "of cost: the shared storage" },
+    { "cost_transfer_usd", TABLE_REAL,
+      "of cost: between rented nodes and storage" },
+    { "rented_nodes_mean", TABLE_REAL, "nodes of groups with rent" },
+    { "series_held_s", TABLE_TIME,
+      "for which series that had ended were held" },
 };
 
 static const struct table_column compare_column[] = {
@@ -113,14 +139,21 @@ static const struct table_column jobs_column[] = {
     { "end_s", TABLE_TIME, "when it ended; empty: not in this run" },
     { "wait_s", TABLE_TIME, "submission to first start" },
     { "jct_s", TABLE_TIME, "submission to end" },
-    { "gpus", TABLE_COUNT, "GPUs asked for, all roles" },
+    { "gpus", TABLE_COUNT, "GPUs asked for, all roles; exact decimals" },
     { "gpu_type", TABLE_TEXT, "GPU type of its last lease with GPUs" },
     { "gpu_seconds", TABLE_REAL, "GPUs held, over time" },
     { "core_seconds", TABLE_REAL, "cores held, over time" },
     { "cost_usd", TABLE_REAL, "cost of what the job held" },
     { "energy_kwh", TABLE_REAL, "energy of what the job held" },
     { "preemptions", TABLE_COUNT, "leases taken away from the job" },
-    { "status", TABLE_TEXT, "done, failed, unfinished" },
+    { "status", TABLE_TEXT, "done, failed, unfinished, dropped" },
+    { "cost_compute_usd", TABLE_REAL, "of cost: GPUs at work" },
+    { "cost_wait_usd", TABLE_REAL,
+      "of cost: leases that waited for another phase, a link or the longest "
+      "response" },
+    { "cost_switch_usd", TABLE_REAL, "of cost: loading, starting, saving" },
+    { "cost_transfer_usd", TABLE_REAL,
+      "beside cost: between rented nodes and storage" },
 };
 
 static const struct table_column phases_column[] = {
@@ -130,7 +163,7 @@ static const struct table_column phases_column[] = {
     { "role", TABLE_TEXT, "role whose lease it ran on" },
     { "start_s", TABLE_TIME, "when the phase started" },
     { "end_s", TABLE_TIME, "when it ended or was cut short" },
-    { "gpus", TABLE_COUNT, "GPUs of the lease" },
+    { "gpus", TABLE_COUNT, "GPUs of the lease; exact decimals" },
     { "gpu_type", TABLE_TEXT, "GPU type of the lease" },
     { "nodes", TABLE_TEXT, "where: node and its GPUs" },
     { "bottleneck", TABLE_TEXT, "the stage that set the rate" },
@@ -227,6 +260,16 @@ static const struct table_column services_column[] = {
       "tokens of prompts that a replica had computed before" },
 };
 
+static const struct table_column arrived_column[] = {
+    KEYS,
+    { "arrived_percent", TABLE_COUNT,
+      "GPUs that jobs so far asked for, by all GPUs" },
+    { "gpu_allocated_fraction", TABLE_REAL,
+      "after the decisions on them, mean over the arrivals at that percent" },
+    { "jobs", TABLE_COUNT, "that arrived so far" },
+    { "jobs_dropped", TABLE_COUNT, "of these, that found no room" },
+};
+
 const struct csv_kind csv_summary = {
     "summary.csv", "one row per point, policy and seed",
     summary_column, COUNT_OF(summary_column)
@@ -249,6 +292,10 @@ const struct csv_kind csv_timeline = {
 const struct csv_kind csv_decisions = {
     "decisions.csv", "one row per request of the policy",
     decisions_column, COUNT_OF(decisions_column)
+};
+const struct csv_kind csv_arrived = {
+    "arrived.csv", "one row per percent of the GPUs that was asked for, under "
+    "`blocking: drop`", arrived_column, COUNT_OF(arrived_column)
 };
 const struct csv_kind csv_services = {
     "services.csv", "one row per service and trial, where there are any",

@@ -17,6 +17,6 @@ struct csv_kind {
 };
 
 extern const struct csv_kind csv_summary, csv_compare, csv_jobs, csv_phases,
-    csv_timeline, csv_decisions, csv_services;
+    csv_timeline, csv_decisions, csv_services, csv_arrived;
 
 #endif

@@ -42,13 +42,18 @@ static void print_quantiles(FILE *file, const char *label, int64_t *value,
     fprintf(file, "  max %.10g\n", (double)value[count - 1] / unit);
 }
 
+static int64_t milli_of(const struct import_job *job)
+{
+    return job->gpu_milli > 0 ? job->gpu_milli : job->gpus * 1000;
+}
+
 static double gpu_hours(const struct import_result *result)
 {
     double hours = 0.0;
 
     for (size_t i = 0; i < result->count; i++)
         hours += clock_s_from_ns(result->job[i].run_ns) *
-                 (double)result->job[i].gpus / 3600.0;
+                 (double)milli_of(&result->job[i]) / 1000.0 / 3600.0;
     return hours;
 }
 
@@ -126,8 +131,8 @@ void import_report(FILE *file, const struct imported *imported)
             "submission to the last\n", span_s, span_s / 86400.0);
     fprintf(file, "GPU-hours    %.10g\n", hours);
     for (size_t i = 0; i < result->count; i++)
-        value[i] = result->job[i].gpus;
-    print_quantiles(file, "GPUs", value, result->count, 1.0);
+        value[i] = milli_of(&result->job[i]);
+    print_quantiles(file, "GPUs", value, result->count, 1000.0);
     for (size_t i = 0; i < result->count; i++)
         value[i] = result->job[i].run_ns;
     print_quantiles(file, "run time s", value, result->count, 1e9);
@@ -180,10 +185,14 @@ void import_yaml(struct out *out, const struct imported *imported,
     out_text(out, "\ntrace:\n  file: ");
     out_quoted(out, csv);
     out_printf(out, "\n  format: csv\n  columns: {job: job, submit: "
-               "submit_s, duration: run_s, gpus: gpus%s%s%s%s}\n"
+               "submit_s, duration: run_s, gpus: gpus%s%s%s%s%s%s%s}\n"
                "  estimate: exact\n",
                any.limit ? ", limit: limit_s" : "",
                any.tenant ? ", tenant: tenant" : "",
                any.priority ? ", priority: priority" : "",
-               any.deadline ? ", deadline: deadline_s" : "");
+               any.deadline ? ", deadline: deadline_s" : "",
+               any.pods ? ",\n            cores: cores, memory_mib: memory_mib"
+                        : "",
+               any.gpu_memory ? ", gpu_memory_mib: gpu_memory_mib" : "",
+               any.types ? ", gpu_types: gpu_types" : "");
 }

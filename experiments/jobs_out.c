@@ -25,7 +25,7 @@ static void out_seconds(struct out *out, int64_t ns)
 
 struct jobs_columns jobs_columns(const struct jobs *jobs)
 {
-    struct jobs_columns any = { false, false, false, false };
+    struct jobs_columns any = { 0 };
 
     for (size_t i = 0; i < jobs->count; i++) {
         const struct import_job *job = &jobs->job[i];
@@ -34,6 +34,9 @@ struct jobs_columns jobs_columns(const struct jobs *jobs)
         any.tenant = any.tenant || job->tenant != NULL;
         any.priority = any.priority || job->priority != 0;
         any.deadline = any.deadline || job->deadline_ns != CLOCK_NEVER_NS;
+        any.pods = any.pods || job->core_milli > 0 || job->memory_bytes > 0;
+        any.gpu_memory = any.gpu_memory || job->gpu_mib > 0;
+        any.types = any.types || (job->types != NULL && job->types[0]);
     }
     return any;
 }
@@ -54,6 +57,28 @@ static void out_field(struct out *out, const char *text)
     out_text(out, "\"");
 }
 
+/* Thousandths as an exact decimal. */
+static void out_milli(struct out *out, int64_t milli)
+{
+    out_seconds(out, milli * 1000000);
+}
+
+static void out_demand(struct out *out, const struct import_job *job,
+                       struct jobs_columns any)
+{
+    if (any.pods) {
+        out_text(out, ",");
+        out_milli(out, job->core_milli);
+        out_printf(out, ",%" PRId64, job->memory_bytes >> 20);
+    }
+    if (any.gpu_memory)
+        out_printf(out, ",%" PRId64, job->gpu_mib);
+    if (any.types) {
+        out_text(out, ",");
+        out_field(out, job->types == NULL ? "" : job->types);
+    }
+}
+
 static void out_row(struct out *out, const struct import_job *job,
                     struct jobs_columns any)
 {
@@ -65,7 +90,8 @@ static void out_row(struct out *out, const struct import_job *job,
     out_seconds(out, job->submit_ns);
     out_text(out, ",");
     out_seconds(out, job->run_ns);
-    out_printf(out, ",%" PRId64, job->gpus);
+    out_text(out, ",");
+    out_milli(out, job->gpu_milli > 0 ? job->gpu_milli : job->gpus * 1000);
     if (any.limit) {
         out_text(out, ",");
         out_seconds(out, job->limit_ns);
@@ -81,6 +107,7 @@ static void out_row(struct out *out, const struct import_job *job,
         if (job->deadline_ns != CLOCK_NEVER_NS)
             out_seconds(out, job->deadline_ns);
     }
+    out_demand(out, job, any);
     out_text(out, "\n");
 }
 
@@ -88,10 +115,13 @@ void jobs_out_csv(struct out *out, const struct jobs *jobs)
 {
     struct jobs_columns any = jobs_columns(jobs);
 
-    out_printf(out, "job,submit_s,run_s,gpus%s%s%s%s\n",
+    out_printf(out, "job,submit_s,run_s,gpus%s%s%s%s%s%s%s\n",
                any.limit ? ",limit_s" : "", any.tenant ? ",tenant" : "",
                any.priority ? ",priority" : "",
-               any.deadline ? ",deadline_s" : "");
+               any.deadline ? ",deadline_s" : "",
+               any.pods ? ",cores,memory_mib" : "",
+               any.gpu_memory ? ",gpu_memory_mib" : "",
+               any.types ? ",gpu_types" : "");
     for (size_t i = 0; i < jobs->count; i++)
         out_row(out, &jobs->job[i], any);
 }
@@ -158,7 +188,7 @@ static bool has_fraction(const struct import_job *job)
 
 static struct jobs_lost look(const struct jobs *jobs)
 {
-    struct jobs_lost lost = { 0, 0, 0, 0, 0 };
+    struct jobs_lost lost = { 0 };
 
     for (size_t i = 0; i < jobs->count; i++) {
         const struct import_job *job = &jobs->job[i];
@@ -167,6 +197,9 @@ static struct jobs_lost look(const struct jobs *jobs)
         lost.deadlines += job->deadline_ns != CLOCK_NEVER_NS;
         lost.priorities += job->priority != 0;
         lost.names += !is_number(job->name);
+        lost.parts += job->gpu_milli > 0;
+        lost.demands += job->core_milli > 0 || job->memory_bytes > 0 ||
+                        (job->types != NULL && job->types[0]);
         lost.tenants += job->tenant != NULL && !is_number(job->tenant);
     }
     return lost;

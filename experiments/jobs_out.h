@@ -23,7 +23,7 @@ struct jobs {
 
 /* Which of the optional columns any job has something for. */
 struct jobs_columns {
-    bool limit, tenant, priority, deadline;
+    bool limit, tenant, priority, deadline, pods, gpu_memory, types;
 };
 struct jobs_columns jobs_columns(const struct jobs *jobs);
 
@@ -35,6 +35,8 @@ struct jobs_lost {
     uint64_t fractions;         /* of seconds; written all the same */
     uint64_t deadlines, priorities;
     uint64_t names, tenants;    /* not whole numbers above 0: numbered */
+    uint64_t parts;             /* of a GPU: written as one */
+    uint64_t demands;           /* cores, memory, types of GPU */
 };
 struct jobs_lost jobs_out_swf(struct arena *arena, struct out *out,
                               const struct jobs *jobs, const char *from);

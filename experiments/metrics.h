@@ -5,9 +5,11 @@
 #ifndef EXPERIMENTS_METRICS_H
 #define EXPERIMENTS_METRICS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "experiments/trial.h"
+#include "policies/waits.h"
 
 struct arena;
 struct cs_host;
@@ -34,7 +36,8 @@ void metrics_watch(struct metrics *metrics, struct cs_host *host);
 struct host_counts;
 struct host_job;
 struct metrics_count {
-    uint32_t pending, running;
+    uint32_t pending, running, working_gpus;
+    struct waits waits;
     const struct host_counts *counts;
 };
 void metrics_watch_count(struct metrics *metrics,
@@ -45,13 +48,15 @@ void metrics_count_started(struct metrics *metrics,
                            const struct host_job *job);
 /* It held what it asks for from its start to now. */
 void metrics_count_ended(struct metrics *metrics, const struct host_job *job);
-/* What waits or runs has changed: where the host would tell a fact, for sums
- * of doubles depend on where they are cut. */
+/* All of an instant was told. */
 void metrics_count_told(struct metrics *metrics);
 /* From here on things count: the end of the warm-up. */
 void metrics_begin(struct metrics *metrics);
 /* At the end of the run, before the host is closed; when it was. */
 int64_t metrics_stop(struct metrics *metrics);
 void metrics_result(struct metrics *metrics, struct trial_result *result);
+/* After that: do the causes of GPU time and of cost add up to all of it? */
+bool metrics_gpus_add_up(const struct metrics *metrics);
+bool metrics_cost_adds_up(const struct trial_result *result);
 
 #endif

@@ -406,7 +406,8 @@ static void files(struct report *r)
 {
     static const char *const name[] = {
         "summary.csv", "compare.csv", "jobs.csv", "phases.csv",
-        "timeline.csv", "decisions.csv", "services.csv", "checks.csv",
+        "timeline.csv", "decisions.csv", "services.csv", "arrived.csv",
+        "checks.csv",
         "failures.csv",
         "audit.json", "provenance.json", "trace.json"
     };

@@ -28,7 +28,7 @@
 
 static const char *const result_files[] = {
     "summary.csv", "compare.csv", "jobs.csv", "phases.csv", "timeline.csv",
-    "decisions.csv", "failures.csv", "checks.csv", "audit.json",
+    "decisions.csv", "arrived.csv", "failures.csv", "checks.csv", "audit.json",
     "provenance.json", "trace.json", "report.html", NULL
 };
 
@@ -134,11 +134,12 @@ static bool open_set(struct arena *arena, const struct study *study,
                      struct csv_set *set, struct err *err)
 {
     static const struct csv_kind *const kind[CACHE_TABLE_COUNT] = {
-        &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions, &csv_services
+        &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions, &csv_services,
+        &csv_arrived
     };
     static const uint32_t mask[CACHE_TABLE_COUNT] = {
         STUDY_JOBS, STUDY_PHASES, STUDY_TIMELINE, STUDY_DECISIONS,
-        STUDY_SERVICES
+        STUDY_SERVICES, STUDY_ARRIVED
     };
 
     for (int t = 0; t < CACHE_TABLE_COUNT; t++) {

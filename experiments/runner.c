@@ -53,6 +53,7 @@ static struct trial_tables tables_new(uint32_t mask, int64_t step_ns)
         .timeline = make(&csv_timeline, (mask & STUDY_TIMELINE) != 0),
         .decisions = make(&csv_decisions, (mask & STUDY_DECISIONS) != 0),
         .services = make(&csv_services, (mask & STUDY_SERVICES) != 0),
+        .arrived = make(&csv_arrived, (mask & STUDY_ARRIVED) != 0),
         .timeline_step_ns = step_ns
     };
 }
@@ -64,6 +65,7 @@ static void tables_free(struct trial_tables *tables)
     table_free(tables->timeline);
     table_free(tables->decisions);
     table_free(tables->services);
+    table_free(tables->arrived);
 }
 
 static void pool_stop(struct pool *pool)

@@ -538,6 +538,10 @@ const struct study *study_read(struct arena *arena, const char *path,
     for (uint32_t i = 0; i < study->point_count; i++)
         if (workload_service_count(study->point[i].workload) > 0)
             study->tables |= STUDY_SERVICES;
+    for (uint32_t i = 0; i < study->point_count; i++)
+        for (uint32_t p = 0; p < study->policy_count; p++)
+            if (study->point[i].policy[p]->rules.blocking == HOST_DROP)
+                study->tables |= STUDY_ARRIVED;
     study->input = r.inputs.item;
     study->input_count = r.inputs.count;
     return study;

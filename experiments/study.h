@@ -26,7 +26,7 @@ struct host_policy;
 enum study_table {
     STUDY_COMPARE = 1u << 0, STUDY_JOBS = 1u << 1, STUDY_PHASES = 1u << 2,
     STUDY_TIMELINE = 1u << 3, STUDY_DECISIONS = 1u << 4,
-    STUDY_SERVICES = 1u << 5
+    STUDY_SERVICES = 1u << 5, STUDY_ARRIVED = 1u << 6
 };
 
 struct study_input {            /* a file that the experiment was made from */

@@ -53,7 +53,8 @@ static void take(struct timeline *t)
     for (uint32_t p = 0; p < t->pools; p++) {
         struct host_pool_now pool;
         host_pool_now(t->host, p, &pool);
-        gauge_set(&t->allocated[p], now, pool.allocated);
+        gauge_set(&t->allocated[p], now,
+                  (double)pool.allocated_milli / 1000.0);
         gauge_set(&t->busy[p], now, pool.utilized);
     }
     gauge_set(&t->pending, now, host_pending(t->host));

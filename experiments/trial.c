@@ -17,6 +17,7 @@
 #include "experiments/trial_count.h"
 #include "experiments/trial_serve.h"
 #include "models/cluster.h"
+#include "models/course.h"
 #include "models/fabric.h"
 #include "policies/host.h"
 #include "sim/arena.h"
@@ -149,8 +150,12 @@ static bool build(struct trial *trial)
     trial->serve = trial_serve_new(&serving);
     struct host_parts host = {
         arena, trial->loop, trial->net, spec->cluster, fabric, journal,
-        spec->policy, spec->seed, spec->replica, spec->by_step,
+        spec->policy, spec->seed, spec->replica, spec->by_step, NULL, 0,
     };
+    if (spec->policy->rules.placement == PLACE_FGD &&
+        !workload_demand(arena, spec->workload, spec->seed, &host.demand,
+                         &host.demand_count, trial->err))
+        return false;
     trial->host = host_new(&host, trial->err);
     if (!trial->host)
         return false;
@@ -215,6 +220,24 @@ static bool run(struct trial *trial, struct trial_result *result)
     return end != LOOP_DRAINED || nobody_starves(trial);
 }
 
+/* A series that ended before the run says nothing of the rest of it. */
+static bool series_last(struct trial *trial, struct trial_result *result)
+{
+    const struct course *over =
+        cluster_series_over(trial->spec->cluster, result->end_ns,
+                            &result->value[METRIC_SERIES_HELD]);
+
+    if (over == NULL)
+        return true;
+    err_set(trial->err, ERR_RANGE, over->pos,
+            "the series ends %.0f s before the run, which took %.0f s",
+            clock_s_from_ns(course_over_ns(over, result->end_ns)),
+            clock_s_from_ns(result->end_ns));
+    return err_hint(trial->err,
+                    "Give a longer one, `repeat:`, or `after: hold` to keep "
+                    "its last value, which is counted in series_held_s.");
+}
+
 static bool finish(struct trial *trial, struct trial_result *result,
                    bool ran)
 {
@@ -234,11 +257,13 @@ static bool finish(struct trial *trial, struct trial_result *result,
     result->arena_bytes = arena_used_bytes(trial->arena);
     /* A broken audit outranks the rest: it is what stopped the loop. */
     struct err audit = { 0 };
+    audit_causes(trial->audit, metrics_gpus_add_up(trial->metrics),
+                 metrics_cost_adds_up(result));
     if (!audit_close(trial->audit, result->audit_count, &audit) && ran) {
         *trial->err = audit;
         return false;
     }
-    return ran;
+    return ran && series_last(trial, result);
 }
 
 bool trial_run(const struct trial_spec *spec,

@@ -36,7 +36,8 @@ struct trial_spec {
 /* Tables that were asked for; NULL: not wanted.  Rows are appended, in the
  * columns of experiments/columns.h. */
 struct trial_tables {
-    struct table *jobs, *phases, *timeline, *decisions, *services;
+    struct table *jobs, *phases, *timeline, *decisions, *services,
+        *arrived;
     int64_t timeline_step_ns;   /* 0: a two-hundredth of the run, at most */
 };
 
@@ -60,6 +61,16 @@ enum metric {
     METRIC_HELD_COST, METRIC_SERVICE_COST, METRIC_SERVICE_MILLION,
     METRIC_SERVICE_LATENCY,
     METRIC_GPU_BURSTS,
+    METRIC_DROPPED, METRIC_AT_100, METRIC_AT_LAST,
+    /* parts of METRIC_GPU_IDLE_QUEUED, and rented GPUs not yet or no more of
+     * use: experiments/idle.h */
+    METRIC_GPU_FRAGMENT, METRIC_GPU_GANG, METRIC_GPU_UNSUITED,
+    METRIC_GPU_RENT,
+    /* METRIC_COST by cause */
+    METRIC_COST_COMPUTE, METRIC_COST_WAIT, METRIC_COST_SWITCH,
+    METRIC_COST_FREE, METRIC_COST_RENT, METRIC_COST_ENERGY,
+    METRIC_COST_STORAGE, METRIC_COST_TRANSFER,
+    METRIC_NODES_RENTED, METRIC_SERIES_HELD,
     METRIC_COUNT
 };
 
@@ -77,7 +88,7 @@ enum metric metric_find(const char *name);
 /* What the audit checked, how often. */
 enum audit_check {
     AUDIT_CAPACITY, AUDIT_STATES, AUDIT_WORK, AUDIT_COST, AUDIT_TIME,
-    AUDIT_LITTLE, AUDIT_LINKS, AUDIT_CHECK_COUNT
+    AUDIT_LITTLE, AUDIT_LINKS, AUDIT_GPUS, AUDIT_CHECK_COUNT
 };
 const char *audit_check_name(enum audit_check check);
 

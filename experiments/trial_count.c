@@ -107,7 +107,7 @@ static const void *param(const struct host_policy *policy, const char *key)
 static bool policy_applies(const struct host_policy *policy)
 {
     const struct host_rules *rules = &policy->rules;
-    bool plain = rules->placement == FIT_COUNT && rules->round_ns == 0 &&
+    bool plain = rules->placement == PLACE_COUNT && rules->round_ns == 0 &&
                  rules->tick_ns == 0 && rules->estimate != HOST_NOISY;
     const int64_t *depth;
 
@@ -124,7 +124,8 @@ static bool policy_applies(const struct host_policy *policy)
 static bool cluster_applies(const struct cluster_spec *cluster)
 {
     return cluster->group_count == 1 && cluster->group[0].gpus > 0 &&
-           !cluster->group[0].billed_held && cluster->failures == NULL;
+           !cluster->group[0].billed_held && cluster->failures == NULL &&
+           !cluster->rents && !cluster->priced && cluster->carbon == NULL;
 }
 
 static bool runs_on(const struct role_spec *role, const struct gpu_type *gpu)
@@ -144,6 +145,7 @@ static bool form_applies(const struct job_form *form,
     return form->role_count == 1 && form->phase_count == 1 &&
            form->phase[0].law->kind == LAW_FIXED &&
            !(form->phase[0].law->seconds > 0) && !form->paced &&
+           !role->pod &&
            role->cores <= group->cores / group->gpus &&
            role->memory_bytes <= group->memory_bytes / group->gpus &&
            runs_on(role, group->gpu) && !(role->load_bytes > 0) && !(role->save_bytes > 0) &&
@@ -158,7 +160,8 @@ bool trial_count_applies(const struct trial_spec *spec,
     if (listened || spec->warmup_ns > 0 || spec->by_step ||
         spec->until_ns != CLOCK_NEVER_NS ||
         workload_service_count(spec->workload) > 0 ||
-        workload_form_count(spec->workload) == 0)
+        workload_form_count(spec->workload) == 0 ||
+        workload_counts(spec->workload).parts > 0)
         return false;
     if (!cluster_applies(spec->cluster) || !policy_applies(spec->policy))
         return false;
@@ -271,6 +274,7 @@ static void queue_add(struct count_trial *t, uint32_t job)
     }
     t->queue[t->end++] = job;
     t->now.pending++;
+    waits_add(&t->now.waits, t->job[job].gpus, +1);
 }
 
 static const struct count_job *waiting(const struct count_trial *t,
@@ -287,6 +291,7 @@ static uint32_t queue_take(struct count_trial *t, uint32_t i)
     memmove(front + 1, front, i * sizeof *front);
     t->first++;
     t->now.pending--;
+    waits_add(&t->now.waits, t->job[job].gpus, -1);
     return job;
 }
 
@@ -393,14 +398,22 @@ static void over(struct loop *loop, void *self, uint64_t lease)
     out.end_ns = now;
     out.step = 1;
     out.gpu_seconds = s * job->gpus;
-    out.core_seconds = s * (job->form->role[0].cores * job->gpus);
-    out.usd = s / 3600 * ((double)job->gpus / t->group->gpus *
-                          t->group->usd_per_h);
+    out.core_seconds = s * (double)(job->form->role[0].cores *
+                                    UINT64_C(1000) * job->gpus) / 1000.0;
+    if (!t->spec->cluster->unpriced)
+        out.usd = s / 3600 * (job->gpus * (double)GPU_MILLI /
+                              ((double)GPU_MILLI * t->group->gpus) *
+                              t->group->usd_per_h);
+    struct host_phase_run run = { .rate_max = 1 / out.ideal_s,
+                                  .busy_fraction = 1 };
+    if (s > 0)
+        out.usd_compute = out.usd * host_busy_s(&run, true, s) / s;
     out.joules = s * job->gpus * power_gpu_w(t->group->gpu, 1);
     t->audit.charged += (wide)ran * job->gpus;
     t->audit.sojourn += now - job->submit_ns;
     t->audit.ended++;
     t->free_gpus += job->gpus;
+    t->now.working_gpus -= job->gpus;
     check(t, AUDIT_CAPACITY, t->free_gpus <= t->spec->cluster->gpu_count,
           "GPUs are given back that were not held", job->id);
     if (t->ends_kept)
@@ -426,6 +439,7 @@ static void start(struct count_trial *t, uint32_t i)
           "a job starts twice", job->id);
     job->start_ns = now;
     t->free_gpus -= job->gpus;
+    t->now.working_gpus += job->gpus;
     t->now.running++;
     t->lease[lease] = slot;
     t->end_ns[lease] = job->estimate_ns < CLOCK_NEVER_NS - now
@@ -434,7 +448,6 @@ static void start(struct count_trial *t, uint32_t i)
         ranks_insert(&t->ends, lease, ends_before);
     t->counts.decisions++;
     struct host_job out = told(t, job);
-    metrics_count_told(t->metrics);
     metrics_count_started(t->metrics, &out);
     loop_at(t->loop, now + job->duration_ns, LOOP_RANK_FINISH, over, t,
             lease);
@@ -472,11 +485,11 @@ static void decide(struct loop *loop, void *self, uint64_t arg)
     settle(t);
     t->decide_due = false;
     t->counts.decide++;
-    metrics_count_told(t->metrics);
     while (t->now.pending > 0 && waiting(t, 0)->gpus <= t->free_gpus)
         start(t, 0);
     if (t->depth_max > 0 && t->now.pending > 1)
         backfill(t);
+    metrics_count_told(t->metrics);
 }
 
 static void submit(struct count_trial *t)

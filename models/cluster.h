@@ -4,8 +4,9 @@
  *
  * A cluster_spec is what the file says: read once, shared by all trials.  A
  * cluster is its state in one trial.  Invariant: every GPU is free or taken
- * once; cores and memory of a node never exceed what it has.  Nodes are
- * numbered from 0 in file order, group after group.
+ * once, or in parts that add up to one GPU at most; cores and memory of a node
+ * never exceed what it has.  Nodes are numbered from 0 in file order, group
+ * after group.
  */
 #ifndef MODELS_CLUSTER_H
 #define MODELS_CLUSTER_H
@@ -22,11 +23,13 @@ struct arena;
 struct catalogue;
 struct conf_node;
 struct conf_schema;
+struct course;
 struct cpu_type;
 struct err;
 struct gpu_type;
 struct link_type;
 struct outage_spec;
+struct rent_spec;
 
 /* Cores and memory of a node whose file names no CPU (traces that know GPUs
  * only): never what limits, and in no total. */
@@ -56,7 +59,9 @@ struct node_group {
     double nvme_bps;            /* per node, read; 0: none */
     double nvme_bytes;          /* per node, what its drives hold */
     double nvme_access_bytes;   /* what a drive could read while it seeks */
-    double usd_per_h;           /* per node */
+    double usd_per_h;           /* per node; with a course, at time 0 */
+    const struct course *price; /* over time; NULL: always the same */
+    const struct rent_spec *rent;       /* NULL: there all the time */
     bool energy_included;       /* in usd_per_h */
     bool billed_held;           /* paid for only while a lease is on it */
     double idle_w, max_w;       /* per node without its GPUs */
@@ -72,8 +77,15 @@ struct cluster_spec {
     uint32_t leaf_nodes;        /* nodes under one leaf switch; 0: no tree */
     double oversubscription;    /* >= 1; of the leaf's uplink */
     double storage_bps;         /* shared storage, all readers together */
+    double storage_usd_per_h;
+    double transfer_usd_per_byte;       /* between it and rented nodes */
     double pue;
     double carbon_g_per_kwh;
+    const struct course *carbon;        /* over time; NULL: the same */
+    double power_cap_w;         /* of all nodes, at the meter; 0: none */
+    bool priced;                /* a price changes over time */
+    bool unpriced;              /* nothing costs anything */
+    bool rents;                 /* a group has `rent` */
     double electricity_usd_per_kwh;     /* where a price has none in it */
     const struct outage_spec *failures; /* NULL: nothing fails */
 };
@@ -104,6 +116,19 @@ const struct cluster_spec *cluster_read(struct arena *arena,
 uint64_t cluster_switch_gpus(const struct node_group *group, uint32_t i);
 /* GPUs of a node in its NVLink domain `i`; what lies past the last: none. */
 uint64_t cluster_domain_gpus(const struct node_group *group, uint32_t i);
+/* What one node costs from one time to another. */
+double cluster_node_usd(const struct node_group *group, int64_t from_ns,
+                        int64_t to_ns);
+double cluster_node_usd_per_h(const struct node_group *group, int64_t now_ns);
+/* The same of what a placement holds: of a node its part of the GPUs or, where
+ * it has none, of the cores. */
+double cluster_held_usd(const struct cluster_spec *spec,
+                        const struct placement *placement, int64_t from_ns,
+                        int64_t to_ns);
+/* The first series that had ended before a time and may not be held; NULL.  In
+ * `held_s` the time for which others were. */
+const struct course *cluster_series_over(const struct cluster_spec *spec,
+                                         int64_t end_ns, double *held_s);
 /* Pool by name, or UINT32_MAX. */
 uint32_t cluster_pool(const struct cluster_spec *spec, const char *name);
 
@@ -117,20 +142,43 @@ struct group_room {
     uint32_t short_nodes;
 };
 
+/* Beside the masks, once GPUs may be taken in parts: see cluster_split(). */
+struct cluster_parts {
+    uint32_t *first_gpu;        /* per group: of all GPUs, its first */
+    uint16_t *left;             /* per GPU: milli that are free */
+    uint32_t *mib_left;         /* per GPU: memory; 0xffffffff: not known */
+    uint16_t *core_milli;       /* per node: free beyond free_cores */
+    uint16_t *kinds;            /* per node: leases by GPUs they hold there */
+    uint32_t kind_count;        /* 0: parts of one, then 1, 2 ... GPUs */
+    uint32_t *version;          /* per node: counts its changes, from 1 */
+    uint64_t part_milli;        /* free in GPUs that are taken in part */
+};
+
 struct cluster {
     const struct cluster_spec *spec;
+    struct arena *arena;
     uint64_t *free_mask;        /* per node */
     uint32_t *free_cores;
     int64_t *free_memory;
     uint32_t *group_of;         /* node -> group */
     uint32_t *group_free_gpus;  /* per group */
     struct group_room *room;    /* per group */
-    uint32_t free_gpus;
+    uint32_t *pool_free_gpus;   /* per pool */
+    uint32_t free_gpus;         /* wholly free, as in all of these */
     uint64_t releases;          /* so far: without one, room only shrinks */
+    struct cluster_parts *parts;        /* NULL: GPUs are whole */
 };
 
 struct cluster *cluster_new(struct arena *arena,
                             const struct cluster_spec *spec);
+/* From now on GPUs may be taken in parts; nothing happens the second time. */
+void cluster_split(struct cluster *cluster);
+/* Milli that are free of each GPU of a node, once split. */
+const uint16_t *cluster_left(const struct cluster *cluster, uint32_t node);
+const uint32_t *cluster_mib_left(const struct cluster *cluster,
+                                 uint32_t node);
+/* Thousandths of cores that are free. */
+int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node);
 bool cluster_can_take(const struct cluster *cluster,
                       const struct placement *placement);
 void cluster_take(struct cluster *cluster, const struct placement *placement);

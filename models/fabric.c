@@ -539,7 +539,7 @@ struct gang fabric_gang(const struct cluster_spec *spec,
     }
     if (gang.gpus == 0)
         gang.gpu = NULL;    /* cores of GPU nodes alone */
-    assert(gang.gpus > 0 || gang.cores > 0);
+    assert(gang.gpus > 0 || gang.gpu == NULL);
     if (spans_leaves(spec, placement))
         gang.inter_bps /= spec->oversubscription;
     return gang;

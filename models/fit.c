@@ -117,6 +117,11 @@ static uint32_t node_next(const struct hunt *hunt, const struct seat *seat,
     if (hunt->indexed)
         node = room_next(&hunt->cluster->room[seat->group].room, node,
                          counts);
+    else if (hunt->want->node_first > group->first_node + node)
+        node = hunt->want->node_first - group->first_node;
+    if (hunt->want->node_end > 0 &&
+        group->first_node + node >= hunt->want->node_end)
+        return UINT32_MAX;
     return node < group->node_count ? group->first_node + node : UINT32_MAX;
 }
 
@@ -520,7 +525,7 @@ static void choose_passes(struct hunt *hunt)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
     hunt->indexed = hunt->type != NULL && !hunt->all_free &&
-                    hunt->want->extra == NULL;
+                    hunt->want->extra == NULL && hunt->want->node_end == 0;
     hunt->loose = hunt->indexed;
     for (uint32_t i = 0; hunt->loose && i < spec->group_count; i++) {
         const struct group_room *room = &hunt->cluster->room[i];

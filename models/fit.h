@@ -44,6 +44,15 @@ struct fit_want {
      * that may be taken over), with their cores and memory; NULL: none. */
     const struct share *extra;  /* indexed by node */
     uint64_t *looks;            /* nodes looked at are added; NULL: not */
+    /* Only nodes from node_first on and before node_end; 0: all. */
+    uint32_t node_first, node_end;
+    /* Of place.h.  A pod lies on one node; what it wants of cores and memory
+     * is in all, not per GPU.  gpu_milli below 1000: of one GPU. */
+    bool pod;
+    bool relaxed;               /* has waited for `relax_after` */
+    uint32_t gpu_milli;         /* 0: whole GPUs */
+    uint32_t gpu_mib;           /* of the GPU's memory, beside its part */
+    int64_t core_milli;         /* of a pod */
 };
 
 /* Writes at most share_max shares; false: no room (out is untouched then). */

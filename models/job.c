@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "models/placement.h"
+
 static const char *const phase_kind_names[PHASE_KIND_COUNT] = {
     [PHASE_PREPROCESS] = "preprocess",
     [PHASE_LOAD] = "load",
@@ -26,6 +28,7 @@ static const char *const job_status_names[JOB_STATUS_COUNT] = {
     [JOB_DONE] = "done",
     [JOB_FAILED] = "failed",
     [JOB_UNFINISHED] = "unfinished",
+    [JOB_DROPPED] = "dropped",
 };
 
 const char *phase_kind_name(enum phase_kind kind)
@@ -47,6 +50,20 @@ uint32_t job_role_gpus(const struct job_request *request, uint32_t role)
     if (role == 0 && request->gpus > 0)
         return request->gpus;
     return request->form->role[role].gpus;
+}
+
+uint32_t job_role_milli(const struct job_request *request, uint32_t role)
+{
+    assert(request->gpu_milli <= GPU_MILLI);
+    return role == 0 && request->gpu_milli > 0 ? request->gpu_milli
+                                               : GPU_MILLI;
+}
+
+double job_role_amount(const struct job_request *request, uint32_t role)
+{
+    uint64_t gpus = job_role_gpus(request, role);
+
+    return (double)(gpus * job_role_milli(request, role)) / GPU_MILLI;
 }
 
 const struct phase_law *phase_law_at(const struct phase_spec *phase,

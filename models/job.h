@@ -45,6 +45,8 @@ struct role_spec {
     double save_bytes;          /* out of them when the lease is taken away */
     double start_s;             /* first process start beside the copying */
     double wake_s;              /* the same when it has run before */
+    bool pod;                   /* lies on one node; memory_bytes is in all */
+    int64_t core_milli;         /* of a pod, in all: thousandths of cores */
 };
 
 struct phase_spec {
@@ -84,6 +86,8 @@ struct job_request {
     int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
     int32_t priority;           /* larger goes first */
     uint32_t gpus;              /* of role 0, if not as the form says; else 0 */
+    uint32_t gpu_milli;         /* of role 0: part of its one GPU; 0: whole */
+    uint32_t gpu_mib;           /* of that GPU's memory; 0: not said */
     uint32_t steps;             /* rounds; the owner knows how many */
     const struct job_rates *rates;      /* by pool, models/pace.h; NULL: the
                                    same everywhere */
@@ -92,6 +96,7 @@ struct job_request {
 
 enum job_status {
     JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_UNFINISHED,
+    JOB_DROPPED,                /* `blocking: drop`, and there was no room */
     JOB_STATUS_COUNT
 };
 
@@ -106,5 +111,8 @@ const struct phase_law *phase_law_usual(const struct phase_spec *phase);
 const char *phase_kind_name(enum phase_kind kind);
 const char *job_status_name(enum job_status status);
 uint32_t job_role_gpus(const struct job_request *request, uint32_t role);
+/* Thousandths that it takes of each of its GPUs; GPUs times that part. */
+uint32_t job_role_milli(const struct job_request *request, uint32_t role);
+double job_role_amount(const struct job_request *request, uint32_t role);
 
 #endif

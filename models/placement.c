@@ -16,6 +16,16 @@ uint32_t placement_gpus(const struct placement *placement)
     return gpus;
 }
 
+uint64_t placement_core_milli(const struct placement *placement)
+{
+    assert(placement != NULL);
+    uint64_t milli = 0;
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        milli += placement->share[i].cores * UINT64_C(1000) +
+                 placement->share[i].core_milli;
+    return milli;
+}
+
 uint32_t placement_cores(const struct placement *placement)
 {
     assert(placement != NULL);

@@ -107,7 +107,9 @@ static uint32_t next_to_try(struct cs_host *host, uint32_t i)
 {
     if (host_per_phase(host) || host->rules->blocking != HOST_SKIP)
         return i;
-    struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
+    uint32_t room = cs_free_gpus(host, 0);
+    struct cs_filter filter = { .gpus_max = room > 0 || !host->has_parts
+                                                ? room : 1,
                                 .estimate_max_ns = INT64_MAX,
                                 .startable = true };
     return cs_find_pending(host, i, &filter);
@@ -131,12 +133,17 @@ static void decide_default(struct cs_host *host)
         if (!policy->place || pub->role == CS_ALL_ROLES ||
             pub->held.i != ID_NONE)
             verdict = pub->gpus > cs_free_gpus(host, 0) &&
-                              pub->held.i == ID_NONE
+                              pub->held.i == ID_NONE &&
+                              pub->gpu_milli == GPU_MILLI
                           ? CS_NO_ROOM : cs_start(host, ask);
         else if (policy->place(host->self, host, ask, &want))
             verdict = cs_start_want(host, ask, &want);
         if (verdict == CS_DONE)
             continue;           /* it left the order: i is the next */
+        if (host->rules->blocking == HOST_DROP) {
+            host_job_end(host, pub->job.i, JOB_DROPPED);
+            continue;
+        }
         if (host->rules->blocking == HOST_COMMIT)
             host->committed = ask.i;
         if (host->rules->blocking != HOST_SKIP)
@@ -169,6 +176,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     else
         decide_default(host);
     host->in_decide = false;
+    host_rent_scale(host);
     if (host->wake_ns > host_now(host)) {
         loop_at(loop, host->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
         host->wake_ns = 0;
@@ -204,9 +212,16 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->spec = spec;
     host->hooks = (struct host_hooks) {
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
-        .phase_over = host_phase_over,
+        .phase_over = host_phase_over, .held = host_rent_held,
+        .rented_failed = host_rent_failed,
     };
     host->cluster = cluster_new(arena, spec);
+    struct placer_parts placing = {
+        arena, host->cluster, host->rules->placement,
+        host->rules->ties_shuffled, parts->seed, parts->replica,
+        parts->demand, parts->demand_count,
+    };
+    host->placer = placer_new(&placing);
     host_order_begin(host);
     host_lists_begin(host);
     host->plans = phase_cache_new(arena);
@@ -220,10 +235,12 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->bursts = arena_alloc(arena, flow_link_count(parts->net) + 1,
                                sizeof *host->bursts);
     host->pool = arena_alloc(arena, spec->pool_count, sizeof *host->pool);
+    host->waits = arena_alloc(arena, spec->pool_count, sizeof *host->waits);
     for (uint32_t g = 0; g < spec->group_count; g++)
         host->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
     host_outage_begin(host);
+    host_rent_begin(host);
     return make_self(host, err) ? host : NULL;
 }
 
@@ -265,20 +282,23 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     if (host->form[job->form].fixed) {
         job->truth.duration_ns += host->rules->tick_ns;
         job->pub.work_due_s = clock_s_from_ns(job->truth.duration_ns) *
-                              job_role_gpus(request, 0);
+                              job_role_amount(request, 0);
     }
     else
         for (uint32_t p = 0; p < form->phase_count; p++)
             job->pub.work_due_s += phase_runs(&form->phase[p],
                                               request->steps);
     host_estimate(host, job);
-    host_tell(host, FACT_JOB_SUBMIT, j, 0, job_role_gpus(request, 0));
+    if (job_role_milli(request, 0) < GPU_MILLI)
+        host->has_parts = true;
+    host_tell(host, FACT_JOB_SUBMIT, j, 0, job_role_amount(request, 0));
     host_news_add(host, NEWS_SUBMITTED, j);
     if (host_per_phase(host))
         host_job_advance(host, j);
     else
         host_ask_job(host, j);
     host_outage_wake(host);
+    host_rent_wake(host);
     wake(host);
 }
 
@@ -333,6 +353,13 @@ const struct host_job *host_job(const struct cs_host *host, struct job_id id)
     return &host_job_slot(host, id.i)->pub;
 }
 
+const struct job_truth *host_job_truth(const struct cs_host *host,
+                                       struct job_id id)
+{
+    assert(id.i < host->job_count);
+    return &host_job_slot(host, id.i)->truth;
+}
+
 uint32_t host_job_count(const struct cs_host *host)
 {
     return host->job_count;
@@ -352,9 +379,22 @@ void host_pool_now(const struct cs_host *host, uint32_t pool,
     *out = host->pool[pool];
 }
 
+int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)
+{
+    const struct host_pool_now *now = &host->pool[pool];
+
+    return (int64_t)(now->gpus - now->down) * GPU_MILLI -
+           (int64_t)(now->allocated_milli + now->away_milli);
+}
+
 uint32_t host_running(const struct cs_host *host)
 {
     return cs_running_count(host);
+}
+
+uint32_t host_jobs_left(const struct cs_host *host)
+{
+    return host->jobs_left;
 }
 
 uint32_t host_pending(const struct cs_host *host)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/fit.h"
+#include "models/place.h"
 #include "models/job.h"
 #include "policies/policy.h"
 
@@ -29,8 +29,9 @@ struct job_truth;
 struct journal;
 struct loop;
 
-/* HOST_COMMIT: strict, and what came first once stays first. */
-enum host_blocking { HOST_STRICT, HOST_SKIP, HOST_COMMIT };
+/* HOST_COMMIT: strict, and what came first once stays first.  HOST_DROP: what
+ * finds no room when it is first tried ends there. */
+enum host_blocking { HOST_STRICT, HOST_SKIP, HOST_COMMIT, HOST_DROP };
 enum host_estimate { HOST_EXACT, HOST_REQUESTED, HOST_NOISY };
 
 /* Preemption: seconds lost at the restart, by GPUs of the job. */
@@ -42,7 +43,9 @@ struct host_cost_step {
 
 struct host_rules {
     enum host_blocking blocking;
-    enum fit_rule placement;
+    enum place_rule placement;
+    bool ties_shuffled;         /* nodes tie by an order drawn per trial */
+    int64_t relax_ns;           /* placement: consolidate; 0: never */
     enum host_estimate estimate;
     double noise_cv;            /* HOST_NOISY: lognormal factor */
     int64_t round_ns;           /* decisions only at its multiples; 0: events */
@@ -88,6 +91,8 @@ struct host_parts {
     uint64_t seed;
     uint32_t replica;
     bool by_step;               /* fidelity: step */
+    const struct place_demand *demand;  /* placement: fgd; may be NULL */
+    size_t demand_count;
 };
 
 struct cs_host *host_new(const struct host_parts *parts, struct err *err);
@@ -130,7 +135,9 @@ struct host_job {
     uint32_t step;              /* steps done */
     double gpu_seconds;         /* held */
     double core_seconds;
-    double usd;                 /* of what it held */
+    double usd;                 /* of what it held; of that: */
+    double usd_compute, usd_switch;     /* at work; loading, saving */
+    double usd_transfer;        /* beside it: storage, of rented nodes */
     double joules;
     double work_due_s, work_done_s;     /* GPU-seconds of running phases: what
                                    the truth asks and what was delivered */
@@ -141,6 +148,9 @@ struct host_job {
 /* Of one that has ended: while that is told, and until the policy has had a
  * chance to decide on it; then it is forgotten. */
 const struct host_job *host_job(const struct cs_host *host, struct job_id id);
+/* What no policy knows of it; as long as host_job(). */
+const struct job_truth *host_job_truth(const struct cs_host *host,
+                                       struct job_id id);
 /* Jobs that have not ended, and the first of them. */
 uint32_t host_unfinished(const struct cs_host *host, uint32_t *first);
 uint32_t host_job_count(const struct cs_host *host);    /* submitted */
@@ -163,18 +173,29 @@ struct host_phase_run {
 };
 const struct host_phase_run *host_phase_run(const struct cs_host *host,
                                             struct lease_id lease);
+/* Of a phase that ran so long: how much of it the GPUs were at work. */
+double host_busy_s(const struct host_phase_run *run, bool done, double s);
 
 /* GPUs by what they do now, per pool: for gauges. */
 struct host_pool_now {
     uint32_t gpus, allocated, busy, loading, idle_leased;
+    uint64_t allocated_milli;   /* GPUs in thousandths, parts as such */
     double utilized;            /* GPUs x busy fraction of their phase */
     uint32_t cores_allocated;
     uint32_t down;              /* GPUs of nodes that are out of service */
+    uint64_t away_milli;        /* of nodes not rented, or under notice */
 };
 void host_pool_now(const struct cs_host *host, uint32_t pool,
                    struct host_pool_now *out);
+/* Thousandths of GPUs. */
+int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool);
 uint32_t host_running(const struct cs_host *host);
 uint32_t host_pending(const struct cs_host *host);
+/* Submitted and not ended. */
+uint32_t host_jobs_left(const struct cs_host *host);
+/* GPUs of the least of what waits for GPUs and could use a pool: exact up to
+ * 32, above that the power of two below; 0: nothing does. */
+uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool);
 
 const char *cs_verdict_name(enum cs_verdict verdict);
 enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,

@@ -114,7 +114,8 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
-            gpus += host->pool[p].gpus - host->pool[p].down;
+            gpus += host->pool[p].gpus - host->pool[p].down -
+                    (uint32_t)(host->pool[p].away_milli / GPU_MILLI);
     return gpus;
 }
 
@@ -139,8 +140,7 @@ uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
-            gpus += host->pool[p].gpus - host->pool[p].down -
-                    host->pool[p].allocated;
+            gpus += host->cluster->pool_free_gpus[p];
     return gpus;
 }
 
@@ -243,6 +243,9 @@ static bool room_at_all(const struct cs_host *host,
                         const struct cs_want *want, uint32_t gpus)
 {
     uint32_t room = cs_free_gpus(host, want->pool_mask);
+
+    if (host->has_parts)
+        return true;
 
     if (want->take_idle)
         room += cs_idle_gpus(host, want->pool_mask);
@@ -427,9 +430,9 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
             !host_shape_ok(host, job, r, fit.gpus))
             break;
         fit.looks = &host->counts.nodes_seen;
-        if (!fit_find(host->cluster, host->rules->placement, &fit,
-                      host->scratch + r * host->spec->node_count,
-                      host->spec->node_count, &place[r]))
+        if (!placer_find(host->placer, &fit,
+                         host->scratch + r * host->spec->node_count,
+                         host->spec->node_count, &place[r]))
             break;
         if (roles > 1)
             cluster_take(host->cluster, &place[r]);
@@ -444,13 +447,16 @@ static bool find_as_asked(struct cs_host *host,
                           const struct host_job_slot *job, uint32_t gpus,
                           struct placement *place)
 {
-    bool rated = job->pub.request.rates != NULL;    /* jobs of a form differ */
+    /* Of these, jobs of a form differ in what has room for them. */
+    bool alike = job->pub.request.rates == NULL &&
+                 job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
+                 place_is_monotone(host->rules->placement);
 
-    if (!rated && host_known_full(host, job->form, gpus))
+    if (alike && host_known_full(host, job->form, gpus))
         return false;
     if (find_all(host, job, NULL, place))
         return true;
-    if (!rated)
+    if (alike)
         host_note_full(host, job->form, gpus);
     return false;
 }

@@ -166,6 +166,7 @@ static bool ask_passes(const struct cs_host *host, uint32_t item,
     const struct cs_ask *ask = &host->ask[item].pub;
 
     if (filter->startable && ask->role == CS_ALL_ROLES &&
+        ask->gpu_milli == GPU_MILLI &&
         host_known_full(host, host_job_slot(host, ask->job.i)->form,
                         ask->gpus))
         return false;
@@ -234,7 +235,7 @@ uint32_t host_order_find(struct cs_host *host, uint32_t from,
         keep_ask_sums(host);
     /* All of one form: what is full is so for whole subtrees. */
     if (filter->startable && host->form_count == 1 && !host_per_phase(host) &&
-        host_known_full(host, 0, filter->gpus_max))
+        !host->has_parts && host_known_full(host, 0, filter->gpus_max))
         all.gpus_max = host->form[0].full_gpus - 1;
     uint32_t place = find_below(host, host->order->root, 0, from, &all);
     return place == RANKS_NONE ? ranks_count(host->order) : place;

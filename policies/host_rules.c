@@ -27,13 +27,13 @@ struct keys {
     double noise;
     const struct conf_node *preemption, *rounds, *weights;
     const char *semantics;
-    int64_t tick_ns;
+    int64_t tick_ns, relax_ns;
+    int ties;
 };
 
-static const char *const blocking_names[] = { "strict", "skip", "commit", NULL };
-static const char *const placement_names[] = {
-    "count", "first_fit", "best_fit", "pack", "spread", NULL
-};
+static const char *const blocking_names[] = { "strict", "skip", "commit",
+                                              "drop", NULL };
+static const char *const ties_names[] = { "lowest", "shuffled", NULL };
 static const char *const estimate_names[] = {
     "exact", "requested", "noisy", NULL
 };
@@ -45,10 +45,17 @@ static const struct conf_field rules_field[] = {
       "what results call it; default: the policy's name" },
     { "blocking", CONF_CHOICE, offsetof(struct keys, blocking), 0, 0,
       "strict", blocking_names,
-      "what becomes of an ask that does not fit: it blocks, is passed over, or "
-      "blocks and keeps its turn though better ones come" },
+      "what becomes of an ask that does not fit: it blocks, is passed over, "
+      "blocks and keeps its turn though better ones come, or is dropped" },
     { "placement", CONF_CHOICE, offsetof(struct keys, placement), 0, 0,
-      "pack", placement_names, "which of the free GPUs a gang is given" },
+      "pack", place_names, "which of the free GPUs a job is given; see "
+      "`clustersim list placements`" },
+    { "relax_after", CONF_TIME, offsetof(struct keys, relax_ns), 0, 1e9, "0s",
+      NULL, "placement: consolidate: how long a gang waits for nodes of its "
+      "own; 0s: for ever" },
+    { "ties", CONF_CHOICE, offsetof(struct keys, ties), 0, 0, "lowest",
+      ties_names, "placements by score: of nodes that score alike the lowest, "
+      "or the first in an order that each seed draws once" },
     { "estimate", CONF_CHOICE, offsetof(struct keys, estimate), 0, 0,
       "exact", estimate_names,
       "what the policy is told of how long a job will run" },
@@ -253,7 +260,7 @@ static const char *semantics(struct arena *arena,
     char *text = arena_alloc(arena, SEMANTICS_BYTES, 1), time[32];
     size_t n = (size_t)snprintf(
         text, SEMANTICS_BYTES, "blocking=%s placement=%s estimate=%s",
-        blocking(policy, rules), placement_names[rules->placement],
+        blocking(policy, rules), place_names[rules->placement],
         estimate_names[rules->estimate]);
 
     if (rules->estimate == HOST_NOISY)
@@ -280,9 +287,16 @@ static const char *semantics(struct arena *arena,
     }
     if (rules->resolve_ns > 0) {
         clock_format_s(rules->resolve_ns, time, sizeof time);
-        snprintf(text + n, SEMANTICS_BYTES - n,
-                 " rounds.resolve_at_most_every=%ss", time);
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
+                              " rounds.resolve_at_most_every=%ss", time);
     }
+    if (rules->relax_ns > 0) {
+        clock_format_s(rules->relax_ns, time, sizeof time);
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
+                              " relax_after=%ss", time);
+    }
+    if (rules->ties_shuffled)
+        snprintf(text + n, SEMANTICS_BYTES - n, " ties=shuffled");
     return text;
 }
 
@@ -307,7 +321,9 @@ static bool read_rules(const struct keys *keys, struct host_rules *rules,
                        struct err *err)
 {
     rules->blocking = (enum host_blocking)keys->blocking;
-    rules->placement = (enum fit_rule)keys->placement;
+    rules->placement = (enum place_rule)keys->placement;
+    rules->ties_shuffled = keys->ties == 1;
+    rules->relax_ns = keys->relax_ns;
     rules->estimate = (enum host_estimate)keys->estimate;
     rules->noise_cv = keys->noise;
     rules->tick_ns = keys->tick_ns;

@@ -6,7 +6,8 @@
  * it: Tiresias (Gu et al., NSDI 2019), Helios (Hu et al., SC 2021), Gavel
  * (Narayanan et al., OSDI 2020), PAI (Weng et al., NSDI 2022), Starburst (Luo
  * et al., ATC 2024), AccaSim (Galleguillos et al., 2019), RLScheduler (Zhang
- * et al., SC 2020).  The figures are checked by tests/semantics_test.c.
+ * et al., SC 2020), FGD (Weng et al., ATC 2023).  The figures are checked by
+ * tests/semantics_test.c.
  */
 #include "policies/host_semantics.h"
 
@@ -84,6 +85,11 @@ static const struct semantics_row rows[] = {
     { "accasim", "easy", "{placement: count, reservation: none}",
       "Its backfilling is handed an empty list of reserved nodes, so the head "
       "has no reservation: it is FIFO that skips.", "7290.8062" },
+
+    { "fgd", "fcfs", "{blocking: drop, placement: fgd, ties: shuffled}",
+      "The simulator of FGD tries each pod once and drops what does not fit; "
+      "of nodes that score alike the one with the smallest name wins, and "
+      "names are shuffled by seed.", "6212.1915" },
 
     { "rlscheduler", "fcfs", "{blocking: commit, placement: count}",
       "What was chosen keeps its turn; in this order that is strict FIFO.",

@@ -199,9 +199,37 @@ void host_running_remove(struct cs_host *host, uint32_t job)
     list_remove(host, host->running, job);
 }
 
+uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
+{
+    return waits_least(&host->waits[pool]);
+}
+
+void host_ask_waits(struct cs_host *host, uint32_t i, int sign)
+{
+    const struct cs_ask *ask = &host->ask[i].pub;
+    const struct host_job_slot *job = host_job_slot(host, ask->job.i);
+    const struct host_form *form = &host->form[job->form];
+    bool whole = ask->role == CS_ALL_ROLES;
+    uint32_t r = whole ? 0 : ask->role;
+    uint32_t end = whole ? host_form_of(job)->role_count : r + 1;
+
+    for (; r < end; r++) {
+        uint32_t gpus = job_role_gpus(&job->pub.request, r);
+        if (gpus == 0)
+            continue;
+        for (uint32_t p = 0; form->gpu_pools[r] >> p; p++) {
+            if (form->gpu_pools[r] >> p & 1)
+                waits_add(&host->waits[p], gpus, sign);
+            if (p == 31)
+                break;
+        }
+    }
+}
+
 void host_ask_drop(struct cs_host *host, uint32_t ask)
 {
     assert(ask < host->ask_count && host->ask[ask].live);
+    host_ask_waits(host, ask, -1);
     ranks_remove(host->order, ask);
     host->ask[ask].live = false;
     host->ask_spare[host->ask_spares++] = ask;
@@ -272,8 +300,10 @@ static struct host_pool_now held_of(const struct cs_host *host,
                                     uint32_t p)
 {
     const struct placement *placement = &lease->pub.placement;
-    struct host_pool_now held = { .gpus = lease->pub.gpus,
-                                  .cores_allocated = lease->gang.cores };
+    struct host_pool_now held = {
+        .gpus = lease->pub.gpus, .cores_allocated = lease->gang.cores,
+        .allocated_milli = (uint64_t)lease->pub.gpus * lease->pub.gpu_milli,
+    };
 
     if (lease->pool_mask == 1u << p)
         return held;
@@ -283,6 +313,7 @@ static struct host_pool_now held_of(const struct cs_host *host,
         if (cluster_group_of(host->spec, share->node)->pool != p)
             continue;
         held.gpus += mask_count(share->gpu_mask);
+        held.allocated_milli += share_milli(share);
         held.cores_allocated += share->cores;
     }
     return held;
@@ -309,10 +340,15 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         struct host_pool_now *pool = &host->pool[p];
         uint32_t delta = sign > 0 ? held.gpus : 0u - held.gpus;
         pool->allocated += delta;
+        pool->allocated_milli += sign > 0 ? held.allocated_milli
+                                          : 0u - held.allocated_milli;
         pool->cores_allocated += sign > 0 ? held.cores_allocated
                                           : 0u - held.cores_allocated;
         *gpus_in(pool, lease->pub.state) += delta;
-        pool->utilized += sign * lease->busy_now * held.gpus;
+        pool->utilized += sign * lease->busy_now *
+                          (double)held.allocated_milli / GPU_MILLI;
+        if (pool->allocated_milli == 0)
+            pool->utilized = 0;     /* parts leave rounding errors */
     }
 }
 
@@ -324,10 +360,11 @@ void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
     for (uint32_t left = lease->pool_mask; left != 0; left >>= 1, p++) {
         if ((left & 1) == 0)
             continue;
-        uint32_t gpus = held_of(host, lease, p).gpus;
+        struct host_pool_now held = held_of(host, lease, p);
+        double gpus = (double)held.allocated_milli / GPU_MILLI;
         struct host_pool_now *pool = &host->pool[p];
-        *gpus_in(pool, lease->pub.state) -= gpus;
-        *gpus_in(pool, state) += gpus;
+        *gpus_in(pool, lease->pub.state) -= held.gpus;
+        *gpus_in(pool, state) += held.gpus;
         pool->utilized -= lease->busy_now * gpus;
         pool->utilized += busy * gpus;
     }

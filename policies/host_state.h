@@ -5,10 +5,10 @@
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_lease (take, load, drop), host_run
- * (phases), host_outage (failures), host_api (what a policy may call),
- * host_resize (leases that change while they work), host_deal, host_left (tools
- * over that), host_lp, host_assign (tools that know no host), host (arrivals,
- * decisions).
+ * (phases), host_outage (failures), host_rent (nodes that come and go),
+ * host_api (what a policy may call), host_resize (leases that change while they
+ * work), host_deal, host_left (tools over that), host_lp, host_assign (tools
+ * that know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -23,6 +23,7 @@
 #include "models/phase_cache.h"
 #include "models/truth.h"
 #include "policies/host.h"
+#include "policies/waits.h"
 #include "sim/clock.h"
 #include "sim/flow.h"
 #include "sim/loop.h"
@@ -34,6 +35,7 @@
 struct host_form {
     const struct job_form *form;
     uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any */
+    uint32_t gpu_pools[FORM_ROLES_MAX];     /* that have GPUs it can use */
     double phase_s[FORM_PHASES_MAX];        /* as asked, links free */
     double step_s;                          /* longest path of a step */
     bool fixed;                             /* one phase of known length */
@@ -60,6 +62,8 @@ struct host_lease_slot {
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
     int64_t phase_start_ns;
+    int64_t load_from_ns;           /* loading or saving since */
+    double storage_bytes;           /* of shared storage, per run of its phase */
     double pace;                    /* of a job of known length, pace.h */
     double part;                    /* of part_phase: done before, on a lease
                                        in the place of which this one is */
@@ -149,6 +153,9 @@ struct host_hooks {
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
     void (*phase_over)(struct cs_host *host, uint32_t lease);
     void (*ran)(struct cs_host *host, uint32_t job, bool runs);
+    /* Where nodes are rented: a lease came to them or went, a node failed. */
+    void (*held)(struct cs_host *host, uint32_t lease, bool taken);
+    void (*rented_failed)(struct cs_host *host, uint32_t node);
 };
 
 struct cs_host {
@@ -158,11 +165,15 @@ struct cs_host {
     const struct host_rules *rules;
     const struct cluster_spec *spec;
     struct cluster *cluster;
+    struct placer *placer;
     void *self;
     struct host_counts counts;
     struct host_pool_now *pool;
+    struct waits *waits;       /* per pool */
 
     struct host_outage *outage;     /* NULL: nothing fails */
+    struct host_rent *rent;         /* NULL: nothing is rented */
+    const bool *leaving;            /* per node, likewise: no new leases */
     uint32_t jobs_left;             /* submitted, not ended */
 
     struct phase_cache *plans;
@@ -208,7 +219,8 @@ struct cs_host {
     struct host_news *news;
     uint32_t news_count, news_room;
 
-    struct share *scratch;          /* node_count shares, for fit_find */
+    bool has_parts;                 /* a job asked for a part of a GPU */
+    struct share *scratch;          /* node_count shares, for placer_find */
     struct share *extra;            /* by node: idle leases */
     struct flow_use *uses;
     uint32_t *bursts;               /* by link: training that exchanges
@@ -287,6 +299,8 @@ void host_jobs_forget(struct cs_host *host);
 void host_job_note_gone(struct cs_host *host, uint32_t job);
 uint32_t host_ask_make(struct cs_host *host);
 void host_ask_drop(struct cs_host *host, uint32_t ask);
+/* Counts an ask, sign +1 or -1, among what waits for each pool. */
+void host_ask_waits(struct cs_host *host, uint32_t ask, int sign);
 uint32_t host_lease_make(struct cs_host *host);
 void host_lease_unmake(struct cs_host *host, uint32_t lease);
 void host_running_add(struct cs_host *host, uint32_t job);
@@ -323,10 +337,33 @@ void host_outage_begin(struct cs_host *host);
 void host_outage_wake(struct cs_host *host);
 /* A job took its first lease, or gave back its last. */
 void host_outage_ran(struct cs_host *host, uint32_t job, bool runs);
+/* A job goes back to what it saved and waits again at its old place. */
+void host_interrupt(struct cs_host *host, uint32_t job);
+/* The same, but all it did is kept; what it held is dropped. */
+void host_suspend(struct cs_host *host, uint32_t job);
+bool host_stands_on(const struct host_lease_slot *lease, uint32_t node);
+/* A role's state waits in the memory of that node for its next lease. */
+bool host_parked_on(const struct host_job_slot *job, uint32_t node);
+
+/* host_rent.c: nodes that are rented. */
+void host_rent_begin(struct cs_host *host);
+/* A job came: the pools are looked after again. */
+void host_rent_wake(struct cs_host *host);
+/* After each decision: orders nodes for what waits. */
+void host_rent_scale(struct cs_host *host);
+void host_rent_held(struct cs_host *host, uint32_t lease, bool taken);
+void host_rent_failed(struct cs_host *host, uint32_t node);
 
 /* host_time.c: how long things take. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form);
 void host_estimate(struct cs_host *host, struct host_job_slot *job);
+/* GPUs of a lease, as parts of one count. */
+static inline double host_lease_amount(const struct host_lease_slot *lease)
+{
+    return (double)((uint64_t)lease->pub.gpus * lease->pub.gpu_milli) /
+           GPU_MILLI;
+}
+
 /* GPU-seconds held so far. */
 double host_attained_gpu_s(const struct cs_host *host,
                            const struct host_job_slot *job);
@@ -357,6 +394,13 @@ bool host_shape_ok(const struct cs_host *host,
                    uint32_t gpus);
 double host_gpu_usd_per_h(const struct cs_host *host,
                           const struct placement *placement);
+/* What a lease costs between two times. */
+double host_lease_usd(const struct cs_host *host,
+                      const struct host_lease_slot *lease, int64_t from_ns,
+                      int64_t to_ns);
+/* Of bytes between a placement and the shared storage. */
+double host_transfer_usd(const struct cs_host *host,
+                         const struct placement *placement, double bytes);
 double host_switch_s(const struct cs_host *host,
                      const struct host_job_slot *job, uint32_t role,
                      const struct placement *placement,
@@ -382,7 +426,8 @@ double host_evict_s(const struct cs_host *host,
                     const struct placement *placement);
 /* At once; what it kept in the GPUs is not saved. */
 void host_drop(struct cs_host *host, uint32_t lease);
-/* Saves first where there is something to save. */
+/* Saves first where there is something to save; on a node that will be gone, to
+ * the shared storage. */
 void host_leave(struct cs_host *host, uint32_t lease);
 
 /* host_run.c: phases. */

@@ -29,10 +29,22 @@ bool host_shape_ok(const struct cs_host *host,
 
     if (gpus == asked)
         return true;
+    if (spec->pod || job_role_milli(&job->pub.request, role) < GPU_MILLI)
+        return false;
     if (host->form[job->form].fixed)
         return pace_size_ok(&job->pub.request, gpus);
     return asked > 0 && gpus >= spec->gpus_min && gpus <= spec->gpus_max &&
            gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
+}
+
+/* Has it waited so long that it may lie anywhere? */
+static bool host_relaxed(const struct cs_host *host,
+                         const struct host_job_slot *job)
+{
+    int64_t bound = host->rules->relax_ns;
+
+    return bound > 0 && job->ask != ID_NONE &&
+           host_now(host) - host->ask[job->ask].pub.ready_ns >= bound;
 }
 
 /* Of a mask in which no bit means any. */
@@ -72,6 +84,10 @@ bool host_fit_want(const struct cs_host *host,
         .gpu_types = spec->gpu_types,
         .gpu_type_count = spec->gpu_type_count,
         .pool_mask = host->form[job->form].pool_mask[role],
+        .pod = spec->pod, .core_milli = spec->core_milli,
+        .gpu_milli = job_role_milli(request, role),
+        .gpu_mib = role == 0 ? request->gpu_mib : 0,
+        .relaxed = host_relaxed(host, job),
     };
     if (request->rates) {
         rated = pools_with_pace(host, request, out->gpus);
@@ -83,8 +99,8 @@ bool host_fit_want(const struct cs_host *host,
 }
 
 /* Seconds of a phase on what its role asks for, or on so many GPUs of a pool
- * (of role 0; 0: as asked), the cluster empty. */
-static double form_phase_s(struct cs_host *host, struct cluster *empty,
+ * (of role 0; 0: as asked), the cluster empty: made when it is needed. */
+static double form_phase_s(struct cs_host *host, struct cluster **empty,
                            const struct host_form *form, uint32_t p,
                            uint32_t gpus, uint32_t pool_mask)
 {
@@ -103,9 +119,11 @@ static double form_phase_s(struct cs_host *host, struct cluster *empty,
                                         : pool_mask;
     if (phase->law->kind == LAW_FIXED)
         return phase->law->seconds;
+    if (*empty == NULL)
+        *empty = cluster_new(host->parts.arena, host->spec);
     if ((pool_mask && !want.pool_mask) ||
-        !fit_find(empty, host->rules->placement, &want, host->scratch,
-                  host->spec->node_count, &place))
+        !fit_find(*empty, place_fit_rule(host->rules->placement), &want,
+                  host->scratch, host->spec->node_count, &place))
         return pool_mask ? INFINITY : 0;
     struct gang gang = fabric_gang(host->spec, &place);
     double s = phase_cache_seconds(host->plans, phase_law_usual(phase), &gang,
@@ -114,7 +132,7 @@ static double form_phase_s(struct cs_host *host, struct cluster *empty,
 }
 
 /* The longest path of a step; what phases take goes to phase_s. */
-static double form_step_s(struct cs_host *host, struct cluster *empty,
+static double form_step_s(struct cs_host *host, struct cluster **empty,
                           const struct host_form *form, uint32_t gpus,
                           uint32_t pool_mask, double *phase_s)
 {
@@ -132,16 +150,35 @@ static double form_step_s(struct cs_host *host, struct cluster *empty,
     return step_s;
 }
 
+/* Pools that have GPUs which a role can use. */
+static uint32_t gpu_pools(const struct cluster_spec *spec,
+                          const struct role_spec *role, uint32_t mask)
+{
+    uint32_t pools = 0;
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        bool fits = group->gpus > 0 && role->gpu_type_count == 0;
+        for (uint32_t t = 0; t < role->gpu_type_count; t++)
+            fits |= group->gpu && group->gpu->index == role->gpu_types[t];
+        if (fits && (mask == 0 || mask >> group->pool & 1))
+            pools |= 1u << group->pool;
+    }
+    return pools;
+}
+
 static void form_measure(struct cs_host *host, struct host_form *form)
 {
-    struct cluster *empty = cluster_new(host->parts.arena, host->spec);
+    struct cluster *empty = NULL;
 
     for (uint32_t r = 0; r < form->form->role_count; r++) {
         const char *pool = form->form->role[r].pool;
         uint32_t i = pool ? cluster_pool(host->spec, pool) : UINT32_MAX;
         form->pool_mask[r] = i == UINT32_MAX ? 0 : 1u << i;
+        form->gpu_pools[r] = gpu_pools(host->spec, &form->form->role[r],
+                                       form->pool_mask[r]);
     }
-    form->step_s = form_step_s(host, empty, form, 0, 0, form->phase_s);
+    form->step_s = form_step_s(host, &empty, form, 0, 0, form->phase_s);
     form->fixed = form->form->phase_count == 1 &&
                   form->form->phase[0].law->kind == LAW_FIXED;
 }
@@ -231,7 +268,7 @@ double host_attained_gpu_s(const struct cs_host *host,
             continue;
         const struct cs_lease *lease = &host->lease[job->lease[r]].pub;
         gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
-                 lease->gpus;
+                 host_lease_amount(&host->lease[job->lease[r]]);
     }
     return gpu_s;
 }
@@ -275,7 +312,7 @@ static double measure_pace(struct cs_host *host, const struct host_form *form,
     double phase_s[FORM_PHASES_MAX];
     struct arena *arena = arena_new(0);
     struct cluster *empty = cluster_new(arena, host->spec);
-    double s = form_step_s(host, empty, form, gpus, 1u << pool, phase_s);
+    double s = form_step_s(host, &empty, form, gpus, 1u << pool, phase_s);
 
     arena_free(arena);
     return s > 0 && form->step_s > 0 ? form->step_s / s : 0;
@@ -342,21 +379,57 @@ double host_gpu_usd_per_h(const struct cs_host *host,
     for (uint32_t i = 0; i < placement->share_count;) {
         const struct node_group *group =
             cluster_group_of(host->spec, placement->share[i].node);
-        uint32_t gpus = 0, cores = 0;
         uint32_t end = group->first_node + group->node_count;
+        uint64_t milli = 0, core_milli = 0;
         for (; i < placement->share_count && placement->share[i].node < end;
              i++) {
-            gpus += mask_count(placement->share[i].gpu_mask);
-            cores += placement->share[i].cores;
+            const struct share *share = &placement->share[i];
+            milli += share_milli(share);
+            core_milli += share->cores * UINT64_C(1000) + share->core_milli;
         }
         double part = 0;
         if (group->gpus > 0)
-            part = (double)gpus / group->gpus;
+            part = (double)milli / ((double)GPU_MILLI * group->gpus);
         else if (group->cores > 0)
-            part = (double)cores / group->cores;
-        usd += part * group->usd_per_h;
+            part = (double)core_milli / 1000.0 / group->cores;
+        usd += part * cluster_node_usd_per_h(group, host_now(host));
     }
     return usd;
+}
+
+double host_lease_usd(const struct cs_host *host,
+                      const struct host_lease_slot *lease, int64_t from_ns,
+                      int64_t to_ns)
+{
+    if (host->spec->unpriced)
+        return 0;
+    if (host->spec->priced)
+        return cluster_held_usd(host->spec, &lease->pub.placement, from_ns,
+                                to_ns);
+    return clock_s_from_ns(to_ns - from_ns) / 3600 *
+           host_gpu_usd_per_h(host, &lease->pub.placement);
+}
+
+double host_transfer_usd(const struct cs_host *host,
+                         const struct placement *placement, double bytes)
+{
+    uint32_t rented = 0;
+
+    for (uint32_t s = 0; host->rent && s < placement->share_count; s++)
+        rented += cluster_group_of(host->spec, placement->share[s].node)
+                      ->rent != NULL;
+    return rented == 0 ? 0
+         : bytes * host->spec->transfer_usd_per_byte * rented /
+               placement->share_count;
+}
+
+double host_busy_s(const struct host_phase_run *run, bool done, double s)
+{
+    double work_s = s;
+
+    if (done && run->rate_max > 0)
+        work_s = fmin(s, 1 / run->rate_max);
+    return work_s * fmin(1, fmax(0, run->busy_fraction));
 }
 
 /* The slowest of the links that loading crosses, all free. */

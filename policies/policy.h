@@ -90,6 +90,7 @@ struct cs_ask {
     int64_t estimate_ns;        /* of what is left, as `estimate:` says */
     int32_t priority;
     bool started;               /* the job has held a lease before */
+    uint32_t gpu_milli;         /* below 1000: that part of its one GPU */
 };
 
 enum cs_lease_state { CS_LEASE_LOADING, CS_LEASE_BUSY, CS_LEASE_IDLE };
@@ -103,6 +104,7 @@ struct cs_lease {
     int64_t idle_since_ns;      /* in CS_LEASE_IDLE */
     int64_t expected_end_ns;    /* of job or phase; by the estimate */
     struct placement placement;
+    uint32_t gpu_milli;         /* below 1000: that part of its one GPU */
 };
 
 /* Where an ask could go.  Zeroed: as its owner asked, by the rule that the
@@ -190,7 +192,8 @@ struct ask_id cs_job_ask(const struct cs_host *host, struct job_id job,
                          uint32_t role);
 struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
                               uint32_t role);   /* or ID_NONE */
-/* Without those of nodes that are out of service. */
+/* Without those of nodes that are out of service.  Free are GPUs that are so
+ * wholly: a job that asks for a part of one may fit where none is. */
 uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask);
 uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask);
 /* Held by idle leases: what `take_idle` adds to the free. */
@@ -297,11 +300,26 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id lease,
  * cannot.  cs_left_ns() over it is what is left there. */
 double cs_pace(struct cs_host *host, struct job_id job, uint32_t pool,
                uint32_t gpus);
+/* Where that is most. */
+double cs_best_pace(struct cs_host *host, struct job_id job, uint32_t gpus);
 /* Sizes of a job of one role that cs_resize() may bring: the largest one up to
- * gpus, or 0; the smallest. */
+ * gpus, or 0; the smallest; the smallest above gpus, or 0. */
 uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
                        uint32_t gpus);
 uint32_t cs_size_least(const struct cs_host *host, struct job_id job);
+uint32_t cs_size_above(const struct cs_host *host, struct job_id job,
+                       uint32_t gpus);
+/* GPUs that a job of one role holds now. */
+uint32_t cs_size_now(const struct cs_host *host, struct job_id job);
+/* Gives jobs of one role so many GPUs each, 0 of them if they are to wait: some
+ * are stopped, some shrink, some start, some grow, in that order and each in
+ * that of the list.  What finds no room stays as it is. */
+struct cs_size {
+    struct job_id job;
+    uint32_t gpus;
+};
+void cs_set_sizes(struct cs_host *host, const struct cs_size *size,
+                  uint32_t count);
 /* USD of a GPU-hour where the pool's is cheapest. */
 double cs_pool_usd_per_h(const struct cs_host *host, uint32_t pool);
 

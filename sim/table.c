@@ -115,6 +115,15 @@ void table_count(struct table *table, uint64_t count)
     assert(table->used_bytes <= table->room_bytes);
 }
 
+void table_milli(struct table *table, uint64_t milli)
+{
+    char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
+
+    table->used_bytes += clock_format_s((int64_t)milli * 1000000, out,
+                                        NUMBER_BYTES_MAX);
+    assert(table->used_bytes <= table->room_bytes);
+}
+
 void table_time(struct table *table, int64_t time_ns)
 {
     assert(time_ns != CLOCK_NEVER_NS);

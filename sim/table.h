@@ -31,6 +31,7 @@ void table_free(struct table *table);                       /* accepts NULL */
 /* Each fills the next column and asserts that it is of that type. */
 void table_text(struct table *table, const char *text);
 void table_count(struct table *table, uint64_t count);
+void table_milli(struct table *table, uint64_t milli);  /* a count: 0.46, 8 */
 void table_time(struct table *table, int64_t time_ns);      /* exact */
 void table_real(struct table *table, double value);         /* "%.9g" */
 void table_empty(struct table *table);                      /* any type */

@@ -166,11 +166,11 @@ static const struct sample {
       "p0,1,1,2,1000,,LS,Running,1,30,10\np1,1,1,1,460,,LS,Running,2,30,10\n"
       "p2,1,1,0,0,,BE,Failed,3,30,10\np3,1,1,1,1000,,BE,Pending,4,9,\n"
       "p4,1,1,1,1000,V100M16|V100M32,LS,Running,5,30,10\n", NULL,
-      { "--skip", "fractional_gpus,gpus_not_positive", "--skip",
-        "never_ran,type_constraint", NULL },
-      "job,submit_s,run_s,gpus,tenant\np0,1,20,2,LS\n",
-      "1 rows left out: fractional_gpus\n  1 rows left out: type_constraint\n"
-      "  1 rows left out: never_ran\n" },
+      { "--skip", "never_ran", NULL },
+      "job,submit_s,run_s,gpus,tenant,cores,memory_mib,gpu_types\n"
+      "p0,1,20,2,LS,0.001,1,\np1,2,20,0.46,LS,0.001,1,\n"
+      "p2,3,20,0,BE,0.001,1,\np4,5,20,1,LS,0.001,1,V100M16|V100M32\n",
+      "1 rows left out: never_ran\n" },
     { "alea", "; MetaCentrum\n1 1356994800 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 "
       "-1 -1 -1 {3,4} q_2h 1:ppn=2: mem=4\n", NULL, { NULL },
       "job,submit_s,run_s,gpus,limit_s,tenant\n1,1356994800,10,2,60,7\n",
@@ -188,14 +188,17 @@ static const struct sample {
       "j1,worker,2.0,Terminated,5.0,15.0,600.0,29.3,100.0,V100\n"
       "j2,tf,1.0,Failed,6.0,16.0,600.0,29.3,50.0,T4\n"
       "j3,tf,4.0,Failed,7.0,16.5,600.0,29.3,200.0,T4\n"
-      "j4,tf,4.0,Running,8.0,,600.0,29.3,200.0,T4\n", NULL,
+      "j4,tf,4.0,Running,8.0,,600.0,29.3,200.0,T4\n"
+      "j5,tf,2.0,Terminated,9.0,12.0,600.0,29.3,25.0,T4\n", NULL,
       { "--skip", "fractional_gpus,gpus_not_positive,still_running", NULL },
-      "job,submit_s,run_s,gpus\nj1/worker,5,10,2\nj3/tf,7,9.5,8\n",
+      "job,submit_s,run_s,gpus,gpu_types\nj1/worker,5,10,2,V100\n"
+      "j2/tf,6,10,0.5,T4\nj3/tf,7,9.5,8,T4\n",
       "1 rows left out: fractional_gpus" },
     { "pai", "job_name,task_name,inst_num,status,start_time,end_time,"
       "plan_cpu,plan_mem,plan_gpu,gpu_type\n"
       "j1,tf,1,Terminated,5.0,15.0,600.0,29.3,100,P100\n", NULL, { NULL },
-      "job,submit_s,run_s,gpus\nj1/tf,5,10,1\n", "rows         1\n" },
+      "job,submit_s,run_s,gpus,gpu_types\nj1/tf,5,10,1,P100\n",
+      "rows         1\n" },
     { "spot2026", "job_name,organization,gpu_model,cpu_request,gpu_request,"
       "worker_num,submit_time,duration,job_type\n"
       "1,13,A10,20,1,1,0,2764799,HP\n2,57,H800,15,2,16,9,41060,Spot\n", NULL,
@@ -268,10 +271,21 @@ static void each_format_turns_its_rows_into_the_same_jobs(void **state)
 static int inline_sample(const struct program *program,
                          const struct sample *sample, char **said)
 {
-    char in[160], side[160], yaml[160], out[160], text[1200];
+    char in[160], side[160], yaml[160], out[160], gpus[160], text[1200];
     const char *words[] = { "export", in_folder(program, "i.yaml", yaml),
-                            "-o", in_folder(program, "x.csv", out), NULL };
+                            "-o", in_folder(program, "x.csv", out),
+                            "--cluster", in_folder(program, "c.yaml", gpus),
+                            NULL };
+    static const char *const model[] = { "V100", "V100M16", "V100M32", "T4",
+                                         "P100" };
+    size_t n = (size_t)snprintf(text, sizeof text, "nodes:\n");
 
+    for (size_t i = 0; i < sizeof model / sizeof model[0]; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "  - {name: %s, count: 1000, gpus: {type: "
+                              "generic, model: %s, count: 8}}\n", model[i],
+                              model[i]);
+    write_file(gpus, text);
     write_file(in_folder(program, "in", in), sample->text);
     snprintf(text, sizeof text,
              "trace:\n  file: in\n  format: %s\n  unsorted: sort\n"
@@ -327,8 +341,12 @@ static void inline_faults_are_refused_at_their_place(void **state)
     static const struct fault {
         const char *format, *text, *keys, *place, *message;
     } wrong[] = {
-        { "openb", OPENB "p1,1,1,1,460,,LS,Running,2,30,10\n", "",
+        { "openb", OPENB "p1,1,1,2,460,,LS,Running,2,30,10\n", "",
           "in:2:10:", "skip: {fractional_gpus: true}" },
+        { "openb", OPENB "p1,1,1,1,460,T4|P4,LS,Running,2,30,10\n", "",
+          "in:2:14:", "skip: {type_constraint: true}" },
+        { "openb", OPENB "p1,1,1,9,1000,,LS,Running,2,30,10\n", "",
+          "in:2:8:", "skip: {larger_than_cluster: true}" },
         { "itp", ITP "a,5,7,1\na,6,7,1\n", "", "in:3:1:",
           "skip: {duplicate_job: true}" },
         { "itp", ITP "44,5,7,1\n45,6,7,1\n44,6,7,1\n", "", "in:4:1:",
@@ -502,14 +520,15 @@ static const struct fault {
       "in:2:7:", "must be a whole number, found \"1e1\"" },
     { { "itp", ITP "a,5,2h,1\n", NULL, { NULL }, 0, 0 },
       "in:2:5:", "a number of seconds" },
-    { { "openb", "name,num_gpu,gpu_milli\np,1,1000\n", NULL, { NULL }, 0, 0 },
+    { { "openb", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,1,1000\n",
+        NULL, { NULL }, 0, 0 },
       "in:1:1:", "multigpu lists hold no times" },
-    { { "openb", OPENB "p1,1,1,1,460,,LS,Running,2,30,10\n", NULL,
+    { { "openb", OPENB "p1,1,1,2,460,,LS,Running,2,30,10\n", NULL,
         { NULL }, 0, 0 }, "in:2:10:", "--skip fractional_gpus" },
     { { "openb", OPENB "p1,1,1,1,1000,,LS,Pending,2,30,\n", NULL,
         { NULL }, 0, 0 }, "in:2:", "--skip never_ran" },
-    { { "openb", OPENB "p1,1,1,1,1000,V100,LS,Running,2,30,9\n", NULL,
-        { NULL }, 0, 0 }, "in:2:15:", "--skip type_constraint" },
+    { { "openb", OPENB "p1,-1,1,1,1000,V100,LS,Running,2,30,9\n", NULL,
+        { NULL }, 0, 0 }, "in:2:4:", "at least 0" },
 };
 
 static void faulty_rows_are_refused_at_their_place(void **state)
@@ -753,8 +772,8 @@ static void a_run_says_what_its_trace_left_out(void **state)
     write_file(yaml, text);
     write_file(in_folder(program, "in", text),
                OPENB "p0,1,1,2,1000,,LS,Running,1,30,10\n"
-               "p1,1,1,1,460,,LS,Running,2,30,10\n"
-               "p2,1,1,0,0,,BE,Failed,3,30,10\n\n");
+               "p1,1,1,2,460,,LS,Running,2,30,10\n"
+               "p2,0,1,0,0,,BE,Failed,3,30,10\n\n");
     if (run(program, words, &said) != 0)
         fail_msg("%s", said);
     has(said, "traces\n  base: 3 rows, 1 jobs; left out: 0 without run time, "
@@ -837,10 +856,9 @@ static const struct {
       "0.01_multigpu_dynamic.trace", NULL, { NULL },
       { "jobs         120\n", "run time s   min 720 ", "max 18000\n" } },
     { "openb", "openb/openb_pod_list_default.csv", NULL,
-      { "--skip", "fractional_gpus,gpus_not_positive", "--skip",
-        "never_ran" },
-      { "rows         8152\n", "3078 rows left out: fractional_gpus",
-        "356 rows left out: never_ran", "jobs         3630\n" } },
+      { "--skip", "never_ran" },
+      { "rows         8152\n", "897 rows left out: never_ran",
+        "jobs         7255\n" } },
 };
 
 static void public_traces_hold_what_their_publishers_say(void **state)

@@ -276,7 +276,7 @@ static double train_end(const struct act *acts, const char *fidelity,
     struct world_job job[1];
     char text[1200];
 
-    policy.rules.placement = FIT_PACK;
+    policy.rules.placement = PLACE_PACK;
     script = acts;
     snprintf(text, sizeof text, TRAINING, fidelity);
     if (!world_open(&world, text) ||

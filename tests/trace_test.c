@@ -286,7 +286,7 @@ static const struct {
     {"id,at,run,n\na,1,1,0\n", CSV_KEYS "}", 2, 7,
      "column n must be greater than 0, found \"0\""},
     {"id,at,run,n\na,1,1,1.5\n", CSV_KEYS "}", 2, 7,
-     "column n must be a whole number, found \"1.5\""},
+     "column n must be a whole number, or a part of one GPU"},
     {"id,at,run,n\na,1,1,9\n", CSV_KEYS "}", 2, 7,
      "job asks for 9 GPUs and can never run: the cluster has 8"},
     {"id,at,run,n\na,1,,1\n", CSV_KEYS "}", 2, 5, "found \"\""},

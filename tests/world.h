@@ -155,7 +155,7 @@ static inline struct host_policy world_policy(const struct cs_policy *policy)
 {
     struct host_policy out = {
         .name = policy->name, .policy = policy, .semantics = "",
-        .rules = { .blocking = HOST_STRICT, .placement = FIT_COUNT },
+        .rules = { .blocking = HOST_STRICT, .placement = PLACE_COUNT },
     };
     return out;
 }

@@ -33,11 +33,10 @@ static const struct {
                           "it asks for more GPUs than the cluster has"},
     [IMPORT_DUPLICATE] = {"duplicate_job", "its name stands above already"},
     [IMPORT_FRACTION] = {"fractional_gpus",
-                         "it asks for a part of a GPU, and GPUs are whole "
-                         "here"},
+                         "it asks for parts of several GPUs, or of one in a "
+                         "format that is not read for them"},
     [IMPORT_TYPES] = {"type_constraint",
-                      "it wants certain GPU types, and all jobs of a trace "
-                      "want the same here"},
+                      "it wants types of GPU that the cluster does not have"},
     [IMPORT_NEVER_RAN] = {"never_ran", "it never ran: no run time is known"},
     [IMPORT_NO_LENGTH] = {"no_length",
                           "the lengths have no run time or rate for it"},
@@ -113,7 +112,8 @@ static void judge(const struct import_request *request,
 
     if (!row->drop && row->job.run_ns <= 0)
         import_drop(row, IMPORT_RUN_TIME, row->run_column);
-    if (!row->drop && row->job.gpus <= 0)
+    if (!row->drop && row->job.gpus <= 0 &&
+        !(row->job.pod && row->job.gpus == 0 && row->job.core_milli > 0))
         import_drop(row, IMPORT_GPUS, row->gpus_column);
     if (!row->drop && most > 0 && row->job.gpus > (int64_t)most)
         import_drop(row, IMPORT_TOO_LARGE, row->gpus_column);
@@ -179,6 +179,9 @@ static void keep_job(struct walk *walk, struct import_row *row)
     if (row->job.tenant != NULL)
         row->job.tenant = texts_keep(&walk->tenants, arena,
                                      row->job.tenant, NULL);
+    if (row->job.types != NULL)
+        row->job.types = texts_keep(&walk->tenants, arena, row->job.types,
+                                    NULL);
     row->job.row = result->rows;
     result->job[result->count++] = row->job;
 }

@@ -51,6 +51,10 @@ struct import_job {
     int64_t limit_ns;           /* 0: none */
     int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
     int64_t gpus;
+    int64_t gpu_milli, gpu_mib; /* a part of one GPU; 0: whole, not said */
+    const char *types;          /* "V100|T4"; NULL or "": any */
+    bool pod;                   /* lies on one node, and asks of it in all: */
+    int64_t core_milli, memory_bytes;
     int32_t priority;
     uint64_t row;               /* in the file, from 0 */
 };
@@ -61,6 +65,7 @@ struct import_request {
     const char *gpu_type;       /* of lengths that tell types apart; or NULL */
     uint32_t gpus_max;          /* larger jobs cannot run; 0: not checked */
     bool sort;
+    bool untimed;               /* times do not matter: rows come in order */
     bool skip[IMPORT_REASONS];
 };
 
@@ -79,6 +84,7 @@ struct import_row {
     enum import_reason reason;
     size_t column;              /* where that is seen */
     size_t run_column, gpus_column, submit_column, name_column;
+    size_t types_column;
     bool remark[REMARKS];
     char name[IMPORT_NAME_BYTES];       /* room for a name that is composed */
 };
@@ -94,6 +100,7 @@ struct import_format {
     const char *missing;        /* hint if one lacks; NULL: the columns */
     const char *lengths;        /* what --lengths is; NULL: not taken */
     bool typed;                 /* lengths are per GPU type */
+    bool untimed;               /* can be read for what is asked for alone */
     bool (*open)(struct importer *importer, struct err *err);   /* or NULL */
     bool (*row)(struct importer *importer, struct import_row *row,
                 struct err *err);

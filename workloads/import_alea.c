@@ -20,7 +20,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
     static const struct row_columns at = {
         .job = JOB, .submit = SUBMIT, .duration = RUN, .gpus = ALLOCATED,
         .gpus_else = REQUESTED, .limit = LIMIT, .tenant = USER,
-        .priority = ROW_NO_COLUMN, .deadline = ROW_NO_COLUMN};
+        .priority = ROW_NO_COLUMN, .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
     const struct csv *csv = importer->csv;
     int64_t status, allocated;
 

@@ -17,7 +17,11 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .gpus_else = ROW_NO_COLUMN, .limit = csv_find(csv, "limit_s"),
         .tenant = csv_find(csv, "tenant"),
         .priority = csv_find(csv, "priority"),
-        .deadline = csv_find(csv, "deadline_s")};
+        .deadline = csv_find(csv, "deadline_s"),
+        .cores = csv_find(csv, "cores"),
+        .memory_mib = csv_find(csv, "memory_mib"),
+        .gpu_memory_mib = csv_find(csv, "gpu_memory_mib"),
+        .types = csv_find(csv, "gpu_types")};
 
     return import_plain(importer, &at, row, err);
 }
@@ -25,7 +29,8 @@ static bool read_row(struct importer *importer, struct import_row *row,
 const struct import_format import_csv = {
     .name = "csv",
     .summary = "columns job, submit_s, run_s, gpus, and maybe limit_s, "
-               "tenant, priority, deadline_s: what export writes",
+               "tenant, priority, deadline_s, cores, memory_mib, "
+               "gpu_memory_mib, gpu_types: what export writes",
     .about = "# Columns as clustersim export writes them.\n",
     .layout = CSV_COMMA, .columns = columns, .row = read_row,
 };

@@ -75,7 +75,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .duration = field->steps, .gpus = field->gpus,
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
         .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
-        .deadline = ROW_NO_COLUMN};
+        .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
     int64_t steps;
 
     assert(importer->lengths != NULL);

@@ -23,7 +23,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .duration = column[RUN], .gpus = column[GPUS],
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
         .tenant = column[VC], .priority = ROW_NO_COLUMN,
-        .deadline = ROW_NO_COLUMN};
+        .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
 
     row->remark[REMARK_NO_SUCCESS] =
         strcmp(csv_field(importer->csv, column[STATE]).text,

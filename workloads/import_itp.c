@@ -21,7 +21,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .duration = column[RUN], .gpus = column[GPUS],
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
         .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
-        .deadline = csv_find(importer->csv, "deadline")};
+        .deadline = csv_find(importer->csv, "deadline"), ROW_NO_MORE};
 
     if (!import_plain(importer, &at, row, err))
         return false;

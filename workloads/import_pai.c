@@ -6,7 +6,8 @@
  * A row is a task: inst_num instances, each of plan_gpu percent of a GPU.  Most
  * jobs have one task; tasks of one job become jobs of their own, named JOB/TASK.
  * start_time is when a task was launched: the wait before it is in another table.
- * Instances that share a GPU are no jobs here, nor are tasks without one.
+ * One instance may share its GPU; several that do would be several jobs, and are
+ * none here, nor are tasks without a GPU.  gpu_type is the type that it wants.
  */
 #include <string.h>
 
@@ -46,11 +47,19 @@ static bool read_row(struct importer *importer, struct import_row *row,
         return false;
     if (instances != (double)(int64_t)instances)
         return row_fault(csv, INSTANCES, ERR_RANGE, "a whole number", err);
-    import_gpus(row, percent / WHOLE_GPU_PERCENT, GPU);
-    row->job.gpus *= (int64_t)instances;
+    if (instances == 1.0 && percent > 0.0 && percent < WHOLE_GPU_PERCENT &&
+        percent * 10.0 == (double)(int64_t)(percent * 10.0)) {
+        row->job.gpus = 1;
+        row->job.gpu_milli = (int64_t)(percent * 10.0);
+        row->job.pod = true;
+    } else {
+        import_gpus(row, percent / WHOLE_GPU_PERCENT, GPU);
+        row->job.gpus *= (int64_t)instances;
+    }
+    row->job.types = csv_field(csv, TYPE).text;
+    row->types_column = TYPE;
     row->remark[REMARK_NO_SUCCESS] =
         strcmp(csv_field(csv, STATUS).text, "Terminated") != 0;
-    row->remark[REMARK_TYPE] = csv_field(csv, TYPE).bytes > 0;
     if (job.bytes + task.bytes + 2 > IMPORT_NAME_BYTES)
         return row_fault(csv, JOB, ERR_RANGE, "a shorter name", err);
     memcpy(row->name, job.text, job.bytes);
@@ -67,7 +76,7 @@ const struct import_format import_pai = {
     .about = "# Alibaba PAI 2020 (MLaaS in the Wild, NSDI 2022), task table: "
              "each task is a job.  Times\n"
              "# are those of the launch; the wait before is not in this "
-             "table.  Types of GPU are not\n"
-             "# read.\n",
+             "table.  Where the cluster\n"
+             "# has other types of GPU: constraints: ignore.\n",
     .layout = CSV_PAI, .row = read_row,
 };

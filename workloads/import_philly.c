@@ -31,7 +31,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .duration = column[RUN], .gpus = column[GPUS],
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
         .tenant = column[CLUSTER], .priority = ROW_NO_COLUMN,
-        .deadline = ROW_NO_COLUMN};
+        .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
     int64_t gpu_time_ns;
 
     if (!import_plain(importer, &at, row, err) ||

@@ -19,7 +19,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .job = PHILLY_JOB, .submit = PHILLY_SUBMIT, .duration = PHILLY_RUN,
         .gpus = PHILLY_GPUS, .gpus_else = ROW_NO_COLUMN,
         .limit = ROW_NO_COLUMN, .tenant = PHILLY_VC,
-        .priority = ROW_NO_COLUMN, .deadline = ROW_NO_COLUMN};
+        .priority = ROW_NO_COLUMN, .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
     const struct csv *csv = importer->csv;
     int64_t attempts, untimed, open_end;
 

@@ -25,7 +25,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .duration = column[BATCH], .gpus = column[REPLICAS],
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
         .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
-        .deadline = ROW_NO_COLUMN};
+        .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
     const char *application;
     double run_s;
 

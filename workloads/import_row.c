@@ -101,11 +101,15 @@ bool import_plain(struct importer *importer, const struct row_columns *at,
         .name = plain.name, .tenant = plain.tenant,
         .submit_ns = plain.submit_ns, .run_ns = plain.duration_ns,
         .limit_ns = plain.limit_ns, .deadline_ns = plain.deadline_ns,
-        .gpus = plain.gpus, .priority = plain.priority};
+        .gpus = plain.gpus, .gpu_milli = plain.gpu_milli,
+        .gpu_mib = plain.gpu_mib, .types = plain.types, .pod = plain.pod,
+        .core_milli = plain.core_milli, .memory_bytes = plain.memory_bytes,
+        .priority = plain.priority};
     row->run_column = at->duration;
     row->gpus_column = at->gpus;
     row->submit_column = at->submit;
     row->name_column = at->job;
+    row->types_column = at->types;
     return true;
 }
 

@@ -40,7 +40,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .job = ROW_NO_COLUMN, .submit = ARRIVAL, .duration = RUN,
         .gpus = GPUS, .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
         .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
-        .deadline = ROW_NO_COLUMN};
+        .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
     const char *mode = csv_field(importer->csv, MODE).text;
     bool fixed = strcmp(mode, "static") == 0;
 

@@ -25,7 +25,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .duration = column[RUN], .gpus = column[WORKERS],
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
         .tenant = column[ORGANIZATION], .priority = ROW_NO_COLUMN,
-        .deadline = ROW_NO_COLUMN};
+        .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
     const char *type = csv_field(csv, column[TYPE]).text;
     double each;
     int64_t workers;

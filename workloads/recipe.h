@@ -253,6 +253,10 @@ bool whole_job_form(const struct world *world, const char *name,
                     const struct conf_node *conf, struct err_pos pos,
                     struct job_form *form, uint32_t *gpus_max);
 
+/* The largest gang of one type among the types that the role may use. */
+uint32_t whole_job_gpus_max(const struct world *world,
+                            const struct role_spec *role);
+
 /* Reading again finds a part of the data set in the memory of the role that
  * reads: adds the law of all but the first epoch to a phase, of which one run
  * reads so many bytes. */

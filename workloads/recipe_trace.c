@@ -42,9 +42,8 @@ const struct conf_schema recipe_trace_schema = {
     "workload.mix[].trace", "jobs of known size and length", whole_fields,
     COUNT(whole_fields)};
 
-/* The largest gang of one type among the types the role may use. */
-static uint32_t largest_gang(const struct world *world,
-                             const struct role_spec *role)
+uint32_t whole_job_gpus_max(const struct world *world,
+                            const struct role_spec *role)
 {
     uint32_t low = 0, high = world->cluster->gpu_count;
     struct role_spec asked = *role;
@@ -96,7 +95,7 @@ bool whole_job_form(const struct world *world, const char *name,
     if (!demand_types(world, &demand, role, &best) ||
         !demand_place(world, &demand, role))
         return false;
-    *gpus_max = largest_gang(world, role);
+    *gpus_max = whole_job_gpus_max(world, role);
     return true;
 }
 

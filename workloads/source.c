@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/place.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/conf.h"
@@ -272,7 +273,7 @@ struct source *source_open(struct arena *arena,
         arrival_start(&source->clock, &spec->arrival, seed, replica);
         return source;
     }
-    source->trace = trace_open(arena, spec->trace, err);
+    source->trace = trace_open(arena, spec->trace, seed, replica, err);
     return source->trace != NULL ? source : NULL;
 }
 
@@ -384,6 +385,75 @@ enum source_step source_next(struct source *source, struct job_birth *birth,
     make_job(source, now_ns, birth);
     source->jobs++;
     return SOURCE_JOB;
+}
+
+/* What a job asks of one node: a gang is taken to lie on one. */
+static struct place_demand demand_of(const struct job_request *request)
+{
+    const struct role_spec *role = &request->form->role[0];
+    uint32_t gpus = job_role_gpus(request, 0);
+    struct place_demand out = {
+        .ask = { .core_milli = role->core_milli, .gpus = gpus,
+                 .gpu_milli = gpus > 0 ? job_role_milli(request, 0) : 0 },
+        .gpu_types = role->gpu_types, .jobs = 1,
+        .gpu_type_count = role->gpu_type_count,
+    };
+
+    if (!role->pod)
+        out.ask.core_milli = (int64_t)role->cores * 1000 *
+                             (gpus > 0 ? gpus : 1);
+    return out;
+}
+
+struct demands {
+    struct arena *arena;
+    struct place_demand *item;
+    size_t count, room;
+};
+
+static void count_demand(struct demands *all, const struct place_demand *one)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        struct place_demand *item = &all->item[i];
+        if (item->ask.core_milli == one->ask.core_milli &&
+            item->ask.gpus == one->ask.gpus &&
+            item->ask.gpu_milli == one->ask.gpu_milli &&
+            item->gpu_types == one->gpu_types) {
+            item->jobs++;
+            return;
+        }
+    }
+    if (all->count == all->room) {
+        size_t room = all->room == 0 ? 64 : 2 * all->room;
+        all->item = arena_grow(all->arena, all->item, all->room, room,
+                               sizeof *all->item);
+        all->room = room;
+    }
+    all->item[all->count++] = *one;
+}
+
+bool workload_demand(struct arena *arena, const struct workload_spec *spec,
+                     uint64_t seed, const struct place_demand **demand,
+                     size_t *count, struct err *err)
+{
+    struct demands all = {.arena = arena};
+    struct arena *scratch = arena_new(0);
+    struct source *source = source_open(scratch, spec, seed, TRACE_AS_FILED,
+                                        err);
+    enum source_step step = SOURCE_ERROR;
+    struct job_birth birth;
+
+    while (source != NULL &&
+           (spec->trace != NULL || source->jobs < DEMAND_DRAWN) &&
+           (step = source_next(source, &birth, err)) == SOURCE_JOB) {
+        struct place_demand one = demand_of(&birth.request);
+        count_demand(&all, &one);
+    }
+    source_close(source);
+    arena_free(scratch);
+    *demand = all.item;
+    *count = all.count;
+    return source != NULL && step != SOURCE_ERROR;
 }
 
 void source_close(struct source *source)

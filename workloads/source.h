@@ -24,6 +24,7 @@ struct cluster_spec;
 struct conf_node;
 struct conf_schema;
 struct err;
+struct place_demand;
 struct source;
 struct workload_spec;
 
@@ -49,6 +50,8 @@ struct source_counts {
     uint64_t skipped_other;     /* by any other reason of `skip` */
     uint64_t outside_slice;
     uint64_t blank_lines;       /* not among the rows */
+    uint64_t parts;             /* jobs that want parts of GPUs, or certain
+                                   types */
 };
 
 enum source_step { SOURCE_JOB, SOURCE_END, SOURCE_ERROR };
@@ -79,6 +82,13 @@ struct source_counts workload_counts(const struct workload_spec *spec);
 enum workload_estimate workload_estimate(const struct workload_spec *spec);
 /* Recipes by number, for lists; NULL past the last. */
 const char *workload_recipe(size_t i, const char **summary);
+
+/* Kinds of jobs that the workload has and how many there are of each: of a
+ * trace all of its jobs, of a mix those of its first DEMAND_DRAWN. */
+#define DEMAND_DRAWN 2000u
+bool workload_demand(struct arena *arena, const struct workload_spec *spec,
+                     uint64_t seed, const struct place_demand **demand,
+                     size_t *count, struct err *err);
 
 struct source *source_open(struct arena *arena,
                            const struct workload_spec *spec, uint64_t seed,

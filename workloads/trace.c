@@ -27,22 +27,25 @@
 #include "workloads/import.h"
 #include "workloads/pacing.h"
 #include "workloads/recipe.h"
+#include "workloads/resample.h"
 #include "workloads/texts.h"
+#include "workloads/trace_kind.h"
 #include "workloads/trace_row.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
 struct columns {
     const char *job, *submit, *duration, *gpus, *limit, *tenant, *priority,
-        *deadline;
+        *deadline, *cores, *memory_mib, *gpu_memory_mib, *gpu_types;
 };
 struct slice_keys { int64_t from_ns, for_ns, jobs; };
 struct skip_keys { bool reason[IMPORT_REASONS]; };
 
 struct trace_keys {
     const char *file, *lengths, *gpu_type;
-    int format, estimate, unsorted, origin, gpus_are;
-    const struct conf_node *columns, *slice, *skip, *role, *elastic, *rates;
+    int format, estimate, unsorted, origin, gpus_are, constraints;
+    const struct conf_node *columns, *slice, *skip, *role, *resample,
+        *elastic, *rates;
 };
 
 /* The first two are read here, the others as `import` reads them. */
@@ -55,6 +58,7 @@ static const char *const estimate_choices[] = {
 static const char *const unsorted_choices[] = {"error", "sort", NULL};
 static const char *const origin_choices[] = {"first", "file", NULL};
 static const char *const gpus_are_choices[] = {"gpus", "processors", NULL};
+static const char *const constraints_choices[] = {"heed", "ignore", NULL};
 enum { FORMAT_CSV, FORMAT_SWF };
 enum { UNSORTED_ERROR, UNSORTED_SORT };
 enum { ORIGIN_FIRST, ORIGIN_FILE };
@@ -83,6 +87,11 @@ static const struct conf_field trace_fields[] = {
     TRACE(gpus_are, CONF_CHOICE, CONF_ABSENT, gpus_are_choices,
           "what the file counts: swf counts processors, each taken for a "
           "GPU"),
+    TRACE(constraints, CONF_CHOICE, "heed", constraints_choices,
+          "types of GPU that rows name: jobs take no others, or any"),
+    TRACE(resample, CONF_NODE, CONF_ABSENT, NULL,
+          "the list shuffled, and cut or drawn from until it asks for so "
+          "much; jobs come one by one"),
     TRACE(role, CONF_NODE, CONF_ABSENT, NULL,
           "per GPU: cores, memory; types, pool"),
     TRACE(elastic, CONF_NODE, CONF_ABSENT, NULL,
@@ -102,12 +111,20 @@ static const struct conf_field columns_fields[] = {
     COLUMN(job, CONF_ABSENT, "name of the job; default: its number"),
     COLUMN(submit, NULL, "submit time: seconds, or a date and time"),
     COLUMN(duration, NULL, "run time in seconds"),
-    COLUMN(gpus, NULL, "GPUs, a whole number"),
+    COLUMN(gpus, NULL, "GPUs: a whole number, or a part of one, as 0.25"),
     COLUMN(limit, CONF_ABSENT, "requested time in seconds; <= 0: none"),
     COLUMN(tenant, CONF_ABSENT, "whose job it is"),
     COLUMN(priority, CONF_ABSENT, "whole number, larger goes first"),
     COLUMN(deadline, CONF_ABSENT,
            "when it should be done, by the clock of submit; empty: none"),
+    COLUMN(cores, CONF_ABSENT,
+           "cores of the job in all; it then lies on one node"),
+    COLUMN(memory_mib, CONF_ABSENT,
+           "host memory of the job in all; it then lies on one node"),
+    COLUMN(gpu_memory_mib, CONF_ABSENT,
+           "memory that a part of a GPU takes of it"),
+    COLUMN(gpu_types, CONF_ABSENT,
+           "names of GPU types that it takes, as V100|T4; empty: any"),
 };
 const struct conf_schema trace_columns_schema = {
     "workload.trace.columns", "which column of the CSV is what",
@@ -165,8 +182,11 @@ struct trace_spec {
     int64_t first_ns;           /* submit time of the first row */
     int64_t origin_ns;          /* subtracted from every submit time */
     struct source_counts counts;
-    const struct row *sorted;   /* `unsorted: sort`; else NULL */
+    const struct row *sorted;   /* `unsorted: sort`, resample; else NULL */
     size_t sorted_count;
+    const struct world *world;  /* while the file is checked */
+    struct trace_kinds *asks;   /* by cores, memory and types of GPU */
+    struct resample resample;   /* until_milli 0: none */
 };
 
 struct trace {
@@ -180,6 +200,7 @@ struct trace {
     struct texts tenants;
     struct seen *seen;          /* NULL: names are not compared */
     uint64_t rows, jobs;        /* read; handed out */
+    struct resampled drawn;     /* jobs by number; count 0: as in the file */
     int64_t last_ns;            /* submit time of the last row */
     struct source_counts counts;
 };
@@ -199,14 +220,22 @@ struct seen {
 
 enum fate { FATE_JOB, FATE_SKIP, FATE_END, FATE_ERROR };
 
+/* Larger than any place for it. */
 static bool too_large(const struct trace *trace, const struct row *row,
-                      struct err *err)
+                      uint32_t gpus_max, struct err *err)
 {
-    const struct trace_spec *spec = trace->spec;
-
+    if (row->pod) {
+        err_set(err, ERR_RANGE, csv_pos(trace->csv, trace->at.gpus),
+                "job asks for %lld GPUs, %.3f cores and %.1f GB of one node "
+                "and can never run: no node that it may use has them",
+                (long long)row->gpus, (double)row->core_milli / 1e3,
+                (double)row->memory_bytes / 1e9);
+        return err_hint(err, "Leave such rows out with skip: "
+                             "{larger_than_cluster: true}.");
+    }
     err_set(err, ERR_RANGE, csv_pos(trace->csv, trace->at.gpus),
             "job asks for %lld GPUs and can never run: the cluster has %u "
-            "that it may use", (long long)row->gpus, spec->gpus_max);
+            "that it may use", (long long)row->gpus, gpus_max);
     return err_hint(err, "Leave such rows out with skip: "
                          "{larger_than_cluster: true}.");
 }
@@ -271,6 +300,36 @@ static bool has_reason(const struct trace *trace)
            reason != IMPORT_TOO_LARGE;
 }
 
+/* What is asked beside GPUs: a kind of its own where it is more.  False: the
+ * cluster has none of the types that the row wants. */
+static bool find_kind(struct trace *trace, struct row *row)
+{
+    const struct trace_spec *spec = trace->spec;
+
+    if (spec->keys.constraints == 1)
+        row->types = NULL;
+    row->kind = NULL;
+    if (!trace_kind_needed(row))
+        return true;
+    row->kind = spec->world != NULL
+                    ? trace_kind_make(spec->asks, spec->world, row)
+                    : trace_kind_find(spec->asks, row);
+    return row->kind != NULL && row->kind->has_type;
+}
+
+/* Could it run if the cluster were free? */
+static bool has_place(const struct trace *trace, const struct row *row,
+                      uint32_t *gpus_max)
+{
+    *gpus_max = row->kind == NULL ? trace->spec->gpus_max
+                                  : row->kind->gpus_max;
+    if (trace->spec->resample.until_milli > 0 && row->pod)
+        return true;            /* it arrives, and finds no room */
+    if (row->gpus == 0)
+        return row->kind != NULL && row->kind->runs;
+    return row->gpus <= (int64_t)*gpus_max;
+}
+
 /* Of a kind that the table of rates knows at that size, on some pool? */
 static bool runs_somewhere(const struct trace_spec *spec,
                            const struct row *row)
@@ -289,10 +348,11 @@ static bool runs_somewhere(const struct trace_spec *spec,
 }
 
 /* Is the row a job by its own values? */
-static enum fate judge_values(struct trace *trace, const struct row *row,
+static enum fate judge_values(struct trace *trace, struct row *row,
                               struct err *err)
 {
     const struct skip_keys *skip = &trace->spec->skip;
+    uint32_t gpus_max;
 
     if (row->duration_ns <= 0) {
         if (skip->reason[IMPORT_RUN_TIME]) {
@@ -305,7 +365,8 @@ static enum fate judge_values(struct trace *trace, const struct row *row,
                       "{run_time_not_positive: true}.");
         return FATE_ERROR;
     }
-    if (row->gpus <= 0) {
+    if (row->gpus <= 0 &&
+        !(row->pod && row->gpus == 0 && row->core_milli > 0)) {
         if (skip->reason[IMPORT_GPUS]) {
             trace->counts.skipped_gpus++;
             return FATE_SKIP;
@@ -316,7 +377,9 @@ static enum fate judge_values(struct trace *trace, const struct row *row,
                       "true}.");
         return FATE_ERROR;
     }
-    if (row->gpus <= (int64_t)trace->spec->gpus_max) {
+    if (!find_kind(trace, row))
+        return judge_reason(trace, IMPORT_TYPES, trace->at.types, err);
+    if (has_place(trace, row, &gpus_max)) {
         if (!runs_somewhere(trace->spec, row))
             return judge_reason(trace, IMPORT_NO_LENGTH, trace->at.gpus, err);
         if (trace->seen == NULL || row->name == NULL ||
@@ -328,7 +391,7 @@ static enum fate judge_values(struct trace *trace, const struct row *row,
         trace->counts.skipped_too_large++;
         return FATE_SKIP;
     }
-    too_large(trace, row, err);
+    too_large(trace, row, gpus_max, err);
     return FATE_ERROR;
 }
 
@@ -390,6 +453,9 @@ static enum csv_step step_row(struct trace *trace, struct row *row,
     *row = (struct row){
         .submit_ns = job->submit_ns, .duration_ns = job->run_ns,
         .limit_ns = job->limit_ns, .gpus = job->gpus,
+        .gpu_milli = job->gpu_milli, .gpu_mib = job->gpu_mib,
+        .types = job->types, .pod = job->pod, .core_milli = job->core_milli,
+        .memory_bytes = job->memory_bytes,
         .deadline_ns = job->deadline_ns, .priority = job->priority,
         .name = job->name, .tenant = job->tenant};
     if (trace->spec->kinds != NULL && job->kind != NULL && job->gpus > 0)
@@ -399,6 +465,7 @@ static enum csv_step step_row(struct trace *trace, struct row *row,
     trace->at.submit = trace->row.submit_column;
     trace->at.duration = trace->row.run_column;
     trace->at.gpus = trace->row.gpus_column;
+    trace->at.types = trace->row.types_column;
     return CSV_ROW;
 }
 
@@ -471,7 +538,7 @@ static bool find_columns(struct trace *trace, struct err *err)
         *at = (struct row_columns){
             .job = 0, .submit = 1, .duration = 3, .gpus = 4, .gpus_else = 7,
             .limit = 8, .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
-            .deadline = ROW_NO_COLUMN};
+            .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
         return true;
     }
     return find_column(trace, "job", names->job, &at->job, err) &&
@@ -484,6 +551,13 @@ static bool find_columns(struct trace *trace, struct err *err)
            find_column(trace, "priority", names->priority, &at->priority,
                        err) &&
            find_column(trace, "deadline", names->deadline, &at->deadline,
+                       err) &&
+           find_column(trace, "cores", names->cores, &at->cores, err) &&
+           find_column(trace, "memory_mib", names->memory_mib,
+                       &at->memory_mib, err) &&
+           find_column(trace, "gpu_memory_mib", names->gpu_memory_mib,
+                       &at->gpu_memory_mib, err) &&
+           find_column(trace, "gpu_types", names->gpu_types, &at->types,
                        err);
 }
 
@@ -515,7 +589,7 @@ static struct trace *open_file(struct arena *arena,
 }
 
 struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
-                         struct err *err)
+                         uint64_t seed, uint32_t replica, struct err *err)
 {
     struct trace *trace;
 
@@ -525,6 +599,9 @@ struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
     trace = arena_alloc(arena, 1, sizeof *trace);
     trace->arena = arena;
     trace->spec = spec;
+    if (spec->resample.until_milli > 0 && replica != TRACE_AS_FILED)
+        trace->drawn = resample_draw(&spec->resample, arena, spec->sorted,
+                                     spec->sorted_count, seed, replica);
     return trace;
 }
 
@@ -543,7 +620,9 @@ static void birth_fill(struct trace *trace, const struct row *row,
 
     memset(birth, 0, sizeof *birth);
     birth->request.id.i = (uint32_t)(trace->jobs - 1);
-    birth->request.form = &spec->form;
+    birth->request.form = row->kind != NULL ? &row->kind->form : &spec->form;
+    birth->request.gpu_milli = (uint32_t)row->gpu_milli;
+    birth->request.gpu_mib = (uint32_t)row->gpu_mib;
     birth->request.name = row->name;
     birth->request.tenant = row->tenant;
     birth->request.submit_ns = row->submit_ns - spec->origin_ns;
@@ -577,10 +656,29 @@ static enum source_step end_of_file(const struct trace *trace,
     return SOURCE_ERROR;
 }
 
+/* The i-th job of a list that was drawn anew. */
+static enum source_step next_drawn(struct trace *trace,
+                                   struct job_birth *birth)
+{
+    const struct resampled *drawn = &trace->drawn;
+    struct row row;
+
+    if (trace->jobs == drawn->count)
+        return SOURCE_END;
+    row = resampled_row(drawn, trace->arena, trace->jobs++);
+    birth_fill(trace, &row, birth);
+    birth->request.submit_ns = row.submit_ns;
+    birth->truth.seed = trace->jobs;
+    return SOURCE_JOB;
+}
+
 enum source_step trace_next(struct trace *trace, struct job_birth *birth,
                             struct err *err)
 {
     struct row row;
+
+    if (trace->drawn.count > 0)
+        return next_drawn(trace, birth);
 
     if (trace->csv == NULL) {
         if (trace->jobs == trace->spec->sorted_count)
@@ -677,7 +775,10 @@ static bool check_rows(struct trace_spec *spec, struct trace *trace,
     while ((fate = next_row(trace, &row, err)) == FATE_JOB) {
         if (trace->jobs == 1 || row.submit_ns < spec->origin_ns)
             spec->origin_ns = row.submit_ns;
-        if (spec->keys.unsorted == UNSORTED_SORT)
+        trace->counts.parts += row.gpu_milli != 0 || row.pod ||
+                               row.types != NULL;
+        if (spec->keys.unsorted == UNSORTED_SORT ||
+            spec->resample.until_milli > 0)
             keep_row(trace, kept, &row);
     }
     if (fate == FATE_ERROR)
@@ -736,7 +837,7 @@ static bool check_file(struct trace_spec *spec, const struct world *world)
     good = check_rows(spec, trace, &kept, world->err);
     arena_free(seen.arena);
     trace_close(trace);
-    if (!good || spec->keys.unsorted != UNSORTED_SORT)
+    if (!good || kept.count == 0)
         return good;
     sort_rows(spec, &kept);
     return true;
@@ -809,6 +910,13 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
                        "estimate requested needs the column limit");
     if (!read_format(spec, world, conf))
         return false;
+    if (keys->resample != NULL &&
+        !resample_read(keys->resample, world->cluster->gpu_count,
+                       &spec->resample, err))
+        return false;
+    if (spec->resample.until_milli > 0 && spec->resample.stay &&
+        spec->import != NULL)
+        spec->request.untimed = spec->import->untimed;
     if (keys->slice != NULL &&
         !conf_fill(keys->slice, &trace_slice_schema, &spec->slice, err))
         return false;
@@ -856,8 +964,13 @@ const struct trace_spec *trace_read(const struct world *world,
     if (!read_keys(spec, world, conf) ||
         !whole_job_form(world, "trace", &role_trace_schema, spec->keys.role,
                         conf_pos(conf), &spec->form, &spec->gpus_max) ||
-        !read_pacing(spec, world) || !check_file(spec, world))
+        !read_pacing(spec, world))
         return NULL;
+    spec->asks = trace_kinds_new(world->arena, &spec->form);
+    spec->world = world;
+    if (!check_file(spec, world))
+        return NULL;
+    spec->world = NULL;         /* kinds are only looked up from now on */
     return spec;
 }
 

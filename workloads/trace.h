@@ -25,9 +25,12 @@ const struct job_form *trace_form(const struct trace_spec *spec);
 struct source_counts trace_counts(const struct trace_spec *spec);
 enum workload_estimate trace_estimate(const struct trace_spec *spec);
 
+/* A replica that no trial has: a list that is drawn anew, as the file is. */
+#define TRACE_AS_FILED UINT32_MAX
+
 /* A trial's walk through the file; texts of jobs live in the arena. */
 struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
-                         struct err *err);
+                         uint64_t seed, uint32_t replica, struct err *err);
 enum source_step trace_next(struct trace *trace, struct job_birth *birth,
                             struct err *err);
 void trace_close(struct trace *trace);                  /* accepts NULL */

@@ -29,6 +29,33 @@ bool row_whole(const struct csv *csv, size_t column, int64_t *out,
            row_fault(csv, column, ERR_SYNTAX, "a whole number", err);
 }
 
+bool row_gpus(const struct csv *csv, size_t column, struct row *row,
+              struct err *err)
+{
+    struct csv_field field = csv_field(csv, column);
+    int64_t nano, milli;
+
+    row->gpu_milli = 0;
+    if (memchr(field.text, '.', field.bytes) == NULL)
+        return row_whole(csv, column, &row->gpus, err);
+    if (!scan_time(field.text, field.bytes, &nano))
+        return row_fault(csv, column, ERR_SYNTAX, "a number of GPUs", err);
+    milli = nano / 1000000;
+    row->gpus = milli / 1000;
+    if (nano % 1000000 == 0 && milli % 1000 == 0)
+        return true;
+    if (nano % 1000000 != 0 || milli <= 0 || milli > 1000) {
+        row_fault(csv, column, ERR_RANGE, "a whole number, or a part of one "
+                  "GPU in thousandths", err);
+        return err_hint(err, "A job may share one GPU at most: 0.25, not "
+                             "2.5.");
+    }
+    row->gpus = 1;
+    row->gpu_milli = milli;
+    row->pod = true;
+    return true;
+}
+
 bool row_seconds(const struct csv *csv, size_t column, int64_t *ns,
                  struct err *err)
 {
@@ -83,6 +110,42 @@ bool row_deadline(const struct csv *csv, size_t column, int64_t *ns,
     return true;
 }
 
+#define MIB_MAX (INT64_C(1) << 30)
+
+/* What is asked of a node, and of its GPUs. */
+static bool read_more(const struct csv *csv, const struct row_columns *at,
+                      struct row *row, struct err *err)
+{
+    int64_t nano, mib = 0;
+
+    if (at->types != ROW_NO_COLUMN)
+        row->types = csv_field(csv, at->types).text;
+    if (at->cores != ROW_NO_COLUMN) {
+        if (!row_seconds(csv, at->cores, &nano, err))
+            return false;
+        if (nano < 0 || nano % 1000000 != 0)
+            return row_fault(csv, at->cores, ERR_RANGE,
+                             "cores of at least 0, in thousandths", err);
+        row->core_milli = nano / 1000000;
+        row->pod = true;
+    }
+    if (at->memory_mib != ROW_NO_COLUMN) {
+        if (!row_whole(csv, at->memory_mib, &mib, err))
+            return false;
+        if (mib < 0 || mib > MIB_MAX)
+            return row_fault(csv, at->memory_mib, ERR_RANGE,
+                             "MiB of at least 0", err);
+        row->memory_bytes = mib << 20;
+        row->pod = true;
+    }
+    if (at->gpu_memory_mib == ROW_NO_COLUMN)
+        return true;
+    return row_whole(csv, at->gpu_memory_mib, &row->gpu_mib, err) &&
+           ((row->gpu_mib >= 0 && row->gpu_mib <= MIB_MAX) ||
+            row_fault(csv, at->gpu_memory_mib, ERR_RANGE,
+                      "MiB of at least 0", err));
+}
+
 bool row_read(const struct csv *csv, const struct row_columns *at,
               struct row *row, struct err *err)
 {
@@ -90,7 +153,7 @@ bool row_read(const struct csv *csv, const struct row_columns *at,
     row->deadline_ns = CLOCK_NEVER_NS;
     if (!read_submit(csv, at->submit, row, err) ||
         !row_seconds(csv, at->duration, &row->duration_ns, err) ||
-        !row_whole(csv, at->gpus, &row->gpus, err))
+        !row_gpus(csv, at->gpus, row, err))
         return false;
     if (row->gpus <= 0 && at->gpus_else != ROW_NO_COLUMN &&
         !row_whole(csv, at->gpus_else, &row->gpus, err))
@@ -105,6 +168,8 @@ bool row_read(const struct csv *csv, const struct row_columns *at,
         return false;
     if (at->deadline != ROW_NO_COLUMN &&
         !row_deadline(csv, at->deadline, &row->deadline_ns, err))
+        return false;
+    if (!read_more(csv, at, row, err))
         return false;
     if (at->job != ROW_NO_COLUMN)
         row->name = csv_field(csv, at->job).text;

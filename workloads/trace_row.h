@@ -17,6 +17,7 @@
 #define ROW_NO_COLUMN SIZE_MAX
 
 struct csv;
+struct trace_kind;
 struct job_rates;
 
 /* One row as it stands in the file. */
@@ -26,6 +27,12 @@ struct row {
                                    CLOCK_NEVER_NS: none */
     int32_t priority;
     const char *name, *tenant;  /* NULL: none */
+    /* A part of a GPU: gpus is 1 and gpu_milli below 1000, else 0. */
+    int64_t gpu_milli, gpu_mib;
+    const char *types;          /* "V100|T4"; NULL or "": any */
+    bool pod;                   /* lies on one node, and asks of it in all: */
+    int64_t core_milli, memory_bytes;
+    const struct trace_kind *kind;      /* found by trace.c; NULL: none */
     const struct job_rates *rates;      /* NULL: the same everywhere */
     double rate_known;
     uint64_t number;            /* of the row in the file, from 0 */
@@ -35,7 +42,12 @@ struct row {
 struct row_columns {
     size_t job, submit, duration, gpus, gpus_else, limit, tenant, priority,
            deadline;
+    size_t cores, memory_mib, gpu_memory_mib, types;
 };
+/* No column of those that most files lack. */
+#define ROW_NO_MORE \
+    .cores = ROW_NO_COLUMN, .memory_mib = ROW_NO_COLUMN, \
+    .gpu_memory_mib = ROW_NO_COLUMN, .types = ROW_NO_COLUMN
 
 /* The fields of the row that csv has read; texts are good until the next one,
  * `number` is left at 0.  Values below their range are handed on, but for a
@@ -45,6 +57,9 @@ bool row_read(const struct csv *csv, const struct row_columns *at,
 /* One field: a whole number; decimal seconds, exactly. */
 bool row_whole(const struct csv *csv, size_t column, int64_t *out,
                struct err *err);
+/* GPUs: a whole number, or a part of one, to the thousandth. */
+bool row_gpus(const struct csv *csv, size_t column, struct row *row,
+              struct err *err);
 bool row_seconds(const struct csv *csv, size_t column, int64_t *ns,
                  struct err *err);
 /* A date, or seconds; CLOCK_NEVER_NS for an empty field or one below 0. */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_nodes.h - a published list of nodes becomes a cluster.
+ */
+#ifndef EXPERIMENTS_IMPORT_NODES_H
+#define EXPERIMENTS_IMPORT_NODES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct arena;
+struct err;
+
+#define IMPORT_NODES "openb-nodes"      /* the format, on a command line */
+
+/* Writes the cluster to `path`, and what is in it to `report`. */
+bool import_nodes(struct arena *arena, const char *file, const char *path,
+                  FILE *report, struct err *err);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * resample.h - a list of jobs drawn anew for each seed, until it asks for so
+ * much of the cluster.
+ */
+#ifndef WORKLOADS_RESAMPLE_H
+#define WORKLOADS_RESAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "workloads/trace_row.h"
+
+struct arena;
+struct conf_node;
+struct conf_schema;
+struct err;
+
+struct resample {
+    double until_milli;         /* GPUs asked for; 0: not drawn anew */
+    int64_t every_ns;           /* between two jobs */
+    bool stay;                  /* none leaves before the last has come */
+};
+
+/* Jobs of one trial, as places in the list. */
+struct resampled {
+    const struct resample *how;
+    const struct row *list;
+    size_t list_count;
+    const uint32_t *pick;
+    size_t count;
+};
+
+extern const struct conf_schema resample_schema;
+
+bool resample_read(const struct conf_node *conf, uint32_t cluster_gpus,
+                   struct resample *out, struct err *err);
+struct resampled resample_draw(const struct resample *how,
+                               struct arena *arena, const struct row *list,
+                               size_t count, uint64_t seed,
+                               uint32_t replica);
+/* The i-th job: submission and run time are those of the list it is in now.
+ * Rows of the list that come again are named so. */
+struct row resampled_row(const struct resampled *drawn, struct arena *arena,
+                         size_t i);
+
+#endif
