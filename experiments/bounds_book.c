@@ -3,10 +3,11 @@
  * bounds_book.c - keeps what bounds need to know of each job.
  *
  * Only jobs that are done count, since only they have a completion time: what
- * is left out makes a bound smaller, never wrong.  A job of phases has no
- * length that a policy could not beat with more or other GPUs: where one was
- * done, no bound is known.  Bounds are over the jobs after the warm-up for the mean, over all for
- * the makespan and the cost, as the figures beside them.
+ * is left out makes a bound smaller, never wrong.  Jobs of phases count with
+ * the least that any leases would take (bounds_form.h); simulated step by step
+ * they may be faster than the law's mean, and no bound is known.  Bounds are
+ * over the jobs after the warm-up for the mean, over all for the makespan and
+ * the cost, as the figures beside them.
  */
 #include "experiments/bounds_book.h"
 
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #include "experiments/bounds.h"
+#include "experiments/bounds_form.h"
 #include "experiments/trial.h"
 #include "models/cluster.h"
 #include "models/pace.h"
@@ -24,12 +26,20 @@
 
 #define NO_GAP 1e-8             /* what the rounding of bounds may leave */
 
+struct known_form {
+    const struct job_form *form;
+    struct bounds_form *bounds; /* NULL: none is known */
+};
+
 struct bounds_book {
     struct arena *arena;
     const struct trial_spec *spec;
+    struct known_form *form;    /* of phases; a few */
+    size_t form_count;
+    double usd;                 /* the least for all that was done */
     struct bounds_job *job;     /* by number; length_s < 0: not done */
     size_t count, room;
-    bool unknown;               /* a job was done that has no known length */
+    bool unknown;               /* a job was done that has no known least */
 };
 
 struct bounds_book *bounds_book_new(struct arena *arena,
@@ -66,6 +76,18 @@ static bool of_known_length(const struct job_request *request)
            form->phase[0].law->kind == LAW_FIXED;
 }
 
+/* USD of a GPU-second where it is cheapest. */
+static double least_usd(const struct cluster_spec *cluster)
+{
+    double least = INFINITY;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        if (cluster->group[g].gpus > 0)
+            least = fmin(least, cluster->group[g].usd_per_h / 3600 /
+                                cluster->group[g].gpus);
+    return isfinite(least) ? least : 0;
+}
+
 /* A job that other GPUs or more of them speed up: no policy gives it a pace
  * above the best, nor its work for fewer GPU-seconds than the least. */
 static void relax(const struct bounds_book *book,
@@ -95,20 +117,56 @@ static void relax(const struct bounds_book *book,
     out->length_s /= best;
 }
 
-void bounds_book_done(struct bounds_book *book, const struct host_job *job)
+static const struct bounds_form *form_bounds(struct bounds_book *book,
+                                             const struct job_form *form)
+{
+    for (size_t i = 0; i < book->form_count; i++)
+        if (book->form[i].form == form)
+            return book->form[i].bounds;
+    book->form = arena_grow(book->arena, book->form, book->form_count,
+                            book->form_count + 1, sizeof *book->form);
+    book->form[book->form_count] = (struct known_form) {
+        form, bounds_form_new(book->arena, book->spec->cluster, form)
+    };
+    return book->form[book->form_count++].bounds;
+}
+
+static void phases_done(struct bounds_book *book, const struct host_job *job,
+                        uint64_t seed, struct bounds_job *out)
+{
+    const struct bounds_form *bounds = NULL;
+    struct bounds_least least;
+
+    if (!book->spec->by_step)
+        bounds = form_bounds(book, job->request.form);
+    book->unknown = bounds == NULL;
+    if (book->unknown)
+        return;
+    least = bounds_form_least(bounds, job->request.steps, seed);
+    out->length_s = least.length_s;
+    out->gpus = least.length_s > 0 ? least.gpu_s / least.length_s : 0;
+    book->usd += least.usd;
+}
+
+void bounds_book_done(struct bounds_book *book, const struct host_job *job,
+                      uint64_t seed)
 {
     const struct host_rules *rules = &book->spec->policy->rules;
     uint32_t i = job->request.id.i;
+    struct bounds_job *out;
 
-    if (!of_known_length(&job->request))
-        book->unknown = true;
     if (i >= book->count || book->unknown)
         return;
-    book->job[i].length_s =
-        fmax(0, job->ideal_s - clock_s_from_ns(rules->tick_ns));
-    book->job[i].gpus = job_role_amount(&job->request, 0);
+    out = &book->job[i];
+    if (!of_known_length(&job->request)) {
+        phases_done(book, job, seed, out);
+        return;
+    }
+    out->length_s = fmax(0, job->ideal_s - clock_s_from_ns(rules->tick_ns));
+    out->gpus = job_role_amount(&job->request, 0);
     if (job->request.form->paced)
-        relax(book, &job->request, &book->job[i]);
+        relax(book, &job->request, out);
+    book->usd += out->length_s * out->gpus * least_usd(book->spec->cluster);
 }
 
 /* Moves those that are done to the front; from which submission on. */
@@ -120,18 +178,6 @@ static size_t keep_done(struct bounds_book *book, double from_s)
         if (book->job[i].length_s >= 0 && book->job[i].submit_s >= from_s)
             book->job[kept++] = book->job[i];
     return kept;
-}
-
-/* USD of a GPU-second where it is cheapest. */
-static double least_usd(const struct cluster_spec *cluster)
-{
-    double least = INFINITY;
-
-    for (uint32_t g = 0; g < cluster->group_count; g++)
-        if (cluster->group[g].gpus > 0)
-            least = fmin(least, cluster->group[g].usd_per_h / 3600 /
-                                cluster->group[g].gpus);
-    return isfinite(least) ? least : 0;
 }
 
 /* 0 is a bound that says nothing. */
@@ -157,7 +203,7 @@ static void no_bounds(double *value)
 void bounds_book_result(struct bounds_book *book, struct trial_result *result)
 {
     const struct cluster_spec *cluster = book->spec->cluster;
-    double *value = result->value, gpus = cluster->gpu_count, gpu_s = 0;
+    double *value = result->value, gpus = cluster->gpu_count;
     double from_s = clock_s_from_ns(book->spec->warmup_ns);
     struct bounds bounds;
 
@@ -166,12 +212,10 @@ void bounds_book_result(struct bounds_book *book, struct trial_result *result)
         return;
     book->count = keep_done(book, 0);
     bounds = bounds_of(book->job, book->count, gpus);
-    for (size_t i = 0; i < book->count; i++)
-        gpu_s += book->job[i].length_s * book->job[i].gpus;
     value[METRIC_MAKESPAN_BOUND] = known(bounds.makespan_s);
     value[METRIC_MAKESPAN_GAP] =
         gap(value[METRIC_MAKESPAN], bounds.makespan_s);
-    value[METRIC_COST_BOUND] = known(gpu_s * least_usd(cluster));
+    value[METRIC_COST_BOUND] = known(book->usd * (1 - NO_GAP));
     book->count = keep_done(book, from_s);
     bounds = bounds_of(book->job, book->count, gpus);
     value[METRIC_JCT_BOUND] = known(bounds.jct_mean_s);

@@ -6,6 +6,7 @@
 #define EXPERIMENTS_BOUNDS_BOOK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct arena;
 struct bounds_book;
@@ -16,7 +17,9 @@ struct trial_spec;
 struct bounds_book *bounds_book_new(struct arena *arena,
                                     const struct trial_spec *spec);
 void bounds_book_submit(struct bounds_book *book, const struct host_job *job);
-void bounds_book_done(struct bounds_book *book, const struct host_job *job);
+/* `seed`: of its draws, models/truth.h. */
+void bounds_book_done(struct bounds_book *book, const struct host_job *job,
+                      uint64_t seed);
 /* Fills the metrics of bounds and gaps; the others must be there already. */
 void bounds_book_result(struct bounds_book *book, struct trial_result *result);
 
