@@ -12,6 +12,7 @@
  * little    jobs in the system, integrated, equal their times in it (Little
  *           1961): a sum of whole nanoseconds, so equal to the last one
  * links     no link carries more than its capacity
+ * gpus      what GPUs did, by cause, adds up to all of their time
  */
 #include "experiments/audit.h"
 
@@ -46,7 +47,7 @@ struct audit {
     struct audit_parts parts;
     const struct cs_host *host;
     uint64_t *held_mask;        /* per node */
-    bool *down;                 /* per node: out of service */
+    bool *down;                 /* per node: out of service, or not rented */
     uint32_t *first_gpu;        /* per group: of all GPUs, its first */
     uint16_t *part;             /* per GPU: milli held in parts, or NULL */
     int64_t *held_cores;        /* thousandths */
@@ -78,6 +79,8 @@ struct audit *audit_new(const struct audit_parts *parts)
     audit->down = arena_alloc(parts->arena, nodes, sizeof *audit->down);
     audit->held_cores = arena_alloc(parts->arena, nodes, sizeof(int64_t));
     audit->held_memory = arena_alloc(parts->arena, nodes, sizeof(int64_t));
+    for (uint32_t n = 0; n < nodes; n++)
+        audit->down[n] = cluster_group_of(parts->cluster, n)->rent != NULL;
     journal_listen(parts->journal, ~UINT64_C(0), audit_hear, audit);
     return audit;
 }
@@ -208,9 +211,9 @@ static void hear_take(struct audit *audit, const struct fact *fact)
     }
 }
 
-/* What a lease costs by the hour, from the file's prices. */
-static double usd_per_h(const struct audit *audit,
-                        const struct placement *place)
+/* What a lease cost, from the file's prices. */
+static double usd_of(const struct audit *audit, const struct placement *place,
+                     int64_t from_ns, int64_t to_ns)
 {
     double usd = 0;
 
@@ -219,10 +222,10 @@ static double usd_per_h(const struct audit *audit,
         const struct node_group *group =
             cluster_group_of(audit->parts.cluster, share->node);
         if (group->gpus)
-            usd += group->usd_per_h * share_milli(share) /
+            usd += cluster_node_usd(group, from_ns, to_ns) * share_milli(share) /
                    ((double)GPU_MILLI * group->gpus);
         else if (group->cores)
-            usd += group->usd_per_h * (double)core_milli(share) /
+            usd += cluster_node_usd(group, from_ns, to_ns) * (double)core_milli(share) /
                    (1000.0 * group->cores);
     }
     return usd;
@@ -256,7 +259,6 @@ static void hear_drop(struct audit *audit, const struct fact *fact)
     const struct placement *place =
         &cs_lease(audit->host, id)->placement;
     hear_busy(audit, fact, 0);
-    int64_t held_ns = fact->time_ns - audit->lease[id.i].taken_ns;
 
     for (uint32_t i = 0; i < place->share_count; i++) {
         const struct share *share = &place->share[i];
@@ -270,8 +272,8 @@ static void hear_drop(struct audit *audit, const struct fact *fact)
         audit->held_cores[share->node] -= core_milli(share);
         audit->held_memory[share->node] -= share->memory_bytes;
     }
-    audit->usd_leases += usd_per_h(audit, place) *
-                         clock_s_from_ns(held_ns) / 3600;
+    audit->usd_leases += usd_of(audit, place, audit->lease[id.i].taken_ns,
+                                fact->time_ns);
 }
 
 static void population(struct audit *audit, int64_t now, int change)
@@ -324,7 +326,8 @@ static void hear_end(struct audit *audit, const struct fact *fact)
 static void hear_down(struct audit *audit, const struct fact *fact)
 {
     check(audit, AUDIT_CAPACITY, audit->held_mask[fact->subject] == 0,
-          "a node goes out of service with GPUs held", fact->subject);
+          "a node goes out of service, or back to its owner, with GPUs held",
+          fact->subject);
     audit->down[fact->subject] = true;
 }
 
@@ -357,7 +360,10 @@ static void audit_hear(void *self, const struct fact *fact)
     case FACT_LEASE_TAKE: hear_take(audit, fact); break;
     case FACT_LEASE_DROP: hear_drop(audit, fact); break;
     case FACT_NODE_DOWN: hear_down(audit, fact); break;
-    case FACT_NODE_UP: audit->down[fact->subject] = false; break;
+    case FACT_NODE_UP:
+    case FACT_RENT_UP: audit->down[fact->subject] = false; break;
+    case FACT_RENT_NOTICE: audit->down[fact->subject] = true; break;
+    case FACT_RENT_END: hear_down(audit, fact); break;
     case FACT_LEASE_BUSY: hear_busy(audit, fact, fact->amount); break;
     case FACT_DECIDE:
         if (audit->decides++ % LINKS_EVERY == 0)
@@ -365,6 +371,14 @@ static void audit_hear(void *self, const struct fact *fact)
         break;
     default: break;
     }
+}
+
+void audit_causes(struct audit *audit, bool gpus, bool cost)
+{
+    check(audit, AUDIT_GPUS, gpus,
+          "what GPUs did does not add up to all of their time", 0);
+    check(audit, AUDIT_COST, cost,
+          "the causes of cost do not add up to all of it", 0);
 }
 
 bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
@@ -400,7 +414,7 @@ bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
 const char *audit_check_name(enum audit_check kind)
 {
     static const char *const name[AUDIT_CHECK_COUNT] = {
-        "capacity", "states", "work", "cost", "time", "little", "links",
+        "capacity", "states", "work", "cost", "time", "little", "links", "gpus",
     };
     assert((unsigned)kind < AUDIT_CHECK_COUNT);
     return name[kind];

@@ -35,6 +35,8 @@ struct audit *audit_new(const struct audit_parts *parts);
 /* The host is made after its listeners. */
 void audit_watch(struct audit *audit, const struct cs_host *host);
 /* After the host was closed: the sums.  False: err says what broke. */
+/* Do the causes that metrics know add up to all GPU time, to all cost? */
+void audit_causes(struct audit *audit, bool gpus, bool cost);
 bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
                  struct err *err);
 

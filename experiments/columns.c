@@ -88,6 +88,27 @@ static const struct table_column summary_column[] = {
       "when jobs for 100% of the GPUs have arrived; `blocking: drop`" },
     { "gpu_allocated_at_last_fraction", TABLE_REAL,
       "at the last whole percent that arrived" },
+    { "gpu_fragment_fraction", TABLE_REAL,
+      "GPU time: free, what waits is small enough" },
+    { "gpu_gang_fraction", TABLE_REAL,
+      "GPU time: free, what waits wants more" },
+    { "gpu_unsuited_fraction", TABLE_REAL,
+      "GPU time: free, what waits wants others" },
+    { "gpu_rent_fraction", TABLE_REAL,
+      "GPU time: rented, starting or under notice" },
+    { "cost_compute_usd", TABLE_REAL, "of cost: leased GPUs at work" },
+    { "cost_wait_usd", TABLE_REAL, "of cost: leases that wait" },
+    { "cost_switch_usd", TABLE_REAL, "of cost: loading, starting, saving" },
+    { "cost_free_usd", TABLE_REAL, "of cost: hardware that nobody holds" },
+    { "cost_rent_usd", TABLE_REAL,
+      "of cost: rented nodes before and after their use" },
+    { "cost_energy_usd", TABLE_REAL, "of cost: electricity" },
+    { "cost_storage_usd", TABLE_REAL, "of cost: the shared storage" },
+    { "cost_transfer_usd", TABLE_REAL,
+      "of cost: between rented nodes and storage" },
+    { "rented_nodes_mean", TABLE_REAL, "nodes of groups with rent" },
+    { "series_held_s", TABLE_TIME,
+      "for which series that had ended were held" },
 };
 
 static const struct table_column compare_column[] = {
@@ -126,6 +147,13 @@ static const struct table_column jobs_column[] = {
     { "energy_kwh", TABLE_REAL, "energy of what the job held" },
     { "preemptions", TABLE_COUNT, "leases taken away from the job" },
     { "status", TABLE_TEXT, "done, failed, unfinished, dropped" },
+    { "cost_compute_usd", TABLE_REAL, "of cost: GPUs at work" },
+    { "cost_wait_usd", TABLE_REAL,
+      "of cost: leases that waited for another phase, a link or the longest "
+      "response" },
+    { "cost_switch_usd", TABLE_REAL, "of cost: loading, starting, saving" },
+    { "cost_transfer_usd", TABLE_REAL,
+      "beside cost: between rented nodes and storage" },
 };
 
 static const struct table_column phases_column[] = {

@@ -50,7 +50,7 @@ static const struct metric_info info[METRIC_COUNT] = {
                                "GPU-seconds under a lease by all GPU-seconds",
                                false, 0 },
     [METRIC_GPU_UTILIZATION] = { "gpu_utilization", "fraction",
-                                 "what GPUs really did by all GPU-seconds",
+                                 "what GPUs really did by all GPU-seconds that were there",
                                  false, +1 },
     [METRIC_CPU_UTILIZATION] = { "cpu_utilization", "fraction",
                                  "core-seconds of work by all core-seconds",
@@ -146,6 +146,55 @@ static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_AT_LAST] = { "gpu_allocated_at_last_fraction", "fraction",
                          "the same at the last whole percent that arrived",
                          false, +1 },
+    [METRIC_GPU_FRAGMENT] = { "gpu_fragment_fraction", "fraction",
+                              "part of gpu_idle_queued_fraction: something "
+                              "waits that wants no more GPUs than are free in "
+                              "the pool, and does not fit or is held back",
+                              false, -1 },
+    [METRIC_GPU_GANG] = { "gpu_gang_fraction", "fraction",
+                          "part of gpu_idle_queued_fraction: all that waits "
+                          "for the pool wants more GPUs than are free there",
+                          false, -1 },
+    [METRIC_GPU_UNSUITED] = { "gpu_unsuited_fraction", "fraction",
+                              "part of gpu_idle_queued_fraction: what waits "
+                              "wants other pools or types", false, -1 },
+    [METRIC_GPU_RENT] = { "gpu_rent_fraction", "fraction",
+                          "GPU time: of rented nodes that are starting or "
+                          "under notice", false, -1 },
+    [METRIC_COST_COMPUTE] = { "cost_compute_usd", "USD",
+                              "part of cost_usd: leased GPUs at work; this and "
+                              "its neighbours are empty with a warm-up",
+                              false, 0 },
+    [METRIC_COST_WAIT] = { "cost_wait_usd", "USD",
+                           "part of cost_usd: leases that wait for another "
+                           "phase, a link, or the longest response", false,
+                           -1 },
+    [METRIC_COST_SWITCH] = { "cost_switch_usd", "USD",
+                             "part of cost_usd: loading, starting, saving",
+                             false, -1 },
+    [METRIC_COST_FREE] = { "cost_free_usd", "USD",
+                           "part of cost_usd: hardware that nobody holds",
+                           false, -1 },
+    [METRIC_COST_RENT] = { "cost_rent_usd", "USD",
+                           "part of cost_usd: rented nodes before they could "
+                           "be used, and units paid beyond their end", false,
+                           -1 },
+    [METRIC_COST_ENERGY] = { "cost_energy_usd", "USD",
+                             "part of cost_usd: electricity that no price "
+                             "contains", false, -1 },
+    [METRIC_COST_STORAGE] = { "cost_storage_usd", "USD",
+                              "part of cost_usd: the shared storage", false,
+                              -1 },
+    [METRIC_COST_TRANSFER] = { "cost_transfer_usd", "USD",
+                               "part of cost_usd: what rented nodes read from "
+                               "and write to the shared storage", false, -1 },
+    [METRIC_NODES_RENTED] = { "rented_nodes_mean", "count",
+                              "nodes that were paid for at a time, of groups "
+                              "with rent", false, 0 },
+    [METRIC_SERIES_HELD] = { "series_held_s", "s",
+                             "time for which the last value of a series that "
+                             "had ended was held, over all series", false,
+                             -1 },
 };
 
 const struct metric_info *metric_info(enum metric metric)

@@ -17,11 +17,14 @@
 #include "experiments/bounds_book.h"
 #include "models/truth.h"
 #include "experiments/energy.h"
+#include "experiments/idle.h"
 #include "experiments/rent.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
+#include "models/course.h"
 #include "models/facts.h"
 #include "models/phase.h"
+#include "models/power.h"
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -35,12 +38,7 @@
 /* Exact sums: a mean must not depend on the order of its addends. */
 __extension__ typedef __int128 wide_ns;
 
-/* What a lease does now, as its facts say. */
-enum lease_does { DOES_NOTHING, DOES_LOAD, DOES_WAIT, DOES_WORK };
-
 struct lease_book {
-    enum lease_does does;
-    double gpus;                /* parts counted as such */
     int64_t phase_ns;           /* start of its phase */
 };
 
@@ -51,11 +49,16 @@ struct metrics {
     uint32_t lease_room;
     int64_t from_ns, end_ns;
     int64_t last_fact_ns;
-    struct gauge allocated, loading, waiting, working;
-    struct gauge queued, empty, memory, down;
+    struct gauge memory;
+    struct idle *idle;
     double lost_s;              /* GPU-seconds, by failures */
-    double held_usd;
+    double held_usd, compute_usd, switch_usd, transfer_usd;
     struct energy *energy;
+    struct {                    /* where carbon changes over time */
+        int64_t at_ns;
+        double joules, kg;      /* up to then */
+        bool armed;
+    } carbon;
     struct rent *rent;          /* or NULL */
     struct bounds_book *bounds;
     struct arrived *arrived;    /* or NULL */
@@ -70,6 +73,8 @@ struct metrics {
 };
 
 static void hear(void *self, const struct fact *fact);
+static void carbon_until(struct metrics *m, int64_t now);
+static void carbon_arm(struct metrics *m);
 
 struct metrics *metrics_new(const struct metrics_parts *parts)
 {
@@ -78,6 +83,7 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->parts = *parts;
     m->jct_q = quantile_new(parts->arena);
     m->wait_q = quantile_new(parts->arena);
+    m->idle = idle_new(parts);
     m->energy = energy_new(parts);
     m->rent = rent_new(parts);
     m->bounds = bounds_book_new(parts->arena, parts->spec);
@@ -92,8 +98,8 @@ void metrics_watch(struct metrics *m, struct cs_host *host)
     m->host = host;
     energy_watch(m->energy, host);
     rent_watch(m->rent, host);
+    idle_watch(m->idle, host);
     arrived_watch(m->arrived, host);
-    gauge_set(&m->empty, 0, m->parts.spec->cluster->gpu_count);
 }
 
 static void restart(struct gauge *gauge, int64_t now)
@@ -109,12 +115,9 @@ void metrics_begin(struct metrics *m)
 {
     const struct host_counts *counts = host_counts(m->host);
     int64_t now = loop_now_ns(m->parts.loop);
-    struct gauge *all[] = { &m->allocated, &m->loading, &m->waiting,
-                            &m->working, &m->queued, &m->empty, &m->memory,
-                            &m->down };
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        restart(all[i], now);
+    restart(&m->memory, now);
+    idle_begin(m->idle, now);
     energy_begin(m->energy, now);
     rent_begin(m->rent, now);
     m->busy_s = m->tail_s = m->phase_s = 0;
@@ -124,6 +127,8 @@ void metrics_begin(struct metrics *m)
     m->interrupted = counts->interruptions;
     m->lost_s = 0;
     m->from_ns = now;
+    m->carbon.at_ns = now;
+    m->carbon.joules = m->carbon.kg = 0;
 }
 
 static struct lease_book *book(struct metrics *m, uint32_t lease)
@@ -142,41 +147,10 @@ static void add(struct gauge *gauge, int64_t now, double change)
     gauge_set(gauge, now, gauge->level + change);
 }
 
-/* Of GPUs: whole thousandths, so that parts leave no rounding errors. */
-static void add_gpus(struct gauge *gauge, int64_t now, double change)
-{
-    gauge_set(gauge, now, rint((gauge->level + change) * GPU_MILLI) /
-                              GPU_MILLI);
-}
-
+/* Of GPUs, parts counted as such. */
 static double lease_gpus(const struct cs_lease *lease)
 {
     return (double)((uint64_t)lease->gpus * lease->gpu_milli) / GPU_MILLI;
-}
-
-static struct gauge *gauge_of(struct metrics *m, enum lease_does does)
-{
-    switch (does) {
-    case DOES_LOAD: return &m->loading;
-    case DOES_WAIT: return &m->waiting;
-    case DOES_WORK: return &m->working;
-    case DOES_NOTHING: break;
-    }
-    return NULL;
-}
-
-static void now_does(struct metrics *m, const struct fact *fact,
-                     enum lease_does does)
-{
-    struct lease_book *lease = book(m, fact->subject);
-    struct gauge *old = gauge_of(m, lease->does);
-    struct gauge *new = gauge_of(m, does);
-
-    if (old)
-        add_gpus(old, fact->time_ns, -lease->gpus);
-    if (new)
-        add_gpus(new, fact->time_ns, lease->gpus);
-    lease->does = does;
 }
 
 static void held(struct metrics *m, const struct fact *fact, int sign)
@@ -186,7 +160,6 @@ static void held(struct metrics *m, const struct fact *fact, int sign)
 
     int64_t memory = 0;
 
-    add_gpus(&m->allocated, fact->time_ns, sign * lease_gpus(lease));
     for (uint32_t i = 0; i < lease->placement.share_count; i++)
         memory += lease->placement.share[i].memory_bytes;
     add(&m->memory, fact->time_ns, sign * (double)memory);
@@ -289,6 +262,11 @@ static void job_row(struct metrics *m, const struct host_job *job,
     table_real(table, job->joules / 3.6e6);
     table_count(table, job->preemptions);
     table_text(table, job_status_name(status));
+    table_real(table, job->usd_compute);
+    table_real(table, fmax(0, job->usd - job->usd_compute -
+                                  job->usd_switch));
+    table_real(table, job->usd_switch);
+    table_real(table, job->usd_transfer);
     table_end_row(table);
 }
 
@@ -352,6 +330,9 @@ static void job_ended(struct metrics *m, const struct fact *fact)
     if (m->parts.tables->jobs)
         job_row(m, job, status);
     m->held_usd += job->usd;
+    m->compute_usd += job->usd_compute;
+    m->switch_usd += job->usd_switch;
+    m->transfer_usd += job->usd_transfer;
     if (is_replica(job))
         return;
     if (status == JOB_DONE && fact->time_ns > m->last_end_ns)
@@ -395,42 +376,20 @@ static void job_submitted(struct metrics *m, const struct fact *fact)
     m->jobs += fact->time_ns >= m->parts.spec->warmup_ns;
 }
 
-static void count_idle(struct metrics *m, int64_t now)
-{
-    double free = m->parts.spec->cluster->gpu_count - m->allocated.level -
-                  m->down.level;
-    bool waits = host_pending(m->host) > 0;
-
-    gauge_set(&m->queued, now, waits ? free : 0);
-    gauge_set(&m->empty, now, waits ? 0 : free);
-}
-
 static void hear_lease(struct metrics *m, const struct fact *fact)
 {
     struct lease_id id = { fact->subject };
 
     switch ((enum fact_kind)fact->kind) {
     case FACT_LEASE_TAKE:
-        *book(m, id.i) = (struct lease_book) {
-            .gpus = lease_gpus(cs_lease(m->host, id))
-        };
+        *book(m, id.i) = (struct lease_book) { 0 };
         held(m, fact, +1);
-        now_does(m, fact, DOES_LOAD);
         break;
-    case FACT_LEASE_READY: now_does(m, fact, DOES_WAIT); break;
-    case FACT_LEASE_LEAVE: now_does(m, fact, DOES_LOAD); break;
-    case FACT_LEASE_DROP:
-        now_does(m, fact, DOES_NOTHING);
-        held(m, fact, -1);
-        break;
+    case FACT_LEASE_DROP: held(m, fact, -1); break;
     case FACT_PHASE_START:
         book(m, id.i)->phase_ns = fact->time_ns;
-        now_does(m, fact, DOES_WORK);
         break;
-    case FACT_PHASE_END:
-        phase_ended(m, fact);
-        now_does(m, fact, DOES_WAIT);
-        break;
+    case FACT_PHASE_END: phase_ended(m, fact); break;
     default: break;
     }
 }
@@ -439,23 +398,26 @@ static void hear(void *self, const struct fact *fact)
 {
     struct metrics *m = self;
 
-    if (fact->kind == FACT_NODE_DOWN || fact->kind == FACT_NODE_UP) {
-        gauge_set(&m->down, fact->time_ns, m->down.level +
-                  (fact->kind == FACT_NODE_DOWN ? fact->amount
-                                                : -fact->amount));
-        count_idle(m, fact->time_ns);
+    /* What nodes and policies do when all jobs have ended is not of the run. */
+    if (m->host == NULL || fact->kind == FACT_NODE_DOWN ||
+        fact->kind == FACT_NODE_UP || fact->kind >= FACT_RENT_ORDER ||
+        (fact->kind == FACT_DECIDE && host_jobs_left(m->host) == 0))
         return;
-    }
     m->last_fact_ns = fact->time_ns;
     if (fact->kind == FACT_JOB_INTERRUPT)
         m->lost_s += fact->amount;
-    if (fact->kind == FACT_JOB_SUBMIT)
+    if (fact->kind == FACT_JOB_SUBMIT) {
         job_submitted(m, fact);
-    else if (fact->kind == FACT_JOB_END)
+        if (host_jobs_left(m->host) == 1)
+            carbon_until(m, fact->time_ns);
+        carbon_arm(m);
+    } else if (fact->kind == FACT_JOB_END) {
         job_ended(m, fact);
-    else
+        if (host_jobs_left(m->host) == 0)
+            carbon_until(m, fact->time_ns);
+    } else {
         hear_lease(m, fact);
-    count_idle(m, fact->time_ns);
+    }
 }
 
 /* A run that is drained ended with its last fact: a sample of the timeline may
@@ -469,32 +431,137 @@ int64_t metrics_stop(struct metrics *m)
     m->end_ns = drained ? m->last_fact_ns : loop_now_ns(m->parts.loop);
     if (m->end_ns < m->from_ns)
         m->end_ns = m->from_ns;
+    idle_until(m->idle, m->end_ns);
     return m->end_ns;
 }
 
-/* Rent or write-off of every group, and the electricity that a price does not
- * contain, for as long as the run took; joules with PUE. */
-static double money(struct metrics *m, double *joules, double *core_s)
+/* What a node draws that has nothing to do. */
+static double standby_w(const struct node_group *group)
+{
+    return group->idle_w +
+           (group->gpu ? group->gpus * power_gpu_w(group->gpu, 0) : 0);
+}
+
+/* Hardware of a group for as long as the run took. */
+static double group_usd(const struct metrics *m, uint32_t g, double *unused)
+{
+    const struct node_group *group = &m->parts.spec->cluster->group[g];
+    double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
+
+    *unused = 0;
+    if (group->billed_held || group->rent != NULL)
+        return rent_usd(m->rent, g, m->end_ns, unused);
+    if (group->price != NULL)
+        return group->node_count *
+               cluster_node_usd(group, m->from_ns, m->end_ns);
+    return group->node_count * group->usd_per_h * span_s / 3600;
+}
+
+/* Of a group up to now, with PUE: what is not rented draws nothing. */
+static double group_joules(const struct metrics *m, uint32_t g, int64_t now,
+                           double *core_s)
 {
     const struct cluster_spec *spec = m->parts.spec->cluster;
-    double span_s = clock_s_from_ns(m->end_ns - m->from_ns), usd = 0;
+    const struct node_group *group = &spec->group[g];
+    double joules = energy_group_j(m->energy, g, now, core_s);
 
-    *joules = *core_s = 0;
+    if (group->rent != NULL)
+        joules -= standby_w(group) *
+                  (group->node_count * clock_s_from_ns(now - m->from_ns) -
+                   rent_node_s(m->rent, g, now));
+    return spec->pue * joules;
+}
+
+/* Rent or write-off of every group, the electricity that a price does not
+ * contain, storage and transfers; joules with PUE. */
+static void money(struct metrics *m, double *value, double *core_s)
+{
+    const struct cluster_spec *spec = m->parts.spec->cluster;
+    double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
+    double usd = 0, joules = 0, energy_usd = 0, rent = 0, nodes = 0;
+
+    *core_s = 0;
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
-        double work_s, j = spec->pue * energy_group_j(m->energy, g,
-                                                      m->end_ns, &work_s);
-        if (group->billed_held)
-            usd += rent_node_s(m->rent, g, m->end_ns) / 3600 *
-                   group->usd_per_h;
-        else
-            usd += group->node_count * group->usd_per_h * span_s / 3600;
-        if (!group->energy_included)
+        double unused, work_s, j = group_joules(m, g, m->end_ns, &work_s);
+        usd += group_usd(m, g, &unused);
+        rent += unused;
+        if (!group->energy_included) {
             usd += j / 3.6e6 * spec->electricity_usd_per_kwh;
-        *joules += j;
+            energy_usd += j / 3.6e6 * spec->electricity_usd_per_kwh;
+        }
+        if (group->rent != NULL)
+            nodes += rent_node_s(m->rent, g, m->end_ns);
+        joules += j;
         *core_s += work_s;
     }
-    return usd;
+    value[METRIC_COST_STORAGE] = spec->storage_usd_per_h * span_s / 3600;
+    value[METRIC_COST_TRANSFER] = m->transfer_usd;
+    value[METRIC_COST] = usd + value[METRIC_COST_STORAGE] + m->transfer_usd;
+    value[METRIC_COST_ENERGY] = energy_usd;
+    value[METRIC_COST_RENT] = rent;
+    value[METRIC_NODES_RENTED] = span_s > 0 ? nodes / span_s : 0;
+    value[METRIC_ENERGY] = joules / 3.6e6;
+}
+
+/* Jobs are charged for all they held, whenever that was. */
+static void causes(const struct metrics *m, double *value)
+{
+    double paid = value[METRIC_COST] - value[METRIC_COST_ENERGY] -
+                  value[METRIC_COST_STORAGE] - value[METRIC_COST_TRANSFER];
+
+    value[METRIC_COST_COMPUTE] = m->compute_usd;
+    value[METRIC_COST_SWITCH] = m->switch_usd;
+    value[METRIC_COST_WAIT] = fmax(0, m->held_usd - m->compute_usd -
+                                          m->switch_usd);
+    value[METRIC_COST_FREE] = fmax(0, paid - m->held_usd -
+                                          value[METRIC_COST_RENT]);
+    for (int c = METRIC_COST_COMPUTE;
+         m->parts.spec->warmup_ns > 0 && c <= METRIC_COST_TRANSFER; c++)
+        value[c] = NAN;
+}
+
+/* Energy since the last look, at the mean intensity of that time. */
+static void carbon_until(struct metrics *m, int64_t now)
+{
+    const struct cluster_spec *spec = m->parts.spec->cluster;
+    double joules = 0, s = clock_s_from_ns(now - m->carbon.at_ns);
+
+    if (spec->carbon == NULL || !(s > 0))
+        return;
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        joules += group_joules(m, g, now, NULL);
+    m->carbon.kg += (joules - m->carbon.joules) / 3.6e6 / 1000 *
+                    course_area(spec->carbon, m->carbon.at_ns, now) / s;
+    m->carbon.at_ns = now;
+    m->carbon.joules = joules;
+}
+
+static void carbon_arm(struct metrics *m);
+
+static void carbon_changes(struct loop *loop, void *self, uint64_t arg)
+{
+    struct metrics *m = self;
+
+    (void)arg;
+    m->carbon.armed = false;
+    if (host_jobs_left(m->host) == 0)
+        return;                 /* what follows may not be of the run */
+    carbon_until(m, loop_now_ns(loop));
+    carbon_arm(m);
+}
+
+static void carbon_arm(struct metrics *m)
+{
+    const struct course *carbon = m->parts.spec->cluster->carbon;
+
+    if (carbon == NULL || m->carbon.armed)
+        return;
+    int64_t next = course_next_ns(carbon, loop_now_ns(m->parts.loop));
+    if (next == CLOCK_NEVER_NS)
+        return;
+    m->carbon.armed = true;
+    loop_at(m->parts.loop, next, LOOP_RANK_SAMPLE, carbon_changes, m, 0);
 }
 
 static double host_memory(const struct cluster_spec *spec)
@@ -507,25 +574,33 @@ static double host_memory(const struct cluster_spec *spec)
     return bytes;
 }
 
-static void gpu_time(struct metrics *m, double span_s, double *value)
+static void gpu_time(struct metrics *m, double *value)
 {
-    double all = span_s * m->parts.spec->cluster->gpu_count;
-    double bubble = gauge_area(&m->waiting, m->end_ns) + m->phase_s -
-                    m->busy_s - m->tail_s;
+    const struct idle *idle = m->idle;
+    double all = idle_all_gpu_s(idle);
+    double waits = idle_gpu_s(idle, GPU_WAITS);
+    double loads = idle_gpu_s(idle, GPU_LOADS);
+    double bubble = waits + m->phase_s - m->busy_s - m->tail_s;
 
     if (!(all > 0))
         return;
-    value[METRIC_GPU_ALLOCATED] = gauge_area(&m->allocated, m->end_ns) / all;
+    value[METRIC_GPU_ALLOCATED] =
+        (idle_gpu_s(idle, GPU_WORKS) + waits + loads) / all;
     value[METRIC_GPU_UTILIZATION] = m->busy_s / all;
     value[METRIC_GPU_BUSY] = m->busy_s / all;
     value[METRIC_GPU_TAIL] = m->tail_s / all;
-    value[METRIC_GPU_SWITCH] = gauge_area(&m->loading, m->end_ns) / all;
+    value[METRIC_GPU_SWITCH] = loads / all;
     value[METRIC_GPU_BUBBLE] = fmax(0, bubble) / all;
-    value[METRIC_GPU_IDLE_QUEUED] = gauge_area(&m->queued, m->end_ns) / all;
-    value[METRIC_GPU_DOWN] = gauge_area(&m->down, m->end_ns) / all;
+    value[METRIC_GPU_FRAGMENT] = idle_gpu_s(idle, GPU_FRAGMENT) / all;
+    value[METRIC_GPU_GANG] = idle_gpu_s(idle, GPU_GANG) / all;
+    value[METRIC_GPU_UNSUITED] = idle_gpu_s(idle, GPU_UNSUITED) / all;
+    value[METRIC_GPU_IDLE_QUEUED] = value[METRIC_GPU_FRAGMENT] +
+        value[METRIC_GPU_GANG] + value[METRIC_GPU_UNSUITED];
+    value[METRIC_GPU_DOWN] = idle_gpu_s(idle, GPU_DOWN) / all;
+    value[METRIC_GPU_RENT] = idle_gpu_s(idle, GPU_RENTED) / all;
     value[METRIC_GPU_LOST] = m->lost_s / all;
     value[METRIC_GPU_BURSTS] = m->bursts_s / all;
-    value[METRIC_GPU_IDLE_EMPTY] = gauge_area(&m->empty, m->end_ns) / all;
+    value[METRIC_GPU_IDLE_EMPTY] = idle_gpu_s(idle, GPU_UNWANTED) / all;
 }
 
 static double mean_s(wide_ns sum, uint64_t count)
@@ -563,17 +638,18 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     const struct host_counts *counts = host_counts(m->host);
     double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
     double *value = result->value, memory = host_memory(spec);
-    double joules, cores_busy;
+    double cores_busy;
 
     job_times(m, value);
-    gpu_time(m, span_s, value);
-    value[METRIC_COST] = money(m, &joules, &cores_busy);
-    value[METRIC_ENERGY] = joules / 3.6e6;
+    gpu_time(m, value);
+    money(m, value, &cores_busy);
+    causes(m, value);
     value[METRIC_HELD_COST] = m->held_usd;
     value[METRIC_SERVICE_COST] = value[METRIC_SERVICE_MILLION] = NAN;
     value[METRIC_SERVICE_LATENCY] = NAN;
-    value[METRIC_CARBON] =
-        value[METRIC_ENERGY] * spec->carbon_g_per_kwh / 1000;
+    carbon_until(m, m->end_ns);
+    value[METRIC_CARBON] = spec->carbon != NULL ? m->carbon.kg
+        : value[METRIC_ENERGY] * spec->carbon_g_per_kwh / 1000;
     value[METRIC_COST_PER_JOB] =
         m->done ? value[METRIC_COST] / (double)m->done : 0;
     if (spec->core_count > 0 && span_s > 0)
@@ -590,4 +666,18 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     value[METRIC_REFUSED] = (double)(counts->refused - m->refused);
     bounds_book_result(m->bounds, result);
     arrived_result(m->arrived, result);
+}
+
+bool metrics_gpus_add_up(const struct metrics *m)
+{
+    return idle_adds_up(m->idle);
+}
+
+bool metrics_cost_adds_up(const struct trial_result *result)
+{
+    double sum = 0, cost = result->value[METRIC_COST];
+
+    for (int c = METRIC_COST_COMPUTE; c <= METRIC_COST_TRANSFER; c++)
+        sum += result->value[c];
+    return isnan(sum) || fabs(sum - cost) <= 1e-9 * fmax(1, cost);
 }

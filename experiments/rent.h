@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rent.h - node-seconds of groups that are paid for only while held.
+ * rent.h - node-seconds of groups that are paid for only for a while: held
+ * (`billing: held`) or rented (`rent:`), and what they cost.
  *
- * Such a node is rented when the first lease comes to it and given back when
- * the last has gone; it is billed whole, by the second.
+ * A node that is billed while held is rented when the first lease comes to it
+ * and given back when the last has gone; it is billed whole, by the second.  A
+ * rented one is paid from its order to its end, in the units of its group.
  */
 #ifndef EXPERIMENTS_RENT_H
 #define EXPERIMENTS_RENT_H
@@ -21,5 +23,9 @@ void rent_watch(struct rent *rent, const struct cs_host *host);
 void rent_begin(struct rent *rent, int64_t now_ns);
 /* Node-seconds of a group since then; the group must be billed so. */
 double rent_node_s(const struct rent *rent, uint32_t group, int64_t now_ns);
+/* What they cost; of that (NULL: not wanted) what was paid before nodes could
+ * be used and for parts of units after they were given back. */
+double rent_usd(const struct rent *rent, uint32_t group, int64_t now_ns,
+                double *unused_usd);
 
 #endif

@@ -16,6 +16,7 @@
 #include "experiments/timeline.h"
 #include "experiments/trial_serve.h"
 #include "models/cluster.h"
+#include "models/course.h"
 #include "models/fabric.h"
 #include "policies/host.h"
 #include "sim/arena.h"
@@ -226,6 +227,24 @@ static bool run(struct trial *trial, struct trial_result *result)
     return end != LOOP_DRAINED || nobody_starves(trial);
 }
 
+/* A series that ended before the run says nothing of the rest of it. */
+static bool series_last(struct trial *trial, struct trial_result *result)
+{
+    const struct course *over =
+        cluster_series_over(trial->spec->cluster, result->end_ns,
+                            &result->value[METRIC_SERIES_HELD]);
+
+    if (over == NULL)
+        return true;
+    err_set(trial->err, ERR_RANGE, over->pos,
+            "the series ends %.0f s before the run, which took %.0f s",
+            clock_s_from_ns(course_over_ns(over, result->end_ns)),
+            clock_s_from_ns(result->end_ns));
+    return err_hint(trial->err,
+                    "Give a longer one, `repeat:`, or `after: hold` to keep "
+                    "its last value, which is counted in series_held_s.");
+}
+
 static bool finish(struct trial *trial, struct trial_result *result,
                    bool ran)
 {
@@ -242,11 +261,13 @@ static bool finish(struct trial *trial, struct trial_result *result,
         result->status_count[s] = host_counts(trial->host)->ended[s];
     /* A broken audit outranks the rest: it is what stopped the loop. */
     struct err audit = { 0 };
+    audit_causes(trial->audit, metrics_gpus_add_up(trial->metrics),
+                 metrics_cost_adds_up(result));
     if (!audit_close(trial->audit, result->audit_count, &audit) && ran) {
         *trial->err = audit;
         return false;
     }
-    return ran;
+    return ran && series_last(trial, result);
 }
 
 bool trial_run(const struct trial_spec *spec,

@@ -61,6 +61,15 @@ enum metric {
     METRIC_SERVICE_LATENCY,
     METRIC_GPU_BURSTS,
     METRIC_DROPPED, METRIC_AT_100, METRIC_AT_LAST,
+    /* parts of METRIC_GPU_IDLE_QUEUED, and rented GPUs not yet or no more of
+     * use: experiments/idle.h */
+    METRIC_GPU_FRAGMENT, METRIC_GPU_GANG, METRIC_GPU_UNSUITED,
+    METRIC_GPU_RENT,
+    /* METRIC_COST by cause */
+    METRIC_COST_COMPUTE, METRIC_COST_WAIT, METRIC_COST_SWITCH,
+    METRIC_COST_FREE, METRIC_COST_RENT, METRIC_COST_ENERGY,
+    METRIC_COST_STORAGE, METRIC_COST_TRANSFER,
+    METRIC_NODES_RENTED, METRIC_SERIES_HELD,
     METRIC_COUNT
 };
 
@@ -78,7 +87,7 @@ enum metric metric_find(const char *name);
 /* What the audit checked, how often. */
 enum audit_check {
     AUDIT_CAPACITY, AUDIT_STATES, AUDIT_WORK, AUDIT_COST, AUDIT_TIME,
-    AUDIT_LITTLE, AUDIT_LINKS, AUDIT_CHECK_COUNT
+    AUDIT_LITTLE, AUDIT_LINKS, AUDIT_GPUS, AUDIT_CHECK_COUNT
 };
 const char *audit_check_name(enum audit_check check);
 

@@ -8,13 +8,16 @@
  * asked for them: a cluster of whole GPUs does not pay for what it has not.
  */
 #include "models/cluster.h"
+#include "models/course.h"
 #include "models/placement.h"
+#include "models/rented.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "models/catalogue.h"
 #include "sim/arena.h"
+#include "sim/clock.h"
 
 const struct node_group *cluster_group_search(const struct cluster_spec *spec,
                                               uint32_t node)
@@ -56,6 +59,72 @@ uint64_t cluster_domain_gpus(const struct node_group *group, uint32_t i)
     uint32_t each = group->nvlink_domain > 0 ? group->nvlink_domain
                                              : group->gpus;
     return gpu_range(i * each, each, group->gpus);
+}
+
+double cluster_node_usd(const struct node_group *group, int64_t from_ns,
+                        int64_t to_ns)
+{
+    assert(group != NULL && to_ns >= from_ns);
+    if (group->price != NULL)
+        return course_area(group->price, from_ns, to_ns) / 3600;
+    return group->usd_per_h * clock_s_from_ns(to_ns - from_ns) / 3600;
+}
+
+double cluster_node_usd_per_h(const struct node_group *group, int64_t now_ns)
+{
+    assert(group != NULL);
+    return group->price != NULL ? course_at(group->price, now_ns)
+                                : group->usd_per_h;
+}
+
+double cluster_held_usd(const struct cluster_spec *spec,
+                        const struct placement *placement, int64_t from_ns,
+                        int64_t to_ns)
+{
+    double usd = 0;
+
+    assert(spec != NULL && placement != NULL);
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct share *share = &placement->share[i];
+        const struct node_group *group = cluster_group_of(spec, share->node);
+        double part = 0;
+        if (group->gpus > 0)
+            part = share_milli(share) / ((double)GPU_MILLI * group->gpus);
+        else if (group->cores > 0)
+            part = (share->cores + share->core_milli / 1000.0) / group->cores;
+        usd += part * cluster_node_usd(group, from_ns, to_ns);
+    }
+    return usd;
+}
+
+/* Ended: adds to held_s, or is returned as the culprit. */
+static const struct course *series_over(const struct course *course,
+                                        int64_t end_ns, double *held_s)
+{
+    int64_t over_ns = course != NULL ? course_over_ns(course, end_ns) : 0;
+
+    if (over_ns > 0 && !course->hold)
+        return course;
+    *held_s += clock_s_from_ns(over_ns);
+    return NULL;
+}
+
+const struct course *cluster_series_over(const struct cluster_spec *spec,
+                                         int64_t end_ns, double *held_s)
+{
+    const struct course *over;
+
+    assert(spec != NULL && held_s != NULL);
+    *held_s = 0;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        over = series_over(group->price, end_ns, held_s);
+        if (over == NULL && group->rent != NULL)
+            over = series_over(group->rent->available, end_ns, held_s);
+        if (over != NULL)
+            return over;
+    }
+    return series_over(spec->carbon, end_ns, held_s);
 }
 
 uint32_t cluster_pool(const struct cluster_spec *spec, const char *name)

@@ -23,11 +23,13 @@ struct arena;
 struct catalogue;
 struct conf_node;
 struct conf_schema;
+struct course;
 struct cpu_type;
 struct err;
 struct gpu_type;
 struct link_type;
 struct outage_spec;
+struct rent_spec;
 
 /* Cores and memory of a node whose file names no CPU (traces that know GPUs
  * only): never what limits, and in no total. */
@@ -57,7 +59,9 @@ struct node_group {
     double nvme_bps;            /* per node, read; 0: none */
     double nvme_bytes;          /* per node, what its drives hold */
     double nvme_access_bytes;   /* what a drive could read while it seeks */
-    double usd_per_h;           /* per node */
+    double usd_per_h;           /* per node; with a course, at time 0 */
+    const struct course *price; /* over time; NULL: always the same */
+    const struct rent_spec *rent;       /* NULL: there all the time */
     bool energy_included;       /* in usd_per_h */
     bool billed_held;           /* paid for only while a lease is on it */
     double idle_w, max_w;       /* per node without its GPUs */
@@ -73,8 +77,15 @@ struct cluster_spec {
     uint32_t leaf_nodes;        /* nodes under one leaf switch; 0: no tree */
     double oversubscription;    /* >= 1; of the leaf's uplink */
     double storage_bps;         /* shared storage, all readers together */
+    double storage_usd_per_h;
+    double transfer_usd_per_byte;       /* between it and rented nodes */
     double pue;
     double carbon_g_per_kwh;
+    const struct course *carbon;        /* over time; NULL: the same */
+    double power_cap_w;         /* of all nodes, at the meter; 0: none */
+    bool priced;                /* a price changes over time */
+    bool unpriced;              /* nothing costs anything */
+    bool rents;                 /* a group has `rent` */
     double electricity_usd_per_kwh;     /* where a price has none in it */
     const struct outage_spec *failures; /* NULL: nothing fails */
 };
@@ -105,6 +116,19 @@ const struct cluster_spec *cluster_read(struct arena *arena,
 uint64_t cluster_switch_gpus(const struct node_group *group, uint32_t i);
 /* GPUs of a node in its NVLink domain `i`; what lies past the last: none. */
 uint64_t cluster_domain_gpus(const struct node_group *group, uint32_t i);
+/* What one node costs from one time to another. */
+double cluster_node_usd(const struct node_group *group, int64_t from_ns,
+                        int64_t to_ns);
+double cluster_node_usd_per_h(const struct node_group *group, int64_t now_ns);
+/* The same of what a placement holds: of a node its part of the GPUs or, where
+ * it has none, of the cores. */
+double cluster_held_usd(const struct cluster_spec *spec,
+                        const struct placement *placement, int64_t from_ns,
+                        int64_t to_ns);
+/* The first series that had ended before a time and may not be held; NULL.  In
+ * `held_s` the time for which others were. */
+const struct course *cluster_series_over(const struct cluster_spec *spec,
+                                         int64_t end_ns, double *held_s);
 /* Pool by name, or UINT32_MAX. */
 uint32_t cluster_pool(const struct cluster_spec *spec, const char *name);
 

@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/course.h"
 #include "models/outage.h"
 #include "models/power.h"
+#include "models/rented.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
 #include "sim/decimal.h"
@@ -25,7 +27,7 @@
 struct cluster_conf {
     const char *name;
     const struct conf_node *nodes, *network, *storage, *failures;
-    double pue;
+    double pue, power_cap_w;
     const struct conf_node *carbon;
     const struct conf_node *electricity;
 };
@@ -34,6 +36,7 @@ struct nodes_conf {
     const char *name, *pool;
     int64_t count, cores;
     const struct conf_node *gpus, *pcie, *nvlink, *cpu, *nvme, *nics, *price;
+    const struct conf_node *rent;
     const char *nvme_type;
     double memory_bytes;
     int billing;                /* 1: held */
@@ -58,7 +61,8 @@ struct network_conf {
 };
 
 struct storage_conf {
-    double bps;
+    double bps, usd_per_h;
+    const struct conf_node *transfer;
 };
 
 #define AT(type, member) offsetof(struct type, member)
@@ -84,7 +88,12 @@ static const struct conf_field cluster_fields[] = {
       .help = "power usage effectiveness of the building" },
     { .key = "carbon", .type = CONF_NODE, .fallback = CONF_ABSENT,
       .offset = AT(cluster_conf, carbon),
-      .help = "carbon intensity, as 400gCO2/kWh; without it none is counted" },
+      .help = "carbon intensity, as 400gCO2/kWh, or a series of it; without "
+              "it none is counted" },
+    { .key = "power_cap", .type = CONF_POWER, .fallback = CONF_ABSENT,
+      .offset = AT(cluster_conf, power_cap_w), .min = 1, .max = 1e10,
+      .help = "of all nodes, PUE included: what could exceed it does not "
+              "start" },
     { .key = "electricity", .type = CONF_NODE, .fallback = CONF_ABSENT,
       .offset = AT(cluster_conf, electricity),
       .help = "price of energy for owned nodes, as 0.08USD/kWh (the default)" },
@@ -124,7 +133,11 @@ static const struct conf_field nodes_fields[] = {
     { .key = "price", .type = CONF_NODE, .offset = AT(nodes_conf, price),
       .fallback = CONF_ABSENT,
       .help = "on-demand (if left out), reserved, owned, spot from the "
-              "catalogue, or of one node, as 2.5USD/h" },
+              "catalogue, or of one node, as 2.5USD/h, or a series of it" },
+    { .key = "rent", .type = CONF_NODE, .fallback = CONF_ABSENT,
+      .offset = AT(nodes_conf, rent),
+      .help = "count is the most that are rented at a time; without it all are "
+              "there from the beginning to the end" },
     { .key = "billing", .type = CONF_CHOICE, .choices = billing_choices,
       .offset = AT(nodes_conf, billing), .fallback = "always",
       .help = "always, or held: a node is paid for only while something has a "
@@ -178,6 +191,13 @@ static const struct conf_field storage_fields[] = {
     { .key = "bandwidth", .type = CONF_RATE, .offset = AT(storage_conf, bps),
       .min = 1.0, .max = 1e15,
       .help = "of the shared storage, all readers and writers together" },
+    { .key = "price", .type = CONF_PRICE, .fallback = CONF_ABSENT,
+      .offset = AT(storage_conf, usd_per_h), .max = 1e6,
+      .help = "of the shared storage, for as long as the run takes" },
+    { .key = "transfer", .type = CONF_NODE, .fallback = CONF_ABSENT,
+      .offset = AT(storage_conf, transfer),
+      .help = "of what rented nodes read from it and write to it, as "
+              "0.02USD/GB" },
 };
 
 #define SCHEMA(text, about, table) \
@@ -210,7 +230,8 @@ const struct conf_schema *const *cluster_schemas(size_t *count)
         &cluster_schema, &cluster_nodes_schema, &cluster_gpus_schema,
         &cluster_pcie_schema, &cluster_nvlink_schema, &cluster_cpu_schema,
         &cluster_nics_schema, &cluster_network_schema,
-        &cluster_storage_schema, &outage_schema,
+        &cluster_storage_schema, &outage_schema, &rented_schema,
+        &course_schema,
     };
     assert(count != NULL);
     *count = sizeof all / sizeof all[0];
@@ -569,6 +590,16 @@ static bool read_price(const struct reader *reader, const struct conf_node *at,
     }
     if (conf->price == NULL)
         return catalogue_node_price(reader, at, PRICE_ON_DEMAND, group);
+    if (conf_kind(conf->price) == CONF_MAP) {
+        group->price = course_read(reader->arena, conf->price, "USD/h",
+                                   reader->err);
+        if (group->price == NULL)
+            return false;
+        group->energy_included = true;
+        group->usd_per_h = course_at(group->price, 0);
+        reader->spec->priced = true;
+        return true;
+    }
     const char *text = shown(conf->price);
     for (int kind = 0; price_kind_choices[kind] != NULL; kind++)
         if (strcmp(text, price_kind_choices[kind]) == 0)
@@ -632,6 +663,21 @@ static bool count_group(const struct reader *reader,
     return true;
 }
 
+static bool read_rent(const struct reader *reader,
+                      const struct nodes_conf *conf, struct node_group *group)
+{
+    if (conf->rent == NULL)
+        return true;
+    if (group->billed_held)
+        return err_set(reader->err, ERR_SCHEMA, conf_pos(conf->rent),
+                       "rent and `billing: held` cannot stand together");
+    struct rent_spec *rent = arena_alloc(reader->arena, 1, sizeof *rent);
+    group->rent = rent;
+    reader->spec->rents = true;
+    return rented_read(reader->arena, conf->rent, group->node_count, rent,
+                       reader->err);
+}
+
 static void node_power(struct node_group *group)
 {
     if (group->cpu == NULL)
@@ -657,7 +703,8 @@ static bool read_group(const struct reader *reader, const struct conf_node *at)
         !read_cpu(reader, at, &conf, group) ||
         !read_nvme(reader, at, &conf, group) ||
         !read_nics(reader, &conf, group) ||
-        !read_price(reader, at, &conf, group))
+        !read_price(reader, at, &conf, group) ||
+        !read_rent(reader, &conf, group))
         return false;
     node_power(group);
     return read_pool(reader, at, conf.pool != NULL ? conf.pool : conf.name,
@@ -711,6 +758,22 @@ static bool read_electricity(struct cluster_spec *spec,
                    shown(conf));
 }
 
+static bool read_transfer(struct cluster_spec *spec,
+                          const struct conf_node *conf, struct err *err)
+{
+    static const char *const units[] = { "USD/GB", NULL };
+    double usd_per_gb = 0.0;
+    if (conf == NULL)
+        return true;
+    if (!read_quantity(conf, units, &usd_per_gb) || usd_per_gb < 0.0 ||
+        usd_per_gb > 100.0)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf),
+                       "transfer must be 0 to 100USD/GB, found '%s'",
+                       shown(conf));
+    spec->transfer_usd_per_byte = usd_per_gb / 1e9;
+    return true;
+}
+
 static bool read_failures(struct arena *arena, struct cluster_spec *spec,
                           const struct conf_node *conf, struct err *err)
 {
@@ -741,12 +804,22 @@ static bool read_rest(struct arena *arena, struct cluster_spec *spec,
         if (!conf_fill(conf->storage, &cluster_storage_schema, &storage, err))
             return false;
         spec->storage_bps = storage.bps;
+        spec->storage_usd_per_h = storage.usd_per_h;
+        if (!read_transfer(spec, storage.transfer, err))
+            return false;
     }
     if (!read_electricity(spec, conf->electricity, err) ||
         !read_failures(arena, spec, conf->failures, err))
         return false;
+    spec->power_cap_w = conf->power_cap_w;
     if (conf->carbon == NULL)
         return true;
+    if (conf_kind(conf->carbon) == CONF_MAP) {
+        spec->carbon = course_read(arena, conf->carbon, "gCO2/kWh", err);
+        if (spec->carbon != NULL)
+            spec->carbon_g_per_kwh = course_at(spec->carbon, 0);
+        return spec->carbon != NULL;
+    }
     if (!read_quantity(conf->carbon, units, &spec->carbon_g_per_kwh) ||
         spec->carbon_g_per_kwh < 0.0 || spec->carbon_g_per_kwh > 5000.0)
         return err_set(err, ERR_SCHEMA, conf_pos(conf->carbon),
@@ -797,5 +870,9 @@ const struct cluster_spec *cluster_read(struct arena *arena,
     spec->pool_name = reader.pool_name;
     if (!read_groups(&reader, top.nodes) || !read_rest(arena, spec, &top, err))
         return NULL;
+    spec->unpriced = true;
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        spec->unpriced &= spec->group[g].usd_per_h == 0.0 &&
+                          spec->group[g].price == NULL;
     return spec;
 }

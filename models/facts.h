@@ -26,6 +26,12 @@ enum fact_kind {
     FACT_JOB_INTERRUPT, /* job      -         GPU-seconds that were lost     */
     FACT_NODE_DOWN,     /* node     -         its GPUs                       */
     FACT_NODE_UP,       /* node     -         its GPUs                       */
+    FACT_RENT_ORDER,    /* node     -         its GPUs; paid for from here   */
+    FACT_RENT_UP,       /* node     -         its GPUs: it can be used       */
+    FACT_RENT_NOTICE,   /* node     -         GPUs that are free: no more    */
+    FACT_RENT_END,      /* node     -         GPUs that were not yet taken   */
+    FACT_RENT_TAKEN,    /* node     -         GPUs that a lease left on a node
+                                              under notice                   */
     FACT_KIND_COUNT
 };
 

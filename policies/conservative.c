@@ -40,6 +40,7 @@ struct con {
     struct con_job *job;        /* by id */
     uint32_t job_room;
     bool early;                 /* something ended before its plan */
+    uint32_t total;             /* GPUs that the plan is made for */
 };
 
 static void *con_grow(struct cs_host *host, const void *old, uint32_t *room,
@@ -62,7 +63,8 @@ static void con_reset(struct con *con, struct cs_host *host)
         con->step = con_grow(host, con->step, &con->step_room, 2,
                              sizeof *con->step);
     con->steps = 1;
-    con->step[0] = (struct con_step) { 0, cs_total_gpus(host, 0) };
+    con->total = cs_total_gpus(host, 0);
+    con->step[0] = (struct con_step) { 0, con->total };
 }
 
 /* The last step that is not after a time. */
@@ -213,11 +215,14 @@ static void con_compress(struct con *con, struct cs_host *host)
     }
 }
 
-/* Did something outlive its plan, or miss its reservation? */
+/* Did something outlive its plan, or miss its reservation?  Have nodes come or
+ * gone? */
 static bool con_broken(const struct con *con, const struct cs_host *host)
 {
     int64_t now_ns = cs_now_ns(host);
 
+    if (cs_total_gpus(host, 0) != con->total)
+        return true;
     for (uint32_t i = 0; i < cs_running_count(host); i++)
         if (con->job[cs_running(host, i).i].end_ns <= now_ns)
             return true;

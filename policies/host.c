@@ -176,6 +176,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     else
         decide_default(host);
     host->in_decide = false;
+    host_rent_scale(host);
     if (host->wake_ns > host_now(host)) {
         loop_at(loop, host->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
         host->wake_ns = 0;
@@ -211,7 +212,8 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->spec = spec;
     host->hooks = (struct host_hooks) {
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
-        .phase_over = host_phase_over,
+        .phase_over = host_phase_over, .held = host_rent_held,
+        .rented_failed = host_rent_failed,
     };
     host->cluster = cluster_new(arena, spec);
     struct placer_parts placing = {
@@ -233,10 +235,12 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->bursts = arena_alloc(arena, flow_link_count(parts->net) + 1,
                                sizeof *host->bursts);
     host->pool = arena_alloc(arena, spec->pool_count, sizeof *host->pool);
+    host->waits = arena_alloc(arena, spec->pool_count, sizeof *host->waits);
     for (uint32_t g = 0; g < spec->group_count; g++)
         host->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
     host_outage_begin(host);
+    host_rent_begin(host);
     return make_self(host, err) ? host : NULL;
 }
 
@@ -294,6 +298,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     else
         host_ask_job(host, j);
     host_outage_wake(host);
+    host_rent_wake(host);
     wake(host);
 }
 
@@ -374,9 +379,22 @@ void host_pool_now(const struct cs_host *host, uint32_t pool,
     *out = host->pool[pool];
 }
 
+int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)
+{
+    const struct host_pool_now *now = &host->pool[pool];
+
+    return (int64_t)(now->gpus - now->down) * GPU_MILLI -
+           (int64_t)(now->allocated_milli + now->away_milli);
+}
+
 uint32_t host_running(const struct cs_host *host)
 {
     return cs_running_count(host);
+}
+
+uint32_t host_jobs_left(const struct cs_host *host)
+{
+    return host->jobs_left;
 }
 
 uint32_t host_pending(const struct cs_host *host)

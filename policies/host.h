@@ -133,7 +133,9 @@ struct host_job {
     uint32_t step;              /* steps done */
     double gpu_seconds;         /* held */
     double core_seconds;
-    double usd;                 /* of what it held */
+    double usd;                 /* of what it held; of that: */
+    double usd_compute, usd_switch;     /* at work; loading, saving */
+    double usd_transfer;        /* beside it: storage, of rented nodes */
     double joules;
     double work_due_s, work_done_s;     /* GPU-seconds of running phases: what
                                    the truth asks and what was delivered */
@@ -177,11 +179,19 @@ struct host_pool_now {
     double utilized;            /* GPUs x busy fraction of their phase */
     uint32_t cores_allocated;
     uint32_t down;              /* GPUs of nodes that are out of service */
+    uint64_t away_milli;        /* of nodes not rented, or under notice */
 };
 void host_pool_now(const struct cs_host *host, uint32_t pool,
                    struct host_pool_now *out);
+/* Thousandths of GPUs. */
+int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool);
 uint32_t host_running(const struct cs_host *host);
 uint32_t host_pending(const struct cs_host *host);
+/* Submitted and not ended. */
+uint32_t host_jobs_left(const struct cs_host *host);
+/* GPUs of the least of what waits for GPUs and could use a pool: exact up to
+ * 32, above that the power of two below; 0: nothing does. */
+uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool);
 
 const char *cs_verdict_name(enum cs_verdict verdict);
 enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,

@@ -114,7 +114,8 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
-            gpus += host->pool[p].gpus - host->pool[p].down;
+            gpus += host->pool[p].gpus - host->pool[p].down -
+                    (uint32_t)(host->pool[p].away_milli / GPU_MILLI);
     return gpus;
 }
 

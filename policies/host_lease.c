@@ -32,6 +32,8 @@ static void collect_idle(struct cs_host *host, int64_t idle_ns)
         for (uint32_t s = 0; s < lease->pub.placement.share_count; s++) {
             const struct share *share = &lease->pub.placement.share[s];
             struct share *extra = &host->extra[share->node];
+            if (host->leaving && host->leaving[share->node])
+                continue;
             extra->gpu_mask |= share->gpu_mask;
             extra->cores += share->cores;
             extra->memory_bytes += share->memory_bytes;
@@ -96,7 +98,11 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
     job->gpu_seconds += s * host_lease_amount(lease);
     job->core_seconds +=
         s * (double)placement_core_milli(&lease->pub.placement) / 1000.0;
-    job->usd += s / 3600 * host_gpu_usd_per_h(host, &lease->pub.placement);
+    job->usd += host_lease_usd(host, lease, lease->pub.since_ns,
+                               host_now(host));
+    if (lease->pub.state == CS_LEASE_LOADING)
+        job->usd_switch += host_lease_usd(host, lease, lease->load_from_ns,
+                                          host_now(host));
 }
 
 void host_drop(struct cs_host *host, uint32_t i)
@@ -124,6 +130,8 @@ void host_drop(struct cs_host *host, uint32_t i)
         host_running_remove(host, lease->pub.job.i);
         host->hooks.ran(host, lease->pub.job.i, false);
     }
+    if (host->rent)
+        host->hooks.held(host, i, false);
     host_steps_drop(host, i);
     host_lease_unmake(host, i);
     host->hooks.wake(host);
@@ -158,6 +166,17 @@ static double pcie_bps(const struct cs_host *host,
     return bps > 0 ? bps : INFINITY;
 }
 
+static bool on_leaving_node(const struct cs_host *host,
+                            const struct host_lease_slot *lease)
+{
+    const struct placement *placement = &lease->pub.placement;
+
+    for (uint32_t s = 0; host->leaving && s < placement->share_count; s++)
+        if (host->leaving[placement->share[s].node])
+            return true;
+    return false;
+}
+
 void host_leave(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->lease[i];
@@ -171,10 +190,16 @@ void host_leave(struct cs_host *host, uint32_t i)
         return;
     }
     struct demand_rates rates = { .pcie_bytes = 1 };
+    if (on_leaving_node(host, lease))
+        rates.storage_bytes = 1;
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
                                 &rates, host->uses);
     host_lease_state(host, i, CS_LEASE_LOADING);
     lease->leaving = true;
+    lease->load_from_ns = host_now(host);
+    if (rates.storage_bytes > 0)
+        job->pub.usd_transfer += host_transfer_usd(
+            host, &lease->pub.placement, role->save_bytes);
     host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
     if (job->lease[lease->pub.role] == i)
         job->lease[lease->pub.role] = ID_NONE;
@@ -247,7 +272,10 @@ static void loaded(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t i = (uint32_t)arg;
+    const struct host_lease_slot *lease = &host->lease[i];
 
+    host_job_slot(host, lease->pub.job.i)->pub.usd_switch +=
+        host_lease_usd(host, lease, lease->load_from_ns, host_now(host));
     host_lease_state(host, i, CS_LEASE_IDLE);
     host_tell(host, FACT_LEASE_READY, i, host->lease[i].pub.job.i, 0);
     host->hooks.lease_ready(host, i);
@@ -305,6 +333,8 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
         struct demand_rates rates = {
             .pcie_bytes = 1, .storage_bytes = home == ID_NONE ? part : 0,
         };
+        if (home == ID_NONE)
+            job->pub.usd_transfer += host_transfer_usd(host, to, bytes);
         uses = fabric_uses(host->parts.fabric, to, &rates, host->uses);
     } else {
         struct share share = { .node = home };
@@ -349,7 +379,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     lease->pub.gpu_milli = placement->share[0].gpu_milli > 0
                                ? placement->share[0].gpu_milli : GPU_MILLI;
     lease->pub.state = CS_LEASE_LOADING;
-    lease->pub.since_ns = lease->changed_ns = now;
+    lease->pub.since_ns = lease->changed_ns = lease->load_from_ns = now;
     lease->pace = host_pace_on(host, job, placement);
     host_lease_expect(
         host, i, host_after(now, host_lease_left_ns(host, job, lease->pace)));
@@ -370,6 +400,8 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
         host_tell(host, FACT_JOB_START, j, 0, lease->pub.gpus);
     }
     host_pools_add(host, lease, +1);
+    if (host->rent)
+        host->hooks.held(host, i, true);
     host_tell(host, FACT_LEASE_TAKE, i, j, lease->pub.gpus);
     return i;
 }

@@ -87,10 +87,12 @@ void host_outage_begin(struct cs_host *host)
         o->next_ns = CLOCK_NEVER_NS;
 }
 
-/* Back to what was saved; GPU-seconds that were for nothing. */
+/* Back to what was saved; GPU-seconds that were for nothing.  Where nothing
+ * fails, rented nodes can still be taken away. */
 static double roll_back(struct cs_host *host, struct host_job_slot *job)
 {
-    int64_t every = spec_of(host)->checkpoint_ns, kept = 0;
+    const struct outage_spec *f = spec_of(host);
+    int64_t every = f != NULL ? f->checkpoint_ns : 0, kept = 0;
     double lost = job->pub.gpu_seconds - job->saved_gpu_s;
 
     if (host->form[job->form].fixed) {
@@ -123,17 +125,8 @@ static void drop_asks(struct cs_host *host, struct host_job_slot *job)
     job->ask = ID_NONE;
 }
 
-static void interrupt(struct cs_host *host, uint32_t j)
+static void ask_again(struct cs_host *host, uint32_t j, double lost)
 {
-    struct host_job_slot *job = host_job_slot(host, j);
-
-    host->counts.interruptions++;
-    job->pub.interruptions++;
-    host_job_drop(host, j);
-    drop_asks(host, job);
-    double lost = roll_back(host, job);
-    job->penalty_ns = spec_of(host)->restart_ns;
-    job->restart_until_ns = 0;
     host_tell(host, FACT_JOB_INTERRUPT, j, 0, lost);
     if (host_per_phase(host))
         host_job_advance(host, j);
@@ -142,18 +135,42 @@ static void interrupt(struct cs_host *host, uint32_t j)
     host->hooks.wake(host);
 }
 
-static bool stands_on(const struct cs_host *host,
-                      const struct host_lease_slot *lease, uint32_t node)
+void host_interrupt(struct cs_host *host, uint32_t j)
 {
-    (void)host;
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(job->pub.end_ns == CLOCK_NEVER_NS);
+    host->counts.interruptions++;
+    job->pub.interruptions++;
+    host_job_drop(host, j);
+    drop_asks(host, job);
+    double lost = roll_back(host, job);
+    job->penalty_ns = spec_of(host) != NULL ? spec_of(host)->restart_ns : 0;
+    job->restart_until_ns = 0;
+    ask_again(host, j, lost);
+}
+
+void host_suspend(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(job->pub.end_ns == CLOCK_NEVER_NS);
+    host->counts.interruptions++;
+    job->pub.interruptions++;
+    host_job_drop(host, j);
+    ask_again(host, j, 0);
+}
+
+bool host_stands_on(const struct host_lease_slot *lease, uint32_t node)
+{
+    assert(lease->live);
     for (uint32_t s = 0; s < lease->pub.placement.share_count; s++)
         if (lease->pub.placement.share[s].node == node)
             return true;
     return false;
 }
 
-/* A role's state that waits in the memory of a node for its next lease. */
-static bool parked_on(const struct host_job_slot *job, uint32_t node)
+bool host_parked_on(const struct host_job_slot *job, uint32_t node)
 {
     const struct job_form *form = host_form_of(job);
 
@@ -171,8 +188,8 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
     for (uint32_t i = 0; i < host_held(host)->count;) {
         const struct host_lease_slot *lease =
             &host->lease[host->held->item[i]];
-        if (stands_on(host, lease, node)) {
-            interrupt(host, lease->pub.job.i);
+        if (host_stands_on(lease, node)) {
+            host_interrupt(host, lease->pub.job.i);
             i = 0;              /* its other leases went too */
         } else {
             i++;
@@ -180,8 +197,8 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
     }
     for (uint32_t j = 0; j < host->job_count; j++)
         if (!host_job_over(host, j) &&
-            parked_on(host_job_slot(host, j), node))
-            interrupt(host, j);
+            host_parked_on(host_job_slot(host, j), node))
+            host_interrupt(host, j);
 }
 
 static void node_up(struct loop *loop, void *self, uint64_t arg)
@@ -208,6 +225,10 @@ static void node_down(struct cs_host *host, uint32_t node, int64_t until_ns)
 
     if (o->down[node])
         return;
+    if (group->rent != NULL) {      /* the provider gives another */
+        host->hooks.rented_failed(host, node);
+        return;
+    }
     interrupt_all_on(host, node);
     o->share[node] = (struct share) {
         .node = node, .gpu_mask = host->cluster->free_mask[node],
@@ -298,7 +319,7 @@ static void job_due(struct loop *loop, void *self, uint64_t arg)
 
     (void)loop;
     job->gap_ns = -1;           /* its next gap is drawn at its next start */
-    interrupt(host, (uint32_t)arg);
+    host_interrupt(host, (uint32_t)arg);
 }
 
 void host_outage_ran(struct cs_host *host, uint32_t j, bool runs)

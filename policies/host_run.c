@@ -219,6 +219,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
                                        0));
     }
     lease->running = true;
+    lease->storage_bytes = plan.rates.storage_bytes;
     lease->phase = p;
     lease->phase_start_ns = now;
     lease->run = (struct host_phase_run) {
@@ -247,6 +248,22 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         start_work(host, i, phase, law, &plan);
 }
 
+static void phase_cost(struct cs_host *host,
+                       const struct host_lease_slot *lease, bool done,
+                       double s)
+{
+    struct host_job *job = &host_job_slot(host, lease->pub.job.i)->pub;
+    double usd = host_lease_usd(host, lease, lease->phase_start_ns,
+                                host_now(host));
+    double part = done ? 1 : fmin(1, s * lease->run.rate_max);
+
+    if (s > 0)
+        job->usd_compute += usd * host_busy_s(&lease->run, done, s) / s;
+    if (lease->storage_bytes > 0 && part > 0)
+        job->usd_transfer += host_transfer_usd(host, &lease->pub.placement,
+                                               part * lease->storage_bytes);
+}
+
 /* Takes a phase off its lease; done: 1 whole, 0 cut short. */
 static void phase_off(struct cs_host *host, uint32_t i, int done)
 {
@@ -257,6 +274,7 @@ static void phase_off(struct cs_host *host, uint32_t i, int done)
     if (lease->bursting)
         count_bursts(host, i, -1);
     lease->run.rate = done && s > 0 ? (1 - part_before(lease)) / s : 0;
+    phase_cost(host, lease, done, s);
     host_lease_busy(host, i, 0);
     host_tell(host, FACT_PHASE_END, i, lease->phase, done);
     lease->running = false;
@@ -374,6 +392,7 @@ static void ask_for(struct cs_host *host, uint32_t j, uint32_t p)
     };
     job->role_ask[phase->role] = i;
     host_order_insert(host, i);
+    host_ask_waits(host, i, +1);
 }
 
 /* Somebody has waited long enough to lie anywhere. */
@@ -410,6 +429,7 @@ void host_ask_job(struct cs_host *host, uint32_t j)
                 host_after(host_now(host), host->rules->relax_ns),
                 LOOP_RANK_DECIDE, relax, host, 0);
     host_order_insert(host, i);
+    host_ask_waits(host, i, +1);
 }
 
 static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)

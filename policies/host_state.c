@@ -199,9 +199,63 @@ void host_running_remove(struct cs_host *host, uint32_t job)
     list_remove(host, host->running, job);
 }
 
+static uint32_t wait_class(uint32_t gpus)
+{
+    uint32_t class = 32;
+
+    if (gpus <= class)
+        return gpus;
+    for (; gpus > 63; gpus >>= 1)
+        class++;
+    return class + 1;
+}
+
+uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
+{
+    uint64_t classes = host->waits[pool].classes;
+    uint32_t class = 0;
+
+    if (classes == 0)
+        return 0;
+    for (; !(classes & 1); classes >>= 1)
+        class++;
+    return class <= 32 ? class : 32u << (class - 33);
+}
+
+void host_ask_waits(struct cs_host *host, uint32_t i, int sign)
+{
+    const struct cs_ask *ask = &host->ask[i].pub;
+    const struct host_job_slot *job = host_job_slot(host, ask->job.i);
+    const struct host_form *form = &host->form[job->form];
+    bool whole = ask->role == CS_ALL_ROLES;
+    uint32_t r = whole ? 0 : ask->role;
+    uint32_t end = whole ? host_form_of(job)->role_count : r + 1;
+
+    for (; r < end; r++) {
+        uint32_t gpus = job_role_gpus(&job->pub.request, r);
+        if (gpus == 0)
+            continue;
+        uint32_t class = wait_class(gpus);
+        for (uint32_t p = 0; form->gpu_pools[r] >> p; p++) {
+            struct host_waits *waits = &host->waits[p];
+            if (!(form->gpu_pools[r] >> p & 1))
+                continue;
+            assert(sign > 0 || waits->count[class] > 0);
+            waits->count[class] += sign > 0 ? 1u : UINT32_MAX;
+            if (waits->count[class] == 0)
+                waits->classes &= ~(UINT64_C(1) << class);
+            else
+                waits->classes |= UINT64_C(1) << class;
+            if (p == 31)
+                break;
+        }
+    }
+}
+
 void host_ask_drop(struct cs_host *host, uint32_t ask)
 {
     assert(ask < host->ask_count && host->ask[ask].live);
+    host_ask_waits(host, ask, -1);
     ranks_remove(host->order, ask);
     host->ask[ask].live = false;
     host->ask_spare[host->ask_spares++] = ask;

@@ -5,10 +5,10 @@
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_lease (take, load, drop), host_run
- * (phases), host_outage (failures), host_api (what a policy may call),
- * host_resize (leases that change while they work), host_deal, host_left (tools
- * over that), host_lp, host_assign (tools that know no host), host (arrivals,
- * decisions).
+ * (phases), host_outage (failures), host_rent (nodes that come and go),
+ * host_api (what a policy may call), host_resize (leases that change while they
+ * work), host_deal, host_left (tools over that), host_lp, host_assign (tools
+ * that know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -34,6 +34,7 @@
 struct host_form {
     const struct job_form *form;
     uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any */
+    uint32_t gpu_pools[FORM_ROLES_MAX];     /* that have GPUs it can use */
     double phase_s[FORM_PHASES_MAX];        /* as asked, links free */
     double step_s;                          /* longest path of a step */
     bool fixed;                             /* one phase of known length */
@@ -60,6 +61,8 @@ struct host_lease_slot {
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
     int64_t phase_start_ns;
+    int64_t load_from_ns;           /* loading or saving since */
+    double storage_bytes;           /* of shared storage, per run of its phase */
     double pace;                    /* of a job of known length, pace.h */
     double part;                    /* of part_phase: done before, on a lease
                                        in the place of which this one is */
@@ -68,6 +71,13 @@ struct host_lease_slot {
     uint32_t place;                 /* among the leases */
     uint32_t pool_mask;
     bool live, leaving, running, bursting, saving;
+};
+
+/* Of a pool: what waits for its GPUs, counted by size (host_pool_waits). */
+#define HOST_WAIT_CLASSES 60u
+struct host_waits {
+    uint32_t count[HOST_WAIT_CLASSES];
+    uint64_t classes;           /* bit c: some are of class c */
 };
 
 struct host_steps;              /* host_step.c */
@@ -149,6 +159,9 @@ struct host_hooks {
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
     void (*phase_over)(struct cs_host *host, uint32_t lease);
     void (*ran)(struct cs_host *host, uint32_t job, bool runs);
+    /* Where nodes are rented: a lease came to them or went, a node failed. */
+    void (*held)(struct cs_host *host, uint32_t lease, bool taken);
+    void (*rented_failed)(struct cs_host *host, uint32_t node);
 };
 
 struct cs_host {
@@ -162,8 +175,11 @@ struct cs_host {
     void *self;
     struct host_counts counts;
     struct host_pool_now *pool;
+    struct host_waits *waits;       /* per pool */
 
     struct host_outage *outage;     /* NULL: nothing fails */
+    struct host_rent *rent;         /* NULL: nothing is rented */
+    const bool *leaving;            /* per node, likewise: no new leases */
     uint32_t jobs_left;             /* submitted, not ended */
 
     struct phase_cache *plans;
@@ -289,6 +305,8 @@ void host_jobs_forget(struct cs_host *host);
 void host_job_note_gone(struct cs_host *host, uint32_t job);
 uint32_t host_ask_make(struct cs_host *host);
 void host_ask_drop(struct cs_host *host, uint32_t ask);
+/* Counts an ask, sign +1 or -1, among what waits for each pool. */
+void host_ask_waits(struct cs_host *host, uint32_t ask, int sign);
 uint32_t host_lease_make(struct cs_host *host);
 void host_lease_unmake(struct cs_host *host, uint32_t lease);
 void host_running_add(struct cs_host *host, uint32_t job);
@@ -325,6 +343,22 @@ void host_outage_begin(struct cs_host *host);
 void host_outage_wake(struct cs_host *host);
 /* A job took its first lease, or gave back its last. */
 void host_outage_ran(struct cs_host *host, uint32_t job, bool runs);
+/* A job goes back to what it saved and waits again at its old place. */
+void host_interrupt(struct cs_host *host, uint32_t job);
+/* The same, but all it did is kept; what it held is dropped. */
+void host_suspend(struct cs_host *host, uint32_t job);
+bool host_stands_on(const struct host_lease_slot *lease, uint32_t node);
+/* A role's state waits in the memory of that node for its next lease. */
+bool host_parked_on(const struct host_job_slot *job, uint32_t node);
+
+/* host_rent.c: nodes that are rented. */
+void host_rent_begin(struct cs_host *host);
+/* A job came: the pools are looked after again. */
+void host_rent_wake(struct cs_host *host);
+/* After each decision: orders nodes for what waits. */
+void host_rent_scale(struct cs_host *host);
+void host_rent_held(struct cs_host *host, uint32_t lease, bool taken);
+void host_rent_failed(struct cs_host *host, uint32_t node);
 
 /* host_time.c: how long things take. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form);
@@ -366,6 +400,15 @@ bool host_shape_ok(const struct cs_host *host,
                    uint32_t gpus);
 double host_gpu_usd_per_h(const struct cs_host *host,
                           const struct placement *placement);
+/* What a lease costs between two times. */
+double host_lease_usd(const struct cs_host *host,
+                      const struct host_lease_slot *lease, int64_t from_ns,
+                      int64_t to_ns);
+/* Of bytes between a placement and the shared storage. */
+double host_transfer_usd(const struct cs_host *host,
+                         const struct placement *placement, double bytes);
+/* Of a phase that ran so long: how much of it the GPUs were at work. */
+double host_busy_s(const struct host_phase_run *run, bool done, double s);
 double host_switch_s(const struct cs_host *host,
                      const struct host_job_slot *job, uint32_t role,
                      const struct placement *placement,
@@ -391,7 +434,8 @@ double host_evict_s(const struct cs_host *host,
                     const struct placement *placement);
 /* At once; what it kept in the GPUs is not saved. */
 void host_drop(struct cs_host *host, uint32_t lease);
-/* Saves first where there is something to save. */
+/* Saves first where there is something to save; on a node that will be gone, to
+ * the shared storage. */
 void host_leave(struct cs_host *host, uint32_t lease);
 
 /* host_run.c: phases. */

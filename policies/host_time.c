@@ -150,6 +150,23 @@ static double form_step_s(struct cs_host *host, struct cluster **empty,
     return step_s;
 }
 
+/* Pools that have GPUs which a role can use. */
+static uint32_t gpu_pools(const struct cluster_spec *spec,
+                          const struct role_spec *role, uint32_t mask)
+{
+    uint32_t pools = 0;
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        bool fits = group->gpus > 0 && role->gpu_type_count == 0;
+        for (uint32_t t = 0; t < role->gpu_type_count; t++)
+            fits |= group->gpu && group->gpu->index == role->gpu_types[t];
+        if (fits && (mask == 0 || mask >> group->pool & 1))
+            pools |= 1u << group->pool;
+    }
+    return pools;
+}
+
 static void form_measure(struct cs_host *host, struct host_form *form)
 {
     struct cluster *empty = NULL;
@@ -158,6 +175,8 @@ static void form_measure(struct cs_host *host, struct host_form *form)
         const char *pool = form->form->role[r].pool;
         uint32_t i = pool ? cluster_pool(host->spec, pool) : UINT32_MAX;
         form->pool_mask[r] = i == UINT32_MAX ? 0 : 1u << i;
+        form->gpu_pools[r] = gpu_pools(host->spec, &form->form->role[r],
+                                       form->pool_mask[r]);
     }
     form->step_s = form_step_s(host, &empty, form, 0, 0, form->phase_s);
     form->fixed = form->form->phase_count == 1 &&
@@ -367,9 +386,44 @@ double host_gpu_usd_per_h(const struct cs_host *host,
         else if (group->cores > 0)
             part = (share->cores + share->core_milli / 1000.0) /
                    group->cores;
-        usd += part * group->usd_per_h;
+        usd += part * cluster_node_usd_per_h(group, host_now(host));
     }
     return usd;
+}
+
+double host_lease_usd(const struct cs_host *host,
+                      const struct host_lease_slot *lease, int64_t from_ns,
+                      int64_t to_ns)
+{
+    if (host->spec->unpriced)
+        return 0;
+    if (host->spec->priced)
+        return cluster_held_usd(host->spec, &lease->pub.placement, from_ns,
+                                to_ns);
+    return clock_s_from_ns(to_ns - from_ns) / 3600 *
+           host_gpu_usd_per_h(host, &lease->pub.placement);
+}
+
+double host_transfer_usd(const struct cs_host *host,
+                         const struct placement *placement, double bytes)
+{
+    uint32_t rented = 0;
+
+    for (uint32_t s = 0; host->rent && s < placement->share_count; s++)
+        rented += cluster_group_of(host->spec, placement->share[s].node)
+                      ->rent != NULL;
+    return rented == 0 ? 0
+         : bytes * host->spec->transfer_usd_per_byte * rented /
+               placement->share_count;
+}
+
+double host_busy_s(const struct host_phase_run *run, bool done, double s)
+{
+    double work_s = s;
+
+    if (done && run->rate_max > 0)
+        work_s = fmin(s, 1 / run->rate_max);
+    return work_s * fmin(1, fmax(0, run->busy_fraction));
 }
 
 /* The slowest of the links that loading crosses, all free. */

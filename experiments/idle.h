@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * idle.h - what every GPU did at every instant: thousandths of
+ * GPU-nanoseconds by cause, whole numbers that add up to all there are.
+ */
+#ifndef EXPERIMENTS_IDLE_H
+#define EXPERIMENTS_IDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/metrics.h"
+
+struct idle;
+
+enum gpu_does {
+    GPU_WORKS,          /* a phase runs on its lease */
+    GPU_LOADS,          /* loading, starting, saving */
+    GPU_WAITS,          /* leased, no phase runs */
+    GPU_UNWANTED,       /* free, nothing waits */
+    GPU_UNSUITED,       /* free, and what waits wants other pools or types */
+    GPU_GANG,           /* free, and all that could use it want more GPUs than
+                           are free in its pool */
+    GPU_FRAGMENT,       /* free, and something waits that wants no more: it
+                           does not fit on the nodes, or is held back */
+    GPU_DOWN,           /* out of service */
+    GPU_RENTED,         /* paid for, and starting or under notice */
+    GPU_AWAY,           /* not rented: not there at all */
+    GPU_DOES_COUNT
+};
+
+struct idle *idle_new(const struct metrics_parts *parts);
+void idle_watch(struct idle *idle, const struct cs_host *host);
+/* From here on it counts: the end of the warm-up. */
+void idle_begin(struct idle *idle, int64_t now_ns);
+/* GPU-seconds since then, up to a time that is not before the last lease. */
+void idle_until(struct idle *idle, int64_t end_ns);
+double idle_gpu_s(const struct idle *idle, enum gpu_does does);
+/* Of those that were there. */
+double idle_all_gpu_s(const struct idle *idle);
+/* The causes add up to all GPUs, to the nanosecond. */
+bool idle_adds_up(const struct idle *idle);
+
+#endif
