@@ -144,45 +144,104 @@ double cs_pace(struct cs_host *host, struct job_id id, uint32_t pool,
     return host_pace(host, job, pool, gpus);
 }
 
-/* Of the role's own range, where there is one; the size asked for beside it. */
-static uint32_t size_from(const struct cs_host *host, struct job_id id,
-                          uint32_t from, bool down)
+double cs_best_pace(struct cs_host *host, struct job_id id, uint32_t gpus)
 {
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-    uint32_t asked = job_role_gpus(&job->pub.request, 0);
-    const struct job_form *form = host_form_of(job);
-    uint32_t least = form->role[0].gpus_min, most = form->role[0].gpus_max;
+    double best = 0;
 
-    if (host->form[job->form].fixed) {
-        least = form->scaling ? form->scaling->gpus_min : asked;
-        most = form->scaling ? form->scaling->gpus_max : asked;
-    }
-    least = asked < least ? asked : least;
-    most = asked > most ? asked : most;
-    if (down) {
-        for (uint32_t g = from < most ? from : most; g >= least && g > 0; g--)
-            if (host_shape_ok(host, job, 0, g))
-                return g;
-        return 0;
-    }
-    for (uint32_t g = least; g < most; g++)
-        if (host_shape_ok(host, job, 0, g))
-            return g;
-    return most;
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        best = fmax(best, cs_pace(host, id, p, gpus));
+    return best;
 }
 
-uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
+/* ---- sizes -------------------------------------------------------------- */
+
+/* The role's own range, where there is one; the size asked for beside it. */
+static void range(const struct cs_host *host, struct job_id id,
+                  uint32_t *least, uint32_t *most)
+{
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    const struct job_form *form = host_form_of(job);
+    uint32_t asked = job_role_gpus(&job->pub.request, 0);
+
+    *least = form->role[0].gpus_min;
+    *most = form->role[0].gpus_max;
+    if (host->form[job->form].fixed) {
+        *least = form->scaling ? form->scaling->gpus_min : asked;
+        *most = form->scaling ? form->scaling->gpus_max : asked;
+    }
+    *least = asked < *least ? asked : *least;
+    *most = asked > *most ? asked : *most;
+}
+
+uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
                        uint32_t gpus)
 {
-    assert(job.i < host->job_count);
-    return size_from(host, job, gpus, true);
+    uint32_t least, most;
+
+    assert(id.i < host->job_count);
+    range(host, id, &least, &most);
+    for (uint32_t g = gpus < most ? gpus : most; g >= least && g > 0; g--)
+        if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
+            return g;
+    return 0;
+}
+
+uint32_t cs_size_above(const struct cs_host *host, struct job_id id,
+                       uint32_t gpus)
+{
+    uint32_t least, most;
+
+    assert(id.i < host->job_count);
+    range(host, id, &least, &most);
+    for (uint32_t g = gpus + 1 > least ? gpus + 1 : least; g <= most; g++)
+        if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
+            return g;
+    return 0;
 }
 
 uint32_t cs_size_least(const struct cs_host *host, struct job_id job)
 {
-    assert(job.i < host->job_count);
-    return size_from(host, job, 0, false);
+    return cs_size_above(host, job, 0);
 }
+
+uint32_t cs_size_now(const struct cs_host *host, struct job_id id)
+{
+    struct lease_id lease = cs_role_lease(host, id, 0);
+
+    return lease.i == ID_NONE ? 0 : cs_lease(host, lease)->gpus;
+}
+
+static void set_size(struct cs_host *host, const struct cs_size *size,
+                     uint32_t now)
+{
+    struct cs_want want = { .gpus = size->gpus };
+    struct ask_id ask = cs_job_ask(host, size->job, CS_ALL_ROLES);
+
+    if (size->gpus == 0)
+        cs_stop(host, size->job);
+    else if (now > 0)
+        cs_resize(host, cs_role_lease(host, size->job, 0), size->gpus);
+    else if (ask.i != ID_NONE)
+        cs_start_want(host, ask, &want);
+}
+
+void cs_set_sizes(struct cs_host *host, const struct cs_size *size,
+                  uint32_t count)
+{
+    enum { STOP, SHRINK, START, GROW, TURNS };
+
+    assert(!host_per_phase(host));
+    for (int turn = STOP; turn < TURNS; turn++)
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t now = cs_size_now(host, size[i].job), to = size[i].gpus;
+            int due = now == 0 ? START : to == 0 ? STOP
+                                       : to < now ? SHRINK : GROW;
+            if (due == turn && to != now)
+                set_size(host, &size[i], now);
+        }
+}
+
+/* ---- prices -------------------------------------------------------------- */
 
 double cs_pool_usd_per_h(const struct cs_host *host, uint32_t pool)
 {

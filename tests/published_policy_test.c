@@ -164,6 +164,24 @@ static void drf_evens_out_dominant_shares(void **state)
     world_close(&world);
 }
 
+/* Two jobs on one GPU, and a restart of 30 s: each has its turn of a quantum,
+ * not of a restart. */
+static void restarts_do_not_keep_equals_from_their_turns(void **state)
+{
+    static const char *const name[] = { "las", "gittins", "time-slice" };
+    char policy[96];
+
+    (void)state;
+    for (size_t p = 0; p < 3; p++) {
+        struct world_job job[2] = { { 0, 1000, 1, 0, 0 },
+                                    { 10, 1000, 1, 0, 0 } };
+        snprintf(policy, sizeof policy, "[{policy: %s, placement: count, "
+                 "quantum: 100s, preemption: {cost: 30s}}]", name[p]);
+        run(policy, 1, job, 2);
+        assert_true(job[0].end_s < 3500 && job[1].end_s < 3500);
+    }
+}
+
 static void every_published_policy_ends_all_jobs(void **state)
 {
     static const char *const name[] = {
@@ -196,6 +214,7 @@ int main(void)
         cmocka_unit_test(time_slice_stops_nobody_while_there_is_room),
         cmocka_unit_test(qssf_predicts_from_what_the_tenant_ran_before),
         cmocka_unit_test(drf_evens_out_dominant_shares),
+        cmocka_unit_test(restarts_do_not_keep_equals_from_their_turns),
         cmocka_unit_test(every_published_policy_ends_all_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
