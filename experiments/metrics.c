@@ -26,7 +26,7 @@
 #include "models/phase.h"
 #include "models/power.h"
 #include "policies/host.h"
-#include "policies/waits.h"
+#include "policies/host_waits.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/journal.h"

@@ -23,7 +23,7 @@
 #include "models/phase_cache.h"
 #include "models/truth.h"
 #include "policies/host.h"
-#include "policies/waits.h"
+#include "policies/host_waits.h"
 #include "sim/clock.h"
 #include "sim/flow.h"
 #include "sim/loop.h"

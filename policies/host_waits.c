@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* waits.c - a count per size, and a bit per count that is not 0. */
-#include "policies/waits.h"
+/* host_waits.c - a count per size, and a bit per count that is not 0. */
+#include "policies/host_waits.h"
 
 #include <assert.h>
 
