@@ -15,7 +15,7 @@ extern const struct cs_policy fcfs_policy, sjf_policy, ljf_policy,
     las_policy, dlas_policy, easy_policy, conservative_policy, static_policy,
     dynamic_policy, hybrid_policy, learned_policy, random_policy,
     gittins_policy, time_slice_policy, qssf_policy, drf_policy,
-    gavel_policy, allox_policy;
+    gavel_policy, allox_policy, co_execution_policy;
 
 static const struct cs_policy *const builtin[] = {
     &fcfs_policy, &sjf_policy, &ljf_policy, &hrrn_policy, &wfp3_policy,
@@ -24,7 +24,7 @@ static const struct cs_policy *const builtin[] = {
     &dlas_policy, &easy_policy, &conservative_policy, &static_policy,
     &dynamic_policy, &hybrid_policy, &learned_policy, &random_policy,
     &gittins_policy, &time_slice_policy, &qssf_policy, &drf_policy,
-    &gavel_policy, &allox_policy,
+    &gavel_policy, &allox_policy, &co_execution_policy,
 };
 #define BUILTIN_COUNT (sizeof builtin / sizeof builtin[0])
 
@@ -32,7 +32,8 @@ static const char *const builtin_name[] = {
     "fcfs", "sjf", "ljf", "hrrn", "wfp3", "unicef", "f1", "edf",
     "fair-share", "srtf", "srsf", "fewest-gpus", "las", "dlas", "easy",
     "conservative", "static", "dynamic", "hybrid", "learned", "random",
-    "gittins", "time-slice", "qssf", "drf", "gavel", "allox", NULL
+    "gittins", "time-slice", "qssf", "drf", "gavel", "allox",
+    "co-execution", NULL
 };
 
 const struct cs_policy *registry_at(size_t i)
