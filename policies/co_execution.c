@@ -3,17 +3,18 @@
  * co_execution.c - co-execution groups: jobs share nodes of two pools, and
  * while one generates, another trains.
  *
- * After RollMux (arXiv 2512.11306).  A job joins the group that it leaves the
- * fewest bubbles in, if each pool of the group is asked for less than a cycle
- * (the longest job alone, times `stretch`) and if the state of all its jobs
- * fits in the memory of each of its nodes, so that every switch is warm, over
- * PCIe.  Else it has nodes of its own; else, if there are none, it joins the
- * group whose cycle stays shortest, or waits where memory is short.  Within a
- * group turns go round: who waits longest since its last turn is next.
+ * After RollMux (arXiv 2512.11306).  On each side (the first two pools that
+ * bear names of roles) a job has a slot: nodes it shares with others.  It joins
+ * the fullest slot in which all turns together take no longer than `slowdown`
+ * times the step of the shortest job there, alone; whose memory holds the state
+ * of all of them on every node, so that each switch is warm, over PCIe; and
+ * that has fewer than `jobs_max`.  Else it has a slot of its own; if no nodes
+ * are left, it joins the slot that is overfull least, or waits where memory is
+ * short.  A group is what slots of both sides tie together.  Within a slot
+ * turns go round: who waits longest since its last turn is next.
  *
- * A job needs a role whose name is that of a pool for each of the two; roles
- * without GPUs go where there is room.  Groups hold their nodes until their
- * last job has ended; jobs are not moved between groups.
+ * Roles without GPUs go where there is room.  A slot keeps its nodes until its
+ * last job has ended; jobs stay where they are.
  */
 #include <math.h>
 
@@ -21,19 +22,19 @@
 
 extern const struct cs_policy co_execution_policy;
 
-#define CO_SIDES 2u             /* the first two pools that roles name */
+#define CO_SIDES 2u
 #define CO_NONE UINT32_MAX
 
-struct co_group {
-    uint32_t first[CO_SIDES], nodes[CO_SIDES];
-    double busy_s[CO_SIDES];    /* of all its jobs, per step */
-    double state_bytes[CO_SIDES];       /* per node */
-    double cycle_s;             /* the longest of its jobs, alone */
+struct co_slot {
+    uint32_t pool, first, nodes;
+    double busy_s;              /* of all its jobs, per step */
+    double state_bytes;         /* per node */
+    double alone_s;             /* least step of a job of it, alone */
     uint32_t jobs;
 };
 
 struct co_job {
-    uint32_t group;             /* CO_NONE: not placed */
+    uint32_t slot[CO_SIDES];    /* CO_NONE: not placed */
     uint32_t pool[CO_SIDES], nodes[CO_SIDES];
     double busy_s[CO_SIDES], state_bytes[CO_SIDES];
     double alone_s;
@@ -42,28 +43,27 @@ struct co_job {
 };
 
 struct co {
-    double stretch, memory;
+    double slowdown, memory;
     int64_t jobs_max;
-    struct co_group *group;
-    uint32_t groups, group_room;
+    struct co_slot *slot;
+    uint32_t slots, slot_room;
     struct co_job *job;
     uint32_t job_room;
     bool *taken;                /* per node */
 };
 
 static const struct cs_param co_param[] = {
-    { .key = "stretch", .type = CS_PARAM_REAL,
-      .offset = offsetof(struct co, stretch), .min = 1, .max = 100,
+    { .key = "slowdown", .type = CS_PARAM_REAL,
+      .offset = offsetof(struct co, slowdown), .min = 1, .max = 100,
       .fallback = "1.0",
-      .help = "how much longer than its longest job alone a group's cycle may "
-              "be" },
+      .help = "how much longer than alone a step may take by the plan" },
     { .key = "memory", .type = CS_PARAM_FRACTION,
       .offset = offsetof(struct co, memory), .min = 0, .max = 1,
       .fallback = "80%",
       .help = "share of a node's memory for the state of jobs (assumption)" },
     { .key = "jobs_max", .type = CS_PARAM_INT,
       .offset = offsetof(struct co, jobs_max), .min = 1, .max = 1000,
-      .fallback = "5", .help = "jobs of a group at most (RollMux: five)" },
+      .fallback = "5", .help = "jobs that share nodes, at most (assumption)" },
 };
 
 /* ---- what a job is ------------------------------------------------------- */
@@ -122,7 +122,7 @@ static void co_measure(struct co_job *job, const struct cs_host *host,
 {
     const struct job_form *form = cs_request(host, id)->form;
 
-    *job = (struct co_job) { .group = CO_NONE };
+    *job = (struct co_job) { .slot = { CO_NONE, CO_NONE } };
     for (uint32_t r = 0; r < form->role_count; r++)
         co_add_role(job, host, id, r);
     job->paired = job->nodes[0] > 0 && job->nodes[1] > 0;
@@ -140,55 +140,42 @@ static void co_measure(struct co_job *job, const struct cs_host *host,
         job->alone_s += cs_phase_s(host, id, p);
 }
 
-/* ---- which group --------------------------------------------------------- */
+/* ---- which slot ---------------------------------------------------------- */
 
-static bool co_memory_holds(const struct co *co, const struct cs_host *host,
-                            const struct co_group *group,
-                            const struct co_job *job)
+static bool co_holds(const struct co *co, const struct cs_host *host,
+                     const struct co_slot *slot, const struct co_job *job,
+                     uint32_t side)
 {
-    for (uint32_t s = 0; s < CO_SIDES; s++) {
-        struct cs_node node = cs_node(host, group->first[s]);
-        if (group->nodes[s] < job->nodes[s] || node.pool != job->pool[s] ||
-            group->state_bytes[s] + job->state_bytes[s] >
-                co->memory * node.memory_bytes)
-            return false;
-    }
-    return group->jobs > 0 && group->jobs < (uint64_t)co->jobs_max;
+    return slot->jobs > 0 && slot->jobs < (uint64_t)co->jobs_max &&
+           slot->pool == job->pool[side] && slot->nodes == job->nodes[side] &&
+           slot->state_bytes + job->state_bytes[side] <=
+               co->memory * cs_node(host, slot->first).memory_bytes;
 }
 
-/* Of a group with that job: the busiest side, and the longest job alone. */
-static double co_load_s(const struct co_group *group, const struct co_job *job)
-{
-    return fmax(group->busy_s[0] + job->busy_s[0],
-                group->busy_s[1] + job->busy_s[1]);
-}
-
-/* The fullest group that still keeps to its cycle; with `squeeze`, the one
- * whose cycle stays shortest. */
+/* The fullest slot that slows nobody down too much; with `squeeze`, the one
+ * that does least. */
 static uint32_t co_best(const struct co *co, const struct cs_host *host,
-                        const struct co_job *job, bool squeeze)
+                        const struct co_job *job, uint32_t side, bool squeeze)
 {
     uint32_t best = CO_NONE;
-    double best_value = -INFINITY;
+    double best_full = squeeze ? INFINITY : 0;
 
-    for (uint32_t g = 0; g < co->groups; g++) {
-        const struct co_group *group = &co->group[g];
-        if (!co_memory_holds(co, host, group, job))
+    for (uint32_t i = 0; i < co->slots; i++) {
+        const struct co_slot *slot = &co->slot[i];
+        if (!co_holds(co, host, slot, job, side))
             continue;
-        double load = co_load_s(group, job);
-        double cycle = co->stretch * fmax(group->cycle_s, job->alone_s);
-        double value = squeeze ? -fmax(load, cycle)
-            : (group->busy_s[0] + group->busy_s[1] + job->busy_s[0] +
-               job->busy_s[1]) / cycle;
-        if ((squeeze || load <= cycle) && value > best_value) {
-            best = g;
-            best_value = value;
+        double full = (slot->busy_s + job->busy_s[side]) /
+                      fmin(slot->alone_s, job->alone_s);
+        if (squeeze ? full < best_full
+                    : full <= co->slowdown && full > best_full) {
+            best = i;
+            best_full = full;
         }
     }
     return best;
 }
 
-/* So many neighbours of a pool that no group has; CO_NONE: there are none. */
+/* So many neighbours of a pool that no slot has; CO_NONE: there are none. */
 static uint32_t co_free_nodes(const struct co *co, const struct cs_host *host,
                               uint32_t pool, uint32_t nodes)
 {
@@ -202,83 +189,91 @@ static uint32_t co_free_nodes(const struct co *co, const struct cs_host *host,
     return CO_NONE;
 }
 
-static uint32_t co_new_group(struct co *co, struct cs_host *host,
-                             const struct co_job *job)
+static uint32_t co_new_slot(struct co *co, struct cs_host *host,
+                            const struct co_job *job, uint32_t side)
 {
-    struct co_group made = { 0 };
-    uint32_t g = 0;
+    uint32_t i = 0;
+    uint32_t first = co_free_nodes(co, host, job->pool[side],
+                                   job->nodes[side]);
 
-    for (uint32_t s = 0; s < CO_SIDES; s++) {
-        made.first[s] = co_free_nodes(co, host, job->pool[s], job->nodes[s]);
-        made.nodes[s] = job->nodes[s];
-        if (made.first[s] == CO_NONE)
-            return CO_NONE;
+    if (first == CO_NONE)
+        return CO_NONE;
+    while (i < co->slots && co->slot[i].jobs > 0)
+        i++;
+    if (i == co->slot_room) {
+        uint32_t room = i ? 2 * i : 64;
+        struct co_slot *more = cs_alloc(host, room, sizeof *more);
+        for (uint32_t k = 0; k < i; k++)
+            more[k] = co->slot[k];
+        co->slot = more;
+        co->slot_room = room;
     }
-    while (g < co->groups && co->group[g].jobs > 0)
-        g++;
-    if (g == co->group_room) {
-        uint32_t room = g ? 2 * g : 64;
-        struct co_group *more = cs_alloc(host, room, sizeof *more);
-        for (uint32_t i = 0; i < g; i++)
-            more[i] = co->group[i];
-        co->group = more;
-        co->group_room = room;
-    }
-    if (g == co->groups)
-        co->groups++;
-    co->group[g] = made;
-    for (uint32_t s = 0; s < CO_SIDES; s++)
-        for (uint32_t n = 0; n < made.nodes[s]; n++)
-            co->taken[made.first[s] + n] = true;
-    return g;
+    co->slots += i == co->slots;
+    co->slot[i] = (struct co_slot) {
+        .pool = job->pool[side], .first = first, .nodes = job->nodes[side],
+    };
+    for (uint32_t n = 0; n < job->nodes[side]; n++)
+        co->taken[first + n] = true;
+    return i;
 }
 
-/* The longest of its jobs alone, when one has come or gone. */
-static void co_cycle(struct co *co, uint32_t g)
+static void co_shortest(struct co *co, uint32_t slot, uint32_t side)
 {
-    double longest = 0;
+    double least = INFINITY;
 
     for (uint32_t j = 0; j < co->job_room; j++)
-        if (co->job[j].paired && co->job[j].group == g)
-            longest = fmax(longest, co->job[j].alone_s);
-    co->group[g].cycle_s = longest;
+        if (co->job[j].paired && co->job[j].slot[side] == slot)
+            least = fmin(least, co->job[j].alone_s);
+    co->slot[slot].alone_s = least;
 }
 
-static void co_join(struct co *co, struct cs_host *host, struct job_id id,
-                    int sign)
+static void co_join(struct co *co, struct co_job *job, uint32_t side,
+                    uint32_t i)
 {
-    struct co_job *job = &co->job[id.i];
-    struct co_group *group = &co->group[job->group];
+    struct co_slot *slot = &co->slot[i];
 
-    (void)host;
-    for (uint32_t s = 0; s < CO_SIDES; s++) {
-        group->busy_s[s] += sign * job->busy_s[s];
-        group->state_bytes[s] += sign * job->state_bytes[s];
-    }
-    group->jobs += sign > 0 ? 1u : UINT32_MAX;
-    for (uint32_t s = 0; s < CO_SIDES && group->jobs == 0; s++)
-        for (uint32_t n = 0; n < group->nodes[s]; n++)
-            co->taken[group->first[s] + n] = false;
-    uint32_t g = job->group;
-    if (sign < 0)
-        job->group = CO_NONE;
-    co_cycle(co, g);
+    job->slot[side] = i;
+    slot->busy_s += job->busy_s[side];
+    slot->state_bytes += job->state_bytes[side];
+    slot->jobs++;
+    co_shortest(co, i, side);
 }
 
+static void co_part(struct co *co, struct co_job *job, uint32_t side)
+{
+    uint32_t i = job->slot[side];
+    struct co_slot *slot = &co->slot[i];
+
+    job->slot[side] = CO_NONE;
+    slot->busy_s -= job->busy_s[side];
+    slot->state_bytes -= job->state_bytes[side];
+    slot->jobs--;
+    for (uint32_t n = 0; n < slot->nodes && slot->jobs == 0; n++)
+        co->taken[slot->first + n] = false;
+    co_shortest(co, i, side);
+}
+
+/* On both sides, or not at all. */
 static bool co_place(struct co *co, struct cs_host *host, struct job_id id)
 {
     struct co_job *job = &co->job[id.i];
 
-    if (!job->paired || job->group != CO_NONE)
+    if (!job->paired || job->slot[CO_SIDES - 1] != CO_NONE)
         return true;
-    job->group = co_best(co, host, job, false);
-    if (job->group == CO_NONE)
-        job->group = co_new_group(co, host, job);
-    if (job->group == CO_NONE)
-        job->group = co_best(co, host, job, true);
-    if (job->group != CO_NONE)
-        co_join(co, host, id, +1);
-    return job->group != CO_NONE;
+    for (uint32_t s = 0; s < CO_SIDES; s++) {
+        uint32_t slot = co_best(co, host, job, s, false);
+        if (slot == CO_NONE)
+            slot = co_new_slot(co, host, job, s);
+        if (slot == CO_NONE)
+            slot = co_best(co, host, job, s, true);
+        if (slot == CO_NONE) {
+            while (s-- > 0)
+                co_part(co, job, s);
+            return false;
+        }
+        co_join(co, job, s, slot);
+    }
+    return true;
 }
 
 static void co_submitted(void *self, struct cs_host *host, struct job_id id)
@@ -292,8 +287,6 @@ static void co_submitted(void *self, struct cs_host *host, struct job_id id)
         struct co_job *more = cs_alloc(host, room, sizeof *more);
         for (uint32_t i = 0; i < co->job_room; i++)
             more[i] = co->job[i];
-        for (uint32_t i = co->job_room; i < room; i++)
-            more[i].group = CO_NONE;
         co->job = more;
         co->job_room = room;
     }
@@ -303,10 +296,13 @@ static void co_submitted(void *self, struct cs_host *host, struct job_id id)
 static void co_ended(void *self, struct cs_host *host, struct job_id id)
 {
     struct co *co = self;
+    struct co_job *job = &co->job[id.i];
 
-    if (co->job[id.i].paired && co->job[id.i].group != CO_NONE)
-        co_join(co, host, id, -1);
-    co->job[id.i].paired = false;
+    (void)host;
+    if (job->paired && job->slot[CO_SIDES - 1] != CO_NONE)
+        for (uint32_t s = 0; s < CO_SIDES; s++)
+            co_part(co, job, s);
+    job->paired = false;
 }
 
 /* ---- turns ---------------------------------------------------------------- */
@@ -338,8 +334,8 @@ static bool co_start(struct co *co, struct cs_host *host, struct ask_id ask)
         side++;
     if (side == CO_SIDES)
         return cs_start_want(host, ask, &want) == CS_DONE;
-    want.first_node = co->group[job->group].first[side];
-    want.node_count = co->group[job->group].nodes[side];
+    want.first_node = co->slot[job->slot[side]].first;
+    want.node_count = co->slot[job->slot[side]].nodes;
     if (cs_start_want(host, ask, &want) == CS_DONE)
         return true;
     want.take_idle = true;

@@ -62,15 +62,20 @@ enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
     struct job_id job = lease->pub.job;
     host_answer(host, HOST_TAKE_BACK, job, lease->pub.role, CS_DONE,
                 &lease->pub.placement);
-    host->counts.preemptions++;
-    host_job_slot(host, job.i)->pub.preemptions++;
-    loop_cancel(host->parts.loop, lease->recall);
-    if (delay_ns <= 0 || lease->pub.state == CS_LEASE_IDLE)
+    int64_t at_ns = host_after(host_now(host), delay_ns > 0 ? delay_ns : 0);
+    if (!loop_cancel(host->parts.loop, lease->recall)) {
+        host->counts.preemptions++;
+        host_job_slot(host, job.i)->pub.preemptions++;
+    } else if (lease->recall_ns < at_ns) {
+        at_ns = lease->recall_ns;       /* it was asked for before */
+    }
+    if (at_ns == host_now(host) || lease->pub.state == CS_LEASE_IDLE) {
         recall_now(host, id.i);
-    else
-        lease->recall = loop_at(host->parts.loop,
-                                host_after(host_now(host), delay_ns),
-                                LOOP_RANK_OUTAGE, recall_due, host, id.i);
+        return CS_DONE;
+    }
+    lease->recall_ns = at_ns;
+    lease->recall = loop_at(host->parts.loop, at_ns, LOOP_RANK_OUTAGE,
+                            recall_due, host, id.i);
     return CS_DONE;
 }
 

@@ -60,6 +60,7 @@ struct host_lease_slot {
     struct flow_handle flow;        /* of loading or of the phase */
     struct loop_handle event;       /* likewise, where no link is crossed */
     struct loop_handle recall;      /* it is taken back then */
+    int64_t recall_ns;
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
     int64_t phase_start_ns;
