@@ -3,13 +3,13 @@
  * elastic_hybrid.c - GPUs change between generating and training, so that
  * neither waits for the other.
  *
- * For jobs whose rollouts and training run at the same time (one step off) or
- * in turn (sync), on one kind of GPU.  Every job may hold as many GPUs as its
- * two roles ask for together.  A phase takes the size within its role's range,
- * and within what the other role leaves of that sum, at which it is over
- * soonest; while the other role is at work it takes no more than makes both
- * last alike.  A form of what Libra and elastic trainers do for one job; other
- * jobs' GPUs are not touched.
+ * For jobs whose rollouts and training run in turn (sync) or at the same time
+ * (one step off), on one kind of GPU.  Every job may hold as many GPUs as its
+ * roles ask for together.  In turn, a phase takes the size within its role's
+ * range, and within what the other roles use of that sum, at which it is over
+ * soonest; at the same time, the size at which both should last alike.  A simple
+ * form of what Libra and elastic trainers do for one job; other jobs' GPUs are
+ * not touched.
  */
 #include "policies/policy.h"
 
@@ -82,6 +82,24 @@ static bool elastic_both(const struct cs_host *host, const struct cs_ask *ask)
     return false;
 }
 
+/* Seconds of the job's other phases with GPUs, on all that a size leaves. */
+static double elastic_others_s(const struct cs_host *host,
+                               const struct cs_ask *ask, uint32_t left)
+{
+    const struct job_form *form = cs_request(host, ask->job)->form;
+    double s = 0;
+
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        uint32_t r = form->phase[p].role;
+        if (r == ask->role || form->role[r].gpus == 0)
+            continue;
+        if (left < form->role[r].gpus_min)
+            return 1e300;
+        s += cs_phase_s(host, ask->job, p) * form->role[r].gpus / left;
+    }
+    return s;
+}
+
 static bool elastic_start(const struct elastic *self, struct cs_host *host,
                           struct ask_id id)
 {
@@ -94,24 +112,33 @@ static bool elastic_start(const struct elastic *self, struct cs_host *host,
     uint32_t step = role->gpus_multiple ? role->gpus_multiple : 1;
     struct cs_want best = { 0 };
     struct cs_forecast f;
-    double held_s = 1e300, best_s = 1e300;
+    double held_s = 1e300, best_s = 1e300, others_s = 0;
+    bool beside = cs_request(host, ask->job)->form->lag > 0;
 
     if (elastic_both(host, ask) && left > ask->gpus)
         left = ask->gpus;
-    if (cs_forecast_held(host, id, &f))
-        held_s = f.run_s;
+    if (cs_forecast_held(host, id, &f)) {
+        if (beside)
+            others_s = elastic_others_s(host, ask, all - f.gpus);
+        held_s = f.run_s > others_s ? f.run_s : others_s;
+    }
     for (uint32_t g = role->gpus_max; g >= role->gpus_min && g > 0;
          g = g > 8 ? g - 8 : g / 2) {
         struct cs_want want = { .role = ask->role, .gpus = g - g % step,
                                 .take_idle = true };
         if (want.gpus == 0 || want.gpus > left ||
-            !cs_forecast(host, id, &want, &f) ||
-            f.run_s + f.switch_s >= best_s)
+            !cs_forecast(host, id, &want, &f))
             continue;
-        best_s = f.run_s + f.switch_s;
+        if (beside)
+            others_s = elastic_others_s(host, ask, all - want.gpus);
+        double s = f.run_s + f.switch_s > others_s ? f.run_s + f.switch_s
+                                                   : others_s;
+        if (s >= best_s)
+            continue;
+        best_s = s;
         best = want;
     }
-    if (held_s <= best_s * self->gain_min)
+    if (ask->held.i != ID_NONE && held_s <= best_s * self->gain_min)
         return cs_continue(host, id) == CS_DONE;
     if (best.gpus == 0)
         return false;
