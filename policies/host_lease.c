@@ -166,8 +166,8 @@ static double pcie_bps(const struct cs_host *host,
     return bps > 0 ? bps : INFINITY;
 }
 
-static bool on_leaving_node(const struct cs_host *host,
-                            const struct host_lease_slot *lease)
+bool host_on_leaving_node(const struct cs_host *host,
+                          const struct host_lease_slot *lease)
 {
     const struct placement *placement = &lease->pub.placement;
 
@@ -190,7 +190,7 @@ void host_leave(struct cs_host *host, uint32_t i)
         return;
     }
     struct demand_rates rates = { .pcie_bytes = 1 };
-    if (on_leaving_node(host, lease))
+    if (host_on_leaving_node(host, lease))
         rates.storage_bytes = 1;
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
                                 &rates, host->uses);

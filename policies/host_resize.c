@@ -34,6 +34,8 @@ static bool find(struct cs_host *host, const struct host_lease_slot *lease,
 {
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
+    if (host_on_leaving_node(host, lease))
+        return host_find(host, job, lease->pub.role, want, out);
     cluster_release(host->cluster, &lease->pub.placement);
     bool found = host_find(host, job, lease->pub.role, want, out);
     cluster_take(host->cluster, &lease->pub.placement);

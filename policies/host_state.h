@@ -418,6 +418,9 @@ double host_switch_s(const struct cs_host *host,
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out);
+/* Is a node of it under notice?  What is given back there is gone. */
+bool host_on_leaving_node(const struct cs_host *host,
+                          const struct host_lease_slot *lease);
 /* Takes over idle leases in the way; the placement must be takeable. */
 uint32_t host_grant(struct cs_host *host, uint32_t job, uint32_t role,
                     const struct placement *placement);
