@@ -48,6 +48,7 @@ struct host_form {
 
 struct host_pace {
     uint32_t gpus, pool;
+    uint32_t cores;             /* per GPU; 0: as asked */
     double pace;
 };
 
@@ -381,7 +382,7 @@ int64_t host_left_ns(const struct cs_host *host,
 /* Progress of a job of one role on so many GPUs of a pool over that on what it
  * asked for; 0: it cannot run there. */
 double host_pace(struct cs_host *host, const struct host_job_slot *job,
-                 uint32_t pool, uint32_t gpus);
+                 uint32_t pool, uint32_t gpus, uint32_t cores);
 /* The same of the GPUs of a placement. */
 double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
                     const struct placement *placement);
