@@ -53,6 +53,7 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
         collect_idle(host, want->idle_ns);
         fit.extra = host->extra;
     }
+    fit.looks = &host->counts.nodes_seen;
     return placer_find(host->placer, &fit, host->scratch,
                        host->spec->node_count, out);
 }

@@ -23,6 +23,7 @@
 #include "models/phase_cache.h"
 #include "models/truth.h"
 #include "policies/host.h"
+#include "policies/host_waits.h"
 #include "sim/clock.h"
 #include "sim/flow.h"
 #include "sim/loop.h"
@@ -72,13 +73,6 @@ struct host_lease_slot {
     uint32_t place;                 /* among the leases */
     uint32_t pool_mask;
     bool live, leaving, running, bursting, saving;
-};
-
-/* Of a pool: what waits for its GPUs, counted by size (host_pool_waits). */
-#define HOST_WAIT_CLASSES 60u
-struct host_waits {
-    uint32_t count[HOST_WAIT_CLASSES];
-    uint64_t classes;           /* bit c: some are of class c */
 };
 
 struct host_steps;              /* host_step.c */
@@ -176,7 +170,7 @@ struct cs_host {
     void *self;
     struct host_counts counts;
     struct host_pool_now *pool;
-    struct host_waits *waits;       /* per pool */
+    struct waits *waits;       /* per pool */
 
     struct host_outage *outage;     /* NULL: nothing fails */
     struct host_rent *rent;         /* NULL: nothing is rented */
@@ -408,8 +402,6 @@ double host_lease_usd(const struct cs_host *host,
 /* Of bytes between a placement and the shared storage. */
 double host_transfer_usd(const struct cs_host *host,
                          const struct placement *placement, double bytes);
-/* Of a phase that ran so long: how much of it the GPUs were at work. */
-double host_busy_s(const struct host_phase_run *run, bool done, double s);
 double host_switch_s(const struct cs_host *host,
                      const struct host_job_slot *job, uint32_t role,
                      const struct placement *placement,

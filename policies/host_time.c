@@ -385,16 +385,22 @@ double host_gpu_usd_per_h(const struct cs_host *host,
 {
     double usd = 0;
 
-    for (uint32_t i = 0; i < placement->share_count; i++) {
-        const struct share *share = &placement->share[i];
+    for (uint32_t i = 0; i < placement->share_count;) {
         const struct node_group *group =
-            cluster_group_of(host->spec, share->node);
+            cluster_group_of(host->spec, placement->share[i].node);
+        uint32_t end = group->first_node + group->node_count;
+        uint64_t milli = 0, core_milli = 0;
+        for (; i < placement->share_count && placement->share[i].node < end;
+             i++) {
+            const struct share *share = &placement->share[i];
+            milli += share_milli(share);
+            core_milli += share->cores * UINT64_C(1000) + share->core_milli;
+        }
         double part = 0;
         if (group->gpus > 0)
-            part = share_milli(share) / ((double)GPU_MILLI * group->gpus);
+            part = (double)milli / ((double)GPU_MILLI * group->gpus);
         else if (group->cores > 0)
-            part = (share->cores + share->core_milli / 1000.0) /
-                   group->cores;
+            part = (double)core_milli / 1000.0 / group->cores;
         usd += part * cluster_node_usd_per_h(group, host_now(host));
     }
     return usd;
