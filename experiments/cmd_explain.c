@@ -8,6 +8,7 @@
 #include "experiments/command.h"
 #include "experiments/schemas.h"
 #include "experiments/trial.h"
+#include "models/place.h"
 #include "policies/policy.h"
 #include "policies/registry.h"
 #include "sim/arena.h"
@@ -175,10 +176,27 @@ static void explain_policies(struct explaining *e)
     }
 }
 
+/* The key `placement` with all of its values, or one of them. */
+static void explain_placements(struct explaining *e)
+{
+    bool all = strcmp(e->word, "placement") == 0;
+
+    for (int rule = 0; rule < PLACE_RULE_COUNT; rule++) {
+        const struct place_info *info = place_info((enum place_rule)rule);
+
+        if (!all && strcmp(info->name, e->word) != 0)
+            continue;
+        separate(e);
+        fprintf(e->cli->out, "%s: placement\n  %s\n  where it is bad: %s\n"
+                "  source: %s\n", info->name, info->summary, info->bad,
+                info->source);
+    }
+}
+
 /* All that could have been meant, for the nearest spelling. */
 static const char *nearest(struct explaining *e)
 {
-    size_t count = METRIC_COUNT + 1, n = 0;
+    size_t count = METRIC_COUNT + PLACE_RULE_COUNT + 1, n = 0;
     const char **names;
     const struct cs_policy *p;
 
@@ -189,6 +207,8 @@ static const char *nearest(struct explaining *e)
     names = arena_alloc(e->cli->arena, count, sizeof *names);
     for (unsigned m = 0; m < METRIC_COUNT; m++)
         names[n++] = metric_info((enum metric)m)->name;
+    for (unsigned r = 0; r < PLACE_RULE_COUNT; r++)
+        names[n++] = place_names[r];
     for (size_t i = 0; (p = registry_at(i)) != NULL; i++) {
         names[n++] = p->name;
         for (uint32_t k = 0; k < p->param_count; k++)
@@ -213,11 +233,12 @@ static int explain(struct cli *cli, const struct args *args)
     explain_metric(&e);
     explain_keys(&e);
     explain_columns(&e);
+    explain_placements(&e);
     if (e.found > 0)
         return 0;
     near = nearest(&e);
     err_set(&err, ERR_USAGE, nowhere,
-            "there is no key, metric, column or policy '%.80s'", e.word);
+            "there is no key, metric, column, placement or policy '%.80s'", e.word);
     if (near != NULL)
         err_hint(&err, "Did you mean %s?", near);
     return command_fail(cli, &err);

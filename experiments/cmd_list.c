@@ -11,6 +11,7 @@
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "policies/registry.h"
+#include "models/place.h"
 #include "policies/host_semantics.h"
 #include "sim/conf.h"
 #include "workloads/import.h"
@@ -162,6 +163,18 @@ static void list_presets(FILE *out)
                 row->policy, row->effect, row->keys, "", row->meaning);
 }
 
+static void list_placements(FILE *out, const struct catalogue *catalogue)
+{
+    (void)catalogue;
+    for (int rule = 0; rule < PLACE_RULE_COUNT; rule++) {
+        const struct place_info *info = place_info((enum place_rule)rule);
+
+        fprintf(out, "%-14s  %s\n%-14s  where it is bad: %s\n%-14s  source: "
+                "%s\n", info->name, info->summary, "", info->bad, "",
+                info->source);
+    }
+}
+
 static void list_semantics(FILE *out, const struct catalogue *catalogue)
 {
     (void)catalogue;
@@ -193,6 +206,7 @@ static const struct lister lister[] = {
     { "models", list_models }, { "prices", list_prices },
     { "formats", list_formats }, { "metrics", list_metrics },
     { "recipes", list_recipes }, { "semantics", list_semantics },
+    { "placements", list_placements },
 };
 #define LISTERS (sizeof lister / sizeof lister[0])
 
@@ -219,14 +233,15 @@ static int list(struct cli *cli, const struct args *args)
             args->word[0]);
     err_hint(&err, "%s%s%s", near == NULL ?
              "There are policies, gpus, cpus, links, models, prices, formats, "
-             "metrics, recipes, semantics." : "Did you mean ",
+             "metrics, recipes, semantics, placements." : "Did you mean ",
              near == NULL ? "" : near, near == NULL ? "" : "?");
     return command_fail(cli, &err);
 }
 
 const struct command command_list = {
     "list",
-    "policies|gpus|cpus|links|models|prices|formats|metrics|recipes|semantics",
+    "policies|gpus|cpus|links|models|prices|formats|metrics|recipes|semantics\n"
+    "       |placements",
     "the names that files may use",
     "What is built in; a file under `catalogue:` of an experiment can add\n"
     "GPUs, CPUs, links, prices and models.\n",

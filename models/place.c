@@ -187,9 +187,10 @@ static struct place_ask ask_of(const struct fit_want *want, uint32_t gpus)
         .gpu_milli = want->gpu_milli > 0 ? want->gpu_milli : GPU_MILLI,
     };
 
+    /* Of a part of a GPU, that part of what a GPU brings with it. */
     if (!want->pod)
-        ask.core_milli = (int64_t)want->cores * 1000 *
-                         (want->gpus > 0 ? gpus : 1);
+        ask.core_milli = (int64_t)want->cores *
+                         (want->gpus > 0 ? gpus * ask.gpu_milli : 1000);
     if (gpus == 0)
         ask.gpu_milli = 0;
     return ask;
@@ -413,7 +414,8 @@ static void aim(struct search *search, uint32_t gpus)
     search->ask = ask_of(want, gpus);
     search->memory_bytes = want->memory_bytes;
     if (!want->pod && want->gpus > 0)
-        search->memory_bytes *= gpus;
+        search->memory_bytes = want->memory_bytes *
+                               (gpus * search->ask.gpu_milli) / GPU_MILLI;
     search->kept = keep(search->placer, &search->ask);
 }
 

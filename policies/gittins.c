@@ -33,7 +33,7 @@ struct gittins {
     int64_t quantum_ns;
     struct gittins_point *point;        /* ascending service_s */
     uint32_t count, room;
-    bool stale;
+    bool stale, news;           /* news: a job came or ended */
 };
 
 static const struct cs_param gittins_param[] = {
@@ -43,6 +43,16 @@ static const struct cs_param gittins_param[] = {
       .help = "time between two deals while a job waits" },
 };
 
+static void gittins_job_submitted(void *self, struct cs_host *host,
+                                  struct job_id job)
+{
+    struct gittins *g = self;
+
+    (void)host;
+    (void)job;
+    g->news = true;
+}
+
 static void gittins_job_ended(void *self, struct cs_host *host,
                               struct job_id job)
 {
@@ -50,6 +60,7 @@ static void gittins_job_ended(void *self, struct cs_host *host,
     struct gittins_point new = { .service_s = cs_attained_gpu_s(host, job) };
     uint32_t i;
 
+    g->news = true;
     if (g->count == g->room) {
         uint32_t more = g->room ? 2 * g->room : 256;
         struct gittins_point *grown = cs_alloc(host, more, sizeof *grown);
@@ -139,13 +150,26 @@ static double gittins_key(const void *self, const struct cs_host *host,
     return -gittins_index(g, service_s);
 }
 
+/* After a failure, GPUs may be free that a job waits for. */
+static bool gittins_fits(struct cs_host *host)
+{
+    struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
+                                .estimate_max_ns = INT64_MAX };
+
+    return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
+}
+
 static void gittins_decide(void *self, struct cs_host *host)
 {
     struct gittins *g = self;
 
     if (g->stale)
         gittins_curve(g);
-    cs_deal(host, gittins_key);
+    /* Not when a job has been loaded: see las.c. */
+    if (g->news || cs_now_ns(host) % g->quantum_ns == 0 ||
+        gittins_fits(host))
+        cs_deal(host, gittins_key);
+    g->news = false;
     if (cs_pending_count(host) > 0)
         cs_wake_at(host, (cs_now_ns(host) / g->quantum_ns + 1) *
                              g->quantum_ns);
@@ -161,5 +185,6 @@ const struct cs_policy gittins_policy = {
     .param = gittins_param,
     .param_count = sizeof gittins_param / sizeof gittins_param[0],
     .decide = gittins_decide,
+    .job_submitted = gittins_job_submitted,
     .job_ended = gittins_job_ended,
 };

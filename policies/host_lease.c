@@ -59,6 +59,7 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
     }
     int64_t more_mw = 0;
 
+    fit.looks = &host->counts.nodes_seen;
     return placer_find(host->placer, &fit, host->scratch,
                        host->spec->node_count, out) &&
            host_power_allows(host, out, &more_mw);
@@ -176,8 +177,8 @@ static double pcie_bps(const struct cs_host *host,
     return bps > 0 ? bps : INFINITY;
 }
 
-static bool on_leaving_node(const struct cs_host *host,
-                            const struct host_lease_slot *lease)
+bool host_on_leaving_node(const struct cs_host *host,
+                          const struct host_lease_slot *lease)
 {
     const struct placement *placement = &lease->pub.placement;
 
@@ -200,7 +201,7 @@ void host_leave(struct cs_host *host, uint32_t i)
         return;
     }
     struct demand_rates rates = { .pcie_bytes = 1 };
-    if (on_leaving_node(host, lease))
+    if (host_on_leaving_node(host, lease))
         rates.storage_bytes = 1;
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
                                 &rates, host->uses);

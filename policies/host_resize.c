@@ -17,6 +17,13 @@
 
 static const struct job_id no_job = { ID_NONE };
 
+static uint32_t cores_per_gpu(const struct placement *placement)
+{
+    uint32_t gpus = placement_gpus(placement);
+
+    return gpus ? placement_cores(placement) / gpus : 0;
+}
+
 static bool same(const struct placement *a, const struct placement *b)
 {
     bool same = a->share_count == b->share_count;
@@ -34,6 +41,8 @@ static bool find(struct cs_host *host, const struct host_lease_slot *lease,
 {
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
+    if (host_on_leaving_node(host, lease))
+        return host_find(host, job, lease->pub.role, want, out);
     cluster_release(host->cluster, &lease->pub.placement);
     bool found = host_find(host, job, lease->pub.role, want, out);
     cluster_take(host->cluster, &lease->pub.placement);
@@ -108,7 +117,8 @@ enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
                            NULL);
     const struct host_lease_slot *lease = &host->lease[id.i];
     struct cs_want want = { .role = lease->pub.role, .gpus = gpus,
-                            .pool_mask = lease->pool_mask };
+                            .pool_mask = lease->pool_mask,
+                            .cores = cores_per_gpu(&lease->pub.placement) };
     if (gpus == 0 || gpus == lease->pub.gpus)
         return host_answer(host, HOST_RESIZE, lease->pub.job, lease->pub.role,
                            CS_BAD_SHAPE, NULL);
@@ -124,7 +134,8 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
                            NULL);
     const struct host_lease_slot *lease = &host->lease[id.i];
     struct cs_want to = { .role = lease->pub.role, .gpus = want->gpus,
-                          .pool_mask = want->pool_mask };
+                          .pool_mask = want->pool_mask,
+                          .cores = want->cores };
     if (to.gpus == 0)
         to.gpus = lease->pub.gpus;
     if (lease->pub.gpus == 0)
@@ -141,48 +152,138 @@ double cs_pace(struct cs_host *host, struct job_id id, uint32_t pool,
 
     if (host_form_of(job)->role_count != 1 || gpus == 0)
         return 0;
-    return host_pace(host, job, pool, gpus);
+    return host_pace(host, job, pool, gpus, 0);
 }
 
-/* Of the role's own range, where there is one; the size asked for beside it. */
-static uint32_t size_from(const struct cs_host *host, struct job_id id,
-                          uint32_t from, bool down)
+double cs_pace_cores(struct cs_host *host, struct job_id id, uint32_t pool,
+                     uint32_t gpus, uint32_t cores)
+{
+    assert(id.i < host->job_count && pool < host->spec->pool_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+
+    if (host_form_of(job)->role_count != 1 || gpus == 0 || cores == 0)
+        return 0;
+    return host_pace(host, job, pool, gpus, cores);
+}
+
+uint32_t cs_pool_cores_per_gpu(const struct cs_host *host, uint32_t pool)
+{
+    assert(pool < host->spec->pool_count);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        if (group->pool == pool && group->gpus > 0)
+            return group->cores == CLUSTER_CORES_UNLIMITED
+                       ? 0 : group->cores / group->gpus;
+    }
+    return 0;
+}
+
+uint32_t cs_cores_now(const struct cs_host *host, struct job_id id)
+{
+    struct lease_id lease = cs_role_lease(host, id, 0);
+
+    return lease.i == ID_NONE
+               ? 0 : cores_per_gpu(&cs_lease(host, lease)->placement);
+}
+
+double cs_best_pace(struct cs_host *host, struct job_id id, uint32_t gpus)
+{
+    double best = 0;
+
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        best = fmax(best, cs_pace(host, id, p, gpus));
+    return best;
+}
+
+/* ---- sizes -------------------------------------------------------------- */
+
+/* The role's own range, where there is one; the size asked for beside it. */
+static void range(const struct cs_host *host, struct job_id id,
+                  uint32_t *least, uint32_t *most)
 {
     const struct host_job_slot *job = host_job_slot(host, id.i);
-    uint32_t asked = job_role_gpus(&job->pub.request, 0);
     const struct job_form *form = host_form_of(job);
-    uint32_t least = form->role[0].gpus_min, most = form->role[0].gpus_max;
+    uint32_t asked = job_role_gpus(&job->pub.request, 0);
 
+    *least = form->role[0].gpus_min;
+    *most = form->role[0].gpus_max;
     if (host->form[job->form].fixed) {
-        least = form->scaling ? form->scaling->gpus_min : asked;
-        most = form->scaling ? form->scaling->gpus_max : asked;
+        *least = form->scaling ? form->scaling->gpus_min : asked;
+        *most = form->scaling ? form->scaling->gpus_max : asked;
     }
-    least = asked < least ? asked : least;
-    most = asked > most ? asked : most;
-    if (down) {
-        for (uint32_t g = from < most ? from : most; g >= least && g > 0; g--)
-            if (host_shape_ok(host, job, 0, g))
-                return g;
-        return 0;
-    }
-    for (uint32_t g = least; g < most; g++)
-        if (host_shape_ok(host, job, 0, g))
-            return g;
-    return most;
+    *least = asked < *least ? asked : *least;
+    *most = asked > *most ? asked : *most;
 }
 
-uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
+uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
                        uint32_t gpus)
 {
-    assert(job.i < host->job_count);
-    return size_from(host, job, gpus, true);
+    uint32_t least, most;
+
+    assert(id.i < host->job_count);
+    range(host, id, &least, &most);
+    for (uint32_t g = gpus < most ? gpus : most; g >= least && g > 0; g--)
+        if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
+            return g;
+    return 0;
+}
+
+uint32_t cs_size_above(const struct cs_host *host, struct job_id id,
+                       uint32_t gpus)
+{
+    uint32_t least, most;
+
+    assert(id.i < host->job_count);
+    range(host, id, &least, &most);
+    for (uint32_t g = gpus + 1 > least ? gpus + 1 : least; g <= most; g++)
+        if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
+            return g;
+    return 0;
 }
 
 uint32_t cs_size_least(const struct cs_host *host, struct job_id job)
 {
-    assert(job.i < host->job_count);
-    return size_from(host, job, 0, false);
+    return cs_size_above(host, job, 0);
 }
+
+uint32_t cs_size_now(const struct cs_host *host, struct job_id id)
+{
+    struct lease_id lease = cs_role_lease(host, id, 0);
+
+    return lease.i == ID_NONE ? 0 : cs_lease(host, lease)->gpus;
+}
+
+static void set_size(struct cs_host *host, const struct cs_size *size,
+                     uint32_t now)
+{
+    struct cs_want want = { .gpus = size->gpus };
+    struct ask_id ask = cs_job_ask(host, size->job, CS_ALL_ROLES);
+
+    if (size->gpus == 0)
+        cs_stop(host, size->job);
+    else if (now > 0)
+        cs_resize(host, cs_role_lease(host, size->job, 0), size->gpus);
+    else if (ask.i != ID_NONE)
+        cs_start_want(host, ask, &want);
+}
+
+void cs_set_sizes(struct cs_host *host, const struct cs_size *size,
+                  uint32_t count)
+{
+    enum { STOP, SHRINK, START, GROW, TURNS };
+
+    assert(!host_per_phase(host));
+    for (int turn = STOP; turn < TURNS; turn++)
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t now = cs_size_now(host, size[i].job), to = size[i].gpus;
+            int due = now == 0 ? START : to == 0 ? STOP
+                                       : to < now ? SHRINK : GROW;
+            if (due == turn && to != now)
+                set_size(host, &size[i], now);
+        }
+}
+
+/* ---- prices -------------------------------------------------------------- */
 
 double cs_pool_usd_per_h(const struct cs_host *host, uint32_t pool)
 {

@@ -15,6 +15,7 @@ extern const struct cs_policy las_policy;
 
 struct las {
     int64_t quantum_ns;
+    bool news;                  /* a job came or ended */
 };
 
 static const struct cs_param las_param[] = {
@@ -31,11 +32,34 @@ static double las_key(const void *self, const struct cs_host *host,
     return cs_attained_gpu_s(host, job);
 }
 
+static void las_hear(void *self, struct cs_host *host, struct job_id job)
+{
+    struct las *las = self;
+
+    (void)host;
+    (void)job;
+    las->news = true;
+}
+
+/* After a failure, GPUs may be free that a job waits for. */
+static bool las_fits(struct cs_host *host)
+{
+    struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
+                                .estimate_max_ns = INT64_MAX };
+
+    return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
+}
+
+/* Not when a job has been loaded: who just came would be the one that had most,
+ * and jobs would throw each other out for ever without a step. */
 static void las_decide(void *self, struct cs_host *host)
 {
-    const struct las *las = self;
+    struct las *las = self;
 
-    cs_deal(host, las_key);
+    if (las->news || cs_now_ns(host) % las->quantum_ns == 0 ||
+        las_fits(host))
+        cs_deal(host, las_key);
+    las->news = false;
     if (cs_pending_count(host) > 0)
         cs_wake_at(host, (cs_now_ns(host) / las->quantum_ns + 1) *
                              las->quantum_ns);
@@ -51,4 +75,6 @@ const struct cs_policy las_policy = {
     .param = las_param,
     .param_count = sizeof las_param / sizeof las_param[0],
     .decide = las_decide,
+    .job_submitted = las_hear,
+    .job_ended = las_hear,
 };

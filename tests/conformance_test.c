@@ -43,7 +43,7 @@ static void agree_all(const struct program *program, const char *name,
     char yaml[128], set[640];
     const char *more[] = { "--set", set, NULL };
 
-    snprintf(yaml, sizeof yaml, "tests/conformance/%s.yaml", name);
+    snprintf(yaml, sizeof yaml, "experiments/conformance/%s.yaml", name);
     snprintf(set, sizeof set, "workload.trace.file=%s", trace ? trace : "");
     assert_int_equal(program_study(program, yaml, name,
                                    trace ? more : NULL), 0);
@@ -205,7 +205,7 @@ static void the_shipped_conformance_experiment_passes_its_check(void **state)
     snprintf(out, sizeof out, "%s/shipped", program->folder);
     snprintf(log, sizeof log, "%s/check.log", program->folder);
     argv[2] = out;
-    assert_int_equal(program_study(program, "experiments/conformance.yaml",
+    assert_int_equal(program_study(program, "experiments/conformance/c480.yaml",
                                    "shipped", NULL), 0);
     assert_int_equal(program_spawn(argv, log), 0);
     char *said = program_read(log);

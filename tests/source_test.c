@@ -240,10 +240,12 @@ static void the_sample_traces_are_what_their_script_makes(void **state)
 {
     static const char *const made[][2] = {
         {"csv", "workloads/traces/sample.csv"},
-        {"swf", "workloads/traces/sample.swf"}};
+        {"swf", "workloads/traces/sample.swf"},
+        {"pods", "workloads/traces/pods.csv"},
+        {"nodes", "workloads/traces/nodes.csv"}};
 
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 4; i++) {
         char command[128];
 
         snprintf(command, sizeof command,

@@ -576,6 +576,24 @@ bool distribution_whole(const struct distribution *d)
            (!isfinite(d->max) || d->max == floor(d->max));
 }
 
+static bool is_gpus(double value)
+{
+    return value >= 1.0 ? value == floor(value)
+                        : value > 0.0 && fabs(value * 1000.0 -
+                                              rint(value * 1000.0)) < 1e-6;
+}
+
+bool distribution_gpus(const struct distribution *d)
+{
+    bool good = d->kind == DISTRIBUTION_CONSTANT ? is_gpus(d->a)
+                                                 : is_discrete(d);
+
+    for (size_t i = 0; i < d->sample_count; i++)
+        good = good && is_gpus(d->sample[i]);
+    return good && (!isfinite(d->min) || is_gpus(d->min)) &&
+           (!isfinite(d->max) || is_gpus(d->max));
+}
+
 double distribution_mean(const struct distribution *d)
 {
     double sum = 0.0;

@@ -55,6 +55,8 @@ double distribution_least(const struct distribution *distribution);
 double distribution_most(const struct distribution *distribution);
 /* Is every draw a whole number? */
 bool distribution_whole(const struct distribution *distribution);
+/* Is every draw a number of GPUs: whole, or a part of one in thousandths? */
+bool distribution_gpus(const struct distribution *distribution);
 /* Mean before clamping; INFINITY for a Pareto of shape <= 1. */
 double distribution_mean(const struct distribution *distribution);
 

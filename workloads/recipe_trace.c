@@ -22,7 +22,8 @@
 static const struct conf_field whole_fields[] = {
     KEYS_OF_ENTRY_BUT_LIMIT,
     KEY("gpus", CONF_NODE, gpus, 0, 0, NULL, NULL,
-        "GPUs of a job: a whole number, or a distribution of whole numbers"),
+        "GPUs of a job: a whole number, or a part of one, as 0.25, or a "
+        "distribution of these"),
     KEY("duration", CONF_NODE, duration, 0, 0, NULL, NULL,
         "run time of a job, a time or a distribution of times; draws below "
         "1ns are 1ns, above 1e9s are 1e9s"),
@@ -99,7 +100,7 @@ bool whole_job_form(const struct world *world, const char *name,
     return true;
 }
 
-/* Whole numbers from 1 to the largest gang that the cluster could run. */
+/* Whole numbers, or parts of one, up to the largest gang that the cluster could run. */
 static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
                       struct distribution *out)
 {
@@ -108,11 +109,12 @@ static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
 
     if (!distribution_read(draft->world->arena, node, CONF_REAL, out, err))
         return false;
-    if (!distribution_whole(out) || distribution_least(out) < 1.0) {
+    if (!distribution_gpus(out)) {
         err_set(err, ERR_RANGE, conf_pos(node),
-                "gpus must be whole numbers of at least 1");
-        return err_hint(err, "Write a number, or {choice: {1: 0.7, 8: 0.3}}, "
-                             "or an empirical distribution.");
+                "gpus must be whole numbers of at least 1, or parts of one "
+                "GPU in thousandths");
+        return err_hint(err, "Write a number, or {choice: {0.5: 0.2, 1: 0.5, "
+                             "8: 0.3}}, or an empirical distribution.");
     }
     if (distribution_most(out) <= gpus_max)
         return true;

@@ -324,7 +324,9 @@ static void make_whole(const struct source *source, const struct entry *entry,
 
     ns = ns < most_ns ? ns : most_ns;
     birth->truth.duration_ns = ns;
-    request->gpus = (uint32_t)distribution_draw(&entry->gpus, &gpus);
+    double drawn = distribution_draw(&entry->gpus, &gpus);
+    request->gpus = drawn < 1.0 ? 1 : (uint32_t)drawn;
+    request->gpu_milli = drawn < 1.0 ? (uint32_t)rint(drawn * 1000.0) : 0;
     request->steps = 1;
     request->rates = entry->rates;
     request->rate_known = 1.0;
@@ -400,8 +402,8 @@ static struct place_demand demand_of(const struct job_request *request)
     };
 
     if (!role->pod)
-        out.ask.core_milli = (int64_t)role->cores * 1000 *
-                             (gpus > 0 ? gpus : 1);
+        out.ask.core_milli = (int64_t)role->cores *
+                             (gpus > 0 ? gpus * out.ask.gpu_milli : 1000);
     return out;
 }
 

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * elasticflow.c - elastic jobs that keep their deadlines, and only as many as
+ * can.
+ *
+ * Gu et al., "ElasticFlow: An Elastic Serverless Training Platform for
+ * Distributed Deep Learning", ASPLOS 2023.  A job's minimum satisfactory share
+ * is the least number of GPUs that ends it by its deadline beside those of
+ * earlier deadlines, found by progressive filling of time slots in order of
+ * deadlines (algorithm 1).  A job is admitted when it comes if all that were
+ * admitted, and it, have such a share.  Those get their shares; GPUs that are
+ * left go, step by step, to the job whose GPU-time grows least by it (algorithm
+ * 2: the marginal return).
+ *
+ * Jobs that are not admitted, have no deadline or have missed it are served
+ * from what is left, the oldest first, instead of being turned away: a job
+ * cannot be dropped here.  Speeds and lengths are the host's estimates, where
+ * they profile.  A restart is no part of a share: `slack` shortens the time to a
+ * deadline to make up for it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy elasticflow_policy;
+
+struct ef_job {
+    struct job_id job;
+    int64_t deadline_ns;
+    double left_s;
+    uint32_t gpus, next;
+    double rise;                /* of its GPU-time, a GPU, by the next step */
+    bool admitted, judged;
+};
+
+struct ef {
+    int64_t slot_ns;
+    int64_t slots_max;
+    double slack;
+    struct ef_job *job;         /* by deadline, then age */
+    struct cs_size *size;
+    uint32_t *free;             /* GPUs by slot */
+    uint32_t count, room;
+    bool changed;
+};
+
+static bool ef_init(void *self, struct cs_host *host)
+{
+    struct ef *ef = self;
+
+    ef->free = cs_alloc(host, (size_t)ef->slots_max, sizeof *ef->free);
+    return true;
+}
+
+static bool ef_before(const struct ef_job *a, const struct ef_job *b)
+{
+    if (a->deadline_ns != b->deadline_ns)
+        return a->deadline_ns < b->deadline_ns;
+    return a->job.i < b->job.i;
+}
+
+static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
+{
+    struct ef *ef = self;
+    struct ef_job new_job = {
+        .job = id, .deadline_ns = cs_request(host, id)->deadline_ns };
+    uint32_t at;
+
+    if (ef->count == ef->room) {
+        uint32_t room = ef->room ? 2 * ef->room : 64;
+        struct ef_job *old = ef->job;
+
+        ef->job = cs_alloc(host, room, sizeof *ef->job);
+        if (old)
+            memcpy(ef->job, old, ef->count * sizeof *old);
+        ef->size = cs_alloc(host, room, sizeof *ef->size);
+        ef->room = room;
+    }
+    for (at = ef->count++; at > 0 && ef_before(&new_job, &ef->job[at - 1]);
+         at--)
+        ef->job[at] = ef->job[at - 1];
+    ef->job[at] = new_job;
+    ef->changed = true;
+}
+
+static void ef_ended(void *self, struct cs_host *host, struct job_id id)
+{
+    struct ef *ef = self;
+    uint32_t kept = 0;
+
+    (void)host;
+    for (uint32_t i = 0; i < ef->count; i++)
+        if (ef->job[i].job.i != id.i)
+            ef->job[kept++] = ef->job[i];
+    ef->count = kept;
+    ef->changed = true;
+}
+
+/* ---- minimum satisfactory shares ----------------------------------------- */
+
+/* Slots until the deadline, by which it has to be over. */
+static double ef_slots(const struct ef *ef, const struct cs_host *host,
+                       const struct ef_job *job)
+{
+    double ns = (double)(job->deadline_ns - cs_now_ns(host)) *
+                (1 - ef->slack);
+
+    return fmin(ns / (double)ef->slot_ns, (double)ef->slots_max);
+}
+
+/* With at most n GPUs in each slot, does it end in time?  If take, they are
+ * no longer free; *first: what it has in the first slot. */
+static bool ef_ends(struct ef *ef, struct cs_host *host,
+                    const struct ef_job *job, uint32_t n, bool take,
+                    uint32_t *first)
+{
+    double slots = ef_slots(ef, host, job), left_s = job->left_s;
+    double slot_s = 1e-9 * (double)ef->slot_ns, pace = 0;
+    uint32_t last_room = UINT32_MAX, gpus = 0;
+
+    for (uint32_t t = 0; t < slots && left_s > 0; t++) {
+        uint32_t room = ef->free[t] < n ? ef->free[t] : n;
+        if (room != last_room) {
+            gpus = cs_size_below(host, job->job, room);
+            pace = gpus ? cs_best_pace(host, job->job, gpus) : 0;
+            last_room = room;
+        }
+        left_s -= pace * slot_s * fmin(1, slots - t);
+        if (take)
+            ef->free[t] -= gpus;
+        if (t == 0)
+            *first = gpus;
+    }
+    return left_s <= 0;
+}
+
+/* The share of a job beside those that were taken; false: there is none. */
+static bool ef_fill(struct ef *ef, struct cs_host *host, struct ef_job *job)
+{
+    uint32_t first = 0;
+
+    for (uint32_t n = cs_size_least(host, job->job); n > 0;
+         n = cs_size_above(host, job->job, n)) {
+        if (!ef_ends(ef, host, job, n, false, &first))
+            continue;
+        ef_ends(ef, host, job, n, true, &first);
+        job->gpus = first;
+        return true;
+    }
+    return false;
+}
+
+static void ef_clear(struct ef *ef, const struct cs_host *host)
+{
+    uint32_t all = cs_total_gpus(host, 0);
+
+    for (int64_t t = 0; t < ef->slots_max; t++)
+        ef->free[t] = all;
+}
+
+/* All that are admitted, and one that asks to be. */
+static bool ef_all_fit(struct ef *ef, struct cs_host *host,
+                       const struct ef_job *asks)
+{
+    ef_clear(ef, host);
+    for (uint32_t i = 0; i < ef->count; i++)
+        if ((ef->job[i].admitted || &ef->job[i] == asks) &&
+            !ef_fill(ef, host, &ef->job[i]))
+            return false;
+    return true;
+}
+
+/* The oldest first, of those that came since the last time. */
+static void ef_admit(struct ef *ef, struct cs_host *host)
+{
+    for (;;) {
+        struct ef_job *next = NULL;
+        for (uint32_t i = 0; i < ef->count; i++)
+            if (!ef->job[i].judged &&
+                (!next || ef->job[i].job.i < next->job.i))
+                next = &ef->job[i];
+        if (!next)
+            return;
+        next->judged = true;
+        next->admitted = next->deadline_ns < INT64_MAX &&
+                         ef_all_fit(ef, host, next);
+    }
+}
+
+/* ---- what is left ----------------------------------------------------------- */
+
+static void ef_look_ahead(struct ef_job *job, struct cs_host *host)
+{
+    job->next = cs_size_above(host, job->job, job->gpus);
+    job->rise = INFINITY;
+    if (job->next == 0 || job->gpus == 0)
+        return;
+    double pace = cs_best_pace(host, job->job, job->gpus);
+    double next = cs_best_pace(host, job->job, job->next);
+    if (next > pace)
+        job->rise = job->left_s * (job->next / next - job->gpus / pace) /
+                    (job->next - job->gpus);
+}
+
+static struct ef_job *ef_cheapest(struct ef *ef, uint32_t room)
+{
+    struct ef_job *best = NULL;
+
+    for (uint32_t i = 0; i < ef->count; i++) {
+        struct ef_job *job = &ef->job[i];
+        if (isfinite(job->rise) && job->next - job->gpus <= room &&
+            (!best || job->rise < best->rise))
+            best = job;
+    }
+    return best;
+}
+
+/* The oldest job without GPUs, from a number on. */
+static struct ef_job *ef_oldest(struct ef *ef, uint32_t from)
+{
+    struct ef_job *best = NULL;
+
+    for (uint32_t i = 0; i < ef->count; i++)
+        if (ef->job[i].gpus == 0 && ef->job[i].job.i >= from &&
+            (!best || ef->job[i].job.i < best->job.i))
+            best = &ef->job[i];
+    return best;
+}
+
+static void ef_give_rest(struct ef *ef, struct cs_host *host, uint32_t room)
+{
+    struct ef_job *job;
+
+    for (uint32_t from = 0; (job = ef_oldest(ef, from)) != NULL;
+         from = job->job.i + 1) {
+        uint32_t least = cs_size_least(host, job->job);
+        if (least > 0 && least <= room) {
+            job->gpus = least;
+            room -= least;
+        }
+    }
+    for (uint32_t i = 0; i < ef->count; i++)
+        ef_look_ahead(&ef->job[i], host);
+    while ((job = ef_cheapest(ef, room)) != NULL) {
+        room -= job->next - job->gpus;
+        job->gpus = job->next;
+        ef_look_ahead(job, host);
+    }
+}
+
+static bool ef_lost(const struct ef *ef, const struct cs_host *host)
+{
+    for (uint32_t i = 0; i < ef->count; i++)
+        if (cs_size_now(host, ef->job[i].job) < ef->job[i].gpus)
+            return true;
+    return false;
+}
+
+static void ef_decide(void *self, struct cs_host *host)
+{
+    struct ef *ef = self;
+    uint32_t room = cs_total_gpus(host, 0);
+
+    if (ef->count == 0 || (!ef->changed && !ef_lost(ef, host)))
+        return;
+    for (uint32_t i = 0; i < ef->count; i++)
+        ef->job[i].left_s = 1e-9 * (double)cs_left_ns(host, ef->job[i].job);
+    ef_admit(ef, host);
+    ef_clear(ef, host);
+    for (uint32_t i = 0; i < ef->count; i++) {
+        struct ef_job *job = &ef->job[i];
+        job->gpus = 0;
+        /* One that can no longer be on time has lost its claim. */
+        if (job->admitted && !ef_fill(ef, host, job))
+            job->admitted = false;
+        room -= job->gpus;
+    }
+    ef_give_rest(ef, host, room);
+    for (uint32_t i = 0; i < ef->count; i++)
+        ef->size[i] = (struct cs_size) { ef->job[i].job, ef->job[i].gpus };
+    cs_set_sizes(host, ef->size, ef->count);
+    for (uint32_t i = 0; i < ef->count; i++)
+        ef->job[i].gpus = cs_size_now(host, ef->job[i].job);
+    ef->changed = false;
+}
+
+static const struct cs_param params[] = {
+    { "slot", CS_PARAM_TIME, offsetof(struct ef, slot_ns), 1, 1e6, "60s",
+      "shares are planned in slots of this length" },
+    { "slots_max", CS_PARAM_INT, offsetof(struct ef, slots_max), 1, 1000000,
+      "2000", "so many slots ahead: later deadlines count as the last" },
+    { "slack", CS_PARAM_FRACTION, offsetof(struct ef, slack), 0, 0.9, "5%",
+      "of the time to a deadline that is kept for restarts" },
+};
+
+const struct cs_policy elasticflow_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+    .name = "elasticflow",
+    .summary = "elastic: least shares that keep deadlines, then what gains most",
+    .flags = CS_PREEMPTS | CS_RESIZES, .param_count = 3, .param = params,
+    .self_bytes = sizeof(struct ef), .init = ef_init, .decide = ef_decide,
+    .job_submitted = ef_submitted, .job_ended = ef_ended,
+};
