@@ -49,7 +49,7 @@ enum plot_made plot_make_cost(const struct plot_source *source,
 {
     const struct grid *grid = source->grid;
     double *x = scratch_of(source);
-    size_t known = 0;
+    size_t known = 0, per_job = 0;
 
     (void)err;
     out_text(sink->data, "# point policy cost_per_job_usd ci95_low ci95_high"
@@ -61,11 +61,13 @@ enum plot_made plot_make_cost(const struct plot_source *source,
             struct stats_mean all = mean_of(source, x, t, p, METRIC_COST);
 
             known += all.count > 0 && all.mean > 0;
+            per_job += job.count > 0;
             out_printf(sink->data, "%u %u", t + 1, p + 1);
             put_mean(sink->data, job);
             put_mean(sink->data, all);
             out_text(sink->data, "\n");
         }
+    out_printf(sink->head, "per_job = %d\n", per_job > 0);
     sink->skip = "nothing costs anything";
     return known > 0 ? PLOT_MADE : PLOT_SKIPPED;
 }

@@ -13,6 +13,7 @@
 
 #include "models/catalogue.h"
 #include "models/course.h"
+#include "models/faults.h"
 #include "models/outage.h"
 #include "models/power.h"
 #include "models/rented.h"
@@ -230,7 +231,8 @@ const struct conf_schema *const *cluster_schemas(size_t *count)
         &cluster_schema, &cluster_nodes_schema, &cluster_gpus_schema,
         &cluster_pcie_schema, &cluster_nvlink_schema, &cluster_cpu_schema,
         &cluster_nics_schema, &cluster_network_schema,
-        &cluster_storage_schema, &outage_schema, &rented_schema,
+        &cluster_storage_schema, &outage_schema, &faults_schema,
+        &rented_schema,
         &course_schema,
     };
     assert(count != NULL);
@@ -785,6 +787,12 @@ static bool read_failures(struct arena *arena, struct cluster_spec *spec,
     spec->failures = failures;
     if (!outage_read(conf, failures, err))
         return false;
+    if (failures->trace != NULL) {
+        failures->recorded = faults_read(arena, failures->trace,
+                                         spec->node_count, err);
+        if (failures->recorded == NULL)
+            return false;
+    }
     if (failures->switch_mtbf_ns == 0 || spec->leaf_nodes > 0)
         return true;
     err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "switch_mtbf")),

@@ -151,57 +151,73 @@ static bool cut_row(char *line, const char **name, int64_t *time_ns,
            scan_f64(number, strlen(number), value) && *value >= 0;
 }
 
-static bool read_rows(struct course_points *to, struct scan *scan,
-                      const struct course_keys *keys, const char *path,
-                      int64_t *first_ns, struct err *err)
+/* The file that `at` names, for a reader of its rows. */
+bool course_rows(struct arena *arena, const struct conf_node *at,
+                 course_row_fn *row, void *self, struct err *err)
 {
-    char *line, *chosen = NULL;
+    assert(arena != NULL && at != NULL && row != NULL);
+    const char *path = beside(arena, conf_pos(at).file, conf_text(at));
+    struct scan *scan = scan_open(path, err);
+    enum scan_step step;
     size_t bytes;
-    enum scan_step step = scan_line(scan, &line, &bytes, err);
+    char *line;
 
-    *first_ns = INT64_MAX;
+    if (scan == NULL)
+        return false;
+    step = scan_line(scan, &line, &bytes, err);         /* the names */
     while (step == SCAN_LINE &&
            (step = scan_line(scan, &line, &bytes, err)) == SCAN_LINE) {
+        struct err_pos pos = scan_pos(scan, 1);
         const char *name;
         int64_t time_ns;
         double value;
-        struct err_pos pos = scan_pos(scan, 1);
+
         pos.file = path;
         if (bytes == 0)
             continue;
-        if (!cut_row(line, &name, &time_ns, &value))
-            return err_set(err, ERR_SYNTAX, pos,
-                           "a row must be series,time_s,value, with a value "
-                           "of 0 or more");
-        *first_ns = time_ns < *first_ns ? time_ns : *first_ns;
-        if (chosen == NULL && keys->name == NULL) {
-            chosen = arena_alloc(to->arena, strlen(name) + 1, 1);
-            memcpy(chosen, name, strlen(name) + 1);
+        if (!cut_row(line, &name, &time_ns, &value)) {
+            err_set(err, ERR_SYNTAX, pos, "a row must be series,time_s,value, "
+                    "with a value of 0 or more");
+            step = SCAN_ERROR;
+        } else if (!row(self, name, time_ns, value, pos, err)) {
+            step = SCAN_ERROR;
         }
-        if (strcmp(name, keys->name ? keys->name : chosen) != 0)
-            continue;
-        if (to->count > 0 && time_ns < to->time_ns[to->count - 1])
-            return err_set(err, ERR_RANGE, pos,
-                           "a point is earlier than the one before");
-        add(to, time_ns, value);
     }
+    scan_close(scan);
     return step == SCAN_END;
+}
+
+struct chosen {
+    struct course_points *to;
+    const char *name;           /* of the series; NULL: the first to come */
+    int64_t first_ns;           /* of all series */
+};
+
+static bool take_row(void *self, const char *name, int64_t time_ns,
+                     double value, struct err_pos pos, struct err *err)
+{
+    struct chosen *c = self;
+    struct course_points *to = c->to;
+
+    c->first_ns = time_ns < c->first_ns ? time_ns : c->first_ns;
+    if (c->name == NULL)
+        c->name = arena_text(to->arena, name);
+    if (strcmp(name, c->name) != 0)
+        return true;
+    if (to->count > 0 && time_ns < to->time_ns[to->count - 1])
+        return err_set(err, ERR_RANGE, pos,
+                       "a point is earlier than the one before");
+    add(to, time_ns, value);
+    return true;
 }
 
 static bool read_file(struct course_points *to, const struct conf_node *conf,
                       const struct course_keys *keys, struct err *err)
 {
     const struct conf_node *at = conf_get(conf, "file");
-    const char *path = beside(to->arena, conf_pos(at).file, keys->file);
-    struct scan *scan = scan_open(path, err);
-    int64_t first_ns;
-    bool good;
+    struct chosen chosen = { to, keys->name, INT64_MAX };
 
-    if (scan == NULL)
-        return false;
-    good = read_rows(to, scan, keys, path, &first_ns, err);
-    scan_close(scan);
-    if (!good)
+    if (!course_rows(to->arena, at, take_row, &chosen, err))
         return false;
     if (to->count == 0)
         return err_set(err, ERR_REFERENCE,
@@ -209,7 +225,7 @@ static bool read_file(struct course_points *to, const struct conf_node *conf,
                        "the file has no point of series '%s'",
                        keys->name ? keys->name : "any");
     for (uint32_t i = 0; keys->origin == ORIGIN_FIRST && i < to->count; i++)
-        to->time_ns[i] -= first_ns;
+        to->time_ns[i] -= chosen.first_ns;
     return true;
 }
 

@@ -37,6 +37,13 @@ extern const struct conf_schema course_schema;
 const struct course *course_read(struct arena *arena,
                                  const struct conf_node *conf,
                                  const char *unit, struct err *err);
+
+/* The rows of such a file, as they stand.  `name` is good for the call. */
+typedef bool course_row_fn(void *self, const char *name, int64_t time_ns,
+                           double value, struct err_pos pos, struct err *err);
+/* `at` names the file, relative to where it stands itself. */
+bool course_rows(struct arena *arena, const struct conf_node *at,
+                 course_row_fn *row, void *self, struct err *err);
 double course_at(const struct course *course, int64_t time_ns);
 /* Value x seconds between two times. */
 double course_area(const struct course *course, int64_t from_ns,

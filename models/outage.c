@@ -28,6 +28,10 @@ static const struct conf_field outage_fields[] = {
     MTBF("job_mtbf", job_mtbf_ns,
          "mean time between interruptions of one running job, whatever its "
          "size, by software, data or operators"),
+    { .key = "trace", .type = CONF_NODE, .fallback = CONF_ABSENT,
+      .offset = offsetof(struct outage_spec, trace),
+      .help = "nodes fail as recorded: file, servers, from; each plays one "
+              "server, drawn by the seed" },
     { .key = "repair", .type = CONF_TIME, .fallback = "4h", .min = 1,
       .max = YEAR_S, .offset = offsetof(struct outage_spec, repair_ns),
       .help = "how long a node is out of service (assumption)" },

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct conf_node;
+struct faults;
 struct conf_schema;
 struct err;
 
@@ -28,6 +29,8 @@ struct outage_spec {
     int64_t repair_ns;          /* out of service */
     int64_t restart_ns;         /* until an interrupted job runs again, beside
                                    loading; part of its lease */
+    const struct conf_node *trace;      /* models/faults.h, as written */
+    const struct faults *recorded;      /* the same, read; or NULL */
     int64_t checkpoint_ns;      /* a job of known length saves so often, at no
                                    cost; 0: it begins anew */
 };

@@ -225,15 +225,3 @@ struct transfer transfer_checkpoint_read(const struct train_shape *shape,
     t.time_s += w.time_s;
     return t;
 }
-
-double transfer_checkpoint_interval_s(double write_s, double mtti_s)
-{
-    assert(write_s > 0.0 && mtti_s > 0.0);
-    if (write_s >= 2.0 * mtti_s) {
-        return mtti_s;
-    }
-    double r = write_s / (2.0 * mtti_s);
-
-    return sqrt(2.0 * write_s * mtti_s) *
-           (1.0 + sqrt(r) / 3.0 + r / 9.0) - write_s;
-}

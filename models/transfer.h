@@ -65,7 +65,4 @@ double transfer_start_s(enum transfer_start start);
 const char *transfer_start_name(enum transfer_start start);
 const char *transfer_start_source(enum transfer_start start);
 
-/* Young (1974), refined by Daly (2006): the best interval between writes. */
-double transfer_checkpoint_interval_s(double write_s, double mtti_s);
-
 #endif

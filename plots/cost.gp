@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# cost.gp - what does each policy cost: per job done, and in total?
+# cost.gp - what does each policy cost: per job done, and in total?  Services
+# alone do no jobs: then in total only.
 
 heading = 'Cost by policy'
 note = 'The whole cluster is paid for as long as it runs, idle hardware included. '.\
@@ -34,9 +35,9 @@ do for [t = 1:points] {
         set label 100 + t point_name[t] at first t, graph -0.05 center textcolor rgb ink
     }
 }
-do for [panel = 1:2] {
+do for [panel = (per_job ? 1 : 2):2] {
     mean = panel == 1 ? 3 : 6
-    set lmargin at screen across(panel == 1 || below ? 100 : 700)
+    set lmargin at screen across(panel == 1 || below || !per_job ? 100 : 700)
     set rmargin at screen across(panel == 1 && !below ? 580 : 1180)
     set tmargin at screen down(panel == 1 || !below ? top : top + 335 + axis)
     set bmargin at screen panel == 1 && below ? down(top + 300) : up(foot + axis)

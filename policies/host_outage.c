@@ -8,7 +8,8 @@
  * fail again.  Interruptions that no hardware causes count a job's own time,
  * the k-th gap of a job being the same under every policy.  While no job is
  * left, nothing is scheduled, so that a run can end; what failed meanwhile is
- * made up for when the next job comes.
+ * made up for when the next job comes.  Failures that were recorded come beside
+ * those that are drawn: each node plays one server of the trace.
  *
  * An interrupted job loses what it did since it last saved and all state on
  * its nodes; it waits again at its old place in the order.
@@ -16,6 +17,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "models/faults.h"
 #include "models/outage.h"
 #include "policies/host_state.h"
 #include "sim/arena.h"
@@ -28,7 +30,10 @@ struct host_outage {
     struct rng rng;
     double mean_s;              /* between failures of the whole cluster */
     double node_share;          /* of them, of single nodes */
-    int64_t next_ns;
+    int64_t next_ns;            /* drawn */
+    const struct faults *recorded;      /* or NULL */
+    uint32_t *played_by;        /* per server: its node, or UINT32_MAX */
+    uint32_t fault;             /* the next of them */
     bool scheduled;
     bool *down;                 /* per node */
     double *weight;             /* per group: its part of node failures */
@@ -55,6 +60,32 @@ static void draw_next(struct cs_host *host)
                          : CLOCK_NEVER_NS;
 }
 
+/* Which server each node plays: the first nodes of a shuffled list (Knuth,
+ * algorithm P). */
+static void cast(struct cs_host *host)
+{
+    struct host_outage *o = host->outage;
+    uint32_t servers = o->recorded->servers;
+    uint32_t *list = arena_alloc(host->parts.arena, servers, sizeof *list);
+    struct rng rng;
+
+    o->played_by = arena_alloc(host->parts.arena, servers,
+                               sizeof *o->played_by);
+    rng_init(&rng, host->parts.seed, "servers", host->parts.replica);
+    for (uint32_t i = 0; i < servers; i++) {
+        list[i] = i;
+        o->played_by[i] = UINT32_MAX;
+    }
+    assert(host->spec->node_count <= servers);
+    for (uint32_t n = 0; n < host->spec->node_count; n++) {
+        uint32_t k = n + (uint32_t)rng_below(&rng, servers - n);
+        uint32_t server = list[k];
+
+        list[k] = list[n];
+        o->played_by[server] = n;
+    }
+}
+
 void host_outage_begin(struct cs_host *host)
 {
     const struct cluster_spec *spec = host->spec;
@@ -79,6 +110,9 @@ void host_outage_begin(struct cs_host *host)
     all = node_rate + outage_hardware_per_s(f, 0, 0, switches(spec));
     rng_init(&o->rng, host->parts.seed, "failures", host->parts.replica);
     host->outage = o;
+    o->recorded = f->recorded;
+    if (o->recorded != NULL)
+        cast(host);
     o->mean_s = all > 0 ? 1 / all : INFINITY;
     o->node_share = all > 0 ? node_rate / all : 0;
     if (all > 0)
@@ -196,8 +230,10 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
         }
     }
     for (uint32_t j = 0; j < host->job_count; j++)
-        if (!host_job_over(host, j) &&
-            host_parked_on(host_job_slot(host, j), node))
+        if (host->job[j / HOST_JOB_BLOCK] == NULL)
+            j += HOST_JOB_BLOCK - 1;    /* all of them are forgotten */
+        else if (!host_job_over(host, j) &&
+                 host_parked_on(host_job_slot(host, j), node))
             host_interrupt(host, j);
 }
 
@@ -240,8 +276,9 @@ static void node_down(struct cs_host *host, uint32_t node, int64_t until_ns)
     o->down[node] = true;
     host->pool[group->pool].down += group->gpus;
     host_tell(host, FACT_NODE_DOWN, node, 0, group->gpus);
-    loop_at(host->parts.loop, until_ns, LOOP_RANK_OUTAGE, node_up, host,
-            node);
+    if (until_ns != CLOCK_NEVER_NS)
+        loop_at(host->parts.loop, until_ns, LOOP_RANK_OUTAGE, node_up, host,
+                node);
     host->hooks.wake(host);
 }
 
@@ -284,6 +321,32 @@ static void fail(struct cs_host *host)
             node_down(host, n, until_ns);
 }
 
+/* When something fails next. */
+static int64_t due_ns(const struct host_outage *o)
+{
+    int64_t recorded = o->recorded != NULL && o->fault < o->recorded->count
+                           ? o->recorded->fault[o->fault].down_ns
+                           : CLOCK_NEVER_NS;
+
+    return recorded < o->next_ns ? recorded : o->next_ns;
+}
+
+static void fail_next(struct cs_host *host)
+{
+    struct host_outage *o = host->outage;
+    const struct fault *f;
+    uint32_t node;
+
+    if (due_ns(o) == o->next_ns) {
+        fail(host);
+        return;
+    }
+    f = &o->recorded->fault[o->fault++];
+    node = o->played_by[f->server];
+    if (node != UINT32_MAX && f->up_ns > host_now(host))
+        node_down(host, node, f->up_ns);
+}
+
 static void failure_due(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -293,7 +356,7 @@ static void failure_due(struct loop *loop, void *self, uint64_t arg)
     host->outage->scheduled = false;
     if (host->jobs_left == 0)
         return;
-    fail(host);
+    fail_next(host);
     host_outage_wake(host);
 }
 
@@ -303,12 +366,12 @@ void host_outage_wake(struct cs_host *host)
 
     if (o == NULL || o->scheduled || host->closing)
         return;
-    while (o->next_ns < host_now(host))
-        fail(host);
-    if (o->next_ns == CLOCK_NEVER_NS)
+    while (due_ns(o) < host_now(host))
+        fail_next(host);
+    if (due_ns(o) == CLOCK_NEVER_NS)
         return;
     o->scheduled = true;
-    loop_at(host->parts.loop, o->next_ns, LOOP_RANK_OUTAGE, failure_due, host,
+    loop_at(host->parts.loop, due_ns(o), LOOP_RANK_OUTAGE, failure_due, host,
             0);
 }
 

@@ -361,7 +361,7 @@ static void schemas_are_all_listed(void **state)
     (void)state;
     size_t count = 0;
     const struct conf_schema *const *schema = cluster_schemas(&count);
-    assert_int_equal(count, 12);
+    assert_int_equal(count, 13);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(strncmp(schema[i]->name, "cluster", 7), 0);
         for (size_t k = 0; k < schema[i]->count; k++)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "models/outage.h"
 #include "models/transfer.h"
 #include "tests/law_aids.h"
 
@@ -119,11 +120,11 @@ static void adapter_checkpoints_are_small_but_need_their_base(void **state)
 static void best_checkpoint_interval_is_youngs_refined_by_daly(void **state)
 {
     (void)state;
-    assert_true(fabs(transfer_checkpoint_interval_s(60.0, 86400.0) -
+    assert_true(fabs(outage_daly_s(60.0, 86400.0) -
                      3180.0) < 1.0);
-    assert_true(transfer_checkpoint_interval_s(600.0, 86400.0) >
-                transfer_checkpoint_interval_s(60.0, 86400.0));
-    assert_true(transfer_checkpoint_interval_s(300.0, 100.0) == 100.0);
+    assert_true(outage_daly_s(600.0, 86400.0) >
+                outage_daly_s(60.0, 86400.0));
+    assert_true(outage_daly_s(300.0, 100.0) == 100.0);
 }
 
 static void faster_links_and_storage_never_slow_a_transfer(void **state)

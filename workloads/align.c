@@ -287,6 +287,14 @@ uint32_t align_train(struct align *align, uint32_t after_mask,
                        after_mask, &law);
 }
 
+bool align_interval(struct align *align)
+{
+    struct phase_law law = train_law(align, &align->mean, 1);
+
+    return draft_interval(&align->draft, &align->longest, align->train,
+                          draft_law_s(&align->draft, align->train, &law));
+}
+
 uint32_t align_values(struct align *align, uint32_t after_mask)
 {
     struct phase_law law = forward_law(align, align->critic.llm,

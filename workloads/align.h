@@ -45,6 +45,8 @@ uint32_t align_rollout(struct align *align, uint32_t after_mask);
 bool align_reward(struct align *align, uint32_t after, uint32_t *mask);
 uint32_t align_reference(struct align *align, uint32_t after_mask,
                          uint32_t repeats);
+/* draft_interval() of a step that trains on what was read. */
+bool align_interval(struct align *align);
 /* The critic's forward pass, and its training. */
 uint32_t align_values(struct align *align, uint32_t after_mask);
 uint32_t align_critic(struct align *align, uint32_t after_mask);

@@ -64,7 +64,7 @@ struct recipe_keys {
     int64_t zero, tp, pp, lora_rank;
     double micro_batch, batch, sequence;
     int64_t checkpoint_every, epochs, updates;
-    int generation, layout, schedule;
+    int generation, layout, schedule, checkpoint;
     bool reference, offload;
     const char *critic;
     double prompts, responses, pairs, prompt_tokens;
@@ -236,9 +236,23 @@ bool draft_data_role(struct draft *draft, const struct conf_node *conf,
 uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
                      const char *name, uint32_t role, uint32_t after_mask,
                      const struct phase_law *law);
+/* Sets checkpoint_every where `checkpoint: young` or `daly` asks for it, from
+ * the seconds of a step; before draft_steps_per_run(). */
+bool draft_interval(struct draft *draft, const struct train_shape *shape,
+                    uint32_t role, double step_s);
+/* On an empty cluster: a law on its role, and one run of the phases so far. */
+double draft_law_s(const struct draft *draft, uint32_t role,
+                   const struct phase_law *law);
+double draft_run_s(const struct draft *draft);
 /* The checkpoint after phase `after`, where the entry wants any. */
 void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
                       uint32_t role, uint32_t after);
+double draft_checkpoint_bytes(const struct train_shape *shape);
+extern const char *const checkpoint_choices[];
+#define KEY_CHECKPOINT \
+    KEY("checkpoint", CONF_CHOICE, checkpoint, 0, 0, "steps", \
+        checkpoint_choices, "as often as checkpoint_every says, or as Young " \
+        "or Daly have it from what fails in the cluster")
 
 /* Can that role read from there?  `loader` NULL: it can. */
 bool draft_from(const struct draft *draft, const struct conf_node *loader,

@@ -58,6 +58,7 @@ enum schedule { SCHEDULE_SYNC, SCHEDULE_ONE_STEP_OFF };
         "colocated: the trainer's state lies in host memory meanwhile"), \
     KEY("checkpoint_every", CONF_INT, checkpoint_every, 0, 1e9, "10", NULL, \
         "steps between checkpoints; 0: none"), \
+    KEY_CHECKPOINT, \
     KEY("rollout", CONF_NODE, rollout, 0, 0, CONF_ABSENT, NULL, \
         "GPUs that generate: gpus, min, max, types, pool, cores, memory, " \
         "start, tp, precision, concurrency"), \
@@ -176,6 +177,9 @@ static bool expand_online(struct align *align)
         sync = align_wake_engine(align, 1u << train);
         draft->form->phase[sync].skip_last = 1;
     }
+    if (!draft_interval(draft, &align->longest, align->train,
+                        draft_run_s(draft)))
+        return false;
     draft_checkpoint(draft, &align->longest, align->train, train);
     if (off)
         one_step_off(draft->form, made | 1u << data, sync);
@@ -196,6 +200,8 @@ static bool expand_offline(struct align *align)
                            "%s has no meaning for generation offline",
                            online_only[i]);
     if (!align_train_role(align) || !align_data_role(align))
+        return false;
+    if (!align_interval(align))
         return false;
     repeats = draft_steps_per_run(draft);
     data = align_data(align, align->train_sequences, align->mean_tokens,

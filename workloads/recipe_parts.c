@@ -329,7 +329,7 @@ struct train_shape draft_train_shape(const struct draft *draft,
     return shape;
 }
 
-static double checkpoint_bytes(const struct train_shape *shape)
+double draft_checkpoint_bytes(const struct train_shape *shape)
 {
     return shape->net != NULL ? net_checkpoint_bytes(shape->net)
                               : transfer_checkpoint_bytes(shape);
@@ -594,7 +594,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
     role->gpu_memory_bytes = need.total + other_bytes;
     role->load_bytes = (wished.weights + wished.optimizer + other_bytes) *
                        role->gpus;
-    role->save_bytes = checkpoint_bytes(longest);
+    role->save_bytes = draft_checkpoint_bytes(longest);
     role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
     role->wake_s = transfer_start_s(keys.start == START_WAKE
                                         ? TRANSFER_START_TRAIN_WAKE
@@ -841,22 +841,6 @@ uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
     phase->every = 1;
     phase->law = kept;
     return number;
-}
-
-void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
-                      uint32_t role, uint32_t after)
-{
-    uint32_t every = (uint32_t)draft->keys.checkpoint_every;
-    struct phase_law law = {.kind = LAW_CHECKPOINT};
-    uint32_t number;
-
-    if (every == 0)
-        return;
-    law.storage_bytes = checkpoint_bytes(shape);
-    number = draft_phase(draft, PHASE_CHECKPOINT, "checkpoint", role,
-                         1u << after, &law);
-    every /= draft->entry.steps_per_run;
-    draft->form->phase[number].every = every > 0 ? every : 1;
 }
 
 bool draft_from(const struct draft *draft, const struct conf_node *loader,

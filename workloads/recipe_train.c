@@ -25,6 +25,7 @@
         "tokens of a sequence"), \
     KEY("checkpoint_every", CONF_INT, checkpoint_every, 0, 1e9, "100", \
         NULL, "optimizer steps between checkpoints; 0: none"), \
+    KEY_CHECKPOINT, \
     KEY("data", CONF_NODE, data, 0, 0, CONF_ABSENT, NULL, \
         "CPU nodes that prepare data: cores, memory, pool")
 #define KEY_LOADER(FALLBACK) \
@@ -162,6 +163,10 @@ static bool expand(const struct recipe *recipe, const struct world *world,
         return false;
     law.train = shape;
     law.sequences = draft.keys.batch;
+    law.repeats = 1;
+    if (!draft_interval(&draft, &shape, role,
+                        draft_law_s(&draft, role, &law)))
+        return false;
     law.repeats = draft_steps_per_run(&draft);
     if (loads)
         law.item = sequence_item(&loader);
