@@ -121,8 +121,10 @@ static void decide_default(struct cs_host *host)
     const struct cs_policy *policy = host->policy;
     uint32_t i = 0;
 
-    if (!commitment_kept(host))
+    if (!commitment_kept(host)) {
+        host_commit_backfill(host);
         return;
+    }
 
     while ((i = next_to_try(host, i)) < host_order_count(host)) {
         struct ask_id ask = { ranks_at(host->order, i) };
@@ -144,8 +146,10 @@ static void decide_default(struct cs_host *host)
             host_job_end(host, pub->job.i, JOB_DROPPED);
             continue;
         }
-        if (host->rules->blocking == HOST_COMMIT)
-            host->committed = ask.i;
+        if (host->rules->blocking == HOST_COMMIT) {
+            host_commit_chosen(host, ask.i);
+            host_commit_backfill(host);
+        }
         if (host->rules->blocking != HOST_SKIP)
             return;
         i++;

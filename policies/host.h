@@ -43,6 +43,7 @@ struct host_cost_step {
 
 struct host_rules {
     enum host_blocking blocking;
+    bool backfill;              /* HOST_COMMIT: shorter jobs start meanwhile */
     enum place_rule placement;
     bool ties_shuffled;         /* nodes tie by an order drawn per trial */
     int64_t relax_ns;           /* placement: consolidate; 0: never */

@@ -238,6 +238,7 @@ struct cs_host {
     int64_t decided_ns;             /* last decision; at time 0 there was
                                        none, as in Gavel's simulator */
     uint32_t committed;             /* ask that keeps its turn, or ID_NONE */
+    int64_t committed_until_ns;     /* others end before it: backfill */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint64_t random_state;
@@ -288,6 +289,12 @@ int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns);
 void host_lease_unexpect(struct cs_host *host, uint32_t lease);
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
+/* Room for so many in host->list, which stays good until the next call. */
+uint32_t *host_list_room(struct cs_host *host, uint32_t count);
+/* host_commit.c: `blocking: commit`.  The ask is chosen and does not fit; what
+ * may start while it waits does. */
+void host_commit_chosen(struct cs_host *host, uint32_t ask);
+void host_commit_backfill(struct cs_host *host);
 /* Since the last release, a job of that form and so many GPUs found no room
  * (as asked for, all its roles at once); is that known? */
 void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
