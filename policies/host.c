@@ -121,8 +121,10 @@ static void decide_default(struct cs_host *host)
     const struct cs_policy *policy = host->policy;
     uint32_t i = 0;
 
-    if (!commitment_kept(host))
+    if (!commitment_kept(host)) {
+        host_commit_backfill(host);
         return;
+    }
 
     while ((i = next_to_try(host, i)) < host_order_count(host)) {
         struct ask_id ask = { ranks_at(host->order, i) };
@@ -144,8 +146,10 @@ static void decide_default(struct cs_host *host)
             host_job_end(host, pub->job.i, JOB_DROPPED);
             continue;
         }
-        if (host->rules->blocking == HOST_COMMIT)
-            host->committed = ask.i;
+        if (host->rules->blocking == HOST_COMMIT) {
+            host_commit_chosen(host, ask.i);
+            host_commit_backfill(host);
+        }
         if (host->rules->blocking != HOST_SKIP)
             return;
         i++;
@@ -240,6 +244,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         host->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
     host_outage_begin(host);
+    host_power_begin(host);
     host_rent_begin(host);
     return make_self(host, err) ? host : NULL;
 }
@@ -422,6 +427,7 @@ const char *host_action_name(enum host_action action)
 {
     static const char *const name[HOST_ACTION_COUNT] = {
         "start", "continue", "release", "stop", "resize", "move",
+        "take_back",
     };
     assert((unsigned)action < HOST_ACTION_COUNT);
     return name[action];

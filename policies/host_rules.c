@@ -29,6 +29,7 @@ struct keys {
     const char *semantics;
     int64_t tick_ns, relax_ns;
     int ties;
+    bool backfill;
 };
 
 static const char *const blocking_names[] = { "strict", "skip", "commit",
@@ -50,6 +51,9 @@ static const struct conf_field rules_field[] = {
     { "placement", CONF_CHOICE, offsetof(struct keys, placement), 0, 0,
       "pack", place_names, "which of the free GPUs a job is given; see "
       "`clustersim list placements`" },
+    { "backfill", CONF_BOOL, offsetof(struct keys, backfill), 0, 0, "false",
+      NULL, "blocking: commit: while what was chosen waits, jobs start that "
+      "should end before it could start" },
     { "relax_after", CONF_TIME, offsetof(struct keys, relax_ns), 0, 1e9, "0s",
       NULL, "placement: consolidate: how long a gang waits for nodes of its "
       "own; 0s: for ever" },
@@ -295,6 +299,8 @@ static const char *semantics(struct arena *arena,
         n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
                               " relax_after=%ss", time);
     }
+    if (rules->backfill)
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, " backfill=yes");
     if (rules->ties_shuffled)
         snprintf(text + n, SEMANTICS_BYTES - n, " ties=shuffled");
     return text;
@@ -324,6 +330,7 @@ static bool read_rules(const struct keys *keys, struct host_rules *rules,
     rules->placement = (enum place_rule)keys->placement;
     rules->ties_shuffled = keys->ties == 1;
     rules->relax_ns = keys->relax_ns;
+    rules->backfill = keys->backfill;
     rules->estimate = (enum host_estimate)keys->estimate;
     rules->noise_cv = keys->noise;
     rules->tick_ns = keys->tick_ns;

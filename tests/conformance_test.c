@@ -180,6 +180,15 @@ static void swf_lublin_1024_agrees_with_rlscheduler(void **state)
         { "sjf-committed", "wait_mean_s", "29516.58" },
         { "fcfs", "wait_mean_s", "169001.232" },
         { "fcfs-committed", "wait_mean_s", "169001.232" },
+        { "sjf-committed", "bounded_slowdown_mean", "362" },
+        { "wfp3", "bounded_slowdown_mean", "13805" },
+        { "wfp3-repaired", "bounded_slowdown_mean", "411" },
+        { "wfp3-backfill", "bounded_slowdown_mean", "76" },
+        { "wfp3-backfill-repaired", "bounded_slowdown_mean", "67" },
+        { "unicef", "bounded_slowdown_mean", "13992" },
+        { "unicef-repaired", "bounded_slowdown_mean", "513" },
+        { "unicef-backfill", "bounded_slowdown_mean", "205" },
+        { "unicef-backfill-repaired", "bounded_slowdown_mean", "45" },
         { NULL, NULL, NULL }
     };
 
