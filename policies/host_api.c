@@ -571,9 +571,9 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
             lease->part = host_phase_pause(host, job->lease[r]);
             lease->part_phase = phase;
         }
-        if (lease->part > 0 && !(job->kept_part > 0)) {
-            job->kept_part = lease->part;
-            job->kept_phase = lease->part_phase;
+        if (lease->part > 0 && !(job->stopped_part > 0)) {
+            job->stopped_part = lease->part;
+            job->stopped_phase = lease->part_phase;
             lease->part = 0;
         }
     }

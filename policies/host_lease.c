@@ -426,11 +426,11 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     host_pools_add(host, lease, +1);
     if (host->rent)
         host->hooks.held(host, i, true);
-    if (job->kept_part > 0 &&
-        host_form_of(job)->phase[job->kept_phase].role == role) {
-        lease->part = job->kept_part;
-        lease->part_phase = job->kept_phase;
-        job->kept_part = 0;
+    if (job->stopped_part > 0 &&
+        host_form_of(job)->phase[job->stopped_phase].role == role) {
+        lease->part = job->stopped_part;
+        lease->part_phase = job->stopped_phase;
+        job->stopped_part = 0;
     }
     host_tell(host, FACT_LEASE_TAKE, i, j, lease->pub.gpus);
     return i;

@@ -115,8 +115,8 @@ struct host_job_slot {
     int64_t done_ns;                /* recipe `trace`: run so far */
     int64_t estimate_ns;            /* of the whole job */
     int64_t penalty_ns;             /* owed at the next start */
-    double kept_part;               /* of a phase that was stopped: done */
-    uint32_t kept_phase;
+    double stopped_part;            /* of training that was stopped: done */
+    uint32_t stopped_phase;
     int64_t restart_until_ns;       /* of the restart that goes on */
     uint32_t saved_step;            /* where an interrupted job goes on */
     double saved_work_s, saved_gpu_s;
