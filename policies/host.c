@@ -276,6 +276,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         host->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
     host_outage_begin(host);
+    host_power_begin(host);
     host_rent_begin(host);
     return make_self(host, err) ? host : NULL;
 }
@@ -458,6 +459,7 @@ const char *host_action_name(enum host_action action)
 {
     static const char *const name[HOST_ACTION_COUNT] = {
         "start", "continue", "release", "stop", "resize", "move",
+        "take_back",
     };
     assert((unsigned)action < HOST_ACTION_COUNT);
     return name[action];

@@ -203,7 +203,7 @@ uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool);
 
 const char *cs_verdict_name(enum cs_verdict verdict);
 enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,
-                   HOST_RESIZE, HOST_MOVE, HOST_ACTION_COUNT };
+                   HOST_RESIZE, HOST_MOVE, HOST_TAKE_BACK, HOST_ACTION_COUNT };
 const char *host_action_name(enum host_action action);
 
 /* Every request a policy makes, carried out or refused: for decisions.csv. */

@@ -422,6 +422,7 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
                      const struct cs_want *want, struct placement *place)
 {
     uint32_t roles = host_form_of(job)->role_count, r;
+    int64_t more_mw = 0;
 
     for (r = 0; r < roles; r++) {
         struct cs_want as_asked = { .role = r };
@@ -432,7 +433,8 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
         fit.looks = &host->counts.nodes_seen;
         if (!placer_find(host->placer, &fit,
                          host->scratch + r * host->spec->node_count,
-                         host->spec->node_count, &place[r]))
+                         host->spec->node_count, &place[r]) ||
+            !host_power_allows(host, &place[r], &more_mw))
             break;
         if (roles > 1)
             cluster_take(host->cluster, &place[r]);

@@ -49,13 +49,20 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
 
     if (!host_fit_want(host, job, role, want, &fit))
         return false;
+    if (want->node_count > 0 && fit.gpus > 0) {
+        fit.node_first = want->first_node;
+        fit.node_end = want->first_node + want->node_count;
+    }
     if (want->take_idle) {
         collect_idle(host, want->idle_ns);
         fit.extra = host->extra;
     }
+    int64_t more_mw = 0;
+
     fit.looks = &host->counts.nodes_seen;
     return placer_find(host->placer, &fit, host->scratch,
-                       host->spec->node_count, out);
+                       host->spec->node_count, out) &&
+           host_power_allows(host, out, &more_mw);
 }
 
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
@@ -115,10 +122,13 @@ void host_drop(struct cs_host *host, uint32_t i)
     assert(lease->live && !lease->running);
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
+    loop_cancel(host->parts.loop, lease->recall);
     job->pub.work_lost_s += lease->part;
     settle_job(host, lease);
     host_tell(host, FACT_LEASE_DROP, i, lease->pub.job.i, lease->pub.gpus);
     host_pools_add(host, lease, -1);
+    if (host->spec->power_cap_w > 0)
+        host_power_lease(host, &lease->pub.placement, false);
     cluster_release(host->cluster, &lease->pub.placement);
     job->home[role] = lease->pub.placement.share[0].node;
     if (job->lease[role] == i) {
@@ -371,6 +381,8 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     int64_t now = host_now(host);
 
     cluster_take(host->cluster, placement);
+    if (host->spec->power_cap_w > 0)
+        host_power_lease(host, placement, true);
     uint32_t i = host_lease_make(host);
     struct host_lease_slot *lease = &host->lease[i];
     host_placement_keep(host, lease, placement);
