@@ -52,6 +52,7 @@ struct host_rules {
     int64_t round_ns;           /* decisions only at its multiples; 0: events */
     int64_t resolve_ns;         /* ... and so far apart at least, once one was
                                    made after time 0 */
+    bool round_ends_early;      /* when all that runs has ended, see host.c */
     int64_t tick_ns;            /* ends are seen at the next tick: a job of
                                    known length takes one longer; 0: none */
     struct host_cost_step cost[HOST_COST_STEPS_MAX];
@@ -100,6 +101,8 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err);
 void host_free(struct cs_host *host);                   /* accepts NULL */
 void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth);
+/* No job will be submitted any more. */
+void host_submit_none(struct cs_host *host);
 /* A replica of a service (LAW_SERVE): its job is done, now or before it ever
  * started. */
 void host_serve_end(struct cs_host *host, struct job_id job);

@@ -70,7 +70,8 @@ static const struct conf_field rules_field[] = {
       "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}" },
     { "rounds", CONF_NODE, offsetof(struct keys, rounds), 0, 0, CONF_ABSENT,
       NULL, "{length: 360s, resolve_at_most_every: 1920s}: decisions only at "
-      "multiples of the length, and so far apart at least" },
+      "multiples of the length, and so far apart at least; end_early: true: a "
+      "round ends when all that runs has ended" },
     { "tick", CONF_TIME, offsetof(struct keys, tick_ns), 0, 3600, "0s", NULL,
       "decisions only at its multiples, and a job of known length takes one "
       "more: a simulator that counts ticks sees an end at the next one" },
@@ -294,6 +295,9 @@ static const char *semantics(struct arena *arena,
         n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
                               " rounds.resolve_at_most_every=%ss", time);
     }
+    if (rules->round_ends_early)
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
+                              " rounds.end_early=yes");
     if (rules->relax_ns > 0) {
         clock_format_s(rules->relax_ns, time, sizeof time);
         n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
@@ -309,15 +313,21 @@ static const char *semantics(struct arena *arena,
 static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
                         struct err *err)
 {
+    static const struct conf_field early = { .key = "end_early",
+                                             .type = CONF_BOOL };
     bool is_map = conf_kind(map) == CONF_MAP;
     const struct conf_node *length = is_map ? conf_get(map, "length") : NULL;
     const struct conf_node *resolve =
         is_map ? conf_get(map, "resolve_at_most_every") : NULL;
+    const struct conf_node *ends = is_map ? conf_get(map, "end_early") : NULL;
+    size_t known = 1u + (resolve != NULL) + (ends != NULL);
 
-    if (!length || conf_count(map) != (resolve ? 2 : 1))
+    if (!length || conf_count(map) != known)
         return err_set(err, ERR_SCHEMA, conf_pos(map),
                        "expected a map with the key length and, if need be, "
-                       "resolve_at_most_every");
+                       "resolve_at_most_every and end_early");
+    if (ends != NULL && !conf_read(ends, &early, &rules->round_ends_early, err))
+        return false;
     return read_time(length, "length", &rules->round_ns, err) &&
            (!resolve || read_time(resolve, "resolve_at_most_every",
                                   &rules->resolve_ns, err));

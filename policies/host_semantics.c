@@ -62,11 +62,11 @@ static const struct semantics_row rows[] = {
       "takes one more; a stop adds 7, 30 or 60 s.", "6878.6500" },
 
     { "gavel", "fcfs", "{placement: count, rounds: {length: 360s, "
-      "resolve_at_most_every: 1920s}}",
+      "resolve_at_most_every: 1920s, end_early: true}}",
       "As shipped: rounds of 360 s, solved anew 1920 s after the last time at "
       "the earliest; GPUs of jobs that end idle until then.", "20705.190" },
     { "gavel-each-round", "fcfs", "{placement: count, rounds: {length: "
-      "360s}}",
+      "360s, end_early: true}}",
       "The same, solved anew in every round.", "11448.690" },
 
     { "pai", "fcfs", "{blocking: skip, placement: count}",
