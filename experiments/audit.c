@@ -43,6 +43,14 @@ struct audit_lease {
     double busy;
 };
 
+/* What is known of jobs that came one after the other. */
+#define JOBS_TOGETHER 1024u
+struct audit_jobs {
+    uint8_t state[JOBS_TOGETHER];       /* 1 submitted, 2 ended */
+    uint32_t ended;
+    struct audit_jobs *next;            /* spare */
+};
+
 struct audit {
     struct audit_parts parts;
     const struct cs_host *host;
@@ -54,8 +62,10 @@ struct audit {
     int64_t *held_memory;
     struct audit_lease *lease;  /* per lease slot */
     uint32_t lease_room;
-    uint8_t *ended;             /* per job: 1 submitted, 2 ended */
-    uint32_t ended_room;
+    struct audit_jobs **jobs;   /* by number / JOBS_TOGETHER; NULL: all of
+                                   them ended */
+    struct audit_jobs *spare;   /* or NULL */
+    uint32_t jobs_room;
     int64_t last_ns;
     uint64_t submitted, finished, decides;
     uint32_t next_link;         /* to look at */
@@ -284,19 +294,52 @@ static void population(struct audit *audit, int64_t now, int change)
     audit->in_system += change;
 }
 
+static void begin_jobs(struct audit *audit, uint32_t block)
+{
+    if (block >= audit->jobs_room) {
+        uint32_t room = 2 * block + 64;
+        audit->jobs = arena_grow(audit->parts.arena, audit->jobs,
+                                 audit->jobs_room, room,
+                                 sizeof *audit->jobs);
+        audit->jobs_room = room;
+    }
+    struct audit_jobs *jobs = audit->spare;
+    if (jobs != NULL)
+        audit->spare = jobs->next;
+    else
+        jobs = arena_alloc(audit->parts.arena, 1, sizeof *jobs);
+    memset(jobs, 0, sizeof *jobs);
+    audit->jobs[block] = jobs;
+}
+
+/* Was it in the system?  It is no more. */
+static bool leaves(struct audit *audit, uint32_t job)
+{
+    uint32_t block = job / JOBS_TOGETHER;
+    struct audit_jobs *jobs =
+        job < audit->submitted ? audit->jobs[block] : NULL;
+
+    if (jobs == NULL || jobs->state[job % JOBS_TOGETHER] != 1)
+        return false;
+    jobs->state[job % JOBS_TOGETHER] = 2;
+    if (++jobs->ended == JOBS_TOGETHER) {
+        jobs->next = audit->spare;
+        audit->spare = jobs;
+        audit->jobs[block] = NULL;
+    }
+    return true;
+}
+
 static void hear_submit(struct audit *audit, const struct fact *fact)
 {
     uint32_t job = fact->subject;
 
-    if (job >= audit->ended_room) {
-        uint32_t room = 2 * job + 256;
-        audit->ended = arena_grow(audit->parts.arena, audit->ended,
-                                  audit->ended_room, room, 1);
-        audit->ended_room = room;
-    }
-    check(audit, AUDIT_STATES, audit->ended[job] == 0,
-          "a job is submitted twice", job);
-    audit->ended[job] = 1;
+    if (!check(audit, AUDIT_STATES, job == audit->submitted,
+               "a job is submitted out of its turn", job))
+        return;
+    if (job % JOBS_TOGETHER == 0)
+        begin_jobs(audit, job / JOBS_TOGETHER);
+    audit->jobs[job / JOBS_TOGETHER]->state[job % JOBS_TOGETHER] = 1;
     audit->submitted++;
     population(audit, fact->time_ns, +1);
 }
@@ -307,9 +350,8 @@ static void hear_end(struct audit *audit, const struct fact *fact)
     const struct host_job *job = host_job(audit->host, id);
     double due = job->work_due_s;
 
-    check(audit, AUDIT_STATES, audit->ended[id.i] == 1,
+    check(audit, AUDIT_STATES, leaves(audit, id.i),
           "a job ends that was not in the system", id.i);
-    audit->ended[id.i] = 2;
     audit->finished++;
     population(audit, fact->time_ns, -1);
     audit->sojourn_ns += fact->time_ns - job->request.submit_ns;

@@ -108,7 +108,7 @@ static const char help_text[] =
     "The suite cluster runs whole trials over synthetic jobs: processor time,\n"
     "jobs a second and peak memory, by jobs, GPUs, and jobs that come at once\n"
     "and wait.  \"x bare\" is the time over that of a bare C loop (strict FIFO\n"
-    "over a count of GPUs, nothing read or written).\n"
+    "over a count of GPUs; it reads and writes where the trial writes).\n"
     "\n"
     "  --quick       a few seconds: fewer turns, nothing with 1000000 pending\n"
     "  --only NAME   only rows whose name contains NAME\n"

@@ -5,8 +5,9 @@
  *
  * Every trial runs in a process of its own, so that the peak of its memory is
  * its own; times are of the processor.  Beside it, in the same minute, runs a
- * bare loop in C over the same jobs in arrays (bench_jobs.c), which reads and
- * writes nothing, checks nothing and knows strict FIFO over a count alone.
+ * bare loop in C over the same jobs (bench_jobs.c), which checks nothing and
+ * knows strict FIFO over a count alone; it reads a file and writes a table
+ * where the trial writes one, else its jobs are in arrays.
  */
 #include "experiments/bench_cluster.h"
 
@@ -265,8 +266,10 @@ static bool measure(struct session *session, const struct row *row,
         struct report turn;
         if (!in_process(row, session->dir, &turn, err))
             return false;
-        turn.bare_s = row->load.burst == BENCH_PHASES
-                          ? 0 : bench_bare_s(&row->load);
+        turn.bare_s = row->load.burst == BENCH_PHASES ? 0
+                      : row->written
+                          ? bench_bare_written_s(&row->load, session->dir)
+                          : bench_bare_s(&row->load);
         if (t == 0)
             *out = turn;
         if (turn.cpu_s < out->cpu_s)
@@ -439,7 +442,7 @@ bool bench_cluster(const struct bench_cluster_options *options,
                    struct err *err)
 {
     static const char *const files[] = { "jobs.swf", "experiment.yaml",
-                                         "jobs.csv" };
+                                         "jobs.csv", "bare.csv" };
     struct err_pos nowhere = { NULL, 0, 0 };
     struct session *session = calloc(1, sizeof *session);
     char path[128];

@@ -37,5 +37,7 @@ bool bench_write(const struct bench_load *load, const char *dir,
 /* Strict FIFO over a number of GPUs, jobs and answers in arrays, no file read
  * or written: processor time in seconds. */
 double bench_bare_s(const struct bench_load *load);
+/* The same from DIR/jobs.swf to a table in DIR/bare.csv; 0: it could not. */
+double bench_bare_written_s(const struct bench_load *load, const char *dir);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "experiments/bench_cluster.h"
 #include "experiments/bench_probe.h"
+#include "sim/decimal.h"
 #include "sim/err.h"
 #include "sim/rng.h"
 
@@ -204,35 +205,129 @@ static void heap_pop(struct running *heap, uint32_t count)
     heap[i] = last;
 }
 
+/* Strict FIFO over a number of GPUs. */
+static void simulate(const struct drawn *job, uint32_t jobs, uint32_t gpus,
+                     int64_t *start_s)
+{
+    struct running *heap = malloc(jobs * sizeof *heap);
+    int64_t now = 0;
+    uint32_t running = 0;
+
+    assert(heap != NULL);
+    for (uint32_t i = 0; i < jobs; i++) {
+        now = job[i].submit_s > now ? job[i].submit_s : now;
+        while (running > 0 && (heap[0].end_s <= now || gpus < job[i].gpus)) {
+            now = heap[0].end_s > now ? heap[0].end_s : now;
+            gpus += heap[0].gpus;
+            heap_pop(heap, running--);
+        }
+        start_s[i] = now;
+        gpus -= job[i].gpus;
+        heap_push(heap, running++,
+                  (struct running){ now + job[i].run_s, job[i].gpus });
+    }
+    free(heap);
+}
+
+/* Numbers between blanks, of fields 2, 4 and 5. */
+static const char *scan_row(const char *at, struct drawn *job)
+{
+    for (uint32_t field = 1; *at != '\n'; field++) {
+        int64_t value = 0;
+        for (; *at > ' '; at++)
+            value = value * 10 + (*at - '0');
+        if (field == 2)
+            job->submit_s = value;
+        else if (field == 4)
+            job->run_s = value;
+        else if (field == 5)
+            job->gpus = (uint32_t)value;
+        at += *at == ' ';
+    }
+    return at + 1;
+}
+
+static char *put(char *out, int64_t value, char end)
+{
+    out = decimal_put(out, (uint64_t)value);
+    *out = end;
+    return out + 1;
+}
+
+/* The file's jobs; NULL: it cannot be read. */
+static struct drawn *read_jobs(const struct bench_load *load, FILE *file)
+{
+    struct drawn *job = calloc(load->jobs, sizeof *job);
+    long bytes = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
+    char *text = malloc((size_t)bytes + 1);
+
+    assert(job != NULL && text != NULL && bytes > 0);
+    rewind(file);
+    bool ok = fread(text, 1, (size_t)bytes, file) == (size_t)bytes;
+    text[bytes] = '\n';
+    const char *at = text;
+    for (uint32_t i = 0; ok && i < load->jobs; i++)
+        at = scan_row(at, &job[i]);
+    free(text);
+    if (!ok)
+        free(job);
+    return ok ? job : NULL;
+}
+
+static void write_rows(const struct bench_load *load, FILE *file,
+                       const struct drawn *job, const int64_t *start_s)
+{
+    char *text = malloc((size_t)load->jobs * 64), *out = text;
+
+    assert(text != NULL);
+    for (uint32_t i = 0; i < load->jobs; i++) {
+        out = put(out, i, ',');
+        out = put(out, job[i].submit_s, ',');
+        out = put(out, start_s[i], ',');
+        out = put(out, start_s[i] + job[i].run_s, '\n');
+    }
+    fwrite(text, 1, (size_t)(out - text), file);
+    free(text);
+}
+
+double bench_bare_written_s(const struct bench_load *load, const char *dir)
+{
+    struct err err = { 0 };
+    char path[512];
+    int64_t *start_s = malloc(load->jobs * sizeof *start_s);
+    double begin = bench_cpu_ns(), s = 0;
+
+    assert(start_s != NULL);
+    snprintf(path, sizeof path, "%s/jobs.swf", dir);
+    FILE *in = fopen(path, "r"), *out = open_in(dir, "bare.csv", &err);
+    struct drawn *job = in != NULL ? read_jobs(load, in) : NULL;
+    if (job != NULL && out != NULL) {
+        simulate(job, load->jobs, load->nodes * NODE_GPUS, start_s);
+        write_rows(load, out, job, start_s);
+    }
+    if (in != NULL)
+        fclose(in);
+    if (out != NULL && fclose(out) == 0 && job != NULL)
+        s = (bench_cpu_ns() - begin) / 1e9;
+    free(job);
+    free(start_s);
+    return s;
+}
+
 double bench_bare_s(const struct bench_load *load)
 {
     struct drawer drawer = drawer_of(load);
     struct drawn *job = malloc(load->jobs * sizeof *job);
-    struct running *heap = malloc(load->jobs * sizeof *heap);
-    int64_t *start_s = malloc(load->jobs * sizeof *start_s), now = 0;
-    uint32_t free_gpus = load->nodes * NODE_GPUS, running = 0;
+    int64_t *start_s = malloc(load->jobs * sizeof *start_s);
 
-    assert(job != NULL && heap != NULL && start_s != NULL);
+    assert(job != NULL && start_s != NULL);
     for (uint32_t i = 0; i < load->jobs; i++)
         job[i] = draw(&drawer);
     double begin = bench_cpu_ns();
-    for (uint32_t i = 0; i < load->jobs; i++) {
-        now = job[i].submit_s > now ? job[i].submit_s : now;
-        while (running > 0 &&
-               (heap[0].end_s <= now || free_gpus < job[i].gpus)) {
-            now = heap[0].end_s > now ? heap[0].end_s : now;
-            free_gpus += heap[0].gpus;
-            heap_pop(heap, running--);
-        }
-        start_s[i] = now;
-        free_gpus -= job[i].gpus;
-        heap_push(heap, running++,
-                  (struct running){ now + job[i].run_s, job[i].gpus });
-    }
+    simulate(job, load->jobs, load->nodes * NODE_GPUS, start_s);
     double s = (bench_cpu_ns() - begin) / 1e9;
     assert(start_s[load->jobs - 1] >= job[load->jobs - 1].submit_s);
     free(job);
-    free(heap);
     free(start_s);
     return s;
 }

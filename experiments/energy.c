@@ -45,6 +45,26 @@ static double *busy_of(struct energy *energy, uint32_t lease)
     return &energy->busy[lease];
 }
 
+/* GPUs of a group go from one busy fraction to another. */
+static void add(struct energy *energy, uint32_t g, int64_t now_ns,
+                uint64_t milli, double before, double after)
+{
+    const struct gpu_type *gpu = energy->parts.spec->cluster->group[g].gpu;
+    struct gauge *watts = &energy->watts[g];
+
+    if (!gpu || milli == 0)
+        return;
+    double more = power_gpu_w(gpu, after) - power_gpu_w(gpu, before);
+    gauge_set(watts, now_ns,
+              watts->level + more * (double)milli / GPU_MILLI);
+}
+
+void energy_count(struct energy *energy, int64_t now_ns, uint32_t gpus,
+                  double before, double after)
+{
+    add(energy, 0, now_ns, (uint64_t)gpus * GPU_MILLI, before, after);
+}
+
 /* GPUs of a lease go from one busy fraction to another. */
 static void change(struct energy *energy, const struct fact *fact,
                    double before, double after)
@@ -56,17 +76,12 @@ static void change(struct energy *energy, const struct fact *fact,
     for (uint32_t i = 0; i < place->share_count;) {
         const struct node_group *group =
             cluster_group_of(spec, place->share[i].node);
-        struct gauge *watts = &energy->watts[group - spec->group];
         uint32_t end = group->first_node + group->node_count;
         uint64_t milli = 0;
         for (; i < place->share_count && place->share[i].node < end; i++)
             milli += share_milli(&place->share[i]);
-        if (!group->gpu || milli == 0)
-            continue;
-        double more = power_gpu_w(group->gpu, after) -
-                      power_gpu_w(group->gpu, before);
-        gauge_set(watts, fact->time_ns,
-                  watts->level + more * (double)milli / GPU_MILLI);
+        add(energy, (uint32_t)(group - spec->group), fact->time_ns, milli,
+            before, after);
     }
 }
 

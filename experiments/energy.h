@@ -13,6 +13,9 @@ struct energy;
 
 struct energy *energy_new(const struct metrics_parts *parts);
 void energy_watch(struct energy *energy, const struct cs_host *host);
+/* By hand, without a host: GPUs of group 0 change their busy fraction. */
+void energy_count(struct energy *energy, int64_t now_ns, uint32_t gpus,
+                  double before, double after);
 /* From here on it counts: the end of the warm-up. */
 void energy_begin(struct energy *energy, int64_t now_ns);
 

@@ -248,6 +248,19 @@ void idle_watch(struct idle *idle, const struct cs_host *host)
     idle->host = host;
 }
 
+void idle_count(struct idle *idle, int64_t now_ns, uint32_t working_gpus,
+                uint32_t wanted_gpus)
+{
+    uint32_t free = idle->spec->gpu_count - working_gpus;
+    enum gpu_does does = wanted_gpus == 0 ? GPU_UNWANTED
+                         : wanted_gpus <= free ? GPU_FRAGMENT : GPU_GANG;
+
+    advance(idle, now_ns);
+    memset(idle->level, 0, sizeof idle->level);
+    idle->level[GPU_WORKS] = (int64_t)working_gpus * GPU_MILLI;
+    idle->level[does] += (int64_t)free * GPU_MILLI;
+}
+
 void idle_begin(struct idle *idle, int64_t now_ns)
 {
     advance(idle, now_ns);

@@ -31,6 +31,10 @@ enum gpu_does {
 
 struct idle *idle_new(const struct metrics_parts *parts);
 void idle_watch(struct idle *idle, const struct cs_host *host);
+/* By hand, without a host: so many GPUs work, all others are free, and the
+ * smallest of those that wait wants so many (0: none waits). */
+void idle_count(struct idle *idle, int64_t now_ns, uint32_t working_gpus,
+                uint32_t wanted_gpus);
 /* From here on it counts: the end of the warm-up. */
 void idle_begin(struct idle *idle, int64_t now_ns);
 /* GPU-seconds since then, up to a time that is not before the last lease. */

@@ -26,6 +26,7 @@
 #include "models/phase.h"
 #include "models/power.h"
 #include "policies/host.h"
+#include "policies/host_waits.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/journal.h"
@@ -45,6 +46,7 @@ struct lease_book {
 struct metrics {
     struct metrics_parts parts;
     struct cs_host *host;
+    const struct metrics_count *count;  /* in its place, or NULL */
     struct lease_book *lease;
     uint32_t lease_room;
     int64_t from_ns, end_ns;
@@ -102,6 +104,23 @@ void metrics_watch(struct metrics *m, struct cs_host *host)
     arrived_watch(m->arrived, host);
 }
 
+void metrics_watch_count(struct metrics *m, const struct metrics_count *count)
+{
+    m->count = count;
+}
+
+static const struct host_counts *counts_of(const struct metrics *m)
+{
+    return m->count ? m->count->counts : host_counts(m->host);
+}
+
+static bool none_left(const struct metrics *m)
+{
+    if (m->count)
+        return m->count->running == 0 && m->count->pending == 0;
+    return host_running(m->host) == 0 && host_pending(m->host) == 0;
+}
+
 static void restart(struct gauge *gauge, int64_t now)
 {
     double level = gauge->level;
@@ -113,7 +132,7 @@ static void restart(struct gauge *gauge, int64_t now)
 
 void metrics_begin(struct metrics *m)
 {
-    const struct host_counts *counts = host_counts(m->host);
+    const struct host_counts *counts = counts_of(m);
     int64_t now = loop_now_ns(m->parts.loop);
 
     restart(&m->memory, now);
@@ -169,30 +188,39 @@ static void phase_row(struct metrics *m, const struct host_phase_run *run,
                       const struct cs_lease *lease, int64_t end_ns,
                       double utilization);
 
+/* Adds the time of a phase, whole or cut short; returns the busy share. */
+static double add_phase(struct metrics *m, const struct host_phase_run *run,
+                        double gpus, int64_t start, int64_t end, bool whole)
+{
+    double whole_s = clock_s_from_ns(end - start);
+    double s = clock_s_from_ns(end - (start > m->from_ns ? start
+                                                         : m->from_ns));
+    double work_s = whole_s, busy_s, tail_s;
+
+    if (whole && run->rate_max > 0)
+        work_s = fmin(whole_s, 1 / run->rate_max);
+    double part = whole_s > 0 ? work_s / whole_s : 0;
+    busy_s = s * part * fmin(1, fmax(0, run->busy_fraction));
+    tail_s = fmin(s * part * run->tail_fraction, s * part - busy_s);
+    m->busy_s += busy_s * gpus;
+    m->tail_s += fmax(0, tail_s) * gpus;
+    m->phase_s += s * gpus;
+    if (run->shares_bursts)
+        m->bursts_s += s * gpus;
+    return s > 0 ? busy_s / s : 0;
+}
+
 static void phase_ended(struct metrics *m, const struct fact *fact)
 {
     struct lease_id id = { fact->subject };
     const struct host_phase_run *run = host_phase_run(m->host, id);
     const struct cs_lease *lease = cs_lease(m->host, id);
     int64_t start = book(m, fact->subject)->phase_ns;
-    double whole_s = clock_s_from_ns(fact->time_ns - start);
-    double s = clock_s_from_ns(
-        fact->time_ns - (start > m->from_ns ? start : m->from_ns));
-    double work_s = whole_s, busy_s, tail_s;
+    double busy = add_phase(m, run, lease_gpus(lease), start, fact->time_ns,
+                            fact->amount > 0);
 
-    if (fact->amount > 0 && run->rate_max > 0)
-        work_s = fmin(whole_s, 1 / run->rate_max);
-    double part = whole_s > 0 ? work_s / whole_s : 0;
-    busy_s = s * part * fmin(1, fmax(0, run->busy_fraction));
-    tail_s = fmin(s * part * run->tail_fraction, s * part - busy_s);
-    m->busy_s += busy_s * lease_gpus(lease);
-    m->tail_s += fmax(0, tail_s) * lease_gpus(lease);
-    m->phase_s += s * lease_gpus(lease);
-    if (run->shares_bursts)
-        m->bursts_s += s * lease_gpus(lease);
     if (m->parts.tables->phases)
-        phase_row(m, run, lease, fact->time_ns,
-                  s > 0 ? busy_s / s : 0);
+        phase_row(m, run, lease, fact->time_ns, busy);
 }
 
 static const char *job_name(const struct job_request *request, char *out)
@@ -319,13 +347,11 @@ static bool is_replica(const struct host_job *job)
     return job->request.form->phase[0].law->kind == LAW_SERVE;
 }
 
-static void job_ended(struct metrics *m, const struct fact *fact)
+static void job_ended(struct metrics *m, const struct host_job *job,
+                      enum job_status status, uint64_t seed, int64_t now)
 {
-    struct job_id id = { fact->subject };
-    const struct host_job *job = host_job(m->host, id);
-    enum job_status status = (enum job_status)fact->object;
     int64_t submit = job->request.submit_ns;
-    double jct = clock_s_from_ns(fact->time_ns - submit);
+    double jct = clock_s_from_ns(now - submit);
 
     if (m->parts.tables->jobs)
         job_row(m, job, status);
@@ -335,11 +361,10 @@ static void job_ended(struct metrics *m, const struct fact *fact)
     m->transfer_usd += job->usd_transfer;
     if (is_replica(job))
         return;
-    if (status == JOB_DONE && fact->time_ns > m->last_end_ns)
-        m->last_end_ns = fact->time_ns;
+    if (status == JOB_DONE && now > m->last_end_ns)
+        m->last_end_ns = now;
     if (status == JOB_DONE)
-        bounds_book_done(m->bounds, job,
-                         host_job_truth(m->host, id)->seed);
+        bounds_book_done(m->bounds, job, seed);
     m->steps += job->step;
     if (submit < m->parts.spec->warmup_ns)
         return;
@@ -347,14 +372,14 @@ static void job_ended(struct metrics *m, const struct fact *fact)
         job->request.deadline_ns != 0) {
         m->deadlines++;
         m->in_time += status == JOB_DONE &&
-                      fact->time_ns <= job->request.deadline_ns;
+                      now <= job->request.deadline_ns;
     }
     m->failed += status == JOB_FAILED;
     if (status != JOB_DONE)
         return;
     double wait = clock_s_from_ns(job->start_ns - submit);
     m->done++;
-    m->jct_sum += fact->time_ns - submit;
+    m->jct_sum += now - submit;
     m->wait_sum += job->start_ns - submit;
     quantile_add(m->jct_q, jct);
     quantile_add(m->wait_q, wait);
@@ -363,17 +388,15 @@ static void job_ended(struct metrics *m, const struct fact *fact)
     tally_add(&m->bounded, fmax(1, jct / fmax(BOUND_S, job->ideal_s)));
 }
 
-static void job_submitted(struct metrics *m, const struct fact *fact)
+static void job_submitted(struct metrics *m, const struct host_job *job,
+                          int64_t now)
 {
-    const struct host_job *job =
-        host_job(m->host, (struct job_id) { fact->subject });
-
     bounds_book_submit(m->bounds, job);
     if (is_replica(job))
         return;
-    if (fact->time_ns < m->first_submit_ns)
-        m->first_submit_ns = fact->time_ns;
-    m->jobs += fact->time_ns >= m->parts.spec->warmup_ns;
+    if (now < m->first_submit_ns)
+        m->first_submit_ns = now;
+    m->jobs += now >= m->parts.spec->warmup_ns;
 }
 
 static void hear_lease(struct metrics *m, const struct fact *fact)
@@ -397,6 +420,7 @@ static void hear_lease(struct metrics *m, const struct fact *fact)
 static void hear(void *self, const struct fact *fact)
 {
     struct metrics *m = self;
+    struct job_id job = { fact->subject };
 
     /* What nodes and policies do when all jobs have ended is not of the run. */
     if (m->host == NULL || fact->kind == FACT_NODE_DOWN ||
@@ -407,12 +431,13 @@ static void hear(void *self, const struct fact *fact)
     if (fact->kind == FACT_JOB_INTERRUPT)
         m->lost_s += fact->amount;
     if (fact->kind == FACT_JOB_SUBMIT) {
-        job_submitted(m, fact);
+        job_submitted(m, host_job(m->host, job), fact->time_ns);
         if (host_jobs_left(m->host) == 1)
             carbon_until(m, fact->time_ns);
         carbon_arm(m);
     } else if (fact->kind == FACT_JOB_END) {
-        job_ended(m, fact);
+        job_ended(m, host_job(m->host, job), (enum job_status)fact->object,
+                  host_job_truth(m->host, job)->seed, fact->time_ns);
         if (host_jobs_left(m->host) == 0)
             carbon_until(m, fact->time_ns);
     } else {
@@ -420,12 +445,55 @@ static void hear(void *self, const struct fact *fact)
     }
 }
 
+void metrics_count_submitted(struct metrics *m, const struct host_job *job)
+{
+    m->last_fact_ns = loop_now_ns(m->parts.loop);
+    job_submitted(m, job, m->last_fact_ns);
+}
+
+/* A job takes what it asks for, or gives it back. */
+static void count_held(struct metrics *m, const struct host_job *job,
+                       int64_t now, int sign)
+{
+    uint32_t gpus = job_role_gpus(&job->request, 0);
+
+    add(&m->memory, now,
+        sign * (double)(job->request.form->role[0].memory_bytes * gpus));
+    energy_count(m->energy, now, gpus, sign < 0, sign > 0);
+}
+
+void metrics_count_started(struct metrics *m, const struct host_job *job)
+{
+    m->last_fact_ns = loop_now_ns(m->parts.loop);
+    count_held(m, job, m->last_fact_ns, +1);
+}
+
+void metrics_count_ended(struct metrics *m, const struct host_job *job)
+{
+    int64_t now = m->last_fact_ns = loop_now_ns(m->parts.loop);
+    struct host_phase_run run = { .rate_max = 1 / job->ideal_s,
+                                  .busy_fraction = 1 };
+
+    add_phase(m, &run, job_role_gpus(&job->request, 0), job->start_ns, now,
+              true);
+    count_held(m, job, now, -1);
+    job_ended(m, job, JOB_DONE, 0, now);
+}
+
+void metrics_count_told(struct metrics *m)
+{
+    const struct metrics_count *count = m->count;
+
+    m->last_fact_ns = loop_now_ns(m->parts.loop);
+    idle_count(m->idle, m->last_fact_ns, count->working_gpus,
+               waits_least(&count->waits));
+}
+
 /* A run that is drained ended with its last fact: a sample of the timeline may
  * come later, and must not cost anything. */
 int64_t metrics_stop(struct metrics *m)
 {
-    bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS &&
-                   host_running(m->host) == 0 && host_pending(m->host) == 0;
+    bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS && none_left(m);
 
     arrived_stop(m->arrived);
     m->end_ns = drained ? m->last_fact_ns : loop_now_ns(m->parts.loop);
@@ -635,7 +703,7 @@ static void job_times(struct metrics *m, double *value)
 void metrics_result(struct metrics *m, struct trial_result *result)
 {
     const struct cluster_spec *spec = m->parts.spec->cluster;
-    const struct host_counts *counts = host_counts(m->host);
+    const struct host_counts *counts = counts_of(m);
     double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
     double *value = result->value, memory = host_memory(spec);
     double cores_busy;

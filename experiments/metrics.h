@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "experiments/trial.h"
+#include "policies/host_waits.h"
 
 struct arena;
 struct cs_host;
@@ -30,6 +31,25 @@ struct metrics_parts {
 
 struct metrics *metrics_new(const struct metrics_parts *parts);
 void metrics_watch(struct metrics *metrics, struct cs_host *host);
+/* Of a trial without a host and its facts (trial_count.h): what it would be
+ * asked, and what is told by hand. */
+struct host_counts;
+struct host_job;
+struct metrics_count {
+    uint32_t pending, running, working_gpus;
+    struct waits waits;
+    const struct host_counts *counts;
+};
+void metrics_watch_count(struct metrics *metrics,
+                         const struct metrics_count *count);
+void metrics_count_submitted(struct metrics *metrics,
+                             const struct host_job *job);
+void metrics_count_started(struct metrics *metrics,
+                           const struct host_job *job);
+/* It held what it asks for from its start to now. */
+void metrics_count_ended(struct metrics *metrics, const struct host_job *job);
+/* All of an instant was told. */
+void metrics_count_told(struct metrics *metrics);
 /* From here on things count: the end of the warm-up. */
 void metrics_begin(struct metrics *metrics);
 /* At the end of the run, before the host is closed; when it was. */

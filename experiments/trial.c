@@ -14,6 +14,7 @@
 #include "experiments/audit.h"
 #include "experiments/metrics.h"
 #include "experiments/timeline.h"
+#include "experiments/trial_count.h"
 #include "experiments/trial_serve.h"
 #include "models/cluster.h"
 #include "models/course.h"
@@ -169,22 +170,14 @@ static bool build(struct trial *trial)
     return trial->source != NULL;
 }
 
-/* Nothing will happen any more, and jobs are left: not a result. */
+/* Nothing will happen any more: are jobs left? */
 static bool nobody_starves(struct trial *trial)
 {
-    struct err_pos nowhere = { 0 };
     uint32_t first = 0, left = host_unfinished(trial->host, &first);
 
-    if (left == 0)
-        return true;
-    err_set(trial->err, ERR_POLICY, nowhere,
-            "policy %s leaves %u of %u jobs waiting for ever, job %u first",
-            trial->spec->policy->name, left, host_job_count(trial->host),
-            first);
-    return err_hint(trial->err,
-                    "Its roles may not fit the pools together, or the policy "
-                    "refuses to start them; with `until: 14d` they would "
-                    "count as unfinished.");
+    return left == 0 ||
+           trial_starved(trial->spec, left, host_job_count(trial->host),
+                         first, trial->err);
 }
 
 static bool run(struct trial *trial, struct trial_result *result)
@@ -259,6 +252,9 @@ static bool finish(struct trial *trial, struct trial_result *result,
         trial_serve_result(trial->serve, trial->tables->services, result);
     for (uint32_t s = 0; s < JOB_STATUS_COUNT; s++)
         result->status_count[s] = host_counts(trial->host)->ended[s];
+    result->nodes_seen = host_counts(trial->host)->nodes_seen;
+    result->asks_seen = host_counts(trial->host)->asks_seen;
+    result->arena_bytes = arena_used_bytes(trial->arena);
     /* A broken audit outranks the rest: it is what stopped the loop. */
     struct err audit = { 0 };
     audit_causes(trial->audit, metrics_gpus_add_up(trial->metrics),
@@ -278,6 +274,8 @@ bool trial_run(const struct trial_spec *spec,
     bool done;
 
     assert(spec->cluster && spec->workload && spec->policy && err);
+    if (!spec->by_host && trial_count_applies(spec, tables))
+        return trial_count_run(spec, tables, result, err);
     memset(result, 0, sizeof *result);
     trial.arena = arena_new(ARENA_BLOCK_BYTES);
     done = build(&trial);

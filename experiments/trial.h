@@ -28,6 +28,7 @@ struct trial_spec {
     int64_t until_ns;           /* CLOCK_NEVER_NS: until drained */
     uint64_t event_count_max;
     bool by_step;               /* fidelity: step */
+    bool by_host;               /* even where GPUs are a count alone */
     const char *point;          /* label, for the rows */
     const volatile int *stop;   /* set by Ctrl-C; polled; may be NULL */
 };
@@ -95,6 +96,8 @@ struct trial_result {
     double value[METRIC_COUNT];     /* times in seconds */
     uint64_t event_count;
     uint64_t digest;
+    uint64_t nodes_seen, asks_seen;     /* by searches: what a run costs */
+    uint64_t arena_bytes;
     uint64_t audit_count[AUDIT_CHECK_COUNT];
     uint64_t status_count[8];       /* by enum job_status */
     int64_t end_ns;                 /* simulated */

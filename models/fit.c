@@ -136,6 +136,8 @@ static bool seat_next(const struct hunt *hunt, struct seat *seat,
             continue;
         uint32_t node = node_next(hunt, seat, counts);
         if (node != UINT32_MAX) {
+            if (hunt->want->looks != NULL)
+                ++*hunt->want->looks;
             seat->at = node;
             seat->node = node + 1;
             seat_fill(hunt, group, seat);

@@ -43,6 +43,7 @@ struct fit_want {
     /* Per node, GPUs that count as free although they are taken (idle leases
      * that may be taken over), with their cores and memory; NULL: none. */
     const struct share *extra;  /* indexed by node */
+    uint64_t *looks;            /* nodes looked at are added; NULL: not */
     /* Only nodes from node_first on and before node_end; 0: all. */
     uint32_t node_first, node_end;
     /* Of place.h.  A pod lies on one node; what it wants of cores and memory

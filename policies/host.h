@@ -120,6 +120,8 @@ struct host_counts {
     uint64_t decide, preemptions, refused, interruptions, resizes, moves;
     uint64_t verdict[CS_VERDICT_COUNT];
     uint64_t decisions;         /* requests that were carried out */
+    uint64_t nodes_seen;        /* by searches for room */
+    uint64_t asks_seen;         /* by searches of the queue */
 };
 const struct host_counts *host_counts(const struct cs_host *host);
 
@@ -171,6 +173,8 @@ struct host_phase_run {
 };
 const struct host_phase_run *host_phase_run(const struct cs_host *host,
                                             struct lease_id lease);
+/* Of a phase that ran so long: how much of it the GPUs were at work. */
+double host_busy_s(const struct host_phase_run *run, bool done, double s);
 
 /* GPUs by what they do now, per pool: for gauges. */
 struct host_pool_now {

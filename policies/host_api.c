@@ -427,8 +427,10 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
         struct cs_want as_asked = { .role = r };
         struct fit_want fit;
         if (!host_fit_want(host, job, r, want ? &want[r] : &as_asked, &fit) ||
-            !host_shape_ok(host, job, r, fit.gpus) ||
-            !placer_find(host->placer, &fit,
+            !host_shape_ok(host, job, r, fit.gpus))
+            break;
+        fit.looks = &host->counts.nodes_seen;
+        if (!placer_find(host->placer, &fit,
                          host->scratch + r * host->spec->node_count,
                          host->spec->node_count, &place[r]))
             break;

@@ -53,6 +53,7 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
         collect_idle(host, want->idle_ns);
         fit.extra = host->extra;
     }
+    fit.looks = &host->counts.nodes_seen;
     return placer_find(host->placer, &fit, host->scratch,
                        host->spec->node_count, out);
 }
@@ -166,8 +167,8 @@ static double pcie_bps(const struct cs_host *host,
     return bps > 0 ? bps : INFINITY;
 }
 
-static bool on_leaving_node(const struct cs_host *host,
-                            const struct host_lease_slot *lease)
+bool host_on_leaving_node(const struct cs_host *host,
+                          const struct host_lease_slot *lease)
 {
     const struct placement *placement = &lease->pub.placement;
 
@@ -190,7 +191,7 @@ void host_leave(struct cs_host *host, uint32_t i)
         return;
     }
     struct demand_rates rates = { .pcie_bytes = 1 };
-    if (on_leaving_node(host, lease))
+    if (host_on_leaving_node(host, lease))
         rates.storage_bytes = 1;
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
                                 &rates, host->uses);

@@ -8,8 +8,8 @@
  * that runs overtakes one that waits, right before it in the list, at a time
  * known beforehand: a kinetic sorted list (Basch, Guibas and Hershberger,
  * 1999).  The tree over the list keeps the first of these times, and GPUs, so
- * that a deal costs the logarithm of the list for every job that changes
- * places, starts or stops.
+ * that a deal costs the logarithm of the list for every job that overtakes
+ * others, starts or stops.
  *
  * It holds for jobs of one phase of known length that start at once and are
  * not interrupted by failures.  Any other turns the deals over to host_deal.c
@@ -170,25 +170,53 @@ static void drop_ended(struct cs_host *host)
     host->left_endeds = 0;
 }
 
-/* The job that overtakes the one before it, at a time known to have come. */
+/* The first job, in order, that has come to have less left than the one before
+ * it; there is one. */
 static uint32_t overtaker(const struct cs_host *host)
 {
     const struct ranks_node *node = host->lefts->node;
     uint32_t at = host->lefts->root;
-    int64_t cross = host->left_sum[at].cross_ns;
+    int64_t now = host_now(host);
 
     for (;;) {
         uint32_t l = node[at].left, r = node[at].right;
-        if (l != RANKS_NONE && host->left_sum[l].cross_ns == cross)
+        assert(host->left_sum[at].cross_ns <= now);
+        if (l != RANKS_NONE && host->left_sum[l].cross_ns <= now)
             at = l;
         else if (l != RANKS_NONE &&
-                 cross_of(host, host->left_sum[l].last, at) == cross)
+                 cross_of(host, host->left_sum[l].last, at) <= now)
             return at;
-        else if (r != RANKS_NONE && host->left_sum[r].cross_ns == cross)
-            at = r;
-        else
+        else if (cross_of(host, at, host->left_sum[r].first) <= now)
             return host->left_sum[r].first;
+        else
+            at = r;
     }
+}
+
+/* The job at that place goes before all that have more left than it; those
+ * before it are in order.  It may pass many at once: looks ever further. */
+static void go_ahead(struct cs_host *host, uint32_t item, uint32_t place)
+{
+    struct ranks *lefts = host->lefts;
+    int64_t left = left_of(host, item);
+    uint32_t high = place - 1, step = 1;    /* high: is overtaken */
+
+    assert(left_of(host, ranks_at(lefts, high)) > left);
+    while (high >= step && left_of(host, ranks_at(lefts, high - step)) > left) {
+        high -= step;
+        step *= 2;
+    }
+    uint32_t low = high >= step ? high - step + 1 : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (left_of(host, ranks_at(lefts, middle)) > left)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    uint32_t before = ranks_at(lefts, high);
+    ranks_remove(lefts, item);
+    ranks_insert_at(lefts, item, before);
 }
 
 static void overtake(struct cs_host *host)
@@ -198,9 +226,7 @@ static void overtake(struct cs_host *host)
     while (ranks_count(lefts) > 0 &&
            host->left_sum[lefts->root].cross_ns <= host_now(host)) {
         uint32_t item = overtaker(host);
-        uint32_t before = ranks_at(lefts, ranks_rank(lefts, item) - 1);
-        ranks_remove(lefts, item);
-        ranks_insert_at(lefts, item, before);
+        go_ahead(host, item, ranks_rank(lefts, item));
     }
 }
 

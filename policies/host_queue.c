@@ -196,7 +196,7 @@ static bool some_may_pass(const struct cs_host *host, uint32_t item,
 
 /* The first that passes in the subtree of `item`, whose place is `first` and
  * on, from place `from` on; adds to `place` where it stands. */
-static uint32_t find_below(const struct cs_host *host, uint32_t item,
+static uint32_t find_below(struct cs_host *host, uint32_t item,
                            uint32_t first, uint32_t from,
                            const struct cs_filter *filter)
 {
@@ -205,6 +205,7 @@ static uint32_t find_below(const struct cs_host *host, uint32_t item,
     if (item == RANKS_NONE || first + node[item].count <= from ||
         !some_may_pass(host, item, filter))
         return RANKS_NONE;
+    host->counts.asks_seen++;
     uint32_t left = node[item].left;
     uint32_t place = first + (left == RANKS_NONE ? 0 : node[left].count);
     uint32_t found = find_below(host, left, first, from, filter);

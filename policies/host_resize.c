@@ -17,6 +17,13 @@
 
 static const struct job_id no_job = { ID_NONE };
 
+static uint32_t cores_per_gpu(const struct placement *placement)
+{
+    uint32_t gpus = placement_gpus(placement);
+
+    return gpus ? placement_cores(placement) / gpus : 0;
+}
+
 static bool same(const struct placement *a, const struct placement *b)
 {
     bool same = a->share_count == b->share_count;
@@ -34,6 +41,8 @@ static bool find(struct cs_host *host, const struct host_lease_slot *lease,
 {
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
+    if (host_on_leaving_node(host, lease))
+        return host_find(host, job, lease->pub.role, want, out);
     cluster_release(host->cluster, &lease->pub.placement);
     bool found = host_find(host, job, lease->pub.role, want, out);
     cluster_take(host->cluster, &lease->pub.placement);
@@ -108,7 +117,8 @@ enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
                            NULL);
     const struct host_lease_slot *lease = &host->lease[id.i];
     struct cs_want want = { .role = lease->pub.role, .gpus = gpus,
-                            .pool_mask = lease->pool_mask };
+                            .pool_mask = lease->pool_mask,
+                            .cores = cores_per_gpu(&lease->pub.placement) };
     if (gpus == 0 || gpus == lease->pub.gpus)
         return host_answer(host, HOST_RESIZE, lease->pub.job, lease->pub.role,
                            CS_BAD_SHAPE, NULL);
@@ -124,7 +134,8 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
                            NULL);
     const struct host_lease_slot *lease = &host->lease[id.i];
     struct cs_want to = { .role = lease->pub.role, .gpus = want->gpus,
-                          .pool_mask = want->pool_mask };
+                          .pool_mask = want->pool_mask,
+                          .cores = want->cores };
     if (to.gpus == 0)
         to.gpus = lease->pub.gpus;
     if (lease->pub.gpus == 0)
@@ -141,7 +152,38 @@ double cs_pace(struct cs_host *host, struct job_id id, uint32_t pool,
 
     if (host_form_of(job)->role_count != 1 || gpus == 0)
         return 0;
-    return host_pace(host, job, pool, gpus);
+    return host_pace(host, job, pool, gpus, 0);
+}
+
+double cs_pace_cores(struct cs_host *host, struct job_id id, uint32_t pool,
+                     uint32_t gpus, uint32_t cores)
+{
+    assert(id.i < host->job_count && pool < host->spec->pool_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+
+    if (host_form_of(job)->role_count != 1 || gpus == 0 || cores == 0)
+        return 0;
+    return host_pace(host, job, pool, gpus, cores);
+}
+
+uint32_t cs_pool_cores_per_gpu(const struct cs_host *host, uint32_t pool)
+{
+    assert(pool < host->spec->pool_count);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        if (group->pool == pool && group->gpus > 0)
+            return group->cores == CLUSTER_CORES_UNLIMITED
+                       ? 0 : group->cores / group->gpus;
+    }
+    return 0;
+}
+
+uint32_t cs_cores_now(const struct cs_host *host, struct job_id id)
+{
+    struct lease_id lease = cs_role_lease(host, id, 0);
+
+    return lease.i == ID_NONE
+               ? 0 : cores_per_gpu(&cs_lease(host, lease)->placement);
 }
 
 double cs_best_pace(struct cs_host *host, struct job_id id, uint32_t gpus)

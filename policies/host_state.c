@@ -199,27 +199,9 @@ void host_running_remove(struct cs_host *host, uint32_t job)
     list_remove(host, host->running, job);
 }
 
-static uint32_t wait_class(uint32_t gpus)
-{
-    uint32_t class = 32;
-
-    if (gpus <= class)
-        return gpus;
-    for (; gpus > 63; gpus >>= 1)
-        class++;
-    return class + 1;
-}
-
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
 {
-    uint64_t classes = host->waits[pool].classes;
-    uint32_t class = 0;
-
-    if (classes == 0)
-        return 0;
-    for (; !(classes & 1); classes >>= 1)
-        class++;
-    return class <= 32 ? class : 32u << (class - 33);
+    return waits_least(&host->waits[pool]);
 }
 
 void host_ask_waits(struct cs_host *host, uint32_t i, int sign)
@@ -235,17 +217,9 @@ void host_ask_waits(struct cs_host *host, uint32_t i, int sign)
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
         if (gpus == 0)
             continue;
-        uint32_t class = wait_class(gpus);
         for (uint32_t p = 0; form->gpu_pools[r] >> p; p++) {
-            struct host_waits *waits = &host->waits[p];
-            if (!(form->gpu_pools[r] >> p & 1))
-                continue;
-            assert(sign > 0 || waits->count[class] > 0);
-            waits->count[class] += sign > 0 ? 1u : UINT32_MAX;
-            if (waits->count[class] == 0)
-                waits->classes &= ~(UINT64_C(1) << class);
-            else
-                waits->classes |= UINT64_C(1) << class;
+            if (form->gpu_pools[r] >> p & 1)
+                waits_add(&host->waits[p], gpus, sign);
             if (p == 31)
                 break;
         }

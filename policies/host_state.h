@@ -23,6 +23,7 @@
 #include "models/phase_cache.h"
 #include "models/truth.h"
 #include "policies/host.h"
+#include "policies/host_waits.h"
 #include "sim/clock.h"
 #include "sim/flow.h"
 #include "sim/loop.h"
@@ -48,6 +49,7 @@ struct host_form {
 
 struct host_pace {
     uint32_t gpus, pool;
+    uint32_t cores;             /* per GPU; 0: as asked */
     double pace;
 };
 
@@ -71,13 +73,6 @@ struct host_lease_slot {
     uint32_t place;                 /* among the leases */
     uint32_t pool_mask;
     bool live, leaving, running, bursting, saving;
-};
-
-/* Of a pool: what waits for its GPUs, counted by size (host_pool_waits). */
-#define HOST_WAIT_CLASSES 60u
-struct host_waits {
-    uint32_t count[HOST_WAIT_CLASSES];
-    uint64_t classes;           /* bit c: some are of class c */
 };
 
 struct host_steps;              /* host_step.c */
@@ -175,7 +170,7 @@ struct cs_host {
     void *self;
     struct host_counts counts;
     struct host_pool_now *pool;
-    struct host_waits *waits;       /* per pool */
+    struct waits *waits;       /* per pool */
 
     struct host_outage *outage;     /* NULL: nothing fails */
     struct host_rent *rent;         /* NULL: nothing is rented */
@@ -381,7 +376,7 @@ int64_t host_left_ns(const struct cs_host *host,
 /* Progress of a job of one role on so many GPUs of a pool over that on what it
  * asked for; 0: it cannot run there. */
 double host_pace(struct cs_host *host, const struct host_job_slot *job,
-                 uint32_t pool, uint32_t gpus);
+                 uint32_t pool, uint32_t gpus, uint32_t cores);
 /* The same of the GPUs of a placement. */
 double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
                     const struct placement *placement);
@@ -407,8 +402,6 @@ double host_lease_usd(const struct cs_host *host,
 /* Of bytes between a placement and the shared storage. */
 double host_transfer_usd(const struct cs_host *host,
                          const struct placement *placement, double bytes);
-/* Of a phase that ran so long: how much of it the GPUs were at work. */
-double host_busy_s(const struct host_phase_run *run, bool done, double s);
 double host_switch_s(const struct cs_host *host,
                      const struct host_job_slot *job, uint32_t role,
                      const struct placement *placement,
@@ -418,6 +411,9 @@ double host_switch_s(const struct cs_host *host,
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out);
+/* Is a node of it under notice?  What is given back there is gone. */
+bool host_on_leaving_node(const struct cs_host *host,
+                          const struct host_lease_slot *lease);
 /* Takes over idle leases in the way; the placement must be takeable. */
 uint32_t host_grant(struct cs_host *host, uint32_t job, uint32_t role,
                     const struct placement *placement);

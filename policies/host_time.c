@@ -79,7 +79,7 @@ bool host_fit_want(const struct cs_host *host,
 
     *out = (struct fit_want) {
         .gpus = want->gpus ? want->gpus : job_role_gpus(request, role),
-        .cores = spec->cores,
+        .cores = want->cores ? want->cores : spec->cores,
         .memory_bytes = spec->memory_bytes,
         .gpu_types = spec->gpu_types,
         .gpu_type_count = spec->gpu_type_count,
@@ -98,43 +98,46 @@ bool host_fit_want(const struct cs_host *host,
            narrow(&out->pool_mask, want->pool_mask);
 }
 
-/* Seconds of a phase on what its role asks for, or on so many GPUs of a pool
- * (of role 0; 0: as asked), the cluster empty: made when it is needed. */
+/* Seconds of a phase on what its role asks for (`at` NULL), or on other GPUs
+ * and cores of role 0, the cluster empty: made when it is needed. */
 static double form_phase_s(struct cs_host *host, struct cluster **empty,
                            const struct host_form *form, uint32_t p,
-                           uint32_t gpus, uint32_t pool_mask)
+                           const struct host_pace *at)
 {
     const struct phase_spec *phase = &form->form->phase[p];
     const struct role_spec *role = &form->form->role[phase->role];
     struct fit_want want = {
-        .gpus = gpus && phase->role == 0 ? gpus : role->gpus, .cores = role->cores,
+        .gpus = role->gpus, .cores = role->cores,
         .memory_bytes = role->memory_bytes, .gpu_types = role->gpu_types,
         .gpu_type_count = role->gpu_type_count,
         .pool_mask = form->pool_mask[phase->role],
     };
+    bool found = true;
     struct placement place;
 
-    if (pool_mask && phase->role == 0)
-        want.pool_mask = want.pool_mask ? want.pool_mask & pool_mask
-                                        : pool_mask;
+    if (at && phase->role == 0) {
+        want.gpus = at->gpus;
+        want.cores = at->cores ? at->cores : role->cores;
+        found = narrow(&want.pool_mask, 1u << at->pool);
+    }
     if (phase->law->kind == LAW_FIXED)
         return phase->law->seconds;
     if (*empty == NULL)
         *empty = cluster_new(host->parts.arena, host->spec);
-    if ((pool_mask && !want.pool_mask) ||
+    if (!found ||
         !fit_find(*empty, place_fit_rule(host->rules->placement), &want,
                   host->scratch, host->spec->node_count, &place))
-        return pool_mask ? INFINITY : 0;
+        return at ? INFINITY : 0;
     struct gang gang = fabric_gang(host->spec, &place);
     double s = phase_cache_seconds(host->plans, phase_law_usual(phase), &gang,
                                    0.5);
-    return isfinite(s) || pool_mask ? s / phase->every : 0;
+    return isfinite(s) || at ? s / phase->every : 0;
 }
 
 /* The longest path of a step; what phases take goes to phase_s. */
 static double form_step_s(struct cs_host *host, struct cluster **empty,
-                          const struct host_form *form, uint32_t gpus,
-                          uint32_t pool_mask, double *phase_s)
+                          const struct host_form *form,
+                          const struct host_pace *at, double *phase_s)
 {
     double end[FORM_PHASES_MAX] = { 0 }, step_s = 0;
 
@@ -143,7 +146,7 @@ static double form_step_s(struct cs_host *host, struct cluster **empty,
         for (uint32_t q = 0; q < p; q++)
             if (form->form->phase[p].after_mask >> q & 1)
                 start = fmax(start, end[q]);
-        phase_s[p] = form_phase_s(host, empty, form, p, gpus, pool_mask);
+        phase_s[p] = form_phase_s(host, empty, form, p, at);
         end[p] = start + phase_s[p];
         step_s = fmax(step_s, end[p]);
     }
@@ -178,7 +181,7 @@ static void form_measure(struct cs_host *host, struct host_form *form)
         form->gpu_pools[r] = gpu_pools(host->spec, &form->form->role[r],
                                        form->pool_mask[r]);
     }
-    form->step_s = form_step_s(host, &empty, form, 0, 0, form->phase_s);
+    form->step_s = form_step_s(host, &empty, form, NULL, form->phase_s);
     form->fixed = form->form->phase_count == 1 &&
                   form->form->phase[0].law->kind == LAW_FIXED;
 }
@@ -307,29 +310,31 @@ int64_t host_ran_ns(int64_t known_ns, double pace)
 }
 
 static double measure_pace(struct cs_host *host, const struct host_form *form,
-                           uint32_t pool, uint32_t gpus)
+                           const struct host_pace *at)
 {
     double phase_s[FORM_PHASES_MAX];
     struct arena *arena = arena_new(0);
     struct cluster *empty = cluster_new(arena, host->spec);
-    double s = form_step_s(host, &empty, form, gpus, 1u << pool, phase_s);
+    double s = form_step_s(host, &empty, form, at, phase_s);
 
     arena_free(arena);
     return s > 0 && form->step_s > 0 ? form->step_s / s : 0;
 }
 
 double host_pace(struct cs_host *host, const struct host_job_slot *job,
-                 uint32_t pool, uint32_t gpus)
+                 uint32_t pool, uint32_t gpus, uint32_t cores)
 {
     struct host_form *form = &host->form[job->form];
-    uint32_t mask = form->pool_mask[0], i;
+    uint32_t mask = form->pool_mask[0];
+    struct host_pace at = { gpus, pool, cores, 0 };
 
     if (!host_shape_ok(host, job, 0, gpus) || (mask && !(mask >> pool & 1)))
         return 0;
     if (form->fixed)
         return pace_of(&job->pub.request, pool, gpus);
-    for (i = 0; i < form->paces; i++)
-        if (form->pace[i].gpus == gpus && form->pace[i].pool == pool)
+    for (uint32_t i = 0; i < form->paces; i++)
+        if (form->pace[i].gpus == gpus && form->pace[i].pool == pool &&
+            form->pace[i].cores == cores)
             return form->pace[i].pace;
     if (form->paces == form->pace_room) {
         uint32_t room = form->pace_room ? 2 * form->pace_room : 8;
@@ -337,29 +342,33 @@ double host_pace(struct cs_host *host, const struct host_job_slot *job,
                                 form->pace_room, room, sizeof *form->pace);
         form->pace_room = room;
     }
-    form->pace[form->paces++] = (struct host_pace) {
-        gpus, pool, measure_pace(host, form, pool, gpus)
-    };
-    return form->pace[i].pace;
+    at.pace = measure_pace(host, form, &at);
+    form->pace[form->paces++] = at;
+    return at.pace;
 }
 
-/* GPUs that work together go as fast as the slowest of them. */
+/* GPUs that work together go as fast as the slowest of them.  Of a job of
+ * phases it only says when its lease should end. */
 double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
                     const struct placement *placement)
 {
     const struct job_form *form = host_form_of(job);
+    bool fixed = host->form[job->form].fixed;
     uint32_t gpus = placement_gpus(placement);
     double pace = INFINITY;
 
-    if (gpus == 0 || !form->paced)
+    if (gpus == 0 ||
+        (fixed ? !form->paced
+               : form->role_count > 1 || host_per_phase(host) ||
+                     gpus == job_role_gpus(&job->pub.request, 0)))
         return 1;
     for (uint32_t i = 0; i < placement->share_count; i++) {
         uint32_t pool = cluster_group_of(host->spec,
                                          placement->share[i].node)->pool;
-        pace = fmin(pace, host_pace(host, job, pool, gpus));
+        pace = fmin(pace, host_pace(host, job, pool, gpus, 0));
     }
-    assert(pace > 0);
-    return pace;
+    assert(pace > 0 || !fixed);
+    return pace > 0 ? pace : 1;
 }
 
 int64_t host_lease_left_ns(const struct cs_host *host,
@@ -376,16 +385,22 @@ double host_gpu_usd_per_h(const struct cs_host *host,
 {
     double usd = 0;
 
-    for (uint32_t i = 0; i < placement->share_count; i++) {
-        const struct share *share = &placement->share[i];
+    for (uint32_t i = 0; i < placement->share_count;) {
         const struct node_group *group =
-            cluster_group_of(host->spec, share->node);
+            cluster_group_of(host->spec, placement->share[i].node);
+        uint32_t end = group->first_node + group->node_count;
+        uint64_t milli = 0, core_milli = 0;
+        for (; i < placement->share_count && placement->share[i].node < end;
+             i++) {
+            const struct share *share = &placement->share[i];
+            milli += share_milli(share);
+            core_milli += share->cores * UINT64_C(1000) + share->core_milli;
+        }
         double part = 0;
         if (group->gpus > 0)
-            part = share_milli(share) / ((double)GPU_MILLI * group->gpus);
+            part = (double)milli / ((double)GPU_MILLI * group->gpus);
         else if (group->cores > 0)
-            part = (share->cores + share->core_milli / 1000.0) /
-                   group->cores;
+            part = (double)core_milli / 1000.0 / group->cores;
         usd += part * cluster_node_usd_per_h(group, host_now(host));
     }
     return usd;

@@ -115,6 +115,7 @@ struct cs_want {
     uint32_t pool_mask;         /* bit p: pool p; 0: as asked */
     bool take_idle;             /* idle leases count as free */
     int64_t idle_ns;            /* ... those that have been idle so long */
+    uint32_t cores;             /* since 1.4: per GPU; 0: as asked */
 };
 
 /* What a start would bring and cost, by the laws that rule the simulation
@@ -300,7 +301,14 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id lease,
  * cannot.  cs_left_ns() over it is what is left there. */
 double cs_pace(struct cs_host *host, struct job_id job, uint32_t pool,
                uint32_t gpus);
-/* Where that is most. */
+/* The same with so many cores per GPU, for jobs whose loader needs them. */
+double cs_pace_cores(struct cs_host *host, struct job_id job, uint32_t pool,
+                     uint32_t gpus, uint32_t cores);
+/* Of its first nodes with GPUs; 0 where cores do not matter. */
+uint32_t cs_pool_cores_per_gpu(const struct cs_host *host, uint32_t pool);
+/* Cores per GPU that a job of one role holds now; 0: none. */
+uint32_t cs_cores_now(const struct cs_host *host, struct job_id job);
+/* Where the pace is most. */
 double cs_best_pace(struct cs_host *host, struct job_id job, uint32_t gpus);
 /* Sizes of a job of one role that cs_resize() may bring: the largest one up to
  * gpus, or 0; the smallest; the smallest above gpus, or 0. */

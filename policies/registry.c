@@ -16,7 +16,7 @@ extern const struct cs_policy fcfs_policy, sjf_policy, ljf_policy,
     dynamic_policy, hybrid_policy, learned_policy, random_policy,
     gittins_policy, time_slice_policy, qssf_policy, drf_policy,
     gavel_policy, allox_policy, themis_policy, optimus_policy, afs_policy,
-    elasticflow_policy;
+    elasticflow_policy, starburst_policy, synergy_policy;
 
 static const struct cs_policy *const builtin[] = {
     &fcfs_policy, &sjf_policy, &ljf_policy, &hrrn_policy, &wfp3_policy,
@@ -26,7 +26,8 @@ static const struct cs_policy *const builtin[] = {
     &dynamic_policy, &hybrid_policy, &learned_policy, &random_policy,
     &gittins_policy, &time_slice_policy, &qssf_policy, &drf_policy,
     &gavel_policy, &allox_policy, &themis_policy, &optimus_policy,
-    &afs_policy, &elasticflow_policy,
+    &afs_policy, &elasticflow_policy, &starburst_policy,
+    &synergy_policy,
 };
 #define BUILTIN_COUNT (sizeof builtin / sizeof builtin[0])
 
@@ -35,7 +36,8 @@ static const char *const builtin_name[] = {
     "fair-share", "srtf", "srsf", "fewest-gpus", "las", "dlas", "easy",
     "conservative", "static", "dynamic", "hybrid", "learned", "random",
     "gittins", "time-slice", "qssf", "drf", "gavel", "allox",
-    "themis", "optimus", "afs", "elasticflow", NULL
+    "themis", "optimus", "afs", "elasticflow", "starburst",
+    "synergy", NULL
 };
 
 const struct cs_policy *registry_at(size_t i)

@@ -18,13 +18,14 @@
  * worst case behavior of quantile algorithms, KDD 2021).  The answer lies
  * between samples; it need not be one of them, as it is while exact.
  *
- * Memory: at most 160 KiB a stream, however long (the arena keeps what growing
+ * Memory: at most 224 KiB a stream, however long (the arena keeps what growing
  * leaves behind); nothing depends on anything but the order of the samples.
  */
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "sim/arena.h"
 #include "sim/tally.h"
@@ -45,6 +46,7 @@ struct quantile {
     double min, max;
     double *sample;                 /* all of them, or those not yet merged */
     uint32_t sample_count, sample_room;
+    double *sorting;                /* as much room, to sort in */
     uint32_t sorted_count;          /* of sample: a sorted beginning */
     struct centroid *centroid;      /* NULL while exact */
     struct centroid *spare;
@@ -60,23 +62,60 @@ struct quantile *quantile_new(struct arena *arena)
     return quantile;
 }
 
-/* Samples that compare equal are equal, so a tie cannot show. */
-static int sample_order(const void *a, const void *b)
+/* Two sorted neighbours, from and middle on, become one.  Samples that compare
+ * equal are equal, so a tie cannot show. */
+static void merge(const double *from, const double *middle, const double *end,
+                  double *out)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
+    const double *left = from, *right = middle;
 
-    return (x > y) - (x < y);
+    while (left < middle && right < end) {
+        bool take_right = *right < *left;   /* no branch: it could not be
+                                               foreseen */
+        *out++ = take_right ? *right : *left;
+        left += !take_right;
+        right += take_right;
+    }
+    memcpy(out, left, (size_t)(middle - left) * sizeof *out);
+    out += middle - left;
+    memcpy(out, right, (size_t)(end - right) * sizeof *out);
+}
+
+/* Runs of so many are sorted by insertion. */
+#define RUN 8u
+static void sort_runs(double *sample, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        double now = sample[i];
+        uint32_t j = i, first = i - i % RUN;
+        for (; j > first && now < sample[j - 1]; j--)
+            sample[j] = sample[j - 1];
+        sample[j] = now;
+    }
 }
 
 static void sort_samples(struct quantile *quantile)
 {
-    assert(quantile->sample_count <= quantile->sample_room);
-    if (quantile->sorted_count == quantile->sample_count)
+    uint32_t count = quantile->sample_count;
+    double *from = quantile->sample, *to = quantile->sorting;
+
+    assert(count <= quantile->sample_room);
+    if (quantile->sorted_count == count)
         return;
-    qsort(quantile->sample, quantile->sample_count, sizeof(double),
-          sample_order);
-    quantile->sorted_count = quantile->sample_count;
+    sort_runs(from, count);
+    for (uint32_t run = RUN; run < count; run *= 2) {
+        for (uint32_t i = 0; i < count; i += 2 * run) {
+            uint32_t middle = i + run < count ? i + run : count;
+            uint32_t end = middle + run < count ? middle + run : count;
+            merge(from + i, from + middle, from + end, to + i);
+        }
+        double *swap = from;
+        from = to;
+        to = swap;
+    }
+    quantile->sample = from;
+    quantile->sorting = to;
+    quantile->sorted_count = count;
 }
 
 /* The largest share of samples up to which a centroid that begins at share q
@@ -148,6 +187,8 @@ static void make_room(struct quantile *quantile)
 
         quantile->sample = arena_grow(quantile->arena, quantile->sample, room,
                                       new_room, sizeof(double));
+        quantile->sorting = arena_alloc(quantile->arena, new_room,
+                                        sizeof(double));
         quantile->sample_room = new_room;
         return;
     }

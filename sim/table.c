@@ -53,7 +53,7 @@ void table_free(struct table *table)
 }
 
 /* Where the next `bytes` bytes go; used_bytes is moved by the caller. */
-static char *reserve(struct table *table, size_t bytes)
+static inline char *reserve(struct table *table, size_t bytes)
 {
     if (table->room_bytes - table->used_bytes < bytes) {
         size_t room_bytes = table->room_bytes * 2 + bytes + 4096;
@@ -64,8 +64,8 @@ static char *reserve(struct table *table, size_t bytes)
 }
 
 /* Starts a cell of at most `bytes` bytes: asserts its type, puts the comma. */
-static char *begin_cell(struct table *table, enum table_type type,
-                        size_t bytes)
+static inline char *begin_cell(struct table *table, enum table_type type,
+                               size_t bytes)
 {
     assert(table != NULL);
     assert(table->column < table->column_count);

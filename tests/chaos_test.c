@@ -154,7 +154,7 @@ static void make_world(struct world *world, uint64_t seed)
 #define STOPS_MAX 20            /* or a job that loads slowly never starts */
 
 struct chaos {
-    uint32_t stops;
+    uint32_t stops, changes;
 };
 
 static void chaos_ask(struct cs_host *host, struct ask_id ask)
@@ -180,6 +180,18 @@ static void chaos_ask(struct cs_host *host, struct ask_id ask)
         cs_start_want(host, ask, &want);
 }
 
+static void chaos_change(struct cs_host *host)
+{
+    struct lease_id lease = cs_lease_at(
+        host, (uint32_t)(cs_random(host) * cs_lease_count(host)));
+    struct cs_want want = { .pool_mask = (uint32_t)(cs_random(host) * 8) };
+
+    if (cs_random(host) < 0.5)
+        cs_move(host, lease, &want);
+    else
+        cs_resize(host, lease, (uint32_t)(cs_random(host) * 10));
+}
+
 static void chaos_decide(void *self, struct cs_host *host)
 {
     struct cs_want anywhere = { .take_idle = true };
@@ -192,6 +204,9 @@ static void chaos_decide(void *self, struct cs_host *host)
         cs_random(host) < 0.05 && ++chaos->stops)
         cs_stop(host, cs_running(host, (uint32_t)(cs_random(host) *
                                                   cs_running_count(host))));
+    if (cs_lease_count(host) > 0 && chaos->changes < STOPS_MAX &&
+        cs_random(host) < 0.2 && ++chaos->changes)
+        chaos_change(host);
     for (uint32_t tries = cs_pending_count(host);
          tries > 0 && cs_pending_count(host) > 0; tries--)
         chaos_ask(host, cs_pending(host,
@@ -217,7 +232,7 @@ static void chaos_idle(void *self, struct cs_host *host,
 static const struct cs_policy chaos_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof chaos_policy,
     .name = "chaos", .summary = "anything that is allowed, at random",
-    .flags = CS_PER_PHASE | CS_PREEMPTS,
+    .flags = CS_PER_PHASE | CS_PREEMPTS | CS_RESIZES,
     .self_bytes = sizeof(struct chaos), .decide = chaos_decide,
     .lease_idle = chaos_idle,
 };

@@ -186,6 +186,64 @@ static void allox_waits_where_waiting_is_shorter(void **state)
     assert_true(about(fmin(a, b), 1000, 0) && about(fmax(a, b), 2000, 0));
 }
 
+/* ---- cores ------------------------------------------------------------------ */
+
+/* A node of 8 GPUs and 24 cores, 3 a GPU; jobs come at 0 s and 10 s. */
+static void run_loaders(const char *mix, const char *policy, int jobs,
+                        struct world_job *job, struct trial_result *result)
+{
+    struct world world = { 0 };
+    char text[2048];
+
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+             "[{name: n, count: 1, gpus: {type: a100-80, count: 8}, cpu: {type: "
+             "xeon-silver-4310, sockets: 2}, memory: 1TB}], storage: {bandwidth: "
+             "100GB/s}}\nworkload: {arrival: {process: fixed, times: [0s, "
+             "10s]}, jobs: %d, mix: [%s]}\npolicies: [{policy: %s}]\n", jobs,
+             mix, policy);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, result))
+        fail_msg("%s: %s", policy, world_error(&world));
+    world_close(&world);
+}
+
+#define PICTURES(CORES)                                                      \
+    "{recipe: net, model: resnet-50, micro_batch: 256, batch: 1024, steps: " \
+    "5000, checkpoint_every: 0, train: {gpus: 4, cores: " CORES "}, loader: "\
+    "{kind: image, size: 200000}}"
+#define TEXTS                                                                \
+    "{recipe: sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: "   \
+    "5000, checkpoint_every: 0, train: {gpus: 4, cores: 3}}"
+
+/* What decodes pictures has as many cores as it needs, beyond its part; what
+ * reads text needs few, and loses nothing by having no more. */
+static void synergy_gives_cores_to_who_needs_them(void **state)
+{
+    struct world_job part[2], tuned[2];
+
+    (void)state;
+    run_loaders(PICTURES("3"), "fcfs", 1, part, NULL);
+    run_loaders(PICTURES("3"), "synergy", 1, tuned, NULL);
+    assert_true(tuned[0].end_s < 0.9 * part[0].end_s);
+    run_loaders(TEXTS, "fcfs", 2, part, NULL);
+    run_loaders(TEXTS, "synergy", 2, tuned, NULL);
+    assert_true(tuned[0].end_s < 1.02 * part[0].end_s);
+}
+
+/* The first takes more than its part; when the second comes it is brought back,
+ * and both run. */
+static void synergy_brings_back_who_holds_more_than_its_part(void **state)
+{
+    struct world_job job[2];
+    struct trial_result r;
+
+    (void)state;
+    run_loaders(PICTURES("3"), "synergy", 2, job, &r);
+    assert_true(job[1].start_s == 10);
+    assert_true(r.value[METRIC_REFUSED] == 0);
+    assert_true(r.value[METRIC_DECISIONS] == 3);
+}
+
 /* ---- all of them ------------------------------------------------------------ */
 
 static void every_policy_ends_all_jobs_of_a_mixed_cluster(void **state)
@@ -236,6 +294,8 @@ int main(void)
         cmocka_unit_test(
             gavel_cost_sends_each_job_where_it_is_worth_its_price),
         cmocka_unit_test(allox_waits_where_waiting_is_shorter),
+        cmocka_unit_test(synergy_gives_cores_to_who_needs_them),
+        cmocka_unit_test(synergy_brings_back_who_holds_more_than_its_part),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,6 +164,43 @@ static void drf_evens_out_dominant_shares(void **state)
     world_close(&world);
 }
 
+/* One GPU is owned, 4 can be had by the hour.  Of five jobs that come while the
+ * first runs for 100 s: one may wait 50 s, a quarter of its run time, and
+ * bursts; one of 800 s may wait 200 s and has the owned GPU at 100; one of 2 GPUs
+ * cannot run there and bursts at once.  320 s may wait 80. */
+static void starburst_waits_for_what_the_cloud_would_cost(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[5];
+    struct trial_result result;
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus\n0,0,100,1\n"
+                "1,0,200,1\n2,0,800,1\n3,0,60,2\n4,0,320,1\n");
+    if (!world_open(&world,
+                    "experiment: t\nseeds: 1\nuntil: drained\ncluster: "
+                    "{nodes: [{name: own, count: 1, gpus: {type: generic, "
+                    "count: 1}, price: 1USD/h}, {name: cloud, count: 4, gpus: "
+                    "{type: generic, count: 1}, price: 9USD/h, billing: held}]}"
+                    "\nworkload: {trace: {file: jobs.csv, format: csv, origin: "
+                    "file, columns: {job: job, submit: submit, duration: "
+                    "duration, gpus: gpus}}}\npolicies: [{policy: starburst, "
+                    "wait: runtime, factor: 0.25, blocking: skip}]\n") ||
+        !world_run(&world, 0, NULL, job, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[1].start_s == 50 && job[1].end_s == 250);
+    assert_true(job[2].start_s == 100 && job[2].end_s == 900);
+    assert_true(job[3].start_s == 0 && job[4].start_s == 80);
+    /* 900 s of what is owned; 200, 320 and twice 60 s of the cloud. */
+    assert_true(result.value[METRIC_COST] > 900 / 3600.0 + 9 * 640 / 3600.0 -
+                                            1e-9 &&
+                result.value[METRIC_COST] < 900 / 3600.0 + 9 * 640 / 3600.0 +
+                                            1e-9);
+    world_close(&world);
+}
+
 /* Two jobs on one GPU, and a restart of 30 s: each has its turn of a quantum,
  * not of a restart. */
 static void restarts_do_not_keep_equals_from_their_turns(void **state)
@@ -214,6 +251,7 @@ int main(void)
         cmocka_unit_test(time_slice_stops_nobody_while_there_is_room),
         cmocka_unit_test(qssf_predicts_from_what_the_tenant_ran_before),
         cmocka_unit_test(drf_evens_out_dominant_shares),
+        cmocka_unit_test(starburst_waits_for_what_the_cloud_would_cost),
         cmocka_unit_test(restarts_do_not_keep_equals_from_their_turns),
         cmocka_unit_test(every_published_policy_ends_all_jobs),
     };

@@ -402,21 +402,23 @@ static void any_resize_of_known_lengths_conserves_work(void **state)
         "linear", "{amdahl: 0.1}", "{table: {1: 1, 2: 1.9, 8: 5, 16: 8}}" };
 
     (void)state;
-    for (uint64_t seed = 0; seed < 30; seed++) {
+    for (uint64_t seed = 0; seed < 48; seed++) {
         struct world world = { 0 };
         char text[2048];
 
         snprintf(text, sizeof text,
                  "experiment: t\nseed: %u\nseeds: 1\nuntil: drained\ncluster: "
                  "{nodes: [{name: a, count: 2, gpus: {type: generic, count: "
-                 "8}, price: 2USD/h}, {name: b, count: 1, gpus: {type: generic, "
-                 "count: 8}}]%s}\nworkload: {arrival: {process: poisson, rate: "
+                 "8}, price: 2USD/h}, {name: b, count: 2, gpus: {type: generic, "
+                 "count: 8}%s}]%s}\nworkload: {arrival: {process: poisson, rate: "
                  "90/h}, jobs: 40, mix: [{recipe: trace, gpus: {choice: {1: 3, "
                  "2: 1, 4: 1, 8: 1}}, duration: {exponential: {mean: 5m}}, "
                  "elastic: {min: 1, max: 16, scaling: %s}%s}]}\npolicies: "
                  "[{policy: fcfs, placement: %s}]\n", (unsigned)seed + 1,
-                 seed % 3 ? "" : ", failures: {node_mtbf: 2h, repair: 3m, "
-                 "restart: 20s, checkpoint: 60s}", scaling[seed % 3],
+                 seed % 4 < 2 ? "" : ", rent: {start: 30s, keep: 1min, "
+                 "reclaim: 8min, notice: 40s}", seed % 3 ? "" : ", failures: "
+                 "{node_mtbf: 2h, repair: 3m, restart: 20s, checkpoint: 60s}",
+                 scaling[seed % 3],
                  seed % 2 ? ", rates: {a: 1, b: 0.3}" : "",
                  any_placement[seed % 5]);
         if (!world_open(&world, text))
@@ -429,7 +431,7 @@ static void any_resize_of_known_lengths_conserves_work(void **state)
 static void any_resize_of_training_conserves_work(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 20; seed++) {
+    for (uint64_t seed = 0; seed < 32; seed++) {
         struct world world = { 0 };
         char text[2048];
 
@@ -439,7 +441,7 @@ static void any_resize_of_training_conserves_work(void **state)
                  "count: 8}, cpu: {type: epyc-7763, sockets: 2}, memory: "
                  "1536GB, nics: {type: ethernet-100}}, {name: b, count: 1, "
                  "gpus: {type: l40s, count: 8}, cpu: {type: epyc-7763, "
-                 "sockets: 2}, memory: 1536GB, nics: {type: ethernet-100}}], "
+                 "sockets: 2}, memory: 1536GB, nics: {type: ethernet-100}%s}], "
                  "storage: {bandwidth: 2GB/s}%s}\nworkload: {arrival: "
                  "{process: poisson, rate: 60/h}, jobs: 10, mix: [{recipe: "
                  "sft, model: qwen2.5-0.5b, batch: 64, sequence: 512, "
@@ -447,6 +449,8 @@ static void any_resize_of_training_conserves_work(void **state)
                  "{gpus: 4, min: 1, max: 16, start: wake}}]}\npolicies: "
                  "[{policy: fcfs, placement: %s}]\n", (unsigned)seed + 1,
                  seed % 4 == 1 ? "fidelity: step\n" : "",
+                 seed % 4 < 2 ? "" : ", rent: {start: 30s, keep: 1min, "
+                 "reclaim: 8min, notice: 40s, on_notice: save}",
                  seed % 3 ? "" : ", failures: {node_mtbf: 1h, repair: 3m, "
                  "restart: 20s}", any_placement[1 + seed % 4]);
         if (!world_open(&world, text))

@@ -253,7 +253,7 @@ static void check_stream(enum shape shape, enum path path, uint64_t count)
             fail_msg("shape %d path %d p %g: off by %g", (int)shape,
                      (int)path, asked[k], error);
     }
-    assert_true(arena_used_bytes(arena) <= 160 << 10);
+    assert_true(arena_used_bytes(arena) <= 224 << 10);
     arena_free(arena);
 }
 

@@ -158,7 +158,7 @@ static size_t split_blanks(char *line, struct csv_field *field, size_t max,
     for (;;) {
         char *from;
 
-        while (is_blank(*at))
+        while (*at <= ' ' && is_blank(*at))
             at++;
         if (*at == '\0')
             return count;

@@ -50,6 +50,8 @@ struct source_counts {
     uint64_t skipped_other;     /* by any other reason of `skip` */
     uint64_t outside_slice;
     uint64_t blank_lines;       /* not among the rows */
+    uint64_t parts;             /* jobs that want parts of GPUs, or certain
+                                   types */
 };
 
 enum source_step { SOURCE_JOB, SOURCE_END, SOURCE_ERROR };

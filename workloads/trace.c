@@ -775,6 +775,8 @@ static bool check_rows(struct trace_spec *spec, struct trace *trace,
     while ((fate = next_row(trace, &row, err)) == FATE_JOB) {
         if (trace->jobs == 1 || row.submit_ns < spec->origin_ns)
             spec->origin_ns = row.submit_ns;
+        trace->counts.parts += row.gpu_milli != 0 || row.pod ||
+                               row.types != NULL;
         if (spec->keys.unsorted == UNSORTED_SORT ||
             spec->resample.until_milli > 0)
             keep_row(trace, kept, &row);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * starburst.c - jobs wait for GPUs that are owned, in proportion to what the
+ * cloud would cost, and burst there when they have waited long enough.
+ *
+ * Luo et al., "Starburst: A Cost-aware Scheduler for Hybrid Cloud", USENIX ATC
+ * 2024.  A job may wait so long:
+ *
+ *  none      not at all; what does not fit goes to the cloud at once
+ *  constant  `budget`, whatever the job
+ *  runtime   `factor` times its run time
+ *  compute   `factor` times its run time times its GPUs: what would cost most
+ *            in the cloud waits longest
+ *  infinite  for ever
+ *
+ * Jobs are looked at in order; one that finds no room in the pools that are
+ * owned ends it (`blocking: strict`) or is passed over (skip, their loop).  When
+ * its budget is spent it starts in the pool `cloud`, if that has room.  A job
+ * that the owned pools could never hold does not wait.  Their prediction of
+ * waits and their storage of data are left out.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy starburst_policy;
+
+enum wait { NONE, CONSTANT, RUNTIME, COMPUTE, INFINITE };
+
+struct starburst {
+    const char *cloud, *text;
+    int64_t budget_ns;
+    double factor;
+    enum wait wait;
+    uint32_t owned, burst;      /* masks of pools */
+};
+
+static bool sb_init(void *self, struct cs_host *host)
+{
+    static const char *const name[] = { "none", "constant", "runtime",
+                                        "compute", "infinite" };
+    struct starburst *sb = self;
+    bool found = false;
+
+    for (uint32_t i = 0; i < 5; i++)
+        if (strcmp(sb->text, name[i]) == 0) {
+            sb->wait = (enum wait)i;
+            found = true;
+        }
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if (strcmp(cs_pool_name(host, p), sb->cloud) == 0)
+            sb->burst |= 1u << p;
+        else
+            sb->owned |= 1u << p;
+    if (!found)
+        cs_fail(host, "wait must be none, constant, runtime, compute or "
+                      "infinite");
+    else if (sb->burst == 0 || sb->owned == 0)
+        cs_fail(host, "cloud must name a pool, beside which there is another");
+    return found && sb->burst != 0 && sb->owned != 0;
+}
+
+/* When the job has waited enough. */
+static int64_t sb_until_ns(const struct starburst *sb,
+                           const struct cs_host *host,
+                           const struct cs_ask *ask)
+{
+    double wait = 0, run = (double)cs_left_ns(host, ask->job);
+
+    if (ask->gpus > cs_total_gpus(host, sb->owned))
+        return 0;
+    if (sb->wait == CONSTANT)
+        wait = (double)sb->budget_ns;
+    else if (sb->wait == RUNTIME)
+        wait = sb->factor * run;
+    else if (sb->wait == COMPUTE)
+        wait = sb->factor * run * ask->gpus;
+    else if (sb->wait == INFINITE)
+        wait = INFINITY;
+    wait += (double)ask->ready_ns;
+    return wait < 4e18 ? (int64_t)wait : INT64_MAX;
+}
+
+static void sb_decide(void *self, struct cs_host *host)
+{
+    struct starburst *sb = self;
+    struct cs_want own = { .pool_mask = sb->owned };
+    struct cs_want cloud = { .pool_mask = sb->burst };
+    bool blocked = false;
+
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct ask_id id = cs_pending(host, i);
+        const struct cs_ask *ask = cs_ask(host, id);
+        int64_t until = sb_until_ns(sb, host, ask);
+
+        if (!blocked && ask->gpus <= cs_free_gpus(host, sb->owned) &&
+            cs_start_want(host, id, &own) == CS_DONE)
+            continue;
+        if (until <= cs_now_ns(host)) {
+            if (cs_start_want(host, id, &cloud) == CS_DONE)
+                continue;
+        } else if (until < INT64_MAX) {
+            cs_wake_at(host, until);
+        }
+        blocked |= !cs_skips(host);
+        i++;
+    }
+}
+
+static const struct cs_param params[] = {
+    { "cloud", CS_PARAM_TEXT, offsetof(struct starburst, cloud), 0, 0, "cloud",
+      "the pool that jobs burst to; all others are owned" },
+    { "wait", CS_PARAM_TEXT, offsetof(struct starburst, text), 0, 0, "compute",
+      "how long jobs wait: none, constant, runtime, compute or infinite" },
+    { "budget", CS_PARAM_TIME, offsetof(struct starburst, budget_ns), 0, 1e9,
+      "1h", "of wait: constant" },
+    { "factor", CS_PARAM_REAL, offsetof(struct starburst, factor), 0, 1e9,
+      "0.25", "of wait: runtime or compute" },
+};
+
+const struct cs_policy starburst_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+    .name = "starburst",
+    .summary = "waits for owned GPUs as long as is worth it, then bursts",
+    .flags = CS_ASKS_BLOCKING, .param_count = 4, .param = params,
+    .self_bytes = sizeof(struct starburst), .init = sb_init,
+    .decide = sb_decide,
+};

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * synergy.c - cores to the jobs whose loaders need them, without which others
+ * are as fast.
+ *
+ * Mohan, Phanishayee, Kulkarni and Chidambaram, "Looking Beyond GPUs for DNN
+ * Scheduling on Multi-Tenant Clusters", OSDI 2022 (Synergy-TUNE).  A job's
+ * demand is the least number of cores per GPU with which it is as fast as with
+ * any (within `loss`), which they profile and the laws tell here.  In order of
+ * arrival a job is given GPUs with its demand; where that finds no room, with
+ * its part of the node, cores over GPUs; and where others hold more than their
+ * part, these are brought back to it.  Nobody is slower than on its part.
+ *
+ * Host memory is left as asked: what it would gain, the page cache, is no part
+ * of the laws' pace on a new lease.  A job keeps its cores until it ends or is
+ * brought back, while theirs are dealt anew every round; to bring one back
+ * costs a restart here.
+ */
+#include <math.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy synergy_policy;
+
+#define POOLS 32u
+#define CORES_MAX 256u          /* per GPU that are looked at */
+
+struct synergy {
+    double loss;
+    uint32_t part[POOLS];       /* cores per GPU of a pool */
+};
+
+static bool synergy_init(void *self, struct cs_host *host)
+{
+    struct synergy *s = self;
+
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        s->part[p] = cs_pool_cores_per_gpu(host, p);
+    return true;
+}
+
+/* Paces are those of a job alone: as many cores as one node has for it. */
+static uint32_t synergy_demand(const struct synergy *s, struct cs_host *host,
+                               struct job_id job, uint32_t pool,
+                               uint32_t gpus)
+{
+    uint32_t most = 0, demand;
+    double best = 0;
+
+    for (uint32_t c = 1; c <= CORES_MAX; c++) {
+        double pace = cs_pace_cores(host, job, pool, gpus, c);
+        if (!(pace > 0))
+            break;
+        most = c;
+        best = fmax(best, pace);
+    }
+    for (demand = 1; demand < most; demand++)
+        if (cs_pace_cores(host, job, pool, gpus, demand) >=
+            best * (1 - s->loss))
+            break;
+    return most > 0 ? demand : 0;
+}
+
+/* The running job that holds most beyond its part of that pool. */
+static struct job_id synergy_richest(const struct synergy *s,
+                                     const struct cs_host *host,
+                                     uint32_t pool)
+{
+    struct job_id best = { ID_NONE };
+    uint32_t most = s->part[pool];
+
+    for (uint32_t i = 0; i < cs_running_count(host); i++) {
+        struct job_id job = cs_running(host, i);
+        struct lease_id lease = cs_role_lease(host, job, 0);
+        if (lease.i == ID_NONE || cs_lease_pools(host, lease) != 1u << pool ||
+            cs_cores_now(host, job) <= most)
+            continue;
+        most = cs_cores_now(host, job);
+        best = job;
+    }
+    return best;
+}
+
+static bool synergy_start_in(const struct synergy *s, struct cs_host *host,
+                             struct ask_id id, uint32_t pool)
+{
+    const struct cs_ask *ask = cs_ask(host, id);
+    struct cs_want want = { .pool_mask = 1u << pool, .gpus = ask->gpus };
+    uint32_t demand = synergy_demand(s, host, ask->job, pool, ask->gpus);
+    uint32_t part = s->part[pool];
+    struct job_id rich;
+
+    if (demand == 0 || cs_free_gpus(host, 1u << pool) < ask->gpus)
+        return false;
+    want.cores = demand;
+    if (part == 0)              /* cores do not matter there */
+        want.cores = 0;
+    if (cs_start_want(host, id, &want) == CS_DONE)
+        return true;
+    want.cores = demand < part ? demand : part;
+    if (part == 0)
+        return false;
+    while (cs_start_want(host, id, &want) != CS_DONE) {
+        rich = synergy_richest(s, host, pool);
+        if (rich.i == ID_NONE)
+            return false;
+        struct cs_want back = { .pool_mask = 1u << pool, .cores = part };
+        if (cs_move(host, cs_role_lease(host, rich, 0), &back) != CS_DONE)
+            return false;
+    }
+    return true;
+}
+
+static bool synergy_start(const struct synergy *s, struct cs_host *host,
+                          struct ask_id id)
+{
+    struct job_id job = cs_ask(host, id)->job;
+
+    if (cs_request(host, job)->form->role_count > 1)
+        return cs_start(host, id) == CS_DONE;
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if (synergy_start_in(s, host, id, p))
+            return true;
+    return false;
+}
+
+static void synergy_decide(void *self, struct cs_host *host)
+{
+    struct synergy *s = self;
+
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        if (synergy_start(s, host, cs_pending(host, i)))
+            continue;
+        if (!cs_skips(host))
+            return;
+        i++;
+    }
+}
+
+static const struct cs_param params[] = {
+    { "loss", CS_PARAM_FRACTION, offsetof(struct synergy, loss), 0, 0.5, "1%",
+      "pace that a job may lose by having its demand alone" },
+};
+
+const struct cs_policy synergy_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+    .name = "synergy",
+    .summary = "first come, first served; cores to the jobs that need them",
+    .flags = CS_RESIZES | CS_ASKS_BLOCKING, .param_count = 1, .param = params,
+    .self_bytes = sizeof(struct synergy), .init = synergy_init,
+    .decide = synergy_decide,
+};
