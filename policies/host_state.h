@@ -233,6 +233,7 @@ struct cs_host {
     uint32_t committed;             /* ask that keeps its turn, or ID_NONE */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
+    uint32_t idle_decides;      /* in a row: no news, nothing held or done */
     uint64_t random_state;
     host_decision_fn *decision_fn;
     void *decision_self;
