@@ -3,11 +3,11 @@
  * bench_cluster.c - what a simulated job costs: whole trials, from a file in
  * SWF to the metrics, by number of jobs, of GPUs, and of jobs that wait.
  *
- * Every trial runs in a process of its own, so that the peak of its memory is
- * its own; times are of the processor.  Beside it, in the same minute, runs a
- * bare loop in C over the same jobs (bench_jobs.c), which checks nothing and
- * knows strict FIFO over a count alone; it reads a file and writes a table
- * where the trial writes one, else its jobs are in arrays.
+ * Every trial runs in a process of its own, and so does the loop beside it, so
+ * that the peak of its memory is its own; times are of the processor.  In the
+ * same minute runs a bare loop in C over the same jobs (bench_jobs.c), which
+ * checks nothing and knows strict FIFO over a count alone; it reads a file and
+ * writes a table where the trial writes one, else its jobs are in arrays.
  */
 #include "experiments/bench_cluster.h"
 
@@ -212,17 +212,28 @@ static bool run_trial(const struct row *row, const char *dir,
     return ok;
 }
 
-/* The child's side: err.text travels by value. */
-static void child(const struct row *row, const char *dir, int fd)
+static double run_bare(const struct row *row, const char *dir)
 {
-    struct report report = { .ok = false };
+    if (row->load.burst == BENCH_PHASES)
+        return 0;
+    return row->written ? bench_bare_written_s(&row->load, dir)
+                        : bench_bare_s(&row->load);
+}
 
-    report.ok = run_trial(row, dir, &report);
+/* The child's side: err.text travels by value. */
+static void child(const struct row *row, const char *dir, bool bare, int fd)
+{
+    struct report report = { .ok = bare };
+
+    if (bare)
+        report.bare_s = run_bare(row, dir);
+    else
+        report.ok = run_trial(row, dir, &report);
     bool told = write(fd, &report, sizeof report) == (ssize_t)sizeof report;
     _exit(told ? 0 : 1);
 }
 
-static bool in_process(const struct row *row, const char *dir,
+static bool in_process(const struct row *row, const char *dir, bool bare,
                        struct report *report, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -239,7 +250,7 @@ static bool in_process(const struct row *row, const char *dir,
     }
     if (pid == 0) {
         close(fd[0]);
-        child(row, dir, fd[1]);
+        child(row, dir, bare, fd[1]);
     }
     close(fd[1]);
     bool told = read(fd[0], report, sizeof *report) ==
@@ -263,13 +274,11 @@ static bool measure(struct session *session, const struct row *row,
     if (!bench_write(&row->load, session->dir, err))
         return false;
     for (uint32_t t = 0; t < turns; t++) {
-        struct report turn;
-        if (!in_process(row, session->dir, &turn, err))
+        struct report turn, bare;
+        if (!in_process(row, session->dir, false, &turn, err) ||
+            !in_process(row, session->dir, true, &bare, err))
             return false;
-        turn.bare_s = row->load.burst == BENCH_PHASES ? 0
-                      : row->written
-                          ? bench_bare_written_s(&row->load, session->dir)
-                          : bench_bare_s(&row->load);
+        turn.bare_s = bare.bare_s;
         if (t == 0)
             *out = turn;
         if (turn.cpu_s < out->cpu_s)

@@ -27,6 +27,7 @@
     (BIT(FACT_JOB_SUBMIT) | BIT(FACT_LEASE_TAKE) | BIT(FACT_LEASE_READY) | \
      BIT(FACT_LEASE_LEAVE) | BIT(FACT_LEASE_DROP) | BIT(FACT_PHASE_START) | \
      BIT(FACT_PHASE_END) | BIT(FACT_DECIDE) | BIT(FACT_NODE_DOWN) | \
+     BIT(FACT_JOB_END) | \
      BIT(FACT_NODE_UP) | BIT(FACT_RENT_ORDER) | BIT(FACT_RENT_UP) | \
      BIT(FACT_RENT_NOTICE) | BIT(FACT_RENT_END) | BIT(FACT_RENT_TAKEN))
 
@@ -217,6 +218,8 @@ static void hear(void *self, const struct fact *fact)
         enter_later(idle);
     if (fact->kind == FACT_DECIDE && idle->laters > 0)
         return;
+    if (fact->kind == FACT_JOB_END && fact->object != JOB_DROPPED)
+        return;                 /* its leases have gone before it */
     advance(idle, fact->time_ns);
     if (is_node_fact(fact))
         node_fact(idle, fact);

@@ -71,6 +71,8 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
         trial->next.request.id.i = host_job_count(trial->host);
         host_submit(trial->host, &trial->next.request, &trial->next.truth);
         more = fetch(trial);
+        if (!more)
+            host_submit_none(trial->host);
     }
     if (more)
         loop_at(loop, trial->next.request.submit_ns, LOOP_RANK_ARRIVAL,

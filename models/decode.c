@@ -748,3 +748,54 @@ struct rollout_time rollout_time(const struct rollout_shape *shape,
     rollout_plan_init(&plan, shape, gang);
     return rollout_draw(&plan, u);
 }
+
+/* Mean and cv of lengths that are beyond the row. */
+static void beyond(const struct rollout_plan *plan, int row,
+                   struct rollout_shape *rest)
+{
+    double sum = 0.0, square = 0.0, from = plan->x_tokens[row];
+
+    for (int i = row; i < ROLLOUT_GRID; i++) {
+        double dx = plan->x_tokens[i + 1] - plan->x_tokens[i];
+        double s = (plan->fresh[i] + plan->fresh[i + 1]) / 2.0;
+        sum += s * dx;
+        square += s * dx * (plan->x_tokens[i] + plan->x_tokens[i + 1]);
+    }
+    if (!(plan->fresh[row] > 0.0) || !(sum > 0.0)) {
+        return;
+    }
+    double mean = from + sum / plan->fresh[row];
+    double second = from * from + square / plan->fresh[row];
+
+    rest->response_mean_tokens = mean;
+    rest->response_cv = sqrt(fmax(0.0, second - mean * mean)) / mean;
+}
+
+struct rollout_shape rollout_rest(const struct rollout_shape *shape,
+                                  const struct gang *gang, double at_s)
+{
+    struct rollout_shape rest = *shape;
+    struct rollout_plan plan;
+    int row = 0;
+
+    assert(at_s >= 0.0);
+    rollout_plan_init(&plan, shape, gang);
+    double decode_s = at_s - plan.prefill_s;
+    double left = plan.responses, queued = plan.responses - plan.slots;
+
+    if (decode_s <= 0.0) {
+        return rest;
+    }
+    if (decode_s < plan.steady_s) {
+        left -= queued * decode_s / plan.steady_s;
+    } else {
+        while (row < ROLLOUT_GRID &&
+               plan.drain_s[row + 1] <= decode_s - plan.steady_s) {
+            row++;
+        }
+        left = plan.slots * plan.alive[row];
+        beyond(&plan, row, &rest);
+    }
+    rest.responses = fmax(1.0, left / plan.parts);
+    return rest;
+}

@@ -133,6 +133,11 @@ void rollout_plan_init(struct rollout_plan *plan,
                        const struct rollout_shape *shape,
                        const struct gang *gang);
 struct rollout_time rollout_draw(const struct rollout_plan *plan, double u);
+/* What is left of a rollout after so many seconds if the responses that are
+ * done are kept: those that are not, begun anew.  Their lengths are what those
+ * of the whole are beyond the one that was reached. */
+struct rollout_shape rollout_rest(const struct rollout_shape *shape,
+                                  const struct gang *gang, double at_s);
 /* Both at once. */
 struct rollout_time rollout_time(const struct rollout_shape *shape,
                                  const struct gang *gang, double u);

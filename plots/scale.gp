@@ -8,7 +8,7 @@
 if (!exists('format')) format = 'png'
 if (!exists('file')) file = 'scale.'.format
 set encoding utf8
-set terminal pngcairo noenhanced size 1200,460 font 'DejaVu Sans,11' linewidth 1.3
+set terminal pngcairo enhanced size 1200,460 font 'DejaVu Sans,11' linewidth 1.3
 set output file
 array name[4] = ['fifo', 'easy', 'srtf', 'phases']
 array said[4] = ['FIFO, best fit', 'EASY, best fit', 'SRTF, count', 'FIFO, jobs of five phases']
@@ -22,11 +22,19 @@ set border 3 linecolor rgb '#888888'
 set tics nomirror
 set grid linecolor rgb '#D0D0D0' linewidth 0.7 dashtype 1
 set yrange [0:*]
-set format x '10^%L'
-set key top left Left reverse
+set format x '10^{%L}'
+set bmargin 4
+array least[3] = [700, 70, 7]
+array most[3] = [1.4e6, 1.4e5, 1.4e5]
 set ylabel 'microseconds'
 do for [c = 1:3] {
     set xlabel heading[c]
+    set xrange [least[c]:most[c]]
+    if (c == 1) {
+        set key at graph 0.98,0.66 right top Left reverse
+    } else {
+        unset key
+    }
     plot for [p = 1:(c == 1 ? 4 : 3)] '$'.name[p].'_'.c using 1:2 with linespoints \
          pointtype sign[p] linecolor rgb colour[p] title said[p]
     unset ylabel

@@ -19,28 +19,60 @@
 
 static void decide_event(struct loop *loop, void *self, uint64_t arg);
 
+/* A round ends early when all that runs has ended, and the next begins then or
+ * with the next arrival.  Where nothing runs and `resolve_at_most_every` lets
+ * nothing start, Gavel's simulator looks again at the next arrival; after the
+ * last one it starts at once. */
+static int64_t idle_decision_time(struct cs_host *host, int64_t at)
+{
+    if (host->decided_ns > 0 && !host->submits_over &&
+        at < host->decided_ns + host->rules->resolve_ns)
+        return CLOCK_NEVER_NS;
+    host->round_from_ns = at;
+    return at;
+}
+
 /* The next instant at which the policy may be asked, from at on. */
-static int64_t decision_time(const struct cs_host *host, int64_t at)
+static int64_t decision_time(struct cs_host *host, int64_t at)
 {
     int64_t round = host->rules->round_ns;
 
     if (round <= 0)
         return at;
+    if (host->rules->round_ends_early && cs_running_count(host) == 0)
+        return idle_decision_time(host, at);
     if (host->decided_ns > 0 &&
         at < host->decided_ns + host->rules->resolve_ns)
         at = host->decided_ns + host->rules->resolve_ns;
-    return (at + round - 1) / round * round;
+    at -= host->round_from_ns;
+    return host->round_from_ns + (at + round - 1) / round * round;
 }
 
 static void wake(struct cs_host *host)
 {
+    int64_t at;
+
     /* What a policy does while it decides, it knows of. */
-    if (host->closing || host->in_decide ||
-        host->decide_event.generation != 0)
+    if (host->closing || host->in_decide)
         return;
-    host->decide_event =
-        loop_at(host->parts.loop, decision_time(host, host_now(host)),
-                LOOP_RANK_DECIDE, decide_event, host, 0);
+    if (host->rules->round_ends_early && cs_running_count(host) == 0) {
+        loop_cancel(host->parts.loop, host->decide_event);
+        memset(&host->decide_event, 0, sizeof host->decide_event);
+    }
+    if (host->decide_event.generation != 0)
+        return;
+    at = decision_time(host, host_now(host));
+    if (at < CLOCK_NEVER_NS)
+        host->decide_event = loop_at(host->parts.loop, at, LOOP_RANK_DECIDE,
+                                     decide_event, host, 0);
+}
+
+void host_submit_none(struct cs_host *host)
+{
+    host->submits_over = true;
+    if (host->rules->round_ends_early && host->order != NULL &&
+        host_order_count(host) > 0)
+        wake(host);
 }
 
 static void wake_later(struct loop *loop, void *self, uint64_t arg)
@@ -121,8 +153,10 @@ static void decide_default(struct cs_host *host)
     const struct cs_policy *policy = host->policy;
     uint32_t i = 0;
 
-    if (!commitment_kept(host))
+    if (!commitment_kept(host)) {
+        host_commit_backfill(host);
         return;
+    }
 
     while ((i = next_to_try(host, i)) < host_order_count(host)) {
         struct ask_id ask = { ranks_at(host->order, i) };
@@ -144,8 +178,10 @@ static void decide_default(struct cs_host *host)
             host_job_end(host, pub->job.i, JOB_DROPPED);
             continue;
         }
-        if (host->rules->blocking == HOST_COMMIT)
-            host->committed = ask.i;
+        if (host->rules->blocking == HOST_COMMIT) {
+            host_commit_chosen(host, ask.i);
+            host_commit_backfill(host);
+        }
         if (host->rules->blocking != HOST_SKIP)
             return;
         i++;
@@ -258,6 +294,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         host->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
     host_outage_begin(host);
+    host_power_begin(host);
     host_rent_begin(host);
     return make_self(host, err) ? host : NULL;
 }
@@ -440,6 +477,7 @@ const char *host_action_name(enum host_action action)
 {
     static const char *const name[HOST_ACTION_COUNT] = {
         "start", "continue", "release", "stop", "resize", "move",
+        "take_back",
     };
     assert((unsigned)action < HOST_ACTION_COUNT);
     return name[action];

@@ -43,6 +43,7 @@ struct host_cost_step {
 
 struct host_rules {
     enum host_blocking blocking;
+    bool backfill;              /* HOST_COMMIT: shorter jobs start meanwhile */
     enum place_rule placement;
     bool ties_shuffled;         /* nodes tie by an order drawn per trial */
     int64_t relax_ns;           /* placement: consolidate; 0: never */
@@ -51,6 +52,7 @@ struct host_rules {
     int64_t round_ns;           /* decisions only at its multiples; 0: events */
     int64_t resolve_ns;         /* ... and so far apart at least, once one was
                                    made after time 0 */
+    bool round_ends_early;      /* when all that runs has ended, see host.c */
     int64_t tick_ns;            /* ends are seen at the next tick: a job of
                                    known length takes one longer; 0: none */
     struct host_cost_step cost[HOST_COST_STEPS_MAX];
@@ -99,6 +101,8 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err);
 void host_free(struct cs_host *host);                   /* accepts NULL */
 void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth);
+/* No job will be submitted any more. */
+void host_submit_none(struct cs_host *host);
 /* A replica of a service (LAW_SERVE): its job is done, now or before it ever
  * started. */
 void host_serve_end(struct cs_host *host, struct job_id job);
@@ -199,7 +203,7 @@ uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool);
 
 const char *cs_verdict_name(enum cs_verdict verdict);
 enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,
-                   HOST_RESIZE, HOST_MOVE, HOST_ACTION_COUNT };
+                   HOST_RESIZE, HOST_MOVE, HOST_TAKE_BACK, HOST_ACTION_COUNT };
 const char *host_action_name(enum host_action action);
 
 /* Every request a policy makes, carried out or refused: for decisions.csv. */

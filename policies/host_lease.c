@@ -49,13 +49,20 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
 
     if (!host_fit_want(host, job, role, want, &fit))
         return false;
+    if (want->node_count > 0 && fit.gpus > 0) {
+        fit.node_first = want->first_node;
+        fit.node_end = want->first_node + want->node_count;
+    }
     if (want->take_idle) {
         collect_idle(host, want->idle_ns);
         fit.extra = host->extra;
     }
+    int64_t more_mw = 0;
+
     fit.looks = &host->counts.nodes_seen;
     return placer_find(host->placer, &fit, host->scratch,
-                       host->spec->node_count, out);
+                       host->spec->node_count, out) &&
+           host_power_allows(host, out, &more_mw);
 }
 
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
@@ -115,10 +122,13 @@ void host_drop(struct cs_host *host, uint32_t i)
     assert(lease->live && !lease->running);
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
+    loop_cancel(host->parts.loop, lease->recall);
     job->pub.work_lost_s += lease->part;
     settle_job(host, lease);
     host_tell(host, FACT_LEASE_DROP, i, lease->pub.job.i, lease->pub.gpus);
     host_pools_add(host, lease, -1);
+    if (host->spec->power_cap_w > 0)
+        host_power_lease(host, &lease->pub.placement, false);
     cluster_release(host->cluster, &lease->pub.placement);
     job->home[role] = lease->pub.placement.share[0].node;
     if (job->lease[role] == i) {
@@ -165,6 +175,17 @@ static double pcie_bps(const struct cs_host *host,
             cluster_group_of(host->spec, placement->share[i].node),
             placement->share[i].gpu_mask);
     return bps > 0 ? bps : INFINITY;
+}
+
+double host_save_s(const struct cs_host *host, uint32_t i)
+{
+    const struct host_lease_slot *lease = &host->lease[i];
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
+
+    if (lease->pub.state == CS_LEASE_LOADING)   /* nothing is there yet */
+        return 0;
+    return role->save_bytes / pcie_bps(host, &lease->pub.placement);
 }
 
 bool host_on_leaving_node(const struct cs_host *host,
@@ -371,6 +392,8 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     int64_t now = host_now(host);
 
     cluster_take(host->cluster, placement);
+    if (host->spec->power_cap_w > 0)
+        host_power_lease(host, placement, true);
     uint32_t i = host_lease_make(host);
     struct host_lease_slot *lease = &host->lease[i];
     host_placement_keep(host, lease, placement);
@@ -403,6 +426,12 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     host_pools_add(host, lease, +1);
     if (host->rent)
         host->hooks.held(host, i, true);
+    if (job->stopped_part > 0 &&
+        host_form_of(job)->phase[job->stopped_phase].role == role) {
+        lease->part = job->stopped_part;
+        lease->part_phase = job->stopped_phase;
+        job->stopped_part = 0;
+    }
     host_tell(host, FACT_LEASE_TAKE, i, j, lease->pub.gpus);
     return i;
 }

@@ -108,7 +108,7 @@ uint32_t host_order_count(const struct cs_host *host)
 }
 
 /* The list's memory is there for whoever needs all at once. */
-static uint32_t *list_room(struct cs_host *host, uint32_t count)
+uint32_t *host_list_room(struct cs_host *host, uint32_t count)
 {
     if (count > host->list_room) {
         uint32_t room = host->list_room > 0 ? host->list_room : 64;
@@ -143,7 +143,7 @@ void host_order_insert(struct cs_host *host, uint32_t ask)
 void host_order_sort(struct cs_host *host)
 {
     uint32_t count = ranks_count(host->order);
-    uint32_t *list = list_room(host, count);
+    uint32_t *list = host_list_room(host, count);
     bool moved = false;
 
     ranks_list(host->order, list);
@@ -218,7 +218,7 @@ static uint32_t find_below(struct cs_host *host, uint32_t item,
 
 static void keep_ask_sums(struct cs_host *host)
 {
-    uint32_t *list = list_room(host, ranks_count(host->order));
+    uint32_t *list = host_list_room(host, ranks_count(host->order));
 
     sums_room(host);
     host->order->sum = sum_asks;

@@ -73,6 +73,11 @@ static struct rent_group *group_of(const struct cs_host *host, uint32_t node)
                               host->spec->group];
 }
 
+bool host_rent_here(const struct cs_host *host, uint32_t n)
+{
+    return host->rent->node[n].state == RENT_HERE;
+}
+
 static uint64_t *away_of(struct cs_host *host, uint32_t node)
 {
     return &host->pool[cluster_group_of(host->spec, node)->pool].away_milli;
@@ -176,6 +181,7 @@ static void now_away(struct cs_host *host, uint32_t n)
     loop_cancel(host->parts.loop, node->keep);
     node->state = RENT_AWAY;
     host->rent->leaving[n] = false;
+    host_power_node(host, n, false);
     if (n - first < group->first_away)
         group->first_away = n - first;
     host_tell(host, FACT_RENT_END, n, 0, gpus);
@@ -190,7 +196,7 @@ static void lose_lease(struct cs_host *host, uint32_t i)
     host->counts.interruptions++;
     host_job_slot(host, j)->pub.interruptions++;
     if (host->lease[i].running)
-        host_phase_cut(host, i);
+        host_phase_cut_keep(host, i);
     host_drop(host, i);
     host_tell(host, FACT_JOB_INTERRUPT, j, 0, 0);
     host_job_advance(host, j);
@@ -457,6 +463,7 @@ static void order(struct cs_host *host, uint32_t n)
 
     assert(node->state == RENT_AWAY);
     node->rentals++;
+    host_power_node(host, n, true);
     host_tell(host, FACT_RENT_ORDER, n, 0,
               cluster_group_of(host->spec, n)->gpus);
     if (spec_of(host, n)->start_ns == 0) {
@@ -788,6 +795,7 @@ void host_rent_begin(struct cs_host *host)
         for (uint32_t k = 0; k < here; k++) {   /* there from the beginning */
             uint32_t n = group->first_node + host->rent->group[g].first_away++;
             host->rent->node[n].rentals++;
+            host_power_node(host, n, true);
             host_tell(host, FACT_RENT_ORDER, n, 0, group->gpus);
             arrived(host, n);
         }

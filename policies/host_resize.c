@@ -294,6 +294,11 @@ void cs_set_sizes(struct cs_host *host, const struct cs_size *size,
     for (int turn = STOP; turn < TURNS; turn++)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t now = cs_size_now(host, size[i].job), to = size[i].gpus;
+            if (host_form_of(host_job_slot(host, size[i].job.i))->role_count
+                != 1) {
+                cs_fail(host, "jobs that are resized must have one role");
+                return;
+            }
             int due = now == 0 ? START : to == 0 ? STOP
                                        : to < now ? SHRINK : GROW;
             if (due == turn && to != now)

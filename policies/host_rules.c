@@ -29,6 +29,7 @@ struct keys {
     const char *semantics;
     int64_t tick_ns, relax_ns;
     int ties;
+    bool backfill;
 };
 
 static const char *const blocking_names[] = { "strict", "skip", "commit",
@@ -50,6 +51,9 @@ static const struct conf_field rules_field[] = {
     { "placement", CONF_CHOICE, offsetof(struct keys, placement), 0, 0,
       "pack", place_names, "which of the free GPUs a job is given; see "
       "`clustersim list placements`" },
+    { "backfill", CONF_BOOL, offsetof(struct keys, backfill), 0, 0, "false",
+      NULL, "blocking: commit: while what was chosen waits, jobs start that "
+      "should end before it could start" },
     { "relax_after", CONF_TIME, offsetof(struct keys, relax_ns), 0, 1e9, "0s",
       NULL, "placement: consolidate: how long a gang waits for nodes of its "
       "own; 0s: for ever" },
@@ -66,7 +70,8 @@ static const struct conf_field rules_field[] = {
       "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}" },
     { "rounds", CONF_NODE, offsetof(struct keys, rounds), 0, 0, CONF_ABSENT,
       NULL, "{length: 360s, resolve_at_most_every: 1920s}: decisions only at "
-      "multiples of the length, and so far apart at least" },
+      "multiples of the length, and so far apart at least; end_early: true: a "
+      "round ends when all that runs has ended" },
     { "tick", CONF_TIME, offsetof(struct keys, tick_ns), 0, 3600, "0s", NULL,
       "decisions only at its multiples, and a job of known length takes one "
       "more: a simulator that counts ticks sees an end at the next one" },
@@ -290,11 +295,16 @@ static const char *semantics(struct arena *arena,
         n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
                               " rounds.resolve_at_most_every=%ss", time);
     }
+    if (rules->round_ends_early)
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
+                              " rounds.end_early=yes");
     if (rules->relax_ns > 0) {
         clock_format_s(rules->relax_ns, time, sizeof time);
         n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
                               " relax_after=%ss", time);
     }
+    if (rules->backfill)
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, " backfill=yes");
     if (rules->ties_shuffled)
         snprintf(text + n, SEMANTICS_BYTES - n, " ties=shuffled");
     return text;
@@ -303,15 +313,21 @@ static const char *semantics(struct arena *arena,
 static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
                         struct err *err)
 {
+    static const struct conf_field early = { .key = "end_early",
+                                             .type = CONF_BOOL };
     bool is_map = conf_kind(map) == CONF_MAP;
     const struct conf_node *length = is_map ? conf_get(map, "length") : NULL;
     const struct conf_node *resolve =
         is_map ? conf_get(map, "resolve_at_most_every") : NULL;
+    const struct conf_node *ends = is_map ? conf_get(map, "end_early") : NULL;
+    size_t known = 1u + (resolve != NULL) + (ends != NULL);
 
-    if (!length || conf_count(map) != (resolve ? 2 : 1))
+    if (!length || conf_count(map) != known)
         return err_set(err, ERR_SCHEMA, conf_pos(map),
                        "expected a map with the key length and, if need be, "
-                       "resolve_at_most_every");
+                       "resolve_at_most_every and end_early");
+    if (ends != NULL && !conf_read(ends, &early, &rules->round_ends_early, err))
+        return false;
     return read_time(length, "length", &rules->round_ns, err) &&
            (!resolve || read_time(resolve, "resolve_at_most_every",
                                   &rules->resolve_ns, err));
@@ -324,6 +340,7 @@ static bool read_rules(const struct keys *keys, struct host_rules *rules,
     rules->placement = (enum place_rule)keys->placement;
     rules->ties_shuffled = keys->ties == 1;
     rules->relax_ns = keys->relax_ns;
+    rules->backfill = keys->backfill;
     rules->estimate = (enum host_estimate)keys->estimate;
     rules->noise_cv = keys->noise;
     rules->tick_ns = keys->tick_ns;

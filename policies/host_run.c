@@ -161,6 +161,7 @@ static void start_rollout(struct cs_host *host, uint32_t i,
                                (uint64_t)(u * 0x1p53));
 
     lease->run.rate_max = 1 / s;
+    s *= 1 - part_before(lease);
     end_after(host, i, clock_ns_for_work(s, 1.0));
 }
 
@@ -217,6 +218,11 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         plan = phase_cache_plan(host->plans, law, &lease->gang,
                                 rng_at(job->truth.seed, job->pub.step, p,
                                        0));
+    }
+    if (job->kept > 0 && job->kept_phase == p && law->kind == LAW_ROLLOUT) {
+        lease->part = job->kept;
+        lease->part_phase = p;
+        job->kept = 0;
     }
     lease->running = true;
     lease->storage_bytes = plan.rates.storage_bytes;
@@ -347,6 +353,41 @@ double host_phase_pause(struct cs_host *host, uint32_t i)
     return kept;
 }
 
+/* Of a rollout that ran for so much of its time: what need not be done again,
+ * as a part of the time of the whole on this gang. */
+static double responses_kept(const struct host_lease_slot *lease,
+                             const struct phase_law *law, double before,
+                             double ran)
+{
+    double whole_s = rollout_time(&law->rollout, &lease->gang, 0.5).total_s;
+    struct rollout_shape rest =
+        rollout_rest(&law->rollout, &lease->gang, (before + ran) * whole_s);
+    double rest_s = rollout_time(&rest, &lease->gang, 0.5).total_s;
+
+    return fmax(before, fmin(0.999, 1 - rest_s / whole_s));
+}
+
+void host_phase_cut_keep(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct phase_law *law = phase_law_at(lease->run.phase,
+                                               lease->run.step);
+    double before = part_before(lease);
+
+    if (law->kind == LAW_ROLLOUT && job->kept == 0) {
+        double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
+        double ran = fmin(1 - before, s * lease->run.rate_max);
+        double kept = responses_kept(lease, law, before, ran);
+        job->pub.work_done_s += ran;
+        job->pub.work_lost_s += before + ran - kept;
+        job->kept = kept;
+        job->kept_phase = lease->phase;
+        lease->part = 0;            /* the job has it now */
+    }
+    host_phase_cut(host, i);
+}
+
 void host_phase_over(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->lease[i];
@@ -367,7 +408,10 @@ void host_phase_over(struct cs_host *host, uint32_t i)
     job->phases_done |= 1u << lease->phase;
     if (lease->run.phase->kind == PHASE_CHECKPOINT)
         job->saving = true;
-    host_news_add(host, NEWS_IDLE, i);
+    if (loop_cancel(host->parts.loop, lease->recall))
+        host_leave(host, i);    /* it was wanted back */
+    else
+        host_news_add(host, NEWS_IDLE, i);
     host_job_advance(host, j);
     host->hooks.wake(host);
 }

@@ -22,6 +22,8 @@
 #define HELIOS_SRTF "{placement: count, tick: 1s, preemption: {cost: " \
                     "{1gpu: 7s, 8gpu: 30s, more: 60s}}}"
 
+#define RL_BACKFILL "{blocking: commit, placement: count, backfill: true"
+
 static const struct semantics_row rows[] = {
     { "textbook", "fcfs", STRICT_COUNT,
       "Strict first come, first served; GPUs are a count.", "10539.5729" },
@@ -60,11 +62,11 @@ static const struct semantics_row rows[] = {
       "takes one more; a stop adds 7, 30 or 60 s.", "6878.6500" },
 
     { "gavel", "fcfs", "{placement: count, rounds: {length: 360s, "
-      "resolve_at_most_every: 1920s}}",
+      "resolve_at_most_every: 1920s, end_early: true}}",
       "As shipped: rounds of 360 s, solved anew 1920 s after the last time at "
       "the earliest; GPUs of jobs that end idle until then.", "20705.190" },
     { "gavel-each-round", "fcfs", "{placement: count, rounds: {length: "
-      "360s}}",
+      "360s, end_early: true}}",
       "The same, solved anew in every round.", "11448.690" },
 
     { "pai", "fcfs", "{blocking: skip, placement: count}",
@@ -97,6 +99,30 @@ static const struct semantics_row rows[] = {
     { "rlscheduler", "sjf", "{blocking: commit, placement: count}",
       "What was chosen keeps its turn until it starts, though shorter jobs "
       "come while it waits.", "8623.0792" },
+    { "rlscheduler", "wfp3", "{blocking: commit, placement: count, wait: "
+      "unset}", "As shipped: the wait is -1 s less the time of submission, so "
+      "that short jobs that came late go last.", "20576.7708" },
+    { "rlscheduler", "unicef", "{blocking: commit, placement: count, wait: "
+      "unset}", "As shipped: likewise.", "20546.5479" },
+    { "rlscheduler", "f1", "{blocking: commit, placement: count}",
+      "What was chosen keeps its turn.", "8326.4042" },
+    { "rlscheduler-repaired", "wfp3", "{blocking: commit, placement: count}",
+      "The wait runs until now.", "8916.4521" },
+    { "rlscheduler-repaired", "unicef", "{blocking: commit, placement: count, "
+      "wait: offset}", "The wait runs until now.", "8242.2979" },
+    { "rlscheduler-backfill", "fcfs", RL_BACKFILL "}",
+      "While what was chosen waits, jobs start that end before it could, "
+      "judged when it was chosen.", "8662.1938" },
+    { "rlscheduler-backfill", "sjf", RL_BACKFILL "}", "Likewise.", "7619.1771" },
+    { "rlscheduler-backfill", "f1", RL_BACKFILL "}", "Likewise.", "7600.9375" },
+    { "rlscheduler-backfill", "wfp3", RL_BACKFILL ", wait: unset}",
+      "Likewise, with the wait as shipped.", "9086.5417" },
+    { "rlscheduler-backfill", "unicef", RL_BACKFILL ", wait: unset}",
+      "Likewise, with the wait as shipped.", "9520.1271" },
+    { "rlscheduler-backfill-repaired", "wfp3", RL_BACKFILL "}",
+      "The wait runs until now.", "8155.5958" },
+    { "rlscheduler-backfill-repaired", "unicef", RL_BACKFILL ", wait: offset}",
+      "The wait runs until now.", "7484.5708" },
 };
 #define ROWS (sizeof rows / sizeof rows[0])
 

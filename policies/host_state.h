@@ -4,11 +4,12 @@
  *
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
- * host_step (phases step by step), host_lease (take, load, drop), host_run
- * (phases), host_outage (failures), host_rent (nodes that come and go),
- * host_api (what a policy may call), host_resize (leases that change while they
- * work), host_deal, host_left (tools over that), host_lp, host_assign (tools
- * that know no host), host (arrivals, decisions).
+ * host_step (phases step by step), host_power (a cap), host_lease (take, load,
+ * drop), host_run (phases), host_outage (failures), host_rent (nodes that come
+ * and go), host_api (what a policy may call), host_resize (leases that change
+ * while they work), host_recall (leases that are taken back), host_deal,
+ * host_left (tools over that), host_lp, host_assign (tools that know no host),
+ * host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -60,6 +61,8 @@ struct host_lease_slot {
     struct host_steps *steps;       /* NULL: none yet */
     struct flow_handle flow;        /* of loading or of the phase */
     struct loop_handle event;       /* likewise, where no link is crossed */
+    struct loop_handle recall;      /* it is taken back then */
+    int64_t recall_ns;
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
     int64_t phase_start_ns;
@@ -112,10 +115,15 @@ struct host_job_slot {
     int64_t done_ns;                /* recipe `trace`: run so far */
     int64_t estimate_ns;            /* of the whole job */
     int64_t penalty_ns;             /* owed at the next start */
+    double stopped_part;            /* of training that was stopped: done */
+    uint32_t stopped_phase;
     int64_t restart_until_ns;       /* of the restart that goes on */
     uint32_t saved_step;            /* where an interrupted job goes on */
     double saved_work_s, saved_gpu_s;
     bool saving;                    /* a checkpoint was taken in this step */
+    double kept;                /* of a rollout that was cut short: by the
+                                   responses that were done */
+    uint32_t kept_phase;
     int64_t gap_ns, gap_from_ns;    /* to its next interruption; < 0: none
                                        drawn yet */
     struct loop_handle gap_event;
@@ -174,6 +182,7 @@ struct cs_host {
 
     struct host_outage *outage;     /* NULL: nothing fails */
     struct host_rent *rent;         /* NULL: nothing is rented */
+    int64_t power_mw;               /* that could be drawn now, by a cap */
     const bool *leaving;            /* per node, likewise: no new leases */
     uint32_t jobs_left;             /* submitted, not ended */
 
@@ -230,7 +239,10 @@ struct cs_host {
     struct loop_handle decide_event;
     int64_t decided_ns;             /* last decision; at time 0 there was
                                        none, as in Gavel's simulator */
+    int64_t round_from_ns;          /* rounds are counted from here */
+    bool submits_over;
     uint32_t committed;             /* ask that keeps its turn, or ID_NONE */
+    int64_t committed_until_ns;     /* others end before it: backfill */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint32_t idle_decides;      /* in a row: no news, nothing held or done */
@@ -282,6 +294,12 @@ int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns);
 void host_lease_unexpect(struct cs_host *host, uint32_t lease);
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
+/* Room for so many in host->list, which stays good until the next call. */
+uint32_t *host_list_room(struct cs_host *host, uint32_t count);
+/* host_commit.c: `blocking: commit`.  The ask is chosen and does not fit; what
+ * may start while it waits does. */
+void host_commit_chosen(struct cs_host *host, uint32_t ask);
+void host_commit_backfill(struct cs_host *host);
 /* Since the last release, a job of that form and so many GPUs found no room
  * (as asked for, all its roles at once); is that known? */
 void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
@@ -333,6 +351,9 @@ void host_steps_stop(struct cs_host *host, uint32_t lease);
 double host_steps_part(const struct cs_host *host, uint32_t lease);
 void host_steps_drop(struct cs_host *host, uint32_t lease);
 
+/* host_rent.c: is a rented node there, and may be leased? */
+bool host_rent_here(const struct cs_host *host, uint32_t node);
+
 /* host_outage.c: failures. */
 void host_outage_begin(struct cs_host *host);
 /* A job came: failures are due again. */
@@ -346,6 +367,15 @@ void host_suspend(struct cs_host *host, uint32_t job);
 bool host_stands_on(const struct host_lease_slot *lease, uint32_t node);
 /* A role's state waits in the memory of that node for its next lease. */
 bool host_parked_on(const struct host_job_slot *job, uint32_t node);
+
+/* host_power.c: a node comes or goes, a lease does; is what a placement could
+ * draw, on top of more_mw, to which it is added, within the cap? */
+void host_power_begin(struct cs_host *host);
+void host_power_node(struct cs_host *host, uint32_t node, bool comes);
+void host_power_lease(struct cs_host *host, const struct placement *placement,
+                      bool taken);
+bool host_power_allows(const struct cs_host *host,
+                       const struct placement *placement, int64_t *more_mw);
 
 /* host_rent.c: nodes that are rented. */
 void host_rent_begin(struct cs_host *host);
@@ -431,6 +461,8 @@ double host_evict_s(const struct cs_host *host,
                     const struct placement *placement);
 /* At once; what it kept in the GPUs is not saved. */
 void host_drop(struct cs_host *host, uint32_t lease);
+/* What saving its state would take, links being free. */
+double host_save_s(const struct cs_host *host, uint32_t lease);
 /* Saves first where there is something to save; on a node that will be gone, to
  * the shared storage. */
 void host_leave(struct cs_host *host, uint32_t lease);
@@ -442,6 +474,8 @@ void host_phase_cut(struct cs_host *host, uint32_t lease);
 /* The same, and training keeps its whole steps: the part of the phase that
  * need not be done again. */
 double host_phase_pause(struct cs_host *host, uint32_t lease);
+/* The same; a rollout keeps the responses that are done. */
+void host_phase_cut_keep(struct cs_host *host, uint32_t lease);
 void host_phase_over(struct cs_host *host, uint32_t lease);
 void host_job_advance(struct cs_host *host, uint32_t job);
 /* Makes the ask for a whole job, at the job's old place in the order. */

@@ -33,7 +33,7 @@
 #include "models/placement.h"
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 4u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 5u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -116,6 +116,8 @@ struct cs_want {
     bool take_idle;             /* idle leases count as free */
     int64_t idle_ns;            /* ... those that have been idle so long */
     uint32_t cores;             /* since 1.4: per GPU; 0: as asked */
+    uint32_t first_node, node_count;    /* since 1.5: of a role with GPUs, only
+                                   on these; node_count 0: any */
 };
 
 /* What a start would bring and cost, by the laws that rule the simulation
@@ -232,8 +234,9 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id ask,
 /* Only a ready phase's own idle lease: run where it already is. */
 enum cs_verdict cs_continue(struct cs_host *host, struct ask_id ask);
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id idle);
-/* Preempts: progress is kept, the cost is `preemption: {cost: }`; the job's
- * ask is pending again at its old place in the order. */
+/* Preempts: progress is kept, of training its whole steps; the cost is what
+ * saving its state takes and `preemption: {cost: }`, at its next start; the
+ * job's ask is pending again at its old place in the order. */
 enum cs_verdict cs_stop(struct cs_host *host, struct job_id job);
 void cs_wake_at(struct cs_host *host, int64_t time_ns);
 void cs_fail(struct cs_host *host, const char *why);
@@ -348,5 +351,24 @@ bool cs_linear_program(const struct cs_lp *lp);
  * cost[row * columns + column] is least; columns >= rows. */
 void cs_assign(uint32_t rows, uint32_t columns, const double *cost,
                uint32_t *column);
+
+/* Since 1.5.  Takes a lease back after so long, or as soon as its phase is
+ * over: what runs then is cut short, a rollout keeping the responses that are
+ * done, state is saved as by cs_release().  For CS_PER_PHASE policies with
+ * CS_PREEMPTS. */
+enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id lease,
+                             int64_t delay_ns);
+struct cs_node {
+    uint32_t pool, gpus, free_gpus, cores;
+    double memory_bytes;        /* of the host */
+    bool here;                  /* false: not rented now */
+};
+uint32_t cs_node_count(const struct cs_host *host);
+struct cs_node cs_node(const struct cs_host *host, uint32_t node);
+/* Seconds of a phase on what its role asked for, links free. */
+double cs_phase_s(const struct cs_host *host, struct job_id job,
+                  uint32_t phase);
+/* Is the job a replica of a service? */
+bool cs_serves(const struct cs_host *host, struct job_id job);
 
 #endif

@@ -6,12 +6,62 @@
  * (SC 2017) state it: fast turnaround for small jobs.  For one GPU the
  * logarithm is 0 and the score without bound, so jobs of one GPU (or none) go
  * before all others, by wait / estimate.  Wide jobs suffer.
+ *
+ * RLScheduler's simulator adds 1e-15 to the GPUs and to the wait, so that a job
+ * of one GPU that has just come has a finite score (`wait: offset`), and takes
+ * the wait from a start time that is -1 until the job starts, which turns the
+ * order around (`wait: unset`).
  */
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "policies/policy.h"
 
+#define OFFSET 1e-15            /* of that simulator */
+
 extern const struct cs_policy unicef_policy;
+
+struct unicef {
+    const char *wait;
+    bool offset, unset;
+};
+
+static const struct cs_param unicef_param[] = {
+    { .key = "wait", .type = CS_PARAM_TEXT,
+      .offset = offsetof(struct unicef, wait), .fallback = "now",
+      .help = "until when a job has waited: now; offset, the same with "
+              "RLScheduler's 1e-15; or unset, as its simulator has it: -1 s "
+              "less the time of submission" },
+};
+
+static bool unicef_init(void *self, struct cs_host *host)
+{
+    struct unicef *unicef = self;
+
+    unicef->unset = strcmp(unicef->wait, "unset") == 0;
+    unicef->offset = unicef->unset || strcmp(unicef->wait, "offset") == 0;
+    if (unicef->offset || strcmp(unicef->wait, "now") == 0)
+        return true;
+    cs_fail(host, "wait must be now, offset or unset");
+    return false;
+}
+
+static double seconds(int64_t ns)
+{
+    return (double)(ns > 0 ? ns : 1) / 1e9;
+}
+
+/* As RLScheduler computes it. */
+static double unicef_offset(const struct unicef *unicef,
+                            const struct cs_host *host,
+                            const struct cs_ask *ask)
+{
+    int64_t until_ns = unicef->unset ? -1000000000 : cs_now_ns(host);
+
+    return ((double)(until_ns - ask->submit_ns) / 1e9 + OFFSET) /
+           (log2(ask->gpus + OFFSET) * seconds(ask->estimate_ns));
+}
 
 /* wait / estimate, to be divided by log2 of the GPUs. */
 static double unicef_ratio(const struct cs_host *host,
@@ -25,10 +75,12 @@ static double unicef_ratio(const struct cs_host *host,
 static bool unicef_before(const void *self, const struct cs_host *host,
                           struct ask_id a, struct ask_id b)
 {
+    const struct unicef *unicef = self;
     const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
-    double of_x = unicef_ratio(host, x), of_y = unicef_ratio(host, y);
 
-    (void)self;
+    if (unicef->offset)
+        return unicef_offset(unicef, host, x) > unicef_offset(unicef, host, y);
+    double of_x = unicef_ratio(host, x), of_y = unicef_ratio(host, y);
     if ((x->gpus > 1) != (y->gpus > 1))
         return x->gpus <= 1;
     if (x->gpus <= 1)
@@ -42,5 +94,9 @@ const struct cs_policy unicef_policy = {
     .name = "unicef",
     .summary = "highest wait / (log2(GPUs) x estimate) first",
     .flags = CS_ORDER_MOVES,
+    .param_count = sizeof unicef_param / sizeof unicef_param[0],
+    .param = unicef_param,
+    .self_bytes = sizeof(struct unicef),
+    .init = unicef_init,
     .before = unicef_before,
 };

@@ -4,20 +4,48 @@
  *
  * Tang, Lan, Desai and Buettner (CLUSTER 2009), as Carastan-Santos and Camargo
  * (SC 2017) state it.  Favours wide jobs and those that have waited long for
- * what they ask.  Wait is from submission until now: a widespread simulator
- * takes it from a start time that is not set yet, which turns the order around.
- * All that came at one instant have waited 0 and go in order of arrival.
+ * what they ask.  Wait is from submission until now: RLScheduler's simulator
+ * takes it from a start time that is -1 until the job starts, which turns the
+ * order around (`wait: unset`).  All that came at one instant have waited 0 and
+ * go in order of arrival.
  */
+#include <stddef.h>
+#include <string.h>
+
 #include "policies/policy.h"
 
 extern const struct cs_policy wfp3_policy;
 
-static double wfp3_score(const struct cs_host *host, struct ask_id id)
+struct wfp3 {
+    const char *wait;
+    bool unset;
+};
+
+static const struct cs_param wfp3_param[] = {
+    { .key = "wait", .type = CS_PARAM_TEXT,
+      .offset = offsetof(struct wfp3, wait), .fallback = "now",
+      .help = "until when a job has waited: now, or unset, as RLScheduler's "
+              "simulator has it: -1 s less the time of submission" },
+};
+
+static bool wfp3_init(void *self, struct cs_host *host)
+{
+    struct wfp3 *wfp3 = self;
+
+    wfp3->unset = strcmp(wfp3->wait, "unset") == 0;
+    if (wfp3->unset || strcmp(wfp3->wait, "now") == 0)
+        return true;
+    cs_fail(host, "wait must be now or unset");
+    return false;
+}
+
+static double wfp3_score(const struct wfp3 *wfp3, const struct cs_host *host,
+                         struct ask_id id)
 {
     const struct cs_ask *ask = cs_ask(host, id);
-    int64_t wait_ns = cs_now_ns(host) - ask->submit_ns;
+    int64_t until_ns = wfp3->unset ? -1000000000 : cs_now_ns(host);
     int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
-    double ratio = (double)wait_ns / (double)run_ns;
+    double ratio = (double)(until_ns - ask->submit_ns) / (double)run_ns;
 
     return ratio * ratio * ratio * ask->gpus;
 }
@@ -25,8 +53,7 @@ static double wfp3_score(const struct cs_host *host, struct ask_id id)
 static bool wfp3_before(const void *self, const struct cs_host *host,
                         struct ask_id a, struct ask_id b)
 {
-    (void)self;
-    return wfp3_score(host, a) > wfp3_score(host, b);
+    return wfp3_score(self, host, a) > wfp3_score(self, host, b);
 }
 
 const struct cs_policy wfp3_policy = {
@@ -35,5 +62,9 @@ const struct cs_policy wfp3_policy = {
     .name = "wfp3",
     .summary = "highest (wait / estimate)^3 x GPUs first",
     .flags = CS_ORDER_MOVES,
+    .param_count = sizeof wfp3_param / sizeof wfp3_param[0],
+    .param = wfp3_param,
+    .self_bytes = sizeof(struct wfp3),
+    .init = wfp3_init,
     .before = wfp3_before,
 };

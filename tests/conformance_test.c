@@ -121,6 +121,10 @@ static void tiresias_60_agrees_with_tiresias(void **state)
         { "srtf", "jct_mean_s", "192.1167" },
         { "srtf", "makespan_s", "3271" },
         { "srtf", "preemptions", "4" },
+        { "gavel", "jct_mean_s", "2186.667" },
+        { "gavel", "makespan_s", "5923" },
+        { "gavel-each-round", "jct_mean_s", "710.567" },
+        { "gavel-each-round", "makespan_s", "4174" },
         { NULL, NULL, NULL }
     };
 
@@ -180,6 +184,18 @@ static void swf_lublin_1024_agrees_with_rlscheduler(void **state)
         { "sjf-committed", "wait_mean_s", "29516.58" },
         { "fcfs", "wait_mean_s", "169001.232" },
         { "fcfs-committed", "wait_mean_s", "169001.232" },
+        { "sjf-committed", "bounded_slowdown_mean", "362" },
+        { "easy", "wait_mean_s", "12815.40" },
+        { "accasim", "wait_mean_s", "8739.13" },
+        { "fifo-skip", "wait_mean_s", "8739.13" },
+        { "wfp3", "bounded_slowdown_mean", "13805" },
+        { "wfp3-repaired", "bounded_slowdown_mean", "411" },
+        { "wfp3-backfill", "bounded_slowdown_mean", "76" },
+        { "wfp3-backfill-repaired", "bounded_slowdown_mean", "67" },
+        { "unicef", "bounded_slowdown_mean", "13992" },
+        { "unicef-repaired", "bounded_slowdown_mean", "513" },
+        { "unicef-backfill", "bounded_slowdown_mean", "205" },
+        { "unicef-backfill-repaired", "bounded_slowdown_mean", "45" },
         { NULL, NULL, NULL }
     };
 

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * co_execution.c - co-execution groups: jobs share nodes of two pools, and
+ * while one generates, another trains.
+ *
+ * After RollMux (arXiv 2512.11306).  On each side (the first two pools that
+ * bear names of roles) a job has a slot: nodes it shares with others.  It joins
+ * the fullest slot in which all turns together take no longer than `slowdown`
+ * times the step of the shortest job there, alone; whose memory holds the state
+ * of all of them on every node, so that each switch is warm, over PCIe; and
+ * that has fewer than `jobs_max`.  Else it has a slot of its own; if no nodes
+ * are left, it joins the slot that is overfull least, or waits where memory is
+ * short.  A group is what slots of both sides tie together.  Within a slot
+ * turns go round: who waits longest since its last turn is next.
+ *
+ * Roles without GPUs go where there is room.  A slot keeps its nodes until its
+ * last job has ended; jobs stay where they are.
+ */
+#include <math.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy co_execution_policy;
+
+#define CO_SIDES 2u
+#define CO_NONE UINT32_MAX
+
+struct co_slot {
+    uint32_t pool, first, nodes;
+    double busy_s;              /* of all its jobs, per step */
+    double state_bytes;         /* per node */
+    double alone_s;             /* least step of a job of it, alone */
+    uint32_t jobs;
+};
+
+struct co_job {
+    uint32_t slot[CO_SIDES];    /* CO_NONE: not placed */
+    uint32_t pool[CO_SIDES], nodes[CO_SIDES];
+    double busy_s[CO_SIDES], state_bytes[CO_SIDES];
+    double alone_s;
+    int64_t turn_ns;            /* its last one */
+    bool paired;                /* it has roles in two pools */
+};
+
+struct co {
+    double slowdown, memory;
+    int64_t jobs_max;
+    struct co_slot *slot;
+    uint32_t slots, slot_room;
+    struct co_job *job;
+    uint32_t job_room;
+    bool *taken;                /* per node */
+};
+
+static const struct cs_param co_param[] = {
+    { .key = "slowdown", .type = CS_PARAM_REAL,
+      .offset = offsetof(struct co, slowdown), .min = 1, .max = 100,
+      .fallback = "1.0",
+      .help = "how much longer than alone a step may take by the plan" },
+    { .key = "memory", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct co, memory), .min = 0, .max = 1,
+      .fallback = "80%",
+      .help = "share of a node's memory for the state of jobs (assumption)" },
+    { .key = "jobs_max", .type = CS_PARAM_INT,
+      .offset = offsetof(struct co, jobs_max), .min = 1, .max = 1000,
+      .fallback = "5", .help = "jobs that share nodes, at most (assumption)" },
+};
+
+/* ---- what a job is ------------------------------------------------------- */
+
+static uint32_t co_nodes_for(const struct cs_host *host, uint32_t pool,
+                             uint32_t gpus)
+{
+    for (uint32_t n = 0; n < cs_node_count(host); n++) {
+        struct cs_node node = cs_node(host, n);
+        if (node.pool == pool && node.gpus > 0)
+            return (gpus + node.gpus - 1) / node.gpus;
+    }
+    return CO_NONE;
+}
+
+/* The pool of that name; CO_NONE: there is none. */
+static uint32_t co_pool(const struct cs_host *host, const char *name)
+{
+    for (uint32_t p = 0; p < cs_pool_count(host); p++) {
+        const char *a = cs_pool_name(host, p), *b = name;
+        while (*a && *a == *b)
+            a++, b++;
+        if (*a == *b)
+            return p;
+    }
+    return CO_NONE;
+}
+
+static void co_add_role(struct co_job *job, const struct cs_host *host,
+                        struct job_id id, uint32_t r)
+{
+    const struct job_request *request = cs_request(host, id);
+    const struct role_spec *role = &request->form->role[r];
+    uint32_t gpus = r == 0 && request->gpus ? request->gpus : role->gpus;
+    uint32_t side;
+    uint32_t pool = gpus > 0 ? co_pool(host, role->name) : CO_NONE;
+
+    if (pool == CO_NONE)
+        return;
+    for (side = 0; side < CO_SIDES && job->nodes[side] > 0; side++)
+        if (job->pool[side] == pool)
+            break;
+    if (side == CO_SIDES)
+        return;
+    uint32_t nodes = co_nodes_for(host, pool, gpus);
+    job->pool[side] = pool;
+    job->nodes[side] = nodes > job->nodes[side] ? nodes : job->nodes[side];
+    job->state_bytes[side] += fmax(role->load_bytes, role->save_bytes) / nodes;
+    for (uint32_t p = 0; p < request->form->phase_count; p++)
+        if (request->form->phase[p].role == r)
+            job->busy_s[side] += cs_phase_s(host, id, p);
+}
+
+static void co_measure(struct co_job *job, const struct cs_host *host,
+                       struct job_id id)
+{
+    const struct job_form *form = cs_request(host, id)->form;
+
+    *job = (struct co_job) { .slot = { CO_NONE, CO_NONE } };
+    for (uint32_t r = 0; r < form->role_count; r++)
+        co_add_role(job, host, id, r);
+    job->paired = job->nodes[0] > 0 && job->nodes[1] > 0;
+    /* One order of the sides for all jobs: that of the pools. */
+    if (job->paired && job->pool[0] > job->pool[1]) {
+        struct co_job was = *job;
+        for (uint32_t s = 0; s < CO_SIDES; s++) {
+            job->pool[s] = was.pool[1 - s];
+            job->nodes[s] = was.nodes[1 - s];
+            job->busy_s[s] = was.busy_s[1 - s];
+            job->state_bytes[s] = was.state_bytes[1 - s];
+        }
+    }
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        job->alone_s += cs_phase_s(host, id, p);
+}
+
+/* ---- which slot ---------------------------------------------------------- */
+
+static bool co_holds(const struct co *co, const struct cs_host *host,
+                     const struct co_slot *slot, const struct co_job *job,
+                     uint32_t side)
+{
+    return slot->jobs > 0 && slot->jobs < (uint64_t)co->jobs_max &&
+           slot->pool == job->pool[side] && slot->nodes == job->nodes[side] &&
+           slot->state_bytes + job->state_bytes[side] <=
+               co->memory * cs_node(host, slot->first).memory_bytes;
+}
+
+/* The fullest slot that slows nobody down too much; with `squeeze`, the one
+ * that does least. */
+static uint32_t co_best(const struct co *co, const struct cs_host *host,
+                        const struct co_job *job, uint32_t side, bool squeeze)
+{
+    uint32_t best = CO_NONE;
+    double best_full = squeeze ? INFINITY : 0;
+
+    for (uint32_t i = 0; i < co->slots; i++) {
+        const struct co_slot *slot = &co->slot[i];
+        if (!co_holds(co, host, slot, job, side))
+            continue;
+        double full = (slot->busy_s + job->busy_s[side]) /
+                      fmin(slot->alone_s, job->alone_s);
+        if (squeeze ? full < best_full
+                    : full <= co->slowdown && full > best_full) {
+            best = i;
+            best_full = full;
+        }
+    }
+    return best;
+}
+
+/* So many neighbours of a pool that no slot has; CO_NONE: there are none. */
+static uint32_t co_free_nodes(const struct co *co, const struct cs_host *host,
+                              uint32_t pool, uint32_t nodes)
+{
+    uint32_t run = 0;
+
+    for (uint32_t n = 0; n < cs_node_count(host); n++) {
+        run = cs_node(host, n).pool == pool && !co->taken[n] ? run + 1 : 0;
+        if (run == nodes)
+            return n + 1 - nodes;
+    }
+    return CO_NONE;
+}
+
+static uint32_t co_new_slot(struct co *co, struct cs_host *host,
+                            const struct co_job *job, uint32_t side)
+{
+    uint32_t i = 0;
+    uint32_t first = co_free_nodes(co, host, job->pool[side],
+                                   job->nodes[side]);
+
+    if (first == CO_NONE)
+        return CO_NONE;
+    while (i < co->slots && co->slot[i].jobs > 0)
+        i++;
+    if (i == co->slot_room) {
+        uint32_t room = i ? 2 * i : 64;
+        struct co_slot *more = cs_alloc(host, room, sizeof *more);
+        for (uint32_t k = 0; k < i; k++)
+            more[k] = co->slot[k];
+        co->slot = more;
+        co->slot_room = room;
+    }
+    co->slots += i == co->slots;
+    co->slot[i] = (struct co_slot) {
+        .pool = job->pool[side], .first = first, .nodes = job->nodes[side],
+    };
+    for (uint32_t n = 0; n < job->nodes[side]; n++)
+        co->taken[first + n] = true;
+    return i;
+}
+
+static void co_shortest(struct co *co, uint32_t slot, uint32_t side)
+{
+    double least = INFINITY;
+
+    for (uint32_t j = 0; j < co->job_room; j++)
+        if (co->job[j].paired && co->job[j].slot[side] == slot)
+            least = fmin(least, co->job[j].alone_s);
+    co->slot[slot].alone_s = least;
+}
+
+static void co_join(struct co *co, struct co_job *job, uint32_t side,
+                    uint32_t i)
+{
+    struct co_slot *slot = &co->slot[i];
+
+    job->slot[side] = i;
+    slot->busy_s += job->busy_s[side];
+    slot->state_bytes += job->state_bytes[side];
+    slot->jobs++;
+    co_shortest(co, i, side);
+}
+
+static void co_part(struct co *co, struct co_job *job, uint32_t side)
+{
+    uint32_t i = job->slot[side];
+    struct co_slot *slot = &co->slot[i];
+
+    job->slot[side] = CO_NONE;
+    slot->busy_s -= job->busy_s[side];
+    slot->state_bytes -= job->state_bytes[side];
+    slot->jobs--;
+    for (uint32_t n = 0; n < slot->nodes && slot->jobs == 0; n++)
+        co->taken[slot->first + n] = false;
+    co_shortest(co, i, side);
+}
+
+/* On both sides, or not at all. */
+static bool co_place(struct co *co, struct cs_host *host, struct job_id id)
+{
+    struct co_job *job = &co->job[id.i];
+
+    if (!job->paired || job->slot[CO_SIDES - 1] != CO_NONE)
+        return true;
+    for (uint32_t s = 0; s < CO_SIDES; s++) {
+        uint32_t slot = co_best(co, host, job, s, false);
+        if (slot == CO_NONE)
+            slot = co_new_slot(co, host, job, s);
+        if (slot == CO_NONE)
+            slot = co_best(co, host, job, s, true);
+        if (slot == CO_NONE) {
+            while (s-- > 0)
+                co_part(co, job, s);
+            return false;
+        }
+        co_join(co, job, s, slot);
+    }
+    return true;
+}
+
+static void co_submitted(void *self, struct cs_host *host, struct job_id id)
+{
+    struct co *co = self;
+
+    if (co->taken == NULL)
+        co->taken = cs_alloc(host, cs_node_count(host), sizeof *co->taken);
+    if (id.i >= co->job_room) {
+        uint32_t room = 2 * id.i + 64;
+        struct co_job *more = cs_alloc(host, room, sizeof *more);
+        for (uint32_t i = 0; i < co->job_room; i++)
+            more[i] = co->job[i];
+        co->job = more;
+        co->job_room = room;
+    }
+    co_measure(&co->job[id.i], host, id);
+}
+
+static void co_ended(void *self, struct cs_host *host, struct job_id id)
+{
+    struct co *co = self;
+    struct co_job *job = &co->job[id.i];
+
+    (void)host;
+    if (job->paired && job->slot[CO_SIDES - 1] != CO_NONE)
+        for (uint32_t s = 0; s < CO_SIDES; s++)
+            co_part(co, job, s);
+    job->paired = false;
+}
+
+/* ---- turns ---------------------------------------------------------------- */
+
+/* Who had no turn for longest; the job that has waited longest of those. */
+static bool co_before(const void *self, const struct cs_host *host,
+                      struct ask_id a, struct ask_id b)
+{
+    const struct co *co = self;
+    uint32_t i = cs_ask(host, a)->job.i, j = cs_ask(host, b)->job.i;
+    int64_t x = i < co->job_room ? co->job[i].turn_ns : 0;
+    int64_t y = j < co->job_room ? co->job[j].turn_ns : 0;
+
+    return x != y ? x < y : i < j;
+}
+
+static bool co_start(struct co *co, struct cs_host *host, struct ask_id ask)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    struct co_job *job = &co->job[pub->job.i];
+    uint32_t home = cs_home_pools(host, ask, pub->role), side = 0;
+    struct cs_want want = { .role = pub->role };
+
+    if (pub->held.i != ID_NONE)
+        return cs_continue(host, ask) == CS_DONE;
+    if (!job->paired || pub->gpus == 0)
+        return cs_start_want(host, ask, &want) == CS_DONE;
+    while (side < CO_SIDES && home != 1u << job->pool[side])
+        side++;
+    if (side == CO_SIDES)
+        return cs_start_want(host, ask, &want) == CS_DONE;
+    want.first_node = co->slot[job->slot[side]].first;
+    want.node_count = co->slot[job->slot[side]].nodes;
+    if (cs_start_want(host, ask, &want) == CS_DONE)
+        return true;
+    want.take_idle = true;
+    return cs_start_want(host, ask, &want) == CS_DONE;
+}
+
+static void co_decide(void *self, struct cs_host *host)
+{
+    struct co *co = self;
+
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct ask_id ask = cs_pending(host, i);
+        struct job_id job = cs_ask(host, ask)->job;
+        if (co_place(co, host, job) && co_start(co, host, ask))
+            co->job[job.i].turn_ns = cs_now_ns(host);
+        else
+            i++;
+    }
+}
+
+const struct cs_policy co_execution_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "co-execution",
+    .summary = "groups of jobs take turns on nodes of two pools, warm",
+    .flags = CS_PER_PHASE,
+    .self_bytes = sizeof(struct co),
+    .param = co_param,
+    .param_count = sizeof co_param / sizeof co_param[0],
+    .before = co_before,
+    .decide = co_decide,
+    .job_submitted = co_submitted,
+    .job_ended = co_ended,
+};

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * harvest.c - services keep their pool; what they do not use generates, and is
+ * given back when they need it.
+ *
+ * After ROSE, which runs rollouts on serving GPUs.  Replicas of services go
+ * first, in the pool named by `from`.  A rollout (the phases of the role named
+ * by `role`) takes its own GPUs, or, if it would be over sooner, as many as it
+ * can use of those that are free in that pool, up to its `max`.  When a replica
+ * waits, the rollouts there that began last are taken back within `delay`: they
+ * keep the responses that are done and go on elsewhere.  All other phases run
+ * in their own pool.  A `reserve` of the pool is never borrowed.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy harvest_policy;
+
+struct harvest {
+    const char *from, *role;
+    int64_t delay_ns;
+    double reserve;
+};
+
+static const struct cs_param harvest_param[] = {
+    { .key = "from", .type = CS_PARAM_TEXT,
+      .offset = offsetof(struct harvest, from), .fallback = "serve",
+      .help = "pool of the services" },
+    { .key = "role", .type = CS_PARAM_TEXT,
+      .offset = offsetof(struct harvest, role), .fallback = "rollout",
+      .help = "role whose phases may borrow" },
+    { .key = "delay", .type = CS_PARAM_TIME,
+      .offset = offsetof(struct harvest, delay_ns), .max = 86400,
+      .fallback = "0s",
+      .help = "a replica that waits has its GPUs after so long at most, before "
+              "the weights of the service are loaded" },
+    { .key = "reserve", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct harvest, reserve), .min = 0, .max = 1,
+      .fallback = "0%", .help = "share of the pool that is never borrowed" },
+};
+
+static bool harvest_same(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+static uint32_t harvest_pools(const struct harvest *harvest,
+                              const struct cs_host *host)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if (harvest_same(cs_pool_name(host, p), harvest->from))
+            mask |= 1u << p;
+    return mask;
+}
+
+/* Services, then what is oldest. */
+static bool harvest_before(const void *self, const struct cs_host *host,
+                           struct ask_id a, struct ask_id b)
+{
+    struct job_id x = cs_ask(host, a)->job, y = cs_ask(host, b)->job;
+    bool s = cs_serves(host, x), t = cs_serves(host, y);
+
+    (void)self;
+    return s != t ? s : x.i < y.i;
+}
+
+static uint32_t harvest_all_but(const struct cs_host *host, uint32_t mask)
+{
+    uint32_t all = 0;
+
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        all |= 1u << p;
+    return all & ~mask;
+}
+
+/* The GPUs of the pool that rollouts may have now. */
+static uint32_t harvest_spare(const struct harvest *harvest,
+                              const struct cs_host *host, uint32_t serve)
+{
+    uint32_t spare = cs_free_gpus(host, serve) + cs_idle_gpus(host, serve);
+    double keep = harvest->reserve * cs_total_gpus(host, serve);
+
+    return spare > keep ? spare - (uint32_t)keep : 0;
+}
+
+/* The most GPUs that a role can use of so many; 0: none. */
+static uint32_t harvest_size(const struct role_spec *role, uint32_t asked,
+                             uint32_t spare)
+{
+    uint32_t multiple = role->gpus_multiple ? role->gpus_multiple : 1;
+    uint32_t most = role->gpus_max < spare ? role->gpus_max : spare;
+
+    most -= most % multiple;
+    if (most >= role->gpus_min && most > 0)
+        return most;
+    return asked <= spare ? asked : 0;
+}
+
+static bool harvest_rollout(const struct harvest *harvest,
+                            struct cs_host *host, struct ask_id ask,
+                            uint32_t serve)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct job_form *form = cs_request(host, pub->job)->form;
+    struct cs_want own = { .role = pub->role,
+                           .pool_mask = harvest_all_but(host, serve),
+                           .take_idle = true };
+    struct cs_want lent = { .role = pub->role, .pool_mask = serve,
+                            .take_idle = true };
+    struct cs_forecast f;
+    double held_s = 1e300, own_s = 1e300, lent_s = 1e300;
+
+    if (cs_forecast_held(host, ask, &f))
+        held_s = f.run_s;
+    if (cs_forecast(host, ask, &own, &f))
+        own_s = f.run_s + f.switch_s + f.evict_s;
+    lent.gpus = harvest_size(&form->role[pub->role], pub->gpus,
+                             harvest_spare(harvest, host, serve));
+    if (lent.gpus > 0 && cs_forecast(host, ask, &lent, &f))
+        lent_s = f.run_s + f.switch_s + f.evict_s;
+    if (lent_s < own_s && lent_s < held_s)
+        return cs_start_want(host, ask, &lent) == CS_DONE;
+    if (held_s < 1e300)
+        return cs_continue(host, ask) == CS_DONE;
+    return own_s < 1e300 && cs_start_want(host, ask, &own) == CS_DONE;
+}
+
+/* Leases of others in the pool, the last first, until a replica has room. */
+static void harvest_take_back(const struct harvest *harvest,
+                              struct cs_host *host, uint32_t serve,
+                              uint32_t gpus)
+{
+    uint32_t room = cs_free_gpus(host, serve);
+
+    for (uint32_t i = cs_lease_count(host); i-- > 0 && room < gpus;) {
+        struct lease_id id = cs_lease_at(host, i);
+        if (i >= cs_lease_count(host))
+            continue;
+        const struct cs_lease *lease = cs_lease(host, id);
+        uint32_t has = lease->gpus;
+        if (!(cs_lease_pools(host, id) & serve) || has == 0 ||
+            cs_serves(host, lease->job))
+            continue;
+        cs_take_back(host, id, harvest->delay_ns);
+        room += has;
+    }
+}
+
+static bool harvest_replica(const struct harvest *harvest,
+                            struct cs_host *host, struct ask_id ask,
+                            uint32_t serve, uint32_t *wanted)
+{
+    struct cs_want want = { .role = cs_ask(host, ask)->role,
+                            .pool_mask = serve };
+    uint32_t gpus = cs_ask(host, ask)->gpus;
+
+    if (gpus == 0)
+        want.pool_mask = 0;
+    if (cs_start_want(host, ask, &want) == CS_DONE)
+        return true;
+    *wanted += gpus;
+    harvest_take_back(harvest, host, serve, *wanted);
+    return harvest->delay_ns == 0 &&
+           cs_start_want(host, ask, &want) == CS_DONE;
+}
+
+static bool harvest_other(struct cs_host *host, struct ask_id ask,
+                          uint32_t serve)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    struct cs_want want = { .role = pub->role,
+                            .pool_mask = harvest_all_but(host, serve),
+                            .take_idle = true };
+
+    if (pub->held.i != ID_NONE)
+        return cs_continue(host, ask) == CS_DONE;
+    return cs_start_want(host, ask, &want) == CS_DONE;
+}
+
+static void harvest_decide(void *self, struct cs_host *host)
+{
+    const struct harvest *harvest = self;
+    uint32_t serve = harvest_pools(harvest, host), wanted = 0;
+
+    if (serve == 0) {
+        cs_fail(host, "the cluster has no pool of the name `from`");
+        return;
+    }
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct ask_id ask = cs_pending(host, i);
+        const struct cs_ask *pub = cs_ask(host, ask);
+        const struct job_form *form = cs_request(host, pub->job)->form;
+        bool done;
+        if (cs_serves(host, pub->job))
+            done = harvest_replica(harvest, host, ask, serve, &wanted);
+        else if (pub->gpus > 0 && wanted == 0 &&
+                 harvest_same(form->role[pub->role].name, harvest->role))
+            done = harvest_rollout(harvest, host, ask, serve);
+        else
+            done = harvest_other(host, ask, serve);
+        if (!done)
+            i++;
+    }
+}
+
+/* What was borrowed goes back when its phase is over. */
+static void harvest_lease_idle(void *self, struct cs_host *host,
+                               struct lease_id id)
+{
+    uint32_t serve = harvest_pools(self, host);
+    const struct cs_lease *lease = cs_lease(host, id);
+
+    if (lease->state == CS_LEASE_IDLE && lease->gpus > 0 &&
+        (cs_lease_pools(host, id) & serve) && !cs_serves(host, lease->job))
+        cs_release(host, id);
+}
+
+const struct cs_policy harvest_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "harvest",
+    .summary = "rollouts on what services do not use, given back in time",
+    .flags = CS_PER_PHASE | CS_PREEMPTS,
+    .self_bytes = sizeof(struct harvest),
+    .param = harvest_param,
+    .param_count = sizeof harvest_param / sizeof harvest_param[0],
+    .before = harvest_before,
+    .decide = harvest_decide,
+    .lease_idle = harvest_lease_idle,
+};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * spot_rollout.c - generation on instances that can be taken away, training on
+ * GPUs that cannot.
+ *
+ * After RLBoost (arXiv 2510.19225).  Rollouts take what there is in the pool
+ * named by `spot`, alone or with the pool of their training, which waits for
+ * them anyway: from the role's `min` to its `max`, if they are over sooner than
+ * on what they hold.  Without spot instances a job generates where it trains.  A lease that goes
+ * with its node costs the responses that are not done; the rollout goes on with
+ * what is there then.  Between rollouts a job keeps its instances.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy spot_rollout_policy;
+
+struct spot {
+    const char *pool, *role, *other;
+};
+
+static const struct cs_param spot_param[] = {
+    { .key = "spot", .type = CS_PARAM_TEXT,
+      .offset = offsetof(struct spot, pool), .fallback = "spot",
+      .help = "pool of the instances that can be taken away" },
+    { .key = "role", .type = CS_PARAM_TEXT,
+      .offset = offsetof(struct spot, role), .fallback = "rollout",
+      .help = "role whose phases run there" },
+    { .key = "reserved", .type = CS_PARAM_TEXT,
+      .offset = offsetof(struct spot, other), .fallback = "train",
+      .help = "pool of all that cannot be taken away: training, and rollouts "
+              "where that is sooner" },
+};
+
+static bool spot_same(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+static uint32_t spot_pool(const struct cs_host *host, const char *name)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if (spot_same(cs_pool_name(host, p), name))
+            mask |= 1u << p;
+    return mask;
+}
+
+static bool spot_before(const void *self, const struct cs_host *host,
+                        struct ask_id a, struct ask_id b)
+{
+    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
+
+    (void)self;
+    if (x->priority != y->priority)
+        return x->priority > y->priority;
+    return x->job.i < y->job.i;
+}
+
+/* The best size in those pools, over sooner than `than_s`; false: none. */
+static bool spot_best(struct cs_host *host, struct ask_id ask, uint32_t pools,
+                      struct cs_want *want, double *than_s)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct role_spec *role =
+        &cs_request(host, pub->job)->form->role[pub->role];
+    uint32_t step = role->gpus_multiple ? role->gpus_multiple : 1;
+    uint32_t free = cs_free_gpus(host, pools) + cs_idle_gpus(host, pools);
+    struct cs_want try = { .role = pub->role, .pool_mask = pools,
+                           .take_idle = true };
+    struct cs_forecast f;
+    bool found = false;
+
+    for (uint32_t g = role->gpus_max; g >= role->gpus_min && g > 0;
+         g = g > 8 ? g - 8 : g / 2) {
+        try.gpus = g == pub->gpus ? g : g - g % step;
+        if (try.gpus == 0 || try.gpus > free ||
+            !cs_forecast(host, ask, &try, &f) ||
+            f.run_s + f.switch_s + f.evict_s >= *than_s)
+            continue;
+        *want = try;
+        *than_s = f.run_s + f.switch_s + f.evict_s;
+        found = true;
+    }
+    return found;
+}
+
+static bool spot_generate(const struct spot *self, struct cs_host *host,
+                          struct ask_id ask, uint32_t spot)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    struct cs_want best = { 0 }, other = { .role = pub->role,
+                                           .take_idle = true };
+    struct cs_forecast f;
+    double held_s = 1e300, else_s = 1e300, spot_s;
+
+    if (cs_forecast_held(host, ask, &f))
+        held_s = f.run_s;
+    other.pool_mask = spot_pool(host, self->other);
+    if (cs_forecast(host, ask, &other, &f))
+        else_s = f.run_s + f.switch_s + f.evict_s;
+    spot_s = held_s < else_s ? held_s : else_s;
+    bool found = spot_best(host, ask, spot, &best, &spot_s);
+    found |= spot_best(host, ask, spot | other.pool_mask, &best, &spot_s);
+    if (found)
+        return cs_start_want(host, ask, &best) == CS_DONE;
+    if (held_s < 1e300 && held_s <= else_s)
+        return cs_continue(host, ask) == CS_DONE;
+    return else_s < 1e300 && cs_start_want(host, ask, &other) == CS_DONE;
+}
+
+static bool spot_other(const struct spot *self, struct cs_host *host,
+                       struct ask_id ask)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    struct cs_want want = { .role = pub->role, .take_idle = true };
+
+    if (pub->held.i != ID_NONE)
+        return cs_continue(host, ask) == CS_DONE;
+    if (pub->gpus > 0)
+        want.pool_mask = spot_pool(host, self->other);
+    return cs_start_want(host, ask, &want) == CS_DONE;
+}
+
+static void spot_decide(void *self, struct cs_host *host)
+{
+    const struct spot *spot = self;
+    uint32_t mask = spot_pool(host, spot->pool);
+
+    if (mask == 0 || spot_pool(host, spot->other) == 0) {
+        cs_fail(host, "the cluster lacks a pool named by `spot` or "
+                      "`reserved`");
+        return;
+    }
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct ask_id ask = cs_pending(host, i);
+        const struct cs_ask *pub = cs_ask(host, ask);
+        const struct job_form *form = cs_request(host, pub->job)->form;
+        bool generates = pub->gpus > 0 &&
+                         spot_same(form->role[pub->role].name, spot->role);
+        if (!(generates ? spot_generate(spot, host, ask, mask)
+                        : spot_other(spot, host, ask)))
+            i++;
+    }
+}
+
+const struct cs_policy spot_rollout_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "spot-rollout",
+    .summary = "rollouts on spot instances, training on others",
+    .flags = CS_PER_PHASE,
+    .self_bytes = sizeof(struct spot),
+    .param = spot_param,
+    .param_count = sizeof spot_param / sizeof spot_param[0],
+    .before = spot_before,
+    .decide = spot_decide,
+};
