@@ -5,8 +5,8 @@
  * Per node: its CPU (cores, capacity in core-seconds per second), its PCIe
  * (all GPU slots together, or, where the file gives PCIe switches, the uplink
  * of each of them), its NIC, its NVMe; per leaf switch an uplink; the shared
- * storage, and the line there of a group that is far from it (WAN).  A link of no capacity in the file is left out, and a path simply
- * does not cross it.
+ * storage, and the line there of a group that is far from it (WAN).  A link of
+ * no capacity in the file is left out, and a path simply does not cross it.
  */
 #ifndef MODELS_FABRIC_H
 #define MODELS_FABRIC_H

@@ -76,7 +76,7 @@ static bool quota_init(void *self, struct cs_host *host)
     struct quota *quota = self;
     const char *at = quota->quotas;
 
-    for (;;) {
+    while (at != NULL) {
         while (*at == ' ')
             at++;
         if (*at == '\0')
@@ -92,6 +92,7 @@ static bool quota_init(void *self, struct cs_host *host)
             return false;
         }
     }
+    return true;                /* nobody has one */
 }
 
 static bool quota_before(const void *self, const struct cs_host *host,
