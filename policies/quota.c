@@ -74,7 +74,7 @@ static const char *quota_entry(const char *at, struct quota_tenant *out)
 static bool quota_init(void *self, struct cs_host *host)
 {
     struct quota *quota = self;
-    const char *at = quota->quotas;
+    const char *at = quota->quotas != NULL ? quota->quotas : "";
 
     while (at != NULL) {
         while (*at == ' ')
