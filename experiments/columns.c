@@ -109,6 +109,8 @@ static const struct table_column summary_column[] = {
     { "rented_nodes_mean", TABLE_REAL, "nodes of groups with rent" },
     { "series_held_s", TABLE_TIME,
       "for which series that had ended were held" },
+    { "resizes", TABLE_COUNT,
+      "leases changed for more, fewer or other GPUs as they worked" },
 };
 
 static const struct table_column compare_column[] = {

@@ -195,6 +195,9 @@ static const struct metric_info info[METRIC_COUNT] = {
                              "time for which the last value of a series that "
                              "had ended was held, over all series", false,
                              -1 },
+    [METRIC_RESIZES] = { "resizes", "count",
+                         "leases that were changed for more, fewer or other "
+                         "GPUs as they worked", true, 0 },
 };
 
 const struct metric_info *metric_info(enum metric metric)

@@ -70,7 +70,7 @@ struct metrics {
     struct tally slowdown, bounded;
     struct quantile *jct_q, *wait_q;
     uint64_t jobs, done, failed, steps, deadlines, in_time;
-    uint64_t preempted, decided, refused, interrupted;
+    uint64_t preempted, decided, refused, interrupted, resized;
     int64_t first_submit_ns, last_end_ns;
 };
 
@@ -141,6 +141,7 @@ void metrics_begin(struct metrics *m)
     rent_begin(m->rent, now);
     m->busy_s = m->tail_s = m->phase_s = 0;
     m->preempted = counts->preemptions;
+    m->resized = counts->resizes + counts->moves;
     m->decided = counts->decisions;
     m->refused = counts->refused;
     m->interrupted = counts->interruptions;
@@ -728,6 +729,8 @@ void metrics_result(struct metrics *m, struct trial_result *result)
             gauge_area(&m->memory, m->end_ns) / (memory * span_s);
     value[METRIC_PREEMPTIONS] =
         (double)(counts->preemptions - m->preempted);
+    value[METRIC_RESIZES] =
+        (double)(counts->resizes + counts->moves - m->resized);
     value[METRIC_DECISIONS] = (double)(counts->decisions - m->decided);
     value[METRIC_INTERRUPTIONS] =
         (double)(counts->interruptions - m->interrupted);

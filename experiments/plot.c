@@ -24,7 +24,7 @@
 
 #define POLICY_CHARACTERS 24
 #define POINT_CHARACTERS 40
-#define FIGURES 7
+#define FIGURES 8
 
 static const struct figure {
     const char *name;
@@ -33,6 +33,7 @@ static const struct figure {
 } figure[FIGURES] = {
     { "cost", NULL, plot_make_cost },
     { "utilization", NULL, plot_make_utilization },
+    { "idle", NULL, plot_make_idle },
     { "delta", "cost", plot_make_delta },
     { "jct_cdf", NULL, plot_make_jct_cdf },
     { "gantt", NULL, plot_make_gantt },

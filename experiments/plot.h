@@ -3,7 +3,7 @@
  * plot.h - the charts of a results folder, drawn from its files alone.
  *
  * What to draw stands in DIR/plots/list.txt, one name a line (cost,
- * utilization, jct_cdf, gantt, timeline, sweep); without that file, all for
+ * utilization, idle, jct_cdf, gantt, timeline, sweep); without that file, all for
  * which there is data.
  */
 #ifndef EXPERIMENTS_PLOT_H

@@ -60,7 +60,7 @@ typedef enum plot_made plot_maker(const struct plot_source *source,
                                   struct plot_sink *sink, struct err *err);
 
 /* From summary.csv and compare.csv: */
-plot_maker plot_make_cost, plot_make_utilization, plot_make_sweep,
+plot_maker plot_make_cost, plot_make_utilization, plot_make_idle, plot_make_sweep,
     plot_make_delta;
 /* From the rows of jobs, phases and intervals: */
 plot_maker plot_make_jct_cdf, plot_make_gantt, plot_make_timeline;

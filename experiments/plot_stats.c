@@ -77,23 +77,26 @@ static const enum metric cause[] = {
     METRIC_GPU_BUSY, METRIC_GPU_TAIL, METRIC_GPU_SWITCH, METRIC_GPU_BUBBLE,
     METRIC_GPU_IDLE_QUEUED, METRIC_GPU_IDLE_EMPTY
 };
+static const enum metric idle_cause[] = {
+    METRIC_GPU_BUBBLE, METRIC_GPU_TAIL, METRIC_GPU_SWITCH, METRIC_GPU_GANG,
+    METRIC_GPU_FRAGMENT, METRIC_GPU_UNSUITED, METRIC_GPU_DOWN,
+    METRIC_GPU_RENT, METRIC_GPU_IDLE_EMPTY
+};
 
-enum plot_made plot_make_utilization(const struct plot_source *source,
-                                     struct plot_sink *sink, struct err *err)
+/* A row per point and policy: the shares, and utilization with its interval. */
+static enum plot_made stacked(const struct plot_source *source,
+                              struct plot_sink *sink,
+                              const enum metric *stack, size_t count)
 {
     const struct grid *grid = source->grid;
     double *x = scratch_of(source);
     size_t known = 0;
 
-    (void)err;
-    out_text(sink->data, "# point policy busy tail switch bubble idle_queued"
-                         " idle_empty gpu_utilization ci95_low ci95_high"
-                         " (fractions of all GPU time)\n");
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t p = 0; p < grid->policy_count; p++) {
             out_printf(sink->data, "%u %u", t + 1, p + 1);
-            for (size_t c = 0; c < COUNT_OF(cause); c++) {
-                struct stats_mean m = mean_of(source, x, t, p, cause[c]);
+            for (size_t c = 0; c < count; c++) {
+                struct stats_mean m = mean_of(source, x, t, p, stack[c]);
 
                 known += m.count;
                 plot_real(sink->data, m.count > 0 ? m.mean : NAN);
@@ -104,6 +107,26 @@ enum plot_made plot_make_utilization(const struct plot_source *source,
         }
     sink->skip = "summary.csv does not say where GPU time went";
     return known > 0 ? PLOT_MADE : PLOT_SKIPPED;
+}
+
+enum plot_made plot_make_utilization(const struct plot_source *source,
+                                     struct plot_sink *sink, struct err *err)
+{
+    (void)err;
+    out_text(sink->data, "# point policy busy tail switch bubble idle_queued"
+                         " idle_empty gpu_utilization ci95_low ci95_high"
+                         " (fractions of all GPU time)\n");
+    return stacked(source, sink, cause, COUNT_OF(cause));
+}
+
+enum plot_made plot_make_idle(const struct plot_source *source,
+                              struct plot_sink *sink, struct err *err)
+{
+    (void)err;
+    out_text(sink->data, "# point policy bubble tail switch gang fragment"
+                         " unsuited down rent empty gpu_utilization ci95_low"
+                         " ci95_high (fractions of all GPU time)\n");
+    return stacked(source, sink, idle_cause, COUNT_OF(idle_cause));
 }
 
 /* "arrival.rate=4/h": the key, 4, and "/h". */

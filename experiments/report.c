@@ -286,6 +286,7 @@ static const struct {
     { "cost", "What does each policy cost?" },
     { "delta", "By how much does each policy differ from the baseline?" },
     { "utilization", "Where does GPU time go?" },
+    { "idle", "Why are GPUs idle?" },
     { "jct_cdf", "How long do jobs take?" },
     { "sweep", "How do policies take to the swept value?" },
     { "timeline", "How full is the cluster over time?" },

@@ -61,8 +61,8 @@ const struct conf_schema study_schema = {
 };
 
 const char *const study_plot_names[] = {
-    "cost", "utilization", "delta", "jct_cdf", "gantt", "timeline", "sweep",
-    NULL
+    "cost", "utilization", "idle", "delta", "jct_cdf", "gantt", "timeline",
+    "sweep", NULL
 };
 static const char *const table_names[] = {
     "summary", "compare", "jobs", "phases", "timeline", "decisions", NULL
@@ -85,8 +85,8 @@ static const struct conf_field output_field[] = {
       "list of summary (always), compare, jobs, phases, timeline, "
       "decisions; all but decisions if not given" },
     { "plots", CONF_NODE, OUTPUT(plots), 0, 0, CONF_ABSENT, NULL,
-      "list of cost, utilization, delta, jct_cdf, gantt, timeline, sweep; all if "
-      "not given" },
+      "list of cost, utilization, idle, delta, jct_cdf, gantt, timeline, sweep; "
+      "all if not given" },
     { "trace", CONF_CHOICE, OUTPUT(trace), 0, 0, "none", trace_names,
       "perfetto: trace.json of the detailed seeds, for ui.perfetto.dev" },
     { "timeline_step", CONF_TIME, OUTPUT(step_ns), 0, 1e9, "0s", NULL,

@@ -29,7 +29,7 @@ static const int64_t billing_s[] = { 1, 60, 3600 };
 
 static const struct conf_field rented_fields[] = {
     { .key = "start", .type = CONF_TIME, .max = DAY_S, .offset = AT(start_ns),
-      .help = "how long a node takes from order to use; it is paid for" },
+      .help = "from order to use; paid for" },
     { .key = "min", .type = CONF_INT, .min = 0, .max = 1e6, .fallback = "0",
       .offset = AT(min), .help = "nodes that are rented all the time" },
     { .key = "scale", .type = CONF_CHOICE, .choices = scale_choices,

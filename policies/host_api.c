@@ -554,6 +554,33 @@ int64_t host_stop_cost_ns(const struct cs_host *host, uint32_t gpus)
     return 0;
 }
 
+/* A job that is stopped saves its state: whole steps of a phase that trains
+ * need not be done again.  What the saving takes is owed at the restart. */
+static void save_job(struct cs_host *host, struct host_job_slot *job)
+{
+    double save_s = 0;
+
+    for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
+        if (job->lease[r] == ID_NONE)
+            continue;
+        struct host_lease_slot *lease = &host->lease[job->lease[r]];
+        uint32_t phase = lease->phase;
+        save_s += host_save_s(host, job->lease[r]);
+        if (lease->running && !host->form[job->form].fixed &&
+            host_form_of(job)->phase[phase].law->kind == LAW_TRAIN) {
+            lease->part = host_phase_pause(host, job->lease[r]);
+            lease->part_phase = phase;
+        }
+        if (lease->part > 0 && !(job->stopped_part > 0)) {
+            job->stopped_part = lease->part;
+            job->stopped_phase = lease->part_phase;
+            lease->part = 0;
+        }
+    }
+    if (save_s > 0)
+        job->penalty_ns += clock_ns_for_work(save_s, 1.0);
+}
+
 enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
 {
     if (!(host->policy->flags & CS_PREEMPTS))
@@ -565,8 +592,9 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
     struct host_job_slot *job = host_job_slot(host, id.i);
     host->counts.preemptions++;
     job->pub.preemptions++;
-    job->penalty_ns = host_restart_ns(host, job) +
-                      host_stop_cost_ns(host, host_job_drop(host, id.i));
+    job->penalty_ns = host_restart_ns(host, job);
+    save_job(host, job);
+    job->penalty_ns += host_stop_cost_ns(host, host_job_drop(host, id.i));
     job->restart_until_ns = 0;
     host_tell(host, FACT_JOB_STOP, id.i, 0, 0);
     host_answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);

@@ -177,6 +177,17 @@ static double pcie_bps(const struct cs_host *host,
     return bps > 0 ? bps : INFINITY;
 }
 
+double host_save_s(const struct cs_host *host, uint32_t i)
+{
+    const struct host_lease_slot *lease = &host->lease[i];
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
+
+    if (lease->pub.state == CS_LEASE_LOADING)   /* nothing is there yet */
+        return 0;
+    return role->save_bytes / pcie_bps(host, &lease->pub.placement);
+}
+
 bool host_on_leaving_node(const struct cs_host *host,
                           const struct host_lease_slot *lease)
 {
@@ -415,6 +426,12 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     host_pools_add(host, lease, +1);
     if (host->rent)
         host->hooks.held(host, i, true);
+    if (job->stopped_part > 0 &&
+        host_form_of(job)->phase[job->stopped_phase].role == role) {
+        lease->part = job->stopped_part;
+        lease->part_phase = job->stopped_phase;
+        job->stopped_part = 0;
+    }
     host_tell(host, FACT_LEASE_TAKE, i, j, lease->pub.gpus);
     return i;
 }

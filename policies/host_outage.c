@@ -143,6 +143,7 @@ static double roll_back(struct cs_host *host, struct host_job_slot *job)
     }
     job->kept = 0;              /* a part of what is lost */
     job->saved_gpu_s = job->pub.gpu_seconds;
+    job->stopped_part = 0;
     job->phases_done = 0;
     return lost;
 }

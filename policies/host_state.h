@@ -115,6 +115,8 @@ struct host_job_slot {
     int64_t done_ns;                /* recipe `trace`: run so far */
     int64_t estimate_ns;            /* of the whole job */
     int64_t penalty_ns;             /* owed at the next start */
+    double stopped_part;            /* of training that was stopped: done */
+    uint32_t stopped_phase;
     int64_t restart_until_ns;       /* of the restart that goes on */
     uint32_t saved_step;            /* where an interrupted job goes on */
     double saved_work_s, saved_gpu_s;
@@ -458,6 +460,8 @@ double host_evict_s(const struct cs_host *host,
                     const struct placement *placement);
 /* At once; what it kept in the GPUs is not saved. */
 void host_drop(struct cs_host *host, uint32_t lease);
+/* What saving its state would take, links being free. */
+double host_save_s(const struct cs_host *host, uint32_t lease);
 /* Saves first where there is something to save; on a node that will be gone, to
  * the shared storage. */
 void host_leave(struct cs_host *host, uint32_t lease);

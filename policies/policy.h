@@ -234,8 +234,9 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id ask,
 /* Only a ready phase's own idle lease: run where it already is. */
 enum cs_verdict cs_continue(struct cs_host *host, struct ask_id ask);
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id idle);
-/* Preempts: progress is kept, the cost is `preemption: {cost: }`; the job's
- * ask is pending again at its old place in the order. */
+/* Preempts: progress is kept, of training its whole steps; the cost is what
+ * saving its state takes and `preemption: {cost: }`, at its next start; the
+ * job's ask is pending again at its old place in the order. */
 enum cs_verdict cs_stop(struct cs_host *host, struct job_id job);
 void cs_wake_at(struct cs_host *host, int64_t time_ns);
 void cs_fail(struct cs_host *host, const char *why);

@@ -19,7 +19,8 @@
 #include "tests/results_aid.h"
 
 static const char *const figures[] = {
-    "cost", "utilization", "delta", "jct_cdf", "gantt", "timeline", "sweep"
+    "cost", "utilization", "idle", "delta", "jct_cdf", "gantt", "timeline",
+    "sweep"
 };
 #define FIGURES (sizeof figures / sizeof figures[0])
 

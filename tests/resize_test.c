@@ -22,6 +22,7 @@ struct act {
 };
 
 static const struct act *script;        /* ends with at_s < 0 */
+#define STOP UINT32_MAX         /* for gpus: stop it; it starts again at once */
 static uint32_t first_gpus;             /* of all jobs at their start; 0: asked */
 static uint32_t first_pools;
 
@@ -34,8 +35,9 @@ static void act(struct cs_host *host, const struct act *a)
     struct job_id job = { a->job };
     struct lease_id lease = cs_role_lease(host, job, 0);
     struct cs_want want = { .pool_mask = a->pool_mask };
-    enum cs_verdict verdict = a->gpus ? cs_resize(host, lease, a->gpus)
-                                      : cs_move(host, lease, &want);
+    enum cs_verdict verdict = a->gpus == STOP ? cs_stop(host, job)
+                              : a->gpus ? cs_resize(host, lease, a->gpus)
+                                        : cs_move(host, lease, &want);
 
     if (verdict != a->verdict)
         fail_msg("at %g s: %s, expected %s", a->at_s,
@@ -313,6 +315,27 @@ static void training_keeps_its_whole_steps_and_pays_for_the_switch(void **state)
     }
 }
 
+/* Stopped twice, and started on what it had at the next look. */
+static void training_that_is_stopped_keeps_its_whole_steps(void **state)
+{
+    static const char *const fidelity[] = { "", "fidelity: step\n" };
+    const struct act none[] = { { .at_s = -1 } };
+    const struct act stops[] = { { 400, 0, STOP, 0, CS_DONE },
+                                 { 401, 0, 16, 0, CS_DONE },
+                                 { 402, 0, STOP, 0, CS_DONE },
+                                 { 403, 0, 8, 0, CS_BAD_SHAPE },
+                                 { .at_s = -1 } };
+
+    (void)state;
+    for (int f = 0; f < 2; f++) {
+        double rigid = train_end(none, fidelity[f], NULL);
+        double stopped = train_end(stops, fidelity[f], NULL);
+
+        /* A run of the graph is a tenth of the job: that is not done again. */
+        assert_true(stopped > rigid + 3 && stopped < rigid + 100);
+    }
+}
+
 /* ---- anything, at any time ------------------------------------------------ */
 
 static void chaos_start(struct cs_host *host)
@@ -476,6 +499,7 @@ int main(void)
         cmocka_unit_test(gavels_rates_are_by_kind_type_and_size),
         cmocka_unit_test(
             training_keeps_its_whole_steps_and_pays_for_the_switch),
+        cmocka_unit_test(training_that_is_stopped_keeps_its_whole_steps),
         cmocka_unit_test(any_resize_of_known_lengths_conserves_work),
         cmocka_unit_test(any_resize_of_training_conserves_work),
     };

@@ -83,7 +83,7 @@ static void defaults_are_one_seed_drained_and_all_tables(void **state)
     assert_string_equal(s->dir, "out/x");
     assert_string_equal(s->point[0].label, "base");
     assert_int_equal(s->baseline, 0);
-    assert_int_equal(s->plot_count, 7);
+    assert_int_equal(s->plot_count, 8);
 }
 
 static void output_dir_is_beside_the_file_that_names_it(void **state)

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * quota.c - every tenant has GPUs of its own; what it does not use may be
+ * borrowed, and is taken back when it asks.
+ *
+ * As queues with a guaranteed and a larger most capacity in YARN's Capacity
+ * Scheduler, or Kueue's cohorts.  By priority, then first come: an ask within
+ * its tenant's quota starts if there is room; if there is none, jobs of tenants
+ * above their quota are stopped, those that began last first, until there is
+ * (`reclaim`).  Then, if nobody within a quota waits, others start on what is
+ * free (`borrow`).  Tenants that `quotas` does not name have a quota of 0.
+ */
+#include <string.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy quota_policy;
+
+#define QUOTA_TENANTS 64u
+#define QUOTA_NAME 48u
+
+struct quota_tenant {
+    char name[QUOTA_NAME];
+    double amount;              /* GPUs, or a share of all */
+    bool share;
+    uint32_t used;              /* at this decision */
+};
+
+struct quota {
+    const char *quotas;
+    bool borrow, reclaim;
+    struct quota_tenant tenant[QUOTA_TENANTS];
+    uint32_t tenants;
+};
+
+static const struct cs_param quota_param[] = {
+    { .key = "quotas", .type = CS_PARAM_TEXT,
+      .offset = offsetof(struct quota, quotas), .fallback = "",
+      .help = "GPUs of each tenant, or its share of all: \"a=16 b=25%\"" },
+    { .key = "borrow", .type = CS_PARAM_BOOL,
+      .offset = offsetof(struct quota, borrow), .fallback = "true",
+      .help = "may a tenant hold more than its quota while others do not "
+              "need theirs" },
+    { .key = "reclaim", .type = CS_PARAM_BOOL,
+      .offset = offsetof(struct quota, reclaim), .fallback = "true",
+      .help = "are jobs of tenants above their quota stopped for an ask within "
+              "another's" },
+};
+
+/* "name=12" or "name=12.5%": what follows it, or NULL if it is neither. */
+static const char *quota_entry(const char *at, struct quota_tenant *out)
+{
+    size_t bytes = 0;
+    double digit = 1;
+
+    while (at[bytes] && at[bytes] != '=' && at[bytes] != ' ')
+        bytes++;
+    if (at[bytes] != '=' || bytes == 0 || bytes >= QUOTA_NAME)
+        return NULL;
+    memcpy(out->name, at, bytes);
+    at += bytes + 1;
+    if (*at < '0' || *at > '9')
+        return NULL;
+    for (; *at >= '0' && *at <= '9'; at++)
+        out->amount = 10 * out->amount + (*at - '0');
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++)
+            out->amount += (*at - '0') * (digit /= 10);
+    out->share = *at == '%';
+    at += out->share;
+    return *at == ' ' || *at == '\0' ? at : NULL;
+}
+
+static bool quota_init(void *self, struct cs_host *host)
+{
+    struct quota *quota = self;
+    const char *at = quota->quotas;
+
+    for (;;) {
+        while (*at == ' ')
+            at++;
+        if (*at == '\0')
+            return true;
+        if (quota->tenants == QUOTA_TENANTS) {
+            cs_fail(host, "quotas names more than 64 tenants");
+            return false;
+        }
+        at = quota_entry(at, &quota->tenant[quota->tenants++]);
+        if (at == NULL) {
+            cs_fail(host, "quotas must be GPUs or a share of each tenant, "
+                          "as \"a=16 b=25%\"");
+            return false;
+        }
+    }
+}
+
+static bool quota_before(const void *self, const struct cs_host *host,
+                         struct ask_id a, struct ask_id b)
+{
+    (void)self;
+    return cs_ask(host, a)->priority > cs_ask(host, b)->priority;
+}
+
+/* NULL: it has no quota. */
+static struct quota_tenant *quota_of(struct quota *quota,
+                                     const struct cs_host *host,
+                                     struct job_id job)
+{
+    const char *name = cs_request(host, job)->tenant;
+
+    for (uint32_t t = 0; name != NULL && t < quota->tenants; t++)
+        if (strcmp(quota->tenant[t].name, name) == 0)
+            return &quota->tenant[t];
+    return NULL;
+}
+
+static double quota_gpus(const struct cs_host *host,
+                         const struct quota_tenant *tenant)
+{
+    if (tenant == NULL)
+        return 0;
+    return tenant->share ? tenant->amount / 100 * cs_total_gpus(host, 0)
+                         : tenant->amount;
+}
+
+static void quota_count(struct quota *quota, const struct cs_host *host)
+{
+    for (uint32_t t = 0; t < quota->tenants; t++)
+        quota->tenant[t].used = 0;
+    for (uint32_t i = 0; i < cs_running_count(host); i++) {
+        struct job_id job = cs_running(host, i);
+        struct quota_tenant *tenant = quota_of(quota, host, job);
+        if (tenant != NULL)
+            tenant->used += cs_job_gpus(host, job);
+    }
+}
+
+/* Stops what was borrowed, the last first, until so many GPUs are free. */
+static void quota_reclaim(struct quota *quota, struct cs_host *host,
+                          uint32_t gpus)
+{
+    for (uint32_t i = cs_running_count(host);
+         i-- > 0 && cs_free_gpus(host, 0) < gpus;) {
+        struct job_id job = cs_running(host, i);
+        struct quota_tenant *tenant = quota_of(quota, host, job);
+        uint32_t has = cs_job_gpus(host, job);
+        if (tenant != NULL && tenant->used <= quota_gpus(host, tenant))
+            continue;
+        if (cs_stop(host, job) == CS_DONE && tenant != NULL)
+            tenant->used -= has;
+    }
+}
+
+/* Could all of it be had by stopping what was borrowed? */
+static bool quota_can(struct quota *quota, const struct cs_host *host,
+                      uint32_t gpus)
+{
+    double room = cs_free_gpus(host, 0);
+
+    for (uint32_t t = 0; t < quota->tenants; t++) {
+        double over = quota->tenant[t].used -
+                      quota_gpus(host, &quota->tenant[t]);
+        room += over > 0 ? over : 0;
+    }
+    for (uint32_t i = 0; i < cs_running_count(host); i++)
+        if (quota_of(quota, host, cs_running(host, i)) == NULL)
+            room += cs_job_gpus(host, cs_running(host, i));
+    return room >= gpus;
+}
+
+static void quota_decide(void *self, struct cs_host *host)
+{
+    struct quota *quota = self;
+    bool waits = false;
+
+    quota_count(quota, host);
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct ask_id ask = cs_pending(host, i);
+        uint32_t gpus = cs_ask(host, ask)->gpus;
+        struct job_id job = cs_ask(host, ask)->job;
+        struct quota_tenant *tenant = quota_of(quota, host, job);
+        bool within = tenant != NULL &&
+                      tenant->used + gpus <= quota_gpus(host, tenant);
+        if (within && quota->reclaim && cs_free_gpus(host, 0) < gpus &&
+            quota_can(quota, host, gpus)) {
+            quota_reclaim(quota, host, gpus);
+            for (i = 0; cs_pending(host, i).i != ask.i; i++)
+                ;               /* what was stopped waits, too */
+        }
+        if (within && cs_start(host, ask) == CS_DONE) {
+            tenant->used += gpus;
+            continue;
+        }
+        waits |= within;
+        i++;
+    }
+    for (uint32_t i = 0; quota->borrow && !waits &&
+                         i < cs_pending_count(host);) {
+        struct ask_id ask = cs_pending(host, i);
+        if (cs_ask(host, ask)->gpus > cs_free_gpus(host, 0) ||
+            cs_start(host, ask) != CS_DONE)
+            i++;
+    }
+}
+
+const struct cs_policy quota_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "quota",
+    .summary = "GPUs for each tenant, lent while it does not use them",
+    .flags = CS_PREEMPTS,
+    .self_bytes = sizeof(struct quota),
+    .param = quota_param,
+    .param_count = sizeof quota_param / sizeof quota_param[0],
+    .init = quota_init,
+    .before = quota_before,
+    .decide = quota_decide,
+};
