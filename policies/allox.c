@@ -111,6 +111,8 @@ static void match(struct allox *a, struct cs_host *host, uint32_t jobs)
     for (uint32_t j = 0; j < jobs; j++) {
         const struct cs_ask *ask = cs_ask(host, cs_pending(host, j));
         double s[POOLS];
+        if (cs_request(host, ask->job)->form->role_count != 1)
+            cs_fail(host, "jobs that are matched must have one role");
         for (uint32_t p = 0; p < cs_pool_count(host); p++)
             s[p] = time_there(host, ask, p);
         for (uint32_t m = 0; m < a->machines; m++)

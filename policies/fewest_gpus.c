@@ -21,7 +21,8 @@ static double fewest_gpus_key(const void *self, const struct cs_host *host,
 static void fewest_gpus_decide(void *self, struct cs_host *host)
 {
     (void)self;
-    cs_deal(host, fewest_gpus_key);
+    if (cs_pending_count(host) > 0)     /* else all run as they do */
+        cs_deal(host, fewest_gpus_key);
 }
 
 const struct cs_policy fewest_gpus_policy = {

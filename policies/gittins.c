@@ -23,6 +23,10 @@
 
 extern const struct cs_policy gittins_policy;
 
+/* The curve is made anew when more than one in so many is new: at every end
+ * while few are known, and not at each of a million. */
+#define GITTINS_NEW_PART 200u
+
 struct gittins_point {
     double service_s;           /* GPU-seconds of a job that has ended */
     double x, y;                /* of the curve there */
@@ -32,8 +36,10 @@ struct gittins_point {
 struct gittins {
     int64_t quantum_ns;
     struct gittins_point *point;        /* ascending service_s */
-    uint32_t count, room;
-    bool stale, news;           /* news: a job came or ended */
+    uint32_t count, room;       /* of the curve */
+    double *ended_s;            /* ascending; not yet in the curve */
+    uint32_t endeds, ended_room;
+    bool news;                  /* a job came or ended */
 };
 
 static const struct cs_param gittins_param[] = {
@@ -53,28 +59,49 @@ static void gittins_job_submitted(void *self, struct cs_host *host,
     g->news = true;
 }
 
+/* Twice the room, the contents kept. */
+static void *gittins_grow(struct cs_host *host, const void *old,
+                          uint32_t *room, size_t item_bytes)
+{
+    uint32_t more = *room ? 2 * *room : 256;
+    void *grown = cs_alloc(host, more, item_bytes);
+
+    if (*room > 0)
+        memcpy(grown, old, *room * item_bytes);
+    *room = more;
+    return grown;
+}
+
 static void gittins_job_ended(void *self, struct cs_host *host,
                               struct job_id job)
 {
     struct gittins *g = self;
-    struct gittins_point new = { .service_s = cs_attained_gpu_s(host, job) };
+    double service_s = cs_attained_gpu_s(host, job);
     uint32_t i;
 
     g->news = true;
-    if (g->count == g->room) {
-        uint32_t more = g->room ? 2 * g->room : 256;
-        struct gittins_point *grown = cs_alloc(host, more, sizeof *grown);
+    if (g->endeds == g->ended_room)
+        g->ended_s = gittins_grow(host, g->ended_s, &g->ended_room,
+                                  sizeof *g->ended_s);
+    for (i = g->endeds++; i > 0 && g->ended_s[i - 1] > service_s; i--)
+        g->ended_s[i] = g->ended_s[i - 1];
+    g->ended_s[i] = service_s;
+}
 
-        if (g->count > 0)
-            memcpy(grown, g->point, g->count * sizeof *grown);
-        g->point = grown;
-        g->room = more;
+/* What is new goes in among what is known, from the back. */
+static void gittins_merge(struct gittins *g, struct cs_host *host)
+{
+    uint32_t i = g->count, j = g->endeds, out = i + j;
+
+    while (g->room < out)
+        g->point = gittins_grow(host, g->point, &g->room, sizeof *g->point);
+    g->count = out;
+    while (j > 0) {
+        bool known = i > 0 && g->point[i - 1].service_s > g->ended_s[j - 1];
+        g->point[--out].service_s = known ? g->point[--i].service_s
+                                          : g->ended_s[--j];
     }
-    for (i = g->count++; i > 0 && g->point[i - 1].service_s > new.service_s;
-         i--)
-        g->point[i] = g->point[i - 1];
-    g->point[i] = new;
-    g->stale = true;
+    g->endeds = 0;
 }
 
 static double slope(double x, double y, const struct gittins_point *to)
@@ -105,7 +132,6 @@ static void gittins_curve(struct gittins *g)
             j = g->point[j].next;
         p->next = j;
     }
-    g->stale = false;
 }
 
 /* First point beyond that service. */
@@ -163,11 +189,14 @@ static void gittins_decide(void *self, struct cs_host *host)
 {
     struct gittins *g = self;
 
-    if (g->stale)
+    if (g->endeds > g->count / GITTINS_NEW_PART) {
+        gittins_merge(g, host);
         gittins_curve(g);
+    }
     /* Not when a job has been loaded: see las.c. */
-    if (g->news || cs_now_ns(host) % g->quantum_ns == 0 ||
-        gittins_fits(host))
+    if (cs_pending_count(host) > 0 &&   /* else all run as they do */
+        (g->news || cs_now_ns(host) % g->quantum_ns == 0 ||
+         gittins_fits(host)))
         cs_deal(host, gittins_key);
     g->news = false;
     if (cs_pending_count(host) > 0)

@@ -56,8 +56,9 @@ static void las_decide(void *self, struct cs_host *host)
 {
     struct las *las = self;
 
-    if (las->news || cs_now_ns(host) % las->quantum_ns == 0 ||
-        las_fits(host))
+    if (cs_pending_count(host) > 0 &&   /* else all run as they do */
+        (las->news || cs_now_ns(host) % las->quantum_ns == 0 ||
+         las_fits(host)))
         cs_deal(host, las_key);
     las->news = false;
     if (cs_pending_count(host) > 0)

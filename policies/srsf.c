@@ -20,7 +20,8 @@ static double srsf_key(const void *self, const struct cs_host *host,
 static void srsf_decide(void *self, struct cs_host *host)
 {
     (void)self;
-    cs_deal(host, srsf_key);
+    if (cs_pending_count(host) > 0)     /* else all run as they do */
+        cs_deal(host, srsf_key);
 }
 
 const struct cs_policy srsf_policy = {

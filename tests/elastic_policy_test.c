@@ -133,6 +133,10 @@ static void themis_leaves_no_gpu_idle_that_a_job_could_use(void **state)
     assert_true(job[0].end_s <= 200 + 1e-6 && job[1].end_s <= 200 + 1e-6);
 }
 
+#define ELASTIC_AND_RATED                                                    \
+    ", elastic: {min: 2, max: 8, scaling: {table: {1: 1, 4: 3, 16: 8}}}, "   \
+    "rates: {a: 1, b: 0.5}"
+
 static void every_elastic_policy_ends_all_jobs(void **state)
 {
     static const char *const policy[] = {
@@ -141,8 +145,7 @@ static void every_elastic_policy_ends_all_jobs(void **state)
     };
     static const char *const elastic[] = {
         "", ", elastic: {min: 1, max: 16, scaling: {amdahl: 0.05}}",
-        ", elastic: {min: 2, max: 8, scaling: {table: {1: 1, 4: 3, 16: 8}}}, "
-        "rates: {a: 1, b: 0.5}",
+        ELASTIC_AND_RATED,
     };
 
     (void)state;

@@ -282,6 +282,47 @@ static void every_policy_ends_all_jobs_of_a_mixed_cluster(void **state)
     }
 }
 
+/* Jobs and rates as Gavel's artifact has them, on two nodes of each type. */
+static void gavels_own_trace_runs_under_every_policy(void **state)
+{
+    static const char *const policy[] = {
+        "allox", "gavel", "gavel, objective: makespan",
+        "gavel, objective: finish-time", "gavel, objective: cost",
+    };
+    const char *shared = getenv("SHARED") ? getenv("SHARED") : "../shared";
+    char path[512], here[256], text[2048];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/traces/gavel/msr_seed0/2869ce.trace",
+             shared);
+    if (access(path, R_OK) != 0) {
+        print_message("skip: %s is not there\n", path);
+        skip();
+    }
+    assert_non_null(getcwd(here, sizeof here));
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++) {
+        struct world world = { 0 };
+        struct trial_result result;
+        snprintf(text, sizeof text,
+                 "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+                 "[{name: v100, count: 2, gpus: {type: generic, count: 4}, "
+                 "price: 9USD/h}, {name: p100, count: 2, gpus: {type: generic, "
+                 "count: 4}, price: 5USD/h}, {name: k80, count: 2, gpus: {type: "
+                 "generic, count: 4}, price: 2USD/h}]}\nworkload: {trace: "
+                 "{file: %s%s%s, format: gavel, gpu_type: v100, lengths: "
+                 "%s%s%s/traces/gavel/simulation_throughputs.json.gz, rates: "
+                 "lengths, skip: {no_length: true}, slice: {jobs: 120}}}\n"
+                 "policies: [{policy: %s}]\n", *path == '/' ? "" : here,
+                 *path == '/' ? "" : "/", path, *path == '/' ? "" : here,
+                 *path == '/' ? "" : "/", shared, policy[i]);
+        if (!world_open(&world, text) ||
+            !world_run(&world, 0, NULL, NULL, &result))
+            fail_msg("%s: %s", policy[i], world_error(&world));
+        assert_true(result.value[METRIC_JOBS_DONE] == 120);
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +338,7 @@ int main(void)
         cmocka_unit_test(synergy_gives_cores_to_who_needs_them),
         cmocka_unit_test(synergy_brings_back_who_holds_more_than_its_part),
         cmocka_unit_test(every_policy_ends_all_jobs_of_a_mixed_cluster),
+        cmocka_unit_test(gavels_own_trace_runs_under_every_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
