@@ -27,7 +27,7 @@ struct quota_tenant {
 };
 
 struct quota {
-    const char *quotas;
+    const char *quotas;         /* NULL: none */
     bool borrow, reclaim;
     struct quota_tenant tenant[QUOTA_TENANTS];
     uint32_t tenants;
@@ -74,7 +74,7 @@ static const char *quota_entry(const char *at, struct quota_tenant *out)
 static bool quota_init(void *self, struct cs_host *host)
 {
     struct quota *quota = self;
-    const char *at = quota->quotas;
+    const char *at = quota->quotas ? quota->quotas : "";
 
     for (;;) {
         while (*at == ' ')
