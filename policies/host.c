@@ -188,9 +188,26 @@ static void decide_default(struct cs_host *host)
     }
 }
 
+/* While nothing is held, so many decisions in a row of which nothing comes are
+ * taken for the last: a policy that wakes itself for ever, or nodes that are
+ * rented and given back for ever, would not let a run end. */
+#define IDLE_DECIDES_MAX 1000000u
+
+static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
+{
+    if (news || host_held(host)->count > 0 ||
+        host->counts.decisions != decisions)
+        host->idle_decides = 0;
+    else if (++host->idle_decides >= IDLE_DECIDES_MAX)
+        cs_fail(host, "nothing runs, and nothing came of a million decisions: "
+                      "what waits can never start");
+}
+
 static void decide_event(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
+    uint64_t decisions = host->counts.decisions;
+    bool news = host->news_count > 0;
 
     (void)arg;
     memset(&host->decide_event, 0, sizeof host->decide_event);
@@ -213,6 +230,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
         decide_default(host);
     host->in_decide = false;
     host_rent_scale(host);
+    note_idle(host, news, decisions);
     if (host->wake_ns > host_now(host)) {
         loop_at(loop, host->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
         host->wake_ns = 0;

@@ -186,10 +186,19 @@ uint32_t cs_cores_now(const struct cs_host *host, struct job_id id)
                ? 0 : cores_per_gpu(&cs_lease(host, lease)->placement);
 }
 
+/* Jobs of several roles have one size, all they asked for. */
+static bool is_whole(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    return host_form_of(host_job_slot(host, id.i))->role_count != 1;
+}
+
 double cs_best_pace(struct cs_host *host, struct job_id id, uint32_t gpus)
 {
     double best = 0;
 
+    if (is_whole(host, id))
+        return gpus > 0 && gpus == cs_job_gpus(host, id) ? 1 : 0;
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         best = fmax(best, cs_pace(host, id, p, gpus));
     return best;
@@ -218,9 +227,10 @@ static void range(const struct cs_host *host, struct job_id id,
 uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
                        uint32_t gpus)
 {
-    uint32_t least, most;
+    uint32_t least, most, whole = cs_job_gpus(host, id);
 
-    assert(id.i < host->job_count);
+    if (is_whole(host, id))
+        return whole <= gpus ? whole : 0;
     range(host, id, &least, &most);
     for (uint32_t g = gpus < most ? gpus : most; g >= least && g > 0; g--)
         if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
@@ -231,9 +241,10 @@ uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
 uint32_t cs_size_above(const struct cs_host *host, struct job_id id,
                        uint32_t gpus)
 {
-    uint32_t least, most;
+    uint32_t least, most, whole = cs_job_gpus(host, id);
 
-    assert(id.i < host->job_count);
+    if (is_whole(host, id))
+        return whole > gpus ? whole : 0;
     range(host, id, &least, &most);
     for (uint32_t g = gpus + 1 > least ? gpus + 1 : least; g <= most; g++)
         if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
@@ -250,7 +261,10 @@ uint32_t cs_size_now(const struct cs_host *host, struct job_id id)
 {
     struct lease_id lease = cs_role_lease(host, id, 0);
 
-    return lease.i == ID_NONE ? 0 : cs_lease(host, lease)->gpus;
+    if (lease.i == ID_NONE)
+        return 0;
+    return is_whole(host, id) ? cs_job_gpus(host, id)
+                              : cs_lease(host, lease)->gpus;
 }
 
 static void set_size(struct cs_host *host, const struct cs_size *size,
@@ -261,10 +275,14 @@ static void set_size(struct cs_host *host, const struct cs_size *size,
 
     if (size->gpus == 0)
         cs_stop(host, size->job);
+    else if (is_whole(host, size->job) && ask.i != ID_NONE)
+        cs_start(host, ask);
     else if (now > 0)
         cs_resize(host, cs_role_lease(host, size->job, 0), size->gpus);
     else if (ask.i != ID_NONE)
-        cs_start_want(host, ask, &want);
+        while (want.gpus > 0 &&
+               cs_start_want(host, ask, &want) == CS_NO_ROOM)
+            want.gpus = cs_size_below(host, size->job, want.gpus - 1);
 }
 
 void cs_set_sizes(struct cs_host *host, const struct cs_size *size,

@@ -245,6 +245,7 @@ struct cs_host {
     int64_t committed_until_ns;     /* others end before it: backfill */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
+    uint32_t idle_decides;      /* in a row: no news, nothing held or done */
     uint64_t random_state;
     host_decision_fn *decision_fn;
     void *decision_self;

@@ -311,20 +311,22 @@ double cs_pace_cores(struct cs_host *host, struct job_id job, uint32_t pool,
 uint32_t cs_pool_cores_per_gpu(const struct cs_host *host, uint32_t pool);
 /* Cores per GPU that a job of one role holds now; 0: none. */
 uint32_t cs_cores_now(const struct cs_host *host, struct job_id job);
-/* Where the pace is most. */
+/* Where the pace is most; 1 for a job of several roles, which has one size, all
+ * it asked for. */
 double cs_best_pace(struct cs_host *host, struct job_id job, uint32_t gpus);
-/* Sizes of a job of one role that cs_resize() may bring: the largest one up to
+/* Sizes that a job may have, of one role those that cs_resize() may bring: the largest one up to
  * gpus, or 0; the smallest; the smallest above gpus, or 0. */
 uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
                        uint32_t gpus);
 uint32_t cs_size_least(const struct cs_host *host, struct job_id job);
 uint32_t cs_size_above(const struct cs_host *host, struct job_id job,
                        uint32_t gpus);
-/* GPUs that a job of one role holds now. */
+/* GPUs that a job holds now. */
 uint32_t cs_size_now(const struct cs_host *host, struct job_id job);
-/* Gives jobs of one role so many GPUs each, 0 of them if they are to wait: some
+/* Gives jobs so many GPUs each, 0 of them if they are to wait: some
  * are stopped, some shrink, some start, some grow, in that order and each in
- * that of the list.  What finds no room stays as it is. */
+ * that of the list.  What finds no room to start takes the largest smaller size
+ * that does, and else stays as it is. */
 struct cs_size {
     struct job_id job;
     uint32_t gpus;

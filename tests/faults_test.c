@@ -30,6 +30,15 @@ static void begin(struct world *world, const char *csv)
     world_write(world, "f.csv", csv);
 }
 
+static void end(struct world *world)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/f.csv", world->folder);
+    unlink(path);
+    world_close(world);
+}
+
 static bool open_with(struct world *world, const char *failures,
                       const char *workload)
 {
@@ -69,7 +78,7 @@ static void spans_are_cut_at_the_beginning_of_the_run(void **state)
     assert_true(f->fault[1].up_ns == CLOCK_NEVER_NS);   /* b */
     assert_true(f->fault[2].down_ns == 30 * CLOCK_NS_PER_S);
     assert_true(f->fault[2].up_ns == 50 * CLOCK_NS_PER_S);
-    world_close(&world);
+    end(&world);
 }
 
 /* All servers alike: whichever two are played, both nodes go at 10 s and come
@@ -91,7 +100,7 @@ static void nodes_fail_when_their_servers_did(void **state)
         assert_true(fabs(result.value[METRIC_JCT_MEAN] - 55) < 1e-6);
         assert_true(result.value[METRIC_INTERRUPTIONS] == 1);
     }
-    world_close(&world);
+    end(&world);
 }
 
 static void which_server_a_node_plays_is_drawn(void **state)
@@ -117,7 +126,7 @@ static void which_server_a_node_plays_is_drawn(void **state)
             struck = true;
         else
             spared = true;
-        world_close(&world);
+        end(&world);
     }
     assert_true(spared && struck);
 }
@@ -148,7 +157,7 @@ static void traces_that_cannot_be_are_refused(void **state)
         assert_false(open_with(&world, failures, FIXED));
         if (strstr(world_error(&world), bad[i].says) == NULL)
             fail_msg("'%s' is not in: %s", bad[i].says, world_error(&world));
-        world_close(&world);
+        end(&world);
     }
 }
 
@@ -174,7 +183,7 @@ static double interval_steps(const char *failures, const char *keys)
         if (form->phase[p].kind == PHASE_CHECKPOINT)
             steps = form->phase[p].every *
                     (double)phase_law_usual(&form->phase[0])->repeats;
-    world_close(&world);
+    end(&world);
     return steps;
 }
 
@@ -208,7 +217,7 @@ static void an_interval_needs_something_that_fails(void **state)
     snprintf(workload, sizeof workload, TRAIN, ", checkpoint: daly");
     assert_false(open_with(&world, "pue: 1.1", workload));
     assert_non_null(strstr(world_error(&world), "has no failures"));
-    world_close(&world);
+    end(&world);
 }
 
 int main(void)
