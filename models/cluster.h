@@ -56,6 +56,7 @@ struct node_group {
     double pcie_uplink_bps;     /* of each switch, one direction */
     double nic_bps;             /* per node, one direction, sustained */
     double nic_latency_s;
+    double wan_bps;             /* to the storage, of all its nodes; 0: near */
     double nvme_bps;            /* per node, read; 0: none */
     double nvme_bytes;          /* per node, what its drives hold */
     double nvme_access_bytes;   /* what a drive could read while it seeks */

@@ -38,6 +38,7 @@ struct nodes_conf {
     int64_t count, cores;
     const struct conf_node *gpus, *pcie, *nvlink, *cpu, *nvme, *nics, *price;
     const struct conf_node *rent;
+    double wan_bps;
     const char *nvme_type;
     double memory_bytes;
     int billing;                /* 1: held */
@@ -135,6 +136,10 @@ static const struct conf_field nodes_fields[] = {
       .fallback = CONF_ABSENT,
       .help = "on-demand (if left out), reserved, owned, spot from the "
               "catalogue, or of one node, as 2.5USD/h, or a series of it" },
+    { .key = "wan", .type = CONF_RATE, .fallback = CONF_ABSENT,
+      .offset = AT(nodes_conf, wan_bps), .min = 1.0, .max = 1e15,
+      .help = "line between the shared storage and all nodes of the group "
+              "together; without it they stand beside it" },
     { .key = "rent", .type = CONF_NODE, .fallback = CONF_ABSENT,
       .offset = AT(nodes_conf, rent),
       .help = "count is the most that are rented at a time; without it all are "
@@ -699,6 +704,7 @@ static bool read_group(const struct reader *reader, const struct conf_node *at)
     group->name = conf.name;
     group->node_count = (uint32_t)conf.count;
     group->billed_held = conf.billing == 1;
+    group->wan_bps = conf.wan_bps;
     if (!read_gpus(reader, &conf, group) ||
         !read_pcie(reader, &conf, group) ||
         !read_nvlink(reader, &conf, group) ||
@@ -776,6 +782,20 @@ static bool read_transfer(struct cluster_spec *spec,
     return true;
 }
 
+/* What a line leads to must be there. */
+static bool check_wans(const struct cluster_spec *spec,
+                       const struct cluster_conf *conf, struct err *err)
+{
+    for (uint32_t g = 0; g < spec->group_count && spec->storage_bps == 0; g++)
+        if (spec->group[g].wan_bps > 0)
+            return err_set(err, ERR_SCHEMA,
+                           conf_pos(conf_get(conf_item(conf->nodes, g),
+                                             "wan")),
+                           "wan leads to the shared storage, and this cluster "
+                           "has none");
+    return true;
+}
+
 static bool read_failures(struct arena *arena, struct cluster_spec *spec,
                           const struct conf_node *conf, struct err *err)
 {
@@ -816,7 +836,8 @@ static bool read_rest(struct arena *arena, struct cluster_spec *spec,
         if (!read_transfer(spec, storage.transfer, err))
             return false;
     }
-    if (!read_electricity(spec, conf->electricity, err) ||
+    if (!check_wans(spec, conf, err) ||
+        !read_electricity(spec, conf->electricity, err) ||
         !read_failures(arena, spec, conf->failures, err))
         return false;
     spec->power_cap_w = conf->power_cap_w;

@@ -28,7 +28,7 @@
 
 struct fabric {
     const struct cluster_spec *spec;
-    uint32_t *link[FABRIC_CLASS_COUNT]; /* per node, leaf or one; or NONE */
+    uint32_t *link[FABRIC_CLASS_COUNT]; /* per node, leaf, group, or one */
     uint32_t count[FABRIC_CLASS_COUNT];
     uint32_t switches_max;              /* PCIe links of a node, at least 1 */
     uint32_t end[FABRIC_CLASS_COUNT];   /* first link of the next class */
@@ -40,7 +40,7 @@ struct fabric {
 static const char *const class_names[FABRIC_CLASS_COUNT] = {
     [FABRIC_CPU] = "cpu", [FABRIC_PCIE] = "pcie", [FABRIC_NIC] = "network",
     [FABRIC_NVME] = "nvme", [FABRIC_UPLINK] = "uplink",
-    [FABRIC_STORAGE] = "storage",
+    [FABRIC_STORAGE] = "storage", [FABRIC_WAN] = "wan",
 };
 
 const char *link_class_name(enum link_class kind)
@@ -63,7 +63,7 @@ static double node_capacity(const struct node_group *group,
     case FABRIC_NVME:
         return group->nvme_bps;
     default:
-        assert(kind == FABRIC_UPLINK || kind == FABRIC_STORAGE);
+        assert(kind >= FABRIC_UPLINK && kind < FABRIC_CLASS_COUNT);
         return 0.0;
     }
 }
@@ -114,6 +114,14 @@ static void add_uplinks(struct fabric *fabric, struct flow_net *net)
     }
 }
 
+/* Of all nodes of a group together. */
+static void add_wans(struct fabric *fabric, struct flow_net *net)
+{
+    for (uint32_t g = 0; g < fabric->spec->group_count; g++)
+        fabric->link[FABRIC_WAN][g] =
+            link_add(net, fabric->spec->group[g].wan_bps);
+}
+
 struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
                           struct flow_net *net)
 {
@@ -129,6 +137,7 @@ struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
         spec->leaf_nodes == 0
             ? 0 : (spec->node_count - 1) / spec->leaf_nodes + 1;
     fabric->count[FABRIC_STORAGE] = 1;
+    fabric->count[FABRIC_WAN] = spec->group_count;
     for (int kind = 0; kind < FABRIC_CLASS_COUNT; kind++) {
         uint32_t count = fabric->count[kind];
         fabric->link[kind] = arena_alloc(arena, count > 0 ? count : 1,
@@ -137,6 +146,8 @@ struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
             add_uplinks(fabric, net);
         else if (kind == FABRIC_STORAGE)
             fabric->link[kind][0] = link_add(net, spec->storage_bps);
+        else if (kind == FABRIC_WAN)
+            add_wans(fabric, net);
         else
             add_node_links(fabric, net, (enum link_class)kind);
         fabric->end[kind] = flow_link_count(net);
@@ -151,6 +162,9 @@ uint32_t fabric_link(const struct fabric *fabric, enum link_class kind,
     assert(node < fabric->spec->node_count);
     if (kind == FABRIC_STORAGE)
         return fabric->link[kind][0];
+    if (kind == FABRIC_WAN)
+        return fabric->link[kind][cluster_group_of(fabric->spec, node) -
+                                  fabric->spec->group];
     if (kind != FABRIC_UPLINK)
         return fabric->link[kind][node];
     if (fabric->count[FABRIC_UPLINK] == 0)
@@ -179,8 +193,9 @@ enum link_class fabric_class(const struct fabric *fabric, uint32_t link)
 uint32_t fabric_use_max(const struct fabric *fabric, uint32_t node_count)
 {
     assert(fabric != NULL);
-    /* CPU, PCIe, NIC, NVMe and at worst an uplink each, and the storage. */
-    return (4 + fabric->switches_max) * node_count + 1;
+    /* CPU, PCIe, NIC, NVMe and at worst an uplink and a WAN each, and the
+     * storage. */
+    return (5 + fabric->switches_max) * node_count + 1;
 }
 
 static bool spans_leaves(const struct cluster_spec *spec,
@@ -290,6 +305,7 @@ uint32_t fabric_uses(const struct fabric *fabric,
         [FABRIC_NVME] = (rates->nvme_bytes + rates->nvme_reads) / nodes,
         [FABRIC_UPLINK] = storage + (leaves ? between : 0.0),
         [FABRIC_STORAGE] = storage,
+        [FABRIC_WAN] = storage,
     };
     struct path path = { .use = use };
     for (int kind = 0; kind < FABRIC_CLASS_COUNT; kind++) {

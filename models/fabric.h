@@ -5,8 +5,8 @@
  * Per node: its CPU (cores, capacity in core-seconds per second), its PCIe
  * (all GPU slots together, or, where the file gives PCIe switches, the uplink
  * of each of them), its NIC, its NVMe; per leaf switch an uplink; the shared
- * storage.  A link of no capacity in the file is left out, and a path simply
- * does not cross it.
+ * storage, and the line there of a group that is far from it (WAN).  A link of
+ * no capacity in the file is left out, and a path simply does not cross it.
  */
 #ifndef MODELS_FABRIC_H
 #define MODELS_FABRIC_H
@@ -25,7 +25,7 @@ struct node_group;
 
 /* In the order in which links are numbered. */
 enum link_class { FABRIC_CPU, FABRIC_PCIE, FABRIC_NIC, FABRIC_NVME,
-                  FABRIC_UPLINK, FABRIC_STORAGE, FABRIC_CLASS_COUNT };
+                  FABRIC_UPLINK, FABRIC_STORAGE, FABRIC_WAN, FABRIC_CLASS_COUNT };
 
 struct fabric *fabric_new(struct arena *arena, const struct cluster_spec *spec,
                           struct flow_net *net);

@@ -445,15 +445,17 @@ double host_busy_s(const struct host_phase_run *run, bool done, double s)
 static double load_bps(const struct cs_host *host, bool at_home,
                        const struct placement *placement)
 {
-    double pcie = 0, nic = 0;
+    double pcie = 0, nic = 0, wan = INFINITY;
 
     for (uint32_t i = 0; i < placement->share_count; i++) {
         const struct node_group *group =
             cluster_group_of(host->spec, placement->share[i].node);
         pcie += fabric_pcie_bps(group, placement->share[i].gpu_mask);
         nic += group->nic_bps;
+        if (!at_home && group->wan_bps > 0)
+            wan = fmin(wan, group->wan_bps);
     }
-    double bps = pcie > 0 ? pcie : INFINITY;
+    double bps = fmin(wan, pcie > 0 ? pcie : INFINITY);
     if (!at_home && nic > 0)
         bps = fmin(bps, nic);
     if (!at_home && host->spec->storage_bps > 0)

@@ -27,7 +27,7 @@ struct quota_tenant {
 };
 
 struct quota {
-    const char *quotas;         /* NULL: none */
+    const char *quotas;
     bool borrow, reclaim;
     struct quota_tenant tenant[QUOTA_TENANTS];
     uint32_t tenants;
@@ -74,9 +74,9 @@ static const char *quota_entry(const char *at, struct quota_tenant *out)
 static bool quota_init(void *self, struct cs_host *host)
 {
     struct quota *quota = self;
-    const char *at = quota->quotas ? quota->quotas : "";
+    const char *at = quota->quotas != NULL ? quota->quotas : "";
 
-    for (;;) {
+    while (at != NULL) {
         while (*at == ' ')
             at++;
         if (*at == '\0')
@@ -92,6 +92,7 @@ static bool quota_init(void *self, struct cs_host *host)
             return false;
         }
     }
+    return true;                /* nobody has one */
 }
 
 static bool quota_before(const void *self, const struct cs_host *host,

@@ -13,8 +13,11 @@
 #include <math.h>
 
 #include "models/course.h"
+#include "models/fabric.h"
 #include "models/rented.h"
 #include "sim/conf.h"
+#include "sim/flow.h"
+#include "sim/loop.h"
 #include "tests/world.h"
 
 /* An experiment on a trace: nodes and other keys of the cluster as text. */
@@ -255,6 +258,46 @@ static void carbon_follows_the_hour(void **state)
     assert_true(fabs(kg[1] / kg[0] - 0.01 * (300 * 0.25 + 20 * 0.75)) < 1e-9);
 }
 
+/* Two nodes far from the storage share one line to it; near ones cross none. */
+static void far_nodes_share_the_line_to_the_storage(void **state)
+{
+    struct world_job job[] = { { 0, 10, 8, 0, 0 } };
+    struct loop_limits limits = { .until_ns = 1, .event_count_max = 1 };
+    struct loop *loop = loop_new(limits);
+    struct flow_net *net = flow_new(loop);
+    struct flow_use use[64];
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(open_rented(
+        &world, job, 1, "nodes: [{name: near, count: 2, gpus: {type: generic, "
+        "count: 8}}, {name: far, count: 2, gpus: {type: generic, count: 8}, "
+        "wan: 1GB/s}], storage: {bandwidth: 20GB/s}", "[fcfs]", 1));
+    struct trial_spec spec = study_trial_spec(world.study, 0);
+    struct fabric *fabric = fabric_new(world.arena, spec.cluster, net);
+    uint32_t line = fabric_link(fabric, FABRIC_WAN, 2);
+    assert_true(line == fabric_link(fabric, FABRIC_WAN, 3));
+    assert_true(flow_link_capacity(net, line) == 1e9);
+    assert_true(fabric_link(fabric, FABRIC_WAN, 0) == UINT32_MAX);
+    struct demand_rates rates = { .storage_bytes = 4 };
+    struct share share[] = { { .node = 2, .gpu_mask = 1 },
+                             { .node = 3, .gpu_mask = 1 } };
+    struct placement far = { share, 2 };
+    double over = 0;
+    for (uint32_t u = fabric_uses(fabric, &far, &rates, use); u-- > 0;)
+        over += use[u].link == line ? use[u].per_unit : 0;
+    assert_true(over == 4);
+    share[0].node = 1;
+    share[1].node = 2;
+    over = 0;
+    for (uint32_t u = fabric_uses(fabric, &far, &rates, use); u-- > 0;)
+        over += use[u].link == line ? use[u].per_unit : 0;
+    assert_true(over == 2);
+    world_close(&world);
+    flow_free(net);
+    loop_free(loop);
+}
+
 /* ---- reclaims --------------------------------------------------------------- */
 
 /* The one node that can be had is gone from 1000 s to 2000 s; the job goes on
@@ -462,6 +505,7 @@ int main(void)
         cmocka_unit_test(
             a_price_that_ends_before_the_run_is_an_error_or_counted),
         cmocka_unit_test(carbon_follows_the_hour),
+        cmocka_unit_test(far_nodes_share_the_line_to_the_storage),
         cmocka_unit_test(a_pool_scaled_to_zero_gives_its_jobs_back),
         cmocka_unit_test(who_saves_on_notice_loses_nothing),
         cmocka_unit_test(reclaims_come_at_their_rate),
