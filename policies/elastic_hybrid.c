@@ -100,6 +100,14 @@ static double elastic_others_s(const struct cs_host *host,
     return s;
 }
 
+/* The next smaller size to try: what was asked for is never passed over. */
+static uint32_t elastic_below(uint32_t asked, uint32_t gpus)
+{
+    uint32_t next = gpus > 8 ? gpus - 8 : gpus / 2;
+
+    return gpus > asked && next < asked ? asked : next;
+}
+
 static bool elastic_start(const struct elastic *self, struct cs_host *host,
                           struct ask_id id)
 {
@@ -114,6 +122,9 @@ static bool elastic_start(const struct elastic *self, struct cs_host *host,
     struct cs_forecast f;
     double held_s = 1e300, best_s = 1e300, others_s = 0;
     bool beside = cs_request(host, ask->job)->form->lag > 0;
+    uint32_t asked = ask->gpus;     /* a trace job's own, beyond its role's */
+    uint32_t most = role->gpus_max > asked ? role->gpus_max : asked;
+    uint32_t least = role->gpus_min < asked ? role->gpus_min : asked;
 
     if (elastic_both(host, ask) && left > ask->gpus)
         left = ask->gpus;
@@ -122,8 +133,7 @@ static bool elastic_start(const struct elastic *self, struct cs_host *host,
             others_s = elastic_others_s(host, ask, all - f.gpus);
         held_s = f.run_s > others_s ? f.run_s : others_s;
     }
-    for (uint32_t g = role->gpus_max; g >= role->gpus_min && g > 0;
-         g = g > 8 ? g - 8 : g / 2) {
+    for (uint32_t g = most; g >= least && g > 0; g = elastic_below(asked, g)) {
         struct cs_want want = { .role = ask->role, .gpus = g - g % step,
                                 .take_idle = true };
         if (want.gpus == 0 || want.gpus > left ||

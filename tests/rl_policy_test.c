@@ -264,6 +264,23 @@ static void leases_taken_back_when_phases_end_lose_nothing(void **state)
     world_close(&world);
 }
 
+/* Jobs of a trace bring sizes of their own, beyond their role's. */
+static void elastic_hybrid_runs_whole_jobs_of_any_size(void **state)
+{
+    struct world_job job[] = { { 0, 100, 16, 0, 0 }, { 0, 50, 3, 0, 0 },
+                               { 10, 70, 1, 0, 0 } };
+    struct trial_result result;
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 2, 8, job, 3, "[elastic-hybrid]"));
+    if (!world_run(&world, 0, NULL, job, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(result.value[METRIC_JOBS_DONE] == 3);
+    assert_true(job[0].end_s > 0);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +290,7 @@ int main(void)
         cmocka_unit_test(spot_rollouts_survive_reclaims),
         cmocka_unit_test(kept_responses_only_shorten_a_rollout),
         cmocka_unit_test(leases_taken_back_when_phases_end_lose_nothing),
+        cmocka_unit_test(elastic_hybrid_runs_whole_jobs_of_any_size),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
