@@ -94,14 +94,15 @@ static void relax(const struct bounds_book *book,
                   const struct job_request *request, struct bounds_job *out)
 {
     const struct job_scaling *scaling = request->form->scaling;
-    uint32_t asked = job_role_gpus(request, 0);
-    uint32_t from = scaling && scaling->gpus_min < asked ? scaling->gpus_min
-                                                         : asked;
-    uint32_t to = scaling && scaling->gpus_max > asked ? scaling->gpus_max
-                                                       : asked;
+    uint32_t asked = job_role_gpus(request, 0), from = asked, to = asked;
+    double part = job_role_amount(request, 0) / asked;
     uint32_t most = book->spec->cluster->gpu_count;
     double best = 0, least = INFINITY;
 
+    if (scaling && part == 1) {         /* a part of a GPU is not resized */
+        from = scaling->gpus_min < asked ? scaling->gpus_min : asked;
+        to = scaling->gpus_max > asked ? scaling->gpus_max : asked;
+    }
     to = to < most ? to : most;
     for (uint32_t g = from; g <= to; g++)
         for (uint32_t p = 0; p < book->spec->cluster->pool_count; p++) {
@@ -109,7 +110,7 @@ static void relax(const struct bounds_book *book,
                                                    : 0;
             best = fmax(best, pace);
             if (pace > 0)
-                least = fmin(least, g / pace);
+                least = fmin(least, g * part / pace);
         }
     if (!(best > 0))
         return;

@@ -107,14 +107,15 @@ static const void *param(const struct host_policy *policy, const char *key)
 static bool policy_applies(const struct host_policy *policy)
 {
     const struct host_rules *rules = &policy->rules;
-    bool plain = rules->placement == PLACE_COUNT && rules->round_ns == 0 &&
+    bool plain = rules->blocking == HOST_STRICT &&
+                 rules->placement == PLACE_COUNT && rules->round_ns == 0 &&
                  rules->tick_ns == 0 && rules->estimate != HOST_NOISY;
     const int64_t *depth;
 
     if (!plain || policy->weight_count > 0)
         return false;
     if (strcmp(policy->policy->name, "fcfs") == 0)
-        return rules->blocking == HOST_STRICT;
+        return true;
     if (strcmp(policy->policy->name, "easy") != 0)
         return false;
     depth = param(policy, "depth_max");
@@ -125,7 +126,8 @@ static bool cluster_applies(const struct cluster_spec *cluster)
 {
     return cluster->group_count == 1 && cluster->group[0].gpus > 0 &&
            !cluster->group[0].billed_held && cluster->failures == NULL &&
-           !cluster->rents && !cluster->priced && cluster->carbon == NULL;
+           !cluster->rents && !cluster->priced && cluster->carbon == NULL &&
+           !(cluster->power_cap_w > 0);
 }
 
 static bool runs_on(const struct role_spec *role, const struct gpu_type *gpu)

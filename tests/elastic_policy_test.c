@@ -168,6 +168,10 @@ static void every_elastic_policy_ends_all_jobs(void **state)
             !world_run(&world, 0, NULL, NULL, &result))
             fail_msg("%s: %s", policy[i % 6], world_error(&world));
         assert_true(result.value[METRIC_JOBS_DONE] == 60);
+        assert_false(result.value[METRIC_JCT_BOUND] >
+                     result.value[METRIC_JCT_MEAN]);
+        assert_false(result.value[METRIC_MAKESPAN_BOUND] >
+                     result.value[METRIC_MAKESPAN]);
         world_close(&world);
     }
 }

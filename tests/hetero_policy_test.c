@@ -278,6 +278,10 @@ static void every_policy_ends_all_jobs_of_a_mixed_cluster(void **state)
             !world_run(&world, 0, NULL, NULL, &result))
             fail_msg("%s: %s", policy[i], world_error(&world));
         assert_true(result.value[METRIC_JOBS_DONE] == 60);
+        assert_false(result.value[METRIC_JCT_BOUND] >
+                     result.value[METRIC_JCT_MEAN]);
+        assert_false(result.value[METRIC_MAKESPAN_BOUND] >
+                     result.value[METRIC_MAKESPAN]);
         world_close(&world);
     }
 }

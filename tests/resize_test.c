@@ -412,6 +412,9 @@ static void holds(struct world *world, uint64_t seed)
     if (!trial_run(&spec, &none, &one, &world->err))
         fail_msg("world %u: %s", (unsigned)seed, world_error(world));
     assert_true(one.value[METRIC_JOBS_DONE] == one.value[METRIC_JOBS]);
+    assert_false(one.value[METRIC_JCT_BOUND] > one.value[METRIC_JCT_MEAN]);
+    assert_false(one.value[METRIC_MAKESPAN_BOUND] >
+                 one.value[METRIC_MAKESPAN]);
     assert_true(trial_run(&spec, &none, &two, &world->err));
     assert_true(one.digest == two.digest);
 }
@@ -434,7 +437,7 @@ static void any_resize_of_known_lengths_conserves_work(void **state)
                  "{nodes: [{name: a, count: 2, gpus: {type: generic, count: "
                  "8}, price: 2USD/h}, {name: b, count: 2, gpus: {type: generic, "
                  "count: 8}%s}]%s}\nworkload: {arrival: {process: poisson, rate: "
-                 "90/h}, jobs: 40, mix: [{recipe: trace, gpus: {choice: {1: 3, "
+                 "90/h}, jobs: 40, mix: [{recipe: trace, gpus: {choice: {0.5: 2, 1: 3, "
                  "2: 1, 4: 1, 8: 1}}, duration: {exponential: {mean: 5m}}, "
                  "elastic: {min: 1, max: 16, scaling: %s}%s}]}\npolicies: "
                  "[{policy: fcfs, placement: %s}]\n", (unsigned)seed + 1,

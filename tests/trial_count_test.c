@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "experiments/trial_count.h"
+#include "models/cluster.h"
 #include "tests/world.h"
 
 #define JOBS 400
@@ -151,6 +152,12 @@ static void what_needs_nodes_goes_to_the_host(void **state)
     rows.decisions = table_new(csv_decisions.columns, csv_decisions.count);
     assert_true(trial_count_applies(&spec, &none));
     assert_false(trial_count_applies(&spec, &rows));
+    struct cluster_spec capped = *spec.cluster;
+    const struct cluster_spec *cluster = spec.cluster;
+    capped.power_cap_w = 1e6;
+    spec.cluster = &capped;
+    assert_false(trial_count_applies(&spec, &none));
+    spec.cluster = cluster;
     spec.until_ns = 10;
     assert_false(trial_count_applies(&spec, &none));
     table_free(rows.decisions);

@@ -102,6 +102,9 @@ size_t aid_jobs(struct aid *aid, const struct workload_spec *spec,
         step = source_next(source, &birth[count], &aid->err);
         if (step != SOURCE_JOB)
             break;
+        if (birth[count].request.name != NULL)  /* good until the next call */
+            birth[count].request.name =
+                arena_text(aid->arena, birth[count].request.name);
         count++;
     }
     if (step == SOURCE_ERROR)
