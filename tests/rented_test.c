@@ -453,6 +453,36 @@ static void chaos_loses_nothing(void **state)
     }
 }
 
+/* Jobs that share GPUs, on nodes that are warned and taken away. */
+static void parts_of_gpus_survive_reclaims(void **state)
+{
+    struct world world = { 0 };
+    char csv[4096];
+    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus\n");
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    for (int i = 0; i < 90; i++)
+        n += (size_t)sprintf(csv + n, "%d,%d,%d,%s\n", i, 11 * i,
+                             40 + 37 * i % 600,
+                             i % 4 == 3 ? "4" : i % 4 == 2 ? "1"
+                             : i % 2 ? "0.3" : "0.5");
+    world_write(&world, "jobs.csv", csv);
+    assert_true(world_open(&world,
+        "experiment: t\nseeds: 4\nuntil: drained\ncluster: {nodes: [{name: a, "
+        "count: 3, gpus: {type: generic, count: 4}, rent: {start: 10s, keep: "
+        "20s, reclaim: 5min, notice: 30s}}, {name: b, count: 3, gpus: {type: "
+        "generic, count: 4}, rent: {start: 0s, keep: 0s, reclaim: 4min, "
+        "notice: 9s, on_notice: save}}], failures: {node_mtbf: 20min, repair: "
+        "30s, checkpoint: 10s}}\nworkload: {trace: {file: jobs.csv, format: "
+        "csv, origin: file, columns: {job: job, submit: submit, duration: "
+        "duration, gpus: gpus}}}\npolicies: [{policy: fcfs, blocking: skip}, "
+        "{policy: sjf, placement: fgd}, srtf, quota]\n"));
+    run_all(&world, 16);
+    world_close(&world);
+}
+
 /* Jobs of phases on two rented pools, every policy that leases for a phase. */
 static void phases_survive_chaos(void **state)
 {
@@ -512,6 +542,7 @@ int main(void)
         cmocka_unit_test(jobs_that_cannot_ever_have_nodes_fail_the_trial),
         cmocka_unit_test(everything_at_one_instant_loses_nothing),
         cmocka_unit_test(chaos_loses_nothing),
+        cmocka_unit_test(parts_of_gpus_survive_reclaims),
         cmocka_unit_test(phases_survive_chaos),
     };
 
