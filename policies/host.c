@@ -133,49 +133,59 @@ static bool commitment_kept(struct cs_host *host)
     return false;
 }
 
-/* The first from the i-th on for which a start could succeed.  Asks for whole
- * jobs that want more GPUs than are free are passed over at once. */
-static uint32_t next_to_try(struct cs_host *host, uint32_t i)
+/* The first from the i-th on for which a start could succeed; ID_NONE.  Asks
+ * for whole jobs that want more GPUs than are free are passed over at once. */
+static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
 {
-    if (host_per_phase(host) || host->rules->blocking != HOST_SKIP)
-        return i;
+    bool skips = !host_per_phase(host) && host->rules->blocking == HOST_SKIP;
     uint32_t room = cs_free_gpus(host, 0);
     struct cs_filter filter = { .gpus_max = room > 0 || !host->has_parts
                                                 ? room : 1,
                                 .estimate_max_ns = INT64_MAX,
                                 .startable = true };
-    return cs_find_pending(host, i, &filter);
+
+    if (host->tops != NULL)
+        return host_tops_first(host, skips ? filter.gpus_max : UINT32_MAX,
+                               skips);
+    if (skips)
+        *i = cs_find_pending(host, *i, &filter);
+    return ranks_at(host->order, *i);
+}
+
+static void pass_over(struct cs_host *host, uint32_t ask, uint32_t *i)
+{
+    if (host->tops != NULL)
+        host_tops_aside(host, ask);
+    else
+        ++*i;
+}
+
+static enum cs_verdict try_start(struct cs_host *host, struct ask_id ask)
+{
+    const struct cs_policy *policy = host->policy;
+    const struct cs_ask *pub = &host->ask[ask.i].pub;
+    struct cs_want want = { .role = pub->role };
+
+    if (!policy->place || pub->role == CS_ALL_ROLES || pub->held.i != ID_NONE)
+        return pub->gpus > cs_free_gpus(host, 0) && pub->held.i == ID_NONE &&
+                       pub->gpu_milli == GPU_MILLI
+                   ? CS_NO_ROOM : cs_start(host, ask);
+    return policy->place(host->self, host, ask, &want)
+               ? cs_start_want(host, ask, &want) : CS_NO_ROOM;
 }
 
 /* In order of before; strict ends at the first that does not fit. */
-static void decide_default(struct cs_host *host)
+static void serve_in_order(struct cs_host *host)
 {
-    const struct cs_policy *policy = host->policy;
     uint32_t i = 0;
+    struct ask_id ask;
 
-    if (!commitment_kept(host)) {
-        host_commit_backfill(host);
-        return;
-    }
-
-    while ((i = next_to_try(host, i)) < host_order_count(host)) {
-        struct ask_id ask = { ranks_at(host->order, i) };
-        const struct cs_ask *pub = &host->ask[ask.i].pub;
-        enum cs_verdict verdict = CS_NO_ROOM;
-        struct cs_want want = { .role = pub->role };
-
-        if (!policy->place || pub->role == CS_ALL_ROLES ||
-            pub->held.i != ID_NONE)
-            verdict = pub->gpus > cs_free_gpus(host, 0) &&
-                              pub->held.i == ID_NONE &&
-                              pub->gpu_milli == GPU_MILLI
-                          ? CS_NO_ROOM : cs_start(host, ask);
-        else if (policy->place(host->self, host, ask, &want))
-            verdict = cs_start_want(host, ask, &want);
-        if (verdict == CS_DONE)
+    while ((ask.i = next_to_try(host, &i)) != ID_NONE) {
+        struct job_id job = host->ask[ask.i].pub.job;
+        if (try_start(host, ask) == CS_DONE)
             continue;           /* it left the order: i is the next */
         if (host->rules->blocking == HOST_DROP) {
-            host_job_end(host, pub->job.i, JOB_DROPPED);
+            host_job_end(host, job.i, JOB_DROPPED);
             continue;
         }
         if (host->rules->blocking == HOST_COMMIT) {
@@ -184,8 +194,19 @@ static void decide_default(struct cs_host *host)
         }
         if (host->rules->blocking != HOST_SKIP)
             return;
-        i++;
+        pass_over(host, ask.i, &i);
     }
+}
+
+static void decide_default(struct cs_host *host)
+{
+    if (!commitment_kept(host)) {
+        host_commit_backfill(host);
+        return;
+    }
+    serve_in_order(host);
+    if (host->tops != NULL)
+        host_tops_back(host);
 }
 
 /* While nothing is held, so many decisions in a row of which nothing comes are
@@ -219,7 +240,8 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
             host_job_note_gone(host, host->news[i].id);
     }
     host->news_count = 0;
-    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES)
+    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES &&
+        host->tops == NULL)
         host_order_sort(host);
     host->decided_ns = host_now(host);
     host->counts.decide++;
@@ -268,6 +290,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
         .phase_over = host_phase_over, .held = host_rent_held,
         .rented_failed = host_rent_failed,
+        .ask_made = host_tops_insert, .ask_gone = host_tops_remove,
     };
     host->cluster = cluster_new(arena, spec);
     struct placer_parts placing = {
@@ -296,6 +319,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host_outage_begin(host);
     host_power_begin(host);
     host_rent_begin(host);
+    host_tops_begin(host);
     return make_self(host, err) ? host : NULL;
 }
 
