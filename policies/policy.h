@@ -33,7 +33,7 @@
 #include "models/placement.h"
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 5u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 6u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -56,7 +56,10 @@ enum cs_policy_flags {
                                    each decision, not only when an ask comes */
     CS_ASKS_BLOCKING = 1u << 4, /* its own decide heeds cs_skips(): without it
                                    `blocking` means nothing to that decide */
-    CS_RESIZES       = 1u << 5  /* may call cs_resize() and cs_move() */
+    CS_RESIZES       = 1u << 5, /* may call cs_resize() and cs_move() */
+    CS_TUNES_BATCHES = 1u << 6  /* since 1.6: jobs whose goodput is known run
+                                   at the batch of the most goodput, else at
+                                   their own */
 };
 
 enum cs_param_type {

@@ -29,6 +29,7 @@
 #include "workloads/recipe.h"
 #include "workloads/resample.h"
 #include "workloads/texts.h"
+#include "workloads/applications.h"
 #include "workloads/trace_kind.h"
 #include "workloads/trace_row.h"
 
@@ -72,7 +73,8 @@ static const struct conf_field trace_fields[] = {
     TRACE(columns, CONF_NODE, CONF_ABSENT, NULL,
           "csv: which column is what; needed there"),
     TRACE(lengths, CONF_TEXT, CONF_ABSENT, NULL,
-          "run times or rates that the format lacks; a file beside it"),
+          "run times or rates that the format lacks: a file beside it, or, "
+          "of pollux and sia, applications: those of the catalogue"),
     TRACE(gpu_type, CONF_TEXT, CONF_ABSENT, NULL,
           "whose rates, where lengths has several"),
     TRACE(estimate, CONF_CHOICE, "exact", estimate_choices,
@@ -185,6 +187,7 @@ struct trace_spec {
     const struct row *sorted;   /* `unsorted: sort`, resample; else NULL */
     size_t sorted_count;
     const struct world *world;  /* while the file is checked */
+    struct applications *applications;  /* of the catalogue; NULL: none */
     struct trace_kinds *asks;   /* by cores, memory and types of GPU */
     struct resample resample;   /* until_milli 0: none */
 };
@@ -338,6 +341,8 @@ static bool runs_somewhere(const struct trace_spec *spec,
         .form = &spec->form, .gpus = (uint32_t)row->gpus,
         .rates = row->rates, .rate_known = row->rate_known};
 
+    if (spec->applications != NULL)
+        return row->application != NULL;
     if (spec->kinds == NULL)
         return true;
     for (uint32_t p = 0; row->rates != NULL && p < row->rates->pool_count;
@@ -435,6 +440,18 @@ static bool slice_is_full(const struct trace *trace)
            trace->jobs >= (uint64_t)spec->slice.jobs;
 }
 
+/* What it takes as its owner asked; judge_values() says it if it cannot. */
+static void fill_application(struct trace *trace, const struct import_job *job,
+                             struct row *row)
+{
+    row->application = applications_job(trace->spec->applications,
+                                        trace->spec->world, job->kind,
+                                        (uint32_t)job->gpus,
+                                        (uint32_t)job->batch);
+    if (row->application != NULL)
+        row->duration_ns = goodput_job_ns(&row->application->goodput);
+}
+
 /* The next row of the file, whatever it is. */
 static enum csv_step step_row(struct trace *trace, struct row *row,
                               struct err *err)
@@ -461,6 +478,8 @@ static enum csv_step step_row(struct trace *trace, struct row *row,
     if (trace->spec->kinds != NULL && job->kind != NULL && job->gpus > 0)
         row->rates = pacing_kind(trace->spec->kinds, job->kind,
                                  (uint32_t)job->gpus, &row->rate_known);
+    if (trace->spec->applications != NULL && job->kind != NULL && job->gpus > 0)
+        fill_application(trace, job, row);
     trace->at.job = trace->row.name_column;
     trace->at.submit = trace->row.submit_column;
     trace->at.duration = trace->row.run_column;
@@ -621,6 +640,10 @@ static void birth_fill(struct trace *trace, const struct row *row,
     memset(birth, 0, sizeof *birth);
     birth->request.id.i = (uint32_t)(trace->jobs - 1);
     birth->request.form = row->kind != NULL ? &row->kind->form : &spec->form;
+    if (row->application != NULL) {
+        birth->request.form = row->application->form;
+        birth->request.goodput = &row->application->goodput;
+    }
     birth->request.gpu_milli = (uint32_t)row->gpu_milli;
     birth->request.gpu_mib = (uint32_t)row->gpu_mib;
     birth->request.name = row->name;
@@ -858,7 +881,11 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
         spec->import = import_format_find(name);
     assert(keys->format <= FORMAT_SWF || spec->import != NULL);
     spec->request.file = spec->path;
-    if (keys->lengths != NULL)
+    spec->request.applications = spec->import != NULL &&
+                                 spec->import->applications &&
+                                 keys->lengths != NULL &&
+                                 strcmp(keys->lengths, "applications") == 0;
+    if (keys->lengths != NULL && !spec->request.applications)
         spec->request.lengths = csv_path(world->arena, conf_pos(node).file,
                                          keys->lengths);
     spec->request.gpu_type = keys->gpu_type;
@@ -931,6 +958,12 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
     const struct conf_node *rates = keys->rates;
     uint32_t most;
 
+    if (spec->request.applications && (rates != NULL || keys->elastic != NULL))
+        return err_set(world->err, ERR_SCHEMA,
+                       conf_pos(rates != NULL ? rates : keys->elastic),
+                       "lengths: applications says all sizes and rates: "
+                       "elastic and rates have no meaning beside it");
+
     if (!pacing_read(world, keys->elastic, rates, &spec->form, &spec->rates))
         return false;
     if (rates != NULL && spec->rates == NULL) {
@@ -966,6 +999,8 @@ const struct trace_spec *trace_read(const struct world *world,
                         conf_pos(conf), &spec->form, &spec->gpus_max) ||
         !read_pacing(spec, world))
         return NULL;
+    if (spec->request.applications)
+        spec->applications = applications_new(world, &spec->form);
     spec->asks = trace_kinds_new(world->arena, &spec->form);
     spec->world = world;
     if (!check_file(spec, world))
