@@ -237,7 +237,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->hooks = (struct host_hooks) {
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
         .phase_over = host_phase_over, .held = host_rent_held,
-        .rented_failed = host_rent_failed,
+        .rented_failed = host_rent_failed, .alone = host_pack_alone,
     };
     host->cluster = cluster_new(arena, spec);
     struct placer_parts placing = {
