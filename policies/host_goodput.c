@@ -85,17 +85,11 @@ void host_goodput_init(struct cs_host *host)
     host->rates = arena_alloc(host->parts.arena, 1, sizeof *host->rates);
 }
 
-uint32_t host_goodput_span(const struct cs_host *host,
-                           const struct host_job_slot *job)
-{
-    return goodput_job_span(job->pub.request.goodput, host_done_ns(host, job));
-}
-
-double host_goodput_pace(const struct cs_host *host, const struct host_job_slot *job,
+double host_goodput_pace(const struct cs_host *host,
+                         const struct goodput_job *job, int64_t done_ns,
                          uint32_t pool, struct goodput_shape shape)
 {
-    return pace_at(host, job->pub.request.goodput, pool, shape,
-                   host_goodput_span(host, job));
+    return pace_at(host, job, pool, shape, goodput_job_span(job, done_ns));
 }
 
 bool host_goodput_ok(const struct cs_host *host,
@@ -142,11 +136,11 @@ static double pace_on(const struct cs_host *host, const struct goodput_job *job,
     return pace;
 }
 
-double host_goodput_on(const struct cs_host *host, const struct host_job_slot *job,
+double host_goodput_on(const struct cs_host *host,
+                       const struct goodput_job *job, int64_t done_ns,
                        const struct placement *place)
 {
-    double pace = pace_on(host, job->pub.request.goodput, place,
-                          host_goodput_span(host, job));
+    double pace = pace_on(host, job, place, goodput_job_span(job, done_ns));
 
     assert(pace > 0);
     return pace;

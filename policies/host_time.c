@@ -354,7 +354,7 @@ double host_pace(struct cs_host *host, const struct host_job_slot *job,
         return 0;
     if (job->pub.request.goodput)
         return host_goodput_pace(
-            host, job, pool,
+            host, job->pub.request.goodput, host_done_ns(host, job), pool,
             goodput_packed(job->pub.request.goodput, pool, gpus));
     if (form->fixed)
         return pace_of(&job->pub.request, pool, gpus);
@@ -389,7 +389,8 @@ double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
                      gpus == job_role_gpus(&job->pub.request, 0)))
         return 1;
     if (job->pub.request.goodput)
-        return host_goodput_on(host, job, placement);
+        return host_goodput_on(host, job->pub.request.goodput,
+                               host_done_ns(host, job), placement);
     for (uint32_t i = 0; i < placement->share_count; i++) {
         uint32_t pool = cluster_group_of(host->spec,
                                          placement->share[i].node)->pool;

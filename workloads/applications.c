@@ -64,6 +64,7 @@ static struct known_application *application_of(struct applications *all,
     known->form = all->base;
     known->form.name = app->name;
     known->form.paced = true;
+    known->form.packing = NULL; /* it is not said of them */
     known->form.role[0].start_s = clock_s_from_ns(app->restart_ns);
     known->form.role[0].wake_s = known->form.role[0].start_s;
     known->next = all->first;
