@@ -307,7 +307,8 @@ static void names_in_packing_must_be_jobs(void **state)
 
 /* ---- by lot ----------------------------------------------------------------- */
 
-static void random_world(struct world *world, uint64_t seed, bool fails)
+static void random_world(struct world *world, uint64_t seed, bool fails,
+                         const char *policy)
 {
     char text[2048];
 
@@ -325,12 +326,24 @@ static void random_world(struct world *world, uint64_t seed, bool fails)
              "    - {recipe: trace, name: c, duration: {exponential: {mean: "
              "10min}}, gpus: {choice: {1: 4, 8: 1}}, packing: {a: 0.7, c: "
              "0.99}}\n"
-             "policies: [fcfs]\n", (unsigned long long)seed,
+             "policies: [%s]\n", (unsigned long long)seed,
              fails ? ", failures: {gpu_mtbf: 60h, repair: 30min, "
                      "restart: 1min, job_mtbf: 2h}" : "",
-             10 + (uint32_t)(seed % 50));
+             10 + (uint32_t)(seed % 50), policy);
     if (!world_open(world, text))
         fail_msg("%s", world_error(world));
+}
+
+static void assert_no_bound_beaten(const struct trial_result *result)
+{
+    assert_true(result->value[METRIC_JOBS_DONE] == 60);
+    assert_true(result->value[METRIC_JCT_MEAN] >=
+                result->value[METRIC_JCT_BOUND]);
+    assert_true(result->value[METRIC_MAKESPAN] >=
+                result->value[METRIC_MAKESPAN_BOUND]);
+    assert_true(result->value[METRIC_HELD_COST] >=
+                result->value[METRIC_COST_BOUND]);
+    assert_true(result->value[METRIC_GPU_UTILIZATION] <= 1 + 1e-9);
 }
 
 /* The audit of every trial checks that no GPU is held beyond its whole, that
@@ -344,18 +357,11 @@ static void shared_by_lot_nothing_is_lost_and_no_bound_is_beaten(void **state)
         struct world world = { 0 };
         struct trial_result result;
 
-        random_world(&world, seed, seed % 2 == 0);
+        random_world(&world, seed, seed % 2 == 0, "fcfs");
         if (!world_run(&world, 0, &policy, NULL, &result))
             fail_msg("seed %llu: %s", (unsigned long long)seed,
                      world_error(&world));
-        assert_true(result.value[METRIC_JOBS_DONE] == 60);
-        assert_true(result.value[METRIC_JCT_MEAN] >=
-                    result.value[METRIC_JCT_BOUND]);
-        assert_true(result.value[METRIC_MAKESPAN] >=
-                    result.value[METRIC_MAKESPAN_BOUND]);
-        assert_true(result.value[METRIC_HELD_COST] >=
-                    result.value[METRIC_COST_BOUND]);
-        assert_true(result.value[METRIC_GPU_UTILIZATION] <= 1 + 1e-9);
+        assert_no_bound_beaten(&result);
         world_close(&world);
     }
 }
@@ -379,6 +385,95 @@ static void the_bound_counts_on_sharing(void **state)
     world_close(&world);
 }
 
+/* ---- policies that pack ------------------------------------------------------- */
+
+/* Jobs of `jobs` under a policy of the registry, on one node of so many GPUs. */
+static void run_named(const char *policy, const char *jobs, uint32_t gpus,
+                      const char *packing, struct world_job *job,
+                      struct trial_result *result)
+{
+    struct world world = { 0 };
+    char text[1024];
+
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", jobs);
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+             "[{name: n, count: 1, gpus: {type: generic, count: %u}}]}\n"
+             "workload: {trace: {file: jobs.csv, format: csv, columns: {job: "
+             "job, submit: submit, duration: duration, gpus: gpus}%s}}\n"
+             "policies: [{policy: %s}]\n", gpus, packing, policy);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, result))
+        fail_msg("%s", world_error(&world));
+    world_close(&world);
+}
+
+/* Alone in turns both end after 2000 s, at 0.8 beside each other after 1250. */
+static void gavel_packs_two_where_that_beats_turns(void **state)
+{
+    struct world_job job[2];
+    struct trial_result result;
+
+    (void)state;
+    run_named("gavel, packing: true, round: 10s",
+              HEAD "0,0,1000,1\n1,0,1000,1\n", 1, ", packing: {trace: 0.8}",
+              job, &result);
+    assert_about(job[0].end_s, 1250);
+    assert_about(job[1].end_s, 1250);
+    assert_true(result.value[METRIC_PREEMPTIONS] == 0);
+}
+
+static void gavel_leaves_two_apart_where_turns_do_as_well(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run_named("gavel, packing: true, round: 10s",
+              HEAD "0,0,1000,1\n1,0,1000,1\n", 1, ", packing: {trace: 0.5}",
+              job, NULL);
+    assert_about(fmax(job[0].end_s, job[1].end_s), 2000);
+    assert_true(fmin(job[0].end_s, job[1].end_s) > 1980);
+}
+
+/* Three of 1000 s on one GPU: two are together at any time, each pair a third
+ * of it, so each runs two thirds of the time at 0.9. */
+static void gavel_gives_every_pair_its_share_of_time(void **state)
+{
+    struct world_job job[3];
+
+    (void)state;
+    run_named("gavel, packing: true, round: 10s",
+              HEAD "0,0,1000,1\n1,0,1000,1\n2,0,1000,1\n", 1,
+              ", packing: {trace: 0.9}", job, NULL);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(job[i].end_s - 1000 / 0.9 * 3 / 2) < 31);
+}
+
+static void policies_that_pack_beat_no_bound(void **state)
+{
+    static const char *const policy[] = {
+        "{policy: gavel, packing: true, round: 60s}",
+        "{policy: gavel, packing: true, objective: makespan, round: 60s}",
+        "{policy: gavel, packing: true, objective: finish-time, round: 5min}",
+        "{policy: gavel, packing: true, objective: cost, round: 5min}",
+    };
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct world world = { 0 };
+        struct trial_result result;
+
+        random_world(&world, seed, seed % 2 == 0,
+                     policy[seed % (sizeof policy / sizeof policy[0])]);
+        if (!world_run(&world, 0, NULL, NULL, &result))
+            fail_msg("seed %llu: %s", (unsigned long long)seed,
+                     world_error(&world));
+        assert_no_bound_beaten(&result);
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +489,10 @@ int main(void)
         cmocka_unit_test(
             shared_by_lot_nothing_is_lost_and_no_bound_is_beaten),
         cmocka_unit_test(the_bound_counts_on_sharing),
+        cmocka_unit_test(gavel_packs_two_where_that_beats_turns),
+        cmocka_unit_test(gavel_leaves_two_apart_where_turns_do_as_well),
+        cmocka_unit_test(gavel_gives_every_pair_its_share_of_time),
+        cmocka_unit_test(policies_that_pack_beat_no_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
