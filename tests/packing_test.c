@@ -450,6 +450,101 @@ static void gavel_gives_every_pair_its_share_of_time(void **state)
         assert_true(fabs(job[i].end_s - 1000 / 0.9 * 3 / 2) < 31);
 }
 
+/* Scores: above a mean of 0.95 tiny, above 0.85 medium, below jumbo; two of
+ * medium add up to 2. */
+static void lucid_packs_by_sharing_scores(void **state)
+{
+    static const char two[] = HEAD "0,0,100,1\n1,0,100,1\n";
+    struct world_job job[2];
+
+    (void)state;
+    run_named("lucid", two, 1, ", packing: {trace: 0.9}", job, NULL);
+    assert_about(job[1].end_s, 100 / 0.9);
+    run_named("lucid", two, 1, ", packing: {trace: 0.8}", job, NULL);
+    assert_about(job[1].end_s, 200);
+    run_named("lucid, score_max: 4", two, 1, ", packing: {trace: 0.8}", job,
+              NULL);
+    assert_about(job[1].end_s, 125);
+    run_named("lucid, packs: never", two, 1, ", packing: {trace: 0.9}", job,
+              NULL);
+    assert_about(job[1].end_s, 200);
+}
+
+static void lucid_gives_gpus_of_their_own_while_there_are_some(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run_named("lucid", HEAD "0,0,100,1\n1,0,100,1\n", 2,
+              ", packing: {trace: 0.9}", job, NULL);
+    assert_about(job[1].end_s, 100);
+    run_named("lucid, packs: always", HEAD "0,0,100,1\n1,0,100,1\n", 2,
+              ", packing: {trace: 0.9}", job, NULL);
+    assert_about(job[1].end_s, 100 / 0.9);
+}
+
+/* The second would hold back the first for long: more than twice its length. */
+static void lucid_puts_no_long_job_beside_a_short_one(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run_named("lucid", HEAD "0,0,100,1\n1,0,201,1\n", 1,
+              ", packing: {trace: 0.9}", job, NULL);
+    assert_about(job[1].start_s, 100);
+    run_named("lucid", HEAD "0,0,100,1\n1,0,200,1\n", 1,
+              ", packing: {trace: 0.9}", job, NULL);
+    assert_about(job[1].start_s, 0);
+}
+
+/* 50 s end on the profiler; 300 s leave it after 100 s for the other pool. */
+static void lucid_profiles_jobs_on_nodes_of_their_own_first(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[2];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", HEAD "0,0,50,1\n1,0,300,1\n");
+    if (!world_open(&world,
+            "experiment: t\nseeds: 1\ncluster: {nodes: [{name: main, count: "
+            "1, gpus: {type: generic, count: 1}}, {name: try, count: 1, gpus: "
+            "{type: generic, count: 1}}]}\nworkload: {trace: {file: jobs.csv,"
+            " format: csv, columns: {job: job, submit: submit, duration: "
+            "duration, gpus: gpus}}}\npolicies: [{policy: lucid, profiler: "
+            "try, profile: 100s}, {policy: lucid, name: b, "
+            "profiler: trial}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_about(job[0].end_s, 50);
+    assert_about(job[1].start_s, 50);
+    assert_about(job[1].end_s, 350);
+    assert_false(world_run(&world, 1, NULL, job, NULL));
+    assert_non_null(strstr(world_error(&world), "profiler must name a pool"));
+    world_close(&world);
+}
+
+/* Together at 0.8 both end after 125 s.  At 0.4 they are tried for a quantum,
+ * in which 24 s of each are done, and take turns for the other 152 s. */
+static void time_slice_tries_two_together_and_parts_those_that_lose(
+    void **state)
+{
+    static const char two[] = HEAD "0,0,100,1\n1,0,100,1\n";
+    struct world_job job[2];
+
+    (void)state;
+    run_named("time-slice, packing: true", two, 1, ", packing: {trace: 0.8}",
+              job, NULL);
+    assert_about(job[0].end_s, 125);
+    assert_about(job[1].end_s, 125);
+    run_named("time-slice, packing: true", two, 1, ", packing: {trace: 0.4}",
+              job, NULL);
+    assert_about(fmax(job[0].end_s, job[1].end_s), 212);
+    run_named("time-slice", two, 1, ", packing: {trace: 0.8}", job, NULL);
+    assert_about(fmax(job[0].end_s, job[1].end_s), 200);
+}
+
 static void policies_that_pack_beat_no_bound(void **state)
 {
     static const char *const policy[] = {
@@ -457,10 +552,12 @@ static void policies_that_pack_beat_no_bound(void **state)
         "{policy: gavel, packing: true, objective: makespan, round: 60s}",
         "{policy: gavel, packing: true, objective: finish-time, round: 5min}",
         "{policy: gavel, packing: true, objective: cost, round: 5min}",
+        "lucid", "{policy: lucid, packs: always, score_max: 4}",
+        "{policy: time-slice, packing: true, quantum: 5min}",
     };
 
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= 35; seed++) {
         struct world world = { 0 };
         struct trial_result result;
 
@@ -492,6 +589,12 @@ int main(void)
         cmocka_unit_test(gavel_packs_two_where_that_beats_turns),
         cmocka_unit_test(gavel_leaves_two_apart_where_turns_do_as_well),
         cmocka_unit_test(gavel_gives_every_pair_its_share_of_time),
+        cmocka_unit_test(lucid_packs_by_sharing_scores),
+        cmocka_unit_test(lucid_gives_gpus_of_their_own_while_there_are_some),
+        cmocka_unit_test(lucid_puts_no_long_job_beside_a_short_one),
+        cmocka_unit_test(lucid_profiles_jobs_on_nodes_of_their_own_first),
+        cmocka_unit_test(
+            time_slice_tries_two_together_and_parts_those_that_lose),
         cmocka_unit_test(policies_that_pack_beat_no_bound),
     };
 
