@@ -246,6 +246,11 @@ struct cs_host {
     bool submits_over;
     uint32_t committed;             /* ask that keeps its turn, or ID_NONE */
     int64_t committed_until_ns;     /* others end before it: backfill */
+    uint64_t committed_seq;         /* asks from this one on came later */
+    uint32_t *instant, instant_room;    /* jobs that came, then that ended, */
+    uint32_t instant_came, instant_count;   /* at this instant, */
+    uint32_t instant_next;          /* so many of them seen; */
+    uint32_t withheld_gpus;         /* of those that are not */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint32_t idle_decides;      /* in a row: no news, nothing held or done */
@@ -299,10 +304,11 @@ void host_lease_unexpect(struct cs_host *host, uint32_t lease);
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* Room for so many in host->list, which stays good until the next call. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count);
-/* host_commit.c: `blocking: commit`.  The ask is chosen and does not fit; what
- * may start while it waits does. */
-void host_commit_chosen(struct cs_host *host, uint32_t ask);
-void host_commit_backfill(struct cs_host *host);
+/* host_commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
+void host_commit_news(struct cs_host *host);
+void host_commit_decide(struct cs_host *host);
+/* Starts an ask as the policy places it, where so many GPUs are free. */
+enum cs_verdict host_try(struct cs_host *host, uint32_t ask, uint32_t room);
 /* Since the last release, a job of that form and so many GPUs found no room
  * (as asked for, all its roles at once); is that known? */
 void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);

@@ -77,7 +77,7 @@ static const struct conf_field trace_fields[] = {
     TRACE(gpu_type, CONF_TEXT, CONF_ABSENT, NULL,
           "whose rates, where lengths has several"),
     TRACE(estimate, CONF_CHOICE, "exact", estimate_choices,
-          "what a policy may know of run times"),
+          "what policies are told of run times that say nothing of it themselves"),
     TRACE(slice, CONF_NODE, CONF_ABSENT, NULL, "a part of the file"),
     TRACE(skip, CONF_NODE, CONF_ABSENT, NULL,
           "rows to leave out, counted; without it they are errors"),
