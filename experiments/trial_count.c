@@ -632,8 +632,8 @@ bool trial_count_run(const struct trial_spec *spec,
     t.arena = arena_new(ARENA_BLOCK_BYTES);
     open_trial(&t, tables, &net);
     t.source = source_open(t.arena, spec->workload, spec->seed,
-                           spec->replica, err);
-    bool done = t.source != NULL && run(&t, result);
+                           spec->replica);
+    bool done = run(&t, result);
     if (done || t.audit.broken) {
         result->end_ns = metrics_stop(t.metrics);
         metrics_result(t.metrics, result);
@@ -641,7 +641,6 @@ bool trial_count_run(const struct trial_spec *spec,
         result->arena_bytes = arena_used_bytes(t.arena);
         done = close_audit(&t, result) && done;
     }
-    source_close(t.source);
     flow_free(net);
     loop_free(t.loop);
     arena_free(t.arena);
