@@ -158,18 +158,8 @@ static uint64_t low_characters(const char *at)
     return bits;
 }
 
-/* The end of a last field that takes the rest of the line. */
-static size_t rest_end(const char *line, size_t from)
-{
-    size_t end = from + strlen(line + from);
-
-    while (is_blank(line[end - 1]))
-        end--;
-    return end;
-}
-
-/* Fields of whatever is not blank; with `last` fields, that one takes the rest
- * of the line. */
+/* Fields of whatever is not blank.  With `last` fields, that one takes the rest
+ * of the line, without the blanks at its end. */
 static size_t split_blanks(char *line, struct csv_field *field, size_t max,
                            size_t last)
 {
@@ -182,22 +172,32 @@ static size_t split_blanks(char *line, struct csv_field *field, size_t max,
             size_t at = base + (unsigned)__builtin_ctzll(low);
             char c = line[at];
 
-            if (c != '\0' && !is_blank(c))
+            if (c != ' ' && c != '\0' && !is_blank(c))
                 continue;
-            if (at > from && count + 1 == last) {
-                at = rest_end(line, from);
-                c = '\0';
+            if (at == from && c != '\0') {
+                from++;
+                continue;
             }
+            if (count + 1 == last && c != '\0')
+                continue;
             if (at > from && count < max)
                 field[count] = (struct csv_field){
                     line + from, at - from, (uint32_t)from + 1, 0};
-            count += at > from;
             line[at] = '\0';
+            count += at > from;
             if (c == '\0')
                 return count;
             from = at + 1;
         }
     }
+}
+
+/* Blanks at the end of a field that took the rest of the line. */
+static void trim_field(struct csv_field *field)
+{
+    while (field->bytes > 0 && is_blank(field->text[field->bytes - 1]))
+        field->bytes--;
+    ((char *)field->text)[field->bytes] = '\0';
 }
 
 /* Blanks within a field stay, around it they go. */
@@ -458,6 +458,8 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
         return CSV_ERROR;
     if (count != columns)
         return wrong_count(csv, count, err);
+    if (csv->format == CSV_ALEA)
+        trim_field(&csv->field[columns - 1]);
     if (csv->format == CSV_PAI && !csv->begun &&
         strcmp(csv->field[0].text, pai_names[0]) == 0) {
         csv->begun = true;

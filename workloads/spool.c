@@ -119,7 +119,7 @@ static bool seconds(int64_t ns, uint32_t *s)
            *s * CLOCK_NS_PER_S == ns;
 }
 
-/* Is the row no more than a head can say? */
+/* Does the row differ from the last in no more than a head can say? */
 static bool is_plain(const struct row *row, const struct row *last,
                      struct head *head)
 {
@@ -133,9 +133,12 @@ static bool is_plain(const struct row *row, const struct row *last,
            row->tenant == last->tenant && row->kind == last->kind &&
            row->rates == last->rates && row->rate_known == last->rate_known &&
            row->deadline_ns == last->deadline_ns &&
-           row->priority == last->priority && row->gpu_milli == 0 &&
-           row->gpu_mib == 0 && !row->pod && row->core_milli == 0 &&
-           row->memory_bytes == 0 && row->dated == last->dated;
+           row->priority == last->priority &&
+           row->gpu_milli == last->gpu_milli &&
+           row->gpu_mib == last->gpu_mib && row->pod == last->pod &&
+           row->core_milli == last->core_milli &&
+           row->memory_bytes == last->memory_bytes &&
+           row->dated == last->dated;
 }
 
 static char *put_bytes(char *out, const void *bytes, size_t count)
