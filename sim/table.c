@@ -27,6 +27,7 @@ struct table {
     size_t column;              /* the next to fill in this row */
     char *buffer;
     size_t used_bytes;
+    size_t row_bytes;           /* of it, before this row */
     size_t room_bytes;
     table_sink_fn *sink;        /* or NULL */
     void *sink_self;
@@ -167,6 +168,25 @@ void table_end_row(struct table *table)
         table->sink(table->sink_self, table->buffer, table->used_bytes);
         table->used_bytes = 0;
     }
+    table->row_bytes = table->used_bytes;
+}
+
+size_t table_begun(const struct table *table, const char **bytes)
+{
+    assert(table != NULL && bytes != NULL);
+    assert(table->column > 0);
+    *bytes = table->buffer + table->row_bytes;
+    return table->used_bytes - table->row_bytes;
+}
+
+void table_repeat(struct table *table, const char *bytes, size_t count,
+                  size_t columns)
+{
+    assert(table != NULL && bytes != NULL);
+    assert(table->column == 0 && columns <= table->column_count);
+    memcpy(reserve(table, count), bytes, count);
+    table->used_bytes += count;
+    table->column = columns;
 }
 
 void table_sink(struct table *table, table_sink_fn *fn, void *self)
@@ -189,6 +209,7 @@ void table_clear(struct table *table)
 {
     assert(table != NULL);
     table->used_bytes = 0;
+    table->row_bytes = 0;
     table->column = 0;
 }
 
