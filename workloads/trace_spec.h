@@ -31,7 +31,7 @@ struct trace_keys {
     const char *file, *lengths, *gpu_type;
     int format, estimate, unsorted, origin, gpus_are, constraints;
     const struct conf_node *columns, *slice, *skip, *role, *resample,
-        *elastic, *rates;
+        *elastic, *rates, *packing;
 };
 
 struct trace_spec {
