@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cache.c - one finished trial in one file.
+ * cache.c - one trial in one file, and in one more per table that is long.
  *
- * Form: magic, hash, result, per table its size and bytes, FNV-1a of it all.
+ * Form: the head, per table those rows that are not in the file beside, and
+ * FNV-1a of it all; the head has size and FNV-1a of each file beside.
  */
 #include "experiments/cache.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/hash.h"
 #include "experiments/out.h"
@@ -17,124 +20,240 @@
 #include "sim/arena.h"
 #include "sim/table.h"
 
-static const char magic[16] = "clustersim-run1";
+#define COPY_BYTES 65536u
+
+static const char magic[16] = "clustersim-run2";
+static const char *const suffix[CACHE_TABLE_COUNT] = {
+    "jobs", "phases", "timeline", "decisions", "services", "arrived"
+};
 
 struct head {
     char magic[16];
     uint64_t hash;
-    uint64_t bytes[CACHE_TABLE_COUNT];
+    uint64_t bytes[CACHE_TABLE_COUNT];      /* in this file */
+    uint64_t beside[CACHE_TABLE_COUNT];     /* before them */
+    uint64_t beside_sum[CACHE_TABLE_COUNT];
     struct trial_result result;
 };
 
-static const char *cache_path(struct arena *arena, const char *dir,
-                              uint64_t hash)
+struct rows {
+    struct cache *cache;
+    struct table *table;        /* NULL: not wanted */
+    const char *path;           /* of the file beside */
+    struct out *beside;         /* NULL: there is none so far */
+    uint64_t bytes, sum;        /* of it */
+};
+
+struct cache {
+    struct arena *arena;
+    const char *dir, *path;
+    uint64_t hash;
+    struct rows rows[CACHE_TABLE_COUNT];
+    volatile int *stop;
+    struct err err;             /* of the first rows not written */
+};
+
+static const char *path_of(struct arena *arena, const char *dir,
+                           uint64_t hash, const char *what)
 {
-    return text_format(arena, "%s/%016" PRIx64 ".trial", dir, hash);
+    return text_format(arena, "%s/%016" PRIx64 ".%s", dir, hash, what);
 }
 
-static void table_rows(const struct table *table, struct cache_rows *rows)
-{
-    rows->count = 0;
-    rows->bytes = table == NULL ? NULL : table_bytes(table, &rows->count);
-}
+/* ---- a trial that runs ---- */
 
-static bool write_file(struct arena *arena, const char *path,
-                       const struct head *head,
-                       const struct cache_rows *rows, struct err *err)
+static void take_rows(void *self, const char *bytes, size_t count)
 {
-    struct out *out = out_open(arena, path, err);
-    uint64_t sum = hash_bytes(HASH_START, head, sizeof *head);
+    struct rows *rows = self;
+    struct cache *cache = rows->cache;
 
-    if (out == NULL)
-        return false;
-    out_bytes(out, head, sizeof *head);
-    for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
-        sum = hash_bytes(sum, rows[t].bytes, rows[t].count);
-        out_bytes(out, rows[t].bytes, rows[t].count);
+    if (cache->err.kind != ERR_NONE)
+        return;
+    if (rows->beside == NULL)
+        rows->beside = out_open(cache->arena, rows->path, &cache->err);
+    if (rows->beside != NULL) {
+        rows->sum = hash_bytes(rows->bytes == 0 ? HASH_START : rows->sum,
+                               bytes, count);
+        rows->bytes += count;
+        out_bytes(rows->beside, bytes, count);
+        if (out_good(rows->beside, &cache->err))
+            return;
     }
-    out_bytes(out, &sum, sizeof sum);
-    return out_close_fast(out, err);
+    if (cache->stop != NULL)
+        __atomic_store_n(cache->stop, 1, __ATOMIC_RELAXED);
 }
 
-bool cache_write(const char *dir, uint64_t hash,
-                 const struct trial_result *result,
-                 const struct trial_tables *tables, struct err *err)
+struct cache *cache_begin(const char *dir, uint64_t hash,
+                          const struct trial_tables *tables,
+                          volatile int *stop)
 {
+    struct table *const table[CACHE_TABLE_COUNT] = {
+        tables->jobs, tables->phases, tables->timeline, tables->decisions,
+        tables->services, tables->arrived
+    };
     struct arena *arena = arena_new(4096);
-    struct cache_rows rows[CACHE_TABLE_COUNT];
+    struct cache *cache = arena_alloc(arena, 1, sizeof *cache);
+
+    cache->arena = arena;
+    cache->dir = dir;
+    cache->path = path_of(arena, dir, hash, "trial");
+    cache->hash = hash;
+    cache->stop = stop;
+    for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
+        struct rows *rows = &cache->rows[t];
+
+        rows->cache = cache;
+        rows->table = table[t];
+        rows->path = path_of(arena, dir, hash, suffix[t]);
+        if (rows->table != NULL)
+            table_sink(rows->table, take_rows, rows);
+    }
+    return cache;
+}
+
+/* ---- its end ---- */
+
+static bool close_beside(struct cache *cache, struct head *head)
+{
+    for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
+        struct rows *rows = &cache->rows[t];
+
+        head->beside[t] = rows->bytes;
+        head->beside_sum[t] = rows->sum;
+        if (rows->beside != NULL &&
+            !out_close_fast(rows->beside, &cache->err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_trial(struct cache *cache, const struct trial_result *result)
+{
+    const char *text[CACHE_TABLE_COUNT];
+    size_t count[CACHE_TABLE_COUNT] = { 0 };
     struct head head;
-    struct err why = { 0 };
-    bool ok;
 
     memset(&head, 0, sizeof head);
     memcpy(head.magic, magic, sizeof magic);
-    head.hash = hash;
+    head.hash = cache->hash;
     head.result = *result;
-    table_rows(tables->jobs, &rows[CACHE_JOBS]);
-    table_rows(tables->phases, &rows[CACHE_PHASES]);
-    table_rows(tables->timeline, &rows[CACHE_TIMELINE]);
-    table_rows(tables->decisions, &rows[CACHE_DECISIONS]);
-    table_rows(tables->services, &rows[CACHE_SERVICES]);
-    table_rows(tables->arrived, &rows[CACHE_ARRIVED]);
-    for (int t = 0; t < CACHE_TABLE_COUNT; t++)
-        head.bytes[t] = rows[t].count;
-    ok = write_file(arena, cache_path(arena, dir, hash), &head, rows, &why);
-    arena_free(arena);
-    if (!ok) {      /* the path in `why` went with the arena */
-        struct err_pos nowhere = { NULL, 0, 0 };
-
-        err_set(err, why.kind, nowhere, "%.100s: a finished trial %.100s",
-                dir, why.text);
+    if (!close_beside(cache, &head))
+        return false;
+    for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
+        if (cache->rows[t].table != NULL)
+            text[t] = table_bytes(cache->rows[t].table, &count[t]);
+        head.bytes[t] = count[t];
     }
+    struct out *out = out_open(cache->arena, cache->path, &cache->err);
+    if (out == NULL)
+        return false;
+    uint64_t sum = hash_bytes(HASH_START, &head, sizeof head);
+    out_bytes(out, &head, sizeof head);
+    for (int t = 0; t < CACHE_TABLE_COUNT; t++)
+        if (count[t] > 0) {
+            sum = hash_bytes(sum, text[t], count[t]);
+            out_bytes(out, text[t], count[t]);
+        }
+    out_bytes(out, &sum, sizeof sum);
+    return out_close_fast(out, &cache->err);
+}
+
+static void throw_away(struct cache *cache)
+{
+    for (int t = 0; t < CACHE_TABLE_COUNT; t++)
+        if (cache->rows[t].bytes > 0) {
+            out_abandon(cache->rows[t].beside);
+            (void)unlink(cache->rows[t].path);
+        }
+}
+
+bool cache_end(struct cache *cache, const struct trial_result *result,
+               struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    bool ok = cache->err.kind == ERR_NONE;
+    bool kept = ok && result != NULL && write_trial(cache, result);
+
+    if (!kept)
+        throw_away(cache);
+    if (!ok || (result != NULL && !kept)) {
+        ok = false;             /* the path in the error is in the arena */
+        err_set(err, cache->err.kind, nowhere, "%.100s: a trial %.100s",
+                cache->dir, cache->err.text);
+    }
+    arena_free(cache->arena);
     return ok;
 }
 
-/* All of a file, in the arena; NULL if it cannot be read. */
-static char *slurp(struct arena *arena, const char *path, size_t *count)
-{
-    FILE *file = fopen(path, "rb");
-    char *bytes = NULL;
-    long end;
+/* ---- read again ---- */
 
-    if (file == NULL)
-        return NULL;
-    if (fseek(file, 0, SEEK_END) == 0 && (end = ftell(file)) >= 0 &&
-        fseek(file, 0, SEEK_SET) == 0) {
-        bytes = arena_alloc(arena, (size_t)end + 1, 1);
-        *count = (size_t)end;
-        if (fread(bytes, 1, *count, file) != *count)
-            bytes = NULL;
+/* So many bytes of a file, to `out` if there is one. */
+static bool copy(FILE *file, uint64_t count, uint64_t *sum, struct out *out)
+{
+    char block[COPY_BYTES];
+
+    while (count > 0) {
+        size_t want = count < sizeof block ? (size_t)count : sizeof block;
+
+        if (fread(block, 1, want, file) != want)
+            return false;
+        *sum = hash_bytes(*sum, block, want);
+        if (out != NULL)
+            out_bytes(out, block, want);
+        count -= want;
     }
-    fclose(file);
-    return bytes;
+    return true;
 }
 
-bool cache_read(struct arena *arena, const char *dir, uint64_t hash,
-                struct trial_result *result,
-                struct cache_rows rows[CACHE_TABLE_COUNT])
+static bool copy_beside(const char *path, uint64_t count, uint64_t sum,
+                        struct out *out)
 {
-    size_t count, at = sizeof(struct head);
-    char *bytes = slurp(arena, cache_path(arena, dir, hash), &count);
-    struct head head;
-    uint64_t sum;
+    FILE *file = count == 0 ? NULL : fopen(path, "rb");
+    uint64_t found = HASH_START;
+    bool ok = count == 0 ||
+              (file != NULL && copy(file, count, &found, out) &&
+               found == sum && fgetc(file) == EOF);
 
-    if (bytes == NULL || count < sizeof head + sizeof sum)
+    if (file != NULL)
+        fclose(file);
+    return ok;
+}
+
+static bool read_trial(struct arena *arena, FILE *file, const char *dir,
+                       uint64_t hash, struct trial_result *result,
+                       struct out *const out[CACHE_TABLE_COUNT])
+{
+    struct head head;
+    uint64_t sum, found;
+
+    if (fread(&head, 1, sizeof head, file) != sizeof head ||
+        memcmp(head.magic, magic, sizeof magic) != 0 || head.hash != hash)
         return false;
-    memcpy(&head, bytes, sizeof head);
-    count -= sizeof sum;
-    memcpy(&sum, bytes + count, sizeof sum);
-    if (memcmp(head.magic, magic, sizeof magic) != 0 || head.hash != hash ||
-        hash_bytes(HASH_START, bytes, count) != sum)
-        return false;
+    found = hash_bytes(HASH_START, &head, sizeof head);
     for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
-        if (head.bytes[t] > count - at)
+        struct out *to = out == NULL ? NULL : out[t];
+
+        if (!copy_beside(path_of(arena, dir, hash, suffix[t]),
+                         head.beside[t], head.beside_sum[t], to) ||
+            !copy(file, head.bytes[t], &found, to))
             return false;
-        if (rows != NULL) {
-            rows[t].bytes = bytes + at;
-            rows[t].count = (size_t)head.bytes[t];
-        }
-        at += (size_t)head.bytes[t];
     }
+    if (fread(&sum, 1, sizeof sum, file) != sizeof sum || sum != found ||
+        fgetc(file) != EOF)
+        return false;
     *result = head.result;
-    return at == count;
+    return true;
+}
+
+bool cache_read(const char *dir, uint64_t hash, struct trial_result *result,
+                struct out *const out[CACHE_TABLE_COUNT])
+{
+    struct arena *arena = arena_new(4096);
+    FILE *file = fopen(path_of(arena, dir, hash, "trial"), "rb");
+    bool ok = file != NULL &&
+              read_trial(arena, file, dir, hash, result, out);
+
+    if (file != NULL)
+        fclose(file);
+    arena_free(arena);
+    return ok;
 }

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cache.h - finished trials in DIR/.trials, one file each.
+ * cache.h - trials in DIR/.trials: rows as they come, results at the end.
  *
- * A file is named by the hash of what went into its trial (with the program
- * itself), is written beside and renamed, and ends with a checksum: a file
- * that is not whole is as good as absent.  It is read by the program that
- * wrote it only.
+ * A trial's file is named by the hash of what went into the trial (with the
+ * program itself), is written beside and renamed, and ends with a checksum: a
+ * file that is not whole is as good as absent.  Of a table that is long, the
+ * rows go to a file beside it while the trial runs: memory does not grow with
+ * what is written.  Both are read by the program that wrote them only.
  */
 #ifndef EXPERIMENTS_CACHE_H
 #define EXPERIMENTS_CACHE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-struct arena;
+struct cache;
 struct err;
+struct out;
 struct trial_result;
 struct trial_tables;
 
@@ -25,18 +26,20 @@ enum cache_table {
     CACHE_TABLE_COUNT
 };
 
-struct cache_rows {             /* rows without header, ready for a file */
-    const char *bytes;
-    size_t count;
-};
+/* A trial begins to fill these tables, which stay the caller's.  Should rows
+ * not be writable, 1 is stored in *stop, if there is one. */
+struct cache *cache_begin(const char *dir, uint64_t hash,
+                          const struct trial_tables *tables,
+                          volatile int *stop);
+/* It is done, and the tables are full: the trial is there, or err says why it
+ * is not.  `result` NULL: it was not finished, and what was written of it is
+ * removed; false only where rows could not be written.  Frees. */
+bool cache_end(struct cache *cache, const struct trial_result *result,
+               struct err *err);
 
-bool cache_write(const char *dir, uint64_t hash,
-                 const struct trial_result *result,
-                 const struct trial_tables *tables, struct err *err);
-/* False: there is none, or it is not whole.  Rows live in the arena; `rows`
- * may be NULL. */
-bool cache_read(struct arena *arena, const char *dir, uint64_t hash,
-                struct trial_result *result,
-                struct cache_rows rows[CACHE_TABLE_COUNT]);
+/* False: there is none, or it is not whole.  Rows, without a header, go to
+ * those of the files that are not NULL; `out` may be NULL. */
+bool cache_read(const char *dir, uint64_t hash, struct trial_result *result,
+                struct out *const out[CACHE_TABLE_COUNT]);
 
 #endif

@@ -89,6 +89,11 @@ void out_json_text(struct out *out, const char *text)
     out_text(out, "\"");
 }
 
+bool out_good(const struct out *out, struct err *err)
+{
+    return out->why == 0 || out_failed(out->path, out->why, err);
+}
+
 static bool finish(struct out *out, bool wait, struct err *err)
 {
     out_check(out, fflush(out->file) == 0);

@@ -26,6 +26,9 @@ void out_printf(struct out *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The text in quotation marks, escaped for JSON. */
 void out_json_text(struct out *out, const char *text);
+/* Has every write so far been taken?  err says why not; what stands in a
+ * buffer has not been tried. */
+bool out_good(const struct out *out, struct err *err);
 /* Renames; on failure nothing is left but an older file of that name. */
 bool out_close(struct out *out, struct err *err);
 /* Throws it away; accepts NULL. */

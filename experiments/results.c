@@ -95,15 +95,12 @@ unsigned results_recall(struct arena *arena, const struct study *study,
     unsigned count = 0;
 
     for (uint32_t i = 0; i < study_trial_count(study); i++) {
-        struct arena *scratch = arena_new(1 << 16);
-
-        if (cache_read(scratch, dir, study_trial_hash(study, i),
-                       &trial[i].result, NULL)) {
+        if (cache_read(dir, study_trial_hash(study, i), &trial[i].result,
+                       NULL)) {
             trial[i].state = RUNNER_DONE;
             trial[i].known = true;
             count++;
         }
-        arena_free(scratch);
     }
     return count;
 }
@@ -155,20 +152,12 @@ static bool open_set(struct arena *arena, const struct study *study,
 static bool append_trial(const char *dir, uint64_t hash,
                          const struct csv_set *set, struct err *err)
 {
-    struct arena *arena = arena_new(1 << 16);
-    struct cache_rows rows[CACHE_TABLE_COUNT];
     struct err_pos nowhere = { NULL, 0, 0 };
     struct trial_result result;
-    bool ok = cache_read(arena, dir, hash, &result, rows);
 
-    for (int t = 0; ok && t < CACHE_TABLE_COUNT; t++)
-        if (set->out[t] != NULL)
-            out_bytes(set->out[t], rows[t].bytes, rows[t].count);
-    arena_free(arena);
-    if (!ok)
-        err_set(err, ERR_IO, nowhere, "%.120s: a finished trial is no longer "
-                "there", dir);
-    return ok;
+    return cache_read(dir, hash, &result, set->out) ||
+           err_set(err, ERR_IO, nowhere, "%.120s: a finished trial is no "
+                   "longer there", dir);
 }
 
 static bool write_rows(struct arena *arena, const struct study *study,

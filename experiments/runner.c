@@ -88,29 +88,40 @@ static void pool_fail(struct pool *pool, const struct err *err)
     pool_stop(pool);
 }
 
+/* Tells whoever keeps trials of the end of this one. */
+static bool keep(struct pool *pool, void *begun,
+                 const struct trial_result *result)
+{
+    struct err err = { 0 };
+    bool ok = begun == NULL || pool->plan->keep(begun, result, &err);
+
+    if (!ok)
+        pool_fail(pool, &err);
+    return ok;
+}
+
 static void run_one(struct pool *pool, uint32_t index)
 {
     const struct runner_plan *plan = pool->plan;
     struct runner_trial *trial = &pool->trial[index];
+    void *begun = NULL;
     struct trial_tables tables;
     struct trial_spec spec;
-    struct err err = { 0 };
     uint32_t mask = 0;
 
     spec = plan->spec(plan->self, index, &mask);
     spec.stop = &pool->stop;
     tables = tables_new(mask, plan->timeline_step_ns);
-    if (trial_run(&spec, &tables, &trial->result, &trial->err)) {
-        if (trial->result.interrupted)
-            ;       /* stays waiting: its rows are not all there */
-        else if (plan->keep != NULL &&
-                 !plan->keep(plan->self, index, &trial->result, &tables, &err))
-            pool_fail(pool, &err);
-        else
-            trial->state = RUNNER_DONE;
-    } else if (trial->err.kind != ERR_INTERRUPTED) {
+    if (plan->begin != NULL)
+        begun = plan->begin(plan->self, index, &tables, &pool->stop);
+    bool ran = trial_run(&spec, &tables, &trial->result, &trial->err);
+    /* One that is interrupted stays waiting: its rows are not all there. */
+    bool whole = ran && !trial->result.interrupted;
+    bool kept = keep(pool, begun, whole ? &trial->result : NULL);
+    if (whole && kept)
+        trial->state = RUNNER_DONE;
+    else if (!ran && trial->err.kind != ERR_INTERRUPTED)
         trial->state = RUNNER_FAILED;
-    }
     tables_free(&tables);
     atomic_fetch_add(&pool->events, trial->result.event_count);
     atomic_fetch_add(&pool->simulated_ns, trial->result.end_ns);

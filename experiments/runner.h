@@ -37,10 +37,15 @@ struct runner_plan {
     bool progress;      /* a line on stderr that is rewritten */
     /* What trial `index` is, and which tables (enum study_table) it fills. */
     struct trial_spec (*spec)(void *self, uint32_t index, uint32_t *tables);
-    /* A trial is done; called by the thread that ran it.  May be NULL.
-     * False ends the run with err. */
-    bool (*keep)(void *self, uint32_t index, const struct trial_result *result,
-                 const struct trial_tables *tables, struct err *err);
+    /* A trial begins to fill these tables; what it returns is its `keep`'s.
+     * 1 in *stop ends the run.  Both are called by the thread that runs the
+     * trial, and may be NULL together. */
+    void *(*begin)(void *self, uint32_t index,
+                   const struct trial_tables *tables, volatile int *stop);
+    /* It is done; `result` is NULL where it was not finished.  False ends the
+     * run with err. */
+    bool (*keep)(void *begun, const struct trial_result *result,
+                 struct err *err);
     void *self;
 };
 

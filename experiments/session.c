@@ -36,13 +36,19 @@ static struct trial_spec trial_spec(void *self, uint32_t index,
     return study_trial_spec(study, index);
 }
 
-static bool keep(void *self, uint32_t index, const struct trial_result *result,
-                 const struct trial_tables *tables, struct err *err)
+static void *begin(void *self, uint32_t index,
+                   const struct trial_tables *tables, volatile int *stop)
 {
     const struct keeper *keeper = self;
 
-    return cache_write(keeper->dir, study_trial_hash(keeper->study, index),
-                       result, tables, err);
+    return cache_begin(keeper->dir, study_trial_hash(keeper->study, index),
+                       tables, stop);
+}
+
+static bool keep(void *begun, const struct trial_result *result,
+                 struct err *err)
+{
+    return cache_end(begun, result, err);
 }
 
 static void count_trials(struct session *session)
@@ -125,7 +131,7 @@ bool session_run(struct arena *arena, const struct study *study,
         .count = count, .threads = options->threads,
         .timeline_step_ns = study->timeline_step_ns,
         .progress = options->progress,
-        .spec = trial_spec, .keep = keep, .self = &keeper
+        .spec = trial_spec, .begin = begin, .keep = keep, .self = &keeper
     };
     bool ok;
 

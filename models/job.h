@@ -20,6 +20,8 @@
 #define FORM_ROLES_MAX 6u
 #define FORM_PHASES_MAX 12u
 
+struct goodput_job;
+struct job_packing;
 struct job_rates;
 struct job_scaling;
 struct phase_law;
@@ -71,6 +73,8 @@ struct job_form {
     const struct job_scaling *scaling;  /* of jobs of known length that may be
                                    resized, models/pace.h; NULL: they may not */
     bool paced;                 /* they have that, or rates */
+    const struct job_packing *packing;  /* of jobs of known length: which may
+                                   be beside them on their GPUs */
     uint32_t role_count, phase_count;
     struct role_spec role[FORM_ROLES_MAX];
     struct phase_spec phase[FORM_PHASES_MAX];
@@ -91,6 +95,7 @@ struct job_request {
     uint32_t steps;             /* rounds; the owner knows how many */
     const struct job_rates *rates;      /* by pool, models/pace.h; NULL: the
                                    same everywhere */
+    const struct goodput_job *goodput;  /* models/goodput.h; NULL: not known */
     double rate_known;          /* with rates: where its length is known */
 };
 

@@ -120,19 +120,6 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
         policy->lease_idle(host->self, host, lease);
 }
 
-/* False: what was chosen before still keeps its turn, and does not fit. */
-static bool commitment_kept(struct cs_host *host)
-{
-    struct ask_id ask = { host->committed };
-
-    host->committed = ID_NONE;
-    if (ask.i == ID_NONE || !host->ask[ask.i].live ||
-        cs_start(host, ask) == CS_DONE)
-        return true;
-    host->committed = ask.i;
-    return false;
-}
-
 /* The first from the i-th on for which a start could succeed; ID_NONE.  Asks
  * for whole jobs that want more GPUs than are free are passed over at once. */
 static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
@@ -160,50 +147,27 @@ static void pass_over(struct cs_host *host, uint32_t ask, uint32_t *i)
         ++*i;
 }
 
-static enum cs_verdict try_start(struct cs_host *host, struct ask_id ask)
-{
-    const struct cs_policy *policy = host->policy;
-    const struct cs_ask *pub = &host->ask[ask.i].pub;
-    struct cs_want want = { .role = pub->role };
-
-    if (!policy->place || pub->role == CS_ALL_ROLES || pub->held.i != ID_NONE)
-        return pub->gpus > cs_free_gpus(host, 0) && pub->held.i == ID_NONE &&
-                       pub->gpu_milli == GPU_MILLI
-                   ? CS_NO_ROOM : cs_start(host, ask);
-    return policy->place(host->self, host, ask, &want)
-               ? cs_start_want(host, ask, &want) : CS_NO_ROOM;
-}
-
 /* In order of before; strict ends at the first that does not fit. */
 static void serve_in_order(struct cs_host *host)
 {
-    uint32_t i = 0;
-    struct ask_id ask;
+    uint32_t i = 0, ask;
 
-    while ((ask.i = next_to_try(host, &i)) != ID_NONE) {
-        struct job_id job = host->ask[ask.i].pub.job;
-        if (try_start(host, ask) == CS_DONE)
+    while ((ask = next_to_try(host, &i)) != ID_NONE) {
+        struct job_id job = host->ask[ask].pub.job;
+        if (host_try(host, ask, cs_free_gpus(host, 0)) == CS_DONE)
             continue;           /* it left the order: i is the next */
         if (host->rules->blocking == HOST_DROP) {
             host_job_end(host, job.i, JOB_DROPPED);
             continue;
         }
-        if (host->rules->blocking == HOST_COMMIT) {
-            host_commit_chosen(host, ask.i);
-            host_commit_backfill(host);
-        }
         if (host->rules->blocking != HOST_SKIP)
             return;
-        pass_over(host, ask.i, &i);
+        pass_over(host, ask, &i);
     }
 }
 
 static void decide_default(struct cs_host *host)
 {
-    if (!commitment_kept(host)) {
-        host_commit_backfill(host);
-        return;
-    }
     serve_in_order(host);
     if (host->tops != NULL)
         host_tops_back(host);
@@ -239,6 +203,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
         if (host->news[i].kind == NEWS_ENDED)
             host_job_note_gone(host, host->news[i].id);
     }
+    host_commit_news(host);
     host->news_count = 0;
     if (host->policy->before && host->policy->flags & CS_ORDER_MOVES &&
         host->tops == NULL)
@@ -248,6 +213,8 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
     if (host->policy->decide)
         host->policy->decide(host->self, host);
+    else if (host->rules->blocking == HOST_COMMIT)
+        host_commit_decide(host);
     else
         decide_default(host);
     host->in_decide = false;
@@ -289,7 +256,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->hooks = (struct host_hooks) {
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
         .phase_over = host_phase_over, .held = host_rent_held,
-        .rented_failed = host_rent_failed,
+        .rented_failed = host_rent_failed, .alone = host_pack_alone,
         .ask_made = host_tops_insert, .ask_gone = host_tops_remove,
     };
     host->cluster = cluster_new(arena, spec);
@@ -302,6 +269,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host_order_begin(host);
     host_lists_begin(host);
     host->plans = phase_cache_new(arena);
+    host_goodput_init(host);
     host->scratch = arena_alloc(arena, (size_t)spec->node_count *
                                            FORM_ROLES_MAX,
                                 sizeof *host->scratch);

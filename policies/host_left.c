@@ -523,6 +523,7 @@ double cs_left_per_ns(const struct cs_host *host, struct job_id job)
     const struct role_spec *role = &form->form->role[0];
 
     return form->fixed && !form->form->paced &&
+                   form->form->packing == NULL &&
                    form->form->role_count == 1 && !(role->load_bytes > 0) &&
                    !(role->start_s > 0) && !(role->wake_s > 0)
                ? -1 : (double)NAN;

@@ -7,9 +7,9 @@
  * host_step (phases step by step), host_power (a cap), host_lease (take, load,
  * drop), host_run (phases), host_outage (failures), host_rent (nodes that come
  * and go), host_api (what a policy may call), host_resize (leases that change
- * while they work), host_recall (leases that are taken back), host_deal,
- * host_left, host_tops (tools over that), host_lp, host_assign (that know no host),
- * host (arrivals, decisions).
+ * while they work), host_recall (leases that are taken back), host_pack (two
+ * jobs on the same GPUs), host_deal, host_left, host_tops (tools), host_lp,
+ * host_assign (tools that know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -74,11 +74,13 @@ struct host_lease_slot {
     uint32_t phase, part_phase;
     uint32_t share_room;            /* class of the share array */
     uint32_t place;                 /* among the leases */
+    uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
     uint32_t pool_mask;
     bool live, leaving, running, bursting, saving;
 };
 
 struct host_steps;              /* host_step.c */
+struct host_rates;              /* host_goodput.c */
 
 /* Numbers in the order in which they came.  What leaves makes a hole, ID_NONE,
  * found by the place that its slot keeps; holes are closed when they are half
@@ -162,6 +164,8 @@ struct host_hooks {
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
     void (*phase_over)(struct cs_host *host, uint32_t lease);
     void (*ran)(struct cs_host *host, uint32_t job, bool runs);
+    /* The other on its GPUs has gone. */
+    void (*alone)(struct cs_host *host, uint32_t lease);
     /* Where nodes are rented: a lease came to them or went, a node failed. */
     void (*held)(struct cs_host *host, uint32_t lease, bool taken);
     void (*rented_failed)(struct cs_host *host, uint32_t node);
@@ -191,6 +195,7 @@ struct cs_host {
 
     struct phase_cache *plans;
     struct host_steps *steps_spare;
+    struct host_rates *rates;       /* of jobs whose goodput is known */
     struct host_form *form;
     uint32_t form_count, form_room;
     /* Blocks of HOST_JOB_BLOCK; NULL: all its jobs have ended and are
@@ -250,6 +255,11 @@ struct cs_host {
     bool submits_over;
     uint32_t committed;             /* ask that keeps its turn, or ID_NONE */
     int64_t committed_until_ns;     /* others end before it: backfill */
+    uint64_t committed_seq;         /* asks from this one on came later */
+    uint32_t *instant, instant_room;    /* jobs that came, then that ended, */
+    uint32_t instant_came, instant_count;   /* at this instant, */
+    uint32_t instant_next;          /* so many of them seen; */
+    uint32_t withheld_gpus;         /* of those that are not */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint32_t idle_decides;      /* in a row: no news, nothing held or done */
@@ -313,10 +323,11 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
                          bool startable);
 void host_tops_aside(struct cs_host *host, uint32_t ask);
 void host_tops_back(struct cs_host *host);
-/* host_commit.c: `blocking: commit`.  The ask is chosen and does not fit; what
- * may start while it waits does. */
-void host_commit_chosen(struct cs_host *host, uint32_t ask);
-void host_commit_backfill(struct cs_host *host);
+/* host_commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
+void host_commit_news(struct cs_host *host);
+void host_commit_decide(struct cs_host *host);
+/* Starts an ask as the policy places it, where so many GPUs are free. */
+enum cs_verdict host_try(struct cs_host *host, uint32_t ask, uint32_t room);
 /* Since the last release, a job of that form and so many GPUs found no room
  * (as asked for, all its roles at once); is that known? */
 void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
@@ -396,6 +407,15 @@ void host_power_lease(struct cs_host *host, const struct placement *placement,
 bool host_power_allows(const struct cs_host *host,
                        const struct placement *placement, int64_t *more_mw);
 
+/* The same where one lease becomes two. */
+bool host_power_allows_beside(const struct cs_host *host,
+                              const struct placement *before,
+                              const struct placement *one,
+                              const struct placement *two);
+
+/* host_pack.c: a lease has its GPUs to itself again. */
+void host_pack_alone(struct cs_host *host, uint32_t lease);
+
 /* host_rent.c: nodes that are rented. */
 void host_rent_begin(struct cs_host *host);
 /* A job came: the pools are looked after again. */
@@ -432,10 +452,47 @@ double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
                     const struct placement *placement);
 /* Of a job on a lease, from now on. */
 int64_t host_lease_left_ns(const struct cs_host *host,
-                           const struct host_job_slot *job, double pace);
-/* Known length that passes in so much time, and the time that it takes. */
-int64_t host_known_ns(int64_t ran_ns, double pace);
-int64_t host_ran_ns(int64_t known_ns, double pace);
+                           const struct host_job_slot *job,
+                           const struct host_lease_slot *lease);
+/* Of its known length: what has passed by now. */
+int64_t host_done_ns(const struct cs_host *host,
+                     const struct host_job_slot *job);
+/* On a lease, from what is done when its phase began: known length that passes
+ * in so much time, and the time that so much more of it takes. */
+int64_t host_known_ns(const struct cs_host *host,
+                      const struct host_job_slot *job,
+                      const struct host_lease_slot *lease, int64_t ran_ns);
+int64_t host_ran_ns(const struct cs_host *host,
+                    const struct host_job_slot *job,
+                    const struct host_lease_slot *lease, int64_t from_ns,
+                    int64_t known_ns);
+
+/* host_goodput.c: jobs whose goodput is known. */
+struct goodput_job;
+struct goodput_shape;
+void host_goodput_init(struct cs_host *host);
+/* When so much of its known length has passed. */
+double host_goodput_pace(const struct cs_host *host,
+                         const struct goodput_job *job, int64_t done_ns,
+                         uint32_t pool, struct goodput_shape shape);
+bool host_goodput_ok(const struct cs_host *host,
+                     const struct host_job_slot *job, uint32_t gpus);
+uint32_t host_goodput_gpus_max(const struct cs_host *host,
+                               const struct host_job_slot *job);
+/* Pools where it can run on so many, as a mask. */
+uint32_t host_goodput_pools(const struct cs_host *host,
+                            const struct goodput_job *job, uint32_t gpus);
+double host_goodput_on(const struct cs_host *host,
+                       const struct goodput_job *job, int64_t done_ns,
+                       const struct placement *place);
+int64_t host_goodput_ran_ns(const struct cs_host *host,
+                            const struct goodput_job *job,
+                            const struct placement *place, int64_t from_ns,
+                            int64_t to_ns);
+int64_t host_goodput_known_ns(const struct cs_host *host,
+                              const struct goodput_job *job,
+                              const struct placement *place, int64_t from_ns,
+                              int64_t ran_ns);
 /* False: no pool is left. */
 bool host_fit_want(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
@@ -471,6 +528,12 @@ uint32_t host_grant(struct cs_host *host, uint32_t job, uint32_t role,
  * saved first, and comes from there. */
 uint32_t host_regrant(struct cs_host *host, uint32_t lease,
                       const struct placement *placement);
+/* Both for a job of known length at another pace than its own there; 0: at
+ * that. */
+uint32_t host_grant_at(struct cs_host *host, uint32_t job, uint32_t role,
+                       const struct placement *placement, double pace);
+uint32_t host_regrant_at(struct cs_host *host, uint32_t lease,
+                         const struct placement *placement, double pace);
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease);
 void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
 void host_lease_state(struct cs_host *host, uint32_t lease,

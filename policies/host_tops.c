@@ -231,7 +231,7 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
     return first;
 }
 
-/* Whoever needs the whole order has it sorted. */
+/* `commit` and nodes that are rented need the whole order: it is sorted. */
 void host_tops_begin(struct cs_host *host)
 {
     const struct cs_policy *policy = host->policy;
@@ -239,6 +239,6 @@ void host_tops_begin(struct cs_host *host)
     if (policy->before != NULL && policy->line != NULL &&
         policy->decide == NULL && policy->place == NULL &&
         (policy->flags & CS_ORDER_MOVES) && !host_per_phase(host) &&
-        host->rent == NULL)
+        host->rules->blocking != HOST_COMMIT && host->rent == NULL)
         host->tops = arena_alloc(host->parts.arena, 1, sizeof *host->tops);
 }

@@ -394,6 +394,56 @@ static void a_disk_that_is_full_leaves_nothing_that_looks_whole(void **state)
     assert_int_equal(RUN(f, "run", "-q", "@e.yaml", "-o", "@whole"), 0);
 }
 
+/* 9000 jobs: more rows than a table keeps until its trial ends. */
+static void write_long(struct fixture *f)
+{
+    size_t room = 400000;
+    char *text = malloc(room), *end = text;
+
+    assert_non_null(text);
+    end += sprintf(end, "job,submit,duration,gpus\n");
+    for (int i = 0; i < 9000; i++)
+        end += sprintf(end, "%d,%d,%d,%d\n", i, 60 * i, 100 + 7 * (i % 11),
+                       1 << i % 4);
+    assert_true((size_t)(end - text) < room);
+    scratch_experiment(&f->scratch, small);
+    scratch_write(&f->scratch, "jobs.csv", text);
+    free(text);
+}
+
+/* The disk fills while the trial runs, at its end, in the tables. */
+static void a_disk_that_fills_while_a_trial_runs_leaves_no_rows(void **state)
+{
+    struct fixture *f = *state;
+    static const rlim_t room[] = { 200000, 300000, 700000, 1200000 };
+    unsigned trials = 0;
+    char path[300];
+
+    write_long(f);
+    for (size_t i = 0; i < sizeof room / sizeof room[0]; i++) {
+        DIR *folder;
+        struct dirent *entry;
+
+        assert_int_equal(run_limited(f, room[i]), 4);
+        assert_false(is_there(f, "out/provenance.json"));
+        assert_false(is_there(f, "out/jobs.csv"));
+        assert_false(is_there(f, "out/jobs.csv.tmp"));
+        folder = opendir(at(f, "out/.trials", path));
+        assert_non_null(folder);
+        while ((entry = readdir(folder)) != NULL) {
+            assert_null(strstr(entry->d_name, ".tmp"));
+            trials += strstr(entry->d_name, ".trial") != NULL;
+        }
+        closedir(folder);
+    }
+    assert_in_range(trials, 1, 4);      /* in time for some, for some not */
+    assert_int_equal(RUN(f, "run", "-q", "@e.yaml", "-o", "@cut", "-j", "2"),
+                     0);
+    assert_int_equal(RUN(f, "run", "-q", "@e.yaml", "-o", "@whole"), 0);
+    assert_same(f, "jobs.csv");
+    assert_same(f, "phases.csv");
+}
+
 /* ---- runs that are cut off -------------------------------------------- */
 
 static const char many[] =
@@ -575,6 +625,7 @@ int main(int argc, char **argv)
         TEST(inputs_and_strange_files_are_never_overwritten),
         TEST(a_timeline_without_end_fails_its_trials),
         TEST(a_disk_that_is_full_leaves_nothing_that_looks_whole),
+        TEST(a_disk_that_fills_while_a_trial_runs_leaves_no_rows),
         TEST(interrupted_runs_end_with_130_and_resume_to_the_same),
         TEST(killed_runs_resume_to_the_same),
         TEST(resume_does_not_mix_in_trials_of_another_experiment),

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -79,16 +80,22 @@ static struct trial_spec one_bad_spec(void *self, uint32_t index,
     return spec;
 }
 
-static bool keep_none(void *self, uint32_t index,
-                      const struct trial_result *result,
-                      const struct trial_tables *tables, struct err *err)
+static void *begin_any(void *self, uint32_t index,
+                       const struct trial_tables *tables, volatile int *stop)
+{
+    (void)index;
+    (void)tables;
+    (void)stop;
+    return self;
+}
+
+static bool keep_none(void *begun, const struct trial_result *result,
+                      struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
 
-    (void)self;
-    (void)index;
+    (void)begun;
     (void)result;
-    (void)tables;
     return err_set(err, ERR_IO, nowhere, "the disk is full");
 }
 
@@ -136,6 +143,7 @@ static void failure_to_keep_ends_the_run(void **state)
     struct runner_trial trial[6] = { 0 };
     struct runner_plan plan = plan_of(w, 1);
 
+    plan.begin = begin_any;
     plan.keep = keep_none;
     assert_false(runner_run(&plan, trial, &w->err));
     assert_int_equal(w->err.kind, ERR_IO);
@@ -150,36 +158,129 @@ static void trials_that_are_done_are_not_run_again(void **state)
 
     for (int i = 0; i < 6; i++)
         trial[i].state = i % 2 ? RUNNER_DONE : RUNNER_SKIPPED;
+    plan.begin = begin_any;
     plan.keep = keep_none;
     assert_true(runner_run(&plan, trial, &w->err));
 }
 
-static void write_one(struct world *w, const struct trial_result *result)
+/* Trial 77 with so many rows of 4 bytes; `result` NULL: not finished. */
+static bool write_rows(struct world *w, const char *dir, unsigned rows,
+                       const struct trial_result *result, volatile int *stop)
 {
     struct table *jobs = table_new(csv_compare.columns, 1);
     struct trial_tables tables = { .jobs = jobs };
+    struct cache *cache = cache_begin(dir, 77, &tables, stop);
+    bool ok;
 
-    table_text(jobs, "row");
-    table_end_row(jobs);
-    assert_true(cache_write(w->scratch.dir, 77, result, &tables, &w->err));
+    for (unsigned i = 0; i < rows; i++) {
+        table_text(jobs, i % 2 ? "row" : "odd");
+        table_end_row(jobs);
+    }
+    ok = cache_end(cache, result, &w->err);
     table_free(jobs);
+    return ok;
+}
+
+static void write_one(struct world *w, const struct trial_result *result)
+{
+    assert_true(write_rows(w, w->scratch.dir, 1, result, NULL));
+}
+
+/* Trial 77's rows, and its result; NULL: it is not there. */
+static char *read_rows(struct world *w, struct trial_result *result)
+{
+    struct out *out[CACHE_TABLE_COUNT] = { NULL };
+    bool there;
+
+    out[CACHE_JOBS] = out_open(w->arena, scratch_path(&w->scratch, "rows"),
+                               &w->err);
+    there = cache_read(w->scratch.dir, 77, result, out);
+    assert_true(out_close(out[CACHE_JOBS], &w->err));
+    return there ? scratch_read(&w->scratch, "rows") : NULL;
+}
+
+static void change_byte(struct world *w, const char *name, long at)
+{
+    FILE *file = fopen(scratch_path(&w->scratch, name), "r+b");
+
+    assert_non_null(file);
+    fseek(file, at, SEEK_SET);
+    fputc('x', file);
+    fclose(file);
 }
 
 static void finished_trial_comes_back_whole(void **state)
 {
     struct world *w = *state;
     struct trial_result result = { .digest = 5, .end_ns = 9 }, back;
-    struct cache_rows rows[CACHE_TABLE_COUNT];
+    char *rows;
 
     result.value[METRIC_COST] = 1.0 / 3;
     write_one(w, &result);
-    assert_true(cache_read(w->arena, w->scratch.dir, 77, &back, rows));
+    rows = read_rows(w, &back);
+    assert_non_null(rows);
     assert_true(back.digest == 5 && back.end_ns == 9);
     assert_true(back.value[METRIC_COST] == 1.0 / 3);
-    assert_int_equal(rows[CACHE_JOBS].count, 4);
-    assert_memory_equal(rows[CACHE_JOBS].bytes, "row\n", 4);
-    assert_int_equal(rows[CACHE_PHASES].count, 0);
-    assert_false(cache_read(w->arena, w->scratch.dir, 78, &back, rows));
+    assert_string_equal(rows, "odd\n");
+    free(rows);
+    assert_false(cache_read(w->scratch.dir, 78, &back, NULL));
+    assert_null(scratch_read(&w->scratch, "000000000000004d.jobs"));
+}
+
+#define LONG 200000u            /* rows: 800 kB, more than a table keeps */
+
+static void a_long_table_goes_beside_and_comes_back_in_order(void **state)
+{
+    struct world *w = *state;
+    struct trial_result result = { .digest = 6 }, back;
+    char *rows;
+
+    assert_true(write_rows(w, w->scratch.dir, LONG, &result, NULL));
+    rows = scratch_read(&w->scratch, "000000000000004d.jobs");
+    assert_non_null(rows);
+    assert_in_range(strlen(rows), 4 * LONG / 2, 4 * LONG - 1);
+    free(rows);
+    rows = read_rows(w, &back);
+    assert_non_null(rows);
+    assert_int_equal(strlen(rows), 4 * LONG);
+    for (unsigned i = 0; i < LONG; i++)
+        assert_memory_equal(rows + 4 * i, i % 2 ? "row\n" : "odd\n", 4);
+    assert_true(back.digest == 6);
+    free(rows);
+    change_byte(w, "000000000000004d.jobs", 100000);
+    assert_null(read_rows(w, &back));
+    assert_int_equal(truncate(scratch_path(&w->scratch,
+                                           "000000000000004d.jobs"), 9), 0);
+    assert_null(read_rows(w, &back));
+}
+
+static void a_trial_that_was_not_finished_leaves_no_rows(void **state)
+{
+    struct world *w = *state;
+
+    assert_true(write_rows(w, w->scratch.dir, LONG, NULL, NULL));
+    assert_null(scratch_read(&w->scratch, "000000000000004d.trial"));
+    assert_null(scratch_read(&w->scratch, "000000000000004d.jobs"));
+    assert_null(scratch_read(&w->scratch, "000000000000004d.jobs.tmp"));
+}
+
+/* Not only at its end: a long trial is not run to no avail. */
+static void rows_that_cannot_be_written_stop_the_run(void **state)
+{
+    struct world *w = *state;
+    struct trial_result result = { .digest = 7 };
+    int stop = 0;
+    const char *nowhere = arena_text(w->arena,
+                                     scratch_path(&w->scratch, "no"));
+
+    assert_false(write_rows(w, nowhere, LONG, &result, &stop));
+    assert_int_equal(stop, 1);
+    assert_int_equal(w->err.kind, ERR_IO);
+    assert_non_null(strstr(w->err.text, "No such file"));
+    assert_false(write_rows(w, nowhere, LONG, NULL, NULL));
+    stop = 0;
+    assert_false(write_rows(w, nowhere, 1, &result, &stop));
+    assert_int_equal(stop, 0);
 }
 
 static void torn_or_changed_trial_is_as_good_as_absent(void **state)
@@ -187,24 +288,18 @@ static void torn_or_changed_trial_is_as_good_as_absent(void **state)
     struct world *w = *state;
     struct trial_result result = { .digest = 5 }, back;
     const char *path;
-    FILE *file;
-    long end;
+    struct stat st;
 
     write_one(w, &result);
-    path = scratch_path(&w->scratch, "000000000000004d.trial");
-    file = fopen(path, "r+b");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    end = ftell(file);
-    fseek(file, 100, SEEK_SET);
-    fputc('x', file);
-    fclose(file);
-    assert_false(cache_read(w->arena, w->scratch.dir, 77, &back, NULL));
+    change_byte(w, "000000000000004d.trial", 200);
+    assert_false(cache_read(w->scratch.dir, 77, &back, NULL));
     write_one(w, &result);
-    assert_int_equal(truncate(path, end - 1), 0);
-    assert_false(cache_read(w->arena, w->scratch.dir, 77, &back, NULL));
+    path = scratch_path(&w->scratch, "000000000000004d.trial");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(truncate(path, st.st_size - 1), 0);
+    assert_false(cache_read(w->scratch.dir, 77, &back, NULL));
     assert_int_equal(truncate(path, 0), 0);
-    assert_false(cache_read(w->arena, w->scratch.dir, 77, &back, NULL));
+    assert_false(cache_read(w->scratch.dir, 77, &back, NULL));
 }
 
 static void file_is_there_only_after_close(void **state)
@@ -303,6 +398,24 @@ static void hash_is_fnv_1a(void **state)
                 UINT64_C(0x85944171f73967e8));
 }
 
+/* As `xxhsum -H1` prints it; the file is longer than a block. */
+static void hash_of_a_file_is_xxh64(void **state)
+{
+    struct world *w = *state;
+    const char *path = scratch_path(&w->scratch, "hashed");
+    FILE *file = fopen(path, "w");
+    uint64_t hash = 1;
+
+    assert_non_null(file);
+    for (int i = 0; i < 100000; i++)
+        fputs("a", file);
+    assert_int_equal(fclose(file), 0);
+    assert_true(hash_file(path, &hash));
+    assert_true(hash == UINT64_C(0x57ba7e3afdfe4e2f));
+    assert_int_equal(remove(path), 0);
+    assert_false(hash_file(path, &hash));
+}
+
 static const char training[] =
     "experiment: t\npolicies: [learned]\ntrain:\n"
     "  objective: jct_mean_s\n  generations: 2\n  population: 4\n"
@@ -369,12 +482,16 @@ int main(void)
         TEST(trials_that_are_done_are_not_run_again),
         TEST(finished_trial_comes_back_whole),
         TEST(torn_or_changed_trial_is_as_good_as_absent),
+        TEST(a_long_table_goes_beside_and_comes_back_in_order),
+        TEST(a_trial_that_was_not_finished_leaves_no_rows),
+        TEST(rows_that_cannot_be_written_stop_the_run),
         TEST(file_is_there_only_after_close),
         TEST(write_that_fails_is_reported_with_the_name),
         TEST(json_text_is_escaped),
         TEST(csv_fields_come_back_unquoted),
         TEST(paths_are_relative_to_the_file_that_names_them),
         TEST(hash_is_fnv_1a),
+        TEST(hash_of_a_file_is_xxh64),
         TEST(training_twice_gives_the_same_bytes),
         TEST(training_on_the_seeds_it_is_judged_on_is_refused),
     };
