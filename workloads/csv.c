@@ -158,35 +158,34 @@ static uint64_t low_characters(const char *at)
     return bits;
 }
 
-/* Fields of whatever is not blank.  With `last` fields, that one takes the rest
- * of the line, without the blanks at its end. */
+/* Fields of whatever is not blank; with `rest`, the last takes the rest of the
+ * line. */
 static size_t split_blanks(char *line, struct csv_field *field, size_t max,
-                           size_t last)
+                           bool rest)
 {
-    size_t count = 0, from = 0;
+    struct csv_field *next = field, *end = field + max;
+    size_t beyond = 0;
+    char *from = line;
 
-    for (size_t base = 0;; base += 64) {
-        uint64_t low = low_characters(line + base);
+    for (char *base = line;; base += 64) {
+        uint64_t low = low_characters(base);
 
         for (; low != 0; low &= low - 1) {
-            size_t at = base + (unsigned)__builtin_ctzll(low);
-            char c = line[at];
+            char *at = base + __builtin_ctzll(low), c = *at;
 
             if (c != ' ' && c != '\0' && !is_blank(c))
                 continue;
-            if (at == from && c != '\0') {
-                from++;
-                continue;
+            if (at > from && next == end) {
+                beyond++;
+            } else if (at > from) {
+                if (rest && next + 1 == end && c != '\0')
+                    continue;
+                *at = '\0';
+                *next++ = (struct csv_field){
+                    from, (size_t)(at - from), (uint32_t)(from - line) + 1, 0};
             }
-            if (count + 1 == last && c != '\0')
-                continue;
-            if (at > from && count < max)
-                field[count] = (struct csv_field){
-                    line + from, at - from, (uint32_t)from + 1, 0};
-            line[at] = '\0';
-            count += at > from;
             if (c == '\0')
-                return count;
+                return (size_t)(next - field) + beyond;
             from = at + 1;
         }
     }
@@ -447,9 +446,9 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     if (step != CSV_ROW)
         return step;
     if (csv->format == CSV_SWF)
-        count = split_blanks(line, csv->field, columns, 0);
+        count = split_blanks(line, csv->field, columns, false);
     else if (csv->format == CSV_ALEA)
-        count = split_blanks(line, csv->field, columns, columns);
+        count = split_blanks(line, csv->field, columns, true);
     else if (csv->format == CSV_TAB)
         count = split_tabs(line, csv->field, columns);
     else
