@@ -136,26 +136,30 @@ static size_t split_commas(const struct csv *csv, char *line,
     return count;
 }
 
-/* Which of 64 characters are below '!', as bits from the lowest: eight at a
- * time and without a branch, for no processor foresees how long fields are.
- * (After Warren, Hacker's Delight, 2nd ed., 6-1: bytes do not carry.) */
-static uint64_t low_characters(const char *at)
+/* Which of eight characters are below '!', as bits from the lowest: without a
+ * branch, for no processor foresees how long fields are.  (After Warren,
+ * Hacker's Delight, 2nd ed., 6-1: bytes do not carry.) */
+static inline uint64_t low_eight(const char *at)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);
     const unsigned char *c = (const unsigned char *)at;
-    uint64_t bits = 0;
+    uint64_t word = (uint64_t)c[0] | (uint64_t)c[1] << 8 |
+                    (uint64_t)c[2] << 16 | (uint64_t)c[3] << 24 |
+                    (uint64_t)c[4] << 32 | (uint64_t)c[5] << 40 |
+                    (uint64_t)c[6] << 48 | (uint64_t)c[7] << 56;
+    uint64_t not_low = (word & ~high) + UINT64_C(0x5f5f5f5f5f5f5f5f);
+    uint64_t low = ~(not_low | word) & high;
 
-    for (unsigned i = 0; i < 8; i++, c += 8) {
-        uint64_t word = (uint64_t)c[0] | (uint64_t)c[1] << 8 |
-                        (uint64_t)c[2] << 16 | (uint64_t)c[3] << 24 |
-                        (uint64_t)c[4] << 32 | (uint64_t)c[5] << 40 |
-                        (uint64_t)c[6] << 48 | (uint64_t)c[7] << 56;
-        uint64_t not_low = (word & ~high) + UINT64_C(0x5f5f5f5f5f5f5f5f);
-        uint64_t low = ~(not_low | word) & high;
-        /* The eighth bits, side by side. */
-        bits |= ((low >> 7) * UINT64_C(0x0102040810204080) >> 56) << 8 * i;
-    }
-    return bits;
+    /* The eighth bits, side by side. */
+    return (low >> 7) * UINT64_C(0x0102040810204080) >> 56;
+}
+
+static uint64_t low_characters(const char *at)
+{
+    return low_eight(at) | low_eight(at + 8) << 8 |
+           low_eight(at + 16) << 16 | low_eight(at + 24) << 24 |
+           low_eight(at + 32) << 32 | low_eight(at + 40) << 40 |
+           low_eight(at + 48) << 48 | low_eight(at + 56) << 56;
 }
 
 /* Fields of whatever is not blank; with `rest`, the last takes the rest of the
