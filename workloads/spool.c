@@ -131,6 +131,7 @@ static bool is_plain(const struct row *row, const struct row *last,
     head->gpus = (uint32_t)row->gpus;
     return fits && row->number == last->number + 1 &&
            row->tenant == last->tenant && row->kind == last->kind &&
+           row->application == last->application &&
            row->rates == last->rates && row->rate_known == last->rate_known &&
            row->deadline_ns == last->deadline_ns &&
            row->priority == last->priority &&

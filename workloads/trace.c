@@ -25,6 +25,7 @@
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/scan.h"
+#include "workloads/applications.h"
 #include "workloads/csv.h"
 #include "workloads/import.h"
 #include "workloads/packing.h"
@@ -59,7 +60,8 @@ static const struct conf_field trace_fields[] = {
     TRACE(columns, CONF_NODE, CONF_ABSENT, NULL,
           "csv: which column is what; needed there"),
     TRACE(lengths, CONF_TEXT, CONF_ABSENT, NULL,
-          "run times or rates that the format lacks; a file beside it"),
+          "run times or rates that the format lacks: a file beside it, or, "
+          "of pollux and sia, applications: those of the catalogue"),
     TRACE(gpu_type, CONF_TEXT, CONF_ABSENT, NULL,
           "whose rates, where lengths has several"),
     TRACE(estimate, CONF_CHOICE, "exact", estimate_choices,
@@ -190,6 +192,10 @@ static void birth_fill(struct trace *trace, const struct row *row,
     memset(birth, 0, sizeof *birth);
     birth->request.id.i = (uint32_t)(trace->jobs - 1);
     birth->request.form = row->kind != NULL ? &row->kind->form : &spec->form;
+    if (row->application != NULL) {
+        birth->request.form = row->application->form;
+        birth->request.goodput = &row->application->goodput;
+    }
     birth->request.gpu_milli = (uint32_t)row->gpu_milli;
     birth->request.gpu_mib = (uint32_t)row->gpu_mib;
     birth->request.name = row->name;
@@ -272,7 +278,11 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
         spec->import = import_format_find(name);
     assert(keys->format <= FORMAT_SWF || spec->import != NULL);
     spec->request.file = spec->path;
-    if (keys->lengths != NULL)
+    spec->request.applications = spec->import != NULL &&
+                                 spec->import->applications &&
+                                 keys->lengths != NULL &&
+                                 strcmp(keys->lengths, "applications") == 0;
+    if (keys->lengths != NULL && !spec->request.applications)
         spec->request.lengths = csv_path(world->arena, conf_pos(node).file,
                                          keys->lengths);
     spec->request.gpu_type = keys->gpu_type;
@@ -345,6 +355,12 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
     const struct conf_node *rates = keys->rates;
     uint32_t most;
 
+    if (spec->request.applications && (rates != NULL || keys->elastic != NULL))
+        return err_set(world->err, ERR_SCHEMA,
+                       conf_pos(rates != NULL ? rates : keys->elastic),
+                       "lengths: applications says all sizes and rates: "
+                       "elastic and rates have no meaning beside it");
+
     if (!pacing_read(world, keys->elastic, rates, &spec->form, &spec->rates))
         return false;
     if (rates != NULL && spec->rates == NULL) {
@@ -384,6 +400,8 @@ const struct trace_spec *trace_read(const struct world *world,
                         conf_pos(conf), &spec->form, &spec->gpus_max) ||
         !read_pacing(spec, world))
         return NULL;
+    if (spec->request.applications)
+        spec->applications = applications_new(world, &spec->form);
     spec->asks = trace_kinds_new(world->arena, &spec->form);
     spec->world = world;
     if (!trace_check(spec, world))

@@ -15,6 +15,7 @@
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/scan.h"
+#include "workloads/applications.h"
 #include "workloads/csv.h"
 #include "workloads/pacing.h"
 #include "workloads/spool.h"
@@ -169,6 +170,8 @@ static bool runs_somewhere(const struct trace_spec *spec,
         .form = &spec->form, .gpus = (uint32_t)row->gpus,
         .rates = row->rates, .rate_known = row->rate_known};
 
+    if (spec->applications != NULL)
+        return row->application != NULL;
     if (spec->kinds == NULL)
         return true;
     for (uint32_t p = 0; row->rates != NULL && p < row->rates->pool_count;
@@ -266,6 +269,18 @@ static bool slice_is_full(const struct reading *in)
            in->jobs >= (uint64_t)spec->slice.jobs;
 }
 
+/* What it takes as its owner asked; judge_values() says it if it cannot. */
+static void fill_application(struct reading *in, const struct import_job *job,
+                             struct row *row)
+{
+    row->application = applications_job(in->spec->applications,
+                                        in->spec->world, job->kind,
+                                        (uint32_t)job->gpus,
+                                        (uint32_t)job->batch);
+    if (row->application != NULL)
+        row->duration_ns = goodput_job_ns(&row->application->goodput);
+}
+
 /* The next row of the file, whatever it is. */
 static enum csv_step step_row(struct reading *in, struct row *row,
                               struct err *err)
@@ -292,6 +307,8 @@ static enum csv_step step_row(struct reading *in, struct row *row,
     if (in->spec->kinds != NULL && job->kind != NULL && job->gpus > 0)
         row->rates = pacing_kind(in->spec->kinds, job->kind,
                                  (uint32_t)job->gpus, &row->rate_known);
+    if (in->spec->applications != NULL && job->kind != NULL && job->gpus > 0)
+        fill_application(in, job, row);
     in->at.job = in->row.name_column;
     in->at.submit = in->row.submit_column;
     in->at.duration = in->row.run_column;

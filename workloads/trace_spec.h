@@ -13,6 +13,7 @@
 #include "workloads/trace.h"
 #include "workloads/trace_row.h"
 
+struct applications;
 struct spool;
 struct trace_kinds;
 
@@ -55,6 +56,7 @@ struct trace_spec {
     size_t sorted_count;
     struct spool *spool;        /* the jobs, unless sorted */
     const struct world *world;  /* while the file is checked */
+    struct applications *applications;  /* of the catalogue; NULL: none */
     struct trace_kinds *asks;   /* by cores, memory and types of GPU */
     struct resample resample;   /* until_milli 0: none */
 };
