@@ -113,6 +113,10 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
 
     if (news->kind == NEWS_SUBMITTED && policy->job_submitted)
         policy->job_submitted(host->self, host, job);
+    if (news->kind == NEWS_SUBMITTED && policy->flags & CS_ORDER_AT_NEWS &&
+        !host_job_over(host, job.i) &&
+        host_job_slot(host, job.i)->ask != ID_NONE)
+        host_order_again(host, host_job_slot(host, job.i)->ask);
     if (news->kind == NEWS_ENDED && policy->job_ended)
         policy->job_ended(host->self, host, job);
     if (news->kind == NEWS_IDLE && policy->lease_idle &&

@@ -141,6 +141,12 @@ void host_order_insert(struct cs_host *host, uint32_t ask)
         host->hooks.ask_made(host, ask);
 }
 
+void host_order_again(struct cs_host *host, uint32_t ask)
+{
+    ranks_remove(host->order, ask);
+    ranks_insert(host->order, ask, stands_before);
+}
+
 /* Insertion sort: between two decisions few asks change their place. */
 void host_order_sort(struct cs_host *host)
 {

@@ -303,6 +303,8 @@ void host_order_begin(struct cs_host *host);
 uint32_t host_order_count(const struct cs_host *host);
 void host_order_insert(struct cs_host *host, uint32_t ask);
 void host_order_sort(struct cs_host *host);
+/* An ask of which before() says something else now. */
+void host_order_again(struct cs_host *host, uint32_t ask);
 /* Answers to cs_find_pending() and cs_earliest_ns(). */
 uint32_t host_order_find(struct cs_host *host, uint32_t from,
                          const struct cs_filter *filter);

@@ -58,9 +58,12 @@ enum cs_policy_flags {
                                    `blocking` means nothing to that decide */
     CS_RESIZES       = 1u << 5, /* may call cs_resize() and cs_move() */
     CS_PACKS         = 1u << 6, /* may call cs_start_beside() */
-    CS_TUNES_BATCHES = 1u << 7  /* since 1.6: jobs whose goodput is known run
+    CS_TUNES_BATCHES = 1u << 7, /* since 1.6: jobs whose goodput is known run
                                    at the batch of the most goodput, else at
                                    their own */
+    CS_ORDER_AT_NEWS = 1u << 8  /* since 1.6: before() knows a job once its
+                                   job_submitted was called, and stands still
+                                   from then on */
 };
 
 enum cs_param_type {
