@@ -399,6 +399,12 @@ struct cs_motion {
     bool anew;                  /* all keys may be others */
 };
 void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion);
+/* What waits by tenant, for policies without before().  Tenants are numbered as
+ * they came; jobs without one are those of one.  ID_NONE: no more. */
+uint32_t cs_tenant(struct cs_host *host, struct job_id job);
+uint32_t cs_tenant_count(struct cs_host *host);
+struct ask_id cs_tenant_first(struct cs_host *host, uint32_t tenant);
+struct ask_id cs_tenant_next(const struct cs_host *host, struct ask_id ask);
 /* What a second adds to cs_attained_gpu_s() of a job: the GPUs it holds. */
 double cs_attained_per_s(const struct cs_host *host, struct job_id job);
 /* What a nanosecond adds to cs_left_ns() of a job that runs; NAN: unknown. */
