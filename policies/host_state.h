@@ -228,6 +228,8 @@ struct cs_host {
     struct host_list *running;      /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
     uint32_t deals, deal_room, deal_seen;
+    struct host_deal *deal_spare;   /* to sort with */
+    uint32_t deal_spare_room;
     struct ranks *left_tree;        /* the same for cs_deal_moving(); */
     struct ranks *lefts;            /* NULL: the one above is in use */
     const struct cs_motion *motion;
