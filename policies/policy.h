@@ -396,9 +396,12 @@ struct cs_motion {
                                    that runs; NAN: to be looked at each time */
     bool rises;                 /* as a rule keys rise, not fall: for speed */
     bool exact;                 /* keys are whole numbers: no rounding */
+    bool still;                 /* per_ns is 0, no two keys are ever equal */
     bool anew;                  /* all keys may be others */
 };
 void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion);
+/* The key of a job is another, though it neither started nor stopped. */
+void cs_deal_note(struct cs_host *host, struct job_id job);
 /* What waits by tenant, for policies without before().  Tenants are numbered as
  * they came; jobs without one are those of one.  ID_NONE: no more. */
 uint32_t cs_tenant(struct cs_host *host, struct job_id job);
