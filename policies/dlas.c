@@ -43,6 +43,7 @@ struct dlas {
     struct dlas_job *job;                   /* by id */
     uint32_t job_room;
     uint32_t *run, runs, run_room;          /* not in a list of those that wait */
+    uint32_t overs;                         /* of them, that have ended */
     uint32_t *moved;                        /* scratch, as many */
     int64_t first, last;                    /* places that were given */
     int64_t look_ns;                        /* the next demotion is due */
@@ -115,6 +116,7 @@ static void dlas_job_ended(void *self, struct cs_host *host,
 
     (void)host;
     dlas->job[job.i].over = true;
+    dlas->overs += dlas->job[job.i].list != DLAS_WAIT;
     dlas->news = true;
 }
 
@@ -225,6 +227,7 @@ static void dlas_part(struct dlas *dlas, struct cs_host *host)
             dlas_sort_in(dlas, host, count++, id.i, false);
     }
     dlas->runs = kept;
+    dlas->overs = 0;
     for (uint32_t i = count; i-- > 0;)
         if (dlas->job[dlas->moved[i]].list == DLAS_RUN)
             dlas_put(dlas, dlas->moved[i], DLAS_WAIT, true);
@@ -312,8 +315,10 @@ static void dlas_decide(void *self, struct cs_host *host)
     };
     struct dlas *dlas = self;
 
-    /* An alarm that a later decision made void changes nothing. */
-    if (!dlas->news && cs_now_ns(host) != dlas->look_ns)
+    /* An alarm that a later decision made void changes nothing; a job that was
+     * interrupted is no news, but leaves GPUs free. */
+    if (!dlas->news && cs_now_ns(host) != dlas->look_ns &&
+        cs_running_count(host) + dlas->overs >= dlas->runs)
         return;
     dlas->news = false;
     uint32_t room = dlas->runs + cs_running_count(host) +
