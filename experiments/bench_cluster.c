@@ -120,7 +120,8 @@ static const struct row rows[] = {
     BACKLOGS("fair-share"), BACKLOG("fair-share", 100000, 100000),
     BACKLOGS("srsf"), BACKLOG("srsf", 100000, 100000),
     BACKLOGS("conservative"), BACKLOG("conservative", 100000, 100000),
-    BACKLOGS("las"), BACKLOGS("dlas"), BACKLOGS("gittins"),
+    BACKLOGS("dlas"), BACKLOG("dlas", 100000, 100000),
+    BACKLOGS("las"), BACKLOGS("gittins"),
     LATE(10), LATE(100), LATE(1000),
     ROW("fifo-count-written", 100000, 1250, 0, COUNT,
         .written = true, .quick = true),
@@ -395,7 +396,10 @@ static bool row_is_wanted(const struct row *row,
 static void write_curve(FILE *file, const struct session *session,
                         enum curve curve, const char *name)
 {
-    fprintf(file, "$%s_%d << EOD\n", name, (int)curve);
+    fputc('$', file);
+    for (const char *c = name; *c != '\0'; c++)
+        fputc(*c == '-' ? '_' : *c, file);
+    fprintf(file, "_%d << EOD\n", (int)curve);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct bench_load *load = &rows[i].load;
         const struct report *report = &session->report[i];
@@ -412,7 +416,10 @@ static void write_curve(FILE *file, const struct session *session,
 
 static bool write_figure(const struct session *session, struct err *err)
 {
-    static const char *const names[] = { "fifo", "easy", "srtf", "phases" };
+    static const char *const names[] = {
+        "fifo", "easy", "srtf", "phases", "hrrn", "drf", "srsf", "dlas",
+        "las", "gittins", "conservative", "conservative-late",
+    };
     struct err_pos nowhere = { NULL, 0, 0 };
     struct arena *arena = arena_new((size_t)1 << 16);
     const char *dir = session->options->plots;
@@ -422,7 +429,7 @@ static bool write_figure(const struct session *session, struct err *err)
 
     if (ok) {
         for (size_t n = 0; n < sizeof names / sizeof *names; n++)
-            for (enum curve c = BY_JOBS; c <= BY_BACKLOG; c++)
+            for (enum curve c = BY_JOBS; c <= BY_POLICY; c++)
                 write_curve(file, session, c, names[n]);
         for (unsigned i = 0; i < plot_file_count; i++)
             if (strcmp(plot_file[i].name, "scale.gp") == 0)

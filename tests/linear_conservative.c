@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * linear_conservative.c - an oracle: conservative as it plans by a walk of the queue and of the plan.
+ * linear_conservative.c - an oracle: conservative that
+ * plans by a walk of the queue and of the plan.
  */
 #include <string.h>
 

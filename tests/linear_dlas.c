@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * linear_dlas.c - an oracle: dlas as it deals after a look at every job.
+ * linear_dlas.c - an oracle: dlas that
+ * deals after a look at every job.
  */
 #include <math.h>
 #include <string.h>

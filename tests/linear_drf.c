@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * linear_drf.c - an oracle: drf as it walks the queue for each start.
+ * linear_drf.c - an oracle: drf that
+ * walks the queue for each start.
  */
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * linear_fair_share.c - an oracle: fair-share as it walks the queue for each tenant.
+ * linear_fair_share.c - an oracle: fair-share that
+ * walks the queue for each tenant.
  */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * linear_gittins.c - an oracle: gittins as it computes every index in each deal.
+ * linear_gittins.c - an oracle: gittins that
+ * computes every index in each deal.
  */
 #include <math.h>
 #include <string.h>
