@@ -20,6 +20,7 @@
 #define FORM_ROLES_MAX 6u
 #define FORM_PHASES_MAX 12u
 
+struct job_modes;
 struct job_packing;
 struct job_rates;
 struct job_scaling;
@@ -95,6 +96,8 @@ struct job_request {
     const struct job_rates *rates;      /* by pool, models/pace.h; NULL: the
                                    same everywhere */
     double rate_known;          /* with rates: where its length is known */
+    const struct job_modes *modes;      /* batch sizes that it may have, of
+                                   models/regimes.h; NULL: not said */
 };
 
 enum job_status {
