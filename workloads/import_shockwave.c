@@ -198,7 +198,8 @@ const struct import_format import_shockwave = {
     .about = "# A synthetic trace of Shockwave (NSDI 2023).  Jobs of mode "
              "accordion and gns change\n"
              "# their batch size as they run; the run time is what the file "
-             "states.\n",
+             "states or, with lengths,\n"
+             "# what follows from steps and rates.\n",
     .lengths = "a *_throughputs.json of Gavel or Shockwave, plain or gzip",
     .typed = true, .has_lengths = true,
     .layout = CSV_TAB, .open = open_shockwave, .row = read_row,
