@@ -9,7 +9,7 @@
  * and go), host_api (what a policy may call), host_resize (leases that change
  * while they work), host_recall (leases that are taken back), host_pack (two
  * jobs on the same GPUs), host_epochs (what is known of changing batch sizes),
- * host_deal, host_left (tools over that), host_lp, host_assign (tools that know
+ * host_deal, host_left, host_tops (tools), host_lp, host_assign (tools that know
  * no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
@@ -81,6 +81,7 @@ struct host_lease_slot {
 };
 
 struct host_steps;              /* host_step.c */
+struct host_rates;              /* host_goodput.c */
 
 /* Numbers in the order in which they came.  What leaves makes a hole, ID_NONE,
  * found by the place that its slot keeps; holes are closed when they are half
@@ -141,14 +142,14 @@ struct host_news {
 
 struct host_left {              /* the same in host_left.c */
     uint32_t job, gpus;
-    int64_t left_ns;            /* while it waits; */
-    int64_t end_ns;             /* while it runs: when nothing will be left */
-    bool runs;
+    double key, per_ns;         /* then, and how it moves; NAN: unknown */
+    int64_t at_ns;
+    bool runs, changed, over;
 };
 struct host_left_sum {          /* over a subtree */
     uint64_t gpus;
-    int64_t cross_ns;           /* the first time a job overtakes the one
-                                   before it */
+    int64_t cross_ns;           /* before it no job overtakes the one before
+                                   it in the list */
     uint32_t gpus_min, running;
     uint32_t first, last;
 };
@@ -169,6 +170,9 @@ struct host_hooks {
     /* Where nodes are rented: a lease came to them or went, a node failed. */
     void (*held)(struct cs_host *host, uint32_t lease, bool taken);
     void (*rented_failed)(struct cs_host *host, uint32_t node);
+    /* Where the order of asks is not kept. */
+    void (*ask_made)(struct cs_host *host, uint32_t ask);
+    void (*ask_gone)(struct cs_host *host, uint32_t ask);
 };
 
 struct cs_host {
@@ -192,6 +196,7 @@ struct cs_host {
 
     struct phase_cache *plans;
     struct host_steps *steps_spare;
+    struct host_rates *rates;       /* of jobs whose goodput is known */
     struct host_form *form;
     uint32_t form_count, form_room;
     /* Blocks of HOST_JOB_BLOCK; NULL: all its jobs have ended and are
@@ -212,6 +217,7 @@ struct cs_host {
     struct ranks *order;            /* asks that wait */
     struct host_ask_sum *ask_sum;   /* by ask, once it is asked for */
     uint32_t ask_sum_room;
+    struct host_tops *tops;         /* NULL: the order is kept sorted */
     struct ranks *ends;             /* leases by expected end, likewise */
     uint64_t *ends_gpus;
     uint32_t ends_room;
@@ -220,16 +226,19 @@ struct cs_host {
     struct host_list *running;      /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
     uint32_t deals, deal_room, deal_seen;
-    struct ranks *lefts;            /* the same for cs_deal_left() */
+    struct ranks *left_tree;        /* the same for cs_deal_moving(); */
+    struct ranks *lefts;            /* NULL: the one above is in use */
+    const struct cs_motion *motion;
     struct host_left *left;
     struct host_left_sum *left_sum;
     uint32_t left_count, left_room;
     uint32_t *left_spare, left_spares;
     uint32_t *left_ended, left_endeds, left_ended_room;
-    uint32_t *left_moved, left_moveds;  /* stopped last time, at a cost */
+    uint32_t *left_changed, left_changeds, left_changed_room;
+    uint32_t *left_look, left_looks;
+    double left_per_ns;             /* of the first that ran, and were others */
+    bool left_sloped, left_crossing;        /* of another slope? */
     uint32_t *left_stop, left_stops, *left_start, left_starts;
-    uint32_t left_forms;            /* so many are known to be steady */
-    bool left_plain;                /* dealt by host_deal.c instead */
     struct host_news *news;
     uint32_t news_count, news_room;
 
@@ -305,6 +314,16 @@ void host_lease_unexpect(struct cs_host *host, uint32_t lease);
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* Room for so many in host->list, which stays good until the next call. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count);
+/* host_tops.c: the first of what waits for so many GPUs at most, where the
+ * order is not kept; ID_NONE if there is none.  Startable: what is known to
+ * find no room is put aside, and stays there until all comes back. */
+void host_tops_begin(struct cs_host *host);
+void host_tops_insert(struct cs_host *host, uint32_t ask);
+void host_tops_remove(struct cs_host *host, uint32_t ask);
+uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
+                         bool startable);
+void host_tops_aside(struct cs_host *host, uint32_t ask);
+void host_tops_back(struct cs_host *host);
 /* host_commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
 void host_commit_news(struct cs_host *host);
 void host_commit_decide(struct cs_host *host);
@@ -339,8 +358,10 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
                          const struct placement *placement);
 void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
                uint32_t object, double amount);
-/* A job that has ended leaves the list of cs_deal_left() at the next deal. */
+/* A job that has ended leaves the list of cs_deal_moving() at the next deal; of
+ * one that started or waits again the key moves otherwise. */
 void host_left_end(struct cs_host *host, struct host_job_slot *job);
+void host_left_change(struct cs_host *host, const struct host_job_slot *job);
 void host_news_add(struct cs_host *host, int kind, uint32_t id);
 /* Adds to a lease's GPUs in the counters of their pools; sign +1 or -1. */
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
@@ -432,10 +453,47 @@ double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
                     const struct placement *placement);
 /* Of a job on a lease, from now on. */
 int64_t host_lease_left_ns(const struct cs_host *host,
-                           const struct host_job_slot *job, double pace);
-/* Known length that passes in so much time, and the time that it takes. */
-int64_t host_known_ns(int64_t ran_ns, double pace);
-int64_t host_ran_ns(int64_t known_ns, double pace);
+                           const struct host_job_slot *job,
+                           const struct host_lease_slot *lease);
+/* Of its known length: what has passed by now. */
+int64_t host_done_ns(const struct cs_host *host,
+                     const struct host_job_slot *job);
+/* On a lease, from what is done when its phase began: known length that passes
+ * in so much time, and the time that so much more of it takes. */
+int64_t host_known_ns(const struct cs_host *host,
+                      const struct host_job_slot *job,
+                      const struct host_lease_slot *lease, int64_t ran_ns);
+int64_t host_ran_ns(const struct cs_host *host,
+                    const struct host_job_slot *job,
+                    const struct host_lease_slot *lease, int64_t from_ns,
+                    int64_t known_ns);
+
+/* host_goodput.c: jobs whose goodput is known. */
+struct goodput_job;
+struct goodput_shape;
+void host_goodput_init(struct cs_host *host);
+/* When so much of its known length has passed. */
+double host_goodput_pace(const struct cs_host *host,
+                         const struct goodput_job *job, int64_t done_ns,
+                         uint32_t pool, struct goodput_shape shape);
+bool host_goodput_ok(const struct cs_host *host,
+                     const struct host_job_slot *job, uint32_t gpus);
+uint32_t host_goodput_gpus_max(const struct cs_host *host,
+                               const struct host_job_slot *job);
+/* Pools where it can run on so many, as a mask. */
+uint32_t host_goodput_pools(const struct cs_host *host,
+                            const struct goodput_job *job, uint32_t gpus);
+double host_goodput_on(const struct cs_host *host,
+                       const struct goodput_job *job, int64_t done_ns,
+                       const struct placement *place);
+int64_t host_goodput_ran_ns(const struct cs_host *host,
+                            const struct goodput_job *job,
+                            const struct placement *place, int64_t from_ns,
+                            int64_t to_ns);
+int64_t host_goodput_known_ns(const struct cs_host *host,
+                              const struct goodput_job *job,
+                              const struct placement *place, int64_t from_ns,
+                              int64_t ran_ns);
 /* False: no pool is left. */
 bool host_fit_want(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,

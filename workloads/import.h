@@ -53,6 +53,7 @@ struct import_job {
     int64_t limit_ns;           /* 0: none */
     int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
     int64_t gpus;
+    int64_t batch;              /* samples of a step; 0: not said */
     int64_t gpu_milli, gpu_mib; /* a part of one GPU; 0: whole, not said */
     const char *types;          /* "V100|T4"; NULL or "": any */
     bool pod;                   /* lies on one node, and asks of it in all: */
@@ -66,6 +67,8 @@ struct import_job {
 struct import_request {
     const char *file;
     const char *lengths;        /* what the format needs beside it; or NULL */
+    bool applications;          /* run times follow from those of the
+                                   catalogue: kind and batch are told */
     const char *gpu_type;       /* of lengths that tell types apart; or NULL */
     uint32_t gpus_max;          /* larger jobs cannot run; 0: not checked */
     bool sort;
@@ -103,6 +106,7 @@ struct import_format {
     const char *const *columns; /* that a header must have; ends with NULL */
     const char *missing;        /* hint if one lacks; NULL: the columns */
     const char *lengths;        /* what --lengths is; NULL: not taken */
+    bool applications;          /* or those of the catalogue */
     bool typed;                 /* lengths are per GPU type */
     bool has_lengths;           /* its rows say how long they run, too */
     bool untimed;               /* can be read for what is asked for alone */

@@ -19,6 +19,7 @@
 struct csv;
 struct trace_kind;
 struct job_modes;
+struct application_job;
 struct job_rates;
 struct job_regimes;
 
@@ -39,6 +40,7 @@ struct row {
     double rate_known;
     const struct job_modes *modes;      /* NULL: its batch size stays */
     const struct job_regimes *regimes;
+    const struct application_job *application;  /* NULL: not said */
     uint64_t number;            /* of the row in the file, from 0 */
     bool dated;                 /* submit_ns was a date: since 1970, UTC */
 };
