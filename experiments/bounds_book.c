@@ -88,6 +88,18 @@ static double least_usd(const struct cluster_spec *cluster)
     return isfinite(least) ? least : 0;
 }
 
+/* Beside another it holds half of its GPUs (host_pack.c), and is as fast as
+ * beside the best other that its rates know of. */
+static void relax_beside(const struct job_request *request, uint32_t pool,
+                         uint32_t gpus, double *best, double *least)
+{
+    double pace = pace_beside_best(request, pool, gpus);
+
+    *best = fmax(*best, pace);
+    if (pace > 0)
+        *least = fmin(*least, gpus / 2.0 / pace);
+}
+
 /* A job that other GPUs or more of them speed up: no policy gives it a pace
  * above the best, nor its work for fewer GPU-seconds than the least. */
 static void relax(const struct bounds_book *book,
@@ -111,6 +123,8 @@ static void relax(const struct bounds_book *book,
             best = fmax(best, pace);
             if (pace > 0)
                 least = fmin(least, g * part / pace);
+            if (part == 1)
+                relax_beside(request, p, g, &best, &least);
         }
     if (!(best > 0))
         return;
@@ -165,7 +179,7 @@ void bounds_book_done(struct bounds_book *book, const struct host_job *job,
     }
     out->length_s = fmax(0, job->ideal_s - clock_s_from_ns(rules->tick_ns));
     out->gpus = job_role_amount(&job->request, 0);
-    if (job->request.form->paced)
+    if (job->request.form->paced || job->request.form->packing != NULL)
         relax(book, &job->request, out);
     book->usd += out->length_s * out->gpus * least_usd(book->spec->cluster);
 }

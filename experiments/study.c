@@ -217,6 +217,26 @@ static const struct conf_node *policy_node(const struct conf_node *tree,
 
 /* Points. */
 
+static enum workload_estimate estimate_of(const struct study_point *point)
+{
+    return workload_estimate(point->workload);
+}
+
+/* What a trace says of estimates holds for policies that say nothing. */
+static const struct host_policy *policy_read(struct reader *r,
+                                             const struct study_point *point,
+                                             const struct conf_node *node,
+                                             struct err *err)
+{
+    static const char *const text[ESTIMATE_COUNT] = {
+        [ESTIMATE_EXACT] = "exact", [ESTIMATE_REQUESTED] = "requested",
+        [ESTIMATE_NOISY] = "noisy",
+    };
+
+    return host_policy_read_as(r->arena, node, text[estimate_of(point)], err);
+}
+
+
 static bool point_policies(struct reader *r, uint32_t index,
                            const struct conf_node *tree, struct err *err)
 {
@@ -236,10 +256,11 @@ static bool point_policies(struct reader *r, uint32_t index,
                            "a sweep must not rename the policy '%.60s'",
                            study->policy_name[p]);
         hash[p] = tree_hash(&r->inputs, node);
-        if (index > 0 && r->point[index - 1].policy_hash[p] == hash[p])
+        if (index > 0 && r->point[index - 1].policy_hash[p] == hash[p] &&
+            estimate_of(&r->point[index - 1]) == estimate_of(point))
             policy[p] = r->point[index - 1].policy[p];
         else
-            policy[p] = host_policy_read(r->arena, node, err);
+            policy[p] = policy_read(r, point, node, err);
         if (policy[p] == NULL)
             return false;
     }

@@ -20,6 +20,7 @@
 #define FORM_ROLES_MAX 6u
 #define FORM_PHASES_MAX 12u
 
+struct job_packing;
 struct job_rates;
 struct job_scaling;
 struct phase_law;
@@ -71,6 +72,8 @@ struct job_form {
     const struct job_scaling *scaling;  /* of jobs of known length that may be
                                    resized, models/pace.h; NULL: they may not */
     bool paced;                 /* they have that, or rates */
+    const struct job_packing *packing;  /* of jobs of known length: which may
+                                   be beside them on their GPUs */
     uint32_t role_count, phase_count;
     struct role_spec role[FORM_ROLES_MAX];
     struct phase_spec phase[FORM_PHASES_MAX];

@@ -5,7 +5,9 @@
 #include "models/pace.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "models/job.h"
 
@@ -85,6 +87,102 @@ double pace_of(const struct job_request *request, uint32_t pool,
 
     return at_asked > 0.0 ? pace * scaling_speedup(scaling, gpus) / at_asked
                           : 0.0;
+}
+
+/* ---- two jobs on the same GPUs ----------------------------------------- */
+
+static double stated(const struct job_packing *packing, const char *name)
+{
+    for (uint32_t i = 0; packing != NULL && i < packing->count; i++)
+        if (strcmp(packing->name[i], name) == 0)
+            return packing->pace[i];
+    return 0.0;
+}
+
+/* What a table of kinds says; NULL: it has no such pair. */
+static const struct job_beside *measured(const struct job_rates *rates,
+                                         const struct job_rates *other,
+                                         uint32_t gpus)
+{
+    for (uint32_t i = 0; rates != NULL && i < rates->beside_count; i++)
+        if (rates->beside[i].other == other && rates->beside[i].gpus == gpus)
+            return &rates->beside[i];
+    return NULL;
+}
+
+double pace_beside(const struct job_request *request,
+                   const struct job_request *other, uint32_t pool,
+                   uint32_t gpus)
+{
+    const struct job_rates *rates = request->rates;
+
+    assert(request != NULL && other != NULL && gpus > 0);
+    if (rates != NULL && rates->beside_count > 0) {
+        const struct job_beside *pair = measured(rates, other->rates, gpus);
+
+        return pair == NULL ? 0.0 : pair->rate[pool] / request->rate_known;
+    }
+    double part = stated(request->form->packing, other->form->name);
+
+    return part > 0.0 ? part * pace_of(request, pool, gpus) : 0.0;
+}
+
+double pace_beside_best(const struct job_request *request, uint32_t pool,
+                        uint32_t gpus)
+{
+    const struct job_rates *rates = request->rates;
+    const struct job_packing *packing = request->form->packing;
+    double best = 0.0;
+
+    assert(gpus > 0);
+    if (rates != NULL && rates->beside_count > 0) {
+        for (uint32_t i = 0; i < rates->beside_count; i++)
+            if (rates->beside[i].gpus == gpus)
+                best = fmax(best, rates->beside[i].rate[pool]);
+        return best / request->rate_known;
+    }
+    for (uint32_t i = 0; packing != NULL && i < packing->count; i++)
+        best = fmax(best, packing->pace[i]);
+    return best > 0.0 ? best * pace_of(request, pool, gpus) : 0.0;
+}
+
+/* The mean over all pairs that run, of pace over the pace alone. */
+static double mean_beside(const struct job_request *request)
+{
+    const struct job_rates *rates = request->rates;
+    const struct job_packing *packing = request->form->packing;
+    uint32_t gpus = job_role_gpus(request, 0), count = 0;
+    double sum = 0.0;
+
+    if (rates == NULL || rates->beside_count == 0) {
+        for (uint32_t i = 0; packing != NULL && i < packing->count; i++)
+            sum += packing->pace[i];
+        return packing != NULL ? sum / packing->count : 0.0;
+    }
+    for (uint32_t i = 0; i < rates->beside_count; i++) {
+        const struct job_beside *pair = &rates->beside[i];
+        for (uint32_t p = 0; p < rates->pool_count; p++) {
+            double alone = rate_at(rates, gpus, p);
+            if (pair->gpus != gpus || !(pair->rate[p] > 0.0) ||
+                !(alone > 0.0))
+                continue;
+            sum += pair->rate[p] / alone;
+            count++;
+        }
+    }
+    return count > 0 ? sum / count : 0.0;
+}
+
+enum share_class pace_share_class(const struct job_request *request)
+{
+    double mean = mean_beside(request);
+
+    assert(mean >= 0.0);
+    if (!(mean > 0.0))
+        return SHARE_NEVER;
+    if (mean < SHARE_MEDIUM_MIN)
+        return SHARE_JUMBO;
+    return mean < SHARE_TINY_MIN ? SHARE_MEDIUM : SHARE_TINY;
 }
 
 bool pace_size_ok(const struct job_request *request, uint32_t gpus)

@@ -120,19 +120,6 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
         policy->lease_idle(host->self, host, lease);
 }
 
-/* False: what was chosen before still keeps its turn, and does not fit. */
-static bool commitment_kept(struct cs_host *host)
-{
-    struct ask_id ask = { host->committed };
-
-    host->committed = ID_NONE;
-    if (ask.i == ID_NONE || !host->ask[ask.i].live ||
-        cs_start(host, ask) == CS_DONE)
-        return true;
-    host->committed = ask.i;
-    return false;
-}
-
 /* The first from the i-th on for which a start could succeed.  Asks for whole
  * jobs that want more GPUs than are free are passed over at once. */
 static uint32_t next_to_try(struct cs_host *host, uint32_t i)
@@ -150,37 +137,17 @@ static uint32_t next_to_try(struct cs_host *host, uint32_t i)
 /* In order of before; strict ends at the first that does not fit. */
 static void decide_default(struct cs_host *host)
 {
-    const struct cs_policy *policy = host->policy;
     uint32_t i = 0;
 
-    if (!commitment_kept(host)) {
-        host_commit_backfill(host);
-        return;
-    }
-
     while ((i = next_to_try(host, i)) < host_order_count(host)) {
-        struct ask_id ask = { ranks_at(host->order, i) };
-        const struct cs_ask *pub = &host->ask[ask.i].pub;
-        enum cs_verdict verdict = CS_NO_ROOM;
-        struct cs_want want = { .role = pub->role };
+        uint32_t ask = ranks_at(host->order, i);
+        const struct cs_ask *pub = &host->ask[ask].pub;
 
-        if (!policy->place || pub->role == CS_ALL_ROLES ||
-            pub->held.i != ID_NONE)
-            verdict = pub->gpus > cs_free_gpus(host, 0) &&
-                              pub->held.i == ID_NONE &&
-                              pub->gpu_milli == GPU_MILLI
-                          ? CS_NO_ROOM : cs_start(host, ask);
-        else if (policy->place(host->self, host, ask, &want))
-            verdict = cs_start_want(host, ask, &want);
-        if (verdict == CS_DONE)
+        if (host_try(host, ask, cs_free_gpus(host, 0)) == CS_DONE)
             continue;           /* it left the order: i is the next */
         if (host->rules->blocking == HOST_DROP) {
             host_job_end(host, pub->job.i, JOB_DROPPED);
             continue;
-        }
-        if (host->rules->blocking == HOST_COMMIT) {
-            host_commit_chosen(host, ask.i);
-            host_commit_backfill(host);
         }
         if (host->rules->blocking != HOST_SKIP)
             return;
@@ -218,6 +185,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
         if (host->news[i].kind == NEWS_ENDED)
             host_job_note_gone(host, host->news[i].id);
     }
+    host_commit_news(host);
     host->news_count = 0;
     if (host->policy->before && host->policy->flags & CS_ORDER_MOVES)
         host_order_sort(host);
@@ -226,6 +194,8 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
     if (host->policy->decide)
         host->policy->decide(host->self, host);
+    else if (host->rules->blocking == HOST_COMMIT)
+        host_commit_decide(host);
     else
         decide_default(host);
     host->in_decide = false;
@@ -267,7 +237,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->hooks = (struct host_hooks) {
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
         .phase_over = host_phase_over, .held = host_rent_held,
-        .rented_failed = host_rent_failed,
+        .rented_failed = host_rent_failed, .alone = host_pack_alone,
     };
     host->cluster = cluster_new(arena, spec);
     struct placer_parts placing = {

@@ -81,6 +81,11 @@ extern const struct conf_schema host_rules_schema;
 const struct host_policy *host_policy_read(struct arena *arena,
                                            const struct conf_node *conf,
                                            struct err *err);
+/* The same, where an entry that says nothing of estimates means this. */
+const struct host_policy *host_policy_read_as(struct arena *arena,
+                                              const struct conf_node *conf,
+                                              const char *estimate,
+                                              struct err *err);
 
 struct host_parts {
     struct arena *arena;        /* of the trial */

@@ -1,56 +1,283 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_commit.c - `blocking: commit` with `backfill: true`, as RLScheduler
- * does it (Zhang et al., SC 2020).
+ * host_commit.c - `blocking: commit`, as RLScheduler does it (Zhang et al.,
+ * SC 2020).
  *
- * What was chosen keeps its turn.  When it is found not to fit, the instant is
- * noted at which it would, were leases to end as expected; until it starts,
- * others that would end before that instant, and not at it, start in the order
- * of submission.  The instant is not looked at again, though it may come
- * earlier or later: EASY without a second thought.
+ * What was chosen keeps its turn until it starts, and arrivals are let into
+ * the queue one by one: the next one only while nothing waits or what was
+ * chosen does not fit.  Of several that come at one instant the first is
+ * therefore chosen before the others are seen, and all of them before the GPUs
+ * of jobs that end then are given back, one job after another.
+ *
+ * With `backfill: true`, when it is found not to fit, the instant is noted at
+ * which it would, were leases to end as expected; until it starts, others that
+ * would end before that instant, and not at it, start in the order of
+ * submission.  The instant is not looked at again, though it may come earlier
+ * or later: EASY without a second thought.
  */
 #include "policies/host_state.h"
+#include "sim/arena.h"
+
+/* One by one: only where decisions are made as things happen, and GPUs are
+ * nothing but a count. */
+static bool one_by_one(const struct cs_host *host)
+{
+    return !host_per_phase(host) && host->rules->round_ns == 0 &&
+           host->rules->placement == PLACE_COUNT;
+}
+
+static uint32_t gpus_of(const struct cs_host *host, uint32_t job)
+{
+    return job_role_gpus(&host_job_slot(host, job)->pub.request, 0);
+}
+
+/* A job whose GPUs are free again, all at once. */
+static bool gives_back(const struct cs_host *host, uint32_t job)
+{
+    const struct host_job_slot *slot = host_job_slot(host, job);
+
+    return host->form[slot->form].fixed && slot->pub.status == JOB_DONE &&
+           job_role_milli(&slot->pub.request, 0) == GPU_MILLI;
+}
+
+/* What came, then what ended, in host->instant. */
+static void note_instant(struct cs_host *host)
+{
+    uint32_t count = 0;
+
+    host->instant_came = host->instant_next = host->withheld_gpus = 0;
+    if (host->news_count > host->instant_room) {
+        host->instant_room = 2 * host->news_count;
+        host->instant = arena_alloc(host->parts.arena, host->instant_room,
+                                    sizeof *host->instant);
+    }
+    for (uint32_t i = 0; i < host->news_count && one_by_one(host); i++)
+        if (host->news[i].kind == NEWS_SUBMITTED &&
+            host_job_slot(host, host->news[i].id)->ask != ID_NONE)
+            host->instant[count++] = host->news[i].id;
+    host->instant_came = count;
+    for (uint32_t i = 0; i < host->news_count && one_by_one(host); i++) {
+        uint32_t job = host->news[i].id;
+        if (host->news[i].kind == NEWS_ENDED && gives_back(host, job)) {
+            host->instant[count++] = job;
+            host->withheld_gpus += gpus_of(host, job);
+        }
+    }
+    host->instant_count = count;
+}
+
+void host_commit_news(struct cs_host *host)
+{
+    if (host->rules->blocking == HOST_COMMIT)
+        note_instant(host);
+}
+
+static uint32_t unseen(const struct cs_host *host)
+{
+    return host->instant_next < host->instant_came
+        ? host->instant_came - host->instant_next : 0;
+}
+
+static uint32_t ask_of(const struct cs_host *host, uint32_t i)
+{
+    return host_job_slot(host, host->instant[i])->ask;
+}
+
+/* Asks from this one on are not seen yet. */
+static uint64_t next_seq(const struct cs_host *host)
+{
+    return unseen(host) > 0 ? host->ask[ask_of(host, host->instant_next)].seq
+                            : host->next_seq;
+}
+
+/* The first in order of those that are in the queue, or ID_NONE. */
+static uint32_t first_seen(const struct cs_host *host)
+{
+    uint32_t count = host_order_count(host), left = unseen(host);
+
+    if (left == 0 || left >= count)
+        return left < count ? ranks_at(host->order, 0) : ID_NONE;
+    if (left + 1 == count && host->instant_next > 0 &&
+        ask_of(host, host->instant_next - 1) != ID_NONE)
+        return ask_of(host, host->instant_next - 1);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t ask = ranks_at(host->order, i);
+        if (host->ask[ask].seq < next_seq(host))
+            return ask;
+    }
+    return ID_NONE;
+}
+
+static uint32_t room_now(const struct cs_host *host)
+{
+    uint32_t free = cs_free_gpus(host, 0);
+
+    return free > host->withheld_gpus ? free - host->withheld_gpus : 0;
+}
+
+enum cs_verdict host_try(struct cs_host *host, uint32_t ask, uint32_t room)
+{
+    const struct cs_policy *policy = host->policy;
+    const struct cs_ask *pub = &host->ask[ask].pub;
+    struct cs_want want = { .role = pub->role };
+    struct ask_id id = { ask };
+
+    if (!policy->place || pub->role == CS_ALL_ROLES || pub->held.i != ID_NONE)
+        return pub->gpus > room && pub->held.i == ID_NONE &&
+                       pub->gpu_milli == GPU_MILLI
+                   ? CS_NO_ROOM : cs_start(host, id);
+    if (!policy->place(host->self, host, id, &want))
+        return CS_NO_ROOM;
+    return cs_start_want(host, id, &want);
+}
+
+/* When a job that has ended, and whose GPUs are not given back yet, was
+ * expected to. */
+static int64_t expected_end(const struct cs_host *host, uint32_t i)
+{
+    const struct host_job_slot *job = host_job_slot(host, host->instant[i]);
+
+    return host_after(job->pub.start_ns, job->estimate_ns);
+}
+
+/* When so many GPUs would be free, were all that run to end as expected. */
+static int64_t expected_room(struct cs_host *host, uint32_t gpus)
+{
+    int64_t at = host_now(host);
+
+    for (;;) {
+        int64_t next = CLOCK_NEVER_NS, end;
+        uint32_t room = room_now(host), spare;
+        for (uint32_t i = host->instant_next; i < host->instant_count; i++) {
+            int64_t due = i < host->instant_came ? CLOCK_NEVER_NS
+                                                 : expected_end(host, i);
+            if (due <= at)
+                room += gpus_of(host, host->instant[i]);
+            else if (due < next)
+                next = due;
+        }
+        end = host_ends_room(host, at, room, gpus, &spare);
+        if (end < next || next == CLOCK_NEVER_NS)
+            return end;
+        at = next;
+    }
+}
+
+static bool ends_in_time(const struct cs_host *host, uint32_t ask)
+{
+    return host->ask[ask].pub.estimate_ns <
+           host->committed_until_ns - host_now(host);
+}
+
+/* Submitted at one instant they stand as they did when the choice was made, and
+ * those that came since behind them.  `a` stands before `b` in the order now. */
+static bool stays_before(const struct cs_host *host, uint32_t a, uint32_t b)
+{
+    const struct host_ask_slot *x = &host->ask[a], *y = &host->ask[b];
+    int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
+    int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
+
+    if (first != other)
+        return first < other;
+    return y->seq < host->committed_seq ? x->seq < host->committed_seq
+        : x->seq < y->seq;
+}
 
 /* Asks that would end in time, in the order of submission, in host->list. */
-static uint32_t list_short(struct cs_host *host, uint32_t chosen)
+static uint32_t list_short(struct cs_host *host)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < host_order_count(host); i++) {
         uint32_t ask = ranks_at(host->order, i), k;
-        if (ask == chosen ||
-            host->ask[ask].pub.estimate_ns >=
-                host->committed_until_ns - host_now(host))
+        if (ask == host->committed || !ends_in_time(host, ask))
             continue;
-        for (k = count++; k > 0 && host->ask[host->list[k - 1]].seq >
-                                       host->ask[ask].seq; k--)
+        for (k = count++; k > 0 && !stays_before(host, host->list[k - 1], ask);
+             k--)
             host->list[k] = host->list[k - 1];
         host->list[k] = ask;
     }
     return count;
 }
 
-void host_commit_chosen(struct cs_host *host, uint32_t ask)
+static void backfill(struct cs_host *host)
 {
-    uint32_t spare;
-
-    assert(host->rules->blocking == HOST_COMMIT);
-    host->committed = ask;
-    if (host->rules->backfill)
-        host->committed_until_ns =
-            cs_earliest_ns(host, host->ask[ask].pub.gpus, &spare);
-}
-
-void host_commit_backfill(struct cs_host *host)
-{
-    uint32_t chosen = host->committed;
-
-    if (!host->rules->backfill || chosen == ID_NONE ||
-        cs_free_gpus(host, 0) == 0)
+    if (!host->rules->backfill || room_now(host) == 0)
         return;
     host_list_room(host, host_order_count(host));
-    uint32_t count = list_short(host, chosen);
-    for (uint32_t i = 0; i < count && cs_free_gpus(host, 0) > 0; i++)
-        if (host->ask[host->list[i]].pub.gpus <= cs_free_gpus(host, 0))
-            cs_start(host, (struct ask_id){ host->list[i] });
+    uint32_t count = list_short(host), left = unseen(host);
+    /* Those that are not seen yet came last. */
+    for (uint32_t i = 0; i < count && room_now(host) > 0; i++) {
+        uint32_t ask = host->list[i];
+        if (left > 0 && host->ask[ask].seq >= next_seq(host))
+            break;
+        if (host->ask[ask].pub.gpus <= room_now(host))
+            cs_start(host, (struct ask_id){ ask });
+    }
+}
+
+/* The next arrival is seen, or the next job gives its GPUs back; false: there
+ * is neither.  Who was tried before the arrival would not fit now. */
+static bool step(struct cs_host *host)
+{
+    uint32_t i = host->instant_next, ask;
+
+    if (i >= host->instant_count)
+        return false;
+    ask = i < host->instant_came ? ask_of(host, i) : ID_NONE;
+    host->instant_next++;
+    if (i >= host->instant_came) {
+        host->withheld_gpus -= gpus_of(host, host->instant[i]);
+    } else if (host->committed != ID_NONE && host->rules->backfill &&
+               ask != ID_NONE && ends_in_time(host, ask) &&
+               host->ask[ask].pub.gpus <= room_now(host)) {
+        cs_start(host, (struct ask_id){ ask });
+    }
+    return true;
+}
+
+static void choose(struct cs_host *host, uint32_t ask)
+{
+    host->committed = ask;
+    host->committed_seq = next_seq(host);
+    if (host->rules->backfill)
+        host->committed_until_ns =
+            expected_room(host, host->ask[ask].pub.gpus);
+    backfill(host);
+}
+
+/* What was chosen has started, or is gone. */
+static bool turn_over(struct cs_host *host)
+{
+    uint32_t ask = host->committed;
+
+    if (ask != ID_NONE && host->ask[ask].live &&
+        host_try(host, ask, room_now(host)) != CS_DONE)
+        return false;
+    host->committed = ID_NONE;
+    return true;
+}
+
+void host_commit_decide(struct cs_host *host)
+{
+    assert(host->rules->blocking == HOST_COMMIT);
+    if (!turn_over(host) && host->instant_count == 0)
+        backfill(host);
+    for (;;) {
+        uint32_t ask = host->committed;
+        bool released = host->instant_next >= host->instant_came;
+        if (ask == ID_NONE) {
+            ask = first_seen(host);
+            if (ask == ID_NONE && !step(host))
+                return;
+            if (ask != ID_NONE && host_try(host, ask, room_now(host)) !=
+                                      CS_DONE)
+                choose(host, ask);
+        } else {
+            if (!step(host))
+                return;
+            if (!turn_over(host) && released)
+                backfill(host);
+        }
+    }
 }

@@ -117,7 +117,7 @@ void host_drop(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
-    uint32_t role = lease->pub.role;
+    uint32_t role = lease->pub.role, beside = lease->beside;
 
     assert(lease->live && !lease->running);
     flow_stop(host->parts.net, lease->flow);
@@ -145,6 +145,11 @@ void host_drop(struct cs_host *host, uint32_t i)
         host->hooks.held(host, i, false);
     host_steps_drop(host, i);
     host_lease_unmake(host, i);
+    if (beside != ID_NONE) {
+        host->lease[beside].beside = ID_NONE;
+        if (!host->closing)
+            host->hooks.alone(host, beside);
+    }
     host->hooks.wake(host);
 }
 
@@ -384,9 +389,10 @@ static bool starts(const struct host_job_slot *job,
     return true;
 }
 
-/* A lease that holds its GPUs and does not load yet. */
+/* A lease that holds its GPUs and does not load yet; pace 0: the job's own
+ * there. */
 static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
-                     const struct placement *placement)
+                     const struct placement *placement, double pace)
 {
     struct host_job_slot *job = host_job_slot(host, j);
     int64_t now = host_now(host);
@@ -404,7 +410,9 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
                                ? placement->share[0].gpu_milli : GPU_MILLI;
     lease->pub.state = CS_LEASE_LOADING;
     lease->pub.since_ns = lease->changed_ns = lease->load_from_ns = now;
-    lease->pace = host_pace_on(host, job, placement);
+    lease->pace = pace > 0 ? pace
+                           : host_pace_on(host, job, &lease->pub.placement);
+    lease->beside = ID_NONE;
     host_lease_expect(
         host, i, host_after(now, host_lease_left_ns(host, job, lease->pace)));
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);
@@ -436,14 +444,20 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     return i;
 }
 
-uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
-                    const struct placement *placement)
+uint32_t host_grant_at(struct cs_host *host, uint32_t j, uint32_t role,
+                       const struct placement *placement, double pace)
 {
     double saved = evict(host, placement);
-    uint32_t i = take(host, j, role, placement);
+    uint32_t i = take(host, j, role, placement, pace);
 
     begin_loading(host, i, saved);
     return i;
+}
+
+uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
+                    const struct placement *placement)
+{
+    return host_grant_at(host, j, role, placement, 0);
 }
 
 static void moved(void *self, uint64_t arg)
@@ -454,8 +468,8 @@ static void moved(void *self, uint64_t arg)
     begin_loading(host, (uint32_t)arg, 0);
 }
 
-uint32_t host_regrant(struct cs_host *host, uint32_t old,
-                      const struct placement *placement)
+uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
+                         const struct placement *placement, double pace)
 {
     struct host_lease_slot *lease = &host->lease[old];
     struct job_id id = lease->pub.job;
@@ -475,7 +489,7 @@ uint32_t host_regrant(struct cs_host *host, uint32_t old,
     lease->part = 0;            /* it is not lost: the new lease has it */
     job->leases++;              /* and the job runs on: it keeps its place */
     host_drop(host, old);
-    uint32_t i = take(host, id.i, role, placement);
+    uint32_t i = take(host, id.i, role, placement, pace);
     job->leases--;
     host->lease[i].part = part;
     host->lease[i].part_phase = phase;
@@ -485,4 +499,10 @@ uint32_t host_regrant(struct cs_host *host, uint32_t old,
     else
         begin_loading(host, i, 0);
     return i;
+}
+
+uint32_t host_regrant(struct cs_host *host, uint32_t old,
+                      const struct placement *placement)
+{
+    return host_regrant_at(host, old, placement, 0);
 }

@@ -105,6 +105,7 @@ static bool steady(const struct host_form *form)
     const struct role_spec *role = &form->form->role[0];
 
     return form->fixed && !form->form->paced &&
+           form->form->packing == NULL &&
            form->form->role_count == 1 &&
            !(role->load_bytes > 0) && !(role->start_s > 0) &&
            !(role->wake_s > 0);

@@ -63,6 +63,25 @@ bool host_power_allows(const struct cs_host *host,
            1000 * host->spec->power_cap_w;
 }
 
+bool host_power_allows_beside(const struct cs_host *host,
+                              const struct placement *before,
+                              const struct placement *one,
+                              const struct placement *two)
+{
+    int64_t more_mw = 0;
+
+    assert(before->share_count == one->share_count &&
+           one->share_count == two->share_count);
+    if (host->spec->power_cap_w <= 0)
+        return true;
+    for (uint32_t s = 0; s < before->share_count; s++)
+        more_mw += share_mw(host, &one->share[s], false) +
+                   share_mw(host, &two->share[s], false) -
+                   share_mw(host, &before->share[s], false);
+    return (double)(host->power_mw + more_mw) <=
+           1000 * host->spec->power_cap_w;
+}
+
 void host_power_begin(struct cs_host *host)
 {
     for (uint32_t n = 0; n < host->spec->node_count; n++)

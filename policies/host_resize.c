@@ -58,6 +58,7 @@ static enum cs_verdict may_change(const struct cs_host *host,
     if (lease->leaving)
         return CS_NOT_PENDING;
     if (host_form_of(job)->phase[0].law->kind == LAW_SERVE ||
+        lease->beside != ID_NONE ||
         (host_per_phase(host) && lease->pub.state == CS_LEASE_IDLE))
         return CS_NOT_ALLOWED;
     return host_shape_ok(host, job, lease->pub.role, gpus) ? CS_DONE

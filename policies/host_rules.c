@@ -378,9 +378,33 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
     return NULL;
 }
 
+/* Where an entry says nothing of estimates. */
+static const struct conf_node *add_estimate(struct arena *arena,
+                                            const struct conf_node *conf,
+                                            const char *estimate,
+                                            struct err *err)
+{
+    const struct conf_node *value;
+
+    if (conf_get(conf, "estimate") != NULL)
+        return conf;
+    value = conf_parse(arena, conf_pos(conf).file, estimate, strlen(estimate),
+                       err);
+    return value ? conf_set(arena, conf, "estimate", value, conf_pos(conf),
+                            err) : NULL;
+}
+
 const struct host_policy *host_policy_read(struct arena *arena,
                                            const struct conf_node *conf,
                                            struct err *err)
+{
+    return host_policy_read_as(arena, conf, estimate_names[HOST_EXACT], err);
+}
+
+const struct host_policy *host_policy_read_as(struct arena *arena,
+                                              const struct conf_node *conf,
+                                              const char *estimate,
+                                              struct err *err)
 {
     const struct cs_policy *policy = find_policy(conf, err);
 
@@ -398,6 +422,7 @@ const struct host_policy *host_policy_read(struct arena *arena,
             return NULL;
     }
     conf = semantics_apply(arena, conf, policy->name, err);
+    conf = conf ? add_estimate(arena, conf, estimate, err) : NULL;
     if (!conf || !conf_fill(conf, &schema, filled, err))
         return NULL;
     const struct keys *keys = (const struct keys *)(void *)filled;

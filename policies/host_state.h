@@ -7,9 +7,9 @@
  * host_step (phases step by step), host_power (a cap), host_lease (take, load,
  * drop), host_run (phases), host_outage (failures), host_rent (nodes that come
  * and go), host_api (what a policy may call), host_resize (leases that change
- * while they work), host_recall (leases that are taken back), host_deal,
- * host_left (tools over that), host_lp, host_assign (tools that know no host),
- * host (arrivals, decisions).
+ * while they work), host_recall (leases that are taken back), host_pack (two
+ * jobs on the same GPUs), host_deal, host_left (tools over that), host_lp,
+ * host_assign (tools that know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -74,6 +74,7 @@ struct host_lease_slot {
     uint32_t phase, part_phase;
     uint32_t share_room;            /* class of the share array */
     uint32_t place;                 /* among the leases */
+    uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
     uint32_t pool_mask;
     bool live, leaving, running, bursting, saving;
 };
@@ -162,6 +163,8 @@ struct host_hooks {
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
     void (*phase_over)(struct cs_host *host, uint32_t lease);
     void (*ran)(struct cs_host *host, uint32_t job, bool runs);
+    /* The other on its GPUs has gone. */
+    void (*alone)(struct cs_host *host, uint32_t lease);
     /* Where nodes are rented: a lease came to them or went, a node failed. */
     void (*held)(struct cs_host *host, uint32_t lease, bool taken);
     void (*rented_failed)(struct cs_host *host, uint32_t node);
@@ -243,6 +246,11 @@ struct cs_host {
     bool submits_over;
     uint32_t committed;             /* ask that keeps its turn, or ID_NONE */
     int64_t committed_until_ns;     /* others end before it: backfill */
+    uint64_t committed_seq;         /* asks from this one on came later */
+    uint32_t *instant, instant_room;    /* jobs that came, then that ended, */
+    uint32_t instant_came, instant_count;   /* at this instant, */
+    uint32_t instant_next;          /* so many of them seen; */
+    uint32_t withheld_gpus;         /* of those that are not */
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint32_t idle_decides;      /* in a row: no news, nothing held or done */
@@ -296,10 +304,11 @@ void host_lease_unexpect(struct cs_host *host, uint32_t lease);
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* Room for so many in host->list, which stays good until the next call. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count);
-/* host_commit.c: `blocking: commit`.  The ask is chosen and does not fit; what
- * may start while it waits does. */
-void host_commit_chosen(struct cs_host *host, uint32_t ask);
-void host_commit_backfill(struct cs_host *host);
+/* host_commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
+void host_commit_news(struct cs_host *host);
+void host_commit_decide(struct cs_host *host);
+/* Starts an ask as the policy places it, where so many GPUs are free. */
+enum cs_verdict host_try(struct cs_host *host, uint32_t ask, uint32_t room);
 /* Since the last release, a job of that form and so many GPUs found no room
  * (as asked for, all its roles at once); is that known? */
 void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
@@ -377,6 +386,15 @@ void host_power_lease(struct cs_host *host, const struct placement *placement,
 bool host_power_allows(const struct cs_host *host,
                        const struct placement *placement, int64_t *more_mw);
 
+/* The same where one lease becomes two. */
+bool host_power_allows_beside(const struct cs_host *host,
+                              const struct placement *before,
+                              const struct placement *one,
+                              const struct placement *two);
+
+/* host_pack.c: a lease has its GPUs to itself again. */
+void host_pack_alone(struct cs_host *host, uint32_t lease);
+
 /* host_rent.c: nodes that are rented. */
 void host_rent_begin(struct cs_host *host);
 /* A job came: the pools are looked after again. */
@@ -452,6 +470,12 @@ uint32_t host_grant(struct cs_host *host, uint32_t job, uint32_t role,
  * saved first, and comes from there. */
 uint32_t host_regrant(struct cs_host *host, uint32_t lease,
                       const struct placement *placement);
+/* Both for a job of known length at another pace than its own there; 0: at
+ * that. */
+uint32_t host_grant_at(struct cs_host *host, uint32_t job, uint32_t role,
+                       const struct placement *placement, double pace);
+uint32_t host_regrant_at(struct cs_host *host, uint32_t lease,
+                         const struct placement *placement, double pace);
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease);
 void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
 void host_lease_state(struct cs_host *host, uint32_t lease,

@@ -33,7 +33,7 @@
 #include "models/placement.h"
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 5u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 6u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -56,7 +56,8 @@ enum cs_policy_flags {
                                    each decision, not only when an ask comes */
     CS_ASKS_BLOCKING = 1u << 4, /* its own decide heeds cs_skips(): without it
                                    `blocking` means nothing to that decide */
-    CS_RESIZES       = 1u << 5  /* may call cs_resize() and cs_move() */
+    CS_RESIZES       = 1u << 5, /* may call cs_resize() and cs_move() */
+    CS_PACKS         = 1u << 6  /* may call cs_start_beside() */
 };
 
 enum cs_param_type {
@@ -370,5 +371,24 @@ double cs_phase_s(const struct cs_host *host, struct job_id job,
                   uint32_t phase);
 /* Is the job a replica of a service? */
 bool cs_serves(const struct cs_host *host, struct job_id job);
+
+/* Since 1.6.  Starts a job on the GPUs that another holds: of as many GPUs,
+ * both of one role and one phase of known length, and both of a pace that is
+ * known then (`rates: lengths`, `packing:`).  Each holds half of every GPU
+ * until one goes; the other has them whole again.  CS_BAD_SHAPE: these two
+ * cannot be together there; CS_NO_ROOM: two are there already, or cores or
+ * memory are short.  Not on nodes that are rented.  For leases of a job's
+ * life; what is shared cannot be resized or moved. */
+enum cs_verdict cs_start_beside(struct cs_host *host, struct ask_id ask,
+                                struct job_id runs);
+/* As cs_pace() of what a job asked for, while the other holds the same GPUs of
+ * that pool; 0: they cannot. */
+double cs_pace_beside(struct cs_host *host, struct job_id job,
+                      struct job_id other, uint32_t pool);
+/* The job on the same GPUs, or ID_NONE. */
+struct job_id cs_beside(const struct cs_host *host, struct job_id job);
+/* How much it suffers by that: 0 tiny, 1 medium, 2 jumbo; 3: nothing is known
+ * (models/pace.h). */
+uint32_t cs_share_score(const struct cs_host *host, struct job_id job);
 
 #endif

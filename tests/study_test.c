@@ -118,6 +118,20 @@ static void sweep_is_a_product_with_the_last_key_fastest(void **state)
     assert_int_equal(s->point[1].policy[0]->rules.blocking, HOST_SKIP);
 }
 
+static void a_trace_says_what_policies_that_say_nothing_are_told(void **state)
+{
+    const struct study *s = read_study(
+        *state, "experiment: x\npolicies: [sjf, {policy: easy, estimate: "
+        "exact}]\nsweep:\n  workload.trace.estimate: [noisy, exact]\n");
+
+    assert_non_null(s);
+    assert_int_equal(s->point[0].policy[0]->rules.estimate, HOST_NOISY);
+    assert_int_equal(s->point[0].policy[1]->rules.estimate, HOST_EXACT);
+    assert_int_equal(s->point[1].policy[0]->rules.estimate, HOST_EXACT);
+    assert_non_null(strstr(s->point[0].policy[0]->semantics,
+                           "estimate=noisy"));
+}
+
 static void trials_count_seeds_fastest_then_policies(void **state)
 {
     const struct study *s = read_study(
@@ -290,6 +304,7 @@ int main(void)
         TEST(defaults_are_one_seed_drained_and_all_tables),
         TEST(output_dir_is_beside_the_file_that_names_it),
         TEST(sweep_is_a_product_with_the_last_key_fastest),
+        TEST(a_trace_says_what_policies_that_say_nothing_are_told),
         TEST(trials_count_seeds_fastest_then_policies),
         TEST(trial_hash_changes_with_what_goes_in_and_nothing_else),
         TEST(changed_trace_file_changes_the_hash),

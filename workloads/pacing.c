@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pacing.c - the keys `elastic` and `rates`, and Gavel's table of rates.
+ * pacing.c - the keys `elastic` and `rates`, and Gavel's table of rates, alone
+ * and in pairs.
  *
  * A rate belongs to a pool, or to all pools of a GPU type.  What is not named
  * has none, and no job runs there: nothing is guessed.
@@ -234,6 +235,8 @@ struct kind {
     uint32_t gpus[SIZES_MAX];
     double *known;              /* by size: where lengths are known */
     double *rate;
+    struct job_beside *beside;  /* rates.beside, as it grows */
+    uint32_t beside_room;
     struct kind *next;
 };
 
@@ -325,6 +328,83 @@ static bool add_rate(struct kinds_reading *reading, struct json *json,
     return true;
 }
 
+/* The pair of a kind with another, made when it is first named. */
+static struct job_beside *pair_of(struct kinds_reading *reading,
+                                  struct kind *kind, const struct kind *other,
+                                  uint32_t gpus)
+{
+    uint32_t count = kind->rates.beside_count;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (kind->beside[i].other == &other->rates &&
+            kind->beside[i].gpus == gpus)
+            return &kind->beside[i];
+    if (count == kind->beside_room) {
+        uint32_t room = count > 0 ? 2 * count : 32;
+        kind->beside = arena_grow(reading->world->arena, kind->beside, count,
+                                  room, sizeof *kind->beside);
+        kind->rates.beside = kind->beside;
+        kind->beside_room = room;
+    }
+    kind->beside[count] = (struct job_beside){
+        &other->rates, gpus,
+        arena_alloc(reading->world->arena, reading->kinds->pools,
+                    sizeof *kind->rate)};
+    kind->rates.beside_count++;
+    return &kind->beside[count];
+}
+
+/* [own, other] rates of a pair; what it reaches itself. */
+static bool read_own(struct json *json, double *own, struct err *err)
+{
+    double rate[2];
+    size_t bytes;
+
+    if (!json_expect(json, JSON_ARRAY, "[own rate, the other's]", err))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        if (!json_expect(json, JSON_NUMBER, "a rate in steps/s", err))
+            return false;
+        const char *text = json_text(json, &bytes);
+        if (!scan_f64(text, bytes, &rate[i]) || !(rate[i] >= 0.0))
+            return err_set(err, ERR_RANGE, json_pos(json),
+                           "rates of a pair must not be negative, found %.*s",
+                           (int)bytes, text);
+    }
+    *own = rate[1] > 0.0 ? rate[0] : 0.0;
+    return json_expect(json, JSON_ARRAY_END, "the end of a pair", err);
+}
+
+/* A kind beside another on the GPUs of that type: what stands at the key read
+ * last.  Both of the same size, since the host puts no others together: pairs
+ * of unlike sizes are passed over. */
+static bool read_pair(struct kinds_reading *reading, struct json *json,
+                      const char *type, const char *key)
+{
+    const struct world *world = reading->world;
+    uint32_t gpus, other_gpus, mask = pools_named(world, type);
+    char name[256], other[256];
+    size_t bytes;
+    double own = 0;
+
+    if (!split_key(json_text(json, &bytes), other, sizeof other,
+                   &other_gpus))
+        return err_set(world->err, ERR_SYNTAX, json_pos(json),
+                       "expected null or a kind of job and its GPUs, such as "
+                       "('LM (batch size 5)', 1), found \"%.60s\"",
+                       json_text(json, &bytes));
+    if (!read_own(json, &own, world->err))
+        return false;
+    if (!split_key(key, name, sizeof name, &gpus) || gpus != other_gpus ||
+        !(own > 0.0) || mask == 0)
+        return true;
+    struct kind *kind = kind_of(world, reading->kinds, name);
+    struct kind *with = kind_of(world, reading->kinds, other);
+    set_rate(pair_of(reading, kind, with, gpus)->rate,
+             reading->kinds->pools, mask, own);
+    return true;
+}
+
 /* "('job type', 1)": {"null": 4.0, "('other', 1)": [1.0, 2.0], ...} */
 static bool read_kind(struct kinds_reading *reading, struct json *json,
                       const char *type)
@@ -338,15 +418,14 @@ static bool read_kind(struct kinds_reading *reading, struct json *json,
     if (!json_expect(json, JSON_OBJECT, "an object of rates", err))
         return false;
     while ((token = json_next(json, err)) == JSON_KEY) {
-        bool alone = strcmp(json_text(json, &bytes), "null") == 0;
         double rate;
 
-        token = json_next(json, err);
-        if (!alone) {
-            if (!json_skip(json, token, err))
+        if (strcmp(json_text(json, &bytes), "null") != 0) {
+            if (!read_pair(reading, json, type, key))
                 return false;
             continue;
         }
+        token = json_next(json, err);
         const char *text = json_text(json, &bytes);
         if (token == JSON_ERROR)
             return false;

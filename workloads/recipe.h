@@ -71,6 +71,7 @@ struct recipe_keys {
     const struct conf_node *response, *reward, *loader;
     const struct conf_node *rollout, *train, *infer, *data;
     const struct conf_node *gpus, *duration, *role, *elastic, *rates;
+    const struct conf_node *packing;
 };
 
 /* What an entry becomes. */

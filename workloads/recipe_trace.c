@@ -15,6 +15,7 @@
 
 #include "models/cluster.h"
 #include "sim/arena.h"
+#include "workloads/packing.h"
 #include "workloads/pacing.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
@@ -38,6 +39,10 @@ static const struct conf_field whole_fields[] = {
     KEY("rates", CONF_NODE, rates, 0, 0, CONF_ABSENT, NULL,
         "pace by pool or GPU type, {v100: 1, k80: 0.25}, 1 being that of "
         "`duration`; one that is not named cannot run it"),
+    KEY("packing", CONF_NODE, packing, 0, 0, CONF_ABSENT, NULL,
+        "pace while a job of that name holds the same GPUs, {lm: 0.8}, over "
+        "the pace alone; both must name the other; default: it has its GPUs "
+        "to itself"),
 };
 const struct conf_schema recipe_trace_schema = {
     "workload.mix[].trace", "jobs of known size and length", whole_fields,
@@ -182,6 +187,7 @@ static bool expand(const struct recipe *recipe, const struct world *world,
                         &gpus_max) ||
         !pacing_read(world, draft.keys.elastic, draft.keys.rates, draft.form,
                      &draft.entry.rates) ||
+        !packing_read(world, draft.keys.packing, draft.form) ||
         !rates_are_known(&draft, &gpus_max) ||
         !read_gpus(&draft, gpus_max, &draft.entry.gpus) ||
         !read_durations(&draft, &draft.entry))

@@ -19,6 +19,7 @@
 #include "sim/conf.h"
 #include "sim/rng.h"
 #include "workloads/arrival.h"
+#include "workloads/packing.h"
 #include "workloads/recipe.h"
 #include "workloads/services.h"
 #include "workloads/trace.h"
@@ -112,6 +113,25 @@ static bool names_differ(const struct workload_spec *spec, size_t i,
     return true;
 }
 
+static bool packing_ok(const struct workload_spec *spec,
+                       const struct world *world,
+                       const struct conf_node *list)
+{
+    size_t count = spec->entry_count;
+    const struct job_form **form = arena_alloc(world->arena, count,
+                                               sizeof *form);
+
+    for (size_t i = 0; i < count; i++)
+        form[i] = spec->entry[i].form;
+    for (size_t i = 0; i < count; i++)
+        if (form[i]->packing != NULL &&
+            !packing_names_ok(world,
+                              conf_get(conf_item(list, i), "packing"), form,
+                              count))
+            return false;
+    return true;
+}
+
 static bool read_mix(struct workload_spec *spec, const struct world *world,
                      const struct conf_node *list)
 {
@@ -135,7 +155,7 @@ static bool read_mix(struct workload_spec *spec, const struct world *world,
         sum += spec->share[i];
     }
     if (sum > 0.0)
-        return true;
+        return packing_ok(spec, world, list);
     return err_set(world->err, ERR_RANGE, conf_pos(list),
                    "at least one share of mix must be greater than 0");
 }

@@ -25,6 +25,7 @@
 #include "sim/scan.h"
 #include "workloads/csv.h"
 #include "workloads/import.h"
+#include "workloads/packing.h"
 #include "workloads/pacing.h"
 #include "workloads/recipe.h"
 #include "workloads/resample.h"
@@ -45,7 +46,7 @@ struct trace_keys {
     const char *file, *lengths, *gpu_type;
     int format, estimate, unsorted, origin, gpus_are, constraints;
     const struct conf_node *columns, *slice, *skip, *role, *resample,
-        *elastic, *rates;
+        *elastic, *rates, *packing;
 };
 
 /* The first two are read here, the others as `import` reads them. */
@@ -76,7 +77,7 @@ static const struct conf_field trace_fields[] = {
     TRACE(gpu_type, CONF_TEXT, CONF_ABSENT, NULL,
           "whose rates, where lengths has several"),
     TRACE(estimate, CONF_CHOICE, "exact", estimate_choices,
-          "what a policy may know of run times"),
+          "what policies are told of run times that say nothing of it themselves"),
     TRACE(slice, CONF_NODE, CONF_ABSENT, NULL, "a part of the file"),
     TRACE(skip, CONF_NODE, CONF_ABSENT, NULL,
           "rows to leave out, counted; without it they are errors"),
@@ -100,6 +101,9 @@ static const struct conf_field trace_fields[] = {
     TRACE(rates, CONF_NODE, CONF_ABSENT, NULL,
           "pace by pool or GPU type, {v100: 1, k80: 0.25}, or (gavel) lengths: "
           "by the kind of job too, as that file says"),
+    TRACE(packing, CONF_NODE, CONF_ABSENT, NULL,
+          "{trace: 0.8}: pace of a job while another holds the same GPUs, "
+          "over the pace alone; with rates: lengths, that file says it"),
 };
 const struct conf_schema trace_schema = {
     "workload.trace", "jobs of a file", trace_fields, COUNT(trace_fields)};
@@ -949,6 +953,10 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
                        "scaling rates needs rates by size: rates: lengths of "
                        "format gavel");
     }
+    const struct job_form *form = &spec->form;
+    if (!packing_read(world, keys->packing, &spec->form) ||
+        !packing_names_ok(world, keys->packing, &form, 1))
+        return false;
     most = pacing_gpus_max(world, spec->rates ? spec->rates->pool_mask : 0);
     if (rates != NULL && most < spec->gpus_max)
         spec->gpus_max = most;
