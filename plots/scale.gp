@@ -17,7 +17,8 @@ array colour[4] = ['#0072B2', '#D55E00', '#009E73', '#CC79A7']
 array sign[4] = [7, 5, 9, 13]
 array heading[3] = ['Jobs of a run (10,000 GPUs)', 'GPUs (100,000 jobs)', \
                     'Jobs that come at once, and wait (104 GPUs)']
-set multiplot layout 2,3 title 'Processor time per job and peak of memory, from trace to metrics' font ',14'
+set multiplot layout 2,3 \
+    title 'Processor time per job and peak of memory, from trace to metrics' font ',14'
 set logscale x
 set border 3 linecolor rgb '#888888'
 set tics nomirror
