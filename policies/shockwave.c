@@ -23,9 +23,10 @@
  * Theirs is a mixed-integer program for Gurobi with a variable for every job and
  * round.  Rounds of a window are alike in it, so only how many each job has
  * counts: here that number is a variable, and may be a fraction until the end,
- * when the largest fractions become whole rounds; these are then dealt, first to jobs that need all that are
- * left, then to those that are late, then to those that need fewest.  GPUs
- * count, pools are alike; speeds are not measured anew.
+ * when the largest fractions become whole rounds.  These are then dealt, first
+ * to jobs that need all that are left, then to those that are late, then to
+ * those that need fewest.  GPUs count, pools are alike; speeds are not measured
+ * anew.
  */
 #include <math.h>
 #include <string.h>
