@@ -8,29 +8,9 @@
  * restart does.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "models/goodput.h"
 #include "policies/host_state.h"
-
-bool host_find_spots(struct cs_host *host, const struct cs_want *want,
-                     struct fit_want *fit, struct placement *out)
-{
-    uint32_t nodes = host->spec->node_count;
-    struct placement one;
-
-    assert(want->spot_count <= nodes);
-    for (uint32_t i = 0; i < want->spot_count; i++) {
-        fit->gpus = want->spot[i].gpus;
-        fit->node_first = want->spot[i].node;
-        fit->node_end = want->spot[i].node + 1;
-        if (!placer_find(host->placer, fit, host->scratch + i, nodes - i,
-                         &one) || one.share_count != 1)
-            return false;
-    }
-    *out = (struct placement) { host->scratch, want->spot_count };
-    return true;
-}
 
 uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
                     uint32_t node)

@@ -16,9 +16,11 @@
  * matrices of the last interval are the first of the next.  Jobs train with the
  * batch of the most goodput.
  *
+ * Heterogeneous pools are nothing that it knows; here a job never spans two.
  * Their agents fit the law of goodput while a job runs; here it is known from
- * the start.  Their NSGA-II also ranks by the utilization on which they size the
- * cluster, which is fixed here.  Links count as within a node or between nodes.
+ * the start, and a first start counts in full.  Their NSGA-II also ranks by the
+ * utilization on which they size the cluster, which is fixed here.  Links count
+ * as within a node or between nodes.
  * Random numbers are of a generator that cs_random() seeds at each decision.
  * What cannot be resized or moved starts as it asks, when it fits.
  */
@@ -36,6 +38,7 @@ struct pollux_job {
     struct job_id id;
     double attained, age_s, fair;
     uint32_t restarts, cap, before;     /* before: its row last time, or none */
+    bool runs;
     double *pace;               /* [pool][one node, more][GPUs]; < 0: unknown */
 };
 
@@ -47,6 +50,7 @@ struct pollux {
     struct job_id *old_id;
     uint32_t *restarts, *largest, seen; /* by job number */
     uint32_t jobs, old_jobs, room, nodes, pools, gpus_max, kept;
+    uint32_t pool_most;         /* GPUs of the largest pool */
     uint32_t *pool, *capacity;  /* by node */
     uint8_t *state, *old, *now, *best;  /* [matrix][job][node]; now: held */
     double *fitness;
@@ -77,6 +81,13 @@ static bool pollux_chance(struct pollux *px, double p)
 }
 
 /* ---- the jobs and nodes of an interval ----------------------------------- */
+
+/* It can be moved, and a pool could hold its least size. */
+static bool pollux_mine(const struct pollux *px, struct cs_host *host,
+                        struct job_id id)
+{
+    return cs_can_move(host, id) && cs_size_least(host, id) <= px->pool_most;
+}
 
 static uint32_t pollux_doubled(uint32_t room, uint32_t need)
 {
@@ -133,7 +144,7 @@ static void pollux_add(struct pollux *px, struct cs_host *host,
 {
     struct pollux_job *job;
 
-    if (!cs_can_move(host, id))
+    if (!pollux_mine(px, host, id))
         return;
     pollux_room(px, host, px->jobs + 1);
     pollux_note(px, host, id.i);
@@ -231,6 +242,7 @@ static void pollux_measure(struct pollux *px, struct cs_host *host)
         job->fair = pollux_fair(px, host, job);
         for (uint32_t n = 0; n < px->nodes; n++)
             now += px->now[j * px->nodes + n];
+        job->runs = now > 0;
         if (now > px->largest[job->id.i])
             px->largest[job->id.i] = now;
         job->cap = (uint32_t)px->growth * px->largest[job->id.i];
@@ -271,7 +283,7 @@ static double pollux_fitness(struct pollux *px, struct cs_host *host,
         const struct pollux_job *job = &px->job[j];
         const uint8_t *row = state + j * px->nodes;
         double gain = pollux_speedup(px, host, job, row);
-        if (memcmp(row, px->now + j * px->nodes, px->nodes) != 0)
+        if (job->runs && memcmp(row, px->now + j * px->nodes, px->nodes) != 0)
             gain *= fmax(0, job->age_s - job->restarts * delay_s) /
                     (job->age_s + delay_s);
         sum += px->p == 0 ? log(fmax(gain, LEAST)) : pow(gain + LEAST, px->p);
@@ -340,7 +352,22 @@ static uint32_t pollux_sum(const struct pollux *px, const uint8_t *row)
     return gpus;
 }
 
-/* Only pools where it has a pace; all of a row, or none of it. */
+/* Only the pool of which it has most: types do not mix. */
+static void pollux_one_pool(const struct pollux *px, uint8_t *row)
+{
+    uint32_t gpus[POOLS] = { 0 }, best = 0;
+
+    for (uint32_t n = 0; n < px->nodes; n++)
+        gpus[px->pool[n]] += row[n];
+    for (uint32_t p = 1; p < px->pools; p++)
+        if (gpus[p] > gpus[best])
+            best = p;
+    for (uint32_t n = 0; n < px->nodes; n++)
+        if (px->pool[n] != best)
+            row[n] = 0;
+}
+
+/* Where it has a pace, in a size that it may have; else nothing. */
 static void pollux_allow(struct pollux *px, struct cs_host *host,
                          const struct pollux_job *job, uint8_t *row)
 {
@@ -348,10 +375,10 @@ static void pollux_allow(struct pollux *px, struct cs_host *host,
 
     if (gpus == 0)
         return;
-    for (uint32_t n = 0; n < px->nodes; n++)
-        if (row[n] > 0 && !(pollux_pace(px, host, job, px->pool[n], gpus, 1) > 0))
-            row[n] = 0;
-    gpus = pollux_sum(px, row);
+    if (px->pools > 1) {
+        pollux_one_pool(px, row);
+        gpus = pollux_sum(px, row);
+    }
     size = gpus ? cs_size_below(host, job->id, gpus) : 0;
     if (size < gpus)
         pollux_trim(px, row, size);
@@ -502,12 +529,13 @@ static void pollux_apply(struct pollux *px, struct cs_host *host)
     cs_set_spots(host, px->spot, count);
 }
 
-/* Services, jobs of several roles, parts of a GPU: as they ask. */
-static void pollux_start_others(struct cs_host *host)
+/* Services, jobs of several roles, parts of a GPU, gangs that span pools: as
+ * they ask. */
+static void pollux_start_others(const struct pollux *px, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         struct ask_id ask = cs_pending(host, i);
-        if (!cs_can_move(host, cs_ask(host, ask)->job) &&
+        if (!pollux_mine(px, host, cs_ask(host, ask)->job) &&
             cs_start(host, ask) == CS_DONE)
             i--;
     }
@@ -518,7 +546,7 @@ static void pollux_decide(void *self, struct cs_host *host)
     struct pollux *px = self;
     int64_t now = cs_now_ns(host);
 
-    pollux_start_others(host);
+    pollux_start_others(px, host);
     if (cs_pending_count(host) + cs_running_count(host) == 0)
         return;
     cs_wake_at(host, (now / px->interval_ns + 1) * px->interval_ns);
@@ -537,11 +565,17 @@ static void pollux_decide(void *self, struct cs_host *host)
 static bool pollux_init(void *self, struct cs_host *host)
 {
     struct pollux *px = self;
+    uint32_t all[POOLS] = { 0 };
 
     px->nodes = cs_node_count(host);
     px->pools = cs_pool_count(host);
-    for (uint32_t n = 0; n < px->nodes; n++)
-        px->gpus_max += cs_node(host, n).gpus;
+    for (uint32_t n = 0; n < px->nodes; n++) {
+        struct cs_node node = cs_node(host, n);
+        px->gpus_max += node.gpus;
+        all[node.pool] += node.gpus;
+        if (all[node.pool] > px->pool_most)
+            px->pool_most = all[node.pool];
+    }
     px->pool = cs_alloc(host, px->nodes, sizeof *px->pool);
     px->capacity = cs_alloc(host, 3 * (size_t)px->nodes, sizeof *px->capacity);
     px->fitness = cs_alloc(host, 2 * (size_t)px->population,

@@ -52,12 +52,31 @@ struct sia {
     double *gain, *x, *value, *limit;
     uint32_t *row, *column;
     uint32_t *pool, *capacity, *left;   /* by node */
+    uint32_t node_most[POOLS], most[POOLS];     /* largest nodes, how many */
     uint32_t node_gpus[POOLS], whole[POOLS], total[POOLS];
     struct cs_spot *spot;
     uint16_t *at;               /* [job][node]: GPUs to be */
 };
 
 /* ---- the jobs and nodes of a deal ------------------------------------------- */
+
+/* It can be moved, and a pool has a configuration of its least size. */
+static bool sia_mine(const struct sia *sia, struct cs_host *host,
+                     struct job_id id)
+{
+    uint32_t least;
+
+    if (!cs_can_move(host, id))
+        return false;
+    least = cs_size_least(host, id);
+    for (uint32_t p = 0; p < sia->pools; p++) {
+        uint32_t node = sia->node_most[p];
+        if (node > 0 && (least <= node ||
+                         (least % node == 0 && least / node <= sia->most[p])))
+            return true;
+    }
+    return false;
+}
 
 static uint32_t sia_doubled(uint32_t room, uint32_t need)
 {
@@ -106,7 +125,7 @@ static void sia_add(struct sia *sia, struct cs_host *host, struct job_id id)
 {
     struct sia_job *job;
 
-    if (!cs_can_move(host, id))
+    if (!sia_mine(sia, host, id))
         return;
     sia_room(sia, host, sia->jobs + 1);
     sia_note(sia, host, id.i);
@@ -367,11 +386,12 @@ static void sia_apply(struct sia *sia, struct cs_host *host)
     cs_set_spots(host, sia->spot, count);
 }
 
-static void sia_start_others(struct cs_host *host)
+/* Services, jobs of several roles, parts of a GPU, other gangs: as they ask. */
+static void sia_start_others(const struct sia *sia, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         struct ask_id ask = cs_pending(host, i);
-        if (!cs_can_move(host, cs_ask(host, ask)->job) &&
+        if (!sia_mine(sia, host, cs_ask(host, ask)->job) &&
             cs_start(host, ask) == CS_DONE)
             i--;
     }
@@ -382,7 +402,7 @@ static void sia_decide(void *self, struct cs_host *host)
     struct sia *sia = self;
     int64_t now = cs_now_ns(host);
 
-    sia_start_others(host);
+    sia_start_others(sia, host);
     if (cs_pending_count(host) + cs_running_count(host) == 0)
         return;
     cs_wake_at(host, (now / sia->interval_ns + 1) * sia->interval_ns);
@@ -411,6 +431,15 @@ static bool sia_init(void *self, struct cs_host *host)
     sia->pool = cs_alloc(host, sia->nodes, sizeof *sia->pool);
     sia->capacity = cs_alloc(host, sia->nodes, sizeof *sia->capacity);
     sia->left = cs_alloc(host, sia->nodes, sizeof *sia->left);
+    for (uint32_t n = 0; n < sia->nodes; n++) {
+        struct cs_node node = cs_node(host, n);
+        if (node.gpus > sia->node_most[node.pool])
+            sia->most[node.pool] = 0;
+        if (node.gpus >= sia->node_most[node.pool]) {
+            sia->node_most[node.pool] = node.gpus;
+            sia->most[node.pool]++;
+        }
+    }
     sia_room(sia, host, 1);
     if (sia->p != 0)
         return true;
