@@ -484,7 +484,7 @@ static void count_held(struct metrics *m, const struct host_job *job,
 
     if (bytes > 0 || m->memory.level > 0)       /* of most traces, never */
         add(&m->memory, now, sign * bytes);
-    energy_count(m->energy, now, gpus, sign < 0, sign > 0);
+    energy_count(m->energy, now, gpus, sign > 0);
 }
 
 void metrics_count_started(struct metrics *m, const struct host_job *job)

@@ -470,8 +470,10 @@ double host_busy_s(const struct host_phase_run *run, bool done, double s)
     double work_s = s;
 
     if (done && run->rate_max > 0)
-        work_s = fmin(s, 1 / run->rate_max);
-    return work_s * fmin(1, fmax(0, run->busy_fraction));
+        work_s = s < 1 / run->rate_max ? s : 1 / run->rate_max;
+    if (run->busy_fraction < 0)
+        return 0;
+    return run->busy_fraction > 1 ? work_s : work_s * run->busy_fraction;
 }
 
 /* The slowest of the links that loading crosses, all free. */

@@ -109,11 +109,21 @@ void table_text(struct table *table, const char *text)
     table->used_bytes += (size_t)(out - start);
 }
 
+/* Most cells are one digit: no call for that. */
+static inline size_t put_whole(char *out, uint64_t value)
+{
+    if (value < 10) {
+        *out = (char)('0' + value);
+        return 1;
+    }
+    return (size_t)(decimal_put(out, value) - out);
+}
+
 void table_count(struct table *table, uint64_t count)
 {
     char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
 
-    table->used_bytes += (size_t)(decimal_put(out, count) - out);
+    table->used_bytes += put_whole(out, count);
     assert(table->used_bytes <= table->room_bytes);
 }
 
@@ -141,8 +151,7 @@ void table_real(struct table *table, double value)
 
     /* Most are small whole numbers.  -0 is 0: nobody wants to see its sign. */
     if (value >= 0 && value < 1e9 && value == (double)(uint32_t)value)
-        table->used_bytes += (size_t)(decimal_put(out, (uint32_t)value) -
-                                      out);
+        table->used_bytes += put_whole(out, (uint32_t)value);
     else
         table->used_bytes += table_format_real(value + 0.0, out);
     assert(table->used_bytes <= table->room_bytes);

@@ -136,57 +136,60 @@ static size_t split_commas(const struct csv *csv, char *line,
     return count;
 }
 
-/* Which of 64 characters are below '!', as bits from the lowest: eight at a
- * time and without a branch, for no processor foresees how long fields are.
- * (After Warren, Hacker's Delight, 2nd ed., 6-1: bytes do not carry.) */
-static uint64_t low_characters(const char *at)
+/* Which of eight characters are below '!', as bits from the lowest: without a
+ * branch, for no processor foresees how long fields are.  (After Warren,
+ * Hacker's Delight, 2nd ed., 6-1: bytes do not carry.) */
+static inline uint64_t low_eight(const char *at)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);
     const unsigned char *c = (const unsigned char *)at;
-    uint64_t bits = 0;
+    uint64_t word = (uint64_t)c[0] | (uint64_t)c[1] << 8 |
+                    (uint64_t)c[2] << 16 | (uint64_t)c[3] << 24 |
+                    (uint64_t)c[4] << 32 | (uint64_t)c[5] << 40 |
+                    (uint64_t)c[6] << 48 | (uint64_t)c[7] << 56;
+    uint64_t not_low = (word & ~high) + UINT64_C(0x5f5f5f5f5f5f5f5f);
+    uint64_t low = ~(not_low | word) & high;
 
-    for (unsigned i = 0; i < 8; i++, c += 8) {
-        uint64_t word = (uint64_t)c[0] | (uint64_t)c[1] << 8 |
-                        (uint64_t)c[2] << 16 | (uint64_t)c[3] << 24 |
-                        (uint64_t)c[4] << 32 | (uint64_t)c[5] << 40 |
-                        (uint64_t)c[6] << 48 | (uint64_t)c[7] << 56;
-        uint64_t not_low = (word & ~high) + UINT64_C(0x5f5f5f5f5f5f5f5f);
-        uint64_t low = ~(not_low | word) & high;
-        /* The eighth bits, side by side. */
-        bits |= ((low >> 7) * UINT64_C(0x0102040810204080) >> 56) << 8 * i;
-    }
-    return bits;
+    /* The eighth bits, side by side. */
+    return (low >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
-/* Fields of whatever is not blank.  With `last` fields, that one takes the rest
- * of the line, without the blanks at its end. */
-static size_t split_blanks(char *line, struct csv_field *field, size_t max,
-                           size_t last)
+static uint64_t low_characters(const char *at)
 {
-    size_t count = 0, from = 0;
+    return low_eight(at) | low_eight(at + 8) << 8 |
+           low_eight(at + 16) << 16 | low_eight(at + 24) << 24 |
+           low_eight(at + 32) << 32 | low_eight(at + 40) << 40 |
+           low_eight(at + 48) << 48 | low_eight(at + 56) << 56;
+}
 
-    for (size_t base = 0;; base += 64) {
-        uint64_t low = low_characters(line + base);
+/* Fields of whatever is not blank; with `rest`, the last takes the rest of the
+ * line. */
+static size_t split_blanks(char *line, struct csv_field *field, size_t max,
+                           bool rest)
+{
+    struct csv_field *next = field, *end = field + max;
+    size_t beyond = 0;
+    char *from = line;
+
+    for (char *base = line;; base += 64) {
+        uint64_t low = low_characters(base);
 
         for (; low != 0; low &= low - 1) {
-            size_t at = base + (unsigned)__builtin_ctzll(low);
-            char c = line[at];
+            char *at = base + __builtin_ctzll(low), c = *at;
 
             if (c != ' ' && c != '\0' && !is_blank(c))
                 continue;
-            if (at == from && c != '\0') {
-                from++;
-                continue;
+            if (at > from && next == end) {
+                beyond++;
+            } else if (at > from) {
+                if (rest && next + 1 == end && c != '\0')
+                    continue;
+                *at = '\0';
+                *next++ = (struct csv_field){
+                    from, (size_t)(at - from), (uint32_t)(from - line) + 1, 0};
             }
-            if (count + 1 == last && c != '\0')
-                continue;
-            if (at > from && count < max)
-                field[count] = (struct csv_field){
-                    line + from, at - from, (uint32_t)from + 1, 0};
-            line[at] = '\0';
-            count += at > from;
             if (c == '\0')
-                return count;
+                return (size_t)(next - field) + beyond;
             from = at + 1;
         }
     }
@@ -447,9 +450,9 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     if (step != CSV_ROW)
         return step;
     if (csv->format == CSV_SWF)
-        count = split_blanks(line, csv->field, columns, 0);
+        count = split_blanks(line, csv->field, columns, false);
     else if (csv->format == CSV_ALEA)
-        count = split_blanks(line, csv->field, columns, columns);
+        count = split_blanks(line, csv->field, columns, true);
     else if (csv->format == CSV_TAB)
         count = split_tabs(line, csv->field, columns);
     else
