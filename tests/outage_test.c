@@ -194,6 +194,42 @@ static void no_policy_loses_a_job_to_failures(void **state)
     }
 }
 
+/* The last column of jobs.csv adds up to what the summary says. */
+static void interruptions_are_told_of_each_job(void **state)
+{
+    struct table *table = table_new(csv_jobs.columns, csv_jobs.count);
+    struct trial_tables tables = { .jobs = table };
+    struct trial_result result;
+    struct world world = { 0 };
+    struct world_job job[JOBS];
+    const char *row;
+    size_t bytes, jobs = 0, hit = 0;
+    double sum = 0;
+
+    (void)state;
+    world_random_jobs(5, job, JOBS);
+    assert_true(open_failing(&world, job, JOBS, 4, "failures: {job_mtbf: "
+                             "10min, node_mtbf: 5h, repair: 3min}", "[easy]",
+                             1));
+    struct trial_spec spec = study_trial_spec(world.study, 0);
+    assert_true(trial_run(&spec, &tables, &result, &world.err));
+    row = table_bytes(table, &bytes);
+    for (const char *end = row + bytes; row < end; jobs++) {
+        const char *last = memchr(row, '\n', (size_t)(end - row)), *comma;
+
+        for (comma = last; *comma != ','; comma--)
+            continue;
+        sum += strtod(comma + 1, NULL);
+        hit += comma[1] != '0';
+        row = last + 1;
+    }
+    assert_int_equal(jobs, JOBS);
+    assert_in_range(hit, 1, JOBS - 1);
+    assert_true(sum == result.value[METRIC_INTERRUPTIONS]);
+    table_free(table);
+    world_close(&world);
+}
+
 /* Jobs of phases, leased whole and by phase, saving every 3 steps. */
 static void no_policy_loses_a_phase_to_failures(void **state)
 {
@@ -276,6 +312,7 @@ int main(void)
         cmocka_unit_test(nodes_are_down_for_as_long_as_repairs_take),
         cmocka_unit_test(without_checkpoints_a_job_begins_anew),
         cmocka_unit_test(no_policy_loses_a_job_to_failures),
+        cmocka_unit_test(interruptions_are_told_of_each_job),
         cmocka_unit_test(no_policy_loses_a_phase_to_failures),
         cmocka_unit_test(failures_do_not_depend_on_the_policy),
         cmocka_unit_test(wrong_failures_are_refused),
