@@ -17,30 +17,16 @@
 #define HOUR_NS (INT64_C(3600) * CLOCK_NS_PER_S)
 #define JOBS 80
 
-/* An experiment on a trace, with text for the cluster beside its nodes. */
+/* A trace on nodes of 8 GPUs, with text for the cluster beside them. */
 static bool open_failing(struct world *world, const struct world_job *job,
                          uint32_t jobs, uint32_t nodes, const char *cluster,
                          const char *policies, uint32_t seeds)
 {
-    char csv[64 * 128], text[2048];
-    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus\n");
+    char keys[2048];
 
-    assert_true(jobs <= 128);
-    strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
-    assert_non_null(mkdtemp(world->folder));
-    for (uint32_t i = 0; i < jobs; i++)
-        n += (size_t)sprintf(csv + n, "%u,%lld,%lld,%u\n", i,
-                             (long long)job[i].submit_s,
-                             (long long)job[i].duration_s, job[i].gpus);
-    world_write(world, "jobs.csv", csv);
-    snprintf(text, sizeof text,
-             "experiment: t\nseeds: %u\nuntil: drained\n"
-             "cluster: {nodes: [{name: n, count: %u, gpus: {type: generic, "
-             "count: 8}}], %s}\nworkload: {trace: {file: jobs.csv, format: "
-             "csv, origin: file, columns: {job: job, submit: submit, "
-             "duration: duration, gpus: gpus}}}\npolicies: %s\n", seeds,
-             nodes, cluster, policies);
-    return world_open(world, text);
+    snprintf(keys, sizeof keys, "nodes: [{name: n, count: %u, gpus: {type: "
+             "generic, count: 8}}], %s", nodes, cluster);
+    return world_trace_on(world, keys, job, jobs, policies, seeds);
 }
 
 static void laws_have_their_limits(void **state)
