@@ -159,6 +159,23 @@ static const char *one_line(struct arena *arena, const char *text)
     return copy;
 }
 
+/* What depends on a cluster was asked for, and holds on any other too. */
+static void out_skips(struct out *out, const struct import_request *request)
+{
+    static const enum import_reason reason[] = { IMPORT_TOO_LARGE,
+                                                 IMPORT_TYPES };
+    const char *before = "  skip: {", *meaning;
+
+    for (size_t i = 0; i < sizeof reason / sizeof reason[0]; i++)
+        if (request->skip[reason[i]]) {
+            out_printf(out, "%s%s: true", before,
+                       import_reason_name(reason[i], &meaning));
+            before = ", ";
+        }
+    if (before[0] == ',')
+        out_text(out, "}\n");
+}
+
 void import_yaml(struct out *out, const struct imported *imported,
                  const char *name, const char *csv)
 {
@@ -195,4 +212,5 @@ void import_yaml(struct out *out, const struct imported *imported,
                         : "",
                any.gpu_memory ? ", gpu_memory_mib: gpu_memory_mib" : "",
                any.types ? ", gpu_types: gpu_types" : "");
+    out_skips(out, request);
 }
