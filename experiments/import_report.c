@@ -65,12 +65,13 @@ static void put_counts(FILE *file, struct out *out,
     const char *comment = out != NULL ? "#   " : "  ";
     char line[160];
 
-    for (int r = 0; r < IMPORT_REASONS + REMARKS + 2; r++) {
+    for (int r = 0; r < IMPORT_REASONS + REMARKS + 3; r++) {
         int remark = r - IMPORT_REASONS;
         uint64_t count = r < IMPORT_REASONS ? result->skipped[r]
                          : remark < REMARKS ? result->remark[remark]
                          : remark == REMARKS ? result->unsorted
-                                             : result->blank_lines;
+                         : remark == REMARKS + 1 ? result->longer_rows
+                                                 : result->blank_lines;
 
         if (count == 0)
             continue;
@@ -83,6 +84,8 @@ static void put_counts(FILE *file, struct out *out,
                      ? import_remark_text((enum import_remark)remark)
                  : remark == REMARKS
                      ? "rows submitted before the job above: sorted"
+                 : remark == REMARKS + 1
+                     ? "rows of more than 18 fields: the others are not read"
                      : "blank lines");
         if (out != NULL)
             out_text(out, line);

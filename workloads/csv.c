@@ -24,7 +24,7 @@ struct csv {
     const char **name;          /* columns + 1, ends with NULL */
     size_t columns;
     struct csv_field *field;
-    uint64_t blank_lines;
+    uint64_t blank_lines, longer_rows;
     bool begun;                 /* a row was read */
 };
 
@@ -218,6 +218,13 @@ static bool line_is_blank(const char *line)
     return *line == '\0';
 }
 
+static bool is_comment(const char *line)
+{
+    while (*line <= ' ' && is_blank(*line))
+        line++;
+    return *line == ';';
+}
+
 /* The next line that is neither blank nor, in SWF, a comment. */
 static enum csv_step next_line(struct csv *csv, char **line, struct err *err)
 {
@@ -236,7 +243,7 @@ static enum csv_step next_line(struct csv *csv, char **line, struct err *err)
         if (line_is_blank(*line))
             csv->blank_lines++;
         else if ((csv->format != CSV_SWF && csv->format != CSV_ALEA) ||
-                 **line != ';')
+                 !is_comment(*line))
             return CSV_ROW;
     }
 }
@@ -337,7 +344,7 @@ static void fix_columns(struct csv *csv, struct arena *arena)
     csv->name = arena_alloc(arena, csv->columns + 1, sizeof *csv->name);
     for (size_t i = 0; i < csv->columns; i++)
         csv->name[i] = names[i];
-    csv->field = arena_alloc(arena, csv->columns, sizeof *csv->field);
+    csv->field = arena_alloc(arena, csv->columns + 1, sizeof *csv->field);
 }
 
 struct csv *csv_open(struct arena *arena, const char *path,
@@ -396,6 +403,13 @@ size_t csv_find(const struct csv *csv, const char *name)
     return SIZE_MAX;
 }
 
+/* Such a row would be read well too, but its times are absolute ones, and what
+ * stands in it has a format of its own. */
+static bool is_alea(const struct csv *csv, size_t count)
+{
+    return count == ALEA_COLUMNS && csv->field[SWF_COLUMNS].text[0] == '{';
+}
+
 static enum csv_step wrong_count(const struct csv *csv, size_t count,
                                  struct err *err)
 {
@@ -430,7 +444,7 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     if (step != CSV_ROW)
         return step;
     if (csv->format == CSV_SWF)
-        count = split_blanks(line, csv->field, columns, 0);
+        count = split_blanks(line, csv->field, columns + 1, 0);
     else if (csv->format == CSV_ALEA)
         count = split_blanks(line, csv->field, columns, columns);
     else if (csv->format == CSV_TAB)
@@ -439,7 +453,9 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
         count = split_commas(csv, line, csv->field, columns, err);
     if (count == SIZE_MAX)
         return CSV_ERROR;
-    if (count != columns)
+    if (csv->format == CSV_SWF && count > columns && !is_alea(csv, count))
+        csv->longer_rows++;
+    else if (count != columns)
         return wrong_count(csv, count, err);
     if (csv->format == CSV_PAI && !csv->begun &&
         strcmp(csv->field[0].text, pai_names[0]) == 0) {
@@ -469,6 +485,11 @@ struct err_pos csv_pos(const struct csv *csv, size_t column)
 uint64_t csv_blank_lines(const struct csv *csv)
 {
     return csv->blank_lines;
+}
+
+uint64_t csv_longer_rows(const struct csv *csv)
+{
+    return csv->longer_rows;
 }
 
 const char *csv_path(struct arena *arena, const char *beside,

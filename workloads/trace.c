@@ -793,6 +793,7 @@ static bool check_rows(struct trace_spec *spec, struct trace *trace,
     spec->counts.rows = trace->rows;
     spec->counts.jobs = trace->jobs;
     spec->counts.blank_lines = csv_blank_lines(trace->csv);
+    spec->counts.longer_rows = csv_longer_rows(trace->csv);
     if (trace->jobs == 0)
         return err_set(err, ERR_RANGE, conf_pos(spec->conf),
                        "none of the %llu rows of %s is a job: %llu were "
