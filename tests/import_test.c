@@ -506,6 +506,8 @@ static const struct fault {
         NULL, { NULL }, 0, 0 }, "in:1:1:", "format alea" },
     { { "philly", "Timestamp,DURATION,num_gpus,gpu_time,cluster\n", NULL,
         { NULL }, 0, 0 }, "in:1:1:", "It has a column Timestamp" },
+    { { "philly-log", "[] [{}]", NULL, { NULL }, 0, 0 }, "in:1:4: ",
+      "the end of the file is expected" },
     { { "philly-log", "", NULL, { NULL }, 0, 0 }, "in: ",
       "an array of jobs" },
     { { "swf", "1 0 -1 99999999999 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1\n",
