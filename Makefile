@@ -28,7 +28,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
 PKGS := gsl yaml-0.1 zlib
 INCS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null || \
-                echo -lgsl -lgslcblas -lyaml -lz) -lglpk -lm -pthread
+                echo -lgsl -lgslcblas -lyaml -lz) -lglpk -lxxhash -lm -pthread
 SANS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
                     -fno-omit-frame-pointer)
 MODE := $(strip -std=c11 $(CFLAGS) -ffp-contract=off $(SANS))

@@ -18,6 +18,7 @@
 #include "experiments/bounds_form.h"
 #include "experiments/trial.h"
 #include "models/cluster.h"
+#include "models/goodput.h"
 #include "models/pace.h"
 #include "models/phase.h"
 #include "policies/host.h"
@@ -31,11 +32,19 @@ struct known_form {
     struct bounds_form *bounds; /* NULL: none is known */
 };
 
+/* Of jobs of an application, with tuned batches and with that of `job`. */
+struct known_goodput {
+    const struct goodput_job *job;
+    struct goodput_least least;
+    struct known_goodput *next;
+};
+
 struct bounds_book {
     struct arena *arena;
     const struct trial_spec *spec;
     struct known_form *form;    /* of phases; a few */
     size_t form_count;
+    struct known_goodput *tuned, *own;  /* by application, and by job */
     double usd;                 /* the least for all that was done */
     struct bounds_job *job;     /* by number; length_s < 0: not done */
     size_t count, room;
@@ -132,6 +141,55 @@ static void relax(const struct bounds_book *book,
     out->length_s /= best;
 }
 
+static struct known_goodput *goodput_add(struct bounds_book *book,
+                                         struct known_goodput **list,
+                                         const struct goodput_job *job)
+{
+    struct known_goodput *known = arena_alloc(book->arena, 1, sizeof *known);
+
+    for (uint32_t s = 0; s < GOODPUT_SPANS_MAX; s++)
+        known->least.sample_s[s] = known->least.sample_gpu_s[s] = INFINITY;
+    known->job = job;
+    known->next = *list;
+    *list = known;
+    return known;
+}
+
+static const struct goodput_least *goodput_tuned(struct bounds_book *book,
+                                                 const struct goodput_job *job)
+{
+    struct known_goodput *known = book->tuned;
+
+    while (known != NULL && known->job->app != job->app)
+        known = known->next;
+    if (known == NULL) {
+        known = goodput_add(book, &book->tuned, job);
+        goodput_least_with(job, book->spec->cluster->gpu_count, true,
+                           &known->least);
+    }
+    return &known->least;
+}
+
+/* As relax(): any batch, on any GPUs, at every moment. */
+static void relax_goodput(struct bounds_book *book,
+                          const struct goodput_job *job,
+                          struct bounds_job *out)
+{
+    struct known_goodput *known = book->own;
+    double gpu_s;
+
+    while (known != NULL && known->job != job)
+        known = known->next;
+    if (known == NULL) {
+        known = goodput_add(book, &book->own, job);
+        known->least = *goodput_tuned(book, job);
+        goodput_least_with(job, book->spec->cluster->gpu_count, false,
+                           &known->least);
+    }
+    out->length_s = goodput_least_s(job, &known->least, &gpu_s);
+    out->gpus = gpu_s / out->length_s;
+}
+
 static const struct bounds_form *form_bounds(struct bounds_book *book,
                                              const struct job_form *form)
 {
@@ -179,7 +237,9 @@ void bounds_book_done(struct bounds_book *book, const struct host_job *job,
     }
     out->length_s = fmax(0, job->ideal_s - clock_s_from_ns(rules->tick_ns));
     out->gpus = job_role_amount(&job->request, 0);
-    if (job->request.form->paced || job->request.form->packing != NULL)
+    if (job->request.goodput)
+        relax_goodput(book, job->request.goodput, out);
+    else if (job->request.form->paced || job->request.form->packing != NULL)
         relax(book, &job->request, out);
     book->usd += out->length_s * out->gpus * least_usd(book->spec->cluster);
 }

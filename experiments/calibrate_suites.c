@@ -14,6 +14,7 @@ static const char *const foundry_chosen[] = {
     "MPT 125m", "MPT 760m", "MPT 3b", "MPT 13b", "MPT 70b", NULL
 };
 static const char *const net_chosen[] = { "R5", "U5", NULL };
+static const char *const goodput_chosen[] = { "fit", NULL };
 static const char *const bridge_chosen[] = { "LLAMA3_70B", NULL };
 static const char *const served_chosen[] = {
     "meta-llama/Llama-3.1-70B", NULL
@@ -60,6 +61,8 @@ const struct calibrate_suite calibrate_suites[] = {
       "none", calibrate_train, NULL, NULL, 0.0, 0.0, 0.0, NULL },
     { "nets", "", "nets_throughput.csv", "nets", "time of a batch", "none",
       calibrate_net, "id", net_chosen, 0.0, 0.0, 0.0, NULL },
+    { "goodput-steps", "", "goodput_steps.csv", "goodput", "step time", "none",
+      calibrate_goodput, "use", goodput_chosen, 0.0, 0.0, 0.0, NULL },
     { "memory-fig1", "B7", "memory.csv", NULL, "bytes per GPU",
       "Calculon 2.1%, 8.5%", calibrate_memory_fig1, NULL, NULL, 0.0, 0.0,
       0.05, NULL },

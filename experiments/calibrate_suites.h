@@ -9,6 +9,7 @@
 
 calibrate_law calibrate_train;          /* step time */
 calibrate_law calibrate_net;            /* a batch, no transformer */
+calibrate_law calibrate_goodput;        /* a step of an application */
 calibrate_law calibrate_train_experts;  /* the same, of mixtures of experts */
 calibrate_law calibrate_tpot;           /* a decode step */
 calibrate_law calibrate_tpot_served;    /* the same beside prefills */

@@ -165,15 +165,12 @@ static void keep_job(struct exporting *e, const struct job_birth *birth)
 
 static bool draw_jobs(struct exporting *e, struct err *err)
 {
-    struct source *source = source_open(e->cli->arena, e->spec, e->seed, 0,
-                                        err);
+    struct source *source = source_open(e->cli->arena, e->spec, e->seed, 0);
     enum source_step step = SOURCE_ERROR;
     struct job_birth birth;
 
-    while (source != NULL &&
-           (step = source_next(source, &birth, err)) == SOURCE_JOB)
+    while ((step = source_next(source, &birth, err)) == SOURCE_JOB)
         keep_job(e, &birth);
-    source_close(source);
     return step == SOURCE_END &&
            (e->count > 0 ||
             err_set(err, ERR_RANGE,

@@ -8,6 +8,7 @@
 #include "experiments/command.h"
 #include "experiments/trial.h"
 #include "models/catalogue.h"
+#include "models/goodput.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "policies/registry.h"
@@ -100,6 +101,22 @@ static void list_models(FILE *out, const struct catalogue *catalogue)
         fprintf(out, "%-20s %9.4gB %10.4g %7u  %s: %s\n", n->name,
                 (n->params + tables) / 1e9, n->flops / 1e9, n->layers,
                 n->label, n->sample);
+    }
+}
+
+static void list_applications(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-14s %10s %6s %9s %8s  %s\n", "name", "Msamples", "batch",
+            "batch max", "restart", "label, and GPUs it is known on");
+    for (size_t i = 0; i < catalogue_application_count(catalogue); i++) {
+        const struct application *a = catalogue_application_at(catalogue, i);
+
+        fprintf(out, "%-14s %10.4g %6u %9u %7.0fs  %s:", a->name, a->work / 1e6,
+                a->batch_first, a->batch_max, (double)a->restart_ns / 1e9,
+                a->label);
+        for (uint32_t s = 0; s < a->speed_count; s++)
+            fprintf(out, "%s %s", s > 0 ? "," : "", a->speed[s].gpu);
+        fputc('\n', out);
     }
 }
 
@@ -206,7 +223,7 @@ static const struct lister lister[] = {
     { "models", list_models }, { "prices", list_prices },
     { "formats", list_formats }, { "metrics", list_metrics },
     { "recipes", list_recipes }, { "semantics", list_semantics },
-    { "placements", list_placements },
+    { "placements", list_placements }, { "applications", list_applications },
 };
 #define LISTERS (sizeof lister / sizeof lister[0])
 
@@ -233,7 +250,7 @@ static int list(struct cli *cli, const struct args *args)
             args->word[0]);
     err_hint(&err, "%s%s%s", near == NULL ?
              "There are policies, gpus, cpus, links, models, prices, formats, "
-             "metrics, recipes, semantics, placements." : "Did you mean ",
+             "metrics, recipes, semantics, placements, applications." : "Did you mean ",
              near == NULL ? "" : near, near == NULL ? "" : "?");
     return command_fail(cli, &err);
 }
@@ -241,9 +258,9 @@ static int list(struct cli *cli, const struct args *args)
 const struct command command_list = {
     "list",
     "policies|gpus|cpus|links|models|prices|formats|metrics|recipes|semantics\n"
-    "       |placements",
+    "       |placements|applications",
     "the names that files may use",
     "What is built in; a file under `catalogue:` of an experiment can add\n"
-    "GPUs, CPUs, links, prices and models.\n",
+    "GPUs, CPUs, links, prices, models and applications.\n",
     0, 1, 1, list
 };

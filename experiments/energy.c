@@ -29,6 +29,7 @@ struct energy {
     struct gauge *watts;        /* per group, all its GPUs */
     double *busy;               /* per lease slot */
     uint32_t busy_room;
+    double busy_w;              /* of a GPU of the first group, above idle */
     double *core_s;             /* per node, at from_ns */
     int64_t from_ns;
 };
@@ -60,9 +61,13 @@ static void add(struct energy *energy, uint32_t g, int64_t now_ns,
 }
 
 void energy_count(struct energy *energy, int64_t now_ns, uint32_t gpus,
-                  double before, double after)
+                  bool start)
 {
-    add(energy, 0, now_ns, (uint64_t)gpus * GPU_MILLI, before, after);
+    struct gauge *watts = &energy->watts[0];
+    double more = (start ? energy->busy_w : -energy->busy_w) *
+                  (double)((uint64_t)gpus * GPU_MILLI) / GPU_MILLI;
+
+    gauge_set(watts, now_ns, watts->level + more);
 }
 
 /* GPUs of a lease go from one busy fraction to another. */
@@ -116,6 +121,9 @@ struct energy *energy_new(const struct metrics_parts *parts)
             gauge_set(&energy->watts[g], 0,
                       power_gpu_w(spec->group[g].gpu, 0) *
                           spec->group[g].gpus * spec->group[g].node_count);
+    if (spec->group_count > 0 && spec->group[0].gpu)
+        energy->busy_w = power_gpu_w(spec->group[0].gpu, 1) -
+                         power_gpu_w(spec->group[0].gpu, 0);
     journal_listen(parts->journal,
                    UINT64_C(1) << FACT_LEASE_TAKE |
                        UINT64_C(1) << FACT_LEASE_BUSY |

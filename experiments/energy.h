@@ -5,6 +5,7 @@
 #ifndef EXPERIMENTS_ENERGY_H
 #define EXPERIMENTS_ENERGY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "experiments/metrics.h"
@@ -13,9 +14,9 @@ struct energy;
 
 struct energy *energy_new(const struct metrics_parts *parts);
 void energy_watch(struct energy *energy, const struct cs_host *host);
-/* By hand, without a host: GPUs of group 0 change their busy fraction. */
+/* By hand, without a host: GPUs of group 0 are busy from now on, or idle. */
 void energy_count(struct energy *energy, int64_t now_ns, uint32_t gpus,
-                  double before, double after);
+                  bool start);
 /* From here on it counts: the end of the warm-up. */
 void energy_begin(struct energy *energy, int64_t now_ns);
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hash.c - FNV-1a over bytes, texts, numbers and files.
+ * hash.c - FNV-1a over bytes, texts and numbers; XXH64 of files.
  *
  * Numbers are hashed low byte first, so that the hash is the same on every
- * machine.
+ * machine.  Traces are long: XXH64 takes a tenth of what FNV-1a does.
  */
 #include "experiments/hash.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
@@ -40,18 +41,22 @@ uint64_t hash_u64(uint64_t hash, uint64_t value)
 bool hash_file(const char *path, uint64_t *hash)
 {
     FILE *file = fopen(path, "rb");
-    uint64_t h = HASH_START;
-    char block[16384];
+    XXH64_state_t *state;
+    char block[65536];
     size_t got;
     bool ok;
 
     if (file == NULL)
         return false;
-    while ((got = fread(block, 1, sizeof block, file)) > 0)
-        h = hash_bytes(h, block, got);
-    ok = ferror(file) == 0;
-    fclose(file);
+    setvbuf(file, NULL, _IONBF, 0);     /* blocks are as large as is good */
+    state = XXH64_createState();
+    ok = state != NULL && XXH64_reset(state, 0) == XXH_OK;
+    while (ok && (got = fread(block, 1, sizeof block, file)) > 0)
+        ok = XXH64_update(state, block, got) == XXH_OK;
+    ok = ok && ferror(file) == 0;
     if (ok)
-        *hash = h;
+        *hash = XXH64_digest(state);
+    XXH64_freeState(state);
+    fclose(file);
     return ok;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hash.h - FNV-1a, 64 bits: names what a result was made from.
+ * hash.h - names what a result was made from: FNV-1a, 64 bits, of what is in
+ * memory, XXH64 of files.
  *
- * It tells inputs apart; it is no defence against somebody who forges them.
- * Source: Fowler, Noll, Vo; RFC draft-eastlake-fnv (offset basis and prime).
+ * They tell inputs apart; they are no defence against somebody who forges
+ * them.  Sources: Fowler, Noll, Vo; RFC draft-eastlake-fnv (offset basis and
+ * prime).  Y. Collet, xxHash, by libxxhash: `xxhsum FILE` prints the same.
  */
 #ifndef EXPERIMENTS_HASH_H
 #define EXPERIMENTS_HASH_H
@@ -18,7 +20,7 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count);
 /* With its end, so that "ab","c" and "a","bc" differ. */
 uint64_t hash_text(uint64_t hash, const char *text);
 uint64_t hash_u64(uint64_t hash, uint64_t value);
-/* False when the file cannot be read. */
+/* XXH64 with seed 0; false when the file cannot be read. */
 bool hash_file(const char *path, uint64_t *hash);
 
 #endif

@@ -70,6 +70,8 @@ struct metrics {
     struct tally slowdown, bounded;
     struct quantile *jct_q, *wait_q;
     uint64_t jobs, done, failed, steps, deadlines, in_time;
+    const char *keys;           /* cells that begin each row; NULL: none yet */
+    size_t keys_bytes;
     uint64_t preempted, decided, refused, interrupted, resized;
     int64_t first_submit_ns, last_end_ns;
 };
@@ -189,6 +191,17 @@ static void phase_row(struct metrics *m, const struct host_phase_run *run,
                       const struct cs_lease *lease, int64_t end_ns,
                       double utilization);
 
+/* fmin and fmax of numbers, in line: they are asked for in every phase. */
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* Adds the time of a phase, whole or cut short; returns the busy share. */
 static double add_phase(struct metrics *m, const struct host_phase_run *run,
                         double gpus, int64_t start, int64_t end, bool whole)
@@ -199,12 +212,12 @@ static double add_phase(struct metrics *m, const struct host_phase_run *run,
     double work_s = whole_s, busy_s, tail_s;
 
     if (whole && run->rate_max > 0)
-        work_s = fmin(whole_s, 1 / run->rate_max);
+        work_s = least(whole_s, 1 / run->rate_max);
     double part = whole_s > 0 ? work_s / whole_s : 0;
-    busy_s = s * part * fmin(1, fmax(0, run->busy_fraction));
-    tail_s = fmin(s * part * run->tail_fraction, s * part - busy_s);
+    busy_s = s * part * least(1, most(0, run->busy_fraction));
+    tail_s = least(s * part * run->tail_fraction, s * part - busy_s);
     m->busy_s += busy_s * gpus;
-    m->tail_s += fmax(0, tail_s) * gpus;
+    m->tail_s += most(0, tail_s) * gpus;
     m->phase_s += s * gpus;
     if (run->shares_bursts)
         m->bursts_s += s * gpus;
@@ -239,11 +252,21 @@ static const char *job_name(const struct job_request *request, char *out)
     return out;
 }
 
-static void row_keys(const struct metrics *m, struct table *table)
+/* The first cells of all rows of a trial, formatted once. */
+static void row_keys(struct metrics *m, struct table *table)
 {
+    const char *bytes;
+
+    if (m->keys != NULL) {
+        table_repeat(table, m->keys, m->keys_bytes, 3);
+        return;
+    }
     table_text(table, m->parts.spec->point);
     table_text(table, m->parts.spec->policy->name);
     table_count(table, m->parts.spec->replica);
+    m->keys_bytes = table_begun(table, &bytes);
+    m->keys = memcpy(arena_alloc(m->parts.arena, m->keys_bytes, 1), bytes,
+                     m->keys_bytes);
 }
 
 static uint64_t milli_asked(const struct job_request *request)
@@ -292,7 +315,7 @@ static void job_row(struct metrics *m, const struct host_job *job,
     table_count(table, job->preemptions);
     table_text(table, job_status_name(status));
     table_real(table, job->usd_compute);
-    table_real(table, fmax(0, job->usd - job->usd_compute -
+    table_real(table, most(0, job->usd - job->usd_compute -
                                   job->usd_switch));
     table_real(table, job->usd_switch);
     table_real(table, job->usd_transfer);
@@ -386,7 +409,7 @@ static void job_ended(struct metrics *m, const struct host_job *job,
     quantile_add(m->wait_q, wait);
     if (job->ideal_s > 0)
         tally_add(&m->slowdown, jct / job->ideal_s);
-    tally_add(&m->bounded, fmax(1, jct / fmax(BOUND_S, job->ideal_s)));
+    tally_add(&m->bounded, most(1, jct / most(BOUND_S, job->ideal_s)));
 }
 
 static void job_submitted(struct metrics *m, const struct host_job *job,
@@ -457,10 +480,11 @@ static void count_held(struct metrics *m, const struct host_job *job,
                        int64_t now, int sign)
 {
     uint32_t gpus = job_role_gpus(&job->request, 0);
+    double bytes = (double)(job->request.form->role[0].memory_bytes * gpus);
 
-    add(&m->memory, now,
-        sign * (double)(job->request.form->role[0].memory_bytes * gpus));
-    energy_count(m->energy, now, gpus, sign < 0, sign > 0);
+    if (bytes > 0 || m->memory.level > 0)       /* of most traces, never */
+        add(&m->memory, now, sign * bytes);
+    energy_count(m->energy, now, gpus, sign > 0);
 }
 
 void metrics_count_started(struct metrics *m, const struct host_job *job)

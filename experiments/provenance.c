@@ -83,7 +83,7 @@ static void put_inputs(struct out *out, const struct study *study)
     for (size_t i = 0; i < study->input_count; i++) {
         out_text(out, "    {\"file\": ");
         out_json_text(out, study->input[i].path);
-        out_printf(out, ", \"fnv1a64\": \"%016" PRIx64 "\"}%s\n",
+        out_printf(out, ", \"xxh64\": \"%016" PRIx64 "\"}%s\n",
                    study->input[i].hash,
                    i + 1 < study->input_count ? "," : "");
     }
@@ -104,7 +104,7 @@ bool provenance_write(struct arena *arena, const struct study *study,
     put_text(out, "version", CLUSTERSIM_VERSION);
     put_text(out, "compiler", provenance_compiler());
     put_text(out, "flags", CLUSTERSIM_FLAGS);
-    out_printf(out, "  \"program_fnv1a64\": \"%016" PRIx64 "\",\n",
+    out_printf(out, "  \"program_xxh64\": \"%016" PRIx64 "\",\n",
                study->program_hash);
     put_text(out, "gsl", GSL_VERSION);
     put_text(out, "libyaml", yaml_get_version_string());

@@ -398,7 +398,7 @@ static void provenance(struct report *r)
     for (size_t i = 0; inputs != NULL && i < conf_count(inputs); i++) {
         const struct conf_node *item = conf_item(inputs, i);
 
-        fact(r->out, word(item, "file"), word(item, "fnv1a64"), " (FNV-1a)");
+        fact(r->out, word(item, "file"), word(item, "xxh64"), " (XXH64)");
     }
     out_text(r->out, "</tbody></table>\n");
 }

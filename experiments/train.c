@@ -529,7 +529,7 @@ static bool write_weights(struct training *t, const struct judgement *j,
                t->keys.policy, CLUSTERSIM_VERSION, study->path);
     out_printf(out, "# Trained on seeds %" PRId64 " to %" PRId64
                " of seed %" PRIu64 ", %" PRId64 " generations of %" PRId64
-               ".\n# Judged, with a 95%% interval:\n#   %s\n# Inputs (FNV-1a 64):\n",
+               ".\n# Judged, with a 95%% interval:\n#   %s\n# Inputs (XXH64):\n",
                t->seeds.from, t->seeds.from + t->seeds.count - 1, study->seed,
                t->keys.generations, t->keys.population, text);
     for (size_t i = 0; i < study->input_count; i++)

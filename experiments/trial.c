@@ -168,8 +168,8 @@ static bool build(struct trial *trial)
     if (trial->tables->decisions)
         host_on_decision(trial->host, decision_row, trial);
     trial->source = source_open(arena, spec->workload, spec->seed,
-                                spec->replica, trial->err);
-    return trial->source != NULL;
+                                spec->replica);
+    return true;
 }
 
 /* Nothing will happen any more: are jobs left? */
@@ -284,7 +284,6 @@ bool trial_run(const struct trial_spec *spec,
     if (done)
         done = finish(&trial, result, run(&trial, result));
     trial_serve_free(trial.serve);
-    source_close(trial.source);
     host_free(trial.host);
     flow_free(trial.net);
     loop_free(trial.loop);

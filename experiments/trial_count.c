@@ -80,6 +80,7 @@ struct count_trial {
     int64_t depth_max;          /* of EASY; 0: first come, first served */
     bool unreserved;
     uint32_t free_gpus;
+    struct host_job told;       /* made anew for each fact */
 
     struct count_job *job;              /* slots */
     uint32_t *job_spare, job_spares, jobs, job_room;
@@ -371,17 +372,28 @@ static void wake(struct count_trial *t)
     loop_at(t->loop, loop_now_ns(t->loop), LOOP_RANK_DECIDE, decide, t, 0);
 }
 
-static struct host_job told(const struct count_trial *t,
-                            const struct count_job *job)
+/* What metrics are told of a job; what no job here has stays 0. */
+static struct host_job *told(struct count_trial *t,
+                             const struct count_job *job)
 {
-    return (struct host_job) {
-        .request = { .id = { job->id }, .name = job->name, .form = job->form,
-                     .submit_ns = job->submit_ns, .steps = 1,
-                     .deadline_ns = job->deadline_ns, .gpus = job->gpus },
-        .start_ns = job->start_ns, .end_ns = CLOCK_NEVER_NS,
-        .ideal_s = clock_s_from_ns(job->duration_ns),
-        .gpu_type = t->group->gpu->name,
-    };
+    struct host_job *out = &t->told;
+    struct job_request *request = &out->request;
+
+    request->id.i = job->id;
+    request->name = job->name;
+    request->form = job->form;
+    request->submit_ns = job->submit_ns;
+    request->deadline_ns = job->deadline_ns;
+    request->steps = 1;
+    request->gpus = job->gpus;
+    out->start_ns = job->start_ns;
+    out->end_ns = CLOCK_NEVER_NS;
+    out->step = 0;
+    out->gpu_seconds = out->core_seconds = 0;
+    out->usd = out->usd_compute = out->joules = 0;
+    out->ideal_s = clock_s_from_ns(job->duration_ns);
+    out->gpu_type = t->group->gpu->name;
+    return out;
 }
 
 static void over(struct loop *loop, void *self, uint64_t lease)
@@ -391,26 +403,26 @@ static void over(struct loop *loop, void *self, uint64_t lease)
     const struct count_job *job = &t->job[slot];
     int64_t now = settle(t), ran = now - job->start_ns;
     double s = clock_s_from_ns(ran);
-    struct host_job out = told(t, job);
+    struct host_job *out = told(t, job);
 
     (void)loop;
     check(t, AUDIT_WORK, ran == job->duration_ns,
           "a job is done with another amount of work than it asks for",
           job->id);
-    out.end_ns = now;
-    out.step = 1;
-    out.gpu_seconds = s * job->gpus;
-    out.core_seconds = s * (double)(job->form->role[0].cores *
+    out->end_ns = now;
+    out->step = 1;
+    out->gpu_seconds = s * job->gpus;
+    out->core_seconds = s * (double)(job->form->role[0].cores *
                                     UINT64_C(1000) * job->gpus) / 1000.0;
     if (!t->spec->cluster->unpriced)
-        out.usd = s / 3600 * (job->gpus * (double)GPU_MILLI /
+        out->usd = s / 3600 * (job->gpus * (double)GPU_MILLI /
                               ((double)GPU_MILLI * t->group->gpus) *
                               t->group->usd_per_h);
-    struct host_phase_run run = { .rate_max = 1 / out.ideal_s,
+    struct host_phase_run run = { .rate_max = 1 / out->ideal_s,
                                   .busy_fraction = 1 };
     if (s > 0)
-        out.usd_compute = out.usd * host_busy_s(&run, true, s) / s;
-    out.joules = s * job->gpus * power_gpu_w(t->group->gpu, 1);
+        out->usd_compute = out->usd * host_busy_s(&run, true, s) / s;
+    out->joules = s * job->gpus * power_gpu_w(t->group->gpu, 1);
     t->audit.charged += (wide)ran * job->gpus;
     t->audit.sojourn += now - job->submit_ns;
     t->audit.ended++;
@@ -424,7 +436,7 @@ static void over(struct loop *loop, void *self, uint64_t lease)
     t->lease_spare[t->lease_spares++] = (uint32_t)lease;
     t->now.running--;
     t->counts.ended[JOB_DONE]++;
-    metrics_count_ended(t->metrics, &out);
+    metrics_count_ended(t->metrics, out);
     t->job_spare[t->job_spares++] = slot;
     wake(t);
 }
@@ -449,8 +461,7 @@ static void start(struct count_trial *t, uint32_t i)
     if (t->ends_kept)
         ranks_insert(&t->ends, lease, ends_before);
     t->counts.decisions++;
-    struct host_job out = told(t, job);
-    metrics_count_started(t->metrics, &out);
+    metrics_count_started(t->metrics, told(t, job));
     loop_at(t->loop, now + job->duration_ns, LOOP_RANK_FINISH, over, t,
             lease);
 }
@@ -518,8 +529,7 @@ static void submit(struct count_trial *t)
         job->name = memcpy(job->name_room, request->name, bytes);
     settle(t);
     t->audit.submitted++;
-    struct host_job out = told(t, job);
-    metrics_count_submitted(t->metrics, &out);
+    metrics_count_submitted(t->metrics, told(t, job));
     queue_add(t, slot);
 }
 
@@ -632,8 +642,8 @@ bool trial_count_run(const struct trial_spec *spec,
     t.arena = arena_new(ARENA_BLOCK_BYTES);
     open_trial(&t, tables, &net);
     t.source = source_open(t.arena, spec->workload, spec->seed,
-                           spec->replica, err);
-    bool done = t.source != NULL && run(&t, result);
+                           spec->replica);
+    bool done = run(&t, result);
     if (done || t.audit.broken) {
         result->end_ns = metrics_stop(t.metrics);
         metrics_result(t.metrics, result);
@@ -641,7 +651,6 @@ bool trial_count_run(const struct trial_spec *spec,
         result->arena_bytes = arena_used_bytes(t.arena);
         done = close_audit(&t, result) && done;
     }
-    source_close(t.source);
     flow_free(net);
     loop_free(t.loop);
     arena_free(t.arena);

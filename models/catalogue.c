@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/application.h"
 #include "models/catalogue_file.h"
 #include "models/catalogue_form.h"
 #include "sim/arena.h"
@@ -19,15 +20,18 @@
 #include "sim/err.h"
 
 static const char *const section_name[CATALOGUE_SECTION_COUNT + 1] = {
-    "gpus", "cpus", "links", "prices", "llms", "nets", NULL
+    "gpus", "cpus", "links", "prices", "llms", "nets",
+    "applications", NULL
 };
 static const char *const section_item[CATALOGUE_SECTION_COUNT] = {
-    "GPU", "CPU", "link", "price", "model", "net"
+    "GPU", "CPU", "link", "price", "model", "net",
+    "application"
 };
 static const size_t form_bytes[CATALOGUE_SECTION_COUNT] = {
     sizeof(struct gpu_form), sizeof(struct cpu_form),
     sizeof(struct link_form), sizeof(struct price_form),
-    sizeof(struct llm_form), sizeof(struct net_form)
+    sizeof(struct llm_form), sizeof(struct net_form),
+    sizeof(struct application_form)
 };
 
 /* Keys that an entry must have got from some file. */
@@ -40,6 +44,8 @@ static const char *const required[CATALOGUE_SECTION_COUNT][REQUIRED_MAX] = {
     { "of", "price", "source" },
     { "layers", "hidden", "heads", "ffn", "vocab", "params", "source" },
     { "layers", "params", "flops", "activations", "width", "source" },
+    { "work", "batch", "batch_max", "local_min", "speeds", "noise",
+      "source" },
 };
 
 struct section {
@@ -129,7 +135,7 @@ static bool read_root(struct catalogue *catalogue,
     if (conf_kind(root) != CONF_MAP) {
         return err_set(err, ERR_SCHEMA, conf_pos(root),
                        "a catalogue is a mapping with any of gpus, cpus, "
-                       "links, prices, llms, nets");
+                       "links, prices, llms, nets, applications");
     }
     for (size_t i = 0; i < conf_count(root); i++) {
         const char *key = conf_key(root, i);
@@ -138,7 +144,7 @@ static bool read_root(struct catalogue *catalogue,
             const char *near = conf_nearest(key, section_name);
             err_set(err, ERR_SCHEMA, conf_key_pos(root, i),
                     "unrecognized key '%s' in a catalogue; allowed: gpus, "
-                    "cpus, links, prices, llms, nets", key);
+                    "cpus, links, prices, llms, nets, applications", key);
             return near ? err_hint(err, "Did you mean '%s'?", near) : false;
         }
         if (!read_section(catalogue, which, conf_value(root, i), err)) {
@@ -156,6 +162,8 @@ static bool field_given(const struct form *form,
     switch (field->type) {
     case CONF_TEXT:
         return *(const char *const *)at != NULL;
+    case CONF_NODE:
+        return *(const struct conf_node *const *)at != NULL;
     case CONF_INT:
         return *(const int64_t *)at > 0;
     default:
@@ -423,6 +431,29 @@ static bool close_net(struct net_form *form, struct err *err)
                    "above 0, or all be absent", net->name);
 }
 
+static bool close_application(const struct catalogue *catalogue,
+                              struct application_form *form, struct err *err)
+{
+    struct application *app = &form->app;
+
+    app->batch_first = (uint32_t)form->batch;
+    app->batch_max = (uint32_t)form->batch_max;
+    app->local_min = (uint32_t)form->local_min;
+    app->gpus_max = (uint32_t)form->gpus_max;
+    if (form->batch > form->batch_max || form->local_min > form->batch_max)
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "batch_max"),
+                       "batch and local_min of application '%s' must be at "
+                       "most its batch_max", app->name);
+    if (!application_read_speeds(catalogue->arena, form->speeds, app, err) ||
+        !application_read_noise(form->noise, app, err))
+        return false;
+    for (uint32_t i = 0; i < app->speed_count; i++)
+        if (catalogue_gpu(catalogue, app->speed[i].gpu) == NULL)
+            return no_such(catalogue, &form->head, "speeds",
+                           app->speed[i].gpu, CATALOGUE_GPUS, err);
+    return true;
+}
+
 static bool close_form(const struct catalogue *catalogue, int which, size_t i,
                        struct err *err)
 {
@@ -433,6 +464,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     struct price_form *price = (struct price_form *)(void *)form;
     struct llm_form *llm = (struct llm_form *)(void *)form;
     struct net_form *net = (struct net_form *)(void *)form;
+    struct application_form *app = (struct application_form *)(void *)form;
 
     if (!check_required(form, which, err)) {
         return false;
@@ -459,6 +491,10 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
         net->net.name = form->name;
         net->net.index = (uint32_t)i;
         return close_net(net, err);
+    case CATALOGUE_APPLICATIONS:
+        app->app.name = form->name;
+        app->app.index = (uint32_t)i;
+        return close_application(catalogue, app, err);
     default:
         llm->llm.name = form->name;
         llm->llm.index = (uint32_t)i;
@@ -481,7 +517,7 @@ static void list_names(struct catalogue *catalogue)
 /* Links first, GPUs before prices: each refers only to what is closed. */
 static const int closing_order[CATALOGUE_SECTION_COUNT] = {
     CATALOGUE_LINKS, CATALOGUE_CPUS, CATALOGUE_GPUS, CATALOGUE_PRICES,
-    CATALOGUE_LLMS, CATALOGUE_NETS
+    CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS
 };
 
 const struct catalogue *catalogue_load(struct arena *arena,
@@ -546,6 +582,25 @@ size_t catalogue_llm_count(const struct catalogue *catalogue)
 size_t catalogue_net_count(const struct catalogue *catalogue)
 {
     return catalogue->section[CATALOGUE_NETS].count;
+}
+
+size_t catalogue_application_count(const struct catalogue *catalogue)
+{
+    return catalogue->section[CATALOGUE_APPLICATIONS].count;
+}
+
+const struct application *catalogue_application_at(
+    const struct catalogue *catalogue, size_t i)
+{
+    const void *form = form_at(catalogue, CATALOGUE_APPLICATIONS, i);
+    return &((const struct application_form *)form)->app;
+}
+
+const struct application *catalogue_application(
+    const struct catalogue *catalogue, const char *name)
+{
+    const void *form = find_form(catalogue, CATALOGUE_APPLICATIONS, name);
+    return form ? &((const struct application_form *)form)->app : NULL;
 }
 
 const struct gpu_type *catalogue_gpu_at(const struct catalogue *catalogue,

@@ -21,6 +21,7 @@
 #include "sim/conf.h"
 
 struct arena;
+struct application;
 struct catalogue;
 
 struct gpu_type {
@@ -168,6 +169,8 @@ const struct llm *catalogue_llm(const struct catalogue *catalogue,
                                 const char *name);
 const struct net *catalogue_net(const struct catalogue *catalogue,
                                 const char *name);
+const struct application *catalogue_application(
+    const struct catalogue *catalogue, const char *name);
 /* The first price of that thing and kind; NULL: none is known. */
 const struct price *catalogue_price_of(const struct catalogue *catalogue,
                                        const char *of, enum price_kind kind);
@@ -191,9 +194,14 @@ const struct llm *catalogue_llm_at(const struct catalogue *catalogue,
 const struct net *catalogue_net_at(const struct catalogue *catalogue,
                                    size_t i);
 
+size_t catalogue_application_count(const struct catalogue *catalogue);
+const struct application *catalogue_application_at(
+    const struct catalogue *catalogue, size_t i);
+
 enum catalogue_section {
     CATALOGUE_GPUS, CATALOGUE_CPUS, CATALOGUE_LINKS, CATALOGUE_PRICES,
-    CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_SECTION_COUNT
+    CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS,
+    CATALOGUE_SECTION_COUNT
 };
 /* All names of a section, ends with NULL: for conf_nearest and lists. */
 const char *const *catalogue_names(const struct catalogue *catalogue,

@@ -10,6 +10,7 @@
 #define MODELS_CATALOGUE_FORM_H
 
 #include "models/catalogue.h"
+#include "models/goodput.h"
 #include "sim/err.h"
 
 struct form {
@@ -46,6 +47,13 @@ struct llm_form {
     int64_t layers, hidden, heads, kv_heads, head_dim, ffn, ffn_matrices;
     int64_t vocab, context_tokens, experts, experts_active, experts_shared;
     int64_t kv_width;
+};
+
+struct application_form {
+    struct form head;
+    struct application app;
+    int64_t batch, batch_max, local_min, gpus_max;
+    const struct conf_node *speeds, *noise;
 };
 
 struct net_form {

@@ -168,6 +168,27 @@ static const struct conf_field net_field[] = {
     KEY("row_width", CONF_INT, net_form, row_width, "elements of a row"),
 };
 
+static const struct conf_field application_field[] = {
+    WORDS(application_form, app),
+    KEY("work", CONF_REAL, application_form, app.work,
+        "samples of a whole job, in batches of the first size"),
+    KEY("batch", CONF_INT, application_form, batch,
+        "samples of the first batch, for which it was tuned"),
+    KEY("batch_max", CONF_INT, application_form, batch_max,
+        "samples of the largest batch"),
+    KEY("local_min", CONF_INT, application_form, local_min,
+        "fewest samples of a GPU at once"),
+    KEY("gpus_max", CONF_INT, application_form, gpus_max,
+        "most GPUs of a job; absent: what local_min allows"),
+    KEY("restart", CONF_TIME, application_form, app.restart_ns,
+        "what starting on other GPUs takes"),
+    KEY("speeds", CONF_NODE, application_form, speeds,
+        "step times by GPU type, catalogue.applications.speeds"),
+    KEY("noise", CONF_NODE, application_form, noise,
+        "gradient noise scales in samples, by progress and batch: {until: "
+        "[0.5, 1], 128: [900, 4000]}"),
+};
+
 #define COUNT(array) (sizeof (array) / sizeof *(array))
 
 const struct conf_schema catalogue_schema[CATALOGUE_SECTION_COUNT] = {
@@ -182,4 +203,6 @@ const struct conf_schema catalogue_schema[CATALOGUE_SECTION_COUNT] = {
       COUNT(llm_field) },
     { "catalogue.nets", "models that are no transformers, by name",
       net_field, COUNT(net_field) },
+    { "catalogue.applications", "training jobs whose goodput is known, by name",
+      application_field, COUNT(application_field) },
 };

@@ -20,6 +20,7 @@
 #define FORM_ROLES_MAX 6u
 #define FORM_PHASES_MAX 12u
 
+struct goodput_job;
 struct job_packing;
 struct job_rates;
 struct job_scaling;
@@ -94,6 +95,7 @@ struct job_request {
     uint32_t steps;             /* rounds; the owner knows how many */
     const struct job_rates *rates;      /* by pool, models/pace.h; NULL: the
                                    same everywhere */
+    const struct goodput_job *goodput;  /* models/goodput.h; NULL: not known */
     double rate_known;          /* with rates: where its length is known */
 };
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "models/goodput.h"
 #include "models/job.h"
 
 static double table_speedup(const struct job_scaling *scaling, uint32_t gpus)
@@ -75,6 +76,10 @@ double pace_of(const struct job_request *request, uint32_t pool,
     double pace = 1.0;
 
     assert(gpus > 0 && asked > 0);
+    if (request->goodput != NULL)       /* at its own batch, at its start */
+        return goodput_pace(request->goodput, pool,
+                            goodput_packed(request->goodput, pool, gpus), 0,
+                            false);
     if (rates != NULL && scaling != NULL && scaling->kind == SCALING_RATES)
         return rate_at(rates, gpus, pool) / request->rate_known;
     if (rates != NULL)
@@ -192,6 +197,8 @@ bool pace_size_ok(const struct job_request *request, uint32_t gpus)
 
     if (gpus == asked)
         return true;
+    if (request->goodput != NULL)
+        return goodput_size_ok(request->goodput, gpus, false);
     if (gpus == 0 || scaling == NULL || gpus < scaling->gpus_min ||
         gpus > scaling->gpus_max)
         return false;

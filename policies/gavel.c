@@ -19,7 +19,14 @@
  *               that can be
  *
  * Where several X are best, the one that adds most to the sum of the rates.
- * Their sharing of a GPU by two jobs is left out; weights are 1.
+ * Weights are 1.
+ *
+ * With `packing`, pairs of jobs on the same GPUs are combinations of their own
+ * beside the single jobs, as in the paper's section 3.1: X[k][p] is the share
+ * of time of a combination, each of its jobs has its rate beside the other, and
+ * a job's time is that of all combinations it is in.  A pair that adds up to no
+ * more than one job alone, in parts of their paces alone, is left out: turns do
+ * as well.
  */
 #include <math.h>
 #include <string.h>
@@ -39,15 +46,22 @@ struct entry {
     struct job_id job;
     uint32_t gpus;
     uint32_t on, next;          /* pools, or NOWHERE */
-    double pace[POOLS], x[POOLS], got_s[POOLS];
+    uint32_t combo;             /* in which it runs */
+    uint32_t mate;              /* entry that is to be beside it, or NOWHERE */
+    uint32_t need_row;
+    double pace[POOLS];
     double equal;               /* rate of an equal share */
     double left_s, solved_left_s;
     double alone, alone_s;      /* rate on 1/n now; time spent at such rates */
 };
 
+struct combo {
+    uint32_t a, b;              /* entries; b: NOWHERE of a single job */
+};
+
 struct pick {
     double priority;
-    uint32_t entry, pool;
+    uint32_t combo, pool;
 };
 
 struct gavel {
@@ -58,9 +72,13 @@ struct gavel {
     double cap[POOLS], usd[POOLS], all;
     struct entry *entry;
     uint32_t count, room;
-    bool changed;
+    bool changed, packing;
+    struct combo *combo;        /* the entries, then pairs of them */
+    uint32_t combos, combo_room;
     struct pick *pick;
     uint32_t *row, *column;
+    double *pace_a, *pace_b;    /* by column: combo x pools + pool */
+    double *share, *got_s;      /* likewise */
     double *value, *gain, *most, *limit, *x, *need;
 };
 
@@ -101,19 +119,35 @@ static void *grown(struct cs_host *host, const void *from, uint32_t count,
     return to;
 }
 
-static void make_room(struct gavel *g, struct cs_host *host)
+/* What programs of so many combinations need. */
+static void make_columns(struct gavel *g, struct cs_host *host,
+                         uint32_t combos)
 {
-    uint32_t room = g->room ? 2 * g->room : 32;
-    uint32_t columns = room * g->pools + 1, entries = 4 * columns;
+    uint32_t room = g->combo_room ? g->combo_room : 32;
 
-    g->entry = grown(host, g->entry, g->count, room, sizeof *g->entry);
+    while (room < combos)
+        room *= 2;
+    uint32_t columns = room * g->pools + 1, entries = 6 * columns;
+    g->combo = grown(host, g->combo, g->combos, room, sizeof *g->combo);
     g->pick = cs_alloc(host, columns, sizeof *g->pick);
+    g->pace_a = cs_alloc(host, columns, sizeof *g->pace_a);
+    g->pace_b = cs_alloc(host, columns, sizeof *g->pace_b);
+    g->share = cs_alloc(host, columns, sizeof *g->share);
+    g->got_s = cs_alloc(host, columns, sizeof *g->got_s);
     g->row = cs_alloc(host, entries, sizeof *g->row);
     g->column = cs_alloc(host, entries, sizeof *g->column);
     g->value = cs_alloc(host, entries, sizeof *g->value);
     g->gain = cs_alloc(host, columns, sizeof *g->gain);
     g->most = cs_alloc(host, columns, sizeof *g->most);
     g->x = cs_alloc(host, columns, sizeof *g->x);
+    g->combo_room = room;
+}
+
+static void make_room(struct gavel *g, struct cs_host *host)
+{
+    uint32_t room = g->room ? 2 * g->room : 32;
+
+    g->entry = grown(host, g->entry, g->count, room, sizeof *g->entry);
     g->limit = cs_alloc(host, 2 * room + g->pools, sizeof *g->limit);
     g->need = cs_alloc(host, room, sizeof *g->need);
     g->room = room;
@@ -128,7 +162,7 @@ static void gavel_submitted(void *self, struct cs_host *host,
     if (g->count == g->room)
         make_room(g, host);
     struct entry *e = &g->entry[g->count++];
-    *e = (struct entry) { .job = job, .on = NOWHERE,
+    *e = (struct entry) { .job = job, .on = NOWHERE, .mate = NOWHERE,
                           .gpus = cs_job_gpus(host, job) };
     for (uint32_t p = 0; p < g->pools; p++) {
         e->pace[p] = cs_pace(host, job, p, e->gpus);
@@ -153,14 +187,100 @@ static void gavel_ended(void *self, struct cs_host *host, struct job_id job)
     g->count = kept;
 }
 
+/* ---- combinations ----------------------------------------------------------- */
+
+/* Paces of two entries beside each other; false: there is no pool where that is
+ * worth more than turns. */
+static bool add_pair(struct gavel *g, struct cs_host *host, uint32_t a,
+                     uint32_t b)
+{
+    const struct entry *x = &g->entry[a], *y = &g->entry[b];
+    uint32_t first = g->combos * g->pools;
+    bool worth = false;
+
+    for (uint32_t p = 0; p < g->pools; p++) {
+        uint32_t c = first + p;
+        double one = cs_pace_beside(host, x->job, y->job, p);
+        double two = cs_pace_beside(host, y->job, x->job, p);
+
+        bool gains = one > 0 && two > 0 && x->pace[p] > 0 && y->pace[p] > 0 &&
+                     one / x->pace[p] + two / y->pace[p] > 1 + TIGHT;
+        g->pace_a[c] = gains ? one : 0;
+        g->pace_b[c] = gains ? two : 0;
+        worth |= gains;
+    }
+    if (worth)
+        g->combo[g->combos++] = (struct combo) { a, b };
+    return worth;
+}
+
+static void combine(struct gavel *g, struct cs_host *host)
+{
+    uint32_t n = g->count;
+
+    g->combos = 0;
+    if (n > g->combo_room || g->combo_room == 0)
+        make_columns(g, host, n);
+    for (uint32_t i = 0; i < n; i++) {
+        g->combo[g->combos++] = (struct combo) { i, NOWHERE };
+        for (uint32_t p = 0; p < g->pools; p++)
+            g->pace_a[i * g->pools + p] = g->entry[i].pace[p];
+    }
+    for (uint32_t i = 0; g->packing && i < n; i++)
+        for (uint32_t j = i + 1; j < n; j++) {
+            if (g->entry[i].gpus != g->entry[j].gpus)
+                continue;
+            if (g->combos == g->combo_room) {
+                const double *one = g->pace_a, *two = g->pace_b;
+                size_t bytes = g->combos * g->pools * sizeof *one;
+                make_columns(g, host, g->combos + 1);
+                memcpy(g->pace_a, one, bytes);
+                memcpy(g->pace_b, two, bytes);
+            }
+            add_pair(g, host, i, j);
+        }
+}
+
 /* ---- the linear program -------------------------------------------------- */
 
-/* Columns are (entry, pool), and z; rows: a job's time, a pool's GPUs, and
+static void put(struct gavel *g, uint32_t *entries, uint32_t row,
+                uint32_t column, double value)
+{
+    g->row[*entries] = row;
+    g->column[*entries] = column;
+    g->value[(*entries)++] = value;
+}
+
+static void put_pairs(struct gavel *g, uint32_t *entries)
+{
+    uint32_t n = g->count;
+
+    for (uint32_t k = n; k < g->combos; k++)
+        for (uint32_t p = 0; p < g->pools; p++) {
+            const struct combo *combo = &g->combo[k];
+            const struct entry *a = &g->entry[combo->a];
+            const struct entry *b = &g->entry[combo->b];
+            uint32_t c = k * g->pools + p;
+            g->most[c] = g->pace_a[c] > 0 && a->gpus <= g->cap[p] ? 1 : 0;
+            put(g, entries, combo->a, c, 1);
+            put(g, entries, combo->b, c, 1);
+            put(g, entries, n + p, c, a->gpus);
+            if (a->need_row != NOWHERE)
+                put(g, entries, a->need_row, c,
+                    -g->pace_a[c] / g->need[combo->a]);
+            if (b->need_row != NOWHERE)
+                put(g, entries, b->need_row, c,
+                    -g->pace_b[c] / g->need[combo->b]);
+        }
+}
+
+/* Columns are (combination, pool), and z; rows: a job's time, a pool's GPUs, and
  * z <= the job's rate over what it needs, if at_least is NAN, or else at_least
  * <= that.  Jobs that need nothing have no such row. */
 static bool solve(struct gavel *g, double at_least)
 {
-    uint32_t n = g->count, z = n * g->pools, entries = 0, rows = n + g->pools;
+    uint32_t n = g->count, z = g->combos * g->pools, entries = 0;
+    uint32_t rows = n + g->pools;
     bool free = isnan(at_least);
 
     for (uint32_t i = 0; i < n; i++)
@@ -168,30 +288,24 @@ static bool solve(struct gavel *g, double at_least)
             const struct entry *e = &g->entry[i];
             uint32_t c = i * g->pools + p;
             g->most[c] = e->pace[p] > 0 && e->gpus <= g->cap[p] ? 1 : 0;
-            g->row[entries] = i;
-            g->column[entries] = c;
-            g->value[entries++] = 1;
-            g->row[entries] = n + p;
-            g->column[entries] = c;
-            g->value[entries++] = e->gpus;
+            put(g, &entries, i, c, 1);
+            put(g, &entries, n + p, c, e->gpus);
         }
     for (uint32_t i = 0; i < n; i++)
         g->limit[i] = 1;
     for (uint32_t p = 0; p < g->pools; p++)
         g->limit[n + p] = g->cap[p];
     for (uint32_t i = 0; i < n; i++) {
+        g->entry[i].need_row = g->need[i] > 0 ? rows : NOWHERE;
         if (!(g->need[i] > 0))
             continue;
-        for (uint32_t p = 0; p < g->pools; p++) {
-            g->row[entries] = rows;
-            g->column[entries] = i * g->pools + p;
-            g->value[entries++] = -g->entry[i].pace[p] / g->need[i];
-        }
-        g->row[entries] = rows;
-        g->column[entries] = z;
-        g->value[entries++] = free;
+        for (uint32_t p = 0; p < g->pools; p++)
+            put(g, &entries, rows, i * g->pools + p,
+                -g->entry[i].pace[p] / g->need[i]);
+        put(g, &entries, rows, z, free);
         g->limit[rows++] = free ? 0 : -at_least;
     }
+    put_pairs(g, &entries);
     g->most[z] = free ? INFINITY : 0;
     struct cs_lp lp = {
         .columns = z + 1, .rows = rows, .entries = entries, .gain = g->gain,
@@ -204,7 +318,7 @@ static bool solve(struct gavel *g, double at_least)
 /* The largest z such that every job has z times what it needs. */
 static double best_z(struct gavel *g)
 {
-    uint32_t z = g->count * g->pools;
+    uint32_t z = g->combos * g->pools;
 
     memset(g->gain, 0, z * sizeof *g->gain);
     g->gain[z] = 1;
@@ -220,13 +334,16 @@ static bool best_sum(struct gavel *g, double at_least, bool priced)
     for (uint32_t p = 0; p < g->pools; p++)
         if (g->usd[p] > 0)
             least = fmin(least, g->usd[p]);
-    for (uint32_t i = 0; i < g->count; i++)
+    for (uint32_t k = 0; k < g->combos; k++)
         for (uint32_t p = 0; p < g->pools; p++) {
-            const struct entry *e = &g->entry[i];
+            const struct combo *combo = &g->combo[k];
             double usd = priced ? fmax(g->usd[p], least * 1e-3) : 1;
-            g->gain[i * g->pools + p] = e->pace[p] / e->equal / usd;
+            uint32_t c = k * g->pools + p;
+            g->gain[c] = g->pace_a[c] / g->entry[combo->a].equal / usd;
+            if (combo->b != NOWHERE)
+                g->gain[c] += g->pace_b[c] / g->entry[combo->b].equal / usd;
         }
-    g->gain[g->count * g->pools] = 0;
+    g->gain[g->combos * g->pools] = 0;
     return solve(g, at_least);
 }
 
@@ -302,7 +419,6 @@ static void refresh(struct gavel *g, const struct cs_host *host)
             e->equal += e->pace[p] * g->cap[p] / fmax(g->all, 1);
             alone += e->pace[p] * share;
             whole += share;
-            e->got_s[p] = 0.5e-9 * (double)g->round_ns;
         }
         e->equal = fmax(e->equal, 1e-9);
         e->left_s = fmax(1e-9 * (double)cs_left_ns(host, e->job), 1e-6);
@@ -313,11 +429,12 @@ static void refresh(struct gavel *g, const struct cs_host *host)
     }
 }
 
-static void plan(struct gavel *g, const struct cs_host *host)
+static void plan(struct gavel *g, struct cs_host *host)
 {
     bool solved;
 
     refresh(g, host);
+    combine(g, host);
     for (uint32_t i = 0; i < g->count; i++)
         g->need[i] = g->objective == MAX_MIN
                          ? g->entry[i].equal / g->entry[i].gpus
@@ -334,24 +451,30 @@ static void plan(struct gavel *g, const struct cs_host *host)
     } else {
         solved = best_sum(g, best_z(g) * (1 - TIGHT), false);
     }
-    for (uint32_t i = 0; i < g->count; i++)
-        for (uint32_t p = 0; p < g->pools; p++)
-            g->entry[i].x[p] = solved ? g->x[i * g->pools + p] : 0;
+    for (uint32_t c = 0; c < g->combos * g->pools; c++) {
+        g->share[c] = solved ? g->x[c] : 0;
+        g->got_s[c] = 0.5e-9 * (double)g->round_ns;
+    }
 }
 
 /* ---- a round -------------------------------------------------------------- */
 
-/* Who ran in the round that is over; who was thrown out runs no more. */
+/* Who ran in the round that is over; who was thrown out runs no more.  What
+ * combinations had is counted from each solution on. */
 static void account(struct gavel *g, const struct cs_host *host)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         struct entry *e = &g->entry[i];
         if (e->on == NOWHERE)
             continue;
-        e->got_s[e->on] += 1e-9 * (double)g->round_ns;
-        if (cs_job_ask(host, e->job, CS_ALL_ROLES).i != ID_NONE)
-            e->on = NOWHERE;
+        if (!g->changed && (g->combo[e->combo].a == i ||
+                            g->entry[g->combo[e->combo].a].on == NOWHERE))
+            g->got_s[e->combo * g->pools + e->on] +=
+                1e-9 * (double)g->round_ns;
     }
+    for (uint32_t i = 0; i < g->count; i++)
+        if (cs_job_ask(host, g->entry[i].job, CS_ALL_ROLES).i != ID_NONE)
+            g->entry[i].on = NOWHERE;
 }
 
 static bool goes_before(const struct gavel *g, const struct pick *a,
@@ -359,11 +482,11 @@ static bool goes_before(const struct gavel *g, const struct pick *a,
 {
     if (a->priority != b->priority)
         return a->priority > b->priority;
-    double x = g->entry[a->entry].x[a->pool];
-    double y = g->entry[b->entry].x[b->pool];
+    double x = g->share[a->combo * g->pools + a->pool];
+    double y = g->share[b->combo * g->pools + b->pool];
     if (x != y)
         return x > y;
-    return a->entry != b->entry ? a->entry < b->entry : a->pool < b->pool;
+    return a->combo != b->combo ? a->combo < b->combo : a->pool < b->pool;
 }
 
 static void sift(const struct gavel *g, uint32_t at, uint32_t count)
@@ -396,52 +519,109 @@ static void sort_picks(const struct gavel *g, uint32_t count)
     }
 }
 
+static void take(struct gavel *g, uint32_t k, uint32_t pool)
+{
+    const struct combo *combo = &g->combo[k];
+    struct entry *a = &g->entry[combo->a];
+
+    a->next = pool;
+    a->combo = k;
+    if (combo->b == NOWHERE)
+        return;
+    a->mate = combo->b;
+    g->entry[combo->b].next = pool;
+    g->entry[combo->b].combo = k;
+    g->entry[combo->b].mate = combo->a;
+}
+
 static void choose(struct gavel *g)
 {
     double sum[POOLS] = { 0 }, room[POOLS];
     uint32_t picks = 0;
 
+    for (uint32_t c = 0; c < g->combos * g->pools; c++)
+        sum[c % g->pools] += g->got_s[c];
     for (uint32_t i = 0; i < g->count; i++)
-        for (uint32_t p = 0; p < g->pools; p++)
-            sum[p] += g->entry[i].got_s[p];
-    for (uint32_t i = 0; i < g->count; i++) {
-        struct entry *e = &g->entry[i];
-        e->next = NOWHERE;
-        for (uint32_t p = 0; p < g->pools; p++)
-            if (e->x[p] > TIGHT)
-                g->pick[picks++] = (struct pick) {
-                    e->x[p] * sum[p] / e->got_s[p], i, p };
-    }
+        g->entry[i].next = g->entry[i].mate = NOWHERE;
+    for (uint32_t c = 0; c < g->combos * g->pools; c++)
+        if (g->share[c] > TIGHT)
+            g->pick[picks++] = (struct pick) {
+                g->share[c] * sum[c % g->pools] / g->got_s[c],
+                c / g->pools, c % g->pools };
     sort_picks(g, picks);
     for (uint32_t p = 0; p < g->pools; p++)
         room[p] = g->cap[p];
     for (uint32_t k = 0; k < picks; k++) {
-        struct entry *e = &g->entry[g->pick[k].entry];
-        uint32_t p = g->pick[k].pool;
-        if (e->next != NOWHERE || e->gpus > room[p])
+        const struct combo *combo = &g->combo[g->pick[k].combo];
+        uint32_t p = g->pick[k].pool, gpus = g->entry[combo->a].gpus;
+        if (g->entry[combo->a].next != NOWHERE || gpus > room[p] ||
+            (combo->b != NOWHERE && g->entry[combo->b].next != NOWHERE))
             continue;
-        e->next = p;
-        room[p] -= e->gpus;
+        take(g, g->pick[k].combo, p);
+        room[p] -= gpus;
     }
 }
 
-static void enact(struct gavel *g, struct cs_host *host)
+static void stop(struct cs_host *host, struct entry *e)
 {
-    for (uint32_t i = 0; i < g->count; i++) {
+    cs_stop(host, e->job);
+    e->on = NOWHERE;
+}
+
+/* Who runs elsewhere, or beside another than it is to be, stops; of two that
+ * are to be together or apart, the later. */
+static void clear(struct gavel *g, struct cs_host *host)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->entry[i].on != NOWHERE && g->entry[i].on != g->entry[i].next)
+            stop(host, &g->entry[i]);
+    for (uint32_t i = 0; g->packing && i < g->count; i++) {
         struct entry *e = &g->entry[i];
-        if (e->on != NOWHERE && e->on != e->next) {
-            cs_stop(host, e->job);
-            e->on = NOWHERE;
+        if (e->on == NOWHERE)
+            continue;
+        uint32_t with = cs_beside(host, e->job).i;
+        for (uint32_t j = 0; j < i && e->on != NOWHERE; j++) {
+            const struct entry *other = &g->entry[j];
+            bool together = with != ID_NONE && with == other->job.i;
+            if (other->on != NOWHERE && together != (e->mate == j))
+                stop(host, e);
         }
     }
+}
+
+static void start(struct gavel *g, struct cs_host *host, struct entry *e)
+{
+    struct cs_want want = { .pool_mask = 1u << e->next };
+    struct ask_id ask = cs_job_ask(host, e->job, CS_ALL_ROLES);
+    const struct entry *mate = e->mate == NOWHERE ? NULL
+                                                  : &g->entry[e->mate];
+    enum cs_verdict verdict = CS_NO_ROOM;
+
+    if (ask.i == ID_NONE)
+        return;
+    if (mate != NULL && mate->on != NOWHERE)
+        verdict = cs_start_beside(host, ask, mate->job);
+    else
+        verdict = cs_start_want(host, ask, &want);
+    if (verdict == CS_DONE)
+        e->on = e->next;
+}
+
+/* Those whose mate runs come last: a mate may have to start first. */
+static void enact(struct gavel *g, struct cs_host *host)
+{
+    clear(g, host);
     for (uint32_t i = 0; i < g->count; i++) {
         struct entry *e = &g->entry[i];
-        if (e->next == NOWHERE || e->on == e->next)
-            continue;
-        struct cs_want want = { .pool_mask = 1u << e->next };
-        struct ask_id ask = cs_job_ask(host, e->job, CS_ALL_ROLES);
-        if (ask.i != ID_NONE && cs_start_want(host, ask, &want) == CS_DONE)
-            e->on = e->next;
+        if (e->next != NOWHERE && e->on != e->next &&
+            (e->mate == NOWHERE ||
+             (i < e->mate && g->entry[e->mate].on == NOWHERE)))
+            start(g, host, e);
+    }
+    for (uint32_t i = 0; g->packing && i < g->count; i++) {
+        struct entry *e = &g->entry[i];
+        if (e->mate != NOWHERE && e->on != e->next)
+            start(g, host, e);
     }
 }
 
@@ -466,6 +646,9 @@ static void gavel_decide(void *self, struct cs_host *host)
 static const struct cs_param params[] = {
     { "objective", CS_PARAM_TEXT, offsetof(struct gavel, text), 0, 0,
       "max-min", "max-min, makespan, finish-time or cost" },
+    { "packing", CS_PARAM_BOOL, offsetof(struct gavel, packing), 0, 0,
+      "false", "may two jobs share GPUs, where it is known how fast they are "
+      "then" },
     { "round", CS_PARAM_TIME, offsetof(struct gavel, round_ns), 1, 1e6, "360s",
       "who runs where is decided at its multiples" },
 };
@@ -474,7 +657,7 @@ const struct cs_policy gavel_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "gavel",
     .summary = "shares of time by pool that a linear program finds, in rounds",
-    .flags = CS_PREEMPTS, .param_count = 2, .param = params,
+    .flags = CS_PREEMPTS | CS_PACKS, .param_count = 3, .param = params,
     .self_bytes = sizeof(struct gavel), .init = gavel_init,
     .decide = gavel_decide, .job_submitted = gavel_submitted,
     .job_ended = gavel_ended,

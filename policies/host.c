@@ -249,6 +249,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host_order_begin(host);
     host_lists_begin(host);
     host->plans = phase_cache_new(arena);
+    host_goodput_init(host);
     host->scratch = arena_alloc(arena, (size_t)spec->node_count *
                                            FORM_ROLES_MAX,
                                 sizeof *host->scratch);

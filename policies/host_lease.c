@@ -414,7 +414,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
                            : host_pace_on(host, job, &lease->pub.placement);
     lease->beside = ID_NONE;
     host_lease_expect(
-        host, i, host_after(now, host_lease_left_ns(host, job, lease->pace)));
+        host, i, host_after(now, host_lease_left_ns(host, job, lease)));
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);
     for (uint32_t s = 0; s < placement->share_count; s++)
         lease->pool_mask |=

@@ -215,6 +215,11 @@ static void range(const struct cs_host *host, struct job_id id,
     const struct job_form *form = host_form_of(job);
     uint32_t asked = job_role_gpus(&job->pub.request, 0);
 
+    if (job->pub.request.goodput) {
+        *least = 1;
+        *most = host_goodput_gpus_max(host, job);
+        return;
+    }
     *least = form->role[0].gpus_min;
     *most = form->role[0].gpus_max;
     if (host->form[job->form].fixed) {

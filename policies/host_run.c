@@ -58,12 +58,14 @@ static int64_t known_left_ns(const struct host_job_slot *job)
     return job->truth.duration_ns - job->done_ns;
 }
 
-static int64_t fixed_ns(const struct host_job_slot *job,
-                        const struct phase_law *law, double pace)
+static int64_t fixed_ns(const struct cs_host *host,
+                        const struct host_job_slot *job,
+                        const struct phase_law *law,
+                        const struct host_lease_slot *lease)
 {
     if (law->seconds > 0)
         return clock_ns_for_work(law->seconds, 1.0);
-    return host_ran_ns(known_left_ns(job), pace);
+    return host_ran_ns(host, job, lease, job->done_ns, known_left_ns(job));
 }
 
 /* The links of work on one lease, and of what it sends to another: while the
@@ -212,7 +214,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
 
     assert(lease->pub.state == CS_LEASE_IDLE && !lease->running);
     if (fixed) {
-        double s = clock_s_from_ns(fixed_ns(job, law, lease->pace));
+        double s = clock_s_from_ns(fixed_ns(host, job, law, lease));
         plan.rate_max = s > 0 ? 1 / s : INFINITY;
     } else {
         plan = phase_cache_plan(host->plans, law, &lease->gang,
@@ -245,7 +247,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         host_lease_expect(host, i,
                           phase_end_ns(host, lease, plan.rate_max));
     if (fixed)
-        end_after(host, i, fixed_ns(job, law, lease->pace));
+        end_after(host, i, fixed_ns(host, job, law, lease));
     else if (!(plan.rate_max > 0))
         fail_phase(host, phase);
     else if (law->kind == LAW_SERVE)
@@ -307,7 +309,7 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
     if (host->form[job->form].fixed) {
-        int64_t known = host_known_ns(ran, lease->pace);
+        int64_t known = host_known_ns(host, job, lease, ran);
         int64_t left = known_left_ns(job);
         known_done(job, known < left ? known : left);
     }
@@ -398,8 +400,9 @@ void host_phase_over(struct cs_host *host, uint32_t i)
     phase_off(host, i, 1);
     if (host->form[job->form].fixed) {
         int64_t ran = host_now(host) - lease->phase_start_ns;
-        int64_t known = lease->pace == 1 ? ran : known_left_ns(job);
-        assert(ran == host_ran_ns(known, lease->pace));
+        int64_t known = lease->pace == 1 && !job->pub.request.goodput
+                            ? ran : known_left_ns(job);
+        assert(ran == host_ran_ns(host, job, lease, job->done_ns, known));
         known_done(job, known);
     } else {
         job->pub.work_done_s += 1 - part_before(lease);

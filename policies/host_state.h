@@ -80,6 +80,7 @@ struct host_lease_slot {
 };
 
 struct host_steps;              /* host_step.c */
+struct host_rates;              /* host_goodput.c */
 
 /* Numbers in the order in which they came.  What leaves makes a hole, ID_NONE,
  * found by the place that its slot keeps; holes are closed when they are half
@@ -191,6 +192,7 @@ struct cs_host {
 
     struct phase_cache *plans;
     struct host_steps *steps_spare;
+    struct host_rates *rates;       /* of jobs whose goodput is known */
     struct host_form *form;
     uint32_t form_count, form_room;
     /* Blocks of HOST_JOB_BLOCK; NULL: all its jobs have ended and are
@@ -431,10 +433,47 @@ double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
                     const struct placement *placement);
 /* Of a job on a lease, from now on. */
 int64_t host_lease_left_ns(const struct cs_host *host,
-                           const struct host_job_slot *job, double pace);
-/* Known length that passes in so much time, and the time that it takes. */
-int64_t host_known_ns(int64_t ran_ns, double pace);
-int64_t host_ran_ns(int64_t known_ns, double pace);
+                           const struct host_job_slot *job,
+                           const struct host_lease_slot *lease);
+/* Of its known length: what has passed by now. */
+int64_t host_done_ns(const struct cs_host *host,
+                     const struct host_job_slot *job);
+/* On a lease, from what is done when its phase began: known length that passes
+ * in so much time, and the time that so much more of it takes. */
+int64_t host_known_ns(const struct cs_host *host,
+                      const struct host_job_slot *job,
+                      const struct host_lease_slot *lease, int64_t ran_ns);
+int64_t host_ran_ns(const struct cs_host *host,
+                    const struct host_job_slot *job,
+                    const struct host_lease_slot *lease, int64_t from_ns,
+                    int64_t known_ns);
+
+/* host_goodput.c: jobs whose goodput is known. */
+struct goodput_job;
+struct goodput_shape;
+void host_goodput_init(struct cs_host *host);
+/* When so much of its known length has passed. */
+double host_goodput_pace(const struct cs_host *host,
+                         const struct goodput_job *job, int64_t done_ns,
+                         uint32_t pool, struct goodput_shape shape);
+bool host_goodput_ok(const struct cs_host *host,
+                     const struct host_job_slot *job, uint32_t gpus);
+uint32_t host_goodput_gpus_max(const struct cs_host *host,
+                               const struct host_job_slot *job);
+/* Pools where it can run on so many, as a mask. */
+uint32_t host_goodput_pools(const struct cs_host *host,
+                            const struct goodput_job *job, uint32_t gpus);
+double host_goodput_on(const struct cs_host *host,
+                       const struct goodput_job *job, int64_t done_ns,
+                       const struct placement *place);
+int64_t host_goodput_ran_ns(const struct cs_host *host,
+                            const struct goodput_job *job,
+                            const struct placement *place, int64_t from_ns,
+                            int64_t to_ns);
+int64_t host_goodput_known_ns(const struct cs_host *host,
+                              const struct goodput_job *job,
+                              const struct placement *place, int64_t from_ns,
+                              int64_t ran_ns);
 /* False: no pool is left. */
 bool host_fit_want(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,

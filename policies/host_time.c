@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/goodput.h"
 #include "models/pace.h"
 #include "models/placement.h"
 #include "policies/host_state.h"
@@ -31,6 +32,8 @@ bool host_shape_ok(const struct cs_host *host,
         return true;
     if (spec->pod || job_role_milli(&job->pub.request, role) < GPU_MILLI)
         return false;
+    if (job->pub.request.goodput)
+        return host_goodput_ok(host, job, gpus);
     if (host->form[job->form].fixed)
         return pace_size_ok(&job->pub.request, gpus);
     return asked > 0 && gpus >= spec->gpus_min && gpus <= spec->gpus_max &&
@@ -89,8 +92,10 @@ bool host_fit_want(const struct cs_host *host,
         .gpu_mib = role == 0 ? request->gpu_mib : 0,
         .relaxed = host_relaxed(host, job),
     };
-    if (request->rates) {
-        rated = pools_with_pace(host, request, out->gpus);
+    if (request->rates || request->goodput) {
+        rated = request->goodput
+                    ? host_goodput_pools(host, request->goodput, out->gpus)
+                    : pools_with_pace(host, request, out->gpus);
         if (rated == 0)
             return false;
     }
@@ -245,8 +250,8 @@ void host_estimate(struct cs_host *host, struct host_job_slot *job)
                                      noise(host, job));
 }
 
-static int64_t run_so_far_ns(const struct cs_host *host,
-                             const struct host_job_slot *job)
+int64_t host_done_ns(const struct cs_host *host,
+                     const struct host_job_slot *job)
 {
     const struct host_form *form = &host->form[job->form];
     int64_t done = job->done_ns;
@@ -255,8 +260,8 @@ static int64_t run_so_far_ns(const struct cs_host *host,
         return ns_from_s(form->step_s * job->pub.step);
     if (job->phases_running && job->lease[0] != ID_NONE) {
         const struct host_lease_slot *lease = &host->lease[job->lease[0]];
-        done += host_known_ns(host_now(host) - lease->phase_start_ns,
-                              lease->pace);
+        done += host_known_ns(host, job, lease,
+                              host_now(host) - lease->phase_start_ns);
     }
     return done;
 }
@@ -288,22 +293,39 @@ int64_t host_left_ns(const struct cs_host *host,
                      const struct host_job_slot *job, bool truth)
 {
     int64_t whole = truth ? truth_ns(host, job) : job->estimate_ns;
-    int64_t done = run_so_far_ns(host, job);
+    int64_t done = host_done_ns(host, job);
 
     return (whole > done ? whole - done : 0) + host_restart_ns(host, job);
 }
 
 /* ---- other GPUs than were asked for ------------------------------------ */
 
-int64_t host_known_ns(int64_t ran_ns, double pace)
+int64_t host_known_ns(const struct cs_host *host,
+                      const struct host_job_slot *job,
+                      const struct host_lease_slot *lease, int64_t ran_ns)
 {
+    double pace = lease->pace;
+
     assert(ran_ns >= 0 && pace > 0);
+    if (job->pub.request.goodput)
+        return host_goodput_known_ns(host, job->pub.request.goodput,
+                                     &lease->pub.placement, job->done_ns,
+                                     ran_ns);
     return pace == 1 ? ran_ns : (int64_t)floor((double)ran_ns * pace);
 }
 
-int64_t host_ran_ns(int64_t known_ns, double pace)
+int64_t host_ran_ns(const struct cs_host *host,
+                    const struct host_job_slot *job,
+                    const struct host_lease_slot *lease, int64_t from_ns,
+                    int64_t known_ns)
 {
+    double pace = lease->pace;
+
     assert(known_ns >= 0 && pace > 0);
+    if (job->pub.request.goodput)
+        return host_goodput_ran_ns(host, job->pub.request.goodput,
+                                   &lease->pub.placement, from_ns,
+                                   from_ns + known_ns);
     if (pace == 1)
         return known_ns;
     return (int64_t)fmin(ceil((double)known_ns / pace), 4e18);
@@ -330,6 +352,10 @@ double host_pace(struct cs_host *host, const struct host_job_slot *job,
 
     if (!host_shape_ok(host, job, 0, gpus) || (mask && !(mask >> pool & 1)))
         return 0;
+    if (job->pub.request.goodput)
+        return host_goodput_pace(
+            host, job->pub.request.goodput, host_done_ns(host, job), pool,
+            goodput_packed(job->pub.request.goodput, pool, gpus));
     if (form->fixed)
         return pace_of(&job->pub.request, pool, gpus);
     for (uint32_t i = 0; i < form->paces; i++)
@@ -362,6 +388,9 @@ double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
                : form->role_count > 1 || host_per_phase(host) ||
                      gpus == job_role_gpus(&job->pub.request, 0)))
         return 1;
+    if (job->pub.request.goodput)
+        return host_goodput_on(host, job->pub.request.goodput,
+                               host_done_ns(host, job), placement);
     for (uint32_t i = 0; i < placement->share_count; i++) {
         uint32_t pool = cluster_group_of(host->spec,
                                          placement->share[i].node)->pool;
@@ -372,12 +401,16 @@ double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
 }
 
 int64_t host_lease_left_ns(const struct cs_host *host,
-                           const struct host_job_slot *job, double pace)
+                           const struct host_job_slot *job,
+                           const struct host_lease_slot *lease)
 {
     int64_t left = host_left_ns(host, job, false);
     int64_t restart = host_restart_ns(host, job);
 
-    return pace == 1 ? left : restart + host_ran_ns(left - restart, pace);
+    if (lease->pace == 1 && !job->pub.request.goodput)
+        return left;
+    return restart + host_ran_ns(host, job, lease, host_done_ns(host, job),
+                                 left - restart);
 }
 
 double host_gpu_usd_per_h(const struct cs_host *host,
@@ -437,8 +470,10 @@ double host_busy_s(const struct host_phase_run *run, bool done, double s)
     double work_s = s;
 
     if (done && run->rate_max > 0)
-        work_s = fmin(s, 1 / run->rate_max);
-    return work_s * fmin(1, fmax(0, run->busy_fraction));
+        work_s = s < 1 / run->rate_max ? s : 1 / run->rate_max;
+    if (run->busy_fraction < 0)
+        return 0;
+    return run->busy_fraction > 1 ? work_s : work_s * run->busy_fraction;
 }
 
 /* The slowest of the links that loading crosses, all free. */

@@ -57,7 +57,10 @@ enum cs_policy_flags {
     CS_ASKS_BLOCKING = 1u << 4, /* its own decide heeds cs_skips(): without it
                                    `blocking` means nothing to that decide */
     CS_RESIZES       = 1u << 5, /* may call cs_resize() and cs_move() */
-    CS_PACKS         = 1u << 6  /* may call cs_start_beside() */
+    CS_PACKS         = 1u << 6, /* may call cs_start_beside() */
+    CS_TUNES_BATCHES = 1u << 7  /* since 1.6: jobs whose goodput is known run
+                                   at the batch of the most goodput, else at
+                                   their own */
 };
 
 enum cs_param_type {

@@ -5,18 +5,40 @@
  * The suspend-resume of Gandiva (Xiao et al., OSDI 2018), whose quantum is a
  * minute: early feedback for every job at the price of switches.  At the end
  * of a quantum those who have not run for longest go first; in between, what
- * is free goes to the next in turn and nobody is stopped.  Gandiva also packs
- * jobs on one GPU, migrates and grows them by profiled progress; none of that
- * is here.  Bad for the mean: jobs of like length all end late.
+ * is free goes to the next in turn and nobody is stopped.
+ *
+ * With `packing`, Gandiva's by trial and error: while the cluster is full, the
+ * next in turn goes beside one drawn from those that run alone on as many GPUs.
+ * After a quantum it is known how fast both are: if, in parts of their paces
+ * alone, they add up to less than 1, the later one stops, and no two jobs of
+ * their kinds are tried again (so too Gavel's form of Gandiva, policies/
+ * gandiva.py, which draws all pairs at once).  Gandiva prefers partners of low
+ * GPU utilization, which jobs of known length do not state.
+ *
+ * Gandiva also migrates jobs and grows them by profiled progress; neither is
+ * here.  Bad for the mean: jobs of like length all end late.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "policies/policy.h"
 
 extern const struct cs_policy time_slice_policy;
 
+/* What tells jobs apart that are fast or slow beside each other. */
+struct kind {
+    const void *form, *rates;
+};
+
+struct apart {
+    struct kind a, b;
+};
+
 struct time_slice {
     int64_t quantum_ns;
+    bool packing;
+    struct apart *apart;        /* kinds that were slower together */
+    uint32_t aparts, apart_room;
     int64_t end_ns;             /* of the present quantum */
     int64_t *ran_ns;            /* by job: when it last ran, or came */
     uint32_t room;
@@ -27,6 +49,9 @@ static const struct cs_param time_slice_param[] = {
       .offset = offsetof(struct time_slice, quantum_ns),
       .min = 0.001, .max = 1e9, .fallback = "60s",
       .help = "how long a turn is while jobs wait" },
+    { .key = "packing", .type = CS_PARAM_BOOL,
+      .offset = offsetof(struct time_slice, packing), .fallback = "false",
+      .help = "are two jobs tried on the GPUs of one" },
 };
 
 static void time_slice_job_submitted(void *self, struct cs_host *host,
@@ -82,19 +107,127 @@ static struct ask_id time_slice_next(const struct time_slice *ts,
     return best;
 }
 
-static void time_slice_fill(const struct time_slice *ts, struct cs_host *host)
+/* ---- two on the GPUs of one ------------------------------------------------ */
+
+static struct kind kind_of(const struct cs_host *host, struct job_id job)
+{
+    const struct job_request *request = cs_request(host, job);
+
+    return (struct kind) { request->form, request->rates };
+}
+
+static bool alike(struct kind a, struct kind b)
+{
+    return a.form == b.form && a.rates == b.rates;
+}
+
+static bool were_apart(const struct time_slice *ts, struct kind a,
+                       struct kind b)
+{
+    for (uint32_t i = 0; i < ts->aparts; i++)
+        if ((alike(ts->apart[i].a, a) && alike(ts->apart[i].b, b)) ||
+            (alike(ts->apart[i].a, b) && alike(ts->apart[i].b, a)))
+            return true;
+    return false;
+}
+
+static void keep_apart(struct time_slice *ts, struct cs_host *host,
+                       struct kind a, struct kind b)
+{
+    if (ts->aparts == ts->apart_room) {
+        uint32_t more = ts->apart_room ? 2 * ts->apart_room : 16;
+        struct apart *grown = cs_alloc(host, more, sizeof *grown);
+
+        if (ts->aparts)
+            memcpy(grown, ts->apart, ts->aparts * sizeof *grown);
+        ts->apart = grown;
+        ts->apart_room = more;
+    }
+    ts->apart[ts->aparts++] = (struct apart) { a, b };
+}
+
+/* Both paces over those alone; 0: they cannot be together on these pools. */
+static double together(struct cs_host *host, struct job_id a, struct job_id b,
+                       uint32_t pools)
+{
+    uint32_t gpus = cs_job_gpus(host, a);
+    double least = 2;
+
+    for (uint32_t p = 0; p < cs_pool_count(host); p++) {
+        if (!(pools >> p & 1))
+            continue;
+        double x = cs_pace_beside(host, a, b, p);
+        double y = cs_pace_beside(host, b, a, p);
+        if (!(x > 0) || !(y > 0))
+            return 0;
+        double sum = x / cs_pace(host, a, p, gpus) +
+                     y / cs_pace(host, b, p, gpus);
+        least = sum < least ? sum : least;
+    }
+    return least;
+}
+
+/* Could they be tried, as far as anybody knows? */
+static bool may_try(const struct time_slice *ts, struct cs_host *host,
+                    struct job_id job, struct job_id runs)
+{
+    struct lease_id lease = cs_role_lease(host, runs, 0);
+
+    return lease.i != ID_NONE && cs_beside(host, runs).i == ID_NONE &&
+           cs_job_gpus(host, job) == cs_job_gpus(host, runs) &&
+           !were_apart(ts, kind_of(host, job), kind_of(host, runs)) &&
+           together(host, job, runs, cs_lease_pools(host, lease)) > 0;
+}
+
+static void try_beside(struct time_slice *ts, struct cs_host *host,
+                       struct ask_id ask)
+{
+    struct job_id job = cs_ask(host, ask)->job, drawn = { ID_NONE };
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < cs_running_count(host); i++)
+        if (may_try(ts, host, job, cs_running(host, i)) &&
+            cs_random(host) * ++count < 1)
+            drawn = cs_running(host, i);
+    if (drawn.i != ID_NONE && cs_start_beside(host, ask, drawn) == CS_DONE)
+        cs_wake_at(host, cs_now_ns(host) + ts->quantum_ns);
+}
+
+/* Those that have been together for a quantum. */
+static void judge(struct time_slice *ts, struct cs_host *host)
+{
+    for (uint32_t i = 0; i < cs_running_count(host);) {
+        struct job_id job = cs_running(host, i++);
+        struct job_id other = cs_beside(host, job);
+        if (other.i == ID_NONE || other.i > job.i)
+            continue;
+        struct lease_id lease = cs_role_lease(host, job, 0);
+        int64_t due_ns = cs_lease(host, lease)->since_ns + ts->quantum_ns;
+        if (due_ns > cs_now_ns(host)) {
+            cs_wake_at(host, due_ns);
+        } else if (together(host, job, other, cs_lease_pools(host, lease)) <
+                   1) {
+            keep_apart(ts, host, kind_of(host, job), kind_of(host, other));
+            cs_stop(host, job);
+            i = 0;
+        }
+    }
+}
+
+static void time_slice_fill(struct time_slice *ts, struct cs_host *host)
 {
     int64_t after_ns = -1;
     uint32_t after_job = 0;
 
-    while (cs_free_gpus(host, 0) > 0) {
+    while (cs_free_gpus(host, 0) > 0 || ts->packing) {
         struct ask_id ask = time_slice_next(ts, host, after_ns, after_job);
 
         if (ask.i == ID_NONE)
             return;
         after_job = cs_ask(host, ask)->job.i;
         after_ns = ts->ran_ns[after_job];
-        cs_start(host, ask);
+        if (cs_start(host, ask) != CS_DONE && ts->packing)
+            try_beside(ts, host, ask);
     }
 }
 
@@ -105,10 +238,12 @@ static void time_slice_decide(void *self, struct cs_host *host)
 
     for (uint32_t i = 0; i < cs_running_count(host); i++)
         ts->ran_ns[cs_running(host, i).i] = now;
-    if (now < ts->end_ns)
-        time_slice_fill(ts, host);
-    else
+    if (ts->packing)
+        judge(ts, host);
+    if (now >= ts->end_ns)
         cs_deal(host, time_slice_key);
+    if (now < ts->end_ns || ts->packing)
+        time_slice_fill(ts, host);
     if (cs_pending_count(host) == 0) {
         ts->end_ns = now;       /* the next to come may run at once */
         return;
@@ -123,7 +258,7 @@ const struct cs_policy time_slice_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "time-slice",
     .summary = "all jobs take turns of one quantum, preempting",
-    .flags = CS_PREEMPTS,
+    .flags = CS_PREEMPTS | CS_PACKS,
     .self_bytes = sizeof(struct time_slice),
     .param = time_slice_param,
     .param_count = sizeof time_slice_param / sizeof time_slice_param[0],

@@ -31,8 +31,15 @@ struct block {
 #define HEADER_BYTES \
     ((sizeof(struct block) + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES)
 
+struct arena_end {
+    struct arena_end *next;
+    void (*fn)(void *self);
+    void *self;
+};
+
 struct arena {
     struct block *head;         /* NULL before the first request */
+    struct arena_end *end;      /* in the blocks; last first */
     size_t next_block_bytes;
     size_t used_bytes;
 };
@@ -67,6 +74,8 @@ void arena_free(struct arena *arena)
 {
     if (arena == NULL)
         return;
+    for (struct arena_end *end = arena->end; end != NULL; end = end->next)
+        end->fn(end->self);
     struct block *block = arena->head;
     while (block != NULL) {
         struct block *next = block->next;
@@ -149,6 +158,15 @@ void *arena_grow(struct arena *arena, void *items, size_t count,
     if (count > 0)
         memcpy(grown, items, count * item_bytes);
     return grown;
+}
+
+void arena_at_end(struct arena *arena, void (*fn)(void *self), void *self)
+{
+    struct arena_end *end = arena_alloc(arena, 1, sizeof *end);
+
+    assert(fn != NULL);
+    *end = (struct arena_end){arena->end, fn, self};
+    arena->end = end;
 }
 
 size_t arena_used_bytes(const struct arena *arena)

@@ -75,33 +75,34 @@ int64_t clock_ns_for_work(double work, double work_per_s)
     return whole_s * CLOCK_NS_PER_S + up_ns;
 }
 
-size_t clock_format_s(int64_t ns, char *out, size_t out_bytes)
+char *clock_put_s(char *out, int64_t ns)
 {
-    assert(out != NULL || out_bytes == 0);
-    char spare[32];
-    char *text = out_bytes >= sizeof spare ? out : spare;
-    char *end = text;
     /* Unsigned, for INT64_MIN has no positive twin. */
     uint64_t size_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
     uint64_t whole_s = size_ns / (uint64_t)CLOCK_NS_PER_S;
     uint32_t rest_ns = (uint32_t)(size_ns % (uint64_t)CLOCK_NS_PER_S);
 
     if (ns < 0)
-        *end++ = '-';
-    end = decimal_put(end, whole_s);
-    if (rest_ns > 0) {
-        *end++ = '.';
-        decimal_put_nine(end, rest_ns);
-        end += 9;
-        while (end[-1] == '0')
-            end--;
-    }
+        *out++ = '-';
+    out = decimal_put(out, whole_s);
+    if (rest_ns == 0)
+        return out;
+    *out++ = '.';
+    decimal_put_nine(out, rest_ns);
+    out += 9;
+    while (out[-1] == '0')
+        out--;
+    return out;
+}
 
-    size_t bytes = (size_t)(end - text);
-    assert(bytes < sizeof spare);
-    if (text == out) {
-        *end = '\0';
-    } else if (out_bytes > 0) {
+size_t clock_format_s(int64_t ns, char *out, size_t out_bytes)
+{
+    assert(out != NULL || out_bytes == 0);
+    char text[CLOCK_TEXT_BYTES];
+    size_t bytes = (size_t)(clock_put_s(text, ns) - text);
+
+    assert(bytes < sizeof text);
+    if (out_bytes > 0) {
         size_t copied = bytes < out_bytes ? bytes : out_bytes - 1;
         memcpy(out, text, copied);
         out[copied] = '\0';

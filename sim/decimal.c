@@ -375,30 +375,46 @@ void decimal_put_nine(char out[9], uint32_t value)
     put_two(out + 7, low % 100);
 }
 
+/* The digits of a value below 1e8, one a byte, first digit lowest: 1e4s, then
+ * 100s, then 10s are parted by products that are exact for so few digits (x
+ * 10486 / 2^20 below 1e4, x 103 / 2^10 below 100). */
+static uint64_t eight_digits(uint32_t value)
+{
+    uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;
+    uint64_t high = (fours * 10486 >> 20) & UINT64_C(0x7f0000007f);
+    uint64_t twos = high | (fours - 100 * high) << 16;
+    uint64_t tens = (twos * 103 >> 10) & UINT64_C(0x000f000f000f000f);
+
+    return tens | (twos - 10 * tens) << 8;
+}
+
+/* Bytes of a word, lowest first. */
+static void put_bytes(char *out, uint64_t bytes)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    bytes = __builtin_bswap64(bytes);
+#endif
+    memcpy(out, &bytes, sizeof bytes);
+}
+
 char *decimal_put(char *out, uint64_t value)
 {
-    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000,
-                                      1000000, 10000000, 100000000};
     const uint64_t billion = 1000000000;
 
+    if (value < 10) {
+        *out = (char)('0' + value);
+        return out + 1;
+    }
+    if (value < 100000000) {            /* the zeros before it shifted out */
+        uint64_t digits = eight_digits((uint32_t)value);
+        unsigned zeros = (unsigned)__builtin_ctzll(digits) / 8;
+        put_bytes(out, (digits | UINT64_C(0x3030303030303030)) >> 8 * zeros);
+        return out + 8 - zeros;
+    }
     if (value >= billion) {             /* nine digits at a time */
         out = decimal_put(out, value / billion);
-        decimal_put_nine(out, (uint32_t)(value % billion));
-        return out + 9;
+        value %= billion;
     }
-    uint32_t rest = (uint32_t)value;
-    int count = 1;
-    while (count < 9 && rest >= powers[count])
-        count++;
-    char *start = out + count;
-    for (; rest >= 100; rest /= 100) {
-        start -= 2;
-        put_two(start, rest % 100);
-    }
-    if (rest >= 10)
-        put_two(out, rest);
-    else
-        *out = (char)('0' + rest);
-    assert(count >= 1 && count <= 9);
-    return out + count;
+    decimal_put_nine(out, (uint32_t)value);
+    return out + 9;
 }

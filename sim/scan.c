@@ -34,7 +34,7 @@ struct scan {
     size_t start, end;          /* what is read and not yet given */
     bool all_read;
     bool failed;                /* nothing follows an error */
-    char buffer[LINE_BYTES_MAX + BLOCK_BYTES + 1];
+    char buffer[LINE_BYTES_MAX + BLOCK_BYTES + 1 + SCAN_SLACK];
 };
 
 static bool fail_open(struct err *err, const char *path, int code)

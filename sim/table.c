@@ -18,6 +18,7 @@
 #include "sim/decimal.h"
 
 #define NUMBER_BYTES_MAX    40      /* longest cell that is not a text */
+_Static_assert(NUMBER_BYTES_MAX >= CLOCK_TEXT_BYTES, "a time has room");
 #define SINK_BYTES ((size_t)1 << 18)    /* kept back before a sink gets them */
 
 struct table {
@@ -26,6 +27,7 @@ struct table {
     size_t column;              /* the next to fill in this row */
     char *buffer;
     size_t used_bytes;
+    size_t row_bytes;           /* of it, before this row */
     size_t room_bytes;
     table_sink_fn *sink;        /* or NULL */
     void *sink_self;
@@ -83,20 +85,20 @@ static inline char *begin_cell(struct table *table, enum table_type type,
 void table_text(struct table *table, const char *text)
 {
     assert(text != NULL);
-    size_t bytes = 0;
-    bool plain = true;
+    static const bool needs_quotes[256] = {
+        [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true};
+    size_t bytes = strlen(text);
+    char *out = begin_cell(table, TABLE_TEXT, 2 * bytes + 2), *start = out;
+    bool quotes = false;
 
-    for (; text[bytes] != '\0'; bytes++) {
-        char c = text[bytes];
-        plain &= c != ',' && c != '"' && c != '\r' && c != '\n';
+    for (size_t i = 0; i < bytes; i++) {
+        quotes |= needs_quotes[(unsigned char)text[i]];
+        out[i] = text[i];
     }
-    char *out = begin_cell(table, TABLE_TEXT, 2 * bytes + 2);
-    if (plain) {
-        memcpy(out, text, bytes);
+    if (!quotes) {
         table->used_bytes += bytes;
         return;
     }
-    char *start = out;
     *out++ = '"';
     for (; *text != '\0'; text++) {
         if (*text == '"')
@@ -107,20 +109,30 @@ void table_text(struct table *table, const char *text)
     table->used_bytes += (size_t)(out - start);
 }
 
+/* Most cells are one digit: no call for that. */
+static inline size_t put_whole(char *out, uint64_t value)
+{
+    if (value < 10) {
+        *out = (char)('0' + value);
+        return 1;
+    }
+    return (size_t)(decimal_put(out, value) - out);
+}
+
 void table_count(struct table *table, uint64_t count)
 {
     char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
 
-    table->used_bytes += (size_t)(decimal_put(out, count) - out);
+    table->used_bytes += put_whole(out, count);
     assert(table->used_bytes <= table->room_bytes);
 }
 
 void table_milli(struct table *table, uint64_t milli)
 {
     char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
+    char *end = clock_put_s(out, (int64_t)milli * 1000000);
 
-    table->used_bytes += clock_format_s((int64_t)milli * 1000000, out,
-                                        NUMBER_BYTES_MAX);
+    table->used_bytes += (size_t)(end - out);
     assert(table->used_bytes <= table->room_bytes);
 }
 
@@ -129,7 +141,7 @@ void table_time(struct table *table, int64_t time_ns)
     assert(time_ns != CLOCK_NEVER_NS);
     char *out = begin_cell(table, TABLE_TIME, NUMBER_BYTES_MAX);
 
-    table->used_bytes += clock_format_s(time_ns, out, NUMBER_BYTES_MAX);
+    table->used_bytes += (size_t)(clock_put_s(out, time_ns) - out);
     assert(table->used_bytes <= table->room_bytes);
 }
 
@@ -137,8 +149,11 @@ void table_real(struct table *table, double value)
 {
     char *out = begin_cell(table, TABLE_REAL, NUMBER_BYTES_MAX);
 
-    /* Adding 0 makes -0 a 0: no reader wants to see its sign. */
-    table->used_bytes += table_format_real(value + 0.0, out);
+    /* Most are small whole numbers.  -0 is 0: nobody wants to see its sign. */
+    if (value >= 0 && value < 1e9 && value == (double)(uint32_t)value)
+        table->used_bytes += put_whole(out, (uint32_t)value);
+    else
+        table->used_bytes += table_format_real(value + 0.0, out);
     assert(table->used_bytes <= table->room_bytes);
 }
 
@@ -162,6 +177,25 @@ void table_end_row(struct table *table)
         table->sink(table->sink_self, table->buffer, table->used_bytes);
         table->used_bytes = 0;
     }
+    table->row_bytes = table->used_bytes;
+}
+
+size_t table_begun(const struct table *table, const char **bytes)
+{
+    assert(table != NULL && bytes != NULL);
+    assert(table->column > 0);
+    *bytes = table->buffer + table->row_bytes;
+    return table->used_bytes - table->row_bytes;
+}
+
+void table_repeat(struct table *table, const char *bytes, size_t count,
+                  size_t columns)
+{
+    assert(table != NULL && bytes != NULL);
+    assert(table->column == 0 && columns <= table->column_count);
+    memcpy(reserve(table, count), bytes, count);
+    table->used_bytes += count;
+    table->column = columns;
 }
 
 void table_sink(struct table *table, table_sink_fn *fn, void *self)
@@ -184,6 +218,7 @@ void table_clear(struct table *table)
 {
     assert(table != NULL);
     table->used_bytes = 0;
+    table->row_bytes = 0;
     table->column = 0;
 }
 

@@ -35,6 +35,11 @@ void table_milli(struct table *table, uint64_t milli);  /* a count: 0.46, 8 */
 void table_time(struct table *table, int64_t time_ns);      /* exact */
 void table_real(struct table *table, double value);         /* "%.9g" */
 void table_empty(struct table *table);                      /* any type */
+/* The cells of a row that is begun, as bytes, good until the next call; and so
+ * many cells at once, as they were got from there. */
+size_t table_begun(const struct table *table, const char **bytes);
+void table_repeat(struct table *table, const char *bytes, size_t count,
+                  size_t columns);
 void table_end_row(struct table *table);    /* asserts that it is full */
 
 /* From now on rows go to fn whenever there are many, and are forgotten: memory

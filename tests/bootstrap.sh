@@ -40,6 +40,7 @@ look() {
     need libyaml-dev 'libyaml' header yaml.h
     need zlib1g-dev 'zlib' header zlib.h
     need libglpk-dev 'GNU Linear Programming Kit' header glpk.h
+    need libxxhash-dev 'xxHash' header xxhash.h
     need gnuplot-nox 'gnuplot' command -v gnuplot
     need libcmocka-dev 'cmocka' cmocka
     [ "$1" = test ] || return 0

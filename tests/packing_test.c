@@ -307,7 +307,8 @@ static void names_in_packing_must_be_jobs(void **state)
 
 /* ---- by lot ----------------------------------------------------------------- */
 
-static void random_world(struct world *world, uint64_t seed, bool fails)
+static void random_world(struct world *world, uint64_t seed, bool fails,
+                         const char *policy)
 {
     char text[2048];
 
@@ -325,12 +326,24 @@ static void random_world(struct world *world, uint64_t seed, bool fails)
              "    - {recipe: trace, name: c, duration: {exponential: {mean: "
              "10min}}, gpus: {choice: {1: 4, 8: 1}}, packing: {a: 0.7, c: "
              "0.99}}\n"
-             "policies: [fcfs]\n", (unsigned long long)seed,
+             "policies: [%s]\n", (unsigned long long)seed,
              fails ? ", failures: {gpu_mtbf: 60h, repair: 30min, "
                      "restart: 1min, job_mtbf: 2h}" : "",
-             10 + (uint32_t)(seed % 50));
+             10 + (uint32_t)(seed % 50), policy);
     if (!world_open(world, text))
         fail_msg("%s", world_error(world));
+}
+
+static void assert_no_bound_beaten(const struct trial_result *result)
+{
+    assert_true(result->value[METRIC_JOBS_DONE] == 60);
+    assert_true(result->value[METRIC_JCT_MEAN] >=
+                result->value[METRIC_JCT_BOUND]);
+    assert_true(result->value[METRIC_MAKESPAN] >=
+                result->value[METRIC_MAKESPAN_BOUND]);
+    assert_true(result->value[METRIC_HELD_COST] >=
+                result->value[METRIC_COST_BOUND]);
+    assert_true(result->value[METRIC_GPU_UTILIZATION] <= 1 + 1e-9);
 }
 
 /* The audit of every trial checks that no GPU is held beyond its whole, that
@@ -344,18 +357,11 @@ static void shared_by_lot_nothing_is_lost_and_no_bound_is_beaten(void **state)
         struct world world = { 0 };
         struct trial_result result;
 
-        random_world(&world, seed, seed % 2 == 0);
+        random_world(&world, seed, seed % 2 == 0, "fcfs");
         if (!world_run(&world, 0, &policy, NULL, &result))
             fail_msg("seed %llu: %s", (unsigned long long)seed,
                      world_error(&world));
-        assert_true(result.value[METRIC_JOBS_DONE] == 60);
-        assert_true(result.value[METRIC_JCT_MEAN] >=
-                    result.value[METRIC_JCT_BOUND]);
-        assert_true(result.value[METRIC_MAKESPAN] >=
-                    result.value[METRIC_MAKESPAN_BOUND]);
-        assert_true(result.value[METRIC_HELD_COST] >=
-                    result.value[METRIC_COST_BOUND]);
-        assert_true(result.value[METRIC_GPU_UTILIZATION] <= 1 + 1e-9);
+        assert_no_bound_beaten(&result);
         world_close(&world);
     }
 }
@@ -379,6 +385,192 @@ static void the_bound_counts_on_sharing(void **state)
     world_close(&world);
 }
 
+/* ---- policies that pack ------------------------------------------------------- */
+
+/* Jobs of `jobs` under a policy of the registry, on one node of so many GPUs. */
+static void run_named(const char *policy, const char *jobs, uint32_t gpus,
+                      const char *packing, struct world_job *job,
+                      struct trial_result *result)
+{
+    struct world world = { 0 };
+    char text[1024];
+
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", jobs);
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: "
+             "[{name: n, count: 1, gpus: {type: generic, count: %u}}]}\n"
+             "workload: {trace: {file: jobs.csv, format: csv, columns: {job: "
+             "job, submit: submit, duration: duration, gpus: gpus}%s}}\n"
+             "policies: [{policy: %s}]\n", gpus, packing, policy);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, result))
+        fail_msg("%s", world_error(&world));
+    world_close(&world);
+}
+
+/* Alone in turns both end after 2000 s, at 0.8 beside each other after 1250. */
+static void gavel_packs_two_where_that_beats_turns(void **state)
+{
+    struct world_job job[2];
+    struct trial_result result;
+
+    (void)state;
+    run_named("gavel, packing: true, round: 10s",
+              HEAD "0,0,1000,1\n1,0,1000,1\n", 1, ", packing: {trace: 0.8}",
+              job, &result);
+    assert_about(job[0].end_s, 1250);
+    assert_about(job[1].end_s, 1250);
+    assert_true(result.value[METRIC_PREEMPTIONS] == 0);
+}
+
+static void gavel_leaves_two_apart_where_turns_do_as_well(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run_named("gavel, packing: true, round: 10s",
+              HEAD "0,0,1000,1\n1,0,1000,1\n", 1, ", packing: {trace: 0.5}",
+              job, NULL);
+    assert_about(fmax(job[0].end_s, job[1].end_s), 2000);
+    assert_true(fmin(job[0].end_s, job[1].end_s) > 1980);
+}
+
+/* Three of 1000 s on one GPU: two are together at any time, each pair a third
+ * of it, so each runs two thirds of the time at 0.9. */
+static void gavel_gives_every_pair_its_share_of_time(void **state)
+{
+    struct world_job job[3];
+
+    (void)state;
+    run_named("gavel, packing: true, round: 10s",
+              HEAD "0,0,1000,1\n1,0,1000,1\n2,0,1000,1\n", 1,
+              ", packing: {trace: 0.9}", job, NULL);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(job[i].end_s - 1000 / 0.9 * 3 / 2) < 31);
+}
+
+/* Scores: above a mean of 0.95 tiny, above 0.85 medium, below jumbo; two of
+ * medium add up to 2. */
+static void lucid_packs_by_sharing_scores(void **state)
+{
+    static const char two[] = HEAD "0,0,100,1\n1,0,100,1\n";
+    struct world_job job[2];
+
+    (void)state;
+    run_named("lucid", two, 1, ", packing: {trace: 0.9}", job, NULL);
+    assert_about(job[1].end_s, 100 / 0.9);
+    run_named("lucid", two, 1, ", packing: {trace: 0.8}", job, NULL);
+    assert_about(job[1].end_s, 200);
+    run_named("lucid, score_max: 4", two, 1, ", packing: {trace: 0.8}", job,
+              NULL);
+    assert_about(job[1].end_s, 125);
+    run_named("lucid, packs: never", two, 1, ", packing: {trace: 0.9}", job,
+              NULL);
+    assert_about(job[1].end_s, 200);
+}
+
+static void lucid_gives_gpus_of_their_own_while_there_are_some(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run_named("lucid", HEAD "0,0,100,1\n1,0,100,1\n", 2,
+              ", packing: {trace: 0.9}", job, NULL);
+    assert_about(job[1].end_s, 100);
+    run_named("lucid, packs: always", HEAD "0,0,100,1\n1,0,100,1\n", 2,
+              ", packing: {trace: 0.9}", job, NULL);
+    assert_about(job[1].end_s, 100 / 0.9);
+}
+
+/* The second would hold back the first for long: more than twice its length. */
+static void lucid_puts_no_long_job_beside_a_short_one(void **state)
+{
+    struct world_job job[2];
+
+    (void)state;
+    run_named("lucid", HEAD "0,0,100,1\n1,0,201,1\n", 1,
+              ", packing: {trace: 0.9}", job, NULL);
+    assert_about(job[1].start_s, 100);
+    run_named("lucid", HEAD "0,0,100,1\n1,0,200,1\n", 1,
+              ", packing: {trace: 0.9}", job, NULL);
+    assert_about(job[1].start_s, 0);
+}
+
+/* 50 s end on the profiler; 300 s leave it after 100 s for the other pool. */
+static void lucid_profiles_jobs_on_nodes_of_their_own_first(void **state)
+{
+    struct world world = { 0 };
+    struct world_job job[2];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", HEAD "0,0,50,1\n1,0,300,1\n");
+    if (!world_open(&world,
+            "experiment: t\nseeds: 1\ncluster: {nodes: [{name: main, count: "
+            "1, gpus: {type: generic, count: 1}}, {name: try, count: 1, gpus: "
+            "{type: generic, count: 1}}]}\nworkload: {trace: {file: jobs.csv,"
+            " format: csv, columns: {job: job, submit: submit, duration: "
+            "duration, gpus: gpus}}}\npolicies: [{policy: lucid, profiler: "
+            "try, profile: 100s}, {policy: lucid, name: b, "
+            "profiler: trial}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_about(job[0].end_s, 50);
+    assert_about(job[1].start_s, 50);
+    assert_about(job[1].end_s, 350);
+    assert_false(world_run(&world, 1, NULL, job, NULL));
+    assert_non_null(strstr(world_error(&world), "profiler must name a pool"));
+    world_close(&world);
+}
+
+/* Together at 0.8 both end after 125 s.  At 0.4 they are tried for a quantum,
+ * in which 24 s of each are done, and take turns for the other 152 s. */
+static void time_slice_tries_two_together_and_parts_those_that_lose(
+    void **state)
+{
+    static const char two[] = HEAD "0,0,100,1\n1,0,100,1\n";
+    struct world_job job[2];
+
+    (void)state;
+    run_named("time-slice, packing: true", two, 1, ", packing: {trace: 0.8}",
+              job, NULL);
+    assert_about(job[0].end_s, 125);
+    assert_about(job[1].end_s, 125);
+    run_named("time-slice, packing: true", two, 1, ", packing: {trace: 0.4}",
+              job, NULL);
+    assert_about(fmax(job[0].end_s, job[1].end_s), 212);
+    run_named("time-slice", two, 1, ", packing: {trace: 0.8}", job, NULL);
+    assert_about(fmax(job[0].end_s, job[1].end_s), 200);
+}
+
+static void policies_that_pack_beat_no_bound(void **state)
+{
+    static const char *const policy[] = {
+        "{policy: gavel, packing: true, round: 60s}",
+        "{policy: gavel, packing: true, objective: makespan, round: 60s}",
+        "{policy: gavel, packing: true, objective: finish-time, round: 5min}",
+        "{policy: gavel, packing: true, objective: cost, round: 5min}",
+        "lucid", "{policy: lucid, packs: always, score_max: 4}",
+        "{policy: time-slice, packing: true, quantum: 5min}",
+    };
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 35; seed++) {
+        struct world world = { 0 };
+        struct trial_result result;
+
+        random_world(&world, seed, seed % 2 == 0,
+                     policy[seed % (sizeof policy / sizeof policy[0])]);
+        if (!world_run(&world, 0, NULL, NULL, &result))
+            fail_msg("seed %llu: %s", (unsigned long long)seed,
+                     world_error(&world));
+        assert_no_bound_beaten(&result);
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +586,16 @@ int main(void)
         cmocka_unit_test(
             shared_by_lot_nothing_is_lost_and_no_bound_is_beaten),
         cmocka_unit_test(the_bound_counts_on_sharing),
+        cmocka_unit_test(gavel_packs_two_where_that_beats_turns),
+        cmocka_unit_test(gavel_leaves_two_apart_where_turns_do_as_well),
+        cmocka_unit_test(gavel_gives_every_pair_its_share_of_time),
+        cmocka_unit_test(lucid_packs_by_sharing_scores),
+        cmocka_unit_test(lucid_gives_gpus_of_their_own_while_there_are_some),
+        cmocka_unit_test(lucid_puts_no_long_job_beside_a_short_one),
+        cmocka_unit_test(lucid_profiles_jobs_on_nodes_of_their_own_first),
+        cmocka_unit_test(
+            time_slice_tries_two_together_and_parts_those_that_lose),
+        cmocka_unit_test(policies_that_pack_beat_no_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

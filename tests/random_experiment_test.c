@@ -212,6 +212,8 @@ static void put_whole(struct writer *w, const char *name)
         put(w, ", limit: {uniform: [1, 3]}");
     if (chance(w, 40))
         put(w, ", deadline: {uniform: [10min, 5h]}");
+    if (chance(w, 40))
+        put(w, ", packing: {%s: 0.%u}", name, 2 + below(w, 8));
     put(w, "}\n");
 }
 
@@ -267,7 +269,14 @@ static void put_policy(struct writer *w, uint32_t number)
         "consolidate", "topology" };
     static const char *const estimate[] = { "exact", "requested", "noisy" };
 
-    put(w, "  - {policy: %s, name: p%u", policy_by_lot(w), number);
+    const char *policy = policy_by_lot(w);
+
+    put(w, "  - {policy: %s, name: p%u", policy, number);
+    if (chance(w, 50) && (strcmp(policy, "gavel") == 0 ||
+                          strcmp(policy, "time-slice") == 0))
+        put(w, ", packing: true");
+    if (chance(w, 50) && strcmp(policy, "lucid") == 0)
+        put(w, ", packs: always, score_max: %u", 2 + below(w, 3));
     if (chance(w, 40))
         put(w, ", blocking: %s", chance(w, 50) ? "skip" : "strict");
     if (chance(w, 50))

@@ -146,7 +146,7 @@ static void hostile_names_are_only_text(void **state)
     results_write_text(dir, "provenance.json",
         "{\"experiment\": \"<script>\", \"description\": \"</p><script>\", "
         "\"command\": [\"a\\u0001<b>\"], \"inputs\": [{\"file\": \"<i>\", "
-        "\"fnv1a64\": \"<u>\"}]}\n");
+        "\"xxh64\": \"<u>\"}]}\n");
     results_write_text(dir, "failures.csv",
         "point,policy,seed,place,message\n<b>,<b>,0,<b>,<b>&\n");
     results_write_text(dir, "audit.json", "{\"trials\": \"<s>\", \"checks\": "

@@ -398,6 +398,24 @@ static void hash_is_fnv_1a(void **state)
                 UINT64_C(0x85944171f73967e8));
 }
 
+/* As `xxhsum -H1` prints it; the file is longer than a block. */
+static void hash_of_a_file_is_xxh64(void **state)
+{
+    struct world *w = *state;
+    const char *path = scratch_path(&w->scratch, "hashed");
+    FILE *file = fopen(path, "w");
+    uint64_t hash = 1;
+
+    assert_non_null(file);
+    for (int i = 0; i < 100000; i++)
+        fputs("a", file);
+    assert_int_equal(fclose(file), 0);
+    assert_true(hash_file(path, &hash));
+    assert_true(hash == UINT64_C(0x57ba7e3afdfe4e2f));
+    assert_int_equal(remove(path), 0);
+    assert_false(hash_file(path, &hash));
+}
+
 static const char training[] =
     "experiment: t\npolicies: [learned]\ntrain:\n"
     "  objective: jct_mean_s\n  generations: 2\n  population: 4\n"
@@ -473,6 +491,7 @@ int main(void)
         TEST(csv_fields_come_back_unquoted),
         TEST(paths_are_relative_to_the_file_that_names_them),
         TEST(hash_is_fnv_1a),
+        TEST(hash_of_a_file_is_xxh64),
         TEST(training_twice_gives_the_same_bytes),
         TEST(training_on_the_seeds_it_is_judged_on_is_refused),
     };

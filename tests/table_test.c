@@ -163,9 +163,36 @@ static void reals_equal_printf_for_random_values(void **state)
     }
 }
 
+static void cells_are_repeated_as_they_were_put(void **state)
+{
+    static const struct table_column two[] = {
+        {"name", TABLE_TEXT, ""}, {"count", TABLE_COUNT, ""}};
+    struct table *table = table_new(two, 2);
+    const char *bytes;
+    char kept[16];
+    size_t count, all;
+
+    (void)state;
+    for (uint64_t i = 0; i < 2; i++) {      /* the second row is not the first */
+        table_text(table, i == 0 ? "x" : "a,b");
+        count = table_begun(table, &bytes);
+        memcpy(kept, bytes, count);
+        table_count(table, i);
+        table_end_row(table);
+    }
+    table_repeat(table, kept, count, 1);
+    table_count(table, 2);
+    table_end_row(table);
+    bytes = table_bytes(table, &all);
+    assert_int_equal(all, strlen("x,0\n\"a,b\",1\n\"a,b\",2\n"));
+    assert_memory_equal(bytes, "x,0\n\"a,b\",1\n\"a,b\",2\n", all);
+    table_free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_are_repeated_as_they_were_put),
         cmocka_unit_test(rows_hold_their_cells_in_order),
         cmocka_unit_test(texts_are_quoted_only_where_they_must_be),
         cmocka_unit_test(header_names_the_columns),

@@ -92,12 +92,10 @@ size_t aid_jobs(struct aid *aid, const struct workload_spec *spec,
                 uint64_t seed, uint32_t replica, struct job_birth *birth,
                 size_t max)
 {
-    struct source *source = source_open(aid->arena, spec, seed, replica,
-                                        &aid->err);
+    struct source *source = source_open(aid->arena, spec, seed, replica);
     enum source_step step = SOURCE_JOB;
     size_t count = 0;
 
-    assert_non_null(source);
     while (count < max) {
         step = source_next(source, &birth[count], &aid->err);
         if (step != SOURCE_JOB)
@@ -109,7 +107,6 @@ size_t aid_jobs(struct aid *aid, const struct workload_spec *spec,
     }
     if (step == SOURCE_ERROR)
         fail_msg("%s", aid_message(aid));
-    source_close(source);
     return count;
 }
 

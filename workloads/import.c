@@ -254,7 +254,8 @@ static bool check_lengths(const struct import_format *format,
         return err_set(err, ERR_USAGE, pos,
                        "format %s has no lengths by GPU type and takes no "
                        "--gpu-type", format->name);
-    if (format->lengths != NULL && request->lengths == NULL) {
+    if (format->lengths != NULL && request->lengths == NULL &&
+        !request->applications) {
         err_set(err, ERR_USAGE, pos,
                 "traces of format %s hold no run times", format->name);
         return err_hint(err, "Give --lengths FILE: %s.", format->lengths);

@@ -51,6 +51,7 @@ struct import_job {
     int64_t limit_ns;           /* 0: none */
     int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
     int64_t gpus;
+    int64_t batch;              /* samples of a step; 0: not said */
     int64_t gpu_milli, gpu_mib; /* a part of one GPU; 0: whole, not said */
     const char *types;          /* "V100|T4"; NULL or "": any */
     bool pod;                   /* lies on one node, and asks of it in all: */
@@ -62,6 +63,8 @@ struct import_job {
 struct import_request {
     const char *file;
     const char *lengths;        /* what the format needs beside it; or NULL */
+    bool applications;          /* run times follow from those of the
+                                   catalogue: kind and batch are told */
     const char *gpu_type;       /* of lengths that tell types apart; or NULL */
     uint32_t gpus_max;          /* larger jobs cannot run; 0: not checked */
     bool sort;
@@ -99,6 +102,7 @@ struct import_format {
     const char *const *columns; /* that a header must have; ends with NULL */
     const char *missing;        /* hint if one lacks; NULL: the columns */
     const char *lengths;        /* what --lengths is; NULL: not taken */
+    bool applications;          /* or those of the catalogue */
     bool typed;                 /* lengths are per GPU type */
     bool untimed;               /* can be read for what is asked for alone */
     bool (*open)(struct importer *importer, struct err *err);   /* or NULL */

@@ -5,14 +5,15 @@
  * size.
  *
  * They hold no run times: there, jobs are elastic, and how long one takes follows
- * from profiles of its application.  So the run times of the applications must be
- * given; the size is num_replicas.
+ * from profiles of its application.  So either the run times of the applications
+ * are given, or the catalogue knows their goodput; the size is num_replicas.
  */
 #include "sim/clock.h"
 #include "workloads/import_row.h"
 
 static const char *const columns[] = {
     "name", "time", "application", "num_replicas", "batch_size", NULL};
+#define BATCH_MAX 1000000000
 enum { NAME, TIME, APPLICATION, REPLICAS, BATCH };
 
 static bool read_row(struct importer *importer, struct import_row *row,
@@ -31,12 +32,27 @@ static bool read_row(struct importer *importer, struct import_row *row,
 
     if (!import_plain(importer, &at, row, err))
         return false;
+    row->job.batch = row->job.run_ns / 1000000000;
     row->run_column = column[APPLICATION];
     application = csv_field(importer->csv, column[APPLICATION]).text;
+    if (importer->request->applications) {
+        row->job.kind = application;
+        row->job.run_ns = 1;    /* whoever reads knows it */
+        if (row->job.batch < 1 || row->job.batch > BATCH_MAX)
+            return row_fault(importer->csv, column[BATCH], ERR_RANGE,
+                             "a whole number of samples, 1 to 1e9", err);
+        return true;
+    }
     run_s = import_length(importer->lengths, application);
     if (!(run_s > 0.0) || !clock_ns_from_s(run_s, &row->job.run_ns))
         import_drop(row, IMPORT_NO_LENGTH, column[APPLICATION]);
     return true;
+}
+
+static bool open_lengths(struct importer *importer, struct err *err)
+{
+    return importer->request->applications ||
+           import_lengths_csv(importer, err);
 }
 
 #define ABOUT \
@@ -53,7 +69,8 @@ const struct import_format import_pollux = {
                "application,run_s",
     .about = "# A workload of Pollux (OSDI 2021).\n" ABOUT,
     .layout = CSV_COMMA, .columns = columns, .lengths = LENGTHS,
-    .open = import_lengths_csv, .row = read_row,
+    .applications = true,
+    .open = open_lengths, .row = read_row,
 };
 
 const struct import_format import_sia = {
@@ -62,5 +79,6 @@ const struct import_format import_sia = {
     .about = "# A workload of Sia (SOSP 2023); num_replicas is the most GPUs "
              "a job takes.\n" ABOUT,
     .layout = CSV_COMMA, .columns = columns, .lengths = LENGTHS,
-    .open = import_lengths_csv, .row = read_row,
+    .applications = true,
+    .open = open_lengths, .row = read_row,
 };

@@ -279,7 +279,7 @@ const char *workload_recipe(size_t i, const char **summary)
 
 struct source *source_open(struct arena *arena,
                            const struct workload_spec *spec, uint64_t seed,
-                           uint32_t replica, struct err *err)
+                           uint32_t replica)
 {
     struct source *source = arena_alloc(arena, 1, sizeof *source);
 
@@ -293,8 +293,8 @@ struct source *source_open(struct arena *arena,
         arrival_start(&source->clock, &spec->arrival, seed, replica);
         return source;
     }
-    source->trace = trace_open(arena, spec->trace, seed, replica, err);
-    return source->trace != NULL ? source : NULL;
+    source->trace = trace_open(arena, spec->trace, seed, replica);
+    return source;
 }
 
 /* The stream of one property of the job that is being made. */
@@ -460,26 +460,17 @@ bool workload_demand(struct arena *arena, const struct workload_spec *spec,
 {
     struct demands all = {.arena = arena};
     struct arena *scratch = arena_new(0);
-    struct source *source = source_open(scratch, spec, seed, TRACE_AS_FILED,
-                                        err);
+    struct source *source = source_open(scratch, spec, seed, TRACE_AS_FILED);
     enum source_step step = SOURCE_ERROR;
     struct job_birth birth;
 
-    while (source != NULL &&
-           (spec->trace != NULL || source->jobs < DEMAND_DRAWN) &&
+    while ((spec->trace != NULL || source->jobs < DEMAND_DRAWN) &&
            (step = source_next(source, &birth, err)) == SOURCE_JOB) {
         struct place_demand one = demand_of(&birth.request);
         count_demand(&all, &one);
     }
-    source_close(source);
     arena_free(scratch);
     *demand = all.item;
     *count = all.count;
-    return source != NULL && step != SOURCE_ERROR;
-}
-
-void source_close(struct source *source)
-{
-    if (source != NULL)
-        trace_close(source->trace);
+    return step != SOURCE_ERROR;
 }

@@ -91,12 +91,12 @@ bool workload_demand(struct arena *arena, const struct workload_spec *spec,
                      uint64_t seed, const struct place_demand **demand,
                      size_t *count, struct err *err);
 
+/* A trial's stream of jobs; never NULL, ends with the arena. */
 struct source *source_open(struct arena *arena,
                            const struct workload_spec *spec, uint64_t seed,
-                           uint32_t replica, struct err *err);
+                           uint32_t replica);
 /* The name of a job is good until the next call. */
 enum source_step source_next(struct source *source, struct job_birth *birth,
                              struct err *err);
-void source_close(struct source *source);               /* accepts NULL */
 
 #endif

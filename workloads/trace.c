@@ -7,13 +7,15 @@
  * known, 8 requested processors, 9 requested time.  A processor is taken for
  * a GPU.  Other formats are read by their import_NAME.c, row by row.
  *
- * Invariant: jobs come in file order and submit times never go down.  If the
- * workload asks for `unsorted: sort`, the rows are kept when the file is
- * checked, sorted by (submit time, row), and trials walk that array.
+ * Invariant: jobs come in file order and submit times never go down.  The file
+ * is read once, to be checked; its jobs go to a spool, which trials read.  If
+ * the workload asks for `unsorted: sort`, the rows are kept instead, sorted by
+ * (submit time, row), and trials walk that array.
  */
-#include "workloads/trace.h"
+#include "workloads/trace_spec.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,31 +25,19 @@
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/scan.h"
+#include "workloads/applications.h"
 #include "workloads/csv.h"
 #include "workloads/import.h"
 #include "workloads/packing.h"
 #include "workloads/pacing.h"
 #include "workloads/recipe.h"
 #include "workloads/resample.h"
+#include "workloads/spool.h"
 #include "workloads/texts.h"
 #include "workloads/trace_kind.h"
 #include "workloads/trace_row.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-
-struct columns {
-    const char *job, *submit, *duration, *gpus, *limit, *tenant, *priority,
-        *deadline, *cores, *memory_mib, *gpu_memory_mib, *gpu_types;
-};
-struct slice_keys { int64_t from_ns, for_ns, jobs; };
-struct skip_keys { bool reason[IMPORT_REASONS]; };
-
-struct trace_keys {
-    const char *file, *lengths, *gpu_type;
-    int format, estimate, unsorted, origin, gpus_are, constraints;
-    const struct conf_node *columns, *slice, *skip, *role, *resample,
-        *elastic, *rates, *packing;
-};
 
 /* The first two are read here, the others as `import` reads them. */
 static const char *const format_choices[] = {
@@ -60,9 +50,6 @@ static const char *const unsorted_choices[] = {"error", "sort", NULL};
 static const char *const origin_choices[] = {"first", "file", NULL};
 static const char *const gpus_are_choices[] = {"gpus", "processors", NULL};
 static const char *const constraints_choices[] = {"heed", "ignore", NULL};
-enum { FORMAT_CSV, FORMAT_SWF };
-enum { UNSORTED_ERROR, UNSORTED_SORT };
-enum { ORIGIN_FIRST, ORIGIN_FILE };
 
 #define TRACE(NAME, TYPE, FALLBACK, CHOICES, HELP) \
     {#NAME, TYPE, offsetof(struct trace_keys, NAME), 0, 0, FALLBACK, \
@@ -73,7 +60,8 @@ static const struct conf_field trace_fields[] = {
     TRACE(columns, CONF_NODE, CONF_ABSENT, NULL,
           "csv: which column is what; needed there"),
     TRACE(lengths, CONF_TEXT, CONF_ABSENT, NULL,
-          "run times or rates that the format lacks; a file beside it"),
+          "run times or rates that the format lacks: a file beside it, or, "
+          "of pollux and sia, applications: those of the catalogue"),
     TRACE(gpu_type, CONF_TEXT, CONF_ABSENT, NULL,
           "whose rates, where lengths has several"),
     TRACE(estimate, CONF_CHOICE, "exact", estimate_choices,
@@ -109,7 +97,7 @@ const struct conf_schema trace_schema = {
     "workload.trace", "jobs of a file", trace_fields, COUNT(trace_fields)};
 
 #define COLUMN(NAME, FALLBACK, HELP) \
-    {#NAME, CONF_TEXT, offsetof(struct columns, NAME), 0, 0, FALLBACK, \
+    {#NAME, CONF_TEXT, offsetof(struct trace_columns, NAME), 0, 0, FALLBACK, \
      NULL, HELP}
 static const struct conf_field columns_fields[] = {
     COLUMN(job, CONF_ABSENT, "name of the job; default: its number"),
@@ -135,7 +123,7 @@ const struct conf_schema trace_columns_schema = {
     columns_fields, COUNT(columns_fields)};
 
 #define SLICE(NAME, TYPE, MEMBER, MAX, HELP) \
-    {NAME, TYPE, offsetof(struct slice_keys, MEMBER), 0, MAX, CONF_ABSENT, \
+    {NAME, TYPE, offsetof(struct trace_slice, MEMBER), 0, MAX, CONF_ABSENT, \
      NULL, HELP}
 static const struct conf_field slice_fields[] = {
     SLICE("from", CONF_TIME, from_ns, 9e9,
@@ -148,7 +136,7 @@ const struct conf_schema trace_slice_schema = {
     COUNT(slice_fields)};
 
 #define SKIP(NAME, REASON, HELP) \
-    {NAME, CONF_BOOL, offsetof(struct skip_keys, reason) + (REASON), 0, 0, \
+    {NAME, CONF_BOOL, offsetof(struct trace_skip, reason) + (REASON), 0, 0, \
      "false", NULL, HELP}
 static const struct conf_field skip_fields[] = {
     SKIP("run_time_not_positive", IMPORT_RUN_TIME,
@@ -169,452 +157,31 @@ const struct conf_schema trace_skip_schema = {
     "workload.trace.skip", "rows to leave out, counted", skip_fields,
     COUNT(skip_fields)};
 
-struct trace_spec {
-    struct trace_keys keys;
-    struct columns columns;
-    struct slice_keys slice;
-    struct skip_keys skip;
-    const char *path;
-    const struct import_format *import;         /* NULL: csv or swf */
-    struct import_request request;
-    const struct conf_node *conf;
-    struct err_pos columns_pos;
-    struct job_form form;
-    uint32_t gpus_max;          /* the largest job the cluster could run */
-    const struct job_rates *rates;      /* of all jobs; NULL: none, or: */
-    const struct pacing_kinds *kinds;   /* by kind of job */
-    int64_t first_ns;           /* submit time of the first row */
-    int64_t origin_ns;          /* subtracted from every submit time */
-    struct source_counts counts;
-    const struct row *sorted;   /* `unsorted: sort`, resample; else NULL */
-    size_t sorted_count;
-    const struct world *world;  /* while the file is checked */
-    struct trace_kinds *asks;   /* by cores, memory and types of GPU */
-    struct resample resample;   /* until_milli 0: none */
-};
-
 struct trace {
     struct arena *arena;
     const struct trace_spec *spec;
-    struct import_stream *import;       /* NULL: csv or swf */
-    const struct csv *csv;      /* NULL: spec->sorted */
-    struct csv *own;            /* csv or swf: the same */
-    struct row_columns at;
-    struct import_row row;      /* read last, of an import */
-    struct texts tenants;
-    struct seen *seen;          /* NULL: names are not compared */
-    uint64_t rows, jobs;        /* read; handed out */
+    struct spool_reader *spool; /* NULL: spec->sorted, or: */
     struct resampled drawn;     /* jobs by number; count 0: as in the file */
-    int64_t last_ns;            /* submit time of the last row */
-    struct source_counts counts;
+    uint64_t jobs;              /* handed out */
 };
 
-/* Names met while the file is checked.  Whole numbers below 2^26, as most
- * traces have, are bits: at most 8 MiB; other texts are kept until the end of
- * the check. */
-#define SEEN_BITS (INT64_C(1) << 26)
-struct seen {
-    struct arena *arena;
-    struct texts texts;
-    uint8_t *bit;
-    size_t bytes;
-};
-
-/* ---- rows into jobs --------------------------------------------------- */
-
-enum fate { FATE_JOB, FATE_SKIP, FATE_END, FATE_ERROR };
-
-/* Larger than any place for it. */
-static bool too_large(const struct trace *trace, const struct row *row,
-                      uint32_t gpus_max, struct err *err)
-{
-    if (row->pod) {
-        err_set(err, ERR_RANGE, csv_pos(trace->csv, trace->at.gpus),
-                "job asks for %lld GPUs, %.3f cores and %.1f GB of one node "
-                "and can never run: no node that it may use has them",
-                (long long)row->gpus, (double)row->core_milli / 1e3,
-                (double)row->memory_bytes / 1e9);
-        return err_hint(err, "Leave such rows out with skip: "
-                             "{larger_than_cluster: true}.");
-    }
-    err_set(err, ERR_RANGE, csv_pos(trace->csv, trace->at.gpus),
-            "job asks for %lld GPUs and can never run: the cluster has %u "
-            "that it may use", (long long)row->gpus, gpus_max);
-    return err_hint(err, "Leave such rows out with skip: "
-                         "{larger_than_cluster: true}.");
-}
-
-/* Was the name met above?  It was not, and now it is. */
-static bool is_duplicate(struct seen *seen, const char *name)
-{
-    int64_t number;
-    size_t bytes = strlen(name), at;
-    uint8_t mask;
-    bool is_new;
-
-    if (bytes == 0 || name[0] == '+' || name[0] == '-' ||
-        (name[0] == '0' && bytes > 1) || !scan_i64(name, bytes, &number) ||
-        number >= SEEN_BITS) {
-        texts_keep(&seen->texts, seen->arena, name, &is_new);
-        return !is_new;
-    }
-    at = (size_t)number / 8;
-    mask = (uint8_t)(1u << number % 8);
-    if (at >= seen->bytes) {
-        size_t room = seen->bytes == 0 ? 4096 : seen->bytes;
-
-        while (room <= at)
-            room *= 2;
-        seen->bit = arena_grow(seen->arena, seen->bit, seen->bytes, room, 1);
-        seen->bytes = room;
-    }
-    if (seen->bit[at] & mask)
-        return true;
-    seen->bit[at] |= mask;
-    return false;
-}
-
-/* A row that is no job for a reason that its format knows. */
-static enum fate judge_reason(struct trace *trace, enum import_reason reason,
-                              size_t column, struct err *err)
-{
-    const char *meaning;
-    const char *name = import_reason_name(reason, &meaning);
-
-    if (trace->spec->skip.reason[reason]) {
-        trace->counts.skipped_other++;
-        return FATE_SKIP;
-    }
-    err_set(err, ERR_RANGE, csv_pos(trace->csv, column),
-            "row is no job: %s (column %s is \"%.40s\")", meaning,
-            csv_names(trace->csv)[column],
-            csv_field(trace->csv, column).text);
-    err_hint(err, "Leave such rows out with skip: {%s: true}.", name);
-    return FATE_ERROR;
-}
-
-/* Reasons that judge_values does not look at; they stand before its, since
- * such a row may have no submit time. */
-static bool has_reason(const struct trace *trace)
-{
-    enum import_reason reason = trace->row.reason;
-
-    return trace->import != NULL && trace->row.drop &&
-           reason != IMPORT_RUN_TIME && reason != IMPORT_GPUS &&
-           reason != IMPORT_TOO_LARGE;
-}
-
-/* What is asked beside GPUs: a kind of its own where it is more.  False: the
- * cluster has none of the types that the row wants. */
-static bool find_kind(struct trace *trace, struct row *row)
-{
-    const struct trace_spec *spec = trace->spec;
-
-    if (spec->keys.constraints == 1)
-        row->types = NULL;
-    row->kind = NULL;
-    if (!trace_kind_needed(row))
-        return true;
-    row->kind = spec->world != NULL
-                    ? trace_kind_make(spec->asks, spec->world, row)
-                    : trace_kind_find(spec->asks, row);
-    return row->kind != NULL && row->kind->has_type;
-}
-
-/* Could it run if the cluster were free? */
-static bool has_place(const struct trace *trace, const struct row *row,
-                      uint32_t *gpus_max)
-{
-    *gpus_max = row->kind == NULL ? trace->spec->gpus_max
-                                  : row->kind->gpus_max;
-    if (trace->spec->resample.until_milli > 0 && row->pod)
-        return true;            /* it arrives, and finds no room */
-    if (row->gpus == 0)
-        return row->kind != NULL && row->kind->runs;
-    return row->gpus <= (int64_t)*gpus_max;
-}
-
-/* Of a kind that the table of rates knows at that size, on some pool? */
-static bool runs_somewhere(const struct trace_spec *spec,
-                           const struct row *row)
-{
-    struct job_request request = {
-        .form = &spec->form, .gpus = (uint32_t)row->gpus,
-        .rates = row->rates, .rate_known = row->rate_known};
-
-    if (spec->kinds == NULL)
-        return true;
-    for (uint32_t p = 0; row->rates != NULL && p < row->rates->pool_count;
-         p++)
-        if (pace_of(&request, p, request.gpus) > 0.0)
-            return true;
-    return false;
-}
-
-/* Is the row a job by its own values? */
-static enum fate judge_values(struct trace *trace, struct row *row,
-                              struct err *err)
-{
-    const struct skip_keys *skip = &trace->spec->skip;
-    uint32_t gpus_max;
-
-    if (row->duration_ns <= 0) {
-        if (skip->reason[IMPORT_RUN_TIME]) {
-            trace->counts.skipped_run_time++;
-            return FATE_SKIP;
-        }
-        row_fault(trace->csv, trace->at.duration, ERR_RANGE,
-                  "greater than 0", err);
-        err_hint(err, "Leave such rows out with skip: "
-                      "{run_time_not_positive: true}.");
-        return FATE_ERROR;
-    }
-    if (row->gpus <= 0 &&
-        !(row->pod && row->gpus == 0 && row->core_milli > 0)) {
-        if (skip->reason[IMPORT_GPUS]) {
-            trace->counts.skipped_gpus++;
-            return FATE_SKIP;
-        }
-        row_fault(trace->csv, trace->at.gpus, ERR_RANGE, "greater than 0",
-                  err);
-        err_hint(err, "Leave such rows out with skip: {gpus_not_positive: "
-                      "true}.");
-        return FATE_ERROR;
-    }
-    if (!find_kind(trace, row))
-        return judge_reason(trace, IMPORT_TYPES, trace->at.types, err);
-    if (has_place(trace, row, &gpus_max)) {
-        if (!runs_somewhere(trace->spec, row))
-            return judge_reason(trace, IMPORT_NO_LENGTH, trace->at.gpus, err);
-        if (trace->seen == NULL || row->name == NULL ||
-            !is_duplicate(trace->seen, row->name))
-            return FATE_JOB;
-        return judge_reason(trace, IMPORT_DUPLICATE, trace->at.job, err);
-    }
-    if (skip->reason[IMPORT_TOO_LARGE]) {
-        trace->counts.skipped_too_large++;
-        return FATE_SKIP;
-    }
-    too_large(trace, row, gpus_max, err);
-    return FATE_ERROR;
-}
-
-static bool is_sorted(const struct trace *trace, const struct row *row,
-                      struct err *err)
-{
-    char now[32], last[32];
-
-    if (row->submit_ns >= trace->last_ns ||
-        trace->spec->keys.unsorted == UNSORTED_SORT)
-        return true;
-    clock_format_s(row->submit_ns, now, sizeof now);
-    clock_format_s(trace->last_ns, last, sizeof last);
-    err_set(err, ERR_RANGE, csv_pos(trace->csv, trace->at.submit),
-            "submit time %s s is before that of the row above, %s s: rows "
-            "must be sorted", now, last);
-    return err_hint(err, "Sort the file, or ask for it with unsorted: sort.");
-}
-
-/* Where the row lies: before, in or after the slice. */
-static enum fate judge_slice(struct trace *trace, const struct row *row)
-{
-    const struct slice_keys *slice = &trace->spec->slice;
-    int64_t at_ns = row->submit_ns - trace->spec->first_ns;
-
-    if (at_ns < slice->from_ns ||
-        (slice->for_ns > 0 && at_ns - slice->from_ns >= slice->for_ns)) {
-        trace->counts.outside_slice++;
-        return FATE_SKIP;
-    }
-    return FATE_JOB;
-}
-
-/* Has the slice all its jobs?  Of rows that are sorted later, none is known
- * to be among the first before all are read. */
-static bool slice_is_full(const struct trace *trace)
-{
-    const struct trace_spec *spec = trace->spec;
-
-    return spec->keys.unsorted == UNSORTED_ERROR && spec->slice.jobs > 0 &&
-           trace->jobs >= (uint64_t)spec->slice.jobs;
-}
-
-/* The next row of the file, whatever it is. */
-static enum csv_step step_row(struct trace *trace, struct row *row,
-                              struct err *err)
-{
-    const struct import_job *job = &trace->row.job;
-    enum csv_step step;
-
-    if (trace->import == NULL) {
-        step = csv_next(trace->own, err);
-        return step != CSV_ROW || row_read(trace->csv, &trace->at, row, err)
-                   ? step : CSV_ERROR;
-    }
-    step = import_next(trace->import, &trace->row, err);
-    if (step != CSV_ROW)
-        return step;
-    *row = (struct row){
-        .submit_ns = job->submit_ns, .duration_ns = job->run_ns,
-        .limit_ns = job->limit_ns, .gpus = job->gpus,
-        .gpu_milli = job->gpu_milli, .gpu_mib = job->gpu_mib,
-        .types = job->types, .pod = job->pod, .core_milli = job->core_milli,
-        .memory_bytes = job->memory_bytes,
-        .deadline_ns = job->deadline_ns, .priority = job->priority,
-        .name = job->name, .tenant = job->tenant};
-    if (trace->spec->kinds != NULL && job->kind != NULL && job->gpus > 0)
-        row->rates = pacing_kind(trace->spec->kinds, job->kind,
-                                 (uint32_t)job->gpus, &row->rate_known);
-    trace->at.job = trace->row.name_column;
-    trace->at.submit = trace->row.submit_column;
-    trace->at.duration = trace->row.run_column;
-    trace->at.gpus = trace->row.gpus_column;
-    trace->at.types = trace->row.types_column;
-    return CSV_ROW;
-}
-
-/* The next row that is a job. */
-static enum fate next_row(struct trace *trace, struct row *row,
-                          struct err *err)
-{
-    while (!slice_is_full(trace)) {
-        enum csv_step step = step_row(trace, row, err);
-        enum fate fate;
-
-        if (step == CSV_END)
-            return FATE_END;
-        if (step == CSV_ERROR)
-            return FATE_ERROR;
-        row->number = trace->rows;
-        if (has_reason(trace)) {
-            trace->rows++;
-            if (judge_reason(trace, trace->row.reason, trace->row.column,
-                             err) == FATE_ERROR)
-                return FATE_ERROR;
-            continue;
-        }
-        if (!is_sorted(trace, row, err))
-            return FATE_ERROR;
-        trace->rows++;
-        trace->last_ns = row->submit_ns;
-        fate = judge_slice(trace, row);
-        if (fate == FATE_JOB)
-            fate = judge_values(trace, row, err);
-        if (fate == FATE_JOB)
-            trace->jobs++;
-        if (fate != FATE_SKIP)
-            return fate;
-    }
-    return FATE_END;
-}
-
-/* ---- opening ---------------------------------------------------------- */
-
-static bool find_column(const struct trace *trace, const char *key,
-                        const char *name, size_t *out, struct err *err)
-{
-    const struct trace_spec *spec = trace->spec;
-    const char *near;
-
-    *out = ROW_NO_COLUMN;
-    if (name == NULL)
-        return true;
-    *out = csv_find(trace->csv, name);
-    if (*out != ROW_NO_COLUMN)
-        return true;
-    err_set(err, ERR_REFERENCE, spec->columns_pos,
-            "%s names column %s, which %s does not have", key, name,
-            spec->path);
-    near = conf_nearest(name, csv_names(trace->csv));
-    if (near != NULL)
-        return err_hint(err, "The nearest column is %s.", near);
-    return err_hint(err, "Its first column is %s.",
-                    csv_names(trace->csv)[0]);
-}
-
-static bool find_columns(struct trace *trace, struct err *err)
-{
-    const struct columns *names = &trace->spec->columns;
-    struct row_columns *at = &trace->at;
-
-    at->gpus_else = ROW_NO_COLUMN;
-    if (trace->spec->keys.format == FORMAT_SWF) {
-        *at = (struct row_columns){
-            .job = 0, .submit = 1, .duration = 3, .gpus = 4, .gpus_else = 7,
-            .limit = 8, .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
-            .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
-        return true;
-    }
-    return find_column(trace, "job", names->job, &at->job, err) &&
-           find_column(trace, "submit", names->submit, &at->submit, err) &&
-           find_column(trace, "duration", names->duration, &at->duration,
-                       err) &&
-           find_column(trace, "gpus", names->gpus, &at->gpus, err) &&
-           find_column(trace, "limit", names->limit, &at->limit, err) &&
-           find_column(trace, "tenant", names->tenant, &at->tenant, err) &&
-           find_column(trace, "priority", names->priority, &at->priority,
-                       err) &&
-           find_column(trace, "deadline", names->deadline, &at->deadline,
-                       err) &&
-           find_column(trace, "cores", names->cores, &at->cores, err) &&
-           find_column(trace, "memory_mib", names->memory_mib,
-                       &at->memory_mib, err) &&
-           find_column(trace, "gpu_memory_mib", names->gpu_memory_mib,
-                       &at->gpu_memory_mib, err) &&
-           find_column(trace, "gpu_types", names->gpu_types, &at->types,
-                       err);
-}
-
-static struct trace *open_file(struct arena *arena,
-                               const struct trace_spec *spec,
-                               struct err *err)
-{
-    struct trace *trace = arena_alloc(arena, 1, sizeof *trace);
-
-    trace->arena = arena;
-    trace->spec = spec;
-    trace->last_ns = INT64_MIN;
-    if (spec->import != NULL) {
-        trace->import = import_open(arena, spec->import, &spec->request, err);
-        if (trace->import == NULL)
-            return NULL;
-        trace->csv = import_csv_of(trace->import);
-        return trace;
-    }
-    trace->csv = trace->own =
-        csv_open(arena, spec->path,
-                 spec->keys.format == FORMAT_SWF ? CSV_SWF : CSV_COMMA, err);
-    if (trace->own == NULL)
-        return NULL;
-    if (find_columns(trace, err))
-        return trace;
-    csv_close(trace->own);
-    return NULL;
-}
+/* ---- a trial's walk ---------------------------------------------------- */
 
 struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
-                         uint64_t seed, uint32_t replica, struct err *err)
+                         uint64_t seed, uint32_t replica)
 {
     struct trace *trace;
 
     assert(spec != NULL && spec->counts.jobs > 0);
-    if (spec->sorted == NULL)
-        return open_file(arena, spec, err);
     trace = arena_alloc(arena, 1, sizeof *trace);
     trace->arena = arena;
     trace->spec = spec;
+    if (spec->sorted == NULL)
+        trace->spool = spool_read(spec->spool, arena);
     if (spec->resample.until_milli > 0 && replica != TRACE_AS_FILED)
         trace->drawn = resample_draw(&spec->resample, arena, spec->sorted,
                                      spec->sorted_count, seed, replica);
     return trace;
-}
-
-void trace_close(struct trace *trace)
-{
-    if (trace == NULL)
-        return;
-    csv_close(trace->own);
-    import_close(trace->import);
 }
 
 static void birth_fill(struct trace *trace, const struct row *row,
@@ -625,6 +192,10 @@ static void birth_fill(struct trace *trace, const struct row *row,
     memset(birth, 0, sizeof *birth);
     birth->request.id.i = (uint32_t)(trace->jobs - 1);
     birth->request.form = row->kind != NULL ? &row->kind->form : &spec->form;
+    if (row->application != NULL) {
+        birth->request.form = row->application->form;
+        birth->request.goodput = &row->application->goodput;
+    }
     birth->request.gpu_milli = (uint32_t)row->gpu_milli;
     birth->request.gpu_mib = (uint32_t)row->gpu_mib;
     birth->request.name = row->name;
@@ -643,21 +214,6 @@ static void birth_fill(struct trace *trace, const struct row *row,
     birth->request.rate_known = spec->kinds != NULL ? row->rate_known : 1.0;
     birth->truth.duration_ns = row->duration_ns;
     birth->truth.seed = row->number;
-}
-
-/* A trial must read what was checked: not less, and not more. */
-static enum source_step end_of_file(const struct trace *trace,
-                                    struct err *err)
-{
-    const struct trace_spec *spec = trace->spec;
-
-    if (trace->jobs == spec->counts.jobs)
-        return SOURCE_END;
-    err_set(err, ERR_IO, (struct err_pos){spec->path, 0, 0},
-            "file changed while it was in use: it had %llu jobs when it was "
-            "checked, and now has %s", (unsigned long long)spec->counts.jobs,
-            trace->jobs < spec->counts.jobs ? "fewer" : "more");
-    return SOURCE_ERROR;
 }
 
 /* The i-th job of a list that was drawn anew. */
@@ -679,173 +235,32 @@ static enum source_step next_drawn(struct trace *trace,
 enum source_step trace_next(struct trace *trace, struct job_birth *birth,
                             struct err *err)
 {
-    struct row row;
+    const struct row *row;
 
     if (trace->drawn.count > 0)
         return next_drawn(trace, birth);
 
-    if (trace->csv == NULL) {
+    if (trace->spool == NULL) {
         if (trace->jobs == trace->spec->sorted_count)
             return SOURCE_END;
-        birth_fill(trace, &trace->spec->sorted[trace->jobs++], birth);
-        birth->request.id.i = (uint32_t)(trace->jobs - 1);
+        row = &trace->spec->sorted[trace->jobs++];
+        birth_fill(trace, row, birth);
         return SOURCE_JOB;
     }
-    switch (next_row(trace, &row, err)) {
-    case FATE_ERROR:
+    switch (spool_next(trace->spool, &row)) {
+    case SPOOL_END:
+        return SOURCE_END;
+    case SPOOL_ERROR:
+        err_set(err, ERR_IO, (struct err_pos){trace->spec->path, 0, 0},
+                "its jobs cannot be read back from the temporary file: %s",
+                strerror(errno));
         return SOURCE_ERROR;
-    case FATE_END:
-    case FATE_SKIP:
-        return end_of_file(trace, err);
-    case FATE_JOB:
-        if (trace->jobs > trace->spec->counts.jobs)
-            return end_of_file(trace, err);
+    case SPOOL_ROW:
         break;
     }
-    if (row.tenant != NULL)
-        row.tenant = texts_keep(&trace->tenants, trace->arena, row.tenant,
-                                NULL);
-    birth_fill(trace, &row, birth);
+    trace->jobs++;
+    birth_fill(trace, row, birth);
     return SOURCE_JOB;
-}
-
-/* ---- the first reading ------------------------------------------------ */
-
-static int by_submit(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-
-    if (a->submit_ns != b->submit_ns)
-        return a->submit_ns < b->submit_ns ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
-/* Rows kept while the file is checked, for `unsorted: sort`. */
-struct kept_rows {
-    struct row *row;
-    size_t count, room;
-};
-
-static void keep_row(struct trace *trace, struct kept_rows *kept,
-                     struct row *row)
-{
-    if (kept->count == kept->room) {
-        size_t room = kept->room == 0 ? 1024 : 2 * kept->room;
-
-        kept->row = arena_grow(trace->arena, kept->row, kept->count, room,
-                               sizeof *kept->row);
-        kept->room = room;
-    }
-    if (row->name != NULL)
-        row->name = arena_text(trace->arena, row->name);
-    if (row->tenant != NULL)
-        row->tenant = texts_keep(&trace->tenants, trace->arena, row->tenant,
-                                 NULL);
-    kept->row[kept->count++] = *row;
-}
-
-/* Submit time of the first row, or the least of all: where slices start.  A
- * date has no zero of its own that a simulation could begin at. */
-static bool find_first(struct trace_spec *spec, struct trace *trace,
-                       struct err *err)
-{
-    struct row row;
-    enum csv_step step;
-    bool sort = spec->keys.unsorted == UNSORTED_SORT;
-
-    while ((step = step_row(trace, &row, err)) == CSV_ROW) {
-        if (has_reason(trace))
-            continue;
-        if (trace->rows++ == 0 || row.submit_ns < spec->first_ns)
-            spec->first_ns = row.submit_ns;
-        if (!sort)
-            return true;
-    }
-    if (step == CSV_ERROR)
-        return false;
-    if (trace->rows > 0 || trace->import != NULL)
-        return true;            /* check_rows says what is wrong */
-    return err_set(err, ERR_SYNTAX, (struct err_pos){spec->path, 0, 0},
-                   "file has no rows");
-}
-
-/* Reads every row, once. */
-static bool check_rows(struct trace_spec *spec, struct trace *trace,
-                       struct kept_rows *kept, struct err *err)
-{
-    struct row row;
-    enum fate fate;
-
-    while ((fate = next_row(trace, &row, err)) == FATE_JOB) {
-        if (trace->jobs == 1 || row.submit_ns < spec->origin_ns)
-            spec->origin_ns = row.submit_ns;
-        trace->counts.parts += row.gpu_milli != 0 || row.pod ||
-                               row.types != NULL;
-        if (spec->keys.unsorted == UNSORTED_SORT ||
-            spec->resample.until_milli > 0)
-            keep_row(trace, kept, &row);
-    }
-    if (fate == FATE_ERROR)
-        return false;
-    if (spec->keys.origin == ORIGIN_FILE)
-        spec->origin_ns = 0;
-    spec->counts = trace->counts;
-    spec->counts.rows = trace->rows;
-    spec->counts.jobs = trace->jobs;
-    spec->counts.blank_lines = csv_blank_lines(trace->csv);
-    spec->counts.longer_rows = csv_longer_rows(trace->csv);
-    if (trace->jobs == 0)
-        return err_set(err, ERR_RANGE, conf_pos(spec->conf),
-                       "none of the %llu rows of %s is a job: %llu were "
-                       "left out by skip, %llu lie outside of the slice",
-                       (unsigned long long)trace->rows, spec->path,
-                       (unsigned long long)(trace->rows -
-                                            trace->counts.outside_slice),
-                       (unsigned long long)trace->counts.outside_slice);
-    if (trace->jobs < ID_NONE)
-        return true;
-    return err_set(err, ERR_RANGE, conf_pos(spec->conf),
-                   "%s has more than %u jobs", spec->path, ID_NONE - 1);
-}
-
-static void sort_rows(struct trace_spec *spec, const struct kept_rows *kept)
-{
-    uint64_t most = (uint64_t)spec->slice.jobs;
-
-    qsort(kept->row, kept->count, sizeof *kept->row, by_submit);
-    spec->sorted = kept->row;
-    spec->sorted_count = kept->count;
-    if (most > 0 && most < kept->count) {
-        spec->counts.outside_slice += kept->count - most;
-        spec->counts.jobs = spec->sorted_count = most;
-    }
-}
-
-static bool check_file(struct trace_spec *spec, const struct world *world)
-{
-    struct trace *trace = open_file(world->arena, spec, world->err);
-    struct kept_rows kept = {0};
-    struct seen seen = {0};
-    bool good;
-
-    if (trace == NULL)
-        return false;
-    good = find_first(spec, trace, world->err);
-    trace_close(trace);
-    if (!good)
-        return false;
-    trace = open_file(world->arena, spec, world->err);
-    if (trace == NULL)
-        return false;
-    trace->seen = &seen;
-    seen.arena = arena_new(0);
-    good = check_rows(spec, trace, &kept, world->err);
-    arena_free(seen.arena);
-    trace_close(trace);
-    if (!good || kept.count == 0)
-        return good;
-    sort_rows(spec, &kept);
-    return true;
 }
 
 /* ---- keys -------------------------------------------------------------- */
@@ -863,7 +278,11 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
         spec->import = import_format_find(name);
     assert(keys->format <= FORMAT_SWF || spec->import != NULL);
     spec->request.file = spec->path;
-    if (keys->lengths != NULL)
+    spec->request.applications = spec->import != NULL &&
+                                 spec->import->applications &&
+                                 keys->lengths != NULL &&
+                                 strcmp(keys->lengths, "applications") == 0;
+    if (keys->lengths != NULL && !spec->request.applications)
         spec->request.lengths = csv_path(world->arena, conf_pos(node).file,
                                          keys->lengths);
     spec->request.gpu_type = keys->gpu_type;
@@ -936,6 +355,12 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
     const struct conf_node *rates = keys->rates;
     uint32_t most;
 
+    if (spec->request.applications && (rates != NULL || keys->elastic != NULL))
+        return err_set(world->err, ERR_SCHEMA,
+                       conf_pos(rates != NULL ? rates : keys->elastic),
+                       "lengths: applications says all sizes and rates: "
+                       "elastic and rates have no meaning beside it");
+
     if (!pacing_read(world, keys->elastic, rates, &spec->form, &spec->rates))
         return false;
     if (rates != NULL && spec->rates == NULL) {
@@ -975,9 +400,11 @@ const struct trace_spec *trace_read(const struct world *world,
                         conf_pos(conf), &spec->form, &spec->gpus_max) ||
         !read_pacing(spec, world))
         return NULL;
+    if (spec->request.applications)
+        spec->applications = applications_new(world, &spec->form);
     spec->asks = trace_kinds_new(world->arena, &spec->form);
     spec->world = world;
-    if (!check_file(spec, world))
+    if (!trace_check(spec, world))
         return NULL;
     spec->world = NULL;         /* kinds are only looked up from now on */
     return spec;

@@ -2,9 +2,9 @@
 /*
  * trace.h - a file of past jobs: CSV whose columns the workload names, or SWF.
  *
- * The file is read once when the workload is read, which finds every fault
- * before a run and counts what was left out, and streamed again by every
- * trial.  Nothing is sorted, mended or left out unless the workload asks, and
+ * The file is read once, when the workload is, which finds every fault before a
+ * run and counts what was left out; trials stream its jobs from a spool (see
+ * spool.h).  Nothing is sorted, mended or left out unless the workload asks, and
  * then it is counted.
  */
 #ifndef WORKLOADS_TRACE_H
@@ -28,12 +28,12 @@ enum workload_estimate trace_estimate(const struct trace_spec *spec);
 /* A replica that no trial has: a list that is drawn anew, as the file is. */
 #define TRACE_AS_FILED UINT32_MAX
 
-/* A trial's walk through the file; texts of jobs live in the arena. */
+/* A trial's walk through the jobs, all in the arena; names are good until the
+ * next. */
 struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
-                         uint64_t seed, uint32_t replica, struct err *err);
+                         uint64_t seed, uint32_t replica);
 enum source_step trace_next(struct trace *trace, struct job_birth *birth,
                             struct err *err);
-void trace_close(struct trace *trace);                  /* accepts NULL */
 
 extern const struct conf_schema trace_schema, trace_columns_schema,
     trace_slice_schema, trace_skip_schema;

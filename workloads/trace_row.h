@@ -18,6 +18,7 @@
 
 struct csv;
 struct trace_kind;
+struct application_job;
 struct job_rates;
 
 /* One row as it stands in the file. */
@@ -35,6 +36,7 @@ struct row {
     const struct trace_kind *kind;      /* found by trace.c; NULL: none */
     const struct job_rates *rates;      /* NULL: the same everywhere */
     double rate_known;
+    const struct application_job *application;  /* NULL: not said */
     uint64_t number;            /* of the row in the file, from 0 */
     bool dated;                 /* submit_ns was a date: since 1970, UTC */
 };

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lucid.c - least GPU-time first, two jobs on the GPUs of one where they
+ * suffer little, and nobody is preempted.
+ *
+ * Hu, Zhang, Sun, Wen and Zhang, "Lucid: A Non-intrusive, Scalable and
+ * Interpretable Scheduler for Deep Learning Training Jobs", ASPLOS 2023, as in
+ * its published simulator (github S-Lab-System-Group/Lucid, simulation/policy/
+ * lucid.py and profiler/lgf.py, commit 9b9ba894):
+ *
+ *  order     estimated run time x GPUs, least first
+ *  binder    a job of at most `gpus_max` GPUs goes beside the first that runs
+ *            alone on as many GPUs, if their sharing scores (tiny 0, medium 1,
+ *            jumbo 2; models/pace.h) add up to `score_max` at most and its
+ *            GPU-time is at most twice the other's; else on GPUs of its own
+ *  strategy  packing is off while little comes; then the first that does not
+ *            fit ends the decision
+ *  profiler  jobs run for up to `profile` on nodes of their own first, fewest
+ *            GPUs first; who ends there needs no more
+ *
+ * The estimate is the host's (`estimate:`), in the place of their model of
+ * names and users; load is what waits now (`packs: loaded`), in the place of
+ * their forecast of arrivals.  A job that leaves the profiler keeps what it
+ * did, where theirs begins again; the profiler's nodes are never scaled.  Two
+ * jobs that share stay together until one ends.
+ */
+#include <string.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy lucid_policy;
+
+enum packs { PACKS_LOADED, PACKS_ALWAYS, PACKS_NEVER };
+enum stage { STAGE_QUEUE, STAGE_PROFILED };
+
+struct lucid_job {
+    double gpu_s;               /* estimated when it came */
+    enum stage stage;
+};
+
+struct lucid {
+    int64_t score_max, gpus_max;
+    const char *text, *profiler;
+    int64_t profile_ns;
+    enum packs packs;
+    uint32_t profile_pools, main_pools; /* masks; no profiler: 0, 0 */
+    struct lucid_job *job;      /* by job */
+    uint32_t room;
+};
+
+static bool lucid_init(void *self, struct cs_host *host)
+{
+    static const char *const name[] = { "loaded", "always", "never" };
+    struct lucid *l = self;
+    bool found = false;
+
+    for (uint32_t i = 0; i < 3; i++)
+        if (strcmp(l->text, name[i]) == 0) {
+            l->packs = (enum packs)i;
+            found = true;
+        }
+    if (!found)
+        cs_fail(host, "packs must be loaded, always or never");
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if (strcmp(cs_pool_name(host, p), l->profiler) == 0)
+            l->profile_pools = 1u << p;
+        else
+            l->main_pools |= 1u << p;
+    if (strcmp(l->profiler, "none") == 0)
+        l->profile_pools = l->main_pools = 0;
+    else if (l->profile_pools == 0 || l->main_pools == 0)
+        cs_fail(host, "profiler must name a pool, and leave another");
+    return found && (l->profile_pools == 0) == (l->main_pools == 0);
+}
+
+static void lucid_submitted(void *self, struct cs_host *host,
+                            struct job_id job)
+{
+    struct lucid *l = self;
+
+    if (job.i >= l->room) {
+        uint32_t more = l->room ? l->room : 256;
+        while (more <= job.i)
+            more *= 2;
+        struct lucid_job *grown = cs_alloc(host, more, sizeof *grown);
+        if (l->room)
+            memcpy(grown, l->job, l->room * sizeof *grown);
+        l->job = grown;
+        l->room = more;
+    }
+    l->job[job.i].gpu_s = 1e-9 * (double)cs_left_ns(host, job) *
+                          cs_job_gpus(host, job);
+}
+
+static bool lucid_before(const void *self, const struct cs_host *host,
+                         struct ask_id a, struct ask_id b)
+{
+    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
+
+    (void)self;
+    return (double)x->estimate_ns * x->gpus < (double)y->estimate_ns * y->gpus;
+}
+
+/* ---- the profiler ------------------------------------------------------------ */
+
+static bool lucid_profiles(const struct lucid *l, const struct cs_host *host,
+                           const struct cs_ask *ask)
+{
+    return l->profile_pools != 0 && ask->gpus > 0 &&
+           l->job[ask->job.i].stage == STAGE_QUEUE &&
+           cs_request(host, ask->job)->form->role_count == 1 &&
+           ask->gpus <= cs_total_gpus(host, l->profile_pools);
+}
+
+/* Whose time on the profiler is up waits for GPUs elsewhere. */
+static void lucid_leave_profiler(struct lucid *l, struct cs_host *host)
+{
+    for (uint32_t i = 0; i < cs_lease_count(host);) {
+        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
+        int64_t end_ns = lease->since_ns + l->profile_ns;
+
+        if ((cs_lease_pools(host, cs_lease_at(host, i)) & l->profile_pools) ==
+                0 || cs_request(host, lease->job)->form->role_count > 1) {
+            i++;
+            continue;
+        }
+        l->job[lease->job.i].stage = STAGE_PROFILED;
+        if (end_ns <= cs_now_ns(host)) {
+            cs_stop(host, lease->job);
+            continue;           /* it left the list: i is the next */
+        }
+        cs_wake_at(host, end_ns);
+        i++;
+    }
+}
+
+/* Fewest GPUs first; the first that does not fit ends it. */
+static void lucid_profile(struct lucid *l, struct cs_host *host)
+{
+    struct cs_want want = { .pool_mask = l->profile_pools };
+
+    for (;;) {
+        struct ask_id least = { ID_NONE };
+        for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+            struct ask_id ask = cs_pending(host, i);
+            if (lucid_profiles(l, host, cs_ask(host, ask)) &&
+                (least.i == ID_NONE ||
+                 cs_ask(host, ask)->gpus < cs_ask(host, least)->gpus))
+                least = ask;
+        }
+        if (least.i == ID_NONE)
+            return;
+        uint32_t job = cs_ask(host, least)->job.i;
+        if (cs_start_want(host, least, &want) != CS_DONE)
+            return;
+        l->job[job].stage = STAGE_PROFILED;
+        cs_wake_at(host, cs_now_ns(host) + l->profile_ns);
+    }
+}
+
+/* ---- the binder ---------------------------------------------------------------- */
+
+static bool lucid_both_run(struct cs_host *host, struct job_id a,
+                           struct job_id b, uint32_t pools)
+{
+    for (uint32_t p = 0; p < cs_pool_count(host); p++)
+        if ((pools >> p & 1) && (!(cs_pace_beside(host, a, b, p) > 0) ||
+                                 !(cs_pace_beside(host, b, a, p) > 0)))
+            return false;
+    return true;
+}
+
+static bool lucid_goes_beside(struct lucid *l, struct cs_host *host,
+                              struct ask_id ask)
+{
+    struct job_id job = cs_ask(host, ask)->job;
+    uint32_t gpus = cs_ask(host, ask)->gpus;
+    uint32_t score = cs_share_score(host, job);
+
+    if (score > 2 || gpus > (uint32_t)l->gpus_max)
+        return false;
+    for (uint32_t i = 0; i < cs_running_count(host); i++) {
+        struct job_id other = cs_running(host, i);
+        struct lease_id lease = cs_role_lease(host, other, 0);
+        uint32_t pools = lease.i == ID_NONE ? 0 : cs_lease_pools(host, lease);
+        if (pools == 0 || (pools & l->profile_pools) ||
+            cs_beside(host, other).i != ID_NONE ||
+            cs_job_gpus(host, other) != gpus ||
+            score + cs_share_score(host, other) > (uint64_t)l->score_max ||
+            l->job[job.i].gpu_s > 2 * l->job[other.i].gpu_s ||
+            !lucid_both_run(host, job, other, pools))
+            continue;
+        if (cs_start_beside(host, ask, other) == CS_DONE)
+            return true;
+    }
+    return false;
+}
+
+static enum cs_verdict lucid_start(const struct lucid *l,
+                                   struct cs_host *host, struct ask_id ask)
+{
+    struct cs_want want = { .pool_mask = l->main_pools };
+
+    if (cs_request(host, cs_ask(host, ask)->job)->form->role_count > 1)
+        return cs_start(host, ask);
+    return cs_start_want(host, ask, &want);
+}
+
+/* Does more wait than there are free GPUs? */
+static bool lucid_packs(const struct lucid *l, const struct cs_host *host)
+{
+    uint64_t wanted = 0, room = cs_free_gpus(host, l->main_pools);
+
+    if (l->packs != PACKS_LOADED)
+        return l->packs == PACKS_ALWAYS;
+    for (uint32_t i = 0; i < cs_pending_count(host) && wanted <= room; i++)
+        wanted += cs_ask(host, cs_pending(host, i))->gpus;
+    return wanted > room;
+}
+
+static void lucid_decide(void *self, struct cs_host *host)
+{
+    struct lucid *l = self;
+
+    if (l->profile_pools != 0) {
+        lucid_leave_profiler(l, host);
+        lucid_profile(l, host);
+    }
+    bool packs = lucid_packs(l, host);
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct ask_id ask = cs_pending(host, i);
+
+        if (lucid_profiles(l, host, cs_ask(host, ask))) {
+            i++;                /* its turn on the profiler comes first */
+            continue;
+        }
+        if ((packs && lucid_goes_beside(l, host, ask)) ||
+            lucid_start(l, host, ask) == CS_DONE)
+            continue;           /* it left the queue: i is the next */
+        if (!packs)
+            return;
+        i++;
+    }
+}
+
+static const struct cs_param params[] = {
+    { "packs", CS_PARAM_TEXT, offsetof(struct lucid, text), 0, 0, "loaded",
+      "when two jobs may share GPUs: loaded, while more waits than is free; "
+      "always; never" },
+    { "score_max", CS_PARAM_INT, offsetof(struct lucid, score_max), 0, 4, "2",
+      "sum of the sharing scores of two that share: tiny 0, medium 1, "
+      "jumbo 2" },
+    { "gpus_max", CS_PARAM_INT, offsetof(struct lucid, gpus_max), 1, 1e6, "8",
+      "jobs of more GPUs do not share" },
+    { "profiler", CS_PARAM_TEXT, offsetof(struct lucid, profiler), 0, 0,
+      "none", "pool on which jobs run first; none: there is no profiler" },
+    { "profile", CS_PARAM_TIME, offsetof(struct lucid, profile_ns), 0.001,
+      1e9, "200s", "how long at most, there" },
+};
+
+const struct cs_policy lucid_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+    .name = "lucid",
+    .summary = "least GPU-time first, two jobs on the same GPUs where they "
+               "suffer little",
+    .flags = CS_PREEMPTS | CS_PACKS, .param = params,
+    .param_count = sizeof params / sizeof params[0],
+    .self_bytes = sizeof(struct lucid), .init = lucid_init,
+    .before = lucid_before, .decide = lucid_decide,
+    .job_submitted = lucid_submitted,
+};
