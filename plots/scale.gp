@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# scale.gp - what a job costs (two events or more), by
-# jobs, GPUs, and jobs that wait.
+# scale.gp - what a job costs (two events or more), and what memory a run
+# takes, by jobs, GPUs, and jobs that wait.
 #
-# Before it stand blocks $POLICY_CURVE: a size, microseconds per job.
+# Before it stand blocks $POLICY_CURVE: a size, microseconds per job, and the
+# peak of memory in MB.
 
 if (!exists('format')) format = 'png'
 if (!exists('file')) file = 'scale.'.format
 set encoding utf8
-set terminal pngcairo enhanced size 1200,460 font 'DejaVu Sans,11' linewidth 1.3
+set terminal pngcairo enhanced size 1200,860 font 'DejaVu Sans,11' linewidth 1.3
 set output file
 array name[4] = ['fifo', 'easy', 'srtf', 'phases']
 array said[4] = ['FIFO, best fit', 'EASY, best fit', 'SRTF, count', 'FIFO, jobs of five phases']
@@ -16,7 +17,8 @@ array colour[4] = ['#0072B2', '#D55E00', '#009E73', '#CC79A7']
 array sign[4] = [7, 5, 9, 13]
 array heading[3] = ['Jobs of a run (10,000 GPUs)', 'GPUs (100,000 jobs)', \
                     'Jobs that come at once, and wait (104 GPUs)']
-set multiplot layout 1,3 title 'Processor time per job, from trace to metrics' font ',14'
+set multiplot layout 2,3 \
+    title 'Processor time per job and peak of memory, from trace to metrics' font ',14'
 set logscale x
 set border 3 linecolor rgb '#888888'
 set tics nomirror
@@ -37,6 +39,15 @@ do for [c = 1:3] {
     }
     plot for [p = 1:(c == 1 ? 4 : 3)] '$'.name[p].'_'.c using 1:2 with linespoints \
          pointtype sign[p] linecolor rgb colour[p] title said[p]
+    unset ylabel
+}
+unset key
+set ylabel 'MB at the peak'
+do for [c = 1:3] {
+    set xlabel heading[c]
+    set xrange [least[c]:most[c]]
+    plot for [p = 1:(c == 1 ? 4 : 3)] '$'.name[p].'_'.c using 1:3 with linespoints \
+         pointtype sign[p] linecolor rgb colour[p]
     unset ylabel
 }
 unset multiplot

@@ -18,11 +18,24 @@ static double fewest_gpus_key(const void *self, const struct cs_host *host,
     return cs_job_gpus(host, job);
 }
 
+static double fewest_gpus_per_ns(const void *self, const struct cs_host *host,
+                                 struct job_id job)
+{
+    (void)self;
+    (void)host;
+    (void)job;
+    return 0;
+}
+
+static const struct cs_motion fewest_gpus_motion = {
+    .key = fewest_gpus_key, .per_ns = fewest_gpus_per_ns
+};
+
 static void fewest_gpus_decide(void *self, struct cs_host *host)
 {
     (void)self;
     if (cs_pending_count(host) > 0)     /* else all run as they do */
-        cs_deal(host, fewest_gpus_key);
+        cs_deal_moving(host, &fewest_gpus_motion);
 }
 
 const struct cs_policy fewest_gpus_policy = {

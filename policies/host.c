@@ -120,39 +120,57 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
         policy->lease_idle(host->self, host, lease);
 }
 
-/* The first from the i-th on for which a start could succeed.  Asks for whole
- * jobs that want more GPUs than are free are passed over at once. */
-static uint32_t next_to_try(struct cs_host *host, uint32_t i)
+/* The first from the i-th on for which a start could succeed; ID_NONE.  Asks
+ * for whole jobs that want more GPUs than are free are passed over at once. */
+static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
 {
-    if (host_per_phase(host) || host->rules->blocking != HOST_SKIP)
-        return i;
+    bool skips = !host_per_phase(host) && host->rules->blocking == HOST_SKIP;
     uint32_t room = cs_free_gpus(host, 0);
     struct cs_filter filter = { .gpus_max = room > 0 || !host->has_parts
                                                 ? room : 1,
                                 .estimate_max_ns = INT64_MAX,
                                 .startable = true };
-    return cs_find_pending(host, i, &filter);
+
+    if (host->tops != NULL)
+        return host_tops_first(host, skips ? filter.gpus_max : UINT32_MAX,
+                               skips);
+    if (skips)
+        *i = cs_find_pending(host, *i, &filter);
+    return ranks_at(host->order, *i);
+}
+
+static void pass_over(struct cs_host *host, uint32_t ask, uint32_t *i)
+{
+    if (host->tops != NULL)
+        host_tops_aside(host, ask);
+    else
+        ++*i;
 }
 
 /* In order of before; strict ends at the first that does not fit. */
-static void decide_default(struct cs_host *host)
+static void serve_in_order(struct cs_host *host)
 {
-    uint32_t i = 0;
+    uint32_t i = 0, ask;
 
-    while ((i = next_to_try(host, i)) < host_order_count(host)) {
-        uint32_t ask = ranks_at(host->order, i);
-        const struct cs_ask *pub = &host->ask[ask].pub;
-
+    while ((ask = next_to_try(host, &i)) != ID_NONE) {
+        struct job_id job = host->ask[ask].pub.job;
         if (host_try(host, ask, cs_free_gpus(host, 0)) == CS_DONE)
             continue;           /* it left the order: i is the next */
         if (host->rules->blocking == HOST_DROP) {
-            host_job_end(host, pub->job.i, JOB_DROPPED);
+            host_job_end(host, job.i, JOB_DROPPED);
             continue;
         }
         if (host->rules->blocking != HOST_SKIP)
             return;
-        i++;
+        pass_over(host, ask, &i);
     }
+}
+
+static void decide_default(struct cs_host *host)
+{
+    serve_in_order(host);
+    if (host->tops != NULL)
+        host_tops_back(host);
 }
 
 /* While nothing is held, so many decisions in a row of which nothing comes are
@@ -187,7 +205,8 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     }
     host_commit_news(host);
     host->news_count = 0;
-    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES)
+    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES &&
+        host->tops == NULL)
         host_order_sort(host);
     host->decided_ns = host_now(host);
     host->counts.decide++;
@@ -238,6 +257,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
         .phase_over = host_phase_over, .held = host_rent_held,
         .rented_failed = host_rent_failed, .alone = host_pack_alone,
+        .ask_made = host_tops_insert, .ask_gone = host_tops_remove,
     };
     host->cluster = cluster_new(arena, spec);
     struct placer_parts placing = {
@@ -267,6 +287,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host_outage_begin(host);
     host_power_begin(host);
     host_rent_begin(host);
+    host_tops_begin(host);
     return make_self(host, err) ? host : NULL;
 }
 

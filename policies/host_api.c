@@ -197,6 +197,18 @@ double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
     return host_attained_gpu_s(host, host_job_slot(host, id.i));
 }
 
+double cs_attained_per_s(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    double gpus = 0;
+
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
+        if (job->lease[r] != ID_NONE)
+            gpus += host_lease_amount(&host->lease[job->lease[r]]);
+    return gpus;
+}
+
 static bool ask_live(const struct cs_host *host, struct ask_id ask)
 {
     return ask.i < host->ask_count && host->ask[ask.i].live;
@@ -406,10 +418,12 @@ static enum cs_verdict start_role(struct cs_host *host, struct ask_id id,
         !host_find(host, job, role, want, &place))
         return refuse(host, HOST_START, ask.job, CS_NO_ROOM);
     host_ask_drop(host, id.i);
-    if (ask.role == CS_ALL_ROLES)
+    if (ask.role == CS_ALL_ROLES) {
         job->ask = ID_NONE;
-    else
+        host_left_change(host, job);
+    } else {
         job->role_ask[role] = ID_NONE;
+    }
     if (ask.held.i != ID_NONE && host->lease[ask.held.i].live)
         host_drop(host, ask.held.i);
     host_answer(host, HOST_START, ask.job, role, CS_DONE, &place);
@@ -480,6 +494,7 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id id,
         return refuse(host, HOST_START, which, CS_NO_ROOM);
     host_ask_drop(host, id.i);
     job->ask = ID_NONE;
+    host_left_change(host, job);
     host_answer(host, HOST_START, which, CS_ALL_ROLES, CS_DONE, &place[0]);
     for (uint32_t r = 0; r < roles; r++)
         host_grant(host, which.i, r, &place[r]);

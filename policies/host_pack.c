@@ -196,6 +196,7 @@ static enum cs_verdict start(struct cs_host *host, struct ask_id id,
     cluster_split(host->cluster);
     host_ask_drop(host, id.i);
     job->ask = ID_NONE;
+    host_left_change(host, job);
     host_answer(host, HOST_START, who, 0, CS_DONE, &mine);
     first = change(host, first, &its, its_pace);
     uint32_t second = host_grant_at(host, who.i, 0, &mine, pace);

@@ -471,6 +471,7 @@ void host_ask_job(struct cs_host *host, uint32_t j)
         .gpu_milli = job_role_milli(request, 0),
     };
     job->ask = i;
+    host_left_change(host, job);
     if (host->rules->relax_ns > 0)
         loop_at(host->parts.loop,
                 host_after(host_now(host), host->rules->relax_ns),

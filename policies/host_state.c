@@ -231,6 +231,8 @@ void host_ask_drop(struct cs_host *host, uint32_t ask)
     assert(ask < host->ask_count && host->ask[ask].live);
     host_ask_waits(host, ask, -1);
     ranks_remove(host->order, ask);
+    if (host->tops != NULL)
+        host->hooks.ask_gone(host, ask);
     host->ask[ask].live = false;
     host->ask_spare[host->ask_spares++] = ask;
 }
@@ -378,5 +380,16 @@ void host_left_end(struct cs_host *host, struct host_job_slot *job)
         return;
     ROOM(host, host->left_ended, host->left_endeds, host->left_ended_room);
     host->left_ended[host->left_endeds++] = job->left;
+    host->left[job->left].over = true;
     job->left = ID_NONE;
+}
+
+void host_left_change(struct cs_host *host, const struct host_job_slot *job)
+{
+    if (job->left == ID_NONE || host->left[job->left].changed)
+        return;
+    ROOM(host, host->left_changed, host->left_changeds,
+         host->left_changed_room);
+    host->left_changed[host->left_changeds++] = job->left;
+    host->left[job->left].changed = true;
 }

@@ -8,7 +8,7 @@
  * drop), host_run (phases), host_outage (failures), host_rent (nodes that come
  * and go), host_api (what a policy may call), host_resize (leases that change
  * while they work), host_recall (leases that are taken back), host_pack (two
- * jobs on the same GPUs), host_deal, host_left (tools over that), host_lp,
+ * jobs on the same GPUs), host_deal, host_left, host_tops (tools), host_lp,
  * host_assign (tools that know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
@@ -141,14 +141,14 @@ struct host_news {
 
 struct host_left {              /* the same in host_left.c */
     uint32_t job, gpus;
-    int64_t left_ns;            /* while it waits; */
-    int64_t end_ns;             /* while it runs: when nothing will be left */
-    bool runs;
+    double key, per_ns;         /* then, and how it moves; NAN: unknown */
+    int64_t at_ns;
+    bool runs, changed, over;
 };
 struct host_left_sum {          /* over a subtree */
     uint64_t gpus;
-    int64_t cross_ns;           /* the first time a job overtakes the one
-                                   before it */
+    int64_t cross_ns;           /* before it no job overtakes the one before
+                                   it in the list */
     uint32_t gpus_min, running;
     uint32_t first, last;
 };
@@ -169,6 +169,9 @@ struct host_hooks {
     /* Where nodes are rented: a lease came to them or went, a node failed. */
     void (*held)(struct cs_host *host, uint32_t lease, bool taken);
     void (*rented_failed)(struct cs_host *host, uint32_t node);
+    /* Where the order of asks is not kept. */
+    void (*ask_made)(struct cs_host *host, uint32_t ask);
+    void (*ask_gone)(struct cs_host *host, uint32_t ask);
 };
 
 struct cs_host {
@@ -213,6 +216,7 @@ struct cs_host {
     struct ranks *order;            /* asks that wait */
     struct host_ask_sum *ask_sum;   /* by ask, once it is asked for */
     uint32_t ask_sum_room;
+    struct host_tops *tops;         /* NULL: the order is kept sorted */
     struct ranks *ends;             /* leases by expected end, likewise */
     uint64_t *ends_gpus;
     uint32_t ends_room;
@@ -221,16 +225,19 @@ struct cs_host {
     struct host_list *running;      /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
     uint32_t deals, deal_room, deal_seen;
-    struct ranks *lefts;            /* the same for cs_deal_left() */
+    struct ranks *left_tree;        /* the same for cs_deal_moving(); */
+    struct ranks *lefts;            /* NULL: the one above is in use */
+    const struct cs_motion *motion;
     struct host_left *left;
     struct host_left_sum *left_sum;
     uint32_t left_count, left_room;
     uint32_t *left_spare, left_spares;
     uint32_t *left_ended, left_endeds, left_ended_room;
-    uint32_t *left_moved, left_moveds;  /* stopped last time, at a cost */
+    uint32_t *left_changed, left_changeds, left_changed_room;
+    uint32_t *left_look, left_looks;
+    double left_per_ns;             /* of the first that ran, and were others */
+    bool left_sloped, left_crossing;        /* of another slope? */
     uint32_t *left_stop, left_stops, *left_start, left_starts;
-    uint32_t left_forms;            /* so many are known to be steady */
-    bool left_plain;                /* dealt by host_deal.c instead */
     struct host_news *news;
     uint32_t news_count, news_room;
 
@@ -306,6 +313,16 @@ void host_lease_unexpect(struct cs_host *host, uint32_t lease);
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* Room for so many in host->list, which stays good until the next call. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count);
+/* host_tops.c: the first of what waits for so many GPUs at most, where the
+ * order is not kept; ID_NONE if there is none.  Startable: what is known to
+ * find no room is put aside, and stays there until all comes back. */
+void host_tops_begin(struct cs_host *host);
+void host_tops_insert(struct cs_host *host, uint32_t ask);
+void host_tops_remove(struct cs_host *host, uint32_t ask);
+uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
+                         bool startable);
+void host_tops_aside(struct cs_host *host, uint32_t ask);
+void host_tops_back(struct cs_host *host);
 /* host_commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
 void host_commit_news(struct cs_host *host);
 void host_commit_decide(struct cs_host *host);
@@ -340,8 +357,10 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
                          const struct placement *placement);
 void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
                uint32_t object, double amount);
-/* A job that has ended leaves the list of cs_deal_left() at the next deal. */
+/* A job that has ended leaves the list of cs_deal_moving() at the next deal; of
+ * one that started or waits again the key moves otherwise. */
 void host_left_end(struct cs_host *host, struct host_job_slot *job);
+void host_left_change(struct cs_host *host, const struct host_job_slot *job);
 void host_news_add(struct cs_host *host, int kind, uint32_t id);
 /* Adds to a lease's GPUs in the counters of their pools; sign +1 or -1. */
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,

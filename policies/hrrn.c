@@ -26,6 +26,16 @@ static bool hrrn_before(const void *self, const struct cs_host *host,
     return hrrn_ratio(host, a) > hrrn_ratio(host, b);
 }
 
+static void hrrn_line(const void *self, const struct cs_host *host,
+                      struct ask_id id, struct cs_line *out)
+{
+    int64_t run_ns = cs_ask(host, id)->estimate_ns;
+
+    (void)self;
+    out->claim = hrrn_ratio(host, id);
+    out->per_ns = 1 / (double)(run_ns > 0 ? run_ns : 1);
+}
+
 const struct cs_policy hrrn_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -33,4 +43,5 @@ const struct cs_policy hrrn_policy = {
     .summary = "highest response ratio first",
     .flags = CS_ORDER_MOVES,
     .before = hrrn_before,
+    .line = hrrn_line,
 };

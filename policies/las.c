@@ -32,6 +32,17 @@ static double las_key(const void *self, const struct cs_host *host,
     return cs_attained_gpu_s(host, job);
 }
 
+static double las_per_ns(const void *self, const struct cs_host *host,
+                         struct job_id job)
+{
+    (void)self;
+    return cs_attained_per_s(host, job) / 1e9;
+}
+
+static const struct cs_motion las_motion = {
+    .key = las_key, .per_ns = las_per_ns, .rises = true
+};
+
 static void las_hear(void *self, struct cs_host *host, struct job_id job)
 {
     struct las *las = self;
@@ -59,7 +70,7 @@ static void las_decide(void *self, struct cs_host *host)
     if (cs_pending_count(host) > 0 &&   /* else all run as they do */
         (las->news || cs_now_ns(host) % las->quantum_ns == 0 ||
          las_fits(host)))
-        cs_deal(host, las_key);
+        cs_deal_moving(host, &las_motion);
     las->news = false;
     if (cs_pending_count(host) > 0)
         cs_wake_at(host, (cs_now_ns(host) / las->quantum_ns + 1) *

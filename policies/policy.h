@@ -135,6 +135,10 @@ struct cs_forecast {
     uint32_t gpus;
 };
 
+struct cs_line {
+    double claim, per_ns;       /* now, and what a nanosecond adds to it */
+};
+
 struct cs_policy {
     uint32_t abi_major;         /* CS_POLICY_ABI_MAJOR; always first */
     uint32_t size_bytes;        /* sizeof(struct cs_policy), as built */
@@ -176,6 +180,12 @@ struct cs_policy {
     void (*dump)(const void *self, struct cs_host *host);
 
     void (*fini)(void *self);
+
+    /* Since 1.6.  For before() with CS_ORDER_MOVES and the default decide: of
+     * two asks for as many GPUs, the one with the larger claim goes before, and
+     * claims move along lines.  Then nothing is sorted.  Default: none. */
+    void (*line)(const void *self, const struct cs_host *host,
+                 struct ask_id ask, struct cs_line *out);
 };
 
 /* Questions.  Pointers stay good until the op returns; a job that has ended may
@@ -285,8 +295,7 @@ struct cs_filter {
     bool startable;             /* without what is known already to find no
                                    room with cs_start() at this instant */
 };
-/* cs_deal() by cs_left_ns(): the same answer, found without a look at every
- * job.  A policy calls one of the two. */
+/* cs_deal() by cs_left_ns(): cs_deal_moving(), below. */
 void cs_deal_left(struct cs_host *host);
 uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
                          const struct cs_filter *filter);
@@ -374,6 +383,23 @@ double cs_phase_s(const struct cs_host *host, struct job_id job,
                   uint32_t phase);
 /* Is the job a replica of a service? */
 bool cs_serves(const struct cs_host *host, struct job_id job);
+
+/* Since 1.6.  cs_deal() where the key of a job that waits stands still until it
+ * starts: the same answer, found without a look at every job.  A policy calls
+ * one of the two, with the same motion each time but for `anew`. */
+struct cs_motion {
+    cs_key_fn *key;
+    cs_key_fn *per_ns;          /* what a nanosecond adds to the key of a job
+                                   that runs; NAN: to be looked at each time */
+    bool rises;                 /* as a rule keys rise, not fall: for speed */
+    bool exact;                 /* keys are whole numbers: no rounding */
+    bool anew;                  /* all keys may be others */
+};
+void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion);
+/* What a second adds to cs_attained_gpu_s() of a job: the GPUs it holds. */
+double cs_attained_per_s(const struct cs_host *host, struct job_id job);
+/* What a nanosecond adds to cs_left_ns() of a job that runs; NAN: unknown. */
+double cs_left_per_ns(const struct cs_host *host, struct job_id job);
 
 /* Since 1.6.  Starts a job on the GPUs that another holds: of as many GPUs,
  * both of one role and one phase of known length, and both of a pace that is

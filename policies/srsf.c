@@ -17,11 +17,22 @@ static double srsf_key(const void *self, const struct cs_host *host,
     return (double)cs_left_ns(host, job) * cs_job_gpus(host, job);
 }
 
+static double srsf_per_ns(const void *self, const struct cs_host *host,
+                          struct job_id job)
+{
+    (void)self;
+    return cs_left_per_ns(host, job) * cs_job_gpus(host, job);
+}
+
+static const struct cs_motion srsf_motion = {
+    .key = srsf_key, .per_ns = srsf_per_ns
+};
+
 static void srsf_decide(void *self, struct cs_host *host)
 {
     (void)self;
     if (cs_pending_count(host) > 0)     /* else all run as they do */
-        cs_deal(host, srsf_key);
+        cs_deal_moving(host, &srsf_motion);
 }
 
 const struct cs_policy srsf_policy = {

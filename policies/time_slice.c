@@ -40,7 +40,7 @@ struct time_slice {
     struct apart *apart;        /* kinds that were slower together */
     uint32_t aparts, apart_room;
     int64_t end_ns;             /* of the present quantum */
-    int64_t *ran_ns;            /* by job: when it last ran, or came */
+    int64_t *ran_ns;            /* by job: when it last ran, or came, + 1 */
     uint32_t room;
 };
 
@@ -69,7 +69,7 @@ static void time_slice_job_submitted(void *self, struct cs_host *host,
         ts->ran_ns = grown;
         ts->room = more;
     }
-    ts->ran_ns[job.i] = cs_now_ns(host);
+    ts->ran_ns[job.i] = cs_now_ns(host) + 1;
 }
 
 static double time_slice_key(const void *self, const struct cs_host *host,
@@ -78,33 +78,38 @@ static double time_slice_key(const void *self, const struct cs_host *host,
     const struct time_slice *ts = self;
 
     (void)host;
-    return (double)ts->ran_ns[job.i];
+    return (double)(ts->ran_ns[job.i] - 1);
 }
 
-/* Who has waited longest, of those that fit and were not tried. */
-static struct ask_id time_slice_next(const struct time_slice *ts,
-                                     const struct cs_host *host,
-                                     int64_t after_ns, uint32_t after_job)
+static double time_slice_per_ns(const void *self, const struct cs_host *host,
+                                struct job_id job)
 {
-    struct ask_id best = { ID_NONE };
-    int64_t best_ns = 0;
-    uint32_t best_job = 0;
+    (void)self;
+    (void)host;
+    (void)job;
+    return 1;                   /* whoever runs, ran now */
+}
 
-    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        struct ask_id ask = cs_pending(host, i);
-        uint32_t job = cs_ask(host, ask)->job.i;
-        int64_t ran = ts->ran_ns[job];
-        bool later = ran > after_ns || (ran == after_ns && job > after_job);
-        bool sooner = best.i == ID_NONE || ran < best_ns ||
-                      (ran == best_ns && job < best_job);
+static const struct cs_motion time_slice_motion = {
+    .key = time_slice_key, .per_ns = time_slice_per_ns, .rises = true,
+    .exact = true
+};
 
-        if (later && sooner) {
-            best = ask;
-            best_ns = ran;
-            best_job = job;
-        }
-    }
-    return best;
+/* Of a job that has just come the news was not told yet: it is the last. */
+static int64_t time_slice_ran(const struct time_slice *ts, uint32_t job)
+{
+    return job < ts->room && ts->ran_ns[job] > 0 ? ts->ran_ns[job] - 1
+                                                 : INT64_MAX;
+}
+
+/* Who has not run for longest; it stands still while one waits. */
+static bool time_slice_before(const void *self, const struct cs_host *host,
+                              struct ask_id a, struct ask_id b)
+{
+    uint32_t x = cs_ask(host, a)->job.i, y = cs_ask(host, b)->job.i;
+    int64_t of_x = time_slice_ran(self, x), of_y = time_slice_ran(self, y);
+
+    return of_x < of_y || (of_x == of_y && x < y);
 }
 
 /* ---- two on the GPUs of one ------------------------------------------------ */
@@ -216,18 +221,22 @@ static void judge(struct time_slice *ts, struct cs_host *host)
 
 static void time_slice_fill(struct time_slice *ts, struct cs_host *host)
 {
-    int64_t after_ns = -1;
-    uint32_t after_job = 0;
+    uint32_t i = 0;
 
     while (cs_free_gpus(host, 0) > 0 || ts->packing) {
-        struct ask_id ask = time_slice_next(ts, host, after_ns, after_job);
-
-        if (ask.i == ID_NONE)
+        struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
+                                    .estimate_max_ns = INT64_MAX,
+                                    .startable = true };
+        if (!ts->packing)
+            i = cs_find_pending(host, i, &filter);
+        if (i >= cs_pending_count(host))
             return;
-        after_job = cs_ask(host, ask)->job.i;
-        after_ns = ts->ran_ns[after_job];
+        struct ask_id ask = cs_pending(host, i);
+        uint32_t waiting = cs_pending_count(host);
         if (cs_start(host, ask) != CS_DONE && ts->packing)
             try_beside(ts, host, ask);
+        /* Who was started leaves: i is the next. */
+        i += cs_pending_count(host) == waiting;
     }
 }
 
@@ -237,11 +246,13 @@ static void time_slice_decide(void *self, struct cs_host *host)
     int64_t now = cs_now_ns(host);
 
     for (uint32_t i = 0; i < cs_running_count(host); i++)
-        ts->ran_ns[cs_running(host, i).i] = now;
+        ts->ran_ns[cs_running(host, i).i] = now + 1;
     if (ts->packing)
         judge(ts, host);
-    if (now >= ts->end_ns)
+    if (now >= ts->end_ns && ts->packing)
         cs_deal(host, time_slice_key);
+    else if (now >= ts->end_ns && cs_pending_count(host) > 0)
+        cs_deal_moving(host, &time_slice_motion);
     if (now < ts->end_ns || ts->packing)
         time_slice_fill(ts, host);
     if (cs_pending_count(host) == 0) {
@@ -262,6 +273,7 @@ const struct cs_policy time_slice_policy = {
     .self_bytes = sizeof(struct time_slice),
     .param = time_slice_param,
     .param_count = sizeof time_slice_param / sizeof time_slice_param[0],
+    .before = time_slice_before,
     .decide = time_slice_decide,
     .job_submitted = time_slice_job_submitted,
 };

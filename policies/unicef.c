@@ -88,6 +88,24 @@ static bool unicef_before(const void *self, const struct cs_host *host,
     return of_x / log2(x->gpus) > of_y / log2(y->gpus);
 }
 
+/* Of jobs of as many GPUs the ratio alone decides; with the offset the logarithm
+ * has a sign. */
+static void unicef_line(const void *self, const struct cs_host *host,
+                        struct ask_id id, struct cs_line *out)
+{
+    const struct unicef *unicef = self;
+    const struct cs_ask *ask = cs_ask(host, id);
+    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+
+    out->claim = unicef_ratio(host, ask);
+    out->per_ns = 1 / (double)run_ns;
+    if (unicef->offset) {
+        out->claim = unicef_offset(unicef, host, ask);
+        out->per_ns = unicef->unset ? 0 : 1e-9 / (log2(ask->gpus + OFFSET) *
+                                                  seconds(ask->estimate_ns));
+    }
+}
+
 const struct cs_policy unicef_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -99,4 +117,5 @@ const struct cs_policy unicef_policy = {
     .self_bytes = sizeof(struct unicef),
     .init = unicef_init,
     .before = unicef_before,
+    .line = unicef_line,
 };

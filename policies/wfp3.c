@@ -39,15 +39,34 @@ static bool wfp3_init(void *self, struct cs_host *host)
     return false;
 }
 
+static double wfp3_ratio(const struct wfp3 *wfp3, const struct cs_host *host,
+                         const struct cs_ask *ask)
+{
+    int64_t until_ns = wfp3->unset ? -1000000000 : cs_now_ns(host);
+    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+
+    return (double)(until_ns - ask->submit_ns) / (double)run_ns;
+}
+
 static double wfp3_score(const struct wfp3 *wfp3, const struct cs_host *host,
                          struct ask_id id)
 {
     const struct cs_ask *ask = cs_ask(host, id);
-    int64_t until_ns = wfp3->unset ? -1000000000 : cs_now_ns(host);
-    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
-    double ratio = (double)(until_ns - ask->submit_ns) / (double)run_ns;
+    double ratio = wfp3_ratio(wfp3, host, ask);
 
     return ratio * ratio * ratio * ask->gpus;
+}
+
+/* Of jobs of as many GPUs the ratio alone decides. */
+static void wfp3_line(const void *self, const struct cs_host *host,
+                      struct ask_id id, struct cs_line *out)
+{
+    const struct wfp3 *wfp3 = self;
+    const struct cs_ask *ask = cs_ask(host, id);
+    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+
+    out->claim = wfp3_ratio(wfp3, host, ask);
+    out->per_ns = wfp3->unset ? 0 : 1 / (double)run_ns;
 }
 
 static bool wfp3_before(const void *self, const struct cs_host *host,
@@ -67,4 +86,5 @@ const struct cs_policy wfp3_policy = {
     .self_bytes = sizeof(struct wfp3),
     .init = wfp3_init,
     .before = wfp3_before,
+    .line = wfp3_line,
 };

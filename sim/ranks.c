@@ -288,6 +288,14 @@ void ranks_list(const struct ranks *ranks, uint32_t *item)
     }
 }
 
+void ranks_clear(struct ranks *ranks)
+{
+    assert(ranks != NULL);
+    for (uint32_t i = 0; i < ranks->room; i++)
+        ranks->node[i].count = 0;
+    ranks->root = ranks->last_item = RANKS_NONE;
+}
+
 /* The middle one on top of the two halves. */
 static uint32_t build(struct ranks *ranks, const uint32_t *item,
                       uint32_t count, uint32_t up)

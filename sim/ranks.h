@@ -54,6 +54,8 @@ uint32_t ranks_at(struct ranks *ranks, uint32_t i);
 uint32_t ranks_rank(const struct ranks *ranks, uint32_t item);
 /* All items, in order. */
 void ranks_list(const struct ranks *ranks, uint32_t *item);
+/* Takes out all. */
+void ranks_clear(struct ranks *ranks);
 /* The same items, in another order. */
 void ranks_reorder(struct ranks *ranks, const uint32_t *item);
 

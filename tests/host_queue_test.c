@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/registry.h"
 #include "tests/world.h"
 
 #define JOBS 300
@@ -275,6 +276,202 @@ static void srtf_starts_and_stops_what_a_sort_would(void **state)
                 meets(&slow, NULL, fast[f], seed, rules[r]);
 }
 
+/* ---- deals by keys that move ---- */
+
+struct slow_deal {
+    int64_t quantum_ns, end_ns;
+    bool news;
+    int64_t ran_ns[JOBS];
+};
+
+static double attained(const void *self, const struct cs_host *host,
+                       struct job_id job)
+{
+    (void)self;
+    return cs_attained_gpu_s(host, job);
+}
+
+static double service_left(const void *self, const struct cs_host *host,
+                           struct job_id job)
+{
+    (void)self;
+    return (double)cs_left_ns(host, job) * cs_job_gpus(host, job);
+}
+
+static double gpus_asked(const void *self, const struct cs_host *host,
+                         struct job_id job)
+{
+    (void)self;
+    return cs_job_gpus(host, job);
+}
+
+static double last_ran(const void *self, const struct cs_host *host,
+                       struct job_id job)
+{
+    const struct slow_deal *slow = self;
+
+    (void)host;
+    return (double)slow->ran_ns[job.i];
+}
+
+static void slow_news(void *self, struct cs_host *host, struct job_id job)
+{
+    struct slow_deal *slow = self;
+
+    slow->news = true;
+    slow->ran_ns[job.i] = cs_now_ns(host);
+}
+
+static void slow_las_decide(void *self, struct cs_host *host)
+{
+    struct slow_deal *slow = self;
+    struct cs_filter fits = { .gpus_max = cs_free_gpus(host, 0),
+                              .estimate_max_ns = INT64_MAX };
+    int64_t now = cs_now_ns(host), quantum = slow->quantum_ns;
+
+    if (cs_pending_count(host) > 0 &&
+        (slow->news || now % quantum == 0 ||
+         walk(host, 0, &fits) < cs_pending_count(host)))
+        cs_deal(host, attained);
+    slow->news = false;
+    if (cs_pending_count(host) > 0)
+        cs_wake_at(host, (now / quantum + 1) * quantum);
+}
+
+static void slow_srsf_decide(void *self, struct cs_host *host)
+{
+    (void)self;
+    if (cs_pending_count(host) > 0)
+        cs_deal(host, service_left);
+}
+
+static void slow_fewest_decide(void *self, struct cs_host *host)
+{
+    (void)self;
+    if (cs_pending_count(host) > 0)
+        cs_deal(host, gpus_asked);
+}
+
+/* Of those that were not tried, who has waited longest. */
+static struct ask_id next_turn(const struct slow_deal *slow,
+                               const struct cs_host *host, int64_t after_ns,
+                               uint32_t after_job)
+{
+    struct ask_id best = { ID_NONE };
+    int64_t best_ns = 0;
+    uint32_t best_job = 0;
+
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        struct ask_id ask = cs_pending(host, i);
+        uint32_t job = cs_ask(host, ask)->job.i;
+        int64_t ran = slow->ran_ns[job];
+        if ((ran > after_ns || (ran == after_ns && job > after_job)) &&
+            (best.i == ID_NONE || ran < best_ns ||
+             (ran == best_ns && job < best_job))) {
+            best = ask;
+            best_ns = ran;
+            best_job = job;
+        }
+    }
+    return best;
+}
+
+static void slow_turns_decide(void *self, struct cs_host *host)
+{
+    struct slow_deal *slow = self;
+    int64_t now = cs_now_ns(host), after_ns = -1;
+    uint32_t after_job = 0;
+    struct ask_id ask;
+
+    for (uint32_t i = 0; i < cs_running_count(host); i++)
+        slow->ran_ns[cs_running(host, i).i] = now;
+    if (now >= slow->end_ns)
+        cs_deal(host, last_ran);
+    while (now < slow->end_ns && cs_free_gpus(host, 0) > 0) {
+        ask = next_turn(slow, host, after_ns, after_job);
+        if (ask.i == ID_NONE)
+            break;
+        after_job = cs_ask(host, ask)->job.i;
+        after_ns = slow->ran_ns[after_job];
+        cs_start(host, ask);
+    }
+    if (cs_pending_count(host) == 0) {
+        slow->end_ns = now;
+        return;
+    }
+    if (now >= slow->end_ns)
+        slow->end_ns = now + slow->quantum_ns;
+    cs_wake_at(host, slow->end_ns);
+}
+
+static void deals_agree(const char *name,
+                        void (*decide)(void *, struct cs_host *),
+                        int64_t quantum_s)
+{
+    static const char *const more[] = {
+        "", ", preemption: {cost: 37s}", ", tick: 10s",
+        ", estimate: noisy, noise: 1, preemption: {cost: 1s}",
+    };
+    struct cs_policy slow = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof slow,
+        .name = "slow", .summary = "by a sort", .flags = CS_PREEMPTS,
+        .self_bytes = sizeof(struct slow_deal), .decide = decide,
+        .job_submitted = slow_news, .job_ended = slow_news,
+    };
+    struct slow_deal start = { .quantum_ns = quantum_s * 1000000000 };
+    char fast[160], quantum[40] = "";
+
+    if (quantum_s > 0)
+        snprintf(quantum, sizeof quantum, ", quantum: %llds",
+                 (long long)quantum_s);
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+            snprintf(fast, sizeof fast, "%s%s%s", name, quantum, more[m]);
+            meets(&slow, &start, fast, seed, rules[m]);
+        }
+}
+
+static void moving_keys_deal_as_a_sort_would(void **state)
+{
+    (void)state;
+    deals_agree("las", slow_las_decide, 600);
+    deals_agree("las", slow_las_decide, 60);
+    deals_agree("srsf", slow_srsf_decide, 0);
+    deals_agree("fewest-gpus", slow_fewest_decide, 0);
+    deals_agree("time-slice", slow_turns_decide, 60);
+}
+
+/* The same policies with their order sorted at each decision. */
+static void a_tournament_serves_what_a_sort_would(void **state)
+{
+    static const char *const fast[] = {
+        "hrrn", "wfp3", "unicef", "wfp3, wait: unset", "unicef, wait: offset",
+    };
+    static const char *const blocking[] = {
+        "strict", "skip", "commit", "drop", "commit, backfill: true",
+    };
+    static const struct wait { const char *text; bool a, b; } wait[] = {
+        { "now", false, false }, { "now", false, false },
+        { "now", false, false }, { "unset", true, false },
+        { "offset", true, false },
+    };
+    char text[120];
+
+    (void)state;
+    for (size_t p = 0; p < 5; p++) {
+        char name[16];
+        sscanf(fast[p], "%15[a-z0-9]", name);
+        struct cs_policy slow = *registry_find(name);
+        slow.line = NULL;
+        for (uint64_t seed = 1; seed <= 3; seed++)
+            for (size_t b = 0; b < 5; b++) {
+                snprintf(text, sizeof text, "%s, blocking: %s", fast[p],
+                         blocking[b]);
+                meets(&slow, &wait[p], text, seed, rules[b]);
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +479,8 @@ int main(void)
         cmocka_unit_test(easy_starts_what_a_walk_would_start),
         cmocka_unit_test(skipping_starts_what_a_walk_would_start),
         cmocka_unit_test(srtf_starts_and_stops_what_a_sort_would),
+        cmocka_unit_test(moving_keys_deal_as_a_sort_would),
+        cmocka_unit_test(a_tournament_serves_what_a_sort_would),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
