@@ -6,7 +6,7 @@
  * it: Tiresias (Gu et al., NSDI 2019), Helios (Hu et al., SC 2021), Gavel
  * (Narayanan et al., OSDI 2020), PAI (Weng et al., NSDI 2022), Starburst (Luo
  * et al., ATC 2024), AccaSim (Galleguillos et al., 2019), RLScheduler (Zhang
- * et al., SC 2020), FGD (Weng et al., ATC 2023).  The figures are checked by
+ * et al., SC 2020), Pollux (Qiao et al., OSDI 2021), FGD (Weng et al., ATC 2023).  The figures are checked by
  * tests/semantics_test.c.
  */
 #include "policies/host_semantics.h"
@@ -72,6 +72,14 @@ static const struct semantics_row rows[] = {
     { "gavel-each-round", "fcfs", "{placement: count, rounds: {length: "
       "360s, end_early: true}}",
       "The same, solved anew in every round.", "11448.690" },
+
+    { "pollux", "dlas", "{placement: worst_fit, rounds: {length: 60s}, limit_1: "
+      "57600s, limit_2: 1000000000s}",
+      "Its port of Tiresias: two queues, steps of 60 s, onto the emptiest node; "
+      "gangs of several nodes take empty ones, theirs what is free.",
+      "13887.5646" },
+    { "pollux", "optimus", "{interval: 60s}",
+      "Its port of Optimus, dealt anew every 60 s.", "8544.4396" },
 
     { "pai", "fcfs", "{blocking: skip, placement: count}",
       "Its fifo passes over what does not fit.", "7290.8062" },

@@ -467,6 +467,10 @@ int64_t host_ran_ns(const struct cs_host *host,
                     const struct host_lease_slot *lease, int64_t from_ns,
                     int64_t known_ns);
 
+/* host_place.c: the GPUs of each node that a want names. */
+bool host_find_spots(struct cs_host *host, const struct cs_want *want,
+                     struct fit_want *fit, struct placement *out);
+
 /* host_goodput.c: jobs whose goodput is known. */
 struct goodput_job;
 struct goodput_shape;
