@@ -202,6 +202,17 @@ int64_t cs_now_ns(const struct cs_host *host);
 uint32_t cs_pending_count(const struct cs_host *host);
 struct ask_id cs_pending(const struct cs_host *host, uint32_t i);/* in order */
 const struct cs_ask *cs_ask(const struct cs_host *host, struct ask_id ask);
+/* For before(): the higher priority, of two alike the older job. */
+static inline bool cs_by_priority(const void *self, const struct cs_host *host,
+                                  struct ask_id a, struct ask_id b)
+{
+    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
+
+    (void)self;
+    if (x->priority != y->priority)
+        return x->priority > y->priority;
+    return x->job.i < y->job.i;
+}
 uint32_t cs_lease_count(const struct cs_host *host);
 struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i);
                                                 /* by id: oldest first */

@@ -229,6 +229,7 @@ static bool take_rows(struct walk *walk, struct err *err)
     if (step == CSV_ERROR)
         return false;
     result->blank_lines = csv_blank_lines(import_csv_of(walk->stream));
+    result->longer_rows = csv_longer_rows(import_csv_of(walk->stream));
     if (result->unsorted > 0)
         qsort(result->job, result->count, sizeof *result->job, by_submit);
     if (result->count > 0)

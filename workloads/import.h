@@ -80,7 +80,7 @@ struct import_request {
 struct import_result {
     struct import_job *job;
     size_t count;
-    uint64_t rows, blank_lines;
+    uint64_t rows, blank_lines, longer_rows;
     uint64_t unsorted;          /* rows submitted before the row above */
     uint64_t skipped[IMPORT_REASONS], remark[REMARKS];
 };

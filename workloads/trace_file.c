@@ -530,6 +530,7 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
     spec->counts.rows = in->rows;
     spec->counts.jobs = in->jobs;
     spec->counts.blank_lines = csv_blank_lines(in->csv);
+    spec->counts.longer_rows = csv_longer_rows(in->csv);
     if (in->jobs == 0)
         return err_set(err, ERR_RANGE, conf_pos(spec->conf),
                        "none of the %llu rows of %s is a job: %llu were "
