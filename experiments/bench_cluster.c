@@ -406,10 +406,10 @@ static void write_curve(FILE *file, const struct session *session,
         if (!session->measured[i] || rows[i].curve != curve ||
             strcmp(rows[i].name, name) != 0)
             continue;
-        fprintf(file, "%u %.6g\n",
+        fprintf(file, "%u %.6g %.6g\n",
                 curve == BY_JOBS ? load->jobs
                 : curve == BY_GPUS ? load->nodes * 8 : load->burst,
-                report->cpu_s * 1e6 / load->jobs);
+                report->cpu_s * 1e6 / load->jobs, report->peak_bytes / 1e6);
     }
     fputs("EOD\n", file);
 }

@@ -3,7 +3,8 @@
  * cache.c - one trial in one file, and in one more per table that is long.
  *
  * Form: the head, per table those rows that are not in the file beside, and
- * FNV-1a of it all; the head has size and FNV-1a of each file beside.
+ * the checksum of it all; the head has size and checksum of each file beside.
+ * It is zlib's CRC-32: rows are many, and it is five times as fast as FNV-1a.
  */
 #include "experiments/cache.h"
 
@@ -12,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
-#include "experiments/hash.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/trial.h"
@@ -59,6 +60,11 @@ static const char *path_of(struct arena *arena, const char *dir,
     return text_format(arena, "%s/%016" PRIx64 ".%s", dir, hash, what);
 }
 
+static uint64_t checksum(uint64_t sum, const void *bytes, size_t count)
+{
+    return crc32_z((uLong)sum, bytes, count);
+}
+
 /* ---- a trial that runs ---- */
 
 static void take_rows(void *self, const char *bytes, size_t count)
@@ -71,8 +77,7 @@ static void take_rows(void *self, const char *bytes, size_t count)
     if (rows->beside == NULL)
         rows->beside = out_open(cache->arena, rows->path, &cache->err);
     if (rows->beside != NULL) {
-        rows->sum = hash_bytes(rows->bytes == 0 ? HASH_START : rows->sum,
-                               bytes, count);
+        rows->sum = checksum(rows->sum, bytes, count);
         rows->bytes += count;
         out_bytes(rows->beside, bytes, count);
         if (out_good(rows->beside, &cache->err))
@@ -146,11 +151,11 @@ static bool write_trial(struct cache *cache, const struct trial_result *result)
     struct out *out = out_open(cache->arena, cache->path, &cache->err);
     if (out == NULL)
         return false;
-    uint64_t sum = hash_bytes(HASH_START, &head, sizeof head);
+    uint64_t sum = checksum(0, &head, sizeof head);
     out_bytes(out, &head, sizeof head);
     for (int t = 0; t < CACHE_TABLE_COUNT; t++)
         if (count[t] > 0) {
-            sum = hash_bytes(sum, text[t], count[t]);
+            sum = checksum(sum, text[t], count[t]);
             out_bytes(out, text[t], count[t]);
         }
     out_bytes(out, &sum, sizeof sum);
@@ -196,7 +201,7 @@ static bool copy(FILE *file, uint64_t count, uint64_t *sum, struct out *out)
 
         if (fread(block, 1, want, file) != want)
             return false;
-        *sum = hash_bytes(*sum, block, want);
+        *sum = checksum(*sum, block, want);
         if (out != NULL)
             out_bytes(out, block, want);
         count -= want;
@@ -208,7 +213,7 @@ static bool copy_beside(const char *path, uint64_t count, uint64_t sum,
                         struct out *out)
 {
     FILE *file = count == 0 ? NULL : fopen(path, "rb");
-    uint64_t found = HASH_START;
+    uint64_t found = 0;
     bool ok = count == 0 ||
               (file != NULL && copy(file, count, &found, out) &&
                found == sum && fgetc(file) == EOF);
@@ -228,7 +233,7 @@ static bool read_trial(struct arena *arena, FILE *file, const char *dir,
     if (fread(&head, 1, sizeof head, file) != sizeof head ||
         memcmp(head.magic, magic, sizeof magic) != 0 || head.hash != hash)
         return false;
-    found = hash_bytes(HASH_START, &head, sizeof head);
+    found = checksum(0, &head, sizeof head);
     for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
         struct out *to = out == NULL ? NULL : out[t];
 

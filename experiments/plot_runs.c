@@ -2,10 +2,12 @@
 /*
  * plot_runs.c - charts of single jobs and intervals: the distribution of JCT,
  * and the cluster over time.
+ *
+ * Memory does not grow with the number of jobs: of more than a few thousand,
+ * the distribution is that of sim/tally.h's quantiles.
  */
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/columns.h"
@@ -14,14 +16,15 @@
 #include "experiments/plot_data.h"
 #include "experiments/read_csv.h"
 #include "sim/arena.h"
+#include "sim/tally.h"
 
 #define CURVE_STEPS 400u        /* as many as a chart can show */
 #define JCT_LEAST_S 0.001       /* the axis is logarithmic */
 
 /* The JCTs of one policy at one point, all seeds. */
 struct curve {
-    double *jct_s;
-    size_t count, room, submitted;
+    struct quantile *jct_s;
+    uint64_t submitted;
 };
 
 enum job_column { J_POINT, J_POLICY, J_JCT, J_STATUS, J_COUNT };
@@ -46,14 +49,7 @@ static bool add_job(const struct plot_source *source, struct curve *curves,
     curve->submitted++;
     if (isnan(jct) || strcmp(csv_in_field(in, c[J_STATUS]), "done") != 0)
         return true;
-    if (curve->count == curve->room) {
-        size_t room = curve->room * 2 + 256;
-
-        curve->jct_s = arena_grow(source->arena, curve->jct_s, curve->room,
-                                  room, sizeof *curve->jct_s);
-        curve->room = room;
-    }
-    curve->jct_s[curve->count++] = fmax(jct, JCT_LEAST_S);
+    quantile_add(curve->jct_s, fmax(jct, JCT_LEAST_S));
     return true;
 }
 
@@ -77,34 +73,34 @@ static enum csv_step read_jobs(const struct plot_source *source,
     return step;
 }
 
-/* Equal numbers are the same bytes in either order. */
-static int by_value(const void *a, const void *b)
+/* The rank-th of so many, from 1. */
+static double jct_at(const struct curve *curve, uint64_t rank)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    uint64_t count = quantile_count(curve->jct_s);
 
-    return (x > y) - (x < y);
+    return quantile_at(curve->jct_s, (double)rank / (double)count);
 }
 
 static void put_corner(struct out *out, const struct curve *curve,
-                       size_t rank, size_t jobs)
+                       uint64_t rank, uint64_t jobs)
 {
-    plot_real(out, curve->jct_s[rank - 1]);
+    plot_real(out, jct_at(curve, rank));
     plot_real(out, (double)jobs / (double)curve->submitted);
     out_text(out, "\n");
 }
 
 /* A step up at each JCT; of many jobs, of every n-th. */
-static void put_curve(struct out *out, struct curve *curve)
+static void put_curve(struct out *out, const struct curve *curve)
 {
-    size_t steps = curve->count < CURVE_STEPS ? curve->count : CURVE_STEPS;
+    uint64_t count = quantile_count(curve->jct_s);
+    uint64_t steps = count < CURVE_STEPS ? count : CURVE_STEPS;
 
-    if (curve->count == 0) {
+    if (count == 0) {
         out_text(out, "NaN NaN\n");
         return;
     }
-    qsort(curve->jct_s, curve->count, sizeof *curve->jct_s, by_value);
-    for (size_t i = 1, before = 0; i <= steps; i++) {
-        size_t rank = (i * curve->count + steps - 1) / steps;
+    for (uint64_t i = 1, before = 0; i <= steps; i++) {
+        uint64_t rank = (i * count + steps - 1) / steps;
 
         put_corner(out, curve, rank, before);
         put_corner(out, curve, rank, rank);
@@ -113,7 +109,7 @@ static void put_curve(struct out *out, struct curve *curve)
 }
 
 static void put_curves(const struct plot_source *source,
-                       struct curve *curves, struct out *out)
+                       const struct curve *curves, struct out *out)
 {
     const struct grid *grid = source->grid;
 
@@ -135,14 +131,18 @@ enum plot_made plot_make_jct_cdf(const struct plot_source *source,
     struct curve *curves = arena_alloc(source->arena, count, sizeof *curves);
     double low = INFINITY, high = 0;
 
+    for (size_t i = 0; i < count; i++)
+        curves[i].jct_s = quantile_new(source->arena);
     if (read_jobs(source, curves, sink, err) == CSV_ERROR)
         return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
     put_curves(source, curves, sink->data);
     for (size_t i = 0; i < count; i++) {
-        known += curves[i].count;
-        if (curves[i].count > 0) {
-            low = fmin(low, curves[i].jct_s[curves[i].count / 100]);
-            high = fmax(high, curves[i].jct_s[curves[i].count - 1]);
+        uint64_t jobs = quantile_count(curves[i].jct_s);
+
+        known += jobs;
+        if (jobs > 0) {
+            low = fmin(low, jct_at(&curves[i], jobs / 100 + 1));
+            high = fmax(high, jct_at(&curves[i], jobs));
         }
     }
     sink->skip = "no job was done";

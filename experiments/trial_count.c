@@ -53,6 +53,13 @@ struct count_job {
     uint32_t id, gpus;
 };
 
+/* When a lease should end, its GPUs, and those of its subtree in `ends`. */
+struct count_end {
+    int64_t ns;
+    uint64_t gpus_below;
+    uint32_t gpus;
+};
+
 struct count_audit {
     uint64_t count[AUDIT_CHECK_COUNT];
     uint64_t submitted, ended;
@@ -89,8 +96,7 @@ struct count_trial {
     uint32_t *lease, *lease_spare;      /* of job slots */
     uint32_t lease_spares, leases, lease_room;
     struct ranks ends;                  /* leases by expected end, EASY */
-    int64_t *end_ns;
-    uint64_t *end_gpus;                 /* sums over subtrees */
+    struct count_end *expected;         /* of leases */
     bool ends_kept;
 };
 
@@ -257,8 +263,7 @@ static uint32_t lease_make(struct count_trial *t)
         uint32_t old = t->lease_room, room = old ? 2 * old : 64;
         GROW(t, t->lease, old, room);
         GROW(t, t->lease_spare, old, room);
-        GROW(t, t->end_ns, old, room);
-        GROW(t, t->end_gpus, old, room);
+        GROW(t, t->expected, old, room);
         t->lease_room = room;
     }
     return t->leases++;
@@ -304,17 +309,17 @@ static bool ends_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct count_trial *t = owner;
 
-    return t->end_ns[a] < t->end_ns[b];
+    return t->expected[a].ns < t->expected[b].ns;
 }
 
 static void ends_sum(void *owner, uint32_t item, uint32_t left,
                      uint32_t right)
 {
-    struct count_trial *t = owner;
+    struct count_end *end = ((struct count_trial *)owner)->expected;
 
-    t->end_gpus[item] = t->job[t->lease[item]].gpus +
-                        (left == RANKS_NONE ? 0 : t->end_gpus[left]) +
-                        (right == RANKS_NONE ? 0 : t->end_gpus[right]);
+    end[item].gpus_below = end[item].gpus +
+                           (left == RANKS_NONE ? 0 : end[left].gpus_below) +
+                           (right == RANKS_NONE ? 0 : end[right].gpus_below);
 }
 
 /* GPUs that should be back by then; at least `least`: by the first end at
@@ -328,11 +333,12 @@ static uint64_t gpus_back(const struct count_trial *t, int64_t *time_ns,
 
     while (at != RANKS_NONE) {
         uint32_t left = node[at].left;
-        uint64_t with = gpus + t->job[t->lease[at]].gpus +
-                        (left == RANKS_NONE ? 0 : t->end_gpus[left]);
-        bool here = least > 0 ? with >= least : t->end_ns[at] > *time_ns;
+        const struct count_end *end = &t->expected[at];
+        uint64_t with = gpus + end->gpus +
+                        (left == RANKS_NONE ? 0 : t->expected[left].gpus_below);
+        bool here = least > 0 ? with >= least : end->ns > *time_ns;
         if (here && least > 0)
-            *time_ns = t->end_ns[at];
+            *time_ns = end->ns;
         gpus = here ? gpus : with;
         at = here ? left : node[at].right;
     }
@@ -456,8 +462,11 @@ static void start(struct count_trial *t, uint32_t i)
     t->now.working_gpus += job->gpus;
     t->now.running++;
     t->lease[lease] = slot;
-    t->end_ns[lease] = job->estimate_ns < CLOCK_NEVER_NS - now
-                           ? now + job->estimate_ns : CLOCK_NEVER_NS;
+    t->expected[lease] = (struct count_end) {
+        .ns = job->estimate_ns < CLOCK_NEVER_NS - now
+                  ? now + job->estimate_ns : CLOCK_NEVER_NS,
+        .gpus = job->gpus,
+    };
     if (t->ends_kept)
         ranks_insert(&t->ends, lease, ends_before);
     t->counts.decisions++;

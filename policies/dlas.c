@@ -43,10 +43,10 @@ struct dlas {
     struct dlas_job *job;                   /* by id */
     uint32_t job_room;
     uint32_t *run, runs, run_room;          /* not in a list of those that wait */
-    uint32_t overs;                         /* of them, that have ended */
     uint32_t *moved;                        /* scratch, as many */
     int64_t first, last;                    /* places that were given */
     int64_t look_ns;                        /* the next demotion is due */
+    uint32_t free_gpus, pending;            /* after the last deal */
     bool tiresias, news;
 };
 
@@ -116,7 +116,6 @@ static void dlas_job_ended(void *self, struct cs_host *host,
 
     (void)host;
     dlas->job[job.i].over = true;
-    dlas->overs += dlas->job[job.i].list != DLAS_WAIT;
     dlas->news = true;
 }
 
@@ -166,6 +165,14 @@ static void dlas_sort_in(struct dlas *dlas, const struct cs_host *host,
     dlas->moved[i] = id;
 }
 
+static double dlas_gpus(const struct cs_host *host, struct job_id job)
+{
+    uint32_t asked = cs_job_gpus(host, job);
+    int64_t milli = cs_request(host, job)->gpu_milli;
+
+    return milli > 0 ? (double)milli / 1000 : asked > 0 ? asked : 1;
+}
+
 /* More than rounding can make of a time. */
 #define DLAS_MARGIN_NS 10000
 
@@ -173,7 +180,7 @@ static void dlas_bound(struct dlas *dlas, const struct cs_host *host,
                        struct job_id id)
 {
     struct dlas_job *job = &dlas->job[id.i];
-    double held = cs_attained_per_s(host, id), asked = cs_job_gpus(host, id);
+    double held = cs_attained_per_s(host, id), asked = dlas_gpus(host, id);
 
     job->bound_ns = 0;
     if (job->queue + 1 == DLAS_QUEUES)
@@ -227,7 +234,6 @@ static void dlas_part(struct dlas *dlas, struct cs_host *host)
             dlas_sort_in(dlas, host, count++, id.i, false);
     }
     dlas->runs = kept;
-    dlas->overs = 0;
     for (uint32_t i = count; i-- > 0;)
         if (dlas->job[dlas->moved[i]].list == DLAS_RUN)
             dlas_put(dlas, dlas->moved[i], DLAS_WAIT, true);
@@ -261,12 +267,12 @@ static void dlas_join(struct dlas *dlas, struct cs_host *host)
 static double dlas_due_ns(const struct dlas *dlas, const struct cs_host *host,
                           struct job_id job)
 {
-    uint32_t asked = cs_job_gpus(host, job), gpus = asked ? asked : 1;
+    double gpus = dlas_gpus(host, job);
     double run_s = cs_attained_gpu_s(host, job) / gpus;
     double limit_s = (double)dlas->limit_ns[dlas->job[job.i].queue] / 1e9;
 
-    if (dlas->tiresias)
-        return floor((limit_s - run_s) / gpus) * 1e9;
+    if (dlas->tiresias)             /* it would look for ever, at 0 s */
+        return fmax(1, floor((limit_s - run_s) / gpus)) * 1e9;
     return ceil((limit_s / gpus - run_s) * 1e9);
 }
 
@@ -315,10 +321,11 @@ static void dlas_decide(void *self, struct cs_host *host)
     };
     struct dlas *dlas = self;
 
-    /* An alarm that a later decision made void changes nothing; a job that was
-     * interrupted is no news, but leaves GPUs free. */
+    /* An alarm that a later decision made void changes nothing; nodes that
+     * fail or come back do. */
     if (!dlas->news && cs_now_ns(host) != dlas->look_ns &&
-        cs_running_count(host) + dlas->overs >= dlas->runs)
+        cs_free_gpus(host, 0) == dlas->free_gpus &&
+        cs_pending_count(host) == dlas->pending)
         return;
     dlas->news = false;
     uint32_t room = dlas->runs + cs_running_count(host) +
@@ -334,6 +341,8 @@ static void dlas_decide(void *self, struct cs_host *host)
     cs_deal_moving(host, &motion);
     dlas_part(dlas, host);
     dlas_join(dlas, host);
+    dlas->free_gpus = cs_free_gpus(host, 0);
+    dlas->pending = cs_pending_count(host);
     dlas_look_again(dlas, host);
 }
 

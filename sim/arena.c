@@ -31,15 +31,9 @@ struct block {
 #define HEADER_BYTES \
     ((sizeof(struct block) + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES)
 
-struct arena_end {
-    struct arena_end *next;
-    void (*fn)(void *self);
-    void *self;
-};
-
 struct arena {
     struct block *head;         /* NULL before the first request */
-    struct arena_end *end;      /* in the blocks; last first */
+    struct arena_file file;
     size_t next_block_bytes;
     size_t used_bytes;
 };
@@ -74,8 +68,8 @@ void arena_free(struct arena *arena)
 {
     if (arena == NULL)
         return;
-    for (struct arena_end *end = arena->end; end != NULL; end = end->next)
-        end->fn(end->self);
+    if (arena->file.file != NULL)
+        fclose(arena->file.file);
     struct block *block = arena->head;
     while (block != NULL) {
         struct block *next = block->next;
@@ -160,13 +154,12 @@ void *arena_grow(struct arena *arena, void *items, size_t count,
     return grown;
 }
 
-void arena_at_end(struct arena *arena, void (*fn)(void *self), void *self)
+struct arena_file *arena_file(struct arena *arena)
 {
-    struct arena_end *end = arena_alloc(arena, 1, sizeof *end);
-
-    assert(fn != NULL);
-    *end = (struct arena_end){arena->end, fn, self};
-    arena->end = end;
+    assert(arena != NULL);
+    if (arena->file.file == NULL)
+        arena->file.file = tmpfile();
+    return &arena->file;
 }
 
 size_t arena_used_bytes(const struct arena *arena)

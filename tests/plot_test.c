@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plot_test.c - data of charts to the byte, and charts as files. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -152,6 +153,73 @@ static void the_gantt_has_a_row_per_gpu_and_boxes_per_run(void **state)
     assert_non_null(strstr(head, "node[3] = 'node 3'; node_row[3] = 3\n"
                                  "node_row[4] = 5\n"));
     free(head);
+    results_remove(dir);
+}
+
+/* 5000 runs of 10 s, every 20 s, of one job on GPU 0; a job on GPU 1 that waits
+ * from long before the window to within it; node 1 is busy from 40040 s on:
+ * there is the window, of 40 mean runs. */
+static void a_long_table_is_cut_to_the_window_with_its_gaps(void **state)
+{
+    char dir[64], *text, *table = malloc(800000), *end = table;
+
+    (void)state;
+    assert_non_null(table);
+    results_make(dir, &results_plain);
+    end += sprintf(end, "point,policy,seed,job,phase,start_s,end_s,gpus,"
+                        "nodes\nx=2/h,second,0,k,train,10,20,1,0:1\n"
+                        "x=2/h,second,0,k,train,40200,40210,1,0:1\n");
+    for (int i = 0; i < 5000; i++) {
+        end += sprintf(end, "x=2/h,second,0,j,train,%d,%d,1,0:0\n", 20 * i,
+                       20 * i + 10);
+        if (i >= 2002 && i < 2042)
+            end += sprintf(end, "x=2/h,second,0,l,sync,%d,%d,200,1:0-1\n",
+                           20 * i, 20 * i + 10);
+    }
+    assert_true(end - table < 800000);
+    results_write_text(dir, "phases.csv", table);
+    free(table);
+    draw(dir, "png");
+    text = results_text(dir, "plots/gantt.gp");
+    assert_non_null(strstr(text, "start_s = 40040\nend_s = 40440\n"));
+    free(text);
+    text = results_text(dir, "plots/gantt.dat");
+    assert_non_null(strstr(text, "\n1 2 40040 40200 0\n"));
+    assert_non_null(strstr(text, "\n0 1 40410 40420 0\n"));
+    assert_non_null(strstr(text, "\n0 1 40430 40440 0\n"));
+    assert_non_null(strstr(text, "\n0 1 40040 40050 1\n"));
+    assert_non_null(strstr(text, "\n2 4 40420 40430 2\n"));
+    assert_null(strstr(text, "40450"));
+    free(text);
+    results_remove(dir);
+}
+
+/* 10,000 jobs of 1 to 10,000 s: half of them are done in 5000 s. */
+static void a_curve_of_many_jobs_keeps_its_shape(void **state)
+{
+    char dir[64], *text, *line, *table = malloc(800000), *end = table;
+    bool half = false;
+    double jct, part;
+
+    (void)state;
+    assert_non_null(table);
+    results_make(dir, &results_plain);
+    end += sprintf(end, "point,policy,jct_s,status\n");
+    for (int i = 0; i < 10000; i++)
+        end += sprintf(end, "x=1/h,first,%d,done\n", 1 + i * 7919 % 10000);
+    assert_true(end - table < 800000);
+    results_write_text(dir, "jobs.csv", table);
+    free(table);
+    draw(dir, "png");
+    text = results_text(dir, "plots/jct_cdf.dat");
+    for (line = text; (line = strchr(line, '\n')) != NULL;) {
+        if (sscanf(++line, "%lf %lf", &jct, &part) != 2 || isnan(jct))
+            continue;
+        assert_true(fabs(jct - 10000 * part) < 60);
+        half = half || part == 0.5;
+    }
+    assert_true(half);
+    free(text);
     results_remove(dir);
 }
 
@@ -400,6 +468,8 @@ int main(void)
         cmocka_unit_test(jobs_that_are_not_done_hold_their_curve_down),
         cmocka_unit_test(intervals_add_up_their_pools),
         cmocka_unit_test(the_gantt_has_a_row_per_gpu_and_boxes_per_run),
+        cmocka_unit_test(a_long_table_is_cut_to_the_window_with_its_gaps),
+        cmocka_unit_test(a_curve_of_many_jobs_keeps_its_shape),
         cmocka_unit_test(drawing_twice_gives_the_same_data),
         cmocka_unit_test(every_figure_is_a_png_of_sane_size),
         cmocka_unit_test(svg_and_pdf_are_drawn_on_request),

@@ -124,6 +124,24 @@ static void rows_come_back_as_they_were_put(void **state)
     }
 }
 
+/* As the traces of two points of a sweep. */
+static void two_spools_share_the_file_of_their_arena(void **state)
+{
+    struct arena *arena = arena_new(0);
+    struct spool *one = spool_new(arena, 4096), *two = spool_new(arena, 9999);
+
+    (void)state;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        struct row row = row_of(i, name_a, i == 120 ? sizeof name_a : 40);
+        spool_put(one, &row);
+        spool_put(two, &row);
+    }
+    assert_true(arena_file(arena)->used_bytes > 0);
+    expect_all(one, arena);
+    expect_all(two, arena);
+    arena_free(arena);
+}
+
 static void memory_does_not_grow_with_the_rows(void **state)
 {
     struct arena *arena = arena_new(0);
@@ -190,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_back_as_they_were_put),
+        cmocka_unit_test(two_spools_share_the_file_of_their_arena),
         cmocka_unit_test(memory_does_not_grow_with_the_rows),
         cmocka_unit_test(what_no_file_takes_stays_in_memory),
         cmocka_unit_test(without_a_file_all_stays_in_memory),

@@ -3,8 +3,8 @@
  * spool.c - rows behind each other: a head, the name, and, where the row has
  * more than nearly all have, the whole of it.
  *
- * Invariant: the first file_bytes bytes stand in the file, what follows in
- * memory; no row is cut between the two.
+ * Invariant: first come the parts that stand in the arena's file, in order, then
+ * what is in memory; no row is cut between two of them.
  */
 #include "workloads/spool.h"
 
@@ -27,11 +27,18 @@ struct head {
 };
 #define HEAD_BYTES 21u          /* of it, without what pads it */
 
+/* Of the file. */
+struct part {
+    uint64_t at;
+    size_t bytes;
+};
+
 struct spool {
     struct arena *arena;
-    FILE *file;                 /* NULL: none yet */
+    FILE *file;                 /* the arena's; NULL: not asked for yet */
     bool refused;               /* no file, or no more room in it */
-    uint64_t file_bytes;
+    struct part *part;
+    size_t parts, part_room;
     char *memory;
     size_t used_bytes, room_bytes, memory_bytes;
     size_t longest_bytes;       /* of the rows */
@@ -41,21 +48,13 @@ struct spool {
 
 struct spool_reader {
     const struct spool *spool;
-    uint64_t file_at;           /* of the file, read up to there */
+    size_t part, part_at;       /* read up to there */
     uint64_t left;              /* rows */
     const char *at, *end;       /* read and not yet given */
     struct row last;
-    char *block;                /* NULL: the file is read */
+    char *block;                /* NULL: the parts are read */
     size_t block_bytes;
 };
-
-static void close_file(void *self)
-{
-    struct spool *spool = self;
-
-    if (spool->file != NULL)
-        fclose(spool->file);
-}
 
 struct spool *spool_new(struct arena *arena, size_t memory_bytes)
 {
@@ -63,7 +62,6 @@ struct spool *spool_new(struct arena *arena, size_t memory_bytes)
 
     spool->arena = arena;
     spool->memory_bytes = memory_bytes;
-    arena_at_end(arena, close_file, spool);
     return spool;
 }
 
@@ -77,22 +75,44 @@ size_t spool_memory_bytes(const struct spool *spool)
     return spool->used_bytes;
 }
 
+/* What the file has got from memory is a part, or the last one's end. */
+static void note_part(struct spool *spool, uint64_t at, size_t bytes)
+{
+    struct part *last = spool->parts > 0 ? &spool->part[spool->parts - 1]
+                                         : NULL;
+
+    if (last != NULL && last->at + last->bytes == at) {
+        last->bytes += bytes;
+        return;
+    }
+    if (spool->parts == spool->part_room) {
+        size_t room = 2 * spool->part_room + 16;
+
+        spool->part = arena_grow(spool->arena, spool->part, spool->parts,
+                                 room, sizeof *spool->part);
+        spool->part_room = room;
+    }
+    spool->part[spool->parts++] = (struct part){at, bytes};
+}
+
 /* What is in memory goes to the file; if it cannot, it stays. */
 static void spill(struct spool *spool)
 {
-    if (spool->file == NULL)
-        spool->file = tmpfile();
-    spool->refused = spool->file == NULL;
+    struct arena_file *into = arena_file(spool->arena);
+
+    spool->file = into->file;
+    spool->refused = into->file == NULL;
     for (size_t done = 0; !spool->refused && done < spool->used_bytes;) {
-        ssize_t put = pwrite(fileno(spool->file), spool->memory + done,
+        ssize_t put = pwrite(fileno(into->file), spool->memory + done,
                              spool->used_bytes - done,
-                             (off_t)(spool->file_bytes + done));
+                             (off_t)(into->used_bytes + done));
         spool->refused = put <= 0 && errno != EINTR;
         done += put > 0 ? (size_t)put : 0;
     }
     if (spool->refused)
         return;
-    spool->file_bytes += spool->used_bytes;
+    note_part(spool, into->used_bytes, spool->used_bytes);
+    into->used_bytes += spool->used_bytes;
     spool->used_bytes = 0;
 }
 
@@ -132,6 +152,7 @@ static bool is_plain(const struct row *row, const struct row *last,
     return fits && row->number == last->number + 1 &&
            row->tenant == last->tenant && row->kind == last->kind &&
            row->application == last->application &&
+           row->modes == last->modes && row->regimes == last->regimes &&
            row->rates == last->rates && row->rate_known == last->rate_known &&
            row->deadline_ns == last->deadline_ns &&
            row->priority == last->priority &&
@@ -179,7 +200,7 @@ struct spool_reader *spool_read(const struct spool *spool,
 
     reader->spool = spool;
     reader->left = spool->count;
-    if (spool->file_bytes > 0) {
+    if (spool->parts > 0) {
         reader->block_bytes = BLOCK_BYTES + spool->longest_bytes;
         reader->block = arena_alloc(arena, reader->block_bytes, 1);
         reader->at = reader->end = reader->block;
@@ -190,34 +211,41 @@ struct spool_reader *spool_read(const struct spool *spool,
     return reader;
 }
 
-/* More of the file behind what is left of the block; or, if the file is read,
- * what is in memory. */
+/* More of the part behind what is left of the block; with none left, the next
+ * part; and after the last, what is in memory. */
 static bool refill(struct spool_reader *reader)
 {
     const struct spool *spool = reader->spool;
+    const struct part *part = &spool->part[reader->part];
     size_t left = (size_t)(reader->end - reader->at);
-    uint64_t more = spool->file_bytes - reader->file_at;
     ssize_t got;
 
-    if (more == 0) {
-        assert(left == 0 && reader->block != NULL);
+    assert(reader->block != NULL);
+    if (reader->part_at == part->bytes) {
+        assert(left == 0);
+        reader->part_at = 0;
+        part++;
+        reader->part++;
+    }
+    if (reader->part == spool->parts) {
         reader->at = spool->memory;
         reader->end = spool->memory + spool->used_bytes;
         reader->block = NULL;
         return true;
     }
-    memmove(reader->block, reader->at, left);
+    size_t more = part->bytes - reader->part_at;
     if (more > reader->block_bytes - left)
         more = reader->block_bytes - left;
+    memmove(reader->block, reader->at, left);
     do
         got = pread(fileno(spool->file), reader->block + left, more,
-                    (off_t)reader->file_at);
+                    (off_t)(part->at + reader->part_at));
     while (got < 0 && errno == EINTR);
     if (got == 0)
         errno = EIO;            /* it is shorter than what was written */
     if (got <= 0)
         return false;
-    reader->file_at += (uint64_t)got;
+    reader->part_at += (size_t)got;
     reader->at = reader->block;
     reader->end = reader->block + left + got;
     return true;
@@ -256,8 +284,9 @@ enum spool_step spool_next(struct spool_reader *reader,
     if ((from = take(reader, HEAD_BYTES)) == NULL)
         return SPOOL_ERROR;
     memcpy(&head, from, HEAD_BYTES);
-    unpack(&head, &reader->last);
-    if (head.whole) {
+    if (!head.whole) {
+        unpack(&head, &reader->last);
+    } else {
         if ((from = take(reader, sizeof **row)) == NULL)
             return SPOOL_ERROR;
         memcpy(&reader->last, from, sizeof **row);
