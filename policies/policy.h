@@ -442,6 +442,20 @@ struct job_id cs_beside(const struct cs_host *host, struct job_id job);
  * (models/pace.h). */
 uint32_t cs_share_score(const struct cs_host *host, struct job_id job);
 
+/* Epochs of a job whose batch size may change as it trains (models/regimes.h):
+ * those that are done, and how many it had with each batch size, the present
+ * one included.  What is to come is for a policy to guess.  False: nothing is
+ * said of its epochs. */
+#define CS_MODES_MAX 8u
+struct cs_epochs {
+    uint32_t count, done;       /* whole epochs */
+    uint32_t modes;             /* batch sizes that it may have */
+    const double *epoch_s;      /* of each, on what the job asks for */
+    uint32_t seen[CS_MODES_MAX];
+};
+bool cs_epochs(const struct cs_host *host, struct job_id job,
+               struct cs_epochs *out);
+
 /* cs_pace() at its progress now, on GPUs that lie on so many nodes: more than
  * one only matters to jobs whose goodput is known. */
 double cs_pace_on(struct cs_host *host, struct job_id job, uint32_t pool,

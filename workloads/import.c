@@ -250,6 +250,9 @@ static bool check_lengths(const struct import_format *format,
         return err_set(err, ERR_USAGE, pos,
                        "format %s holds its own run times and takes no "
                        "--lengths", format->name);
+    if (format->has_lengths && request->lengths == NULL &&
+        request->gpu_type == NULL)
+        return true;
     if (!format->typed && request->gpu_type != NULL)
         return err_set(err, ERR_USAGE, pos,
                        "format %s has no lengths by GPU type and takes no "

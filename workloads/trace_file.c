@@ -303,7 +303,8 @@ static enum csv_step step_row(struct reading *in, struct row *row,
         .types = job->types, .pod = job->pod, .core_milli = job->core_milli,
         .memory_bytes = job->memory_bytes,
         .deadline_ns = job->deadline_ns, .priority = job->priority,
-        .name = job->name, .tenant = job->tenant};
+        .name = job->name, .tenant = job->tenant,
+        .modes = job->modes, .regimes = job->regimes};
     if (in->spec->kinds != NULL && job->kind != NULL && job->gpus > 0)
         row->rates = pacing_kind(in->spec->kinds, job->kind,
                                  (uint32_t)job->gpus, &row->rate_known);
