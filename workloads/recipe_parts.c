@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/cluster.h"
 #include "models/net.h"
 #include "models/transfer.h"
 #include "sim/arena.h"
