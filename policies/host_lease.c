@@ -60,6 +60,9 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
     int64_t more_mw = 0;
 
     fit.looks = &host->counts.nodes_seen;
+    if (want->spot_count > 0)
+        return host_find_spots(host, want, &fit, out) &&
+               host_power_allows(host, out, &more_mw);
     return placer_find(host->placer, &fit, host->scratch,
                        host->spec->node_count, out) &&
            host_power_allows(host, out, &more_mw);

@@ -14,6 +14,9 @@
 #include "policies/policy.h"
 #include "sim/arena.h"
 
+#define NODES_MAX 2000u         /* of branch and bound */
+#define GAP 1e-4                /* of its answer, as Sia's solver has it */
+
 static void load(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
 {
     size_t room = (size_t)lp->entries + 1;
@@ -28,7 +31,7 @@ static void load(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
     for (uint32_t r = 0; r < lp->rows; r++)
         glp_set_row_bnds(prob, (int)r + 1, GLP_UP, 0, lp->limit[r]);
     for (uint32_t c = 0; c < lp->columns; c++) {
-        double most = lp->most ? lp->most[c] : INFINITY;
+        double most = lp->whole ? 1 : lp->most ? lp->most[c] : INFINITY;
         int kind = isfinite(most) ? (most > 0 ? GLP_DB : GLP_FX) : GLP_LO;
         glp_set_col_bnds(prob, (int)c + 1, kind, 0,
                          isfinite(most) ? most : 0);
@@ -43,6 +46,38 @@ static void load(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
     glp_load_matrix(prob, (int)lp->entries, row, column, value);
 }
 
+/* Counts the nodes of the search: the same end on any machine. */
+static void count_nodes(glp_tree *tree, void *info)
+{
+    uint32_t *nodes = info;
+
+    if (glp_ios_reason(tree) == GLP_ISELECT && ++*nodes > NODES_MAX)
+        glp_ios_terminate(tree);
+}
+
+/* After the relaxation was solved. */
+static bool solve_whole(glp_prob *prob, const struct cs_lp *lp)
+{
+    glp_iocp how;
+    uint32_t nodes = 0;
+
+    for (uint32_t c = 0; c < lp->columns; c++)
+        glp_set_col_kind(prob, (int)c + 1, GLP_BV);
+    glp_init_iocp(&how);
+    how.msg_lev = GLP_MSG_OFF;
+    how.mip_gap = GAP;
+    how.cb_func = count_nodes;
+    how.cb_info = &nodes;
+    int end = glp_intopt(prob, &how), status = glp_mip_status(prob);
+
+    if ((end != 0 && end != GLP_EMIPGAP && end != GLP_ESTOP) ||
+        (status != GLP_OPT && status != GLP_FEAS))
+        return false;
+    for (uint32_t c = 0; c < lp->columns; c++)
+        lp->x[c] = glp_mip_col_val(prob, (int)c + 1);
+    return true;
+}
+
 bool cs_linear_program(const struct cs_lp *lp)
 {
     struct arena *arena = arena_new(0);
@@ -52,12 +87,14 @@ bool cs_linear_program(const struct cs_lp *lp)
     glp_term_out(GLP_OFF);
     glp_init_smcp(&how);
     how.msg_lev = GLP_MSG_OFF;
-    how.presolve = GLP_ON;
+    how.presolve = lp->whole ? GLP_OFF : GLP_ON;
     glp_prob *prob = glp_create_prob();
     load(prob, lp, arena);
     bool solved = glp_simplex(prob, &how) == 0 &&
                   glp_get_status(prob) == GLP_OPT;
-    for (uint32_t c = 0; solved && c < lp->columns; c++)
+    if (solved && lp->whole)
+        solved = solve_whole(prob, lp);
+    for (uint32_t c = 0; solved && !lp->whole && c < lp->columns; c++)
         lp->x[c] = fmax(0, glp_get_col_prim(prob, (int)c + 1));
     glp_delete_prob(prob);
     glp_free_env();             /* of this thread; it keeps no state */

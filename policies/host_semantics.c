@@ -6,8 +6,8 @@
  * it: Tiresias (Gu et al., NSDI 2019), Helios (Hu et al., SC 2021), Gavel
  * (Narayanan et al., OSDI 2020), PAI (Weng et al., NSDI 2022), Starburst (Luo
  * et al., ATC 2024), AccaSim (Galleguillos et al., 2019), RLScheduler (Zhang
- * et al., SC 2020), FGD (Weng et al., ATC 2023).  The figures are checked by
- * tests/semantics_test.c.
+ * et al., SC 2020), Pollux (Qiao et al., OSDI 2021), FGD (Weng et al., ATC
+ * 2023).  The figures are checked by tests/semantics_test.c.
  */
 #include "policies/host_semantics.h"
 
@@ -57,6 +57,10 @@ static const struct semantics_row rows[] = {
       "empty nodes; a gang without a place blocks.", "26316.0687" },
     { "helios", "sjf", "{blocking: strict, placement: best_fit}",
       "As its fifo, shortest first.", "11313.0146" },
+    { "helios-count", "fcfs", STRICT_COUNT,
+      "Its fifo where GPUs of any node will do.", "10539.5729" },
+    { "helios-count", "sjf", STRICT_COUNT,
+      "Its sjf where GPUs of any node will do.", "7334.4271" },
     { "helios", "srtf", HELIOS_SRTF,
       "Ticks of a second, at whose end a job that has ended is seen: each job "
       "takes one more; a stop adds 7, 30 or 60 s.", "6878.6500" },
@@ -69,8 +73,18 @@ static const struct semantics_row rows[] = {
       "360s, end_early: true}}",
       "The same, solved anew in every round.", "11448.690" },
 
+    { "pollux", "dlas", "{placement: worst_fit, rounds: {length: 60s}, limit_1: "
+      "57600s, limit_2: 1000000000s}",
+      "Its port of Tiresias: two queues, steps of 60 s, onto the emptiest node; "
+      "gangs of several nodes take empty ones, theirs what is free.",
+      "13887.5646" },
+    { "pollux", "optimus", "{interval: 60s}",
+      "Its port of Optimus, dealt anew every 60 s.", "8544.4396" },
+
     { "pai", "fcfs", "{blocking: skip, placement: count}",
       "Its fifo passes over what does not fit.", "7290.8062" },
+    { "pai", "sjf", "{blocking: skip, placement: count}",
+      "Shortest first; what does not fit is passed over.", "6816.8250" },
 
     { "starburst", "fcfs", "{blocking: strict, placement: first_fit}",
       "The first node that holds the gang, whole empty nodes for larger "
@@ -79,6 +93,10 @@ static const struct semantics_row rows[] = {
       "Its `loop`: what does not fit is passed over.", "7290.8062" },
     { "starburst", "sjf", "{blocking: strict, placement: first_fit}",
       "As its fifo, shortest first.", "10194.4292" },
+    { "starburst-count", "fcfs", STRICT_COUNT,
+      "Its fifo where GPUs of any node will do.", "10539.5729" },
+    { "starburst-count", "sjf", STRICT_COUNT,
+      "Its sjf where GPUs of any node will do.", "7334.4271" },
 
     { "accasim", "fcfs", STRICT_COUNT,
       "What does not fit blocks.", "10539.5729" },
@@ -98,7 +116,8 @@ static const struct semantics_row rows[] = {
       "10539.5729" },
     { "rlscheduler", "sjf", "{blocking: commit, placement: count}",
       "What was chosen keeps its turn until it starts, though shorter jobs "
-      "come while it waits.", "8623.0792" },
+      "come while it waits; of jobs that come at once the first is chosen "
+      "before the others are seen.", "8623.0792" },
     { "rlscheduler", "wfp3", "{blocking: commit, placement: count, wait: "
       "unset}", "As shipped: the wait is -1 s less the time of submission, so "
       "that short jobs that came late go last.", "20576.7708" },

@@ -8,8 +8,9 @@
  * drop), host_run (phases), host_outage (failures), host_rent (nodes that come
  * and go), host_api (what a policy may call), host_resize (leases that change
  * while they work), host_recall (leases that are taken back), host_pack (two
- * jobs on the same GPUs), host_deal, host_left, host_tops (tools), host_lp,
- * host_assign (tools that know no host), host (arrivals, decisions).
+ * jobs on the same GPUs), host_epochs (what is known of changing batch sizes),
+ * host_deal, host_left, host_tops (tools), host_lp, host_assign (tools that know
+ * no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -466,6 +467,10 @@ int64_t host_ran_ns(const struct cs_host *host,
                     const struct host_job_slot *job,
                     const struct host_lease_slot *lease, int64_t from_ns,
                     int64_t known_ns);
+
+/* host_place.c: the GPUs of each node that a want names. */
+bool host_find_spots(struct cs_host *host, const struct cs_want *want,
+                     struct fit_want *fit, struct placement *out);
 
 /* host_goodput.c: jobs whose goodput is known. */
 struct goodput_job;

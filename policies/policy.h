@@ -111,6 +111,12 @@ struct cs_lease {
     uint32_t gpu_milli;         /* below 1000: that part of its one GPU */
 };
 
+/* GPUs of a node for a job. */
+struct cs_spot {
+    struct job_id job;
+    uint32_t node, gpus;
+};
+
 /* Where an ask could go.  Zeroed: as its owner asked, by the rule that the
  * experiment named under `placement:`. */
 struct cs_want {
@@ -122,6 +128,8 @@ struct cs_want {
     uint32_t cores;             /* since 1.4: per GPU; 0: as asked */
     uint32_t first_node, node_count;    /* since 1.5: of a role with GPUs, only
                                    on these; node_count 0: any */
+    const struct cs_spot *spot; /* since 1.6: exactly these, by node; gpus is */
+    uint32_t spot_count;        /* their sum.  0: as the rule finds them */
 };
 
 /* What a start would bring and cost, by the laws that rule the simulation
@@ -194,6 +202,17 @@ int64_t cs_now_ns(const struct cs_host *host);
 uint32_t cs_pending_count(const struct cs_host *host);
 struct ask_id cs_pending(const struct cs_host *host, uint32_t i);/* in order */
 const struct cs_ask *cs_ask(const struct cs_host *host, struct ask_id ask);
+/* For before(): the higher priority, of two alike the older job. */
+static inline bool cs_by_priority(const void *self, const struct cs_host *host,
+                                  struct ask_id a, struct ask_id b)
+{
+    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
+
+    (void)self;
+    if (x->priority != y->priority)
+        return x->priority > y->priority;
+    return x->job.i < y->job.i;
+}
 uint32_t cs_lease_count(const struct cs_host *host);
 struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i);
                                                 /* by id: oldest first */
@@ -358,6 +377,9 @@ struct cs_lp {
     const uint32_t *row, *column;       /* of an entry; a pair at most once */
     const double *value;
     double *x;                          /* the answer */
+    bool whole;                         /* since 1.6: x are 0 or 1; the best
+                                   but for a ten-thousandth, or that was found
+                                   in 2,000 nodes of branch and bound */
 };
 bool cs_linear_program(const struct cs_lp *lp);
 /* Gives every row a column of its own, so that the sum of the costs
@@ -419,5 +441,36 @@ struct job_id cs_beside(const struct cs_host *host, struct job_id job);
 /* How much it suffers by that: 0 tiny, 1 medium, 2 jumbo; 3: nothing is known
  * (models/pace.h). */
 uint32_t cs_share_score(const struct cs_host *host, struct job_id job);
+
+/* Epochs of a job whose batch size may change as it trains (models/regimes.h):
+ * those that are done, and how many it had with each batch size, the present
+ * one included.  What is to come is for a policy to guess.  False: nothing is
+ * said of its epochs. */
+#define CS_MODES_MAX 8u
+struct cs_epochs {
+    uint32_t count, done;       /* whole epochs */
+    uint32_t modes;             /* batch sizes that it may have */
+    const double *epoch_s;      /* of each, on what the job asks for */
+    uint32_t seen[CS_MODES_MAX];
+};
+bool cs_epochs(const struct cs_host *host, struct job_id job,
+               struct cs_epochs *out);
+
+/* cs_pace() at its progress now, on GPUs that lie on so many nodes: more than
+ * one only matters to jobs whose goodput is known. */
+double cs_pace_on(struct cs_host *host, struct job_id job, uint32_t pool,
+                  uint32_t gpus, uint32_t nodes);
+/* GPUs of a node that a job of one role holds. */
+uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
+                    uint32_t node);
+/* Gives each job of the list exactly its GPUs: spots of a job stand together, in
+ * the order of nodes; one of 0 GPUs lets it wait.  What lies elsewhere is
+ * stopped, then all is started, in the order of the list; what finds no room
+ * waits.  Jobs that are not in the list stay as they are. */
+void cs_set_spots(struct cs_host *host, const struct cs_spot *spot,
+                  uint32_t count);
+
+/* Can cs_set_spots() give it GPUs?  Of one role, whole GPUs, no service. */
+bool cs_can_move(struct cs_host *host, struct job_id job);
 
 #endif

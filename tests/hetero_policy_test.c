@@ -23,11 +23,26 @@ static void a_linear_program_has_its_known_optimum(void **state)
     const double limit[] = { 100, 80 }, value[] = { 2, 1, 1, 1 };
     const uint32_t row[] = { 0, 0, 1, 1 }, column[] = { 0, 1, 0, 1 };
     double x[2];
-    struct cs_lp lp = { 2, 2, 4, gain, most, limit, row, column, value, x };
+    struct cs_lp lp = { 2, 2, 4, gain, most, limit, row, column, value, x,
+                        false };
 
     (void)state;
     assert_true(cs_linear_program(&lp));
     assert_true(fabs(x[0] - 20) < 1e-9 && fabs(x[1] - 60) < 1e-9);
+}
+
+/* By parts the first is best (2 of a unit); whole, the other two are. */
+static void a_program_of_wholes_has_its_known_optimum(void **state)
+{
+    const double gain[] = { 10, 6, 6 }, limit[] = { 8 }, value[] = { 5, 4, 4 };
+    const uint32_t row[] = { 0, 0, 0 }, column[] = { 0, 1, 2 };
+    double x[3];
+    struct cs_lp lp = { 3, 1, 3, gain, NULL, limit, row, column, value, x,
+                        true };
+
+    (void)state;
+    assert_true(cs_linear_program(&lp));
+    assert_true(x[0] < 0.5 && x[1] > 0.5 && x[2] > 0.5);
 }
 
 static void a_program_without_an_answer_says_so(void **state)
@@ -35,8 +50,10 @@ static void a_program_without_an_answer_says_so(void **state)
     const double gain[] = { 1 }, limit[] = { -1 }, value[] = { 1 };
     const uint32_t zero[] = { 0 };
     double x[1];
-    struct cs_lp never = { 1, 1, 1, gain, NULL, limit, zero, zero, value, x };
-    struct cs_lp endless = { 1, 0, 0, gain, NULL, NULL, NULL, NULL, NULL, x };
+    struct cs_lp never = { 1, 1, 1, gain, NULL, limit, zero, zero, value, x,
+                           false };
+    struct cs_lp endless = { 1, 0, 0, gain, NULL, NULL, NULL, NULL, NULL, x,
+                             false };
 
     (void)state;
     assert_false(cs_linear_program(&never));
@@ -331,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_linear_program_has_its_known_optimum),
+        cmocka_unit_test(a_program_of_wholes_has_its_known_optimum),
         cmocka_unit_test(a_program_without_an_answer_says_so),
         cmocka_unit_test(an_assignment_is_the_best_of_all),
         cmocka_unit_test(gavel_max_min_evens_out_what_jobs_gain),

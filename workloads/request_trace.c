@@ -276,7 +276,7 @@ static enum row next_row(struct request_trace *t, struct row_values *row,
 static bool find(const struct request_trace *t, const char *name,
                  size_t *column, struct err *err)
 {
-    struct err_pos pos = {t->spec->path, 1, 0};
+    struct err_pos pos = {t->spec->path, 1, 1};
     const char *near;
 
     *column = csv_find(t->csv, name);

@@ -152,6 +152,7 @@ static bool is_plain(const struct row *row, const struct row *last,
     return fits && row->number == last->number + 1 &&
            row->tenant == last->tenant && row->kind == last->kind &&
            row->application == last->application &&
+           row->modes == last->modes && row->regimes == last->regimes &&
            row->rates == last->rates && row->rate_known == last->rate_known &&
            row->deadline_ns == last->deadline_ns &&
            row->priority == last->priority &&

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sia.c - a GPU type and a number of GPUs to each job, by an integer program.
+ *
+ * Jayaram Subramanya, Arfeen, Lin, Qiao, Jia and Ganger, "Sia: Heterogeneity-
+ * aware, goodput-optimized ML-cluster scheduling", SOSP 2023, section 3.  A
+ * configuration is so many GPUs of a pool: 1, 2, 4 ... on a node, or whole nodes.
+ * Every `interval` each job has at most one, so that the sum of (goodput over
+ * that of its least one, times that one's GPUs)^p is best (least, with p < 0)
+ * and of `idle` for each job that has none; a pool has no more GPUs than it has.
+ * A configuration other than the present one counts (age - restarts x delay) /
+ * (age + delay) of its goodput.  A job begins with its least number of GPUs and
+ * at most doubles it (`growth`) at each deal.  Then GPUs are placed, the largest
+ * jobs first, on whole nodes or within one; who keeps a configuration keeps its
+ * GPUs, unless others then find no place.  Jobs train with the batch of the most
+ * goodput.
+ *
+ * Their agents learn goodputs while a job runs, and those on other types from a
+ * short profile; here they are known from the start.  Utilities are not rounded.
+ * What cannot be resized or moved starts as it asks, when it fits.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy sia_policy;
+
+#define POOLS 32u
+#define CONFIGS 64u             /* of a job */
+#define CLIP 3000.0             /* utilities are cut there, as theirs */
+
+struct sia_config {
+    uint32_t pool, gpus, nodes; /* nodes 0: there is none */
+};
+
+struct sia_job {
+    struct job_id id;
+    struct sia_config now, next;
+    double age_s;
+    uint32_t restarts, first, count;    /* columns */
+    bool placed, tried;
+};
+
+struct sia {
+    int64_t interval_ns, delay_ns, growth, depth;
+    double p, idle;
+    struct sia_job *job;
+    uint32_t *restarts, seen;   /* by job number */
+    uint32_t jobs, room, nodes, pools, columns;
+    struct sia_config *config;  /* by column */
+    double *gain, *x, *value, *limit;
+    uint32_t *row, *column;
+    uint32_t *pool, *capacity, *left;   /* by node */
+    uint32_t node_most[POOLS], most[POOLS];     /* largest nodes, how many */
+    uint32_t node_gpus[POOLS], whole[POOLS], total[POOLS];
+    struct cs_spot *spot;
+    uint16_t *at;               /* [job][node]: GPUs to be */
+};
+
+/* ---- the jobs and nodes of a deal ------------------------------------------- */
+
+/* It can be moved, and a pool has a configuration of its least size. */
+static bool sia_mine(const struct sia *sia, struct cs_host *host,
+                     struct job_id id)
+{
+    uint32_t least;
+
+    if (!cs_can_move(host, id))
+        return false;
+    least = cs_size_least(host, id);
+    for (uint32_t p = 0; p < sia->pools; p++) {
+        uint32_t node = sia->node_most[p];
+        if (node > 0 && (least <= node ||
+                         (least % node == 0 && least / node <= sia->most[p])))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t sia_doubled(uint32_t room, uint32_t need)
+{
+    while (room < need)
+        room = room ? 2 * room : 16;
+    return room;
+}
+
+static void sia_note(struct sia *sia, struct cs_host *host, uint32_t i)
+{
+    uint32_t room = sia_doubled(sia->seen, i + 1);
+
+    if (room == sia->seen)
+        return;
+    uint32_t *restarts = cs_alloc(host, room, sizeof *restarts);
+    if (sia->seen)
+        memcpy(restarts, sia->restarts, sia->seen * sizeof *restarts);
+    sia->restarts = restarts;
+    sia->seen = room;
+}
+
+static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
+{
+    uint32_t room = sia_doubled(sia->room, jobs);
+    size_t columns = (size_t)room * CONFIGS;
+
+    if (room == sia->room)
+        return;
+    struct sia_job *job = cs_alloc(host, room, sizeof *job);
+    if (sia->room)
+        memcpy(job, sia->job, sia->room * sizeof *job);
+    sia->job = job;
+    sia->config = cs_alloc(host, columns, sizeof *sia->config);
+    sia->gain = cs_alloc(host, columns, sizeof *sia->gain);
+    sia->x = cs_alloc(host, columns, sizeof *sia->x);
+    sia->value = cs_alloc(host, 2 * columns, sizeof *sia->value);
+    sia->row = cs_alloc(host, 2 * columns, sizeof *sia->row);
+    sia->column = cs_alloc(host, 2 * columns, sizeof *sia->column);
+    sia->limit = cs_alloc(host, room + POOLS, sizeof *sia->limit);
+    sia->spot = cs_alloc(host, (size_t)room * sia->nodes, sizeof *sia->spot);
+    sia->at = cs_alloc(host, (size_t)room * sia->nodes, sizeof *sia->at);
+    sia->room = room;
+}
+
+static void sia_add(struct sia *sia, struct cs_host *host, struct job_id id)
+{
+    struct sia_job *job;
+
+    if (!sia_mine(sia, host, id))
+        return;
+    sia_room(sia, host, sia->jobs + 1);
+    sia_note(sia, host, id.i);
+    job = &sia->job[sia->jobs++];
+    memset(job, 0, sizeof *job);
+    job->id = id;
+    job->age_s = 1e-9 * (double)(cs_now_ns(host) -
+                                 cs_request(host, id)->submit_ns);
+    job->restarts = sia->restarts[id.i];
+}
+
+static void sia_list(struct sia *sia, struct cs_host *host)
+{
+    sia->jobs = 0;
+    for (uint32_t i = 0; i < cs_running_count(host); i++)
+        sia_add(sia, host, cs_running(host, i));
+    for (uint32_t i = 0; i < cs_pending_count(host) &&
+                         sia->jobs < sia->depth; i++)
+        sia_add(sia, host, cs_ask(host, cs_pending(host, i))->job);
+}
+
+/* What each node has for them, and what they hold. */
+static void sia_nodes(struct sia *sia, struct cs_host *host)
+{
+    memset(sia->node_gpus, 0, sizeof sia->node_gpus);
+    memset(sia->whole, 0, sizeof sia->whole);
+    memset(sia->total, 0, sizeof sia->total);
+    for (uint32_t n = 0; n < sia->nodes; n++) {
+        struct cs_node node = cs_node(host, n);
+        sia->pool[n] = node.pool;
+        sia->capacity[n] = node.here ? node.free_gpus : 0;
+        for (uint32_t j = 0; j < sia->jobs; j++) {
+            struct sia_config *now = &sia->job[j].now;
+            uint32_t gpus = cs_gpus_on(host, sia->job[j].id, n);
+            sia->capacity[n] += gpus;
+            now->gpus += gpus;
+            now->nodes += gpus > 0;
+            if (gpus > 0)
+                now->pool = node.pool;
+        }
+        sia->total[node.pool] += sia->capacity[n];
+        if (sia->capacity[n] > sia->node_gpus[node.pool]) {
+            sia->node_gpus[node.pool] = sia->capacity[n];
+            sia->whole[node.pool] = 0;
+        }
+        sia->whole[node.pool] += sia->capacity[n] > 0 &&
+                                 sia->capacity[n] == sia->node_gpus[node.pool];
+    }
+}
+
+/* ---- the program -------------------------------------------------------------- */
+
+static bool sia_same(struct sia_config a, struct sia_config b)
+{
+    return a.nodes == b.nodes && a.gpus == b.gpus && a.pool == b.pool;
+}
+
+static void sia_offer(struct sia *sia, struct cs_host *host,
+                      struct sia_job *job, struct sia_config config)
+{
+    double pace;
+
+    if (job->count == CONFIGS ||
+        cs_size_below(host, job->id, config.gpus) != config.gpus)
+        return;
+    pace = cs_pace_on(host, job->id, config.pool, config.gpus, config.nodes);
+    if (!(pace > 0))
+        return;
+    sia->config[sia->columns] = config;
+    sia->gain[sia->columns++] = pace;
+    job->count++;
+}
+
+/* Powers of two on a node, and a job's own size; then whole nodes. */
+static void sia_offers(struct sia *sia, struct cs_host *host,
+                       struct sia_job *job)
+{
+    uint32_t least = cs_size_least(host, job->id);
+    uint32_t most = (uint32_t)sia->growth * job->now.gpus;
+
+    if (most < least)
+        most = least;
+    job->first = sia->columns;
+    job->count = 0;
+    for (uint32_t p = 0; p < sia->pools; p++) {
+        uint32_t node = sia->node_gpus[p], step = 1;
+        for (uint32_t g = 1; g < node && g <= most; g++)
+            if ((g & (g - 1)) == 0 || g == least)
+                sia_offer(sia, host, job, (struct sia_config) { p, g, 1 });
+        for (uint32_t n = 1; n <= sia->whole[p] && n * node <= most; n += step) {
+            sia_offer(sia, host, job, (struct sia_config) { p, n * node, n });
+            step = n >= 16 ? n : 1;
+        }
+    }
+}
+
+/* From paces to utilities: over the least, with what a change costs. */
+static void sia_utilities(struct sia *sia, const struct sia_job *job)
+{
+    double least = INFINITY, gpus = 1, delay_s = 1e-9 * (double)sia->delay_ns;
+    double keeps = fmax(0, job->age_s - job->restarts * delay_s) /
+                   (job->age_s + delay_s);
+
+    for (uint32_t c = job->first; c < job->first + job->count; c++)
+        if (sia->gain[c] < least) {
+            least = sia->gain[c];
+            gpus = sia->config[c].gpus;
+        }
+    for (uint32_t c = job->first; c < job->first + job->count; c++) {
+        double gain = gpus * sia->gain[c] / least;
+        if (job->now.nodes > 0 && !sia_same(sia->config[c], job->now))
+            gain *= fmax(keeps, 1e-6);
+        gain = fmin(pow(gain, sia->p), CLIP);
+        sia->gain[c] = sia->p < 0 ? sia->idle - gain : sia->idle + gain;
+    }
+}
+
+/* At most one configuration for a job, and what a pool has. */
+static bool sia_solve(struct sia *sia)
+{
+    struct cs_lp lp = {
+        .columns = sia->columns, .rows = sia->jobs + sia->pools,
+        .gain = sia->gain, .limit = sia->limit, .row = sia->row,
+        .column = sia->column, .value = sia->value, .x = sia->x, .whole = true,
+    };
+
+    for (uint32_t j = 0; j < sia->jobs; j++) {
+        const struct sia_job *job = &sia->job[j];
+        sia->limit[j] = 1;
+        for (uint32_t c = job->first; c < job->first + job->count; c++) {
+            uint32_t e = lp.entries;
+            sia->row[e] = j;
+            sia->row[e + 1] = sia->jobs + sia->config[c].pool;
+            sia->column[e] = sia->column[e + 1] = c;
+            sia->value[e] = 1;
+            sia->value[e + 1] = sia->config[c].gpus;
+            lp.entries += 2;
+        }
+    }
+    for (uint32_t p = 0; p < sia->pools; p++)
+        sia->limit[sia->jobs + p] = sia->total[p];
+    if (sia->columns == 0 || !cs_linear_program(&lp))
+        return false;
+    for (uint32_t j = 0; j < sia->jobs; j++) {
+        struct sia_job *job = &sia->job[j];
+        for (uint32_t c = job->first; c < job->first + job->count; c++)
+            if (sia->x[c] > 0.5)
+                job->next = sia->config[c];
+    }
+    return true;
+}
+
+/* ---- places --------------------------------------------------------------------- */
+
+/* The node of the pool that has least left of those that have enough. */
+static uint32_t sia_node(const struct sia *sia, uint32_t pool, uint32_t gpus)
+{
+    uint32_t best = UINT32_MAX;
+
+    for (uint32_t n = 0; n < sia->nodes; n++)
+        if (sia->pool[n] == pool && sia->left[n] >= gpus &&
+            (best == UINT32_MAX || sia->left[n] < sia->left[best]))
+            best = n;
+    return best;
+}
+
+static void sia_take(struct sia *sia, uint32_t j, uint32_t node, uint32_t gpus)
+{
+    sia->at[j * sia->nodes + node] = (uint16_t)gpus;
+    sia->left[node] -= gpus;
+}
+
+static bool sia_place(struct sia *sia, uint32_t j)
+{
+    struct sia_job *job = &sia->job[j];
+    uint32_t node, on = 0, each = job->next.gpus / job->next.nodes;
+
+    while (on < job->next.nodes &&
+           (node = sia_node(sia, job->next.pool, each)) != UINT32_MAX) {
+        sia_take(sia, j, node, each);
+        on++;
+    }
+    job->placed = on == job->next.nodes;
+    for (node = 0; !job->placed && node < sia->nodes; node++) {
+        sia->left[node] += sia->at[j * sia->nodes + node];
+        sia->at[j * sia->nodes + node] = 0;
+    }
+    return job->placed;
+}
+
+static void sia_keep(struct sia *sia, struct cs_host *host, uint32_t j)
+{
+    struct sia_job *job = &sia->job[j];
+
+    for (uint32_t n = 0; n < sia->nodes; n++) {
+        uint32_t gpus = cs_gpus_on(host, job->id, n);
+        if (gpus > 0)
+            sia_take(sia, j, n, gpus);
+    }
+    job->placed = true;
+}
+
+/* The largest that has no place yet; sia->jobs: none. */
+static uint32_t sia_largest(const struct sia *sia)
+{
+    uint32_t best = sia->jobs;
+
+    for (uint32_t j = 0; j < sia->jobs; j++)
+        if (sia->job[j].next.nodes > 0 && !sia->job[j].placed &&
+            !sia->job[j].tried &&
+            (best == sia->jobs ||
+             sia->job[j].next.gpus > sia->job[best].next.gpus))
+            best = j;
+    return best;
+}
+
+/* False: one found no place, though others kept theirs. */
+static bool sia_place_all(struct sia *sia, struct cs_host *host, bool keep)
+{
+    bool all = true, kept = false;
+    uint32_t j;
+
+    memcpy(sia->left, sia->capacity, sia->nodes * sizeof *sia->left);
+    memset(sia->at, 0, (size_t)sia->jobs * sia->nodes * sizeof *sia->at);
+    for (j = 0; j < sia->jobs; j++) {
+        struct sia_job *job = &sia->job[j];
+        job->tried = job->placed = false;
+        if (keep && job->next.nodes > 0 && sia_same(job->next, job->now))
+            sia_keep(sia, host, j);
+        kept |= job->placed;
+    }
+    while ((j = sia_largest(sia)) < sia->jobs) {
+        sia->job[j].tried = true;
+        all &= sia_place(sia, j);
+    }
+    return all || !kept;
+}
+
+static void sia_apply(struct sia *sia, struct cs_host *host)
+{
+    uint32_t count = 0;
+
+    for (uint32_t j = 0; j < sia->jobs; j++) {
+        struct sia_job *job = &sia->job[j];
+        uint32_t first = count;
+        bool moved = false;
+        for (uint32_t n = 0; n < sia->nodes; n++) {
+            uint32_t gpus = sia->at[j * sia->nodes + n];
+            moved |= gpus != cs_gpus_on(host, job->id, n);
+            if (gpus > 0)
+                sia->spot[count++] = (struct cs_spot) { job->id, n, gpus };
+        }
+        if (count == first)
+            sia->spot[count++] = (struct cs_spot) { job->id, 0, 0 };
+        else if (moved && cs_attained_gpu_s(host, job->id) > 0)
+            sia->restarts[job->id.i]++;
+    }
+    cs_set_spots(host, sia->spot, count);
+}
+
+/* Services, jobs of several roles, parts of a GPU, other gangs: as they ask. */
+static void sia_start_others(const struct sia *sia, struct cs_host *host)
+{
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        struct ask_id ask = cs_pending(host, i);
+        if (!sia_mine(sia, host, cs_ask(host, ask)->job) &&
+            cs_start(host, ask) == CS_DONE)
+            i--;
+    }
+}
+
+static void sia_decide(void *self, struct cs_host *host)
+{
+    struct sia *sia = self;
+    int64_t now = cs_now_ns(host);
+
+    sia_start_others(sia, host);
+    if (cs_pending_count(host) + cs_running_count(host) == 0)
+        return;
+    cs_wake_at(host, (now / sia->interval_ns + 1) * sia->interval_ns);
+    if (now % sia->interval_ns != 0)
+        return;
+    sia_list(sia, host);
+    sia_nodes(sia, host);
+    sia->columns = 0;
+    for (uint32_t j = 0; j < sia->jobs; j++) {
+        sia_offers(sia, host, &sia->job[j]);
+        sia_utilities(sia, &sia->job[j]);
+    }
+    if (sia->jobs == 0 || !sia_solve(sia))
+        return;
+    if (!sia_place_all(sia, host, true))
+        sia_place_all(sia, host, false);
+    sia_apply(sia, host);
+}
+
+static bool sia_init(void *self, struct cs_host *host)
+{
+    struct sia *sia = self;
+
+    sia->nodes = cs_node_count(host);
+    sia->pools = cs_pool_count(host);
+    sia->pool = cs_alloc(host, sia->nodes, sizeof *sia->pool);
+    sia->capacity = cs_alloc(host, sia->nodes, sizeof *sia->capacity);
+    sia->left = cs_alloc(host, sia->nodes, sizeof *sia->left);
+    for (uint32_t n = 0; n < sia->nodes; n++) {
+        struct cs_node node = cs_node(host, n);
+        if (node.gpus > sia->node_most[node.pool])
+            sia->most[node.pool] = 0;
+        if (node.gpus >= sia->node_most[node.pool]) {
+            sia->node_most[node.pool] = node.gpus;
+            sia->most[node.pool]++;
+        }
+    }
+    sia_room(sia, host, 1);
+    if (sia->p != 0)
+        return true;
+    cs_fail(host, "p must not be 0");
+    return false;
+}
+
+static const struct cs_param params[] = {
+    { "interval", CS_PARAM_TIME, offsetof(struct sia, interval_ns), 1, 1e6,
+      "60s", "GPUs are dealt at its multiples" },
+    { "p", CS_PARAM_REAL, offsetof(struct sia, p), -10, 1, "-0.5",
+      "exponent of utilities; less is fairer, not 0" },
+    { "idle", CS_PARAM_REAL, offsetof(struct sia, idle), 0, 100, "1.1",
+      "what a job without GPUs costs the sum; above 1, so that none need wait" },
+    { "restart", CS_PARAM_TIME, offsetof(struct sia, delay_ns), 0, 1e5, "30s",
+      "what the policy takes a restart for" },
+    { "growth", CS_PARAM_INT, offsetof(struct sia, growth), 1, 1e6, "2",
+      "a deal gives a job at most so many times the GPUs that it has" },
+    { "depth", CS_PARAM_INT, offsetof(struct sia, depth), 1, 1e5, "256",
+      "jobs that a deal looks at, beside those that run" },
+};
+
+const struct cs_policy sia_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
+    .name = "sia",
+    .summary = "elastic, for mixed GPUs: types, sizes, batches by goodput",
+    .flags = CS_PREEMPTS | CS_RESIZES | CS_TUNES_BATCHES,
+    .param_count = sizeof params / sizeof params[0], .param = params,
+    .self_bytes = sizeof(struct sia), .init = sia_init, .decide = sia_decide,
+};
