@@ -131,7 +131,7 @@ static double dlas_key(const void *self, const struct cs_host *host,
     const struct dlas_job *job = &dlas->job[id.i];
 
     (void)host;
-    return job->queue * 0x1p50 + job->list * 0x1p48 + (double)job->place;
+    return job->queue * 0x1p50 + (int)job->list * 0x1p48 + (double)job->place;
 }
 
 static double dlas_per_ns(const void *self, const struct cs_host *host,
