@@ -480,7 +480,8 @@ static uint64_t deal(struct cs_host *host, uint32_t item, uint64_t room)
 void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion)
 {
     assert(!host_per_phase(host) && motion->key != NULL);
-    bool worth = host->spec->failures == NULL && worth_it(host);
+    bool worth = host->spec->failures == NULL &&
+                 host->rules->tick_ns == 0 && worth_it(host);
     host->motion = motion;
     if (host->lefts == NULL && worth)
         take_over(host);

@@ -158,6 +158,7 @@ struct host_deal {              /* a job that has not ended, in host_deal.c */
     uint32_t job, gpus;
     double key;
     bool take;
+    uint64_t since;             /* it waits, or runs: counts up */
 };
 
 struct host_hooks {
@@ -226,6 +227,7 @@ struct cs_host {
     struct host_list *running;      /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
     uint32_t deals, deal_room, deal_seen;
+    uint64_t deal_since;
     struct ranks *left_tree;        /* the same for cs_deal_moving(); */
     struct ranks *lefts;            /* NULL: the one above is in use */
     const struct cs_motion *motion;
