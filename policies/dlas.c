@@ -39,6 +39,7 @@ struct dlas {
     uint32_t index_room;
     uint64_t places;
     int64_t look_ns;                        /* the next demotion is due */
+    uint32_t gpus, running;     /* there were, after the last decision */
     bool tiresias, news;
 };
 
@@ -176,7 +177,9 @@ static void dlas_decide(void *self, struct cs_host *host)
     struct dlas *dlas = self;
 
     /* An alarm that a later decision made void changes nothing. */
-    if (!dlas->news && cs_now_ns(host) != dlas->look_ns)
+    if (!dlas->news && cs_now_ns(host) != dlas->look_ns &&
+        dlas->gpus == cs_total_gpus(host, 0) &&     /* nothing failed */
+        dlas->running == cs_running_count(host))
         return;
     dlas->news = false;
     dlas_demote(dlas, host);
@@ -186,6 +189,8 @@ static void dlas_decide(void *self, struct cs_host *host)
         if (!dlas_runs(host, id))
             dlas->job[dlas->index[id.i]].place = dlas->places++;
     }
+    dlas->gpus = cs_total_gpus(host, 0);
+    dlas->running = cs_running_count(host);
     dlas_look_again(dlas, host);
 }
 
