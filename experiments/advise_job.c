@@ -12,6 +12,7 @@
 
 #include "experiments/advise.h"
 #include "experiments/paths.h"
+#include "experiments/pool_names.h"
 #include "experiments/study_tree.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
@@ -20,38 +21,6 @@
 #include "workloads/source.h"
 
 #define ENDLESS_BYTES 1e18
-#define POOLS_MAX 31
-
-struct pools {
-    const char *name[POOLS_MAX];
-    size_t count;
-};
-
-static void add_pool(struct pools *pools, const char *name)
-{
-    for (size_t i = 0; i < pools->count; i++)
-        if (strcmp(pools->name[i], name) == 0)
-            return;
-    if (pools->count < POOLS_MAX)
-        pools->name[pools->count++] = name;
-}
-
-/* The pools that a workload names, wherever it does. */
-static void find_pools(const struct conf_node *node, struct pools *pools)
-{
-    if (conf_kind(node) == CONF_SCALAR)
-        return;
-    for (size_t i = 0; i < conf_count(node); i++) {
-        bool map = conf_kind(node) == CONF_MAP;
-        const struct conf_node *value = map ? conf_value(node, i)
-                                            : conf_item(node, i);
-
-        if (map && strcmp(conf_key(node, i), "pool") == 0 &&
-            conf_kind(value) == CONF_SCALAR)
-            add_pool(pools, conf_text(value));
-        find_pools(value, pools);
-    }
-}
 
 /* A copy of the spec whose GPUs hold anything. */
 static const struct cluster_spec *without_end(struct arena *arena,
@@ -79,12 +48,12 @@ static const struct cluster_spec *endless(const struct advise_world *world,
                                           struct err *err)
 {
     struct arena *arena = world->arena;
-    struct pools pools = { { "any" }, 1 };
+    struct pool_names pools = { { "any" }, 1 };
     const char *text = "nodes:\n";
     const struct conf_node *root;
     const struct cluster_spec *spec;
 
-    find_pools(workload, &pools);
+    pool_names_find(workload, &pools);
     for (size_t p = 0; p < pools.count; p++)
         for (size_t i = 0; i < catalogue_gpu_count(world->catalogue); i++)
             text = text_format(

@@ -55,20 +55,6 @@ static void start(void *self, uint32_t replica, enum serve_side side)
     service_ready(c->running, replica, &c->gang, c->host_bytes);
 }
 
-static void stop(void *self, uint32_t replica)
-{
-    (void)self;
-    (void)replica;
-}
-
-static void busy(void *self, uint32_t replica, double recent, double mean)
-{
-    (void)self;
-    (void)replica;
-    (void)recent;
-    (void)mean;
-}
-
 /* Requests that come, Poisson, at so many a second; of a file, as they do. */
 static struct service_entry asked(const struct advise_service *service,
                                   double per_s, double requests)
@@ -124,7 +110,7 @@ static void simulate(struct candidate *c, double per_s, double requests,
     struct service_entry entry = asked(c->service, per_s, requests);
     struct request_source *source = request_source_open(arena, &entry, 1, 0);
     struct service_spec spec = spec_of(c, replicas);
-    struct service_ops ops = { start, stop, busy, c };
+    struct service_ops ops = { .start = start, .self = c };
     struct service_parts parts = { arena, loop, &spec, &ops,
                                    request_source_next, source, 1,
                                    entry.for_ns / 10, NULL };

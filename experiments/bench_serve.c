@@ -59,20 +59,6 @@ static void start(void *self, uint32_t replica, enum serve_side side)
     service_ready(w->service, replica, &w->gang, 0);
 }
 
-static void stop(void *self, uint32_t replica)
-{
-    (void)self;
-    (void)replica;
-}
-
-static void busy(void *self, uint32_t replica, double recent, double mean)
-{
-    (void)self;
-    (void)replica;
-    (void)recent;
-    (void)mean;
-}
-
 static const struct job_form *any_form(void)
 {
     static const char some = 0;
@@ -109,7 +95,7 @@ static struct world *make(const char *gpu, const char *llm, bool generates)
                          : 2 * serve_batch_s(&w->spec.side[SERVE_GPU].law,
                                              &w->gang, 32) / 32 / REPLICAS;
     w->loop = loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
-    w->ops = (struct service_ops) { start, stop, busy, w };
+    w->ops = (struct service_ops) { .start = start, .self = w };
     rng_init(&w->rng, 1, "bench", 0);
     struct service_parts parts = { w->arena, w->loop, &w->spec, &w->ops, next,
                                    w, 1, 0, NULL };

@@ -6,8 +6,8 @@
  * is left out makes a bound smaller, never wrong.  Jobs of phases count with
  * the least that any leases would take (bounds_form.h); simulated step by step
  * they may be faster than the law's mean, and no bound is known.  Bounds are
- * over the jobs after the warm-up for the mean, over all for the makespan and
- * the cost, as the figures beside them.
+ * over the jobs after the warm-up for the mean and the cost, which is counted
+ * from then on, and over all for the makespan.
  */
 #include "experiments/bounds_book.h"
 
@@ -45,7 +45,8 @@ struct bounds_book {
     struct known_form *form;    /* of phases; a few */
     size_t form_count;
     struct known_goodput *tuned, *own;  /* by application, and by job */
-    double usd;                 /* the least for all that was done */
+    double usd;                 /* the least for all that was done of jobs
+                                   that came after the warm-up */
     struct bounds_job *job;     /* by number; length_s < 0: not done */
     size_t count, room;
     bool unknown;               /* a job was done that has no known least */
@@ -92,7 +93,8 @@ static double least_usd(const struct cluster_spec *cluster)
 
     for (uint32_t g = 0; g < cluster->group_count; g++)
         if (cluster->group[g].gpus > 0)
-            least = fmin(least, cluster->group[g].usd_per_h / 3600 /
+            least = fmin(least, cluster_node_least_usd_per_h(
+                                    &cluster->group[g]) / 3600 /
                                 cluster->group[g].gpus);
     return isfinite(least) ? least : 0;
 }
@@ -204,6 +206,12 @@ static const struct bounds_form *form_bounds(struct bounds_book *book,
     return book->form[book->form_count++].bounds;
 }
 
+static void add_usd(struct bounds_book *book, uint32_t job, double usd)
+{
+    if (book->job[job].submit_s >= clock_s_from_ns(book->spec->warmup_ns))
+        book->usd += usd;
+}
+
 static void phases_done(struct bounds_book *book, const struct host_job *job,
                         uint64_t seed, struct bounds_job *out)
 {
@@ -218,7 +226,7 @@ static void phases_done(struct bounds_book *book, const struct host_job *job,
     least = bounds_form_least(bounds, job->request.steps, seed);
     out->length_s = least.length_s;
     out->gpus = least.length_s > 0 ? least.gpu_s / least.length_s : 0;
-    book->usd += least.usd;
+    add_usd(book, job->request.id.i, least.usd);
 }
 
 void bounds_book_done(struct bounds_book *book, const struct host_job *job,
@@ -241,7 +249,8 @@ void bounds_book_done(struct bounds_book *book, const struct host_job *job,
         relax_goodput(book, job->request.goodput, out);
     else if (job->request.form->paced || job->request.form->packing != NULL)
         relax(book, &job->request, out);
-    book->usd += out->length_s * out->gpus * least_usd(book->spec->cluster);
+    add_usd(book, i, out->length_s * out->gpus *
+                     least_usd(book->spec->cluster));
 }
 
 /* Moves those that are done to the front; from which submission on. */

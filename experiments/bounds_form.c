@@ -82,8 +82,9 @@ static void add_group(struct kind *kind, const struct node_group *group)
     gang->intra_bps = fmax(gang->intra_bps, group->nvlink_bps);
     gang->intra_latency_s = fmin(gang->intra_latency_s,
                                  group->gpu->nvlink_latency_s);
-    kind->usd_per_gpu_s = fmin(kind->usd_per_gpu_s, group->usd_per_h / 3600 /
-                                                        group->gpus);
+    kind->usd_per_gpu_s =
+        fmin(kind->usd_per_gpu_s,
+             cluster_node_least_usd_per_h(group) / 3600 / group->gpus);
     kind->gpus += group->gpus * group->node_count;
     if (group->gpus > kind->per_node)
         kind->per_node = group->gpus;

@@ -59,20 +59,6 @@ static void start(void *self, uint32_t replica, enum serve_side side)
     service_ready(r->service, replica, &r->gang, 0);
 }
 
-static void stop(void *self, uint32_t replica)
-{
-    (void)self;
-    (void)replica;
-}
-
-static void busy(void *self, uint32_t replica, double recent, double mean)
-{
-    (void)self;
-    (void)replica;
-    (void)recent;
-    (void)mean;
-}
-
 struct means { double latency_s, tpot_s; };
 
 static struct means simulate(struct replay *replay, struct serve_law law,
@@ -89,7 +75,7 @@ static struct means simulate(struct replay *replay, struct serve_law law,
             .min = 1, .max = 1 },
         .scaling = { SERVE_RATE, 1e9, INT64_C(3600000000000), 0 },
     };
-    struct service_ops ops = { start, stop, busy, replay };
+    struct service_ops ops = { .start = start, .self = replay };
     struct service_parts parts = { arena, loop, &spec, &ops, next, replay,
                                    seed, 0, NULL };
     const struct service_result *result;

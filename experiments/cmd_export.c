@@ -226,13 +226,16 @@ static bool write_jobs(const struct exporting *e, struct err *err)
     if (!out_close(out, err))
         return false;
     fprintf(file, "%s: %zu jobs\n", path, e->count);
-    tell(file, lost.names, "have a name that is no number; all are numbered "
-                           "from 1");
-    tell(file, lost.tenants, "have a tenant that is no number; all are "
-                             "numbered, see the file's notes");
+    tell(file, lost.names, "have a name that is no whole number above 0; all "
+                           "are numbered from 1");
+    tell(file, lost.tenants, "have a tenant that is no whole number above 0; "
+                             "all are numbered, see the file's notes");
     tell(file, lost.fractions, "have times with parts of a second, which "
                                "some readers of SWF refuse");
     tell(file, lost.deadlines, "have a deadline, for which SWF has no field");
+    tell(file, lost.no_gpus, "ask for no GPU: written with 0 processors, "
+                             "which import leaves out with --skip "
+                             "gpus_not_positive");
     tell(file, lost.parts, "take a part of a GPU: written as a whole one");
     tell(file, lost.demands, "ask for cores, memory or types of GPU, for "
                              "which SWF has no field");

@@ -40,7 +40,7 @@ static void print_left_out(struct cli *cli, const struct study *study)
     for (uint32_t i = 0; i < study->point_count; i++) {
         struct source_counts c = workload_counts(study->point[i].workload);
 
-        if (c.rows == c.jobs && c.blank_lines == 0)
+        if (c.rows == c.jobs && c.blank_lines + c.longer_rows == 0)
             continue;
         if (!begun)
             fputs("\ntraces\n", cli->out);
@@ -48,10 +48,14 @@ static void print_left_out(struct cli *cli, const struct study *study)
         fprintf(cli->out, "  %s: %" PRIu64 " rows, %" PRIu64 " jobs; left "
                 "out: %" PRIu64 " without run time, %" PRIu64 " without "
                 "GPUs, %" PRIu64 " too large, %" PRIu64 " by other reasons, "
-                "%" PRIu64 " outside the slice; %" PRIu64 " blank lines\n",
+                "%" PRIu64 " outside the slice; %" PRIu64 " blank lines%s",
                 study->point[i].label, c.rows, c.jobs, c.skipped_run_time,
                 c.skipped_gpus, c.skipped_too_large, c.skipped_other,
-                c.outside_slice, c.blank_lines);
+                c.outside_slice, c.blank_lines,
+                c.longer_rows > 0 ? "" : "\n");
+        if (c.longer_rows > 0)
+            fprintf(cli->out, ", %" PRIu64 " rows of more than 18 fields\n",
+                    c.longer_rows);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "experiments/advice_check.h"
 #include "experiments/command.h"
 #include "experiments/paths.h"
+#include "experiments/pool_names.h"
 #include "experiments/study.h"
 #include "experiments/study_tree.h"
 #include "experiments/train.h"
@@ -97,38 +98,6 @@ static bool validate_cluster(struct validating *v, struct err *err)
     return true;
 }
 
-/* The pools that a workload names, wherever it does. */
-#define POOLS_MAX 31
-struct pools {
-    const char *name[POOLS_MAX + 1];
-    size_t count;
-};
-
-static void add_pool(struct pools *pools, const char *name)
-{
-    for (size_t i = 0; i < pools->count; i++)
-        if (strcmp(pools->name[i], name) == 0)
-            return;
-    if (pools->count < POOLS_MAX)
-        pools->name[pools->count++] = name;
-}
-
-static void find_pools(const struct conf_node *node, struct pools *pools)
-{
-    if (conf_kind(node) == CONF_SCALAR)
-        return;
-    for (size_t i = 0; i < conf_count(node); i++) {
-        bool map = conf_kind(node) == CONF_MAP;
-        const struct conf_node *value = map ? conf_value(node, i)
-                                            : conf_item(node, i);
-
-        if (map && strcmp(conf_key(node, i), "pool") == 0 &&
-            conf_kind(value) == CONF_SCALAR)
-            add_pool(pools, conf_text(value));
-        find_pools(value, pools);
-    }
-}
-
 /* In each pool 64 nodes of 8 GPUs of each type, with more memory and cores
  * than jobs ask for: assumptions, so that only the GPUs decide.  The price is
  * none; nothing is run. */
@@ -138,10 +107,10 @@ static const struct cluster_spec *any_cluster(struct validating *v,
     struct arena *arena = v->cli->arena;
     const char *cpu = catalogue_cpu_at(v->catalogue, 0)->name;
     const char *text = "nodes:\n";
-    struct pools pools = { { "any" }, 1 };
+    struct pool_names pools = { { "any" }, 1 };
     const struct conf_node *root;
 
-    find_pools(v->root, &pools);
+    pool_names_find(v->root, &pools);
     for (size_t p = 0; p < pools.count; p++)
         for (size_t i = 0; i < catalogue_gpu_count(v->catalogue); i++)
             text = text_format(

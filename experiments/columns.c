@@ -156,6 +156,8 @@ static const struct table_column jobs_column[] = {
     { "cost_switch_usd", TABLE_REAL, "of cost: loading, starting, saving" },
     { "cost_transfer_usd", TABLE_REAL,
       "beside cost: between rented nodes and storage" },
+    { "interruptions", TABLE_COUNT,
+      "of the job, by failures and by rented nodes that were taken back" },
 };
 
 static const struct table_column phases_column[] = {

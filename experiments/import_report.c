@@ -65,12 +65,13 @@ static void put_counts(FILE *file, struct out *out,
     const char *comment = out != NULL ? "#   " : "  ";
     char line[160];
 
-    for (int r = 0; r < IMPORT_REASONS + REMARKS + 2; r++) {
+    for (int r = 0; r < IMPORT_REASONS + REMARKS + 3; r++) {
         int remark = r - IMPORT_REASONS;
         uint64_t count = r < IMPORT_REASONS ? result->skipped[r]
                          : remark < REMARKS ? result->remark[remark]
                          : remark == REMARKS ? result->unsorted
-                                             : result->blank_lines;
+                         : remark == REMARKS + 1 ? result->longer_rows
+                                                 : result->blank_lines;
 
         if (count == 0)
             continue;
@@ -83,6 +84,8 @@ static void put_counts(FILE *file, struct out *out,
                      ? import_remark_text((enum import_remark)remark)
                  : remark == REMARKS
                      ? "rows submitted before the job above: sorted"
+                 : remark == REMARKS + 1
+                     ? "rows of more than 18 fields: the others are not read"
                      : "blank lines");
         if (out != NULL)
             out_text(out, line);
@@ -159,6 +162,23 @@ static const char *one_line(struct arena *arena, const char *text)
     return copy;
 }
 
+/* What depends on a cluster was asked for, and holds on any other too. */
+static void out_skips(struct out *out, const struct import_request *request)
+{
+    static const enum import_reason reason[] = { IMPORT_TOO_LARGE,
+                                                 IMPORT_TYPES };
+    const char *before = "  skip: {", *meaning;
+
+    for (size_t i = 0; i < sizeof reason / sizeof reason[0]; i++)
+        if (request->skip[reason[i]]) {
+            out_printf(out, "%s%s: true", before,
+                       import_reason_name(reason[i], &meaning));
+            before = ", ";
+        }
+    if (before[0] == ',')
+        out_text(out, "}\n");
+}
+
 void import_yaml(struct out *out, const struct imported *imported,
                  const char *name, const char *csv)
 {
@@ -195,4 +215,5 @@ void import_yaml(struct out *out, const struct imported *imported,
                         : "",
                any.gpu_memory ? ", gpu_memory_mib: gpu_memory_mib" : "",
                any.types ? ", gpu_types: gpu_types" : "");
+    out_skips(out, request);
 }

@@ -198,6 +198,7 @@ static struct jobs_lost look(const struct jobs *jobs)
         lost.priorities += job->priority != 0;
         lost.names += !is_number(job->name);
         lost.parts += job->gpu_milli > 0;
+        lost.no_gpus += job->gpus == 0;
         lost.demands += job->core_milli > 0 || job->memory_bytes > 0 ||
                         (job->types != NULL && job->types[0]);
         lost.tenants += job->tenant != NULL && !is_number(job->tenant);

@@ -36,6 +36,7 @@ struct jobs_lost {
     uint64_t deadlines, priorities;
     uint64_t names, tenants;    /* not whole numbers above 0: numbered */
     uint64_t parts;             /* of a GPU: written as one */
+    uint64_t no_gpus;           /* cores alone: 0 processors */
     uint64_t demands;           /* cores, memory, types of GPU */
 };
 struct jobs_lost jobs_out_swf(struct arena *arena, struct out *out,

@@ -4,11 +4,11 @@
  * better; and the text of a placement.
  */
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "experiments/trial.h"
 #include "models/placement.h"
+#include "sim/decimal.h"
 
 static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_JOBS] = { "jobs", "count", "jobs submitted after the warm-up",
@@ -214,10 +214,10 @@ enum metric metric_find(const char *name)
     return METRIC_COUNT;
 }
 
-/* "0-3+7" of a mask. */
-static size_t mask_text(uint64_t mask, char *out, size_t out_bytes)
+/* "0-3+7" of a mask; it has at most 32 runs of at most six characters. */
+static char *put_mask(char *out, uint64_t mask)
 {
-    size_t n = 0;
+    const char *start = out;
 
     for (unsigned g = 0; g < 64; g++) {
         unsigned last = g;
@@ -225,16 +225,35 @@ static size_t mask_text(uint64_t mask, char *out, size_t out_bytes)
             continue;
         while (last < 63 && (mask >> (last + 1) & 1))
             last++;
-        int more = last > g
-            ? snprintf(out + n, out_bytes - n, "%s%u-%u", n ? "+" : "", g,
-                       last)
-            : snprintf(out + n, out_bytes - n, "%s%u", n ? "+" : "", g);
-        n += (size_t)more;
+        if (out > start)
+            *out++ = '+';
+        out = decimal_put(out, g);
+        if (last > g) {
+            *out++ = '-';
+            out = decimal_put(out, last);
+        }
         g = last;
-        if (n >= out_bytes)
-            return out_bytes - 1;
     }
-    return n;
+    return out;
+}
+
+/* " 3:0-7", or of a part of a GPU " 3:0*0.250". */
+static char *put_share(char *out, const struct share *share)
+{
+    *out++ = ' ';
+    out = decimal_put(out, share->node);
+    if (share->gpu_mask) {
+        *out++ = ':';
+        out = put_mask(out, share->gpu_mask);
+    }
+    if (share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI) {
+        memcpy(out, "*0.", 3);
+        out[3] = (char)('0' + share->gpu_milli / 100);
+        out[4] = (char)('0' + share->gpu_milli / 10 % 10);
+        out[5] = (char)('0' + share->gpu_milli % 10);
+        out += 6;
+    }
+    return out;
 }
 
 void trial_placement_text(const struct placement *placement, char *out,
@@ -242,22 +261,19 @@ void trial_placement_text(const struct placement *placement, char *out,
 {
     size_t n = 0;
 
-    out[0] = '\0';
+    assert(out_bytes > 5);
     for (uint32_t i = 0; i < placement->share_count; i++) {
-        const struct share *share = &placement->share[i];
-        char gpus[200], text[240], part[16] = "";
-        gpus[0] = '\0';
-        if (share->gpu_mask)
-            mask_text(share->gpu_mask, gpus, sizeof gpus);
-        if (share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI)
-            snprintf(part, sizeof part, "*0.%03u", share->gpu_milli);
-        int bytes = snprintf(text, sizeof text, "%s%u%s%s%s", n ? " " : "",
-                             share->node, gpus[0] ? ":" : "", gpus, part);
-        if (n + (size_t)bytes + 5 > out_bytes) {
-            snprintf(out + n, out_bytes - n, " ...");
-            return;
+        char text[256];
+        const char *from = text + (n == 0);     /* no blank before the first */
+        size_t bytes = (size_t)(put_share(text, &placement->share[i]) - from);
+
+        if (n + bytes + 5 > out_bytes) {
+            memcpy(out + n, " ...", 4);
+            n += 4;
+            break;
         }
-        memcpy(out + n, text, (size_t)bytes + 1);
-        n += (size_t)bytes;
+        memcpy(out + n, from, bytes);
+        n += bytes;
     }
+    out[n] = '\0';
 }

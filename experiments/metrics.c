@@ -319,6 +319,7 @@ static void job_row(struct metrics *m, const struct host_job *job,
                                   job->usd_switch));
     table_real(table, job->usd_switch);
     table_real(table, job->usd_transfer);
+    table_count(table, job->interruptions);
     table_end_row(table);
 }
 

@@ -70,6 +70,12 @@ double cluster_node_usd(const struct node_group *group, int64_t from_ns,
     return group->usd_per_h * clock_s_from_ns(to_ns - from_ns) / 3600;
 }
 
+double cluster_node_least_usd_per_h(const struct node_group *group)
+{
+    return group->price != NULL ? course_least(group->price)
+                                : group->usd_per_h;
+}
+
 double cluster_node_usd_per_h(const struct node_group *group, int64_t now_ns)
 {
     assert(group != NULL);

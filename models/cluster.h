@@ -117,6 +117,8 @@ const struct cluster_spec *cluster_read(struct arena *arena,
 uint64_t cluster_switch_gpus(const struct node_group *group, uint32_t i);
 /* GPUs of a node in its NVLink domain `i`; what lies past the last: none. */
 uint64_t cluster_domain_gpus(const struct node_group *group, uint32_t i);
+/* Of one node, at its cheapest moment. */
+double cluster_node_least_usd_per_h(const struct node_group *group);
 /* What one node costs from one time to another. */
 double cluster_node_usd(const struct node_group *group, int64_t from_ns,
                         int64_t to_ns);

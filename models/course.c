@@ -308,6 +308,15 @@ static uint32_t point_at(const struct course *course, int64_t time_ns)
     return low;
 }
 
+double course_least(const struct course *course)
+{
+    double least = course->value[0];
+
+    for (uint32_t i = 1; i < course->count; i++)
+        least = course->value[i] < least ? course->value[i] : least;
+    return least;
+}
+
 double course_at(const struct course *course, int64_t time_ns)
 {
     assert(course->count > 0 && time_ns >= 0);

@@ -45,6 +45,7 @@ typedef bool course_row_fn(void *self, const char *name, int64_t time_ns,
 bool course_rows(struct arena *arena, const struct conf_node *at,
                  course_row_fn *row, void *self, struct err *err);
 double course_at(const struct course *course, int64_t time_ns);
+double course_least(const struct course *course);
 /* Value x seconds between two times. */
 double course_area(const struct course *course, int64_t from_ns,
                    int64_t to_ns);

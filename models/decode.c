@@ -690,7 +690,8 @@ void rollout_plan_init(struct rollout_plan *plan,
     refill_init(&refill, plan, fmax(0.0, queued) / share);
     struct drain d = {
         .shape = shape, .gang = gang, .per_replica = share,
-        .refill = &refill, .longest = plan->max_tokens, .carried = plan->carried_tokens,
+        .refill = &refill, .longest = plan->max_tokens,
+        .carried = plan->carried_tokens,
     };
 
     plan->slots = share * plan->replicas;

@@ -21,6 +21,7 @@
 #define FORM_PHASES_MAX 12u
 
 struct goodput_job;
+struct job_modes;
 struct job_packing;
 struct job_rates;
 struct job_scaling;
@@ -97,6 +98,8 @@ struct job_request {
                                    same everywhere */
     const struct goodput_job *goodput;  /* models/goodput.h; NULL: not known */
     double rate_known;          /* with rates: where its length is known */
+    const struct job_modes *modes;      /* batch sizes that it may have, of
+                                   models/regimes.h; NULL: not said */
 };
 
 enum job_status {

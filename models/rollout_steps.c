@@ -92,20 +92,6 @@ static void start(void *self, uint32_t replica, enum serve_side side)
     service_ready(p->service, replica, &p->gang, 0.0);
 }
 
-static void stop(void *self, uint32_t replica)
-{
-    (void)self;
-    (void)replica;
-}
-
-static void busy(void *self, uint32_t replica, double recent, double mean)
-{
-    (void)self;
-    (void)replica;
-    (void)recent;
-    (void)mean;
-}
-
 /* No more than there are responses, and parts of earlier ones. */
 static uint32_t slots(const struct rollout_shape *shape)
 {
@@ -146,7 +132,7 @@ double rollout_steps_s(const struct rollout_shape *shape,
     struct player player = {.shape = shape, .gang = *gang, .gpu = *gang->gpu,
                             .left = shape->responses};
     struct service_spec spec = spec_of(shape, gang);
-    struct service_ops ops = {start, stop, busy, &player};
+    struct service_ops ops = {.start = start, .self = &player};
     struct arena *arena = arena_new(ARENA_BLOCK_BYTES);
     struct loop *loop =
         loop_new((struct loop_limits){INT64_MAX, UINT64_MAX, NULL});

@@ -167,10 +167,10 @@ static void tell_busy(struct replica *r)
         return;
     service_note_busy(r);
     recent_s = up_s < recent_s ? up_s : recent_s;
-    s->parts.ops->busy(s->parts.ops->self, r->number,
-                       recent_s > 0 ? (r->busy_s - r->busy_seen_s) / recent_s
-                                    : 0,
-                       up_s > 0 ? r->busy_s / up_s : 0);
+    if (s->parts.ops->busy != NULL)
+        s->parts.ops->busy(s->parts.ops->self, r->number, recent_s > 0
+                               ? (r->busy_s - r->busy_seen_s) / recent_s : 0,
+                           up_s > 0 ? r->busy_s / up_s : 0);
     r->busy_seen_s = r->busy_s;
 }
 
@@ -213,7 +213,8 @@ static void let_go(struct replica *r)
     s->result.side[r->side].replica_s +=
         clock_s_from_ns(service_now(s) - r->start_ns);
     list_remove(s->live, &s->lives, r->number);
-    s->parts.ops->stop(s->parts.ops->self, r->number);
+    if (s->parts.ops->stop != NULL)
+        s->parts.ops->stop(s->parts.ops->self, r->number);
 }
 
 /* In the middle of its own event, a replica must not be closed: soon. */

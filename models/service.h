@@ -31,7 +31,8 @@ struct loop;
 struct service;
 
 struct service_ops {
-    /* A replica is wanted, or no longer; numbers are never used again. */
+    /* A replica is wanted, or no longer; numbers are never used again.  Only
+     * `start` must be there. */
     void (*start)(void *self, uint32_t replica, enum serve_side side);
     void (*stop)(void *self, uint32_t replica);
     /* Share of the time it was at work, of late and since it was ready. */

@@ -7,10 +7,13 @@
 
 #include <stdint.h>
 
+struct job_regimes;
+
 struct job_truth {
     int64_t duration_ns;        /* recipe `trace`: run time on what it asks */
     uint64_t seed;              /* of its response lengths: rng_at(seed, step,
                                    phase, 0) gives the uniform of a draw */
+    const struct job_regimes *regimes;  /* of a job with modes */
 };
 
 #endif

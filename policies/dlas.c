@@ -39,7 +39,7 @@ struct dlas {
     uint32_t index_room;
     uint64_t places;
     int64_t look_ns;                        /* the next demotion is due */
-    uint32_t gpus, running;     /* there were, after the last decision */
+    uint32_t free_gpus, pending;            /* after the last deal */
     bool tiresias, news;
 };
 
@@ -143,16 +143,24 @@ static double dlas_key(const void *self, const struct cs_host *host,
     return job->queue * 0x1p50 + (double)job->place;
 }
 
+static double dlas_gpus(const struct cs_host *host, struct job_id job)
+{
+    uint32_t asked = cs_job_gpus(host, job);
+    int64_t milli = cs_request(host, job)->gpu_milli;
+
+    return milli > 0 ? (double)milli / 1000 : asked > 0 ? asked : 1;
+}
+
 /* Nanoseconds until a running job may have reached its limit. */
 static double dlas_due_ns(const struct dlas *dlas, const struct cs_host *host,
                           const struct dlas_job *job)
 {
-    uint32_t asked = cs_job_gpus(host, job->id), gpus = asked ? asked : 1;
+    double gpus = dlas_gpus(host, job->id);
     double run_s = cs_attained_gpu_s(host, job->id) / gpus;
     double limit_s = (double)dlas->limit_ns[job->queue] / 1e9;
 
-    if (dlas->tiresias)
-        return floor((limit_s - run_s) / gpus) * 1e9;
+    if (dlas->tiresias)             /* it would look for ever, at 0 s */
+        return fmax(1, floor((limit_s - run_s) / gpus)) * 1e9;
     return ceil((limit_s / gpus - run_s) * 1e9);
 }
 
@@ -176,10 +184,11 @@ static void dlas_decide(void *self, struct cs_host *host)
 {
     struct dlas *dlas = self;
 
-    /* An alarm that a later decision made void changes nothing. */
+    /* An alarm that a later decision made void changes nothing; nodes that
+     * fail or come back do. */
     if (!dlas->news && cs_now_ns(host) != dlas->look_ns &&
-        dlas->gpus == cs_total_gpus(host, 0) &&     /* nothing failed */
-        dlas->running == cs_running_count(host))
+        cs_free_gpus(host, 0) == dlas->free_gpus &&
+        cs_pending_count(host) == dlas->pending)
         return;
     dlas->news = false;
     dlas_demote(dlas, host);
@@ -189,8 +198,8 @@ static void dlas_decide(void *self, struct cs_host *host)
         if (!dlas_runs(host, id))
             dlas->job[dlas->index[id.i]].place = dlas->places++;
     }
-    dlas->gpus = cs_total_gpus(host, 0);
-    dlas->running = cs_running_count(host);
+    dlas->free_gpus = cs_free_gpus(host, 0);
+    dlas->pending = cs_pending_count(host);
     dlas_look_again(dlas, host);
 }
 

@@ -36,17 +36,6 @@ struct dynamic_choice {
     bool found, held;
 };
 
-static bool dynamic_before(const void *self, const struct cs_host *host,
-                           struct ask_id a, struct ask_id b)
-{
-    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
-
-    (void)self;
-    if (x->priority != y->priority)
-        return x->priority > y->priority;
-    return x->job.i < y->job.i;
-}
-
 /* Takes the want if it is over earlier; switching is charged at gain_min. */
 static void dynamic_consider(const struct dynamic *dynamic,
                              struct cs_host *host, struct ask_id ask,
@@ -177,6 +166,6 @@ const struct cs_policy dynamic_policy = {
     .self_bytes = sizeof(struct dynamic),
     .param = dynamic_param,
     .param_count = sizeof dynamic_param / sizeof dynamic_param[0],
-    .before = dynamic_before,
+    .before = cs_by_priority,
     .decide = dynamic_decide,
 };

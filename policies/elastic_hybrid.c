@@ -26,17 +26,6 @@ static const struct cs_param elastic_param[] = {
       .help = "a phase changes its size if it is over so many times sooner" },
 };
 
-static bool elastic_before(const void *self, const struct cs_host *host,
-                           struct ask_id a, struct ask_id b)
-{
-    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
-
-    (void)self;
-    if (x->priority != y->priority)
-        return x->priority > y->priority;
-    return x->job.i < y->job.i;
-}
-
 /* GPUs that other roles of the job hold and use. */
 static uint32_t elastic_used(const struct cs_host *host,
                              const struct cs_ask *ask)
@@ -183,6 +172,6 @@ const struct cs_policy elastic_hybrid_policy = {
     .self_bytes = sizeof(struct elastic),
     .param = elastic_param,
     .param_count = sizeof elastic_param / sizeof elastic_param[0],
-    .before = elastic_before,
+    .before = cs_by_priority,
     .decide = elastic_decide,
 };

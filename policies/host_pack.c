@@ -31,6 +31,7 @@ static bool packs(const struct cs_host *host, const struct host_job_slot *job)
     const struct role_spec *role = &host_form_of(job)->role[0];
 
     return host->form[job->form].fixed &&
+           job->pub.request.goodput == NULL &&
            host_form_of(job)->role_count == 1 && !role->pod &&
            job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
            !(role->load_bytes > 0) && !(role->save_bytes > 0) &&

@@ -57,6 +57,10 @@ static const struct semantics_row rows[] = {
       "empty nodes; a gang without a place blocks.", "26316.0687" },
     { "helios", "sjf", "{blocking: strict, placement: best_fit}",
       "As its fifo, shortest first.", "11313.0146" },
+    { "helios-count", "fcfs", STRICT_COUNT,
+      "Its fifo where GPUs of any node will do.", "10539.5729" },
+    { "helios-count", "sjf", STRICT_COUNT,
+      "Its sjf where GPUs of any node will do.", "7334.4271" },
     { "helios", "srtf", HELIOS_SRTF,
       "Ticks of a second, at whose end a job that has ended is seen: each job "
       "takes one more; a stop adds 7, 30 or 60 s.", "6878.6500" },
@@ -79,6 +83,8 @@ static const struct semantics_row rows[] = {
 
     { "pai", "fcfs", "{blocking: skip, placement: count}",
       "Its fifo passes over what does not fit.", "7290.8062" },
+    { "pai", "sjf", "{blocking: skip, placement: count}",
+      "Shortest first; what does not fit is passed over.", "6816.8250" },
 
     { "starburst", "fcfs", "{blocking: strict, placement: first_fit}",
       "The first node that holds the gang, whole empty nodes for larger "
@@ -87,6 +93,10 @@ static const struct semantics_row rows[] = {
       "Its `loop`: what does not fit is passed over.", "7290.8062" },
     { "starburst", "sjf", "{blocking: strict, placement: first_fit}",
       "As its fifo, shortest first.", "10194.4292" },
+    { "starburst-count", "fcfs", STRICT_COUNT,
+      "Its fifo where GPUs of any node will do.", "10539.5729" },
+    { "starburst-count", "sjf", STRICT_COUNT,
+      "Its sjf where GPUs of any node will do.", "7334.4271" },
 
     { "accasim", "fcfs", STRICT_COUNT,
       "What does not fit blocks.", "10539.5729" },
@@ -106,7 +116,8 @@ static const struct semantics_row rows[] = {
       "10539.5729" },
     { "rlscheduler", "sjf", "{blocking: commit, placement: count}",
       "What was chosen keeps its turn until it starts, though shorter jobs "
-      "come while it waits.", "8623.0792" },
+      "come while it waits; of jobs that come at once the first is chosen "
+      "before the others are seen.", "8623.0792" },
     { "rlscheduler", "wfp3", "{blocking: commit, placement: count, wait: "
       "unset}", "As shipped: the wait is -1 s less the time of submission, so "
       "that short jobs that came late go last.", "20576.7708" },

@@ -8,8 +8,9 @@
  * drop), host_run (phases), host_outage (failures), host_rent (nodes that come
  * and go), host_api (what a policy may call), host_resize (leases that change
  * while they work), host_recall (leases that are taken back), host_pack (two
- * jobs on the same GPUs), host_deal, host_left, host_tops (tools), host_lp,
- * host_assign (tools that know no host), host (arrivals, decisions).
+ * jobs on the same GPUs), host_epochs (what is known of changing batch sizes),
+ * host_deal, host_left, host_tops (tools), host_lp, host_assign (tools that know
+ * no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H

@@ -24,17 +24,6 @@ static const struct cs_param hybrid_param[] = {
       .help = "share of a pool's GPUs that is never lent" },
 };
 
-static bool hybrid_before(const void *self, const struct cs_host *host,
-                          struct ask_id a, struct ask_id b)
-{
-    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
-
-    (void)self;
-    if (x->priority != y->priority)
-        return x->priority > y->priority;
-    return x->job.i < y->job.i;
-}
-
 /* Pools, other than the ask's own, that can lend so many GPUs. */
 static uint32_t hybrid_lenders(const struct hybrid *hybrid,
                                const struct cs_host *host, uint32_t home,
@@ -159,7 +148,7 @@ const struct cs_policy hybrid_policy = {
     .self_bytes = sizeof(struct hybrid),
     .param = hybrid_param,
     .param_count = sizeof hybrid_param / sizeof hybrid_param[0],
-    .before = hybrid_before,
+    .before = cs_by_priority,
     .decide = hybrid_decide,
     .lease_idle = hybrid_lease_idle,
 };

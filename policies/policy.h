@@ -202,6 +202,17 @@ int64_t cs_now_ns(const struct cs_host *host);
 uint32_t cs_pending_count(const struct cs_host *host);
 struct ask_id cs_pending(const struct cs_host *host, uint32_t i);/* in order */
 const struct cs_ask *cs_ask(const struct cs_host *host, struct ask_id ask);
+/* For before(): the higher priority, of two alike the older job. */
+static inline bool cs_by_priority(const void *self, const struct cs_host *host,
+                                  struct ask_id a, struct ask_id b)
+{
+    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
+
+    (void)self;
+    if (x->priority != y->priority)
+        return x->priority > y->priority;
+    return x->job.i < y->job.i;
+}
 uint32_t cs_lease_count(const struct cs_host *host);
 struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i);
                                                 /* by id: oldest first */
@@ -430,6 +441,20 @@ struct job_id cs_beside(const struct cs_host *host, struct job_id job);
 /* How much it suffers by that: 0 tiny, 1 medium, 2 jumbo; 3: nothing is known
  * (models/pace.h). */
 uint32_t cs_share_score(const struct cs_host *host, struct job_id job);
+
+/* Epochs of a job whose batch size may change as it trains (models/regimes.h):
+ * those that are done, and how many it had with each batch size, the present
+ * one included.  What is to come is for a policy to guess.  False: nothing is
+ * said of its epochs. */
+#define CS_MODES_MAX 8u
+struct cs_epochs {
+    uint32_t count, done;       /* whole epochs */
+    uint32_t modes;             /* batch sizes that it may have */
+    const double *epoch_s;      /* of each, on what the job asks for */
+    uint32_t seen[CS_MODES_MAX];
+};
+bool cs_epochs(const struct cs_host *host, struct job_id job,
+               struct cs_epochs *out);
 
 /* cs_pace() at its progress now, on GPUs that lie on so many nodes: more than
  * one only matters to jobs whose goodput is known. */

@@ -18,7 +18,7 @@ extern const struct cs_policy fcfs_policy, sjf_policy, ljf_policy,
     gavel_policy, allox_policy, themis_policy, optimus_policy, afs_policy,
     elasticflow_policy, starburst_policy, synergy_policy, co_execution_policy,
     harvest_policy, spot_rollout_policy, elastic_hybrid_policy,
-    quota_policy, lucid_policy, pollux_policy,
+    quota_policy, lucid_policy, shockwave_policy, pollux_policy,
     sia_policy;
 
 static const struct cs_policy *const builtin[] = {
@@ -32,7 +32,8 @@ static const struct cs_policy *const builtin[] = {
     &afs_policy, &elasticflow_policy, &starburst_policy,
     &synergy_policy, &co_execution_policy, &harvest_policy,
     &spot_rollout_policy, &elastic_hybrid_policy, &quota_policy,
-    &lucid_policy, &pollux_policy, &sia_policy,
+    &lucid_policy, &shockwave_policy, &pollux_policy,
+    &sia_policy,
 };
 #define BUILTIN_COUNT (sizeof builtin / sizeof builtin[0])
 
@@ -43,7 +44,8 @@ static const char *const builtin_name[] = {
     "gittins", "time-slice", "qssf", "drf", "gavel", "allox",
     "themis", "optimus", "afs", "elasticflow", "starburst",
     "synergy", "co-execution", "harvest", "spot-rollout", "elastic-hybrid",
-    "quota", "lucid", "pollux", "sia", NULL
+    "quota", "lucid", "shockwave", "pollux",
+    "sia", NULL
 };
 
 const struct cs_policy *registry_at(size_t i)

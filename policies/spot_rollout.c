@@ -48,17 +48,6 @@ static uint32_t spot_pool(const struct cs_host *host, const char *name)
     return mask;
 }
 
-static bool spot_before(const void *self, const struct cs_host *host,
-                        struct ask_id a, struct ask_id b)
-{
-    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
-
-    (void)self;
-    if (x->priority != y->priority)
-        return x->priority > y->priority;
-    return x->job.i < y->job.i;
-}
-
 /* The best size in those pools, over sooner than `than_s`; false: none. */
 static bool spot_best(struct cs_host *host, struct ask_id ask, uint32_t pools,
                       struct cs_want *want, double *than_s)
@@ -155,6 +144,6 @@ const struct cs_policy spot_rollout_policy = {
     .self_bytes = sizeof(struct spot),
     .param = spot_param,
     .param_count = sizeof spot_param / sizeof spot_param[0],
-    .before = spot_before,
+    .before = cs_by_priority,
     .decide = spot_decide,
 };

@@ -19,6 +19,7 @@
 
 #include "sim/arena.h"
 #include "sim/decimal.h"
+#include "sim/scan_gzip.h"
 
 #define BLOCK_BYTES     ((size_t)1 << 16)
 #define LINE_BYTES_MAX  ((size_t)1 << 20)
@@ -28,6 +29,7 @@ struct scan {
     gzFile file;
     int fd;                     /* the same; closed with it */
     off_t bytes;                /* of the file when it was opened */
+    uint64_t data_bytes;        /* read so far, unpacked */
     uint32_t line;              /* of the line given last, 0 before any */
     size_t start, end;          /* what is read and not yet given */
     bool all_read;
@@ -90,6 +92,7 @@ struct scan *scan_open(const char *path, struct err *err)
     scan->file = file;
     scan->fd = fd;
     scan->bytes = file_bytes;
+    scan->data_bytes = 0;
     scan->line = 0;
     scan->start = scan->end = 0;
     scan->all_read = scan->failed = false;
@@ -145,6 +148,7 @@ static bool fill(struct scan *scan, struct err *err)
         return err_hint(err, "The file is damaged; fetch it again.");
     }
     scan->end += (size_t)got;
+    scan->data_bytes += (size_t)got;
     scan->all_read = (size_t)got < BLOCK_BYTES;
     return true;
 }
@@ -179,6 +183,46 @@ static size_t character_bytes(const unsigned char *text, size_t bytes)
     return wanted;
 }
 
+/* Archives that are no gzip, by their first bytes. */
+static bool is_archive(const struct scan *scan, struct err *err)
+{
+    static const struct {
+        const char *name, *magic;
+    } known[] = {
+        { "a zip archive", "PK\003\004" }, { "bzip2 data", "BZh91AY&SY" },
+        { "xz data", "\xFD" "7zXZ" }, { "zstd data", "\x28\xB5\x2F\xFD" },
+        { "a 7z archive", "7z\xBC\xAF" },
+        { "gzip data within gzip data", "\x1F\x8B" },
+    };
+    struct err_pos pos = {scan->path, 1, 1};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        size_t bytes = strlen(known[i].magic);
+        if (scan->end >= bytes &&
+            memcmp(scan->buffer, known[i].magic, bytes) == 0) {
+            err_set(err, ERR_SYNTAX, pos, "the file is %s", known[i].name);
+            err_hint(err, "Unpack it: text is read, plain or gzip.");
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool not_text(struct scan *scan, struct err_pos pos, unsigned byte,
+                     struct err *err)
+{
+    scan->failed = true;
+    err_set(err, ERR_SYNTAX, pos, "byte 0x%02X is not UTF-8 text", byte);
+    return err_hint(err, "Save the file as plain text in UTF-8.");
+}
+
+/* The line ends of before Mac OS X: all would be one line. */
+static bool lone_return(const struct scan *scan, size_t i)
+{
+    return scan->buffer[i] == '\r' && i + 1 < scan->end &&
+           scan->buffer[i + 1] != '\n' && scan->buffer[i + 1] != '\r';
+}
+
 /* The first block tells whether the file is text at all. */
 static bool check_first_block(struct scan *scan, struct err *err)
 {
@@ -186,17 +230,24 @@ static bool check_first_block(struct scan *scan, struct err *err)
     struct err_pos pos = {scan->path, 1, 1};
 
     assert(scan->start == 0);
+    if (is_archive(scan, err)) {
+        scan->failed = true;
+        return false;
+    }
     if (scan->end >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         scan->start = 3;                /* a byte order mark says nothing */
     for (size_t i = scan->start; i < scan->end;) {
         size_t bytes = character_bytes(text + i, scan->end - i);
         if (bytes == SIZE_MAX && !scan->all_read)
             break;
-        if (bytes == 0 || bytes == SIZE_MAX || text[i] == '\0') {
+        if (bytes == 0 || bytes == SIZE_MAX || text[i] == '\0')
+            return not_text(scan, pos, text[i], err);
+        if (lone_return(scan, i)) {
             scan->failed = true;
-            err_set(err, ERR_SYNTAX, pos, "byte 0x%02X is not UTF-8 text",
-                    (unsigned)text[i]);
-            return err_hint(err, "Save the file as plain text in UTF-8.");
+            err_set(err, ERR_SYNTAX, pos,
+                    "a carriage return that ends no line");
+            return err_hint(err, "End lines with a line feed, as Unix does, "
+                                 "or with both, as Windows does.");
         }
         pos.col++;
         if (text[i] == '\n') {
@@ -249,8 +300,14 @@ static enum scan_step at_end(struct scan *scan, struct err *err)
 {
     struct stat status;
 
-    if (fstat(scan->fd, &status) == 0 && status.st_size == scan->bytes)
-        return SCAN_END;
+    if (fstat(scan->fd, &status) == 0 && status.st_size == scan->bytes) {
+        if (gzdirect(scan->file) ||
+            scan_gzip_ends(scan->fd, scan->bytes, scan->data_bytes))
+            return SCAN_END;
+        fail(scan, err, ERR_IO, 0, "other bytes follow the gzip data");
+        err_hint(err, "The file is damaged; fetch it again.");
+        return SCAN_ERROR;
+    }
     fail(scan, err, ERR_IO, 0, "the file changed its size while it was read");
     err_hint(err, "Wait until it is complete.");
     return SCAN_ERROR;

@@ -27,8 +27,9 @@ enum scan_step { SCAN_LINE, SCAN_END, SCAN_ERROR };
 /* The next line without its end (LF or CRLF), NUL-terminated, writable, good
  * until the next call; SCAN_SLACK bytes behind the NUL may be read.  A NUL
  * byte, invalid UTF-8 in the first block, a line over 1 MiB, a truncated or
- * corrupt gzip stream are errors, and so is a file whose size changes before
- * its end is met. */
+ * corrupt gzip stream, bytes behind it, a carriage return within a line of the
+ * first block are errors, and so is a file whose size changes before its end
+ * is met. */
 enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
                          struct err *err);
 /* The line given last; col counts characters from 1. */

@@ -81,6 +81,28 @@ static void no_policy_beats_a_bound_of_phases(void **state)
     }
 }
 
+/* Cost counts from the end of the warm-up, and so does its bound. */
+static void what_came_before_the_warm_up_costs_nothing(void **state)
+{
+    static char text[4096];
+    struct world world = { 0 };
+    struct trial_result result;
+    const double *value = result.value;
+
+    (void)state;
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\nwarmup: 1000h\n"
+             "cluster: %s\nworkload: {arrival: {process: poisson, rate: "
+             "20/h}, jobs: 12, mix: %s}\npolicies: %s\n", CLUSTER, MIX,
+             POLICIES);
+    if (!world_open(&world, text) || !world_run(&world, 0, NULL, NULL, &result))
+        fail_msg("%s", world_error(&world));
+    assert_true(value[METRIC_COST] == 0);
+    assert_true(isnan(value[METRIC_COST_BOUND]));
+    assert_true(value[METRIC_MAKESPAN_BOUND] <= value[METRIC_MAKESPAN]);
+    world_close(&world);
+}
+
 /* All that keeps a lone job above its bound are the starts of its leases,
  * links, and the draw rounded down. */
 static void a_job_alone_comes_near_its_bound(void **state)
@@ -186,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_policy_beats_a_bound_of_phases),
+        cmocka_unit_test(what_came_before_the_warm_up_costs_nothing),
         cmocka_unit_test(a_job_alone_comes_near_its_bound),
         cmocka_unit_test(nothing_between_fewest_and_most_engines_is_much_less),
         cmocka_unit_test(rollouts_last_longer_with_their_draw),

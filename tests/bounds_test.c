@@ -186,6 +186,26 @@ static void too_many_jobs_and_none_have_no_bound(void **state)
     "fair-share, easy, conservative, static, dynamic, hybrid, random, " \
     "gittins, time-slice, qssf, drf]"
 
+/* Where a price falls, the least cost is what it falls to. */
+static void the_cost_bound_takes_the_least_price_there_is(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\n"
+                    "cluster: {nodes: [{name: n, count: 1, gpus: {type: "
+                    "generic, count: 4}, price: {unit: USD/h, points: [[0h, "
+                    "40], [1h, 4]], after: hold}}]}\nworkload: {arrival: "
+                    "{process: fixed, times: [0s, 1h]}, mix: [{recipe: trace, "
+                    "gpus: 4, duration: 1h}]}\npolicies: [fcfs]\n") ||
+        !world_run(&world, 0, NULL, NULL, &result))
+        fail_msg("%s", world_error(&world));
+    assert_near(result.value[METRIC_HELD_COST], 44);
+    assert_true(fabs(result.value[METRIC_COST_BOUND] - 8) < 1e-6);
+    world_close(&world);
+}
+
 static void no_policy_beats_a_bound(void **state)
 {
     struct world_job job[JOBS];
@@ -224,6 +244,7 @@ int main(void)
         cmocka_unit_test(jobs_that_never_meet_are_bounded_by_their_lengths),
         cmocka_unit_test(the_busy_bound_knows_that_a_job_takes_its_time),
         cmocka_unit_test(too_many_jobs_and_none_have_no_bound),
+        cmocka_unit_test(the_cost_bound_takes_the_least_price_there_is),
         cmocka_unit_test(no_policy_beats_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

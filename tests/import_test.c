@@ -121,6 +121,10 @@ static const struct sample {
       "-1\n2 5 -1 20 -1 -1 -1 4 -1 -1 0 -1 -1 -1 -1 -1 -1 -1\n", NULL,
       { NULL }, "job,submit_s,run_s,gpus,limit_s,tenant\n1,0,10,2,60,7\n"
       "2,5,20,4,0,\n", "1 jobs: GPUs are those requested" },
+    { "swf", "  ; a comment\n1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 "
+      "-1 x {y}\n", NULL, { NULL },
+      "job,submit_s,run_s,gpus,limit_s,tenant\n1,0,10,2,60,7\n",
+      "1 rows of more than 18 fields: the others are not read" },
     { "philly", "timestamp,duration,num_gpus,gpu_time,cluster\n"
       "2017-10-09 00:01:00,60.0,2,120.0,vc1\n"
       "2017-10-09 00:00:00,30.0,1,30.0,vc2\n\n", NULL, { "--sort", NULL },
@@ -500,6 +504,14 @@ static const struct fault {
       "row has 18 fields, Alea's dialect of SWF has 21" },
     { { "swf", "1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1 {1} q r\n",
         NULL, { NULL }, 0, 0 }, "in:1:1:", "format alea" },
+    { { "philly", "Timestamp,DURATION,num_gpus,gpu_time,cluster\n", NULL,
+        { NULL }, 0, 0 }, "in:1:1:", "It has a column Timestamp" },
+    { { "philly-log", "[] [{}]", NULL, { NULL }, 0, 0 }, "in:1:4: ",
+      "the end of the file is expected" },
+    { { "philly-log", "", NULL, { NULL }, 0, 0 }, "in: ",
+      "an array of jobs" },
+    { { "swf", "1 0 -1 99999999999 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1\n",
+        NULL, { NULL }, 0, 0 }, "in:1:8:", "up to 9.2e9" },
     { { "pai", "a,b,1,Failed,5,6,1,1,100\n", NULL, { NULL }, 0, 0 },
       "in:1:1:", "row has 9 fields" },
     { { "pai", "a,b,1.5,Failed,5,6,1,1,100,T4\n", NULL, { NULL }, 0, 0 },

@@ -17,30 +17,16 @@
 #define HOUR_NS (INT64_C(3600) * CLOCK_NS_PER_S)
 #define JOBS 80
 
-/* An experiment on a trace, with text for the cluster beside its nodes. */
+/* A trace on nodes of 8 GPUs, with text for the cluster beside them. */
 static bool open_failing(struct world *world, const struct world_job *job,
                          uint32_t jobs, uint32_t nodes, const char *cluster,
                          const char *policies, uint32_t seeds)
 {
-    char csv[64 * 128], text[2048];
-    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus\n");
+    char keys[2048];
 
-    assert_true(jobs <= 128);
-    strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
-    assert_non_null(mkdtemp(world->folder));
-    for (uint32_t i = 0; i < jobs; i++)
-        n += (size_t)sprintf(csv + n, "%u,%lld,%lld,%u\n", i,
-                             (long long)job[i].submit_s,
-                             (long long)job[i].duration_s, job[i].gpus);
-    world_write(world, "jobs.csv", csv);
-    snprintf(text, sizeof text,
-             "experiment: t\nseeds: %u\nuntil: drained\n"
-             "cluster: {nodes: [{name: n, count: %u, gpus: {type: generic, "
-             "count: 8}}], %s}\nworkload: {trace: {file: jobs.csv, format: "
-             "csv, origin: file, columns: {job: job, submit: submit, "
-             "duration: duration, gpus: gpus}}}\npolicies: %s\n", seeds,
-             nodes, cluster, policies);
-    return world_open(world, text);
+    snprintf(keys, sizeof keys, "nodes: [{name: n, count: %u, gpus: {type: "
+             "generic, count: 8}}], %s", nodes, cluster);
+    return world_trace_on(world, keys, job, jobs, policies, seeds);
 }
 
 static void laws_have_their_limits(void **state)
@@ -194,6 +180,42 @@ static void no_policy_loses_a_job_to_failures(void **state)
     }
 }
 
+/* The last column of jobs.csv adds up to what the summary says. */
+static void interruptions_are_told_of_each_job(void **state)
+{
+    struct table *table = table_new(csv_jobs.columns, csv_jobs.count);
+    struct trial_tables tables = { .jobs = table };
+    struct trial_result result;
+    struct world world = { 0 };
+    struct world_job job[JOBS];
+    const char *row;
+    size_t bytes, jobs = 0, hit = 0;
+    double sum = 0;
+
+    (void)state;
+    world_random_jobs(5, job, JOBS);
+    assert_true(open_failing(&world, job, JOBS, 4, "failures: {job_mtbf: "
+                             "10min, node_mtbf: 5h, repair: 3min}", "[easy]",
+                             1));
+    struct trial_spec spec = study_trial_spec(world.study, 0);
+    assert_true(trial_run(&spec, &tables, &result, &world.err));
+    row = table_bytes(table, &bytes);
+    for (const char *end = row + bytes; row < end; jobs++) {
+        const char *last = memchr(row, '\n', (size_t)(end - row)), *comma;
+
+        for (comma = last; *comma != ','; comma--)
+            continue;
+        sum += strtod(comma + 1, NULL);
+        hit += comma[1] != '0';
+        row = last + 1;
+    }
+    assert_int_equal(jobs, JOBS);
+    assert_in_range(hit, 1, JOBS - 1);
+    assert_true(sum == result.value[METRIC_INTERRUPTIONS]);
+    table_free(table);
+    world_close(&world);
+}
+
 /* Jobs of phases, leased whole and by phase, saving every 3 steps. */
 static void no_policy_loses_a_phase_to_failures(void **state)
 {
@@ -276,6 +298,7 @@ int main(void)
         cmocka_unit_test(nodes_are_down_for_as_long_as_repairs_take),
         cmocka_unit_test(without_checkpoints_a_job_begins_anew),
         cmocka_unit_test(no_policy_loses_a_job_to_failures),
+        cmocka_unit_test(interruptions_are_told_of_each_job),
         cmocka_unit_test(no_policy_loses_a_phase_to_failures),
         cmocka_unit_test(failures_do_not_depend_on_the_policy),
         cmocka_unit_test(wrong_failures_are_refused),

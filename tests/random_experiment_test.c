@@ -4,7 +4,8 @@
  * cluster, a workload and a policy may say, put together by lot.
  *
  * What is refused must say why; what is accepted must run to its end under any
- * policy: no assertion, no broken audit, and the same answer twice.
+ * policy: no assertion, no broken audit, no bound beaten, and the same answer
+ * twice.
  * `random_experiment_test FIRST COUNT` tries others than `make test` does, and
  * `random_experiment_test SEED` prints one.
  */
@@ -73,7 +74,9 @@ static void put_rent(struct writer *w)
 static void put_nodes(struct writer *w, const char *pool, bool generic)
 {
     static const char *const gpu[] = { "a100-80", "l40s", "h100" };
-    static const char *const price[] = { "on-demand", "reserved", "9USD/h" };
+    static const char *const price[] = {
+        "on-demand", "reserved", "9USD/h",
+        "{unit: USD/h, points: [[0h, 9], [2h, 0.5]], after: hold}" };
     const char *type = generic ? "generic" : ONE_OF(w, gpu);
     uint32_t per = 1u << below(w, 4);
 
@@ -311,6 +314,35 @@ static void write_experiment(struct writer *w, uint64_t seed)
         put_policy(w, p);
 }
 
+/* What no policy could beat, none has beaten; sums may round. */
+static bool obeys(const struct trial_result *result, enum metric bound,
+                  enum metric value)
+{
+    double least = result->value[bound], found = result->value[value];
+
+    return !(found < least - 1e-9 * fabs(least));   /* and not known: nan */
+}
+
+static void obey_bounds(const struct trial_result *result, uint64_t seed,
+                        uint32_t policy, const char *text)
+{
+    static const struct {
+        enum metric bound, value;
+    } pair[] = {
+        { METRIC_JCT_BOUND, METRIC_JCT_MEAN },
+        { METRIC_MAKESPAN_BOUND, METRIC_MAKESPAN },
+        { METRIC_COST_BOUND, METRIC_HELD_COST },
+        { METRIC_COST_BOUND, METRIC_COST },
+    };
+
+    for (size_t i = 0; i < sizeof pair / sizeof pair[0]; i++)
+        if (!obeys(result, pair[i].bound, pair[i].value))
+            fail_msg("seed %llu, policy %u: metric %d is %.17g, its bound "
+                     "%.17g\n%s", (unsigned long long)seed, policy,
+                     (int)pair[i].value, result->value[pair[i].value],
+                     result->value[pair[i].bound], text);
+}
+
 /* A trial may end in a limit or a policy's fault; never in ours. */
 static void run_one(struct world *world, uint32_t i, uint64_t seed,
                     const char *text)
@@ -325,6 +357,7 @@ static void run_one(struct world *world, uint32_t i, uint64_t seed,
     assert_true(ran == world_run(world, i, NULL, NULL, &b));
     if (!ran)
         return;
+    obey_bounds(&a, seed, i, text);
     for (int m = 0; m < METRIC_COUNT; m++)
         if (memcmp(&a.value[m], &b.value[m], sizeof a.value[m]) != 0)
             fail_msg("seed %llu, policy %u: metric %d is %g, then %g",

@@ -20,28 +20,12 @@
 #include "sim/loop.h"
 #include "tests/world.h"
 
-/* An experiment on a trace: nodes and other keys of the cluster as text. */
+/* A trace on nodes and other keys of the cluster as text. */
 static bool open_rented(struct world *world, const struct world_job *job,
                         uint32_t jobs, const char *cluster,
                         const char *policies, uint32_t seeds)
 {
-    char csv[64 * 128], text[3072];
-    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus\n");
-
-    assert_true(jobs <= 128);
-    strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
-    assert_non_null(mkdtemp(world->folder));
-    for (uint32_t i = 0; i < jobs; i++)
-        n += (size_t)sprintf(csv + n, "%u,%lld,%lld,%u\n", i,
-                             (long long)job[i].submit_s,
-                             (long long)job[i].duration_s, job[i].gpus);
-    world_write(world, "jobs.csv", csv);
-    snprintf(text, sizeof text,
-             "experiment: t\nseeds: %u\nuntil: drained\ncluster: {%s}\n"
-             "workload: {trace: {file: jobs.csv, format: csv, origin: file, "
-             "columns: {job: job, submit: submit, duration: duration, "
-             "gpus: gpus}}}\npolicies: %s\n", seeds, cluster, policies);
-    return world_open(world, text);
+    return world_trace_on(world, cluster, job, jobs, policies, seeds);
 }
 
 #define NODE(KEYS) \

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 
 #include "sim/conf.h"
 #include "tests/world.h"
@@ -189,13 +190,15 @@ static void shared_traces_are_read_whole(void **state)
     of[] = {
         { "azure_llm_2023/AzureLLMInferenceTrace_code.csv", "azure", 8819 },
         { "mooncake/synthetic_trace.jsonl.gz", "mooncake", 3993 },
+        { "servegen/deepseek-r1/chunk-0-trace.csv", "servegen", 4926 },
+        { "servegen/mm-image/chunk-1-trace.csv", "servegen", 50028 },
     };
     const char *shared = getenv("SHARED");
     struct aid *aid = *state;
     char path[600], yaml[800], here[300];
 
     assert_non_null(getcwd(here, sizeof here));
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
         snprintf(path, sizeof path, "%s%s%s/traces/%s",
                  shared && shared[0] == '/' ? "" : here,
                  shared && shared[0] == '/' ? "" : "/",
@@ -213,7 +216,87 @@ static void shared_traces_are_read_whole(void **state)
             request_trace_read(aid->world.arena, conf, &aid->err);
         if (spec == NULL)
             fail_msg("%s:%u: %s", path, aid->err.pos.line, aid->err.text);
-        assert_int_equal(request_trace_facts(spec).requests, of[i].requests);
+        /* Those of ServeGen are drawn at the rates of its windows. */
+        unsigned within = i < 2 ? 0 : of[i].requests / 10;
+        assert_in_range(request_trace_facts(spec).requests,
+                        of[i].requests - within, of[i].requests + within);
+    }
+}
+
+#define DATASET "{\"0\": {\"input_tokens\": \"{}\", \"output_tokens\": \"{}\"}," \
+    "\n\"600\": {\"input_tokens\": \"{100: 0.5, 300: 0.5}\", " \
+    "\"reason_ratio\": \"{0.5: 1.0}\", \"output_tokens\": \"{7: 1.0}\"}}"
+
+static const struct request_trace_spec *read_client(struct aid *aid,
+                                                    const char *trace,
+                                                    const char *dataset)
+{
+    char path[128], keys[] = "{file: chunk-1-trace.csv, format: servegen}";
+
+    world_write(&aid->world, "chunk-1-trace.csv", trace);
+    world_write(&aid->world, "chunk-1-dataset.json", dataset);
+    snprintf(path, sizeof path, "%s/experiment.yaml", aid->world.folder);
+    memset(&aid->err, 0, sizeof aid->err);
+    const struct conf_node *conf = conf_parse(
+        aid->world.arena, path, keys, strlen(keys), &aid->err);
+    return request_trace_read(aid->world.arena, conf, &aid->err);
+}
+
+/* 2 a second for ten minutes and 4 for ten more, between them none. */
+static void servegen_draws_at_the_rate_of_each_window(void **state)
+{
+    struct aid *aid = *state;
+    const struct request_trace_spec *spec = read_client(
+        aid, "0,2,1,Gamma,1,0.5\n600,0,0,,0,0\n1200,4,2,Weibull,0.6,1\n",
+        DATASET);
+    uint64_t early = 0, late = 0;
+    struct request request;
+
+    if (spec == NULL)
+        fail_msg("%s", aid->err.text);
+    struct request_trace *t = request_trace_open(aid->world.arena, spec);
+    while (request_trace_next(t, &request)) {
+        double s = (double)request.arrive_ns / 1e9;
+        early += s < 600;
+        late += s > 1100;
+        assert_true(request.prompt_tokens == 100 ||
+                    request.prompt_tokens == 300);
+        assert_int_equal(request.output_tokens, 7);
+    }
+    assert_true(request_trace_verdict(t, &aid->err));
+    assert_in_range(early, 1100, 1300);
+    assert_in_range(late, 2200, 2600);
+    assert_int_equal(early + late, request_trace_facts(spec).requests);
+    assert_true(fabs(request_trace_facts(spec).prompt_mean - 200) < 10);
+    request_trace_close(t);
+}
+
+static void faults_of_servegen_are_told_with_their_place(void **state)
+{
+    static const struct {
+        const char *trace, *dataset, *file, *says;
+        uint32_t line;
+    } wrong[] = {
+        { "0,2,1,Gamma,1\n", DATASET, "trace.csv", "must have 6 fields", 1 },
+        { "0,1,1,Gamma,1,1\n600,-2,1,Gamma,1,1\n", DATASET, "trace.csv",
+          "a rate must be", 2 },
+        { "0,1,1,Gamma,1,1\n60,2,1,Gamma,1,1\n", DATASET, "trace.csv",
+          "600 apart", 2 },
+        { "0,2,1,Pareto,1,1\n", DATASET, "trace.csv", "Gamma or Weibull", 1 },
+        { "0,2,1,Gamma,nan,1\n", DATASET, "trace.csv", "a shape", 1 },
+        { "0,2,1,Gamma,1,1\n", "{\"0\": {\"input_tokens\": \"[]\"}}",
+          "dataset.json", "a dict of tokens", 1 },
+        { "0,2,1,Gamma,1,1\n", "{\"0\": {\"input_tokens\": \"{1: 1}\"}}",
+          "dataset.json", "no part has both", 0 },
+    };
+    struct aid *aid = *state;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_null(read_client(aid, wrong[i].trace, wrong[i].dataset));
+        if (!strstr(aid->err.text, wrong[i].says) ||
+            !strstr(aid->err.pos.file, wrong[i].file))
+            fail_msg("%s: %s", aid->err.pos.file, aid->err.text);
+        assert_int_equal(aid->err.pos.line, wrong[i].line);
     }
 }
 
@@ -252,6 +335,8 @@ int main(void)
         TEST(faults_are_told_with_their_place),
         TEST(a_file_that_changed_in_use_is_told),
         TEST(shared_traces_are_read_whole),
+        TEST(servegen_draws_at_the_rate_of_each_window),
+        TEST(faults_of_servegen_are_told_with_their_place),
         TEST(a_service_answers_a_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,6 +160,7 @@ static void jobs(const char *dir, const struct results_names *names)
         table_text(table, done ? "done" : "unfinished");
         for (int c = 0; c < 4; c++)
             table_real(table, 0.25);
+        table_count(table, 0);
         table_end_row(table);
     }
     put_kind(dir, &csv_jobs, table);

@@ -104,6 +104,24 @@ static struct err first_error(const char *path)
     return err;
 }
 
+/* Lines of a file without a fault. */
+static int lines_of(const char *path)
+{
+    struct err err = {.kind = ERR_NONE};
+    struct scan *scan = scan_open(path, &err);
+    enum scan_step step;
+    char *line;
+    size_t bytes;
+    int count = 0;
+
+    assert_non_null(scan);
+    while ((step = scan_line(scan, &line, &bytes, &err)) == SCAN_LINE)
+        count++;
+    assert_int_equal(step, SCAN_END);
+    scan_close(scan);
+    return count;
+}
+
 static void lines_end_with_lf_crlf_or_the_file(void **state)
 {
     struct place *place = *state;
@@ -259,6 +277,60 @@ static void damaged_gzip_says_so(void **state)
     assert_int_equal(err.kind, ERR_IO);
     assert_string_equal(err.text, "the gzip data is corrupt");
     free(text);
+}
+
+/* Members one after another are one text; zeros behind them are padding. */
+static void bytes_behind_gzip_data_are_refused(void **state)
+{
+    struct place *place = *state;
+    char packed[400];
+    struct err err;
+    size_t bytes;
+
+    write_gzip(place->path, "a,b\n1,2\n", 8);
+    FILE *file = fopen(place->path, "rb");
+    bytes = fread(packed, 1, sizeof packed / 4, file);
+    fclose(file);
+    memset(packed + bytes, 0, 100);
+    write_bytes(place->path, packed, bytes + 100);
+    assert_int_equal(lines_of(place->path), 2);
+    memcpy(packed + bytes, packed, bytes);
+    write_bytes(place->path, packed, 2 * bytes);
+    assert_int_equal(lines_of(place->path), 4);
+    memcpy(packed + 2 * bytes, "more", 4);
+    for (size_t members = 1; members <= 2; members++) {
+        memmove(packed + members * bytes, packed + 2 * bytes, 4);
+        write_bytes(place->path, packed, members * bytes + 4);
+        err = first_error(place->path);
+        assert_int_equal(err.kind, ERR_IO);
+        assert_string_equal(err.text, "other bytes follow the gzip data");
+        memcpy(packed + bytes, packed, bytes);
+        memcpy(packed + 2 * bytes, "more", 4);
+    }
+}
+
+static void archives_and_old_line_ends_are_named(void **state)
+{
+    static const struct {
+        const char *bytes, *says;
+        uint32_t col;
+    } wrong[] = {
+        { "PK\003\004abc", "the file is a zip archive", 1 },
+        { "BZh91AY&SYabc", "the file is bzip2 data", 1 },
+        { "a,b\r1,2\r", "a carriage return that ends no line", 4 },
+    };
+    struct place *place = *state;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        write_bytes(place->path, wrong[i].bytes, strlen(wrong[i].bytes));
+        struct err err = first_error(place->path);
+        assert_int_equal(err.kind, ERR_SYNTAX);
+        assert_string_equal(err.text, wrong[i].says);
+        assert_int_equal(err.pos.line, 1);
+        assert_int_equal(err.pos.col, wrong[i].col);
+    }
+    write_bytes(place->path, "a,b\r\n1,2\r", 9);
+    assert_int_equal(lines_of(place->path), 2);
 }
 
 static void bytes_that_are_no_text_are_located(void **state)
@@ -467,6 +539,8 @@ int main(void)
         IN_FOLDER(what_cannot_be_read_says_so),
         IN_FOLDER(damaged_gzip_says_so),
         IN_FOLDER(bytes_that_are_no_text_are_located),
+        IN_FOLDER(bytes_behind_gzip_data_are_refused),
+        IN_FOLDER(archives_and_old_line_ends_are_named),
         IN_FOLDER(nul_far_into_the_file_is_located),
         cmocka_unit_test(integers_are_whole_fields),
         cmocka_unit_test(reals_equal_strtod_at_the_corners),

@@ -38,17 +38,9 @@ static void open_service(struct world *world, const char *service,
         fail_msg("%s", world_error(world));
 }
 
-/* The column of the only row of services.csv of trial i. */
 static double column(const struct table *table, const char *name)
 {
-    size_t bytes, at = 0;
-    const char *row = table_bytes(table, &bytes);
-
-    while (strcmp(csv_services.columns[at].name, name) != 0)
-        at++;
-    for (; at > 0; at--)
-        row = strchr(row, ',') + 1;
-    return atof(row);
+    return world_column(table, &csv_services, name);
 }
 
 static struct table *run(struct world *world, uint32_t i,

@@ -177,6 +177,37 @@ static void wait_for(const char *policy, struct world_job *job)
     run(policy, job, 4);
 }
 
+/* Of a part of a GPU its demotion is due four times as late; and a node that
+ * comes back is news. */
+static void dlas_knows_parts_of_gpus_and_nodes_that_return(void **state)
+{
+    static const char *const text[] = {
+        "experiment: t\nseeds: 1\nuntil: drained\nevent_count_max: 200\n"
+        "cluster: {nodes: [{name: n, count: 1, gpus: {type: generic, count: "
+        "1}}]}\nworkload: {arrival: {process: fixed, times: [0s]}, mix: "
+        "[{recipe: trace, gpus: 0.25, duration: 20h}]}\npolicies: [dlas]\n",
+        "experiment: t\nseed: 14\nseeds: 1\nuntil: drained\ncluster:\n  "
+        "nodes:\n    - {name: a, count: 1, gpus: {type: generic, count: 2}}\n"
+        "    - {name: b, count: 2, gpus: {type: generic, count: 4}}\n"
+        "  failures: {gpu_mtbf: 100h, repair: 1h, restart: 60s}\n"
+        "workload:\n  arrival: {process: poisson, rate: 10/h}\n  jobs: 80\n"
+        "  mix:\n    - {recipe: trace, gpus: {choice: {1: 1, 3: 1}}, "
+        "duration: {exponential: {mean: 1h}}, rates: {a: 1, b: 3}}\n"
+        "policies: [dlas]\n",
+    };
+    struct trial_result result;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        if (!world_open(&world, text[i]) ||
+            !world_run(&world, 0, NULL, NULL, &result))
+            fail_msg("%s", world_error(&world));
+        assert_int_equal(result.status_count[JOB_DONE], i == 0 ? 1 : 80);
+        world_close(&world);
+    }
+}
+
 static void hrrn_orders_by_wait_and_estimate(void **state)
 {
     struct world_job job[4];
@@ -344,6 +375,7 @@ int main(void)
         cmocka_unit_test(las_shares_equally),
         cmocka_unit_test(las_counts_time_and_gpus),
         cmocka_unit_test(dlas_does_not_stop_a_job_for_its_equals),
+        cmocka_unit_test(dlas_knows_parts_of_gpus_and_nodes_that_return),
         cmocka_unit_test(a_demotion_rule_that_is_none_is_refused),
         cmocka_unit_test(hrrn_orders_by_wait_and_estimate),
         cmocka_unit_test(wfp3_orders_by_the_cube_and_gpus),

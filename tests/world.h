@@ -84,12 +84,17 @@ static inline const char *world_error(const struct world *world)
     return world->err.text;
 }
 
-/* A cluster of nodes x per_node equal GPUs and a trace of jobs. */
-static inline bool world_trace(struct world *world, uint32_t nodes,
-                               uint32_t per_node, const struct world_job *job,
-                               uint32_t jobs, const char *policies)
+/* The columns of jobs.csv as these worlds write it. */
+#define WORLD_TRACE "workload: {trace: {file: jobs.csv, format: csv, origin: " \
+    "file, columns: {job: job, submit: submit, duration: duration, gpus: " \
+    "gpus}}}\n"
+
+/* A trace of jobs on a cluster whose keys are given. */
+static inline bool world_trace_on(struct world *world, const char *cluster,
+                                  const struct world_job *job, uint32_t jobs,
+                                  const char *policies, uint32_t seeds)
 {
-    char *csv = malloc(64 * (jobs + 1)), text[2048];
+    char *csv = malloc(64 * (jobs + 1)), text[3072];
     size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus\n");
 
     assert(csv);
@@ -102,13 +107,36 @@ static inline bool world_trace(struct world *world, uint32_t nodes,
     world_write(world, "jobs.csv", csv);
     free(csv);
     snprintf(text, sizeof text,
-             "experiment: t\nseeds: 1\nuntil: drained\n"
-             "cluster: {nodes: [{name: n, count: %u, "
-             "gpus: {type: generic, count: %u}}]}\n"
-             "workload: {trace: {file: jobs.csv, format: csv, origin: file, columns: {job: "
-             "job, submit: submit, duration: duration, gpus: gpus}}}\n"
-             "policies: %s\n", nodes, per_node, policies);
+             "experiment: t\nseeds: %u\nuntil: drained\ncluster: {%s}\n"
+             WORLD_TRACE "policies: %s\n", seeds, cluster, policies);
     return world_open(world, text);
+}
+
+/* The same on nodes x per_node equal GPUs. */
+static inline bool world_trace(struct world *world, uint32_t nodes,
+                               uint32_t per_node, const struct world_job *job,
+                               uint32_t jobs, const char *policies)
+{
+    char cluster[128];
+
+    snprintf(cluster, sizeof cluster, "nodes: [{name: n, count: %u, gpus: "
+             "{type: generic, count: %u}}]", nodes, per_node);
+    return world_trace_on(world, cluster, job, jobs, policies, 1);
+}
+
+/* Of the first row of such a table. */
+static inline double world_column(const struct table *table,
+                                  const struct csv_kind *kind,
+                                  const char *name)
+{
+    size_t bytes, at = 0;
+    const char *row = table_bytes(table, &bytes);
+
+    while (strcmp(kind->columns[at].name, name) != 0)
+        at++;
+    for (; at > 0; at--)
+        row = strchr(row, ',') + 1;
+    return atof(row);
 }
 
 /* Columns 3, 6 and 7 of a row of jobs.csv: number, start, end. */

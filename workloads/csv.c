@@ -24,7 +24,7 @@ struct csv {
     const char **name;          /* columns + 1, ends with NULL */
     size_t columns;
     struct csv_field *field;
-    uint64_t blank_lines;
+    uint64_t blank_lines, longer_rows;
     bool begun;                 /* a row was read */
 };
 
@@ -238,6 +238,13 @@ static bool line_is_blank(const char *line)
     return *line == '\0';
 }
 
+static bool is_comment(const char *line)
+{
+    while (*line <= ' ' && is_blank(*line))
+        line++;
+    return *line == ';';
+}
+
 /* The next line that is neither blank nor, in SWF, a comment. */
 static enum csv_step next_line(struct csv *csv, char **line, struct err *err)
 {
@@ -256,7 +263,7 @@ static enum csv_step next_line(struct csv *csv, char **line, struct err *err)
         if (line_is_blank(*line))
             csv->blank_lines++;
         else if ((csv->format != CSV_SWF && csv->format != CSV_ALEA) ||
-                 **line != ';')
+                 !is_comment(*line))
             return CSV_ROW;
     }
 }
@@ -357,7 +364,7 @@ static void fix_columns(struct csv *csv, struct arena *arena)
     csv->name = arena_alloc(arena, csv->columns + 1, sizeof *csv->name);
     for (size_t i = 0; i < csv->columns; i++)
         csv->name[i] = names[i];
-    csv->field = arena_alloc(arena, csv->columns, sizeof *csv->field);
+    csv->field = arena_alloc(arena, csv->columns + 1, sizeof *csv->field);
 }
 
 struct csv *csv_open(struct arena *arena, const char *path,
@@ -416,6 +423,13 @@ size_t csv_find(const struct csv *csv, const char *name)
     return SIZE_MAX;
 }
 
+/* Such a row would be read well too, but its times are absolute ones, and what
+ * stands in it has a format of its own. */
+static bool is_alea(const struct csv *csv, size_t count)
+{
+    return count == ALEA_COLUMNS && csv->field[SWF_COLUMNS].text[0] == '{';
+}
+
 static enum csv_step wrong_count(const struct csv *csv, size_t count,
                                  struct err *err)
 {
@@ -450,7 +464,7 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     if (step != CSV_ROW)
         return step;
     if (csv->format == CSV_SWF)
-        count = split_blanks(line, csv->field, columns, false);
+        count = split_blanks(line, csv->field, columns + 1, false);
     else if (csv->format == CSV_ALEA)
         count = split_blanks(line, csv->field, columns, true);
     else if (csv->format == CSV_TAB)
@@ -459,7 +473,9 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
         count = split_commas(csv, line, csv->field, columns, err);
     if (count == SIZE_MAX)
         return CSV_ERROR;
-    if (count != columns)
+    if (csv->format == CSV_SWF && count > columns && !is_alea(csv, count))
+        csv->longer_rows++;
+    else if (count != columns)
         return wrong_count(csv, count, err);
     if (csv->format == CSV_ALEA)
         trim_field(&csv->field[columns - 1]);
@@ -491,6 +507,11 @@ struct err_pos csv_pos(const struct csv *csv, size_t column)
 uint64_t csv_blank_lines(const struct csv *csv)
 {
     return csv->blank_lines;
+}
+
+uint64_t csv_longer_rows(const struct csv *csv)
+{
+    return csv->longer_rows;
 }
 
 const char *csv_path(struct arena *arena, const char *beside,

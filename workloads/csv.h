@@ -57,6 +57,8 @@ struct csv_field csv_field(const struct csv *csv, size_t column);
 /* Where that field stands; for messages. */
 struct err_pos csv_pos(const struct csv *csv, size_t column);
 uint64_t csv_blank_lines(const struct csv *csv);
+/* Of SWF: rows with more than 18 fields, of which the first 18 are read. */
+uint64_t csv_longer_rows(const struct csv *csv);
 
 /* "folder of `beside`" + "/" + name; an absolute name is left as it is. */
 const char *csv_path(struct arena *arena, const char *beside,

@@ -221,6 +221,18 @@ static void put_numbers(struct philly *philly)
             '\0';
 }
 
+/* After the array there is nothing. */
+static enum csv_step ends_here(struct philly *philly, struct err *err)
+{
+    enum json_token token = json_next(philly->json, err);
+
+    if (token == JSON_END)
+        return CSV_END;
+    if (token != JSON_ERROR)
+        fault(philly, "the end of the file is expected here", err);
+    return CSV_ERROR;
+}
+
 enum csv_step philly_next(struct philly *philly, struct csv_field *field,
                           struct err *err)
 {
@@ -234,7 +246,7 @@ enum csv_step philly_next(struct philly *philly, struct csv_field *field,
     philly->begun = true;
     token = json_next(philly->json, err);
     if (token == JSON_ARRAY_END)
-        return CSV_END;
+        return ends_here(philly, err);
     if (token != JSON_OBJECT) {
         if (token != JSON_ERROR)
             fault(philly, "a job, an object, is expected here", err);

@@ -229,6 +229,7 @@ static bool take_rows(struct walk *walk, struct err *err)
     if (step == CSV_ERROR)
         return false;
     result->blank_lines = csv_blank_lines(import_csv_of(walk->stream));
+    result->longer_rows = csv_longer_rows(import_csv_of(walk->stream));
     if (result->unsorted > 0)
         qsort(result->job, result->count, sizeof *result->job, by_submit);
     if (result->count > 0)
@@ -249,6 +250,9 @@ static bool check_lengths(const struct import_format *format,
         return err_set(err, ERR_USAGE, pos,
                        "format %s holds its own run times and takes no "
                        "--lengths", format->name);
+    if (format->has_lengths && request->lengths == NULL &&
+        request->gpu_type == NULL)
+        return true;
     if (!format->typed && request->gpu_type != NULL)
         return err_set(err, ERR_USAGE, pos,
                        "format %s has no lengths by GPU type and takes no "

@@ -22,6 +22,8 @@
 
 struct arena;
 struct err;
+struct job_modes;
+struct job_regimes;
 
 /* Why a row is no job; refused unless the request skips it. */
 enum import_reason {
@@ -58,6 +60,8 @@ struct import_job {
     int64_t core_milli, memory_bytes;
     int32_t priority;
     uint64_t row;               /* in the file, from 0 */
+    const struct job_modes *modes;      /* batch sizes that change; NULL: it */
+    const struct job_regimes *regimes;  /* is not known */
 };
 
 struct import_request {
@@ -76,7 +80,7 @@ struct import_request {
 struct import_result {
     struct import_job *job;
     size_t count;
-    uint64_t rows, blank_lines;
+    uint64_t rows, blank_lines, longer_rows;
     uint64_t unsorted;          /* rows submitted before the row above */
     uint64_t skipped[IMPORT_REASONS], remark[REMARKS];
 };
@@ -104,6 +108,7 @@ struct import_format {
     const char *lengths;        /* what --lengths is; NULL: not taken */
     bool applications;          /* or those of the catalogue */
     bool typed;                 /* lengths are per GPU type */
+    bool has_lengths;           /* its rows say how long they run, too */
     bool untimed;               /* can be read for what is asked for alone */
     bool (*open)(struct importer *importer, struct err *err);   /* or NULL */
     bool (*row)(struct importer *importer, struct import_row *row,

@@ -66,6 +66,29 @@ static const char *what_it_is(const struct csv *csv)
     return NULL;
 }
 
+static int lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static bool same_but_case(const char *a, const char *b)
+{
+    while (*a != '\0' && lower(*a) == lower(*b)) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+/* A column of that name in other letters, or NULL. */
+static const char *in_other_case(const struct csv *csv, const char *name)
+{
+    for (size_t i = 0; i < csv_columns(csv); i++)
+        if (same_but_case(csv_names(csv)[i], name))
+            return csv_names(csv)[i];
+    return NULL;
+}
+
 bool import_columns(struct importer *importer, struct err *err)
 {
     const struct import_format *format = importer->format;
@@ -82,6 +105,10 @@ bool import_columns(struct importer *importer, struct err *err)
                 format->columns[i], format->name);
         if (what_it_is(importer->csv) != NULL)
             return err_hint(err, "%s", what_it_is(importer->csv));
+        if (in_other_case(importer->csv, format->columns[i]) != NULL)
+            return err_hint(err, "It has a column %s: names are told apart by "
+                                 "upper and lower case.",
+                            in_other_case(importer->csv, format->columns[i]));
         if (format->missing != NULL)
             return err_hint(err, "%s", format->missing);
         join(format->columns, names, sizeof names);

@@ -4,8 +4,8 @@
  * fields between blanks, comments after ';'.
  *
  * Times are in seconds.  A processor is taken for a GPU: field 5, allocated, or
- * 8, requested, where 5 is not positive.  User (12) becomes the tenant.  Dialects
- * with more fields or with absolute times and lists are refused at their line.
+ * 8, requested, where 5 is not positive.  User (12) becomes the tenant.  Fields
+ * beyond the 18th, as dialects have them, are counted and not read.
  */
 #include "workloads/import_row.h"
 
@@ -43,7 +43,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
 const struct import_format import_swf = {
     .name = "swf",
     .summary = "Standard Workload Format of the Parallel Workloads Archive, "
-               "18 fields",
+               "18 fields or more",
     .about = "# Standard Workload Format: a processor is taken for a GPU, a "
              "user for a tenant;\n"
              "# requested time is the limit.  Queues, memory and "

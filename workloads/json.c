@@ -299,5 +299,7 @@ bool json_expect(struct json *json, enum json_token token, const char *what,
 
     if (found == token || found == JSON_ERROR)
         return found == token;
+    if (json->pos.file == NULL)             /* there is nothing in it */
+        json->pos.file = json->path;
     return err_set(err, ERR_SYNTAX, json->pos, "%s is expected here", what);
 }

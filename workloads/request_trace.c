@@ -15,15 +15,19 @@
 #include "sim/scan.h"
 #include "workloads/csv.h"
 #include "workloads/json.h"
+#include "workloads/request_servegen.h"
 #include "workloads/trace_date.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define TOKENS_MAX 10000000
 #define BLOCK_TOKENS 512u       /* of a hash id of Mooncake's */
 
-enum format { FORMAT_CSV, FORMAT_AZURE, FORMAT_BURSTGPT, FORMAT_MOONCAKE };
+enum format {
+    FORMAT_CSV, FORMAT_AZURE, FORMAT_BURSTGPT, FORMAT_MOONCAKE,
+    FORMAT_SERVEGEN
+};
 static const char *const format_names[] = {
-    "csv", "azure", "burstgpt", "mooncake", NULL
+    "csv", "azure", "burstgpt", "mooncake", "servegen", NULL
 };
 enum empty { EMPTY_REFUSE, EMPTY_SKIP };
 static const char *const empty_names[] = { "refuse", "skip", NULL };
@@ -74,6 +78,7 @@ struct request_trace {
     const struct request_trace_spec *spec;
     struct csv *csv;
     struct json *json;
+    struct servegen *client;
     size_t arrive, prompt, output;      /* columns */
     int64_t first_ns, last_ns;
     uint64_t *block;            /* hash_ids of the last row */
@@ -240,6 +245,13 @@ static enum row json_row(struct request_trace *t, struct row_values *row,
     return ROW_ERROR;
 }
 
+static enum row drawn_row(struct request_trace *t, struct row_values *row)
+{
+    row->pos = (struct err_pos){ t->spec->path, 0, 0 };
+    return servegen_next(t->client, &row->at_ns, &row->prompt, &row->output)
+        ? ROW_REQUEST : ROW_END;
+}
+
 /* The next that counts, its time from the first of the file. */
 static enum row next_row(struct request_trace *t, struct row_values *row,
                          struct err *err)
@@ -247,7 +259,8 @@ static enum row next_row(struct request_trace *t, struct row_values *row,
     enum row step;
 
     for (;;) {
-        step = t->json != NULL ? json_row(t, row, err) : csv_row(t, row, err);
+        step = t->json != NULL ? json_row(t, row, err)
+               : t->client != NULL ? drawn_row(t, row) : csv_row(t, row, err);
         if (step != ROW_REQUEST)
             return step;
         if (t->rows++ == 0)
@@ -276,7 +289,7 @@ static enum row next_row(struct request_trace *t, struct row_values *row,
 static bool find(const struct request_trace *t, const char *name,
                  size_t *column, struct err *err)
 {
-    struct err_pos pos = {t->spec->path, 1, 0};
+    struct err_pos pos = {t->spec->path, 1, 1};
     const char *near;
 
     *column = csv_find(t->csv, name);
@@ -300,6 +313,10 @@ static struct request_trace *open_rows(struct arena *arena,
     if (spec->format == FORMAT_MOONCAKE) {
         t->json = json_open(arena, spec->path, err);
         return t->json != NULL ? t : NULL;
+    }
+    if (spec->format == FORMAT_SERVEGEN) {
+        t->client = servegen_open(arena, spec->path, err);
+        return t->client != NULL ? t : NULL;
     }
     t->csv = csv_open(arena, spec->path, CSV_COMMA, err);
     if (t->csv == NULL)

@@ -9,6 +9,7 @@
  *  mooncake  one JSON object a line: timestamp (ms), input_length,
  *            output_length, hash_ids (blocks of 512 tokens, for prefix
  *            caches)
+ *  servegen  a client of ServeGen, drawn (request_servegen.h)
  *
  * Times are counted from the first request.  A file is read through and
  * checked before anything runs: what is not in ascending order, or is no

@@ -152,6 +152,7 @@ static bool is_plain(const struct row *row, const struct row *last,
     return fits && row->number == last->number + 1 &&
            row->tenant == last->tenant && row->kind == last->kind &&
            row->application == last->application &&
+           row->modes == last->modes && row->regimes == last->regimes &&
            row->rates == last->rates && row->rate_known == last->rate_known &&
            row->deadline_ns == last->deadline_ns &&
            row->priority == last->priority &&
@@ -204,8 +205,9 @@ struct spool_reader *spool_read(const struct spool *spool,
         reader->block = arena_alloc(arena, reader->block_bytes, 1);
         reader->at = reader->end = reader->block;
     } else {
-        reader->at = spool->memory;
-        reader->end = spool->memory + spool->used_bytes;
+        reader->at = reader->end = spool->memory;
+        if (spool->used_bytes > 0)
+            reader->end += spool->used_bytes;
     }
     return reader;
 }
@@ -215,7 +217,7 @@ struct spool_reader *spool_read(const struct spool *spool,
 static bool refill(struct spool_reader *reader)
 {
     const struct spool *spool = reader->spool;
-    const struct part *part = &spool->part[reader->part];
+    const struct part *part = spool->part + reader->part;
     size_t left = (size_t)(reader->end - reader->at);
     ssize_t got;
 
@@ -227,8 +229,8 @@ static bool refill(struct spool_reader *reader)
         reader->part++;
     }
     if (reader->part == spool->parts) {
-        reader->at = spool->memory;
-        reader->end = spool->memory + spool->used_bytes;
+        reader->at = reader->end = spool->memory;
+        reader->end += spool->used_bytes;
         reader->block = NULL;
         return true;
     }

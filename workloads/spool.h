@@ -24,8 +24,8 @@ struct spool_reader;
 /* `memory_bytes`: how much stays in memory. */
 #define SPOOL_MEMORY_BYTES ((size_t)1 << 20)
 struct spool *spool_new(struct arena *arena, size_t memory_bytes);
-/* The name is copied; tenant, kind, application and rates must live as long as the spool;
- * types are not kept. */
+/* The name is copied; tenant, kind, application, rates, modes and regimes must
+ * live as long as the spool; types are not kept. */
 void spool_put(struct spool *spool, const struct row *row);
 uint64_t spool_count(const struct spool *spool);
 /* Of rows that stand in memory; of the others none. */

@@ -212,6 +212,8 @@ static void birth_fill(struct trace *trace, const struct row *row,
     birth->request.steps = 1;
     birth->request.rates = spec->kinds != NULL ? row->rates : spec->rates;
     birth->request.rate_known = spec->kinds != NULL ? row->rate_known : 1.0;
+    birth->request.modes = row->modes;
+    birth->truth.regimes = row->regimes;
     birth->truth.duration_ns = row->duration_ns;
     birth->truth.seed = row->number;
 }
@@ -287,6 +289,9 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
                                          keys->lengths);
     spec->request.gpu_type = keys->gpu_type;
     if (spec->import != NULL && spec->import->lengths != NULL) {
+        if (keys->lengths == NULL && keys->gpu_type == NULL &&
+            spec->import->has_lengths)
+            return true;
         if (keys->lengths == NULL)
             return err_set(err, ERR_SCHEMA, conf_pos(conf),
                            "lengths is missing: traces of format %s hold no "
@@ -365,7 +370,8 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
         return false;
     if (rates != NULL && spec->rates == NULL) {
         if (strcmp(conf_text(rates), "lengths") != 0 ||
-            spec->import == NULL || !spec->import->typed)
+            spec->import == NULL || !spec->import->typed ||
+            spec->import->has_lengths)
             return err_set(world->err, ERR_SCHEMA, conf_pos(rates),
                            "rates must be a map of pools or GPU types, or, "
                            "for format gavel, lengths");

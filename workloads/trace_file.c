@@ -303,7 +303,8 @@ static enum csv_step step_row(struct reading *in, struct row *row,
         .types = job->types, .pod = job->pod, .core_milli = job->core_milli,
         .memory_bytes = job->memory_bytes,
         .deadline_ns = job->deadline_ns, .priority = job->priority,
-        .name = job->name, .tenant = job->tenant};
+        .name = job->name, .tenant = job->tenant,
+        .modes = job->modes, .regimes = job->regimes};
     if (in->spec->kinds != NULL && job->kind != NULL && job->gpus > 0)
         row->rates = pacing_kind(in->spec->kinds, job->kind,
                                  (uint32_t)job->gpus, &row->rate_known);
@@ -529,6 +530,7 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
     spec->counts.rows = in->rows;
     spec->counts.jobs = in->jobs;
     spec->counts.blank_lines = csv_blank_lines(in->csv);
+    spec->counts.longer_rows = csv_longer_rows(in->csv);
     if (in->jobs == 0)
         return err_set(err, ERR_RANGE, conf_pos(spec->conf),
                        "none of the %llu rows of %s is a job: %llu were "

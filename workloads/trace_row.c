@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/clock.h"
+#include "sim/decimal.h"
 #include "sim/scan.h"
 #include "workloads/csv.h"
 #include "workloads/trace_date.h"
@@ -20,13 +21,27 @@ bool row_fault(const struct csv *csv, size_t column, enum err_kind kind,
                    csv_field(csv, column).text);
 }
 
+/* A number that is none of that kind because of its size alone. */
+static bool too_large(struct csv_field field, bool whole)
+{
+    struct decimal decimal;
+
+    if (decimal_read(field.text, field.bytes, &decimal) != field.bytes ||
+        field.bytes == 0)
+        return false;
+    return !whole || strspn(field.text, "+-0123456789") >= field.bytes;
+}
+
 bool row_whole(const struct csv *csv, size_t column, int64_t *out,
                struct err *err)
 {
     struct csv_field field = csv_field(csv, column);
 
     return scan_i64(field.text, field.bytes, out) ||
-           row_fault(csv, column, ERR_SYNTAX, "a whole number", err);
+           row_fault(csv, column, ERR_SYNTAX,
+                     too_large(field, true)
+                         ? "a whole number below 2^63" : "a whole number",
+                     err);
 }
 
 bool row_gpus(const struct csv *csv, size_t column, struct row *row,
@@ -62,7 +77,10 @@ bool row_seconds(const struct csv *csv, size_t column, int64_t *ns,
     struct csv_field field = csv_field(csv, column);
 
     return scan_time(field.text, field.bytes, ns) ||
-           row_fault(csv, column, ERR_SYNTAX, "a number of seconds", err);
+           row_fault(csv, column, ERR_SYNTAX,
+                     too_large(field, false)
+                         ? "a number of seconds up to 9.2e9"
+                         : "a number of seconds", err);
 }
 
 static bool read_submit(const struct csv *csv, size_t column,
@@ -75,8 +93,10 @@ static bool read_submit(const struct csv *csv, size_t column,
         return true;
     if (!scan_time(field.text, field.bytes, &row->submit_ns))
         return row_fault(csv, column, ERR_SYNTAX,
-                         "a number of seconds, or a date such as 2017-10-09 "
-                         "07:01:55", err);
+                         too_large(field, false)
+                             ? "a number of seconds up to 9.2e9"
+                             : "a number of seconds, or a date such as "
+                               "2017-10-09 07:01:55", err);
     return row->submit_ns >= 0 ||
            row_fault(csv, column, ERR_RANGE, "at least 0", err);
 }

@@ -18,8 +18,10 @@
 
 struct csv;
 struct trace_kind;
+struct job_modes;
 struct application_job;
 struct job_rates;
+struct job_regimes;
 
 /* One row as it stands in the file. */
 struct row {
@@ -36,6 +38,8 @@ struct row {
     const struct trace_kind *kind;      /* found by trace.c; NULL: none */
     const struct job_rates *rates;      /* NULL: the same everywhere */
     double rate_known;
+    const struct job_modes *modes;      /* NULL: its batch size stays */
+    const struct job_regimes *regimes;
     const struct application_job *application;  /* NULL: not said */
     uint64_t number;            /* of the row in the file, from 0 */
     bool dated;                 /* submit_ns was a date: since 1970, UTC */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * request_servegen.h - requests drawn from a client of ServeGen (Xiang et al.,
+ * Alibaba 2025), chunk-N-trace.csv with chunk-N-dataset.json beside it.
+ */
+#ifndef WORKLOADS_REQUEST_SERVEGEN_H
+#define WORKLOADS_REQUEST_SERVEGEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/err.h"
+
+struct arena;
+struct servegen;
+
+/* NULL: err says what is wrong, and where. */
+struct servegen *servegen_open(struct arena *arena, const char *path,
+                               struct err *err);
+/* In order of time, the same for every open; false: that was the last. */
+bool servegen_next(struct servegen *client, int64_t *at_ns, int64_t *prompt,
+                   int64_t *output);
+
+#endif
