@@ -31,7 +31,7 @@
 
 #define TURNS 3u
 #define TURN_JOBS_MAX 200000u   /* of more, one turn */
-#define ROWS_MAX 64u
+#define ROWS_MAX 128u
 
 #define COUNT "{policy: fcfs, placement: count}"
 #define BEST "{policy: fcfs, placement: best_fit}"
@@ -44,7 +44,7 @@
 #define HELIOS "{policy: sjf, semantics: helios}"
 #define PEER_RATIO 100.0
 
-enum curve { NO_CURVE, BY_JOBS, BY_GPUS, BY_BACKLOG };
+enum curve { NO_CURVE, BY_JOBS, BY_GPUS, BY_BACKLOG, BY_POLICY };
 
 /* A goal of 0 is no goal; the goals are for a core at 3 GHz or so.  A peer is
  * a published simulator that was given 20,000 jobs: its jobs a second, where a
@@ -57,10 +57,22 @@ struct row {
     bool written;               /* with the table of jobs, written to a file */
     bool quick;
     double peer_jobs_s;
+    bool once;                  /* one turn */
 };
 
 #define ROW(NAME, JOBS, NODES, BURST, POLICY, ...) \
     { .name = NAME, .load = { JOBS, NODES, BURST, POLICY }, __VA_ARGS__ }
+/* The same jobs at once under a policy whose queue is not one of arrival. */
+#define BACKLOG(POLICY, JOBS, BURST) \
+    ROW(POLICY, JOBS, 13, BURST, "{policy: " POLICY ", placement: count}", \
+        .curve = BY_POLICY, .once = true)
+#define BACKLOGS(POLICY) \
+    BACKLOG(POLICY, 10000, 10), BACKLOG(POLICY, 10000, 100), \
+    BACKLOG(POLICY, 10000, 1000), BACKLOG(POLICY, 10000, 10000)
+#define LATE(BURST) \
+    ROW("conservative-late", 10000, 13, BURST, "{policy: conservative, " \
+        "placement: count, estimate: requested}", .curve = BY_POLICY, \
+        .once = true)
 static const struct row rows[] = {
     ROW("fifo", 1000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
     ROW("fifo", 10000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
@@ -101,6 +113,16 @@ static const struct row rows[] = {
     ROW("srtf", 100000, 13, 1000, SRTF, .curve = BY_BACKLOG),
     ROW("srtf", 100000, 13, 10000, SRTF, .curve = BY_BACKLOG),
     ROW("srtf", 100000, 13, 100000, SRTF, .curve = BY_BACKLOG),
+    BACKLOGS("hrrn"), BACKLOG("hrrn", 100000, 100000),
+    BACKLOGS("unicef"), BACKLOG("unicef", 100000, 100000),
+    BACKLOGS("qssf"), BACKLOG("qssf", 100000, 100000),
+    BACKLOGS("drf"), BACKLOG("drf", 100000, 100000),
+    BACKLOGS("fair-share"), BACKLOG("fair-share", 100000, 100000),
+    BACKLOGS("srsf"), BACKLOG("srsf", 100000, 100000),
+    BACKLOGS("conservative"), BACKLOG("conservative", 100000, 100000),
+    BACKLOGS("dlas"), BACKLOG("dlas", 100000, 100000),
+    BACKLOGS("las"), BACKLOGS("gittins"),
+    LATE(10), LATE(100), LATE(1000),
     ROW("fifo-count-written", 100000, 1250, 0, COUNT,
         .written = true, .quick = true),
     ROW("fifo-count-written", 1000000, 1250, 0, COUNT,
@@ -270,7 +292,7 @@ static bool in_process(const struct row *row, const char *dir, bool bare,
 static bool measure(struct session *session, const struct row *row,
                     struct report *out, struct err *err)
 {
-    uint32_t turns = row->load.jobs > TURN_JOBS_MAX ? 1 : TURNS;
+    uint32_t turns = row->load.jobs > TURN_JOBS_MAX || row->once ? 1 : TURNS;
 
     if (!bench_write(&row->load, session->dir, err))
         return false;
@@ -374,7 +396,10 @@ static bool row_is_wanted(const struct row *row,
 static void write_curve(FILE *file, const struct session *session,
                         enum curve curve, const char *name)
 {
-    fprintf(file, "$%s_%d << EOD\n", name, (int)curve);
+    fputc('$', file);
+    for (const char *c = name; *c != '\0'; c++)
+        fputc(*c == '-' ? '_' : *c, file);
+    fprintf(file, "_%d << EOD\n", (int)curve);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct bench_load *load = &rows[i].load;
         const struct report *report = &session->report[i];
@@ -391,7 +416,10 @@ static void write_curve(FILE *file, const struct session *session,
 
 static bool write_figure(const struct session *session, struct err *err)
 {
-    static const char *const names[] = { "fifo", "easy", "srtf", "phases" };
+    static const char *const names[] = {
+        "fifo", "easy", "srtf", "phases", "hrrn", "drf", "srsf", "dlas",
+        "las", "gittins", "conservative", "conservative-late",
+    };
     struct err_pos nowhere = { NULL, 0, 0 };
     struct arena *arena = arena_new((size_t)1 << 16);
     const char *dir = session->options->plots;
@@ -401,7 +429,7 @@ static bool write_figure(const struct session *session, struct err *err)
 
     if (ok) {
         for (size_t n = 0; n < sizeof names / sizeof *names; n++)
-            for (enum curve c = BY_JOBS; c <= BY_BACKLOG; c++)
+            for (enum curve c = BY_JOBS; c <= BY_POLICY; c++)
                 write_curve(file, session, c, names[n]);
         for (unsigned i = 0; i < plot_file_count; i++)
             if (strcmp(plot_file[i].name, "scale.gp") == 0)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # scale.gp - what a job costs (two events or more), and what memory a run
-# takes, by jobs, GPUs, and jobs that wait.
+# takes, by jobs, GPUs, and jobs that wait; and what a job costs under policies
+# whose queue is not one of arrival.
 #
 # Before it stand blocks $POLICY_CURVE: a size, microseconds per job, and the
 # peak of memory in MB.
@@ -9,7 +10,7 @@
 if (!exists('format')) format = 'png'
 if (!exists('file')) file = 'scale.'.format
 set encoding utf8
-set terminal pngcairo enhanced size 1200,860 font 'DejaVu Sans,11' linewidth 1.3
+set terminal pngcairo enhanced size 1560,860 font 'DejaVu Sans,11' linewidth 1.3
 set output file
 array name[4] = ['fifo', 'easy', 'srtf', 'phases']
 array said[4] = ['FIFO, best fit', 'EASY, best fit', 'SRTF, count', 'FIFO, jobs of five phases']
@@ -17,7 +18,7 @@ array colour[4] = ['#0072B2', '#D55E00', '#009E73', '#CC79A7']
 array sign[4] = [7, 5, 9, 13]
 array heading[3] = ['Jobs of a run (10,000 GPUs)', 'GPUs (100,000 jobs)', \
                     'Jobs that come at once, and wait (104 GPUs)']
-set multiplot layout 2,3 \
+set multiplot layout 2,4 \
     title 'Processor time per job and peak of memory, from trace to metrics' font ',14'
 set logscale x
 set border 3 linecolor rgb '#888888'
@@ -41,6 +42,20 @@ do for [c = 1:3] {
          pointtype sign[p] linecolor rgb colour[p] title said[p]
     unset ylabel
 }
+array queue[8] = ['hrrn', 'drf', 'srsf', 'dlas', 'las', 'gittins', \
+                  'conservative', 'conservative_late']
+array queue_said[8] = ['HRRN', 'DRF', 'SRSF', 'DLAS', 'LAS', 'Gittins', \
+                       'conservative, exact', 'conservative, too long']
+set logscale y
+set yrange [1:100000]
+set format y '10^{%L}'
+set xlabel 'Likewise, other queues'
+set key at graph 0.02,0.99 left top Left reverse samplen 2 spacing 0.9
+plot for [p = 1:8] '$'.queue[p].'_4' using 1:2 with linespoints \
+     pointtype 3 + p linecolor p title queue_said[p]
+unset logscale y
+set yrange [0:*]
+set format y '%g'
 unset key
 set ylabel 'MB at the peak'
 do for [c = 1:3] {

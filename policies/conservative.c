@@ -13,6 +13,12 @@
  * with fewer holes to fill.  The plan counts GPUs, not nodes: where whole nodes
  * are needed it may not hold.
  *
+ * What is due is found in a tree over the jobs by id, which is their order of
+ * arrival: no decision looks at the whole queue but where a job ended early or
+ * broke its promise.  Where one did, about every fourth reservation moves as a
+ * rule, each by a walk along the plan: with a long queue and estimates that are
+ * too long that is where the time goes.
+ *
  * Invariant: the steps of the plan rise in time, the first is not after now.
  */
 #include <string.h>
@@ -22,6 +28,7 @@
 extern const struct cs_policy conservative_policy;
 
 #define NEVER INT64_MAX
+#define NONE UINT32_MAX
 
 struct con_step {               /* so many are free from then on */
     int64_t time_ns;
@@ -30,8 +37,10 @@ struct con_step {               /* so many are free from then on */
 
 struct con_job {
     int64_t start_ns, end_ns;   /* planned; NEVER: no place in the plan */
-    uint32_t gpus;
-    bool runs;
+    int64_t run_ns;             /* what it asks for: so long, */
+    uint32_t gpus;              /* so many */
+    uint32_t before, after;     /* among those that wait, by id */
+    bool waits, runs;
 };
 
 struct con {
@@ -39,31 +48,136 @@ struct con {
     uint32_t steps, step_room;
     struct con_job *job;        /* by id */
     uint32_t job_room;
+    int64_t *due_ns;            /* a tree of minima over the jobs, leaves from
+                                   job_room on: when something is due */
+    uint32_t first, last, waiting;      /* those that wait */
+    uint32_t fresh;             /* from here on they have no place yet */
     bool early;                 /* something ended before its plan */
     uint32_t total;             /* GPUs that the plan is made for */
 };
 
-static void *con_grow(struct cs_host *host, const void *old, uint32_t *room,
-                      uint32_t need, size_t item_bytes)
+static int64_t con_least(int64_t a, int64_t b)
 {
-    uint32_t more = *room ? *room : 256;
+    return a < b ? a : b;
+}
 
-    while (more <= need)
-        more *= 2;
-    void *grown = cs_alloc(host, more, item_bytes);
-    if (*room)
-        memcpy(grown, old, *room * item_bytes);
-    *room = more;
-    return grown;
+/* ---- what is due ---- */
+
+/* A job that waits is due when it is to start, one that runs at the instant
+ * before its end: it breaks its promise if it is there after that. */
+static void con_due(struct con *con, uint32_t id)
+{
+    const struct con_job *job = &con->job[id];
+    uint32_t at = id + con->job_room;
+
+    con->due_ns[at] = job->waits ? job->start_ns
+                      : job->runs ? job->end_ns - 1 : NEVER;
+    for (at /= 2; at > 0; at /= 2) {
+        int64_t due_ns = con_least(con->due_ns[2 * at],
+                                   con->due_ns[2 * at + 1]);
+        if (due_ns == con->due_ns[at])
+            return;
+        con->due_ns[at] = due_ns;
+    }
+}
+
+/* The first job from an id on that is due; NONE. */
+static uint32_t con_next_due(const struct con *con, uint32_t id,
+                             int64_t now_ns)
+{
+    uint32_t at = id + con->job_room;
+
+    if (id >= con->job_room)
+        return NONE;
+    while (con->due_ns[at] > now_ns) {
+        while (at % 2 == 1)     /* up, until there is more to the right */
+            at /= 2;
+        if (at == 0)
+            return NONE;
+        at++;
+    }
+    while (at < con->job_room)
+        at = 2 * at + (con->due_ns[2 * at] > now_ns);
+    return at - con->job_room;
+}
+
+static void con_grow(struct con *con, struct cs_host *host, uint32_t id)
+{
+    uint32_t room = con->job_room ? con->job_room : 256;
+
+    while (room <= id)
+        room *= 2;
+    struct con_job *job = cs_alloc(host, room, sizeof *job);
+    int64_t *due_ns = cs_alloc(host, (size_t)2 * room, sizeof *due_ns);
+    if (con->job_room)
+        memcpy(job, con->job, con->job_room * sizeof *job);
+    for (uint32_t i = 0; i < room; i++)
+        due_ns[room + i] = i < con->job_room ? con->due_ns[con->job_room + i]
+                                             : NEVER;
+    for (uint32_t i = room - 1; i > 0; i--)
+        due_ns[i] = con_least(due_ns[2 * i], due_ns[2 * i + 1]);
+    con->job = job;
+    con->due_ns = due_ns;
+    con->job_room = room;
+}
+
+/* ---- who waits ---- */
+
+static void con_join(struct con *con, uint32_t id)
+{
+    struct con_job *job = &con->job[id];
+
+    job->waits = true;
+    job->before = con->waiting > 0 ? con->last : NONE;
+    job->after = NONE;
+    if (con->waiting++ > 0)
+        con->job[con->last].after = id;
+    else
+        con->first = id;
+    con->last = id;
+    if (con->fresh == NONE)
+        con->fresh = id;
+}
+
+static void con_part(struct con *con, uint32_t id)
+{
+    struct con_job *job = &con->job[id];
+
+    if (job->before != NONE)
+        con->job[job->before].after = job->after;
+    else
+        con->first = job->after;
+    if (job->after != NONE)
+        con->job[job->after].before = job->before;
+    else
+        con->last = job->before;
+    if (con->fresh == id)
+        con->fresh = job->after;
+    job->waits = false;
+    con->waiting--;
+}
+
+/* ---- the plan ---- */
+
+static void con_more_steps(struct con *con, struct cs_host *host)
+{
+    uint32_t room = con->step_room ? 2 * con->step_room : 256;
+    struct con_step *step = cs_alloc(host, room, sizeof *step);
+
+    if (con->steps)
+        memcpy(step, con->step, con->steps * sizeof *step);
+    con->step = step;
+    con->step_room = room;
 }
 
 static void con_reset(struct con *con, struct cs_host *host)
 {
-    if (con->step_room < 2)
-        con->step = con_grow(host, con->step, &con->step_room, 2,
-                             sizeof *con->step);
-    con->steps = 1;
     con->total = cs_total_gpus(host, 0);
+    if (con->steps == 0) {
+        con_more_steps(con, host);
+        con->first = con->last = con->fresh = NONE;
+    }
+    con->steps = 1;
     con->step[0] = (struct con_step) { 0, con->total };
 }
 
@@ -91,8 +205,7 @@ static uint32_t con_cut(struct con *con, struct cs_host *host,
     if (con->step[at].time_ns == time_ns)
         return at;
     if (con->steps == con->step_room)
-        con->step = con_grow(host, con->step, &con->step_room, con->steps,
-                             sizeof *con->step);
+        con_more_steps(con, host);
     memmove(&con->step[at + 2], &con->step[at + 1],
             (con->steps - at - 1) * sizeof *con->step);
     con->step[at + 1] = (struct con_step) { time_ns, con->step[at].free };
@@ -128,35 +241,53 @@ static int64_t con_end(int64_t start_ns, int64_t run_ns)
     return run_ns < NEVER - start_ns ? start_ns + run_ns : NEVER;
 }
 
-/* The earliest time from now on at which so many GPUs stay free for so long;
- * NEVER if the cluster is too small. */
+/* The earliest time from now on at which so many GPUs stay free for so long, or
+ * until `before_ns`; that if there is none before. */
 static int64_t con_find(const struct con *con, int64_t now_ns, int64_t gpus,
-                        int64_t run_ns)
+                        int64_t run_ns, int64_t before_ns)
 {
-    int64_t start_ns = NEVER;
+    const struct con_step *step = con->step;
+    uint32_t i = con_at(con, now_ns), end = con->steps;
 
-    for (uint32_t i = con_at(con, now_ns); i < con->steps; i++) {
-        const struct con_step *step = &con->step[i];
-        if (start_ns < NEVER && step->time_ns >= con_end(start_ns, run_ns))
-            break;
-        if (step->free < gpus)
-            start_ns = NEVER;
-        else if (start_ns == NEVER)
-            start_ns = step->time_ns > now_ns ? step->time_ns : now_ns;
+    if (before_ns < NEVER) {
+        end = con_at(con, before_ns);
+        end += step[end].time_ns < before_ns;
     }
-    return start_ns;
+    while (i < end) {
+        if (step[i].free < gpus) {
+            i++;
+            continue;
+        }
+        int64_t start_ns = step[i].time_ns > now_ns ? step[i].time_ns
+                                                    : now_ns;
+        int64_t end_ns = con_end(start_ns, run_ns);
+        while (i < end && step[i].free >= gpus && step[i].time_ns < end_ns)
+            i++;
+        if (i == end || step[i].time_ns >= end_ns)
+            return start_ns;
+    }
+    return before_ns;
 }
 
-static void con_reserve(struct con *con, struct cs_host *host,
-                        const struct cs_ask *ask)
+static void con_reserve(struct con *con, struct cs_host *host, uint32_t id)
+{
+    struct con_job *job = &con->job[id];
+
+    job->start_ns = con_find(con, cs_now_ns(host), job->gpus, job->run_ns,
+                             NEVER);
+    job->end_ns = con_end(job->start_ns, job->run_ns);
+    con_take(con, host, job->start_ns, job->end_ns, job->gpus);
+    con_due(con, id);
+}
+
+/* What a job asks for; it has no place. */
+static void con_ask(struct con *con, const struct cs_ask *ask)
 {
     struct con_job *job = &con->job[ask->job.i];
-    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
 
     job->gpus = ask->gpus;
-    job->start_ns = con_find(con, cs_now_ns(host), ask->gpus, run_ns);
-    job->end_ns = con_end(job->start_ns, run_ns);
-    con_take(con, host, job->start_ns, job->end_ns, job->gpus);
+    job->run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+    job->start_ns = job->end_ns = NEVER;
 }
 
 static void con_job_submitted(void *self, struct cs_host *host,
@@ -164,12 +295,15 @@ static void con_job_submitted(void *self, struct cs_host *host,
 {
     struct con *con = self;
 
-    if (!con->steps)
+    if (con->steps == 0)
         con_reset(con, host);
     if (job.i >= con->job_room)
-        con->job = con_grow(host, con->job, &con->job_room, job.i,
-                            sizeof *con->job);
-    con->job[job.i].start_ns = con->job[job.i].end_ns = NEVER;
+        con_grow(con, host, job.i);
+    struct ask_id ask = cs_job_ask(host, job, CS_ALL_ROLES);
+    if (ask.i == ID_NONE)
+        return;
+    con_ask(con, cs_ask(host, ask));
+    con_join(con, job.i);
 }
 
 static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
@@ -183,6 +317,21 @@ static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
         con->early = true;
     }
     job->runs = false;
+    if (job->waits)
+        con_part(con, id.i);
+    con_due(con, id.i);
+}
+
+/* Jobs that were interrupted wait again, at their old place. */
+static void con_list_anew(struct con *con, struct cs_host *host)
+{
+    con->first = con->last = con->fresh = NONE;
+    con->waiting = 0;
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        const struct cs_ask *ask = cs_ask(host, cs_pending(host, i));
+        con_join(con, ask->job.i);
+        con_due(con, ask->job.i);
+    }
 }
 
 /* All anew: what runs, at least for an instant more, then what waits. */
@@ -192,45 +341,60 @@ static void con_replan(struct con *con, struct cs_host *host)
 
     con_reset(con, host);
     for (uint32_t i = 0; i < cs_running_count(host); i++) {
-        struct con_job *job = &con->job[cs_running(host, i).i];
+        uint32_t id = cs_running(host, i).i;
+        struct con_job *job = &con->job[id];
         if (job->end_ns <= now_ns)
             job->end_ns = now_ns + 1;
         con_take(con, host, now_ns, job->end_ns, job->gpus);
+        con_due(con, id);
     }
-    for (uint32_t i = 0; i < cs_pending_count(host); i++)
-        con_reserve(con, host, cs_ask(host, cs_pending(host, i)));
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        const struct cs_ask *ask = cs_ask(host, cs_pending(host, i));
+        con_ask(con, ask);
+        con_reserve(con, host, ask->job.i);
+    }
+}
+
+/* A reservation moves forward if there is room: its own place counts as free,
+ * so that room that reaches up to it is enough. */
+static void con_advance(struct con *con, struct cs_host *host, uint32_t id)
+{
+    struct con_job *job = &con->job[id];
+    int64_t start_ns = con_find(con, cs_now_ns(host), job->gpus, job->run_ns,
+                                job->start_ns);
+
+    if (start_ns == job->start_ns)
+        return;
+    int64_t end_ns = con_end(start_ns, job->run_ns);
+    int64_t meet_ns = con_least(end_ns, job->start_ns);
+    con_take(con, host, start_ns, meet_ns, job->gpus);
+    con_take(con, host, end_ns > job->start_ns ? end_ns : job->start_ns,
+             job->end_ns, -(int64_t)job->gpus);
+    job->start_ns = start_ns;
+    job->end_ns = end_ns;
+    con_due(con, id);
 }
 
 /* Moves reservations forward, and makes those of new jobs. */
 static void con_compress(struct con *con, struct cs_host *host)
 {
-    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        const struct cs_ask *ask = cs_ask(host, cs_pending(host, i));
-        struct con_job *job = &con->job[ask->job.i];
-        if (job->start_ns < NEVER && !con->early)
-            continue;
-        con_take(con, host, job->start_ns, job->end_ns,
-                 -(int64_t)job->gpus);
-        con_reserve(con, host, ask);
-    }
+    uint32_t id = con->early ? con->first : con->fresh;
+
+    for (; id != NONE; id = con->job[id].after)
+        if (con->job[id].start_ns < NEVER)
+            con_advance(con, host, id);
+        else
+            con_reserve(con, host, id);
 }
 
 /* Did something outlive its plan, or miss its reservation?  Have nodes come or
  * gone? */
-static bool con_broken(const struct con *con, const struct cs_host *host)
+static bool con_broken(struct con *con, struct cs_host *host)
 {
-    int64_t now_ns = cs_now_ns(host);
-
-    if (cs_total_gpus(host, 0) != con->total)
-        return true;
-    for (uint32_t i = 0; i < cs_running_count(host); i++)
-        if (con->job[cs_running(host, i).i].end_ns <= now_ns)
-            return true;
-    for (uint32_t i = 0; i < cs_pending_count(host); i++)
-        if (con->job[cs_ask(host, cs_pending(host, i))->job.i].start_ns <
-            now_ns)
-            return true;
-    return false;
+    if (cs_pending_count(host) != con->waiting)
+        con_list_anew(con, host);
+    return cs_total_gpus(host, 0) != con->total ||
+           (con->job_room > 0 && con->due_ns[1] < cs_now_ns(host));
 }
 
 static void con_decide(void *self, struct cs_host *host)
@@ -238,7 +402,7 @@ static void con_decide(void *self, struct cs_host *host)
     struct con *con = self;
     int64_t now_ns = cs_now_ns(host);
 
-    if (!con->steps)
+    if (con->steps == 0)
         con_reset(con, host);
     con_tidy(con, now_ns);
     if (con_broken(con, host))
@@ -246,13 +410,16 @@ static void con_decide(void *self, struct cs_host *host)
     else
         con_compress(con, host);
     con->early = false;
-    for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        struct con_job *job = &con->job[cs_ask(host, ask)->job.i];
-        if (job->start_ns <= now_ns && cs_start(host, ask) == CS_DONE)
-            job->runs = true;
-        else
-            i++;
+    con->fresh = NONE;
+    uint32_t id = con_next_due(con, 0, now_ns);
+    for (; id != NONE; id = con_next_due(con, id + 1, now_ns)) {
+        struct job_id job = { id };
+        if (!con->job[id].waits ||
+            cs_start(host, cs_job_ask(host, job, CS_ALL_ROLES)) != CS_DONE)
+            continue;
+        con_part(con, id);
+        con->job[id].runs = true;
+        con_due(con, id);
     }
 }
 

@@ -20,67 +20,33 @@ struct drf_use {
     double gpus, cores, memory_bytes;
 };
 
-struct drf_tenant {
-    const char *name;
-    struct drf_use use;
-    bool blocked;               /* its next job does not fit now */
-};
-
 struct drf {
-    struct drf_tenant *tenant;
-    uint32_t tenants, tenant_room;
-    uint32_t *of_job;
-    uint32_t job_room;
+    struct drf_use *use;        /* by tenant */
+    bool *blocked;              /* its next job does not fit now */
+    uint32_t tenants;           /* for which there is room */
+    uint32_t running;           /* jobs that are counted */
 };
 
-static void *drf_grow(struct cs_host *host, const void *old, uint32_t room,
-                      uint32_t more, size_t item_bytes)
+static void drf_grow(struct drf *drf, struct cs_host *host)
 {
-    void *grown = cs_alloc(host, more, item_bytes);
+    uint32_t more = drf->tenants ? drf->tenants : 16;
 
-    if (room)
-        memcpy(grown, old, room * item_bytes);
-    return grown;
-}
-
-static uint32_t drf_tenant_of(struct drf *drf, struct cs_host *host,
-                              const char *name)
-{
-    for (uint32_t t = 0; t < drf->tenants; t++)
-        if (strcmp(drf->tenant[t].name, name) == 0)
-            return t;
-    if (drf->tenants == drf->tenant_room) {
-        uint32_t more = drf->tenant_room ? 2 * drf->tenant_room : 16;
-
-        drf->tenant = drf_grow(host, drf->tenant, drf->tenant_room, more,
-                               sizeof *drf->tenant);
-        drf->tenant_room = more;
-    }
-    drf->tenant[drf->tenants].name = name;
-    return drf->tenants++;
-}
-
-static void drf_job_submitted(void *self, struct cs_host *host,
-                              struct job_id job)
-{
-    struct drf *drf = self;
-    const char *name = cs_request(host, job)->tenant;
-
-    if (job.i >= drf->job_room) {
-        uint32_t more = drf->job_room ? drf->job_room : 256;
-        while (more <= job.i)
-            more *= 2;
-        drf->of_job = drf_grow(host, drf->of_job, drf->job_room, more,
-                               sizeof *drf->of_job);
-        drf->job_room = more;
-    }
-    drf->of_job[job.i] = drf_tenant_of(drf, host, name ? name : "");
+    while (more < cs_tenant_count(host))
+        more *= 2;
+    if (more == drf->tenants)
+        return;
+    struct drf_use *use = cs_alloc(host, more, sizeof *use);
+    if (drf->tenants)
+        memcpy(use, drf->use, drf->tenants * sizeof *use);
+    drf->use = use;
+    drf->blocked = cs_alloc(host, more, sizeof *drf->blocked);
+    drf->tenants = more;
 }
 
 /* What a job holds while it runs: cores and memory are per GPU where a role
  * has any. */
 static void drf_add(struct drf_use *use, const struct cs_host *host,
-                    struct job_id job)
+                    struct job_id job, double sign)
 {
     const struct job_request *request = cs_request(host, job);
 
@@ -89,9 +55,9 @@ static void drf_add(struct drf_use *use, const struct cs_host *host,
         uint32_t gpus = r == 0 && request->gpus ? request->gpus : role->gpus;
         double times = gpus > 0 ? gpus : 1;
 
-        use->gpus += gpus;
-        use->cores += times * role->cores;
-        use->memory_bytes += times * (double)role->memory_bytes;
+        use->gpus += sign * gpus;
+        use->cores += sign * times * role->cores;
+        use->memory_bytes += sign * times * (double)role->memory_bytes;
     }
 }
 
@@ -109,35 +75,44 @@ static double drf_share(const struct drf_use *use, const struct cs_host *host)
     return share;
 }
 
-static void drf_count(struct drf *drf, const struct cs_host *host)
+/* A job that was interrupted holds nothing, and nobody said so. */
+static void drf_count(struct drf *drf, struct cs_host *host)
 {
-    for (uint32_t t = 0; t < drf->tenants; t++) {
-        drf->tenant[t].use = (struct drf_use) { 0, 0, 0 };
-        drf->tenant[t].blocked = false;
-    }
-    for (uint32_t i = 0; i < cs_running_count(host); i++) {
+    drf->running = cs_running_count(host);
+    for (uint32_t t = 0; t < drf->tenants; t++)
+        drf->use[t] = (struct drf_use) { 0, 0, 0 };
+    for (uint32_t i = 0; i < drf->running; i++) {
         struct job_id job = cs_running(host, i);
-        drf_add(&drf->tenant[drf->of_job[job.i]].use, host, job);
+        drf_add(&drf->use[cs_tenant(host, job)], host, job, 1);
+    }
+}
+
+static void drf_job_ended(void *self, struct cs_host *host, struct job_id job)
+{
+    struct drf *drf = self;
+
+    drf_grow(drf, host);
+    if (cs_attained_gpu_s(host, job) > 0 && drf->running > 0) {
+        drf_add(&drf->use[cs_tenant(host, job)], host, job, -1);
+        drf->running--;
     }
 }
 
 /* The oldest ask of the tenant with the smallest share; ID_NONE: no tenant
  * that is not blocked has one. */
-static struct ask_id drf_next(const struct drf *drf,
-                              const struct cs_host *host, uint32_t *tenant)
+static struct ask_id drf_next(const struct drf *drf, struct cs_host *host,
+                              uint32_t *tenant)
 {
     struct ask_id best = { ID_NONE };
+    uint32_t tenants = cs_tenant_count(host);
     double least = 0;
 
-    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        struct ask_id ask = cs_pending(host, i);
-        uint32_t t = drf->of_job[cs_ask(host, ask)->job.i];
-        double share = drf_share(&drf->tenant[t].use, host);
-
-        if (drf->tenant[t].blocked)
+    for (uint32_t t = 0; t < tenants; t++) {
+        struct ask_id ask = cs_tenant_first(host, t);
+        if (ask.i == ID_NONE || drf->blocked[t])
             continue;
-        if (best.i == ID_NONE || share < least ||
-            (!(share > least) && t < *tenant)) {
+        double share = drf_share(&drf->use[t], host);
+        if (best.i == ID_NONE || share < least) {
             best = ask;
             least = share;
             *tenant = t;
@@ -152,16 +127,21 @@ static void drf_decide(void *self, struct cs_host *host)
     struct ask_id ask;
     uint32_t t = 0;
 
-    drf_count(drf, host);
+    drf_grow(drf, host);
+    memset(drf->blocked, 0, drf->tenants * sizeof *drf->blocked);
+    if (cs_running_count(host) != drf->running)
+        drf_count(drf, host);
     while ((ask = drf_next(drf, host, &t)).i != ID_NONE) {
         struct job_id job = cs_ask(host, ask)->job;
 
-        if (cs_start(host, ask) == CS_DONE)
-            drf_add(&drf->tenant[t].use, host, job);
-        else if (cs_skips(host))
-            drf->tenant[t].blocked = true;
-        else
+        if (cs_start(host, ask) == CS_DONE) {
+            drf_add(&drf->use[t], host, job, 1);
+            drf->running++;
+        } else if (cs_skips(host)) {
+            drf->blocked[t] = true;
+        } else {
             return;
+        }
     }
 }
 
@@ -173,5 +153,5 @@ const struct cs_policy drf_policy = {
     .flags = CS_ASKS_BLOCKING,
     .self_bytes = sizeof(struct drf),
     .decide = drf_decide,
-    .job_submitted = drf_job_submitted,
+    .job_ended = drf_job_ended,
 };

@@ -34,6 +34,16 @@ struct dynamic_choice {
     struct cs_want want;
     double over_s;              /* from now until the phase has run */
     bool found, held;
+    bool room;                  /* there would be, were no idle lease spared */
+};
+
+/* Roles that found no room in this decision, idle leases included: what follows
+ * takes room only, so that others of the kind need not look again. */
+#define DYNAMIC_FULL_MAX 16u
+
+struct dynamic_full {
+    const struct job_form *form[DYNAMIC_FULL_MAX];
+    uint32_t role[DYNAMIC_FULL_MAX], gpus[DYNAMIC_FULL_MAX], count;
 };
 
 /* Takes the want if it is over earlier; switching is charged at gain_min. */
@@ -89,6 +99,7 @@ static void dynamic_consider_both(const struct dynamic *dynamic,
     want.take_idle = true;
     if (!cs_forecast(host, ask, &want, &f))
         return;
+    best->room = true;
     double rest_s =
         dynamic->gain_min * (f.switch_s + f.evict_s) - f.run_s;
     if (rest_s > 0)
@@ -138,13 +149,56 @@ static bool dynamic_waits(struct cs_host *host, struct ask_id ask,
            wait + (double)pub->estimate_ns / 1e9 < best->over_s;
 }
 
+static bool dynamic_is_full(const struct dynamic_full *full,
+                            const struct cs_host *host,
+                            const struct cs_ask *ask)
+{
+    const struct job_form *form = cs_request(host, ask->job)->form;
+
+    for (uint32_t k = 0; ask->held.i == ID_NONE && k < full->count; k++)
+        if (full->form[k] == form && full->role[k] == ask->role &&
+            full->gpus[k] == ask->gpus)
+            return true;
+    return false;
+}
+
+static void dynamic_note_full(struct dynamic_full *full,
+                              const struct cs_host *host,
+                              const struct cs_ask *ask)
+{
+    uint32_t k = full->count;
+
+    if (k == DYNAMIC_FULL_MAX)
+        return;
+    full->form[k] = cs_request(host, ask->job)->form;
+    full->role[k] = ask->role;
+    full->gpus[k] = ask->gpus;
+    full->count++;
+}
+
+/* The first from the i-th on for which there could be room; asks that hold an
+ * idle lease want no more than is idle. */
+static uint32_t dynamic_next(struct cs_host *host, uint32_t i)
+{
+    uint32_t gpus = cs_free_gpus(host, 0) + cs_idle_gpus(host, 0);
+    struct cs_filter filter = { .gpus_max = gpus > 0 ? gpus : 1,
+                                .estimate_max_ns = INT64_MAX };
+
+    return cs_find_pending(host, i, &filter);
+}
+
 static void dynamic_decide(void *self, struct cs_host *host)
 {
     const struct dynamic *dynamic = self;
+    struct dynamic_full full = { .count = 0 };
     uint32_t i = 0;
 
-    while (i < cs_pending_count(host)) {
+    while ((i = dynamic_next(host, i)) < cs_pending_count(host)) {
         struct ask_id ask = cs_pending(host, i);
+        if (dynamic_is_full(&full, host, cs_ask(host, ask))) {
+            i++;
+            continue;
+        }
         struct dynamic_choice best = dynamic_choose(dynamic, host, ask);
         enum cs_verdict verdict = CS_NO_ROOM;
 
@@ -152,6 +206,8 @@ static void dynamic_decide(void *self, struct cs_host *host)
             verdict = cs_continue(host, ask);
         else if (best.found && !dynamic_waits(host, ask, &best))
             verdict = cs_start_want(host, ask, &best.want);
+        else if (!best.found && !best.room)
+            dynamic_note_full(&full, host, cs_ask(host, ask));
         if (verdict != CS_DONE)
             i++;
     }

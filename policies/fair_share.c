@@ -16,59 +16,27 @@
 extern const struct cs_policy fair_share_policy;
 
 struct fair_share {
-    const char **tenant;
-    double *ended_gpu_s;        /* of jobs that have ended */
+    double *ended_gpu_s;        /* by tenant: of jobs that have ended */
     double *gpu_s;              /* and of those that run */
-    uint32_t tenants, tenant_room;
-    uint32_t *of_job;
-    uint32_t job_room;
+    struct ask_id *next;        /* what it asks for next */
+    uint32_t tenants;           /* for which there is room */
 };
 
-static void *fair_share_grow(struct cs_host *host, const void *old,
-                             uint32_t room, uint32_t more, size_t item_bytes)
+static void fair_share_grow(struct fair_share *fair, struct cs_host *host)
 {
-    void *grown = cs_alloc(host, more, item_bytes);
+    uint32_t more = fair->tenants ? fair->tenants : 16;
 
-    if (room)
-        memcpy(grown, old, room * item_bytes);
-    return grown;
-}
-
-static uint32_t fair_share_tenant(struct fair_share *fair,
-                                  struct cs_host *host, const char *name)
-{
-    for (uint32_t i = 0; i < fair->tenants; i++)
-        if (strcmp(fair->tenant[i], name) == 0)
-            return i;
-    if (fair->tenants == fair->tenant_room) {
-        uint32_t room = fair->tenant_room, more = room ? 2 * room : 16;
-        fair->tenant = fair_share_grow(host, fair->tenant, room, more,
-                                       sizeof *fair->tenant);
-        fair->ended_gpu_s = fair_share_grow(host, fair->ended_gpu_s, room,
-                                            more, sizeof(double));
-        fair->gpu_s = fair_share_grow(host, fair->gpu_s, room, more,
-                                      sizeof(double));
-        fair->tenant_room = more;
-    }
-    fair->tenant[fair->tenants] = name;
-    return fair->tenants++;
-}
-
-static void fair_share_job_submitted(void *self, struct cs_host *host,
-                                     struct job_id job)
-{
-    struct fair_share *fair = self;
-    const char *name = cs_request(host, job)->tenant;
-
-    if (job.i >= fair->job_room) {
-        uint32_t more = fair->job_room ? fair->job_room : 256;
-        while (more <= job.i)
-            more *= 2;
-        fair->of_job = fair_share_grow(host, fair->of_job, fair->job_room,
-                                       more, sizeof *fair->of_job);
-        fair->job_room = more;
-    }
-    fair->of_job[job.i] = fair_share_tenant(fair, host, name ? name : "");
+    while (more < cs_tenant_count(host))
+        more *= 2;
+    if (more == fair->tenants)
+        return;
+    double *grown = cs_alloc(host, more, sizeof *grown);
+    if (fair->tenants)
+        memcpy(grown, fair->ended_gpu_s, fair->tenants * sizeof *grown);
+    fair->ended_gpu_s = grown;
+    fair->gpu_s = cs_alloc(host, more, sizeof *fair->gpu_s);
+    fair->next = cs_alloc(host, more, sizeof *fair->next);
+    fair->tenants = more;
 }
 
 static void fair_share_job_ended(void *self, struct cs_host *host,
@@ -76,37 +44,70 @@ static void fair_share_job_ended(void *self, struct cs_host *host,
 {
     struct fair_share *fair = self;
 
-    fair->ended_gpu_s[fair->of_job[job.i]] += cs_attained_gpu_s(host, job);
+    uint32_t tenant = cs_tenant(host, job);
+
+    fair_share_grow(fair, host);
+    fair->ended_gpu_s[tenant] += cs_attained_gpu_s(host, job);
 }
 
 /* What each tenant has used up to now. */
-static void fair_share_count(struct fair_share *fair,
-                             const struct cs_host *host)
+static void fair_share_count(struct fair_share *fair, struct cs_host *host)
 {
     for (uint32_t t = 0; t < fair->tenants; t++)
         fair->gpu_s[t] = fair->ended_gpu_s[t];
     for (uint32_t i = 0; i < cs_running_count(host); i++) {
         struct job_id job = cs_running(host, i);
-        fair->gpu_s[fair->of_job[job.i]] += cs_attained_gpu_s(host, job);
+        fair->gpu_s[cs_tenant(host, job)] += cs_attained_gpu_s(host, job);
     }
+}
+
+/* Could anything start? */
+static bool fair_share_fits(struct cs_host *host)
+{
+    uint32_t free = cs_free_gpus(host, 0);
+    struct cs_filter filter = { .gpus_max = free > 0 ? free : 1,
+                                .estimate_max_ns = INT64_MAX,
+                                .startable = true };
+
+    return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
+}
+
+/* The tenant of those that have used so much whose next ask came first; the
+ * count of tenants if none waits. */
+static uint32_t fair_share_next(const struct fair_share *fair,
+                                struct cs_host *host, double gpu_s)
+{
+    uint32_t tenants = cs_tenant_count(host), best = tenants, job = 0;
+
+    for (uint32_t t = 0; t < tenants; t++) {
+        if (fair->next[t].i == ID_NONE || fair->gpu_s[t] < gpu_s ||
+            fair->gpu_s[t] > gpu_s)
+            continue;
+        uint32_t its = cs_ask(host, fair->next[t])->job.i;
+        if (best == tenants || its < job) {
+            best = t;
+            job = its;
+        }
+    }
+    return best;
 }
 
 /* Starts what waits of the tenants that have used so much, in the order it
  * came; false if that ends the decision. */
-static bool fair_share_serve(const struct fair_share *fair,
-                             struct cs_host *host, double gpu_s)
+static bool fair_share_serve(struct fair_share *fair, struct cs_host *host,
+                             double gpu_s)
 {
-    for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        uint32_t tenant = fair->of_job[cs_ask(host, ask)->job.i];
+    uint32_t t;
 
-        if (fair->gpu_s[tenant] < gpu_s || fair->gpu_s[tenant] > gpu_s)
-            i++;
-        else if (cs_start(host, ask) != CS_DONE) {
-            if (!cs_skips(host))
-                return false;
-            i++;
-        }
+    while ((t = fair_share_next(fair, host, gpu_s)) < cs_tenant_count(host)) {
+        struct ask_id ask = fair->next[t];
+        uint32_t free = cs_free_gpus(host, 0);
+        fair->next[t] = cs_tenant_next(host, ask);
+        if (cs_skips(host) && cs_ask(host, ask)->gpus > (free > 0 ? free : 1))
+            continue;
+        bool started = cs_start(host, ask) == CS_DONE;
+        if (cs_skips(host) ? started && !fair_share_fits(host) : !started)
+            return false;
     }
     return true;
 }
@@ -114,13 +115,20 @@ static bool fair_share_serve(const struct fair_share *fair,
 static void fair_share_decide(void *self, struct cs_host *host)
 {
     struct fair_share *fair = self;
+    uint32_t tenants = cs_tenant_count(host);
     double level = -1;
 
+    if (cs_pending_count(host) == 0 ||
+        (cs_skips(host) && !fair_share_fits(host)))
+        return;
+    fair_share_grow(fair, host);
     fair_share_count(fair, host);
-    while (cs_pending_count(host) > 0) {
+    for (uint32_t t = 0; t < tenants; t++)
+        fair->next[t] = cs_tenant_first(host, t);
+    for (;;) {
         double next = INFINITY;
-        for (uint32_t t = 0; t < fair->tenants; t++)
-            if (fair->gpu_s[t] > level)
+        for (uint32_t t = 0; t < tenants; t++)
+            if (fair->next[t].i != ID_NONE && fair->gpu_s[t] > level)
                 next = fmin(next, fair->gpu_s[t]);
         if (!(next < INFINITY) || !fair_share_serve(fair, host, next))
             return;
@@ -136,6 +144,5 @@ const struct cs_policy fair_share_policy = {
     .flags = CS_ASKS_BLOCKING,
     .self_bytes = sizeof(struct fair_share),
     .decide = fair_share_decide,
-    .job_submitted = fair_share_job_submitted,
     .job_ended = fair_share_job_ended,
 };

@@ -33,8 +33,19 @@ struct gittins_point {
     uint32_t next;              /* the point with the steepest slope */
 };
 
+/* What is known of a job since the curve was made. */
+struct gittins_job {
+    double service_s, key;
+    uint32_t after;             /* first point beyond that service */
+    uint32_t curve;             /* 0: nothing */
+};
+
 struct gittins {
     int64_t quantum_ns;
+    uint32_t curve;             /* so many were made */
+    struct gittins_job *job;    /* by id */
+    uint32_t job_room;
+    bool anew;                  /* the curve is another than in the last deal */
     struct gittins_point *point;        /* ascending service_s */
     uint32_t count, room;       /* of the curve */
     double *ended_s;            /* ascending; not yet in the curve */
@@ -49,16 +60,6 @@ static const struct cs_param gittins_param[] = {
       .help = "time between two deals while a job waits" },
 };
 
-static void gittins_job_submitted(void *self, struct cs_host *host,
-                                  struct job_id job)
-{
-    struct gittins *g = self;
-
-    (void)host;
-    (void)job;
-    g->news = true;
-}
-
 /* Twice the room, the contents kept. */
 static void *gittins_grow(struct cs_host *host, const void *old,
                           uint32_t *room, size_t item_bytes)
@@ -70,6 +71,16 @@ static void *gittins_grow(struct cs_host *host, const void *old,
         memcpy(grown, old, *room * item_bytes);
     *room = more;
     return grown;
+}
+
+static void gittins_job_submitted(void *self, struct cs_host *host,
+                                  struct job_id job)
+{
+    struct gittins *g = self;
+
+    while (job.i >= g->job_room)
+        g->job = gittins_grow(host, g->job, &g->job_room, sizeof *g->job);
+    g->news = true;
 }
 
 static void gittins_job_ended(void *self, struct cs_host *host,
@@ -150,9 +161,11 @@ static uint32_t gittins_after(const struct gittins *g, double service_s)
     return low;
 }
 
-static double gittins_index(const struct gittins *g, double service_s)
+/* i: the first point beyond that service. */
+static double gittins_index(const struct gittins *g, double service_s,
+                            uint32_t i)
 {
-    uint32_t i = gittins_after(g, service_s), n = g->count;
+    uint32_t n = g->count;
     double x, y = (double)i / n;
 
     x = g->point[i].x - (g->point[i].service_s - service_s) *
@@ -164,16 +177,63 @@ static double gittins_index(const struct gittins *g, double service_s)
     return slope(x, y, &g->point[i]);
 }
 
+/* Service grows: the point beyond is the one there was, or soon after it. */
+static uint32_t gittins_beyond(const struct gittins *g,
+                               const struct gittins_job *job,
+                               double service_s)
+{
+    uint32_t i = job->after;
+
+    if (job->curve != g->curve || service_s < job->service_s)
+        return gittins_after(g, service_s);
+    for (uint32_t step = 0; step < 16; step++, i++)
+        if (i == g->count || g->point[i].service_s > service_s)
+            return i;
+    return gittins_after(g, service_s);
+}
+
 /* Below zero where an index is known, the attained service where not. */
 static double gittins_key(const void *self, const struct cs_host *host,
-                          struct job_id job)
+                          struct job_id id)
 {
     const struct gittins *g = self;
-    double service_s = cs_attained_gpu_s(host, job);
+    struct gittins_job *job = &g->job[id.i];
+    double service_s = cs_attained_gpu_s(host, id);
 
-    if (gittins_after(g, service_s) == g->count)
-        return service_s;
-    return -gittins_index(g, service_s);
+    if (job->curve == g->curve && g->curve > 0 &&
+        service_s <= job->service_s && service_s >= job->service_s)
+        return job->key;
+    uint32_t i = gittins_beyond(g, job, service_s);
+    *job = (struct gittins_job) {
+        service_s, i == g->count ? service_s
+                                 : -gittins_index(g, service_s, i),
+        i, g->curve,
+    };
+    return job->key;
+}
+
+/* An index rises up to the next end of a job that is known, and falls there. */
+static double gittins_per_ns(const void *self, const struct cs_host *host,
+                             struct job_id job)
+{
+    (void)self;
+    (void)host;
+    (void)job;
+    return (double)NAN;
+}
+
+static void gittins_deal(struct gittins *g, struct cs_host *host)
+{
+    static const struct cs_motion motion = {
+        .key = gittins_key, .per_ns = gittins_per_ns, .rises = true
+    };
+    static const struct cs_motion anew = {
+        .key = gittins_key, .per_ns = gittins_per_ns, .rises = true,
+        .anew = true
+    };
+
+    cs_deal_moving(host, g->anew ? &anew : &motion);
+    g->anew = false;
 }
 
 /* After a failure, GPUs may be free that a job waits for. */
@@ -192,12 +252,14 @@ static void gittins_decide(void *self, struct cs_host *host)
     if (g->endeds > g->count / GITTINS_NEW_PART) {
         gittins_merge(g, host);
         gittins_curve(g);
+        g->curve++;
+        g->anew = true;
     }
     /* Not when a job has been loaded: see las.c. */
     if (cs_pending_count(host) > 0 &&   /* else all run as they do */
         (g->news || cs_now_ns(host) % g->quantum_ns == 0 ||
          gittins_fits(host)))
-        cs_deal(host, gittins_key);
+        gittins_deal(g, host);
     g->news = false;
     if (cs_pending_count(host) > 0)
         cs_wake_at(host, (cs_now_ns(host) / g->quantum_ns + 1) *

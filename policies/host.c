@@ -105,6 +105,22 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
     wake(host);
 }
 
+static void ask_made(struct cs_host *host, uint32_t ask)
+{
+    if (host->tops != NULL)
+        host_tops_insert(host, ask);
+    if (host->tenants != NULL)
+        host_tenants_insert(host, ask);
+}
+
+static void ask_gone(struct cs_host *host, uint32_t ask)
+{
+    if (host->tops != NULL)
+        host_tops_remove(host, ask);
+    if (host->tenants != NULL)
+        host_tenants_remove(host, ask);
+}
+
 static void tell_policy(struct cs_host *host, const struct host_news *news)
 {
     const struct cs_policy *policy = host->policy;
@@ -113,6 +129,10 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
 
     if (news->kind == NEWS_SUBMITTED && policy->job_submitted)
         policy->job_submitted(host->self, host, job);
+    if (news->kind == NEWS_SUBMITTED && policy->flags & CS_ORDER_AT_NEWS &&
+        !host_job_over(host, job.i) &&
+        host_job_slot(host, job.i)->ask != ID_NONE)
+        host_order_again(host, host_job_slot(host, job.i)->ask);
     if (news->kind == NEWS_ENDED && policy->job_ended)
         policy->job_ended(host->self, host, job);
     if (news->kind == NEWS_IDLE && policy->lease_idle &&
@@ -257,7 +277,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
         .phase_over = host_phase_over, .held = host_rent_held,
         .rented_failed = host_rent_failed, .alone = host_pack_alone,
-        .ask_made = host_tops_insert, .ask_gone = host_tops_remove,
+        .ask_made = ask_made, .ask_gone = ask_gone,
     };
     host->cluster = cluster_new(arena, spec);
     struct placer_parts placing = {

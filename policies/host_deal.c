@@ -7,6 +7,7 @@
  * simulator does (Gu et al., NSDI 2019), and it is seen in the results.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "policies/host_state.h"
 #include "sim/arena.h"
@@ -36,9 +37,45 @@ static void refresh(struct cs_host *host)
     }
 }
 
-/* Insertion sort: stable, and the list is nearly in order already. */
+/* Stable, whatever the order. */
+static void merge_sort(struct cs_host *host)
+{
+    uint32_t count = host->deals;
+    struct host_deal *from = host->deal, *to;
+
+    if (host->deal_spare_room < count) {
+        host->deal_spare = arena_alloc(host->parts.arena, host->deal_room,
+                                       sizeof *host->deal_spare);
+        host->deal_spare_room = host->deal_room;
+    }
+    to = host->deal_spare;
+    for (uint64_t width = 1; width < count; width *= 2) {
+        uint32_t out = 0;
+        for (uint64_t low = 0; low < count; low += 2 * width) {
+            uint64_t middle = low + width < count ? low + width : count;
+            uint64_t high = middle + width < count ? middle + width : count;
+            uint64_t i = low, j = middle;
+            while (i < middle || j < high)
+                to[out++] = i == middle ||
+                            (j < high && from[j].key < from[i].key)
+                                ? from[j++] : from[i++];
+        }
+        struct host_deal *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != host->deal)
+        memcpy(host->deal, from, count * sizeof *from);
+}
+
+/* So many moves for every job are taken for a list out of order. */
+#define MOVES_MAX 16u
+
+/* Insertion sort: stable, and the list is nearly in order as a rule. */
 static void sort(struct cs_host *host, cs_key_fn *key)
 {
+    uint64_t moves = 0;
+
     for (uint32_t i = 0; i < host->deals; i++) {
         struct job_id job = { host->deal[i].job };
         host->deal[i].key = key(host->self, host, job);
@@ -51,6 +88,11 @@ static void sort(struct cs_host *host, cs_key_fn *key)
             j--;
         }
         host->deal[j] = entry;
+        moves += i - j;
+        if (moves > (uint64_t)MOVES_MAX * host->deals) {
+            merge_sort(host);
+            return;
+        }
     }
 }
 

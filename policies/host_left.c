@@ -182,9 +182,15 @@ static void take_news(struct cs_host *host)
         uint32_t i = host->left_changed[k];
         if (host->left[i].over)
             continue;
+        if (host->motion->still)
+            ranks_remove(host->lefts, i);
         note_state(host, i);
-        ranks_touch(host->lefts, i);
+        if (!host->motion->still)
+            ranks_touch(host->lefts, i);
     }
+    for (uint32_t k = 0; k < host->left_changeds; k++)
+        if (host->motion->still && !host->left[host->left_changed[k]].over)
+            ranks_insert(host->lefts, host->left_changed[k], goes_before);
     host->left_changeds = 0;
     for (uint32_t k = 0; k < host->left_endeds; k++) {
         ranks_remove(host->lefts, host->left_ended[k]);
@@ -475,6 +481,11 @@ static uint64_t deal(struct cs_host *host, uint32_t item, uint64_t room)
     if (!fits && entry->runs)
         host->left_stop[host->left_stops++] = item;
     return deal(host, host->lefts->node[item].right, room);
+}
+
+void cs_deal_note(struct cs_host *host, struct job_id job)
+{
+    host_left_change(host, host_job_slot(host, job.i));
 }
 
 void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion)

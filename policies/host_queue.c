@@ -137,8 +137,13 @@ void host_order_insert(struct cs_host *host, uint32_t ask)
     if (host->order->sum != NULL)
         sums_room(host);
     ranks_insert(host->order, ask, host->tops == NULL ? stands_before : NULL);
-    if (host->tops != NULL)
-        host->hooks.ask_made(host, ask);
+    host->hooks.ask_made(host, ask);
+}
+
+void host_order_again(struct cs_host *host, uint32_t ask)
+{
+    ranks_remove(host->order, ask);
+    ranks_insert(host->order, ask, stands_before);
 }
 
 /* Insertion sort: between two decisions few asks change their place. */

@@ -97,7 +97,7 @@ struct host_job_slot *host_job_make(struct cs_host *host)
     struct host_job_slot *job =
         &host->job[block][host->job_count++ % HOST_JOB_BLOCK];
     memset(job, 0, sizeof *job);
-    job->ask = job->left = ID_NONE;
+    job->ask = job->left = job->tenant = ID_NONE;
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         job->lease[r] = job->role_ask[r] = job->home[r] = ID_NONE;
     return job;
@@ -231,8 +231,7 @@ void host_ask_drop(struct cs_host *host, uint32_t ask)
     assert(ask < host->ask_count && host->ask[ask].live);
     host_ask_waits(host, ask, -1);
     ranks_remove(host->order, ask);
-    if (host->tops != NULL)
-        host->hooks.ask_gone(host, ask);
+    host->hooks.ask_gone(host, ask);
     host->ask[ask].live = false;
     host->ask_spare[host->ask_spares++] = ask;
 }

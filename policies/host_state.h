@@ -9,8 +9,8 @@
  * and go), host_api (what a policy may call), host_resize (leases that change
  * while they work), host_recall (leases that are taken back), host_pack (two
  * jobs on the same GPUs), host_epochs (what is known of changing batch sizes),
- * host_deal, host_left, host_tops (tools), host_lp, host_assign (tools that know
- * no host), host (arrivals, decisions).
+ * host_deal, host_left, host_tops, host_tenants (tools), host_lp, host_assign (tools
+ * that know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -109,6 +109,7 @@ struct host_job_slot {
     uint32_t form;                  /* index into host->form */
     uint32_t ask;                   /* of the whole job, or ID_NONE */
     uint32_t left;                  /* its place in host->left, or ID_NONE */
+    uint32_t tenant;                /* ID_NONE: nobody asked */
     uint32_t lease[FORM_ROLES_MAX];
     uint32_t role_ask[FORM_ROLES_MAX];      /* CS_PER_PHASE */
     uint32_t home[FORM_ROLES_MAX];  /* node that keeps a role's state */
@@ -170,7 +171,7 @@ struct host_hooks {
     /* Where nodes are rented: a lease came to them or went, a node failed. */
     void (*held)(struct cs_host *host, uint32_t lease, bool taken);
     void (*rented_failed)(struct cs_host *host, uint32_t node);
-    /* Where the order of asks is not kept. */
+    /* For indexes over asks. */
     void (*ask_made)(struct cs_host *host, uint32_t ask);
     void (*ask_gone)(struct cs_host *host, uint32_t ask);
 };
@@ -218,6 +219,7 @@ struct cs_host {
     struct host_ask_sum *ask_sum;   /* by ask, once it is asked for */
     uint32_t ask_sum_room;
     struct host_tops *tops;         /* NULL: the order is kept sorted */
+    struct host_tenants *tenants;   /* NULL: nobody asked */
     struct ranks *ends;             /* leases by expected end, likewise */
     uint64_t *ends_gpus;
     uint32_t ends_room;
@@ -226,6 +228,8 @@ struct cs_host {
     struct host_list *running;      /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
     uint32_t deals, deal_room, deal_seen;
+    struct host_deal *deal_spare;   /* to sort with */
+    uint32_t deal_spare_room;
     struct ranks *left_tree;        /* the same for cs_deal_moving(); */
     struct ranks *lefts;            /* NULL: the one above is in use */
     const struct cs_motion *motion;
@@ -304,6 +308,8 @@ void host_order_begin(struct cs_host *host);
 uint32_t host_order_count(const struct cs_host *host);
 void host_order_insert(struct cs_host *host, uint32_t ask);
 void host_order_sort(struct cs_host *host);
+/* An ask of which before() says something else now. */
+void host_order_again(struct cs_host *host, uint32_t ask);
 /* Answers to cs_find_pending() and cs_earliest_ns(). */
 uint32_t host_order_find(struct cs_host *host, uint32_t from,
                          const struct cs_filter *filter);
@@ -314,6 +320,9 @@ void host_lease_unexpect(struct cs_host *host, uint32_t lease);
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* Room for so many in host->list, which stays good until the next call. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count);
+/* host_tenants.c: an ask comes or goes. */
+void host_tenants_insert(struct cs_host *host, uint32_t ask);
+void host_tenants_remove(struct cs_host *host, uint32_t ask);
 /* host_tops.c: the first of what waits for so many GPUs at most, where the
  * order is not kept; ID_NONE if there is none.  Startable: what is known to
  * find no room is put aside, and stays there until all comes back. */

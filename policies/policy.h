@@ -58,9 +58,12 @@ enum cs_policy_flags {
                                    `blocking` means nothing to that decide */
     CS_RESIZES       = 1u << 5, /* may call cs_resize() and cs_move() */
     CS_PACKS         = 1u << 6, /* may call cs_start_beside() */
-    CS_TUNES_BATCHES = 1u << 7  /* since 1.6: jobs whose goodput is known run
+    CS_TUNES_BATCHES = 1u << 7, /* since 1.6: jobs whose goodput is known run
                                    at the batch of the most goodput, else at
                                    their own */
+    CS_ORDER_AT_NEWS = 1u << 8  /* since 1.6: before() knows a job once its
+                                   job_submitted was called, and stands still
+                                   from then on */
 };
 
 enum cs_param_type {
@@ -415,9 +418,18 @@ struct cs_motion {
                                    that runs; NAN: to be looked at each time */
     bool rises;                 /* as a rule keys rise, not fall: for speed */
     bool exact;                 /* keys are whole numbers: no rounding */
+    bool still;                 /* per_ns is 0, no two keys are ever equal */
     bool anew;                  /* all keys may be others */
 };
 void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion);
+/* The key of a job is another, though it neither started nor stopped. */
+void cs_deal_note(struct cs_host *host, struct job_id job);
+/* What waits by tenant, for policies without before().  Tenants are numbered as
+ * they came; jobs without one are those of one.  ID_NONE: no more. */
+uint32_t cs_tenant(struct cs_host *host, struct job_id job);
+uint32_t cs_tenant_count(struct cs_host *host);
+struct ask_id cs_tenant_first(struct cs_host *host, uint32_t tenant);
+struct ask_id cs_tenant_next(const struct cs_host *host, struct ask_id ask);
 /* What a second adds to cs_attained_gpu_s() of a job: the GPUs it holds. */
 double cs_attained_per_s(const struct cs_host *host, struct job_id job);
 /* What a nanosecond adds to cs_left_ns() of a job that runs; NAN: unknown. */

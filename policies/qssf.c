@@ -24,15 +24,23 @@ struct qssf_history {
 };
 
 struct qssf {
-    struct qssf_history *history;
+    struct qssf_history *history;       /* sorted */
     uint32_t count, room;
     double *service_s;          /* by job: predicted GPU-seconds */
     uint32_t job_room;
 };
 
-static bool same_tenant(const char *a, const char *b)
+/* In order of tenants, then of GPUs; all tenants come first. */
+static int qssf_compare(const struct qssf_history *h, const char *tenant,
+                        uint32_t gpus)
 {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+    if (h->tenant == NULL || tenant == NULL) {
+        if (h->tenant != tenant)
+            return h->tenant == NULL ? -1 : 1;
+    } else if (strcmp(h->tenant, tenant) != 0) {
+        return strcmp(h->tenant, tenant);
+    }
+    return h->gpus < gpus ? -1 : h->gpus > gpus;
 }
 
 static void *qssf_grow(struct cs_host *host, const void *old, uint32_t room,
@@ -49,10 +57,17 @@ static void *qssf_grow(struct cs_host *host, const void *old, uint32_t room,
 static struct qssf_history *qssf_of(struct qssf *q, struct cs_host *host,
                                     const char *tenant, uint32_t gpus)
 {
-    for (uint32_t i = 0; i < q->count; i++)
-        if (q->history[i].gpus == gpus &&
-            same_tenant(q->history[i].tenant, tenant))
-            return &q->history[i];
+    uint32_t low = 0, high = q->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (qssf_compare(&q->history[middle], tenant, gpus) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < q->count && qssf_compare(&q->history[low], tenant, gpus) == 0)
+        return &q->history[low];
     if (q->count == q->room) {
         uint32_t more = q->room ? 2 * q->room : 64;
 
@@ -60,8 +75,10 @@ static struct qssf_history *qssf_of(struct qssf *q, struct cs_host *host,
                                sizeof *q->history);
         q->room = more;
     }
-    q->history[q->count] = (struct qssf_history) { tenant, gpus, 0, 0 };
-    return &q->history[q->count++];
+    memmove(&q->history[low + 1], &q->history[low],
+            (q->count++ - low) * sizeof *q->history);
+    q->history[low] = (struct qssf_history) { tenant, gpus, 0, 0 };
+    return &q->history[low];
 }
 
 /* Jobs without a tenant count as those of one. */
@@ -114,8 +131,7 @@ static void qssf_job_ended(void *self, struct cs_host *host,
     qssf_add(qssf_of(q, host, NULL, 0), run_s);
 }
 
-/* An ask is put in order before the news of it is told; then it is 0, and the
- * order is made anew at the decision. */
+/* An ask is put in order before the news of it is told; until then it is 0. */
 static double qssf_service(const struct qssf *q, const struct cs_host *host,
                            struct ask_id ask)
 {
@@ -137,7 +153,7 @@ const struct cs_policy qssf_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "qssf",
     .summary = "least GPU-time first, predicted from the tenant's past jobs",
-    .flags = CS_ORDER_MOVES,
+    .flags = CS_ORDER_AT_NEWS,
     .self_bytes = sizeof(struct qssf),
     .before = qssf_before,
     .job_submitted = qssf_job_submitted,

@@ -472,6 +472,60 @@ static void a_tournament_serves_what_a_sort_would(void **state)
     }
 }
 
+/* ---- policies that keep lists of their own ---- */
+
+extern const struct cs_policy linear_conservative_policy, linear_dlas_policy,
+    linear_drf_policy, linear_fair_share_policy, linear_gittins_policy;
+
+static void policies_do_what_they_did_by_walks(void **state)
+{
+    static const char *const more[] = {
+        "", ", tick: 10s", ", estimate: noisy, noise: 1",
+        ", estimate: requested", ", blocking: skip",
+    };
+    /* The parameters come first in what a policy keeps. */
+    static const struct { int64_t time_ns[2]; const char *text; char rest[500]; }
+        none = { { 0 }, NULL, "" },
+        limits = { { 300000000000, 900000000000 }, "corrected", "" },
+        theirs = { { 300000000000, 900000000000 }, "tiresias", "" },
+        quantum = { { 60000000000 }, NULL, "" };
+    const struct {
+        const struct cs_policy *slow;
+        const void *params;
+        const char *fast;
+    } pair[] = {
+        { &linear_conservative_policy, &none, "conservative" },
+        { &linear_dlas_policy, &limits, "dlas, limit_1: 300s, limit_2: 900s" },
+        { &linear_dlas_policy, &theirs, "dlas, limit_1: 300s, limit_2: 900s, "
+                                        "demotion: tiresias" },
+        { &linear_drf_policy, &none, "drf" },
+        { &linear_fair_share_policy, &none, "fair-share" },
+        { &linear_gittins_policy, &quantum, "gittins, quantum: 60s" },
+    };
+    char text[160];
+
+    (void)state;
+    for (size_t p = 0; p < sizeof pair / sizeof *pair; p++)
+        for (uint64_t seed = 1; seed <= 3; seed++)
+            for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+                assert_true(pair[p].slow->self_bytes <= sizeof none);
+                snprintf(text, sizeof text, "%s%s", pair[p].fast, more[m]);
+                meets(pair[p].slow, pair[p].params, text, seed, rules[m]);
+            }
+}
+
+static void qssf_is_in_order_once_its_news_are_told(void **state)
+{
+    struct cs_policy slow = *registry_find("qssf");
+
+    (void)state;
+    slow.flags = CS_ORDER_MOVES;
+    for (uint64_t seed = 1; seed <= 4; seed++)
+        for (int r = 0; r < 5; r++)
+            meets(&slow, NULL, r % 2 == 0 ? "qssf" : "qssf, blocking: skip",
+                  seed, rules[r]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +535,8 @@ int main(void)
         cmocka_unit_test(srtf_starts_and_stops_what_a_sort_would),
         cmocka_unit_test(moving_keys_deal_as_a_sort_would),
         cmocka_unit_test(a_tournament_serves_what_a_sort_would),
+        cmocka_unit_test(policies_do_what_they_did_by_walks),
+        cmocka_unit_test(qssf_is_in_order_once_its_news_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

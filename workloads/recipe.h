@@ -172,9 +172,12 @@ extern const char *const recipe_names[];    /* ends with NULL */
     KEY("train", CONF_NODE, train, 0, 0, NULL, NULL, \
         "GPUs that train: gpus, min, max, types, pool, cores, memory, start")
 
-/* recipe_parts.c: what the recipes share. ------------------------------- */
+/* recipe_parts.c, recipe_roles.c, recipe_keys.c: what the recipes share. - */
 
 #define ROLE_GPUS_MAX 100000.0
+/* Host memory of a role, where its key is not given. */
+#define HOST_BYTES_PER_GPU  16e9    /* assumption: process, pinned buffers */
+#define HOST_BYTES_PER_CORE 2e9     /* assumption: one worker, its batches */
 
 extern const struct conf_schema role_train_schema, role_engine_schema,
     role_data_schema, role_trace_schema, role_whole_schema, response_schema,

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * linear_gittins.c - an oracle: gittins that
+ * computes every index in each deal.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "policies/policy.h"
+
+extern const struct cs_policy linear_gittins_policy;
+
+/* The curve is made anew when more than one in so many is new: at every end
+ * while few are known, and not at each of a million. */
+#define GITTINS_NEW_PART 200u
+
+struct gittins_point {
+    double service_s;           /* GPU-seconds of a job that has ended */
+    double x, y;                /* of the curve there */
+    uint32_t next;              /* the point with the steepest slope */
+};
+
+struct gittins {
+    int64_t quantum_ns;
+    struct gittins_point *point;        /* ascending service_s */
+    uint32_t count, room;       /* of the curve */
+    double *ended_s;            /* ascending; not yet in the curve */
+    uint32_t endeds, ended_room;
+    bool news;                  /* a job came or ended */
+};
+
+static const struct cs_param gittins_param[] = {
+    { .key = "quantum", .type = CS_PARAM_TIME,
+      .offset = offsetof(struct gittins, quantum_ns),
+      .min = 0.001, .max = 1e9, .fallback = "600s",
+      .help = "time between two deals while a job waits" },
+};
+
+static void gittins_job_submitted(void *self, struct cs_host *host,
+                                  struct job_id job)
+{
+    struct gittins *g = self;
+
+    (void)host;
+    (void)job;
+    g->news = true;
+}
+
+/* Twice the room, the contents kept. */
+static void *gittins_grow(struct cs_host *host, const void *old,
+                          uint32_t *room, size_t item_bytes)
+{
+    uint32_t more = *room ? 2 * *room : 256;
+    void *grown = cs_alloc(host, more, item_bytes);
+
+    if (*room > 0)
+        memcpy(grown, old, *room * item_bytes);
+    *room = more;
+    return grown;
+}
+
+static void gittins_job_ended(void *self, struct cs_host *host,
+                              struct job_id job)
+{
+    struct gittins *g = self;
+    double service_s = cs_attained_gpu_s(host, job);
+    uint32_t i;
+
+    g->news = true;
+    if (g->endeds == g->ended_room)
+        g->ended_s = gittins_grow(host, g->ended_s, &g->ended_room,
+                                  sizeof *g->ended_s);
+    for (i = g->endeds++; i > 0 && g->ended_s[i - 1] > service_s; i--)
+        g->ended_s[i] = g->ended_s[i - 1];
+    g->ended_s[i] = service_s;
+}
+
+/* What is new goes in among what is known, from the back. */
+static void gittins_merge(struct gittins *g, struct cs_host *host)
+{
+    uint32_t i = g->count, j = g->endeds, out = i + j;
+
+    while (g->room < out)
+        g->point = gittins_grow(host, g->point, &g->room, sizeof *g->point);
+    g->count = out;
+    while (j > 0) {
+        bool known = i > 0 && g->point[i - 1].service_s > g->ended_s[j - 1];
+        g->point[--out].service_s = known ? g->point[--i].service_s
+                                          : g->ended_s[--j];
+    }
+    g->endeds = 0;
+}
+
+static double slope(double x, double y, const struct gittins_point *to)
+{
+    return to->x > x ? (to->y - y) / (to->x - x) : INFINITY;
+}
+
+static void gittins_curve(struct gittins *g)
+{
+    double x = 0, from = 0;
+    uint32_t n = g->count;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct gittins_point *p = &g->point[i];
+
+        x += (p->service_s - from) * (double)(n - i) / n;
+        from = p->service_s;
+        p->x = x;
+        p->y = (double)(i + 1) / n;
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        struct gittins_point *p = &g->point[i];
+        uint32_t j = i + 1;
+
+        while (j < n && g->point[j].next < n &&
+               slope(p->x, p->y, &g->point[g->point[j].next]) >=
+               slope(p->x, p->y, &g->point[j]))
+            j = g->point[j].next;
+        p->next = j;
+    }
+}
+
+/* First point beyond that service. */
+static uint32_t gittins_after(const struct gittins *g, double service_s)
+{
+    uint32_t low = 0, high = g->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (g->point[middle].service_s > service_s)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static double gittins_index(const struct gittins *g, double service_s)
+{
+    uint32_t i = gittins_after(g, service_s), n = g->count;
+    double x, y = (double)i / n;
+
+    x = g->point[i].x - (g->point[i].service_s - service_s) *
+                        (double)(n - i) / n;
+    while (g->point[i].next < n &&
+           slope(x, y, &g->point[g->point[i].next]) >=
+           slope(x, y, &g->point[i]))
+        i = g->point[i].next;
+    return slope(x, y, &g->point[i]);
+}
+
+/* Below zero where an index is known, the attained service where not. */
+static double gittins_key(const void *self, const struct cs_host *host,
+                          struct job_id job)
+{
+    const struct gittins *g = self;
+    double service_s = cs_attained_gpu_s(host, job);
+
+    if (gittins_after(g, service_s) == g->count)
+        return service_s;
+    return -gittins_index(g, service_s);
+}
+
+/* After a failure, GPUs may be free that a job waits for. */
+static bool gittins_fits(struct cs_host *host)
+{
+    struct cs_filter filter = { .gpus_max = cs_free_gpus(host, 0),
+                                .estimate_max_ns = INT64_MAX };
+
+    return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
+}
+
+static void gittins_decide(void *self, struct cs_host *host)
+{
+    struct gittins *g = self;
+
+    if (g->endeds > g->count / GITTINS_NEW_PART) {
+        gittins_merge(g, host);
+        gittins_curve(g);
+    }
+    /* Not when a job has been loaded: see las.c. */
+    if (cs_pending_count(host) > 0 &&   /* else all run as they do */
+        (g->news || cs_now_ns(host) % g->quantum_ns == 0 ||
+         gittins_fits(host)))
+        cs_deal(host, gittins_key);
+    g->news = false;
+    if (cs_pending_count(host) > 0)
+        cs_wake_at(host, (cs_now_ns(host) / g->quantum_ns + 1) *
+                             g->quantum_ns);
+}
+
+const struct cs_policy linear_gittins_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "gittins",
+    .summary = "highest Gittins index of attained GPU-time first, preempting",
+    .flags = CS_PREEMPTS,
+    .self_bytes = sizeof(struct gittins),
+    .param = gittins_param,
+    .param_count = sizeof gittins_param / sizeof gittins_param[0],
+    .decide = gittins_decide,
+    .job_submitted = gittins_job_submitted,
+    .job_ended = gittins_job_ended,
+};
