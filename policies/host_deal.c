@@ -4,7 +4,9 @@
  *
  * The list of unfinished jobs persists from deal to deal and is sorted stably,
  * so that jobs of equal keys keep the order they had; that is what Tiresias's
- * simulator does (Gu et al., NSDI 2019), and it is seen in the results.
+ * simulator does (Gu et al., NSDI 2019), and it is seen in the results.  With
+ * ticks the list is made anew, as Helios's simulator does: of equal keys those
+ * that wait go before those that run, each in the order in which they began to.
  */
 #include <assert.h>
 #include <string.h>
@@ -33,8 +35,25 @@ static void refresh(struct cs_host *host)
         if (!host_job_over(host, job.i))
             host->deal[host->deals++] = (struct host_deal) {
                 .job = job.i, .gpus = cs_job_gpus(host, job),
+                .since = host->deal_since++,
             };
     }
+}
+
+static bool waits(const struct cs_host *host, const struct host_deal *entry)
+{
+    struct job_id job = { entry->job };
+
+    return cs_job_ask(host, job, CS_ALL_ROLES).i != ID_NONE;
+}
+
+static bool goes_before(const struct cs_host *host, const struct host_deal *a,
+                        const struct host_deal *b)
+{
+    if (a->key != b->key || host->rules->tick_ns == 0)
+        return a->key < b->key;
+    return waits(host, a) != waits(host, b) ? waits(host, a)
+                                            : a->since < b->since;
 }
 
 /* Stable, whatever the order. */
@@ -57,7 +76,8 @@ static void merge_sort(struct cs_host *host)
             uint64_t i = low, j = middle;
             while (i < middle || j < high)
                 to[out++] = i == middle ||
-                            (j < high && from[j].key < from[i].key)
+                            (j < high &&
+                             goes_before(host, &from[j], &from[i]))
                                 ? from[j++] : from[i++];
         }
         struct host_deal *swap = from;
@@ -83,7 +103,7 @@ static void sort(struct cs_host *host, cs_key_fn *key)
     for (uint32_t i = 1; i < host->deals; i++) {
         struct host_deal entry = host->deal[i];
         uint32_t j = i;
-        while (j > 0 && entry.key < host->deal[j - 1].key) {
+        while (j > 0 && goes_before(host, &entry, &host->deal[j - 1])) {
             host->deal[j] = host->deal[j - 1];
             j--;
         }
@@ -112,14 +132,16 @@ void cs_deal(struct cs_host *host, cs_key_fn *key)
     for (uint32_t i = 0; i < host->deals; i++) {
         struct job_id job = { host->deal[i].job };
         if (!host->deal[i].take &&
-            cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE)
-            cs_stop(host, job);
+            cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE &&
+            cs_stop(host, job) == CS_DONE)
+            host->deal[i].since = host->deal_since++;
     }
     for (uint32_t i = 0; i < host->deals; i++) {
         struct job_id job = { host->deal[i].job };
         struct ask_id ask = cs_job_ask(host, job, CS_ALL_ROLES);
-        if (host->deal[i].take && ask.i != ID_NONE)
-            cs_start(host, ask);
+        if (host->deal[i].take && ask.i != ID_NONE &&
+            cs_start(host, ask) == CS_DONE)
+            host->deal[i].since = host->deal_since++;
     }
 }
 

@@ -491,7 +491,8 @@ void cs_deal_note(struct cs_host *host, struct job_id job)
 void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion)
 {
     assert(!host_per_phase(host) && motion->key != NULL);
-    bool worth = host->spec->failures == NULL && worth_it(host);
+    bool worth = host->spec->failures == NULL &&
+                 host->rules->tick_ns == 0 && worth_it(host);
     host->motion = motion;
     if (host->lefts == NULL && worth)
         take_over(host);

@@ -159,6 +159,7 @@ struct host_deal {              /* a job that has not ended, in host_deal.c */
     uint32_t job, gpus;
     double key;
     bool take;
+    uint64_t since;             /* it waits, or runs: counts up */
 };
 
 struct host_hooks {
@@ -228,6 +229,7 @@ struct cs_host {
     struct host_list *running;      /* jobs with leases */
     struct host_deal *deal;         /* in the order of the last deal */
     uint32_t deals, deal_room, deal_seen;
+    uint64_t deal_since;
     struct host_deal *deal_spare;   /* to sort with */
     uint32_t deal_spare_room;
     struct ranks *left_tree;        /* the same for cs_deal_moving(); */

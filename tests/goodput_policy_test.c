@@ -20,10 +20,11 @@
 #define HEAD "experiment: t\nseeds: 1\nuntil: drained\n"
 #define CPU "cpu: {type: epyc-7742, sockets: 1}, memory: 64GB"
 #define LINEAR "elastic: {min: 1, max: 4, scaling: linear}"
+#define APPS_HEAD "name,time,application,num_replicas,batch_size\n"
 #define SMALL "population: 20, generations: 10"
 
-static void run(const char *cluster, const char *trace, const char *csv,
-                const char *policy, struct world_job *job,
+static void run(const char *cluster, const char *more, const char *trace,
+                const char *csv, const char *policy, struct world_job *job,
                 struct trial_result *result)
 {
     struct world world = { 0 };
@@ -32,9 +33,9 @@ static void run(const char *cluster, const char *trace, const char *csv,
     strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
     assert_non_null(mkdtemp(world.folder));
     world_write(&world, "jobs.csv", csv);
-    snprintf(text, sizeof text, HEAD "cluster: {nodes: [%s]}\nworkload: {trace: "
+    snprintf(text, sizeof text, HEAD "cluster: {nodes: [%s]%s}\nworkload: {trace: "
              "{file: jobs.csv, origin: file, %s}}\npolicies: [%s]\n", cluster,
-             trace, policy);
+             more, trace, policy);
     if (!world_open(&world, text) || !world_run(&world, 0, NULL, job, result))
         fail_msg("%s: %s", policy, world_error(&world));
     world_close(&world);
@@ -49,7 +50,7 @@ static void run_plain(const char *policy, const char *rows, uint32_t gpus,
     snprintf(cluster, sizeof cluster,
              "{name: n, count: 1, gpus: {type: generic, count: %u}}", gpus);
     snprintf(csv, sizeof csv, "job,submit,duration,gpus\n%s", rows);
-    run(cluster, "format: csv, columns: {job: job, submit: submit, duration: "
+    run(cluster, "", "format: csv, columns: {job: job, submit: submit, duration: "
         "duration, gpus: gpus}, " LINEAR, csv, policy, job, NULL);
 }
 
@@ -59,8 +60,8 @@ static void run_apps(const char *cluster, const char *rows, const char *policy,
     char csv[900];
 
     snprintf(csv, sizeof csv,
-             "name,time,application,num_replicas,batch_size\n%s", rows);
-    run(cluster, "format: pollux, lengths: applications", csv, policy, job,
+             APPS_HEAD "%s", rows);
+    run(cluster, "", "format: pollux, lengths: applications", csv, policy, job,
         result);
 }
 
@@ -173,6 +174,26 @@ static void every_policy_brings_such_jobs_to_their_end(void **state)
             assert_true(job[j].end_s == again[j].end_s);
         if (!(result.value[METRIC_GAP] >= 0))
             fail_msg("%s: gap %g", policy[p], result.value[METRIC_GAP]);
+    }
+}
+
+/* Nodes fail and jobs are interrupted: dlas has no news of that, and yet starts
+ * them again; so do the others. */
+static void interrupted_jobs_go_on(void **state)
+{
+    static const char *const policy[] = {
+        "{policy: dlas}", "{policy: pollux, " SMALL "}", "{policy: sia}" };
+    struct trial_result result;
+
+    (void)state;
+    for (int p = 0; p < 3; p++) {
+        char csv[900];
+        snprintf(csv, sizeof csv, APPS_HEAD "%s", SIX);
+        run(T4_4, ", failures: {restart: 100s, repair: 20min, job_mtbf: 2h, "
+            "node_mtbf: 5h, checkpoint: 10min}",
+            "format: pollux, lengths: applications", csv, policy[p], NULL,
+            &result);
+        assert_int_equal(result.status_count[JOB_DONE], 6);
     }
 }
 
@@ -309,6 +330,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(none_is_lost_where_gpus_are_too_few),
         cmocka_unit_test(a_job_as_asked_takes_what_the_law_says),
         cmocka_unit_test(every_policy_brings_such_jobs_to_their_end),
+        cmocka_unit_test(interrupted_jobs_go_on),
         cmocka_unit_test(tuned_batches_end_sooner),
         cmocka_unit_test(jobs_change_places_and_lie_where_they_are_put),
         WITH_PROGRAM(workload_6_is_near_what_polluxs_simulator_prints),

@@ -134,6 +134,30 @@ static void what_was_chosen_keeps_its_turn_under_commit(void **state)
     world_close(&world);
 }
 
+/* Helios sorts those that wait before those that run, and stably: a job of the
+ * same remaining time stops the one that runs, which then owes 7 s.  Tiresias's
+ * list persists, and nothing is stopped for its equal. */
+static void a_tie_stops_what_runs_in_helios_and_not_in_tiresias(void **state)
+{
+    struct world_job job[] = {
+        { .submit_s = 0, .duration_s = 10, .gpus = 1 },
+        { .submit_s = 5, .duration_s = 5, .gpus = 1 },
+    };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 1, 1, job, 2, "[{policy: srtf, semantics: "
+                            "helios}, {policy: srtf, name: t, semantics: "
+                            "tiresias}]"));
+    assert_true(world_run(&world, 0, NULL, job, NULL));
+    assert_int_equal(job[1].start_s, 5);
+    assert_int_equal(job[1].end_s, 11);
+    assert_int_equal(job[0].end_s, 11 + 5 + 7 + 1);
+    assert_true(world_run(&world, 1, NULL, job, NULL));
+    assert_int_equal(job[1].start_s, 10);
+    world_close(&world);
+}
+
 static void a_tick_is_added_to_each_job_and_starts_are_at_ticks(void **state)
 {
     struct world_job job[] = {
@@ -159,6 +183,7 @@ int main(void)
         cmocka_unit_test(a_key_beside_a_preset_goes_before_it),
         cmocka_unit_test(wrong_presets_are_refused_by_name),
         cmocka_unit_test(what_was_chosen_keeps_its_turn_under_commit),
+        cmocka_unit_test(a_tie_stops_what_runs_in_helios_and_not_in_tiresias),
         cmocka_unit_test(a_tick_is_added_to_each_job_and_starts_are_at_ticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
