@@ -200,7 +200,7 @@ static void decide_default(struct cs_host *host)
 
 static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
 {
-    if (news || host_held(host)->count > 0 ||
+    if (news || cs_lease_count(host) > 0 ||
         host->counts.decisions != decisions)
         host->idle_decides = 0;
     else if (++host->idle_decides >= IDLE_DECIDES_MAX)
