@@ -399,8 +399,12 @@ static void turn_over(struct cs_host *host)
 static void sort_anew(struct cs_host *host)
 {
     uint32_t count = ranks_count(host->lefts);
-    uint32_t *from = host_list_room(host, 2 * count), *to = from + count;
+    uint32_t *from, *to;
 
+    if (count == 0)
+        return;
+    from = host_list_room(host, 2 * count);
+    to = from + count;
     ranks_list(host->lefts, from);
     for (uint32_t i = 0; i < count; i++)
         note_state(host, from[i]);
