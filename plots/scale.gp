@@ -5,7 +5,8 @@
 # whose queue is not one of arrival.
 #
 # Before it stand blocks $POLICY_CURVE: a size, microseconds per job, and the
-# peak of memory in MB.
+# peak of memory in MB.  A curve that was not measured is empty; the lines that
+# are not drawn keep a panel of such curves from being an error.
 
 if (!exists('format')) format = 'png'
 if (!exists('file')) file = 'scale.'.format
@@ -38,7 +39,8 @@ do for [c = 1:3] {
     } else {
         unset key
     }
-    plot for [p = 1:(c == 1 ? 4 : 3)] '$'.name[p].'_'.c using 1:2 with linespoints \
+    plot 0 linetype nodraw notitle, \
+         for [p = 1:(c == 1 ? 4 : 3)] '$'.name[p].'_'.c using 1:2 with linespoints \
          pointtype sign[p] linecolor rgb colour[p] title said[p]
     unset ylabel
 }
@@ -51,7 +53,7 @@ set yrange [1:100000]
 set format y '10^{%L}'
 set xlabel 'Likewise, other queues'
 set key at graph 0.02,0.99 left top Left reverse samplen 2 spacing 0.9
-plot for [p = 1:8] '$'.queue[p].'_4' using 1:2 with linespoints \
+plot 1 linetype nodraw notitle, for [p = 1:8] '$'.queue[p].'_4' using 1:2 with linespoints \
      pointtype 3 + p linecolor p title queue_said[p]
 unset logscale y
 set yrange [0:*]
@@ -61,7 +63,8 @@ set ylabel 'MB at the peak'
 do for [c = 1:3] {
     set xlabel heading[c]
     set xrange [least[c]:most[c]]
-    plot for [p = 1:(c == 1 ? 4 : 3)] '$'.name[p].'_'.c using 1:3 with linespoints \
+    plot 0 linetype nodraw notitle, \
+         for [p = 1:(c == 1 ? 4 : 3)] '$'.name[p].'_'.c using 1:3 with linespoints \
          pointtype sign[p] linecolor rgb colour[p]
     unset ylabel
 }

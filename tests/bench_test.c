@@ -51,6 +51,24 @@ static void rows_say_what_was_run_and_what_it_cost(void **state)
     unlink(csv);
 }
 
+/* Panels of curves that were not measured stay empty. */
+static void one_measure_makes_a_figure(void **state)
+{
+    char dir[128], path[160];
+    const char *argv[] = { program.path, "bench", "--suite", "cluster",
+                           "--quick", "--only", "accasim", "--plots", dir,
+                           NULL };
+
+    (void)state;
+    snprintf(dir, sizeof dir, "%s/plots", program.folder);
+    assert_int_equal(program_spawn(argv, "/dev/null"), 0);
+    snprintf(path, sizeof path, "%s/scale.png", dir);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof path, "%s/scale.gp", dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 static void what_is_not_there_is_a_usage_error(void **state)
 {
     const char *suite[] = { program.path, "bench", "--suite", "nothing",
@@ -65,6 +83,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_say_what_was_run_and_what_it_cost),
+        cmocka_unit_test(one_measure_makes_a_figure),
         cmocka_unit_test(what_is_not_there_is_a_usage_error),
     };
     (void)argc;
