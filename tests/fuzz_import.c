@@ -51,9 +51,11 @@ static void check_jobs(struct arena *arena, const struct import_result *result)
         left_out += result->skipped[r];
     require(result->count > 0 && result->rows == result->count + left_out);
     for (size_t i = 0; i < result->count; i++) {
-        require(result->job[i].run_ns > 0 && result->job[i].gpus > 0);
-        require(i == 0 ||
-                result->job[i].submit_ns >= result->job[i - 1].submit_ns);
+        const struct import_job *job = &result->job[i];
+
+        require(job->run_ns > 0);
+        require(job->gpus > 0 || (job->pod && job->core_milli > 0));
+        require(i == 0 || job->submit_ns >= job[-1].submit_ns);
     }
     if (!lookalike_make(arena, result, "fuzz", &like, &err))
         check_refused(&err);
