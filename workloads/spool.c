@@ -106,7 +106,7 @@ static void spill(struct spool *spool)
         ssize_t put = pwrite(fileno(into->file), spool->memory + done,
                              spool->used_bytes - done,
                              (off_t)(into->used_bytes + done));
-        spool->refused = put <= 0 && errno != EINTR;
+        spool->refused = put == 0 || (put < 0 && errno != EINTR);
         done += put > 0 ? (size_t)put : 0;
     }
     if (spool->refused)

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/catalogue.h"
+#include "models/goodput.h"
 #include "models/phase.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -181,6 +183,45 @@ static bool runs_somewhere(const struct trace_spec *spec,
     return false;
 }
 
+/* Why an application's job has no rate: nobody knows the application (its
+ * column is that of the run time), or not so many GPUs and that batch. */
+static void explain_application(const struct reading *in,
+                                const struct row *row, struct err *err)
+{
+    const struct catalogue *catalogue = in->spec->world->catalogue;
+    const char *name = csv_field(in->csv, in->at.duration).text, *near;
+    const struct application *app = catalogue_application(catalogue, name);
+
+    if (app != NULL) {
+        err_set(err, ERR_RANGE, csv_pos(in->csv, in->at.gpus),
+                "application %s cannot have %lld GPUs with that batch: it "
+                "takes batches of %u to %u samples, %u a GPU at least, on "
+                "GPU types that it is known on",
+                name, (long long)row->gpus, app->batch_first, app->batch_max,
+                app->local_min);
+        err_hint(err, "Its types: `clustersim list applications`.  Leave such "
+                      "rows out with skip: {no_length: true}.");
+        return;
+    }
+    near = conf_nearest(name, catalogue_names(catalogue, CATALOGUE_APPLICATIONS));
+    err_set(err, ERR_REFERENCE, csv_pos(in->csv, in->at.duration),
+            "application \"%.40s\" is not in the catalogue", name);
+    err_hint(err, "%s%s%sLeave such rows out with skip: {no_length: true}.",
+             near != NULL ? "The nearest is " : "", near != NULL ? near : "",
+             near != NULL ? ".  " : "");
+}
+
+static enum fate judge_rate(struct reading *in, const struct row *row,
+                            struct err *err)
+{
+    const struct trace_spec *spec = in->spec;
+
+    if (spec->applications == NULL || spec->skip.reason[IMPORT_NO_LENGTH])
+        return judge_reason(in, IMPORT_NO_LENGTH, in->at.gpus, err);
+    explain_application(in, row, err);
+    return FATE_ERROR;
+}
+
 /* Is the row a job by its own values? */
 static enum fate judge_values(struct reading *in, struct row *row,
                               struct err *err)
@@ -215,7 +256,7 @@ static enum fate judge_values(struct reading *in, struct row *row,
         return judge_reason(in, IMPORT_TYPES, in->at.types, err);
     if (has_place(in, row, &gpus_max)) {
         if (!runs_somewhere(in->spec, row))
-            return judge_reason(in, IMPORT_NO_LENGTH, in->at.gpus, err);
+            return judge_rate(in, row, err);
         if (in->seen == NULL || row->name == NULL ||
             !is_duplicate(in->seen, row->name))
             return FATE_JOB;
