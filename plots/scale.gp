@@ -35,7 +35,7 @@ do for [c = 1:3] {
     set xlabel heading[c]
     set xrange [least[c]:most[c]]
     if (c == 1) {
-        set key at graph 0.98,0.66 right top Left reverse
+        set key at graph 0.98,0.87 right top Left reverse
     } else {
         unset key
     }
