@@ -187,11 +187,48 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
             }
 }
 
+static bool as_they_came(const void *self, const struct cs_host *host,
+                         struct ask_id a, struct ask_id b)
+{
+    (void)self, (void)host, (void)a, (void)b;
+    return false;
+}
+
+/* Orders that are said to move are walked along. */
+static void a_backfill_of_what_was_submitted_meets_a_walk(void **state)
+{
+    static const char *const names[] = { "fcfs", "sjf", "f1", "ljf", "qssf" };
+    static const char *const cluster[] = {
+        "", ", failures: {job_mtbf: 10min, restart: 7s}",
+        ", failures: {node_mtbf: 2h, repair: 10min, restart: 20s}",
+    };
+    static const char *const more[] = {
+        "", ", estimate: noisy, noise: 1", ", rounds: {length: 30s}",
+    };
+    char text[160];
+
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        struct cs_policy slow = *registry_find(names[n]);
+        slow.flags &= ~(uint32_t)CS_ORDER_AT_NEWS;
+        slow.flags |= CS_ORDER_MOVES;
+        if (slow.before == NULL)
+            slow.before = as_they_came;
+        for (uint64_t seed = 1; seed <= 6; seed++)
+            for (size_t k = 0; k < 9; k++) {
+                snprintf(text, sizeof text, "%s, blocking: commit, backfill: "
+                         "true%s", names[n], more[k % 3]);
+                both_agree(&slow, NULL, text, seed, cluster[k / 3]);
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_finds_what_a_walk_over_instants_finds),
         cmocka_unit_test(policies_meet_their_oracles_where_things_fail),
+        cmocka_unit_test(a_backfill_of_what_was_submitted_meets_a_walk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
