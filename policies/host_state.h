@@ -144,11 +144,20 @@ struct host_news {
     uint32_t id;
 };
 
+struct host_line {              /* a key that moves; NAN: unknown how */
+    double key, per_ns;
+    int64_t at_ns;
+};
 struct host_left {              /* the same in host_left.c */
     uint32_t job, gpus;
     double key, per_ns;         /* then, and how it moves; NAN: unknown */
     int64_t at_ns;
     bool runs, changed, over;
+    struct host_line line, before;      /* since it started or stopped, and
+                                           before that; */
+    int64_t changed_ns, came_ns;        /* when it did, and first was dealt */
+    double next_key;            /* once it did, in this deal */
+    struct ranks *tree;         /* of host_left.c's lanes */
 };
 struct host_left_sum {          /* over a subtree */
     uint64_t gpus;
@@ -238,6 +247,7 @@ struct cs_host {
     uint32_t deal_spare_room;
     struct ranks *left_tree;        /* the same for cs_deal_moving(); */
     struct ranks *lefts;            /* NULL: the one above is in use */
+    struct host_lanes *lanes;       /* or these */
     const struct cs_motion *motion;
     struct host_left *left;
     struct host_left_sum *left_sum;
