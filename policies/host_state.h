@@ -5,13 +5,14 @@
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_power (a cap), host_lease (take, load,
- * drop), host_run (phases), host_outage (failures), host_rental (a rented
- * node, from order to end), host_rent (how many are), host_view (what a policy
- * may ask), host_request (what it may request), host_resize (leases that
- * change while they work), host_recall (leases that are taken back), host_pack
- * (two jobs on the same GPUs), host_epochs (what is known of changing batch
- * sizes), host_deal, host_left, host_tops, host_tenants (tools), host_lp,
- * host_assign (tools that know no host), host (arrivals, decisions).
+ * drop), host_phase (phases on leases), host_job (jobs from step to step),
+ * host_outage (failures), host_rental (a rented node, from order to end),
+ * host_rent (how many are), host_view (what a policy may ask), host_request
+ * (what it may request), host_resize (leases that change while they work),
+ * host_recall (leases that are taken back), host_pack (two jobs on the same
+ * GPUs), host_epochs (what is known of changing batch sizes), host_deal,
+ * host_left, host_tops, host_tenants (tools), host_lp, host_assign (tools that
+ * know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -567,7 +568,7 @@ double host_save_s(const struct cs_host *host, uint32_t lease);
  * the shared storage. */
 void host_leave(struct cs_host *host, uint32_t lease);
 
-/* host_run.c: phases. */
+/* host_phase.c: phases on leases. */
 void host_phase_start(struct cs_host *host, uint32_t lease, uint32_t phase);
 /* Stops a running phase; a phase of known length keeps its progress. */
 void host_phase_cut(struct cs_host *host, uint32_t lease);
@@ -576,7 +577,14 @@ void host_phase_cut(struct cs_host *host, uint32_t lease);
 double host_phase_pause(struct cs_host *host, uint32_t lease);
 /* The same; a rollout keeps the responses that are done. */
 void host_phase_cut_keep(struct cs_host *host, uint32_t lease);
+/* Off its lease, whole or not; and, of one that ran to its end, its work counts
+ * as done. */
+void host_phase_off(struct cs_host *host, uint32_t lease, bool whole);
+void host_phase_done(struct cs_host *host, uint32_t lease);
+
+/* host_job.c: jobs from step to step.  A phase ran to its end. */
 void host_phase_over(struct cs_host *host, uint32_t lease);
+/* Starts or asks for what is ready; ends a job that is complete. */
 void host_job_advance(struct cs_host *host, uint32_t job);
 /* Makes the ask for a whole job, at the job's old place in the order. */
 void host_ask_job(struct cs_host *host, uint32_t job);
