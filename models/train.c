@@ -530,13 +530,10 @@ static void add_utilization(const struct train_shape *shape,
     step->busy_fraction = step->compute_s / step->step_s;
 }
 
-/* Replicas of the model that work on different sequences. */
-static double replicas_of(const struct train_shape *shape,
-                          const struct gang *gang)
+uint32_t train_replica_gpus(const struct train_shape *shape)
 {
-    double one = (double)shape->tp * shape->pp * at_least_one(shape->cp);
-
-    return floor(gang->gpus / one);
+    assert(shape && shape->tp > 0 && shape->pp > 0);
+    return shape->tp * shape->pp * (shape->cp > 1 ? shape->cp : 1);
 }
 
 /* What of the exchange the passes do not hide.  ZeRO-3 hides behind all
@@ -562,8 +559,8 @@ struct step_time train_step(const struct train_shape *shape,
     assert(gang->gpus > 0 && shape->tp > 0 && shape->pp > 0);
     assert(global_batch_sequences > 0.0 && shape->micro_batch > 0.0);
     struct step_time step = { 0 };
-    double dp = replicas_of(shape, gang);
-    assert(dp >= 1.0);
+    uint32_t dp = gang->gpus / train_replica_gpus(shape);
+    assert(dp > 0);
     double per_replica = ceil(global_batch_sequences / dp - 1e-9);
     double size = fmin(shape->micro_batch, per_replica);
     double count = ceil(per_replica / size - 1e-9);
