@@ -79,17 +79,24 @@ static const char *read_serving(const struct calibrate_row *row,
     return s->batch > 0.0 ? NULL : "the batch is not in the row";
 }
 
+static struct decode_replica replica_of(const struct serving *s)
+{
+    return (struct decode_replica){ s->llm, s->precision, &s->gang, s->tp,
+                                    s->engine };
+}
+
 static double decode_s(const struct serving *s)
 {
-    return decode_engine_step_s(s->llm, s->precision, &s->gang, s->tp,
-                                s->batch, s->prompt + s->output / 2.0,
-                                s->engine);
+    struct decode_replica replica = replica_of(s);
+
+    return decode_step_s(&replica, s->batch, s->prompt + s->output / 2.0);
 }
 
 static double prefill_s(const struct serving *s, double prompts)
 {
-    return decode_first_token_s(s->llm, s->precision, &s->gang, s->tp,
-                                prompts, s->prompt, s->engine);
+    struct decode_replica replica = replica_of(s);
+
+    return decode_first_token_s(&replica, prompts, s->prompt);
 }
 
 const char *calibrate_tpot(const struct calibrate_row *row, double *measured,
@@ -115,9 +122,8 @@ const char *calibrate_tpot_served(const struct calibrate_row *row,
     if (refused != NULL)
         return refused;
     *measured = row_number(row, "tpot_ms", 0.0) * 1e-3;
-    *predicted = decode_served_step_s(s.llm, s.precision, &s.gang, s.tp,
-                                      s.batch, s.prompt, s.output,
-                                      s.engine);
+    struct decode_replica replica = replica_of(&s);
+    *predicted = decode_served_step_s(&replica, s.batch, s.prompt, s.output);
     return NULL;
 }
 

@@ -63,6 +63,7 @@ void costs_begin(struct costs *costs, int64_t now_ns)
     rent_begin(costs->rent, now_ns);
     costs->from_ns = costs->carbon.at_ns = now_ns;
     costs->carbon.joules = costs->carbon.kg = 0;
+    costs->transfer_usd = 0;        /* of jobs that have ended */
 }
 
 void costs_count(struct costs *costs, int64_t now_ns, uint32_t gpus,

@@ -127,7 +127,7 @@ void metrics_begin(struct metrics *m)
     restart(&m->memory, now);
     idle_begin(m->idle, now);
     costs_begin(m->costs, now);
-    m->busy_s = m->tail_s = m->phase_s = 0;
+    m->busy_s = m->tail_s = m->phase_s = m->bursts_s = 0;
     m->preempted = counts->preemptions;
     m->resized = counts->resizes + counts->moves;
     m->decided = counts->decisions;
@@ -236,9 +236,9 @@ static void job_ended(struct metrics *m, const struct host_job *job,
         m->last_end_ns = now;
     if (status == JOB_DONE)
         bounds_book_done(m->bounds, job, seed);
-    m->steps += job->step;
     if (submit < m->parts.spec->warmup_ns)
         return;
+    m->steps += job->step;
     if (job->request.deadline_ns != CLOCK_NEVER_NS &&
         job->request.deadline_ns != 0) {
         m->deadlines++;

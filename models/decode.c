@@ -74,14 +74,14 @@ static double step_weight_bytes(const struct llm *llm,
 }
 
 /* Two all-reduces of the activations of a layer. */
-static double exchange_s(const struct llm *llm, const struct gang *gang,
-                         uint32_t tp, double tokens)
+static double exchange_s(const struct decode_replica *r, double tokens)
 {
-    if (tp == 1) {
+    if (r->tp == 1) {
         return 0.0;
     }
-    return 2.0 * llm->layers *
-           comm_group_s(COMM_ALL_REDUCE, gang, tp, 2.0 * tokens * llm->hidden);
+    return 2.0 * r->llm->layers *
+           comm_group_s(COMM_ALL_REDUCE, r->gang, r->tp,
+                        2.0 * tokens * r->llm->hidden);
 }
 
 /* Launching takes one core; a gang of unknown cores has the fastest. */
@@ -92,13 +92,13 @@ static double host_slow(const struct gang *gang)
 }
 
 /* Time of the parts that one replica's host adds to the GPU's work. */
-static double with_host_s(const struct llm *llm, const struct gang *gang,
-                          double work_s, double batch,
-                          enum decode_engine engine)
+static double with_host_s(const struct decode_replica *r, double work_s,
+                          double batch)
 {
-    switch (engine) {
+    switch (r->engine) {
     case DECODE_EAGER:
-        return hypot(work_s, EAGER_LAYER_S * llm->layers * host_slow(gang)) +
+        return hypot(work_s, EAGER_LAYER_S * r->llm->layers *
+                             host_slow(r->gang)) +
                STEP_S + EAGER_SEQUENCE_S * batch;
     case DECODE_COMPILED:
     case DECODE_KV8:
@@ -113,15 +113,14 @@ static double with_host_s(const struct llm *llm, const struct gang *gang,
 }
 
 /* How often a cached element is read, in units of 16 bits. */
-static double cache_factor(const struct llm *llm, enum precision precision,
-                           enum decode_engine engine)
+static double cache_factor(const struct decode_replica *r)
 {
-    switch (engine) {
+    switch (r->engine) {
     case DECODE_KV8:
         return 0.5;
     case DECODE_UNGROUPED:
-        return (precision == PRECISION_FP8 ? 0.5 : 1.0) *
-               llm->heads / llm->kv_heads;
+        return (r->precision == PRECISION_FP8 ? 0.5 : 1.0) *
+               r->llm->heads / r->llm->kv_heads;
     case DECODE_GRAPHS:
     case DECODE_WAVES:
     case DECODE_EAGER:
@@ -131,94 +130,77 @@ static double cache_factor(const struct llm *llm, enum precision precision,
     return 1.0;
 }
 
-/* Gaps between kernels; formats below 16 bits scale activations first. */
-static double gaps_s(const struct llm *llm, enum precision precision)
+/* Gaps between kernels, which an eager host has in its own part; formats below
+ * 16 bits scale activations first. */
+static double gaps_s(const struct decode_replica *r)
 {
-    bool scaled = precision == PRECISION_FP8 || precision == PRECISION_FP4;
+    bool scaled = r->precision == PRECISION_FP8 ||
+                  r->precision == PRECISION_FP4;
 
-    return (LAYER_S + (scaled ? SCALE_S : 0.0)) * llm->layers;
+    if (r->engine == DECODE_EAGER) {
+        return 0.0;
+    }
+    return (LAYER_S + (scaled ? SCALE_S : 0.0)) * r->llm->layers;
 }
 
-double decode_engine_step_s(const struct llm *llm, enum precision precision,
-                            const struct gang *gang, uint32_t tp,
-                            double batch, double context_tokens,
-                            enum decode_engine engine)
+static bool can_work(const struct decode_replica *r)
 {
-    assert(llm && gang && gang->gpu && tp > 0 && gang->gpus >= tp);
-    assert(batch > 0.0 && context_tokens >= 0.0);
-    const struct gpu_type *gpu = gang->gpu;
-    double heads = fmin(tp, llm->kv_heads);
-    double weight_s = step_weight_bytes(llm, precision, batch) / tp /
-                      (WEIGHT_SHARE * gpu->memory_bps_sustained);
-    double kv_s = batch * context_tokens * memory_kv_bytes_per_token(llm) /
-                  heads / (KV_RATE * gpu->memory_bps) *
-                  cache_factor(llm, precision, engine);
-    double math_s = compute_forward_flops(llm, batch, 0.0) / tp /
-                    (MATH_SHARE * compute_sustained_flops(gpu, precision));
-
-    return with_host_s(llm, gang, weight_s + kv_s + math_s +
-                       (engine == DECODE_EAGER ? 0.0 :
-                        gaps_s(llm, precision)) +
-                       EXCHANGE_SHARE * exchange_s(llm, gang, tp, batch),
-                       batch, engine);
+    return r != NULL && r->llm != NULL && r->gang != NULL &&
+           r->gang->gpu != NULL && r->tp > 0 && r->gang->gpus >= r->tp;
 }
 
-double decode_step_s(const struct llm *llm, enum precision precision,
-                     const struct gang *gang, uint32_t tp, double batch,
+double decode_step_s(const struct decode_replica *r, double batch,
                      double context_tokens)
 {
-    return decode_engine_step_s(llm, precision, gang, tp, batch,
-                                context_tokens, DECODE_GRAPHS);
+    assert(can_work(r));
+    assert(batch > 0.0 && context_tokens >= 0.0);
+    const struct gpu_type *gpu = r->gang->gpu;
+    double heads = fmin(r->tp, r->llm->kv_heads);
+    double weight_s = step_weight_bytes(r->llm, r->precision, batch) / r->tp /
+                      (WEIGHT_SHARE * gpu->memory_bps_sustained);
+    double kv_s = batch * context_tokens * memory_kv_bytes_per_token(r->llm) /
+                  heads / (KV_RATE * gpu->memory_bps) * cache_factor(r);
+    double math_s = compute_forward_flops(r->llm, batch, 0.0) / r->tp /
+                    (MATH_SHARE * compute_sustained_flops(gpu, r->precision));
+
+    return with_host_s(r, weight_s + kv_s + math_s + gaps_s(r) +
+                              EXCHANGE_SHARE * exchange_s(r, batch), batch);
 }
 
-double decode_engine_prefill_s(const struct llm *llm,
-                               enum precision precision,
-                               const struct gang *gang, uint32_t tp,
-                               double prompts, double prompt_tokens,
-                               enum decode_engine engine)
-{
-    assert(llm && gang && gang->gpu && tp > 0 && gang->gpus >= tp);
-    assert(prompts >= 0.0 && prompt_tokens >= 0.0);
-    double tokens = prompts * prompt_tokens;
-    double width = llm->hidden / sqrt((double)tp);
-    double rate = PREFILL_SHARE *
-                  compute_size_efficiency(width, fmax(1.0, tokens)) *
-                  compute_sustained_flops(gang->gpu, precision);
-    double math_s = compute_forward_flops(llm, tokens, prompt_tokens / 2.0) /
-                    tp / rate;
-    double work_s = math_s + exchange_s(llm, gang, tp, tokens);
-
-    if (engine != DECODE_EAGER) {
-        return work_s;
-    }
-    return hypot(work_s, EAGER_PREFILL_LAYER_S * llm->layers *
-                         host_slow(gang)) +
-           EAGER_PAIR_S * tokens * fmin(tokens, EAGER_TOKENS);
-}
-
-double decode_prefill_s(const struct llm *llm, enum precision precision,
-                        const struct gang *gang, uint32_t tp, double prompts,
+double decode_prefill_s(const struct decode_replica *r, double prompts,
                         double prompt_tokens)
 {
-    return decode_engine_prefill_s(llm, precision, gang, tp, prompts,
-                                   prompt_tokens, DECODE_GRAPHS);
+    assert(can_work(r));
+    assert(prompts >= 0.0 && prompt_tokens >= 0.0);
+    double tokens = prompts * prompt_tokens;
+    double width = r->llm->hidden / sqrt((double)r->tp);
+    double rate = PREFILL_SHARE *
+                  compute_size_efficiency(width, fmax(1.0, tokens)) *
+                  compute_sustained_flops(r->gang->gpu, r->precision);
+    double math_s = compute_forward_flops(r->llm, tokens,
+                                          prompt_tokens / 2.0) /
+                    r->tp / rate;
+    double work_s = math_s + exchange_s(r, tokens);
+
+    if (r->engine != DECODE_EAGER) {
+        return work_s;
+    }
+    return hypot(work_s, EAGER_PREFILL_LAYER_S * r->llm->layers *
+                         host_slow(r->gang)) +
+           EAGER_PAIR_S * tokens * fmin(tokens, EAGER_TOKENS);
 }
 
 /* Arithmetic overlaps with reading weights; an eager prefill has its host's
  * part already. */
-double decode_first_token_s(const struct llm *llm, enum precision precision,
-                            const struct gang *gang, uint32_t tp,
-                            double prompts, double prompt_tokens,
-                            enum decode_engine engine)
+double decode_first_token_s(const struct decode_replica *r, double prompts,
+                            double prompt_tokens)
 {
-    assert(prompts > 0.0);
-    double work_s = decode_engine_prefill_s(llm, precision, gang, tp, prompts,
-                                            prompt_tokens, engine);
+    assert(can_work(r) && prompts > 0.0);
+    double work_s = decode_prefill_s(r, prompts, prompt_tokens);
 
-    if (engine == DECODE_EAGER)
+    if (r->engine == DECODE_EAGER)
         return work_s;
-    return hypot(work_s, decode_engine_step_s(llm, precision, gang, tp,
-                                              prompts, 0.0, engine));
+    return hypot(work_s, decode_step_s(r, prompts, 0.0));
 }
 
 /* While one response grows by its output, each of the others is replaced once,
@@ -227,25 +209,21 @@ double decode_first_token_s(const struct llm *llm, enum precision precision,
  * sees on average that half of its wave's prompts that come after its own. */
 #define WAVE_SEEN (1.0 / 2.0)
 
-double decode_served_step_s(const struct llm *llm, enum precision precision,
-                            const struct gang *gang, uint32_t tp,
+double decode_served_step_s(const struct decode_replica *r,
                             double concurrency, double prompt_tokens,
-                            double output_tokens, enum decode_engine engine)
+                            double output_tokens)
 {
-    assert(concurrency > 0.0 && output_tokens > 0.0);
-    double held = memory_decode_batch_max(llm, precision, tp, prompt_tokens +
-                                          output_tokens / 2.0,
-                                          gang->gpu->memory_bytes) /
-                  (engine == DECODE_KV8 ? 0.5 : 1.0);
-    double seen = engine == DECODE_WAVES ? WAVE_SEEN : DECODE_PREFILL_SEEN;
+    assert(can_work(r) && concurrency > 0.0 && output_tokens > 0.0);
+    double context = prompt_tokens + output_tokens / 2.0;
+    double held = memory_decode_batch_max(r->llm, r->precision, r->tp, context,
+                                          r->gang->gpu->memory_bytes) /
+                  (r->engine == DECODE_KV8 ? 0.5 : 1.0);
+    double seen = r->engine == DECODE_WAVES ? WAVE_SEEN : DECODE_PREFILL_SEEN;
 
     /* Others wait in the queue, where no token is between tokens. */
     concurrency = fmin(concurrency, fmax(1.0, held));
-    double step_s = decode_engine_step_s(llm, precision, gang, tp,
-                                         concurrency, prompt_tokens +
-                                         output_tokens / 2.0, engine);
-    double prefill_s = decode_engine_prefill_s(llm, precision, gang, tp, 1.0,
-                                               prompt_tokens, engine);
+    double step_s = decode_step_s(r, concurrency, context);
+    double prefill_s = decode_prefill_s(r, 1.0, prompt_tokens);
 
     return step_s + seen * fmax(0.0, concurrency - 1.0) * prefill_s /
                         output_tokens;

@@ -27,36 +27,30 @@ enum decode_engine {
     DECODE_UNGROUPED    /* the same before 2024: grouped heads read apart */
 };
 
-/* One replica of tp GPUs; context_tokens is the mean context in flight. */
-double decode_step_s(const struct llm *llm, enum precision precision,
-                     const struct gang *gang, uint32_t tp, double batch,
+/* tp GPUs of a gang that holds at least so many. */
+struct decode_replica {
+    const struct llm *llm;
+    enum precision precision;
+    const struct gang *gang;
+    uint32_t tp;
+    enum decode_engine engine;
+};
+
+/* One step of a batch; context_tokens is the mean context in flight. */
+double decode_step_s(const struct decode_replica *replica, double batch,
                      double context_tokens);
-double decode_engine_step_s(const struct llm *llm, enum precision precision,
-                            const struct gang *gang, uint32_t tp,
-                            double batch, double context_tokens,
-                            enum decode_engine engine);
-double decode_engine_prefill_s(const struct llm *llm,
-                               enum precision precision,
-                               const struct gang *gang, uint32_t tp,
-                               double prompts, double prompt_tokens,
-                               enum decode_engine engine);
-double decode_prefill_s(const struct llm *llm, enum precision precision,
-                        const struct gang *gang, uint32_t tp,
-                        double prompts, double prompt_tokens);
+/* What prompts take beside decoding, which reads the weights for both. */
+double decode_prefill_s(const struct decode_replica *replica, double prompts,
+                        double prompt_tokens);
 /* A pass of prompts and nothing else, from its start to the first tokens: the
  * weights are read once more, and the host has its part, as in any pass. */
-double decode_first_token_s(const struct llm *llm, enum precision precision,
-                            const struct gang *gang, uint32_t tp,
-                            double prompts, double prompt_tokens,
-                            enum decode_engine engine);
-
+double decode_first_token_s(const struct decode_replica *replica,
+                            double prompts, double prompt_tokens);
 /* Mean time between tokens of a response where new prompts keep coming:
  * `concurrency` requests at once, each of that prompt and output. */
-double decode_served_step_s(const struct llm *llm, enum precision precision,
-                            const struct gang *gang, uint32_t tp,
+double decode_served_step_s(const struct decode_replica *replica,
                             double concurrency, double prompt_tokens,
-                            double output_tokens,
-                            enum decode_engine engine);
+                            double output_tokens);
 
 /* Of the time that chunks of prompts take alone, beside decoding: they compute
  * while decoding reads memory.  Chosen on the rows of decode.c's served suite. */

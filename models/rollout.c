@@ -79,14 +79,20 @@ struct drain {
     double longest, carried;    /* tokens: at most now, and before */
 };
 
+static struct decode_replica replica_of(const struct rollout_shape *shape,
+                                        const struct gang *gang)
+{
+    return (struct decode_replica){ shape->llm, shape->precision, gang,
+                                    shape->tp, DECODE_GRAPHS };
+}
+
 static double slot_step_s(const struct drain *d, double batch, double x)
 {
-    const struct rollout_shape *s = d->shape;
+    struct decode_replica replica = replica_of(d->shape, d->gang);
     double age = fmin(d->refill->age + x, d->longest);
 
-    return decode_step_s(s->llm, s->precision, d->gang, s->tp,
-                         fmax(1.0, batch), s->prompt_tokens + d->carried +
-                         age);
+    return decode_step_s(&replica, fmax(1.0, batch),
+                         d->shape->prompt_tokens + d->carried + age);
 }
 
 /* Rows of x, growing quadratically so that short lengths are resolved too. */
@@ -297,15 +303,15 @@ static double prompts_s(const struct rollout_plan *plan,
 {
     double fresh = shape->responses / plan->replicas;
     double again = fresh * (plan->lengths.parts - 1.0);
-    double s = decode_prefill_s(shape->llm, shape->precision, gang, shape->tp,
+    struct decode_replica replica = replica_of(shape, gang);
+    double s = decode_prefill_s(&replica,
                                 fresh / fmax(1.0, shape->responses_per_prompt),
                                 shape->prompt_tokens);
 
     if (again > 0.0) {
         double before = plan->lengths.carried_tokens * plan->lengths.parts /
                         (plan->lengths.parts - 1.0);
-        s += decode_prefill_s(shape->llm, shape->precision, gang, shape->tp,
-                              again, shape->prompt_tokens + before);
+        s += decode_prefill_s(&replica, again, shape->prompt_tokens + before);
     }
     double first = fmin(1.0, plan->slots / plan->replicas / (fresh + again));
 

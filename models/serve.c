@@ -45,14 +45,21 @@ double serve_batch_s(const struct serve_law *law, const struct gang *gang,
     return on_cores_s(law, gang, requests * law->prompt_tokens);
 }
 
+static struct decode_replica replica_of(const struct serve_law *law,
+                                        const struct gang *gang)
+{
+    return (struct decode_replica){ law->llm, law->precision, gang, law->tp,
+                                    DECODE_GRAPHS };
+}
+
 double serve_prefill_s(const struct serve_law *law, const struct gang *gang,
                        double prompts, double prompt_tokens)
 {
     assert(law->kind == SERVE_GENERATE);
     if (gang->gpu == NULL)
         return on_cores_s(law, gang, prompts * prompt_tokens);
-    return decode_first_token_s(law->llm, law->precision, gang, law->tp,
-                                prompts, prompt_tokens, DECODE_GRAPHS);
+    struct decode_replica replica = replica_of(law, gang);
+    return decode_first_token_s(&replica, prompts, prompt_tokens);
 }
 
 /* The same beside decoding, which reads the weights for both. */
@@ -62,8 +69,8 @@ static double prompts_beside_s(const struct serve_law *law,
 {
     if (gang->gpu == NULL)
         return on_cores_s(law, gang, prompts * prompt_tokens);
-    return decode_prefill_s(law->llm, law->precision, gang, law->tp, prompts,
-                            prompt_tokens);
+    struct decode_replica replica = replica_of(law, gang);
+    return decode_prefill_s(&replica, prompts, prompt_tokens);
 }
 
 double serve_step_s(const struct serve_law *law, const struct gang *gang,
@@ -72,8 +79,8 @@ double serve_step_s(const struct serve_law *law, const struct gang *gang,
     assert(law->kind == SERVE_GENERATE);
     if (gang->gpu == NULL)
         return on_cores_s(law, gang, batch);
-    return decode_step_s(law->llm, law->precision, gang, law->tp, batch,
-                         context_tokens);
+    struct decode_replica replica = replica_of(law, gang);
+    return decode_step_s(&replica, batch, context_tokens);
 }
 
 double serve_mixed_s(const struct serve_law *law, const struct gang *gang,

@@ -108,9 +108,10 @@ static double tpot_s(const struct replica *r, double at_once)
     if (r->gang.gpu == NULL)
         return serve_step_s(law, &r->gang, fmax(at_once, 1.0),
                             mass->prompt + mass->output / 2.0);
-    return decode_served_step_s(law->llm, law->precision, &r->gang, law->tp,
-                                fmax(at_once, 1.0), mass->prompt,
-                                fmax(mass->output, 1.0), DECODE_GRAPHS);
+    struct decode_replica replica = { law->llm, law->precision, &r->gang,
+                                      law->tp, DECODE_GRAPHS };
+    return decode_served_step_s(&replica, fmax(at_once, 1.0), mass->prompt,
+                                fmax(mass->output, 1.0));
 }
 
 static double prompt_s(const struct replica *r)

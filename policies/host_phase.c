@@ -92,13 +92,13 @@ static uint32_t work_uses(struct cs_host *host, uint32_t to,
 
 /* The links of a phase; for a sync those between two leases, and none (the
  * weights go with the next load) while the other role holds nothing. */
-static uint32_t phase_uses(struct cs_host *host, struct host_job_slot *job,
+static uint32_t phase_uses(struct cs_host *host,
                            const struct host_lease_slot *lease,
-                           const struct phase_spec *phase,
                            const struct phase_law *law,
                            const struct phase_plan *plan, bool *nothing)
 {
-    uint32_t to = job->lease[phase->sync_to];
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    uint32_t to = job->lease[lease->run.phase->sync_to];
 
     if (law->kind != LAW_SYNC)
         return work_uses(host, to, lease, law, plan);
@@ -112,14 +112,12 @@ static uint32_t phase_uses(struct cs_host *host, struct host_job_slot *job,
 }
 
 static void start_flow(struct cs_host *host, uint32_t i,
-                       const struct phase_spec *phase,
                        const struct phase_law *law,
                        const struct phase_plan *plan)
 {
     struct host_lease_slot *lease = &host->lease[i];
-    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     bool nothing = false;
-    uint32_t uses = phase_uses(host, job, lease, phase, law, plan, &nothing);
+    uint32_t uses = phase_uses(host, lease, law, plan, &nothing);
     double work = 1 - part_before(lease);
 
     if (nothing || (uses == 0 && isinf(plan->rate_max))) {
@@ -171,7 +169,6 @@ static void start_rollout(struct cs_host *host, uint32_t i,
 }
 
 static void start_work(struct cs_host *host, uint32_t i,
-                       const struct phase_spec *phase,
                        const struct phase_law *law,
                        const struct phase_plan *plan)
 {
@@ -182,7 +179,7 @@ static void start_work(struct cs_host *host, uint32_t i,
     else if (host->parts.by_step && law->kind == LAW_ROLLOUT)
         start_rollout(host, i, law);
     else
-        start_flow(host, i, phase, law, plan);
+        start_flow(host, i, law, plan);
 }
 
 /* When a phase whose end is not known yet should be over. */
@@ -205,37 +202,52 @@ static void fail_phase(struct cs_host *host, const struct phase_spec *phase)
     loop_stop(host->parts.loop);
 }
 
+/* How a phase runs on a lease, links being free. */
+static struct phase_plan plan_of(struct cs_host *host,
+                                 const struct host_lease_slot *lease,
+                                 const struct phase_law *law, uint32_t p)
+{
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct phase_plan plan = { .rate_max = INFINITY, .gpu_busy_fraction = 1 };
+
+    if (law->kind != LAW_FIXED)
+        return phase_cache_plan(host->plans, law, &lease->gang,
+                                rng_at(job->truth.seed, job->pub.step, p, 0));
+    double s = clock_s_from_ns(fixed_ns(host, job, law, lease));
+    if (s > 0)
+        plan.rate_max = 1 / s;
+    return plan;
+}
+
+/* A rollout that was cut short goes on where its responses were kept. */
+static void take_kept(struct host_lease_slot *lease, struct host_job_slot *job,
+                      const struct phase_law *law, uint32_t p)
+{
+    if (!(job->kept > 0) || job->kept_phase != p || law->kind != LAW_ROLLOUT)
+        return;
+    lease->part = job->kept;
+    lease->part_phase = p;
+    job->kept = 0;
+}
+
 void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
 {
     struct host_lease_slot *lease = &host->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     const struct phase_spec *phase = &host_form_of(job)->phase[p];
-    struct phase_plan plan = { .rate_max = INFINITY, .gpu_busy_fraction = 1 };
     const struct phase_law *law = phase_law_at(phase, job->pub.step);
-    int64_t now = host_now(host);
     bool fixed = law->kind == LAW_FIXED;
 
     assert(lease->pub.state == CS_LEASE_IDLE && !lease->running);
-    if (fixed) {
-        double s = clock_s_from_ns(fixed_ns(host, job, law, lease));
-        plan.rate_max = s > 0 ? 1 / s : INFINITY;
-    } else {
-        plan = phase_cache_plan(host->plans, law, &lease->gang,
-                                rng_at(job->truth.seed, job->pub.step, p,
-                                       0));
-    }
-    if (job->kept > 0 && job->kept_phase == p && law->kind == LAW_ROLLOUT) {
-        lease->part = job->kept;
-        lease->part_phase = p;
-        job->kept = 0;
-    }
+    struct phase_plan plan = plan_of(host, lease, law, p);
+    take_kept(lease, job, law, p);
     lease->running = true;
     lease->storage_bytes = plan.rates.storage_bytes;
     lease->phase = p;
-    lease->phase_start_ns = now;
+    lease->phase_start_ns = host_now(host);
     lease->run = (struct host_phase_run) {
         .job = lease->pub.job, .phase = phase, .lease = { i },
-        .start_ns = now, .rate_max = plan.rate_max,
+        .start_ns = host_now(host), .rate_max = plan.rate_max,
         .busy_fraction = lease->pub.gpus ? plan.gpu_busy_fraction : 0,
         .tail_fraction = plan.tail_fraction,
         .mfu = plan.mfu, .hfu = plan.hfu,
@@ -256,7 +268,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
     else if (law->kind == LAW_SERVE)
         host_lease_busy(host, i, 0);    /* until it is told otherwise */
     else
-        start_work(host, i, phase, law, &plan);
+        start_work(host, i, law, &plan);
 }
 
 static void phase_cost(struct cs_host *host,

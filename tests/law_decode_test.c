@@ -17,6 +17,16 @@
 #include "sim/rng.h"
 #include "tests/law_aids.h"
 
+static double step_s(const struct llm *llm, enum precision precision,
+                     const struct gang *gang, uint32_t tp, double batch,
+                     double context_tokens)
+{
+    struct decode_replica replica = { llm, precision, gang, tp,
+                                      DECODE_GRAPHS };
+
+    return decode_step_s(&replica, batch, context_tokens);
+}
+
 struct tpot {
     const char *gpu;
     double ms;
@@ -40,8 +50,7 @@ static void batch_1_decode_matches_accelmark(void **state)
     (void)state;
     for (size_t i = 0; i < 8; i++) {
         struct gang gang = law_gang(&aids, row[i].gpu, 1, 1, 0.0);
-        double ms = 1e3 * decode_step_s(llm, PRECISION_BF16, &gang, 1, 1.0,
-                                        400.0);
+        double ms = 1e3 * step_s(llm, PRECISION_BF16, &gang, 1, 1.0, 400.0);
         assert_true(law_error(ms, row[i].ms) < 0.15);
         sum += law_error(ms, row[i].ms);
     }
@@ -82,11 +91,12 @@ static void continuous_batching_matches_vllm_on_large_models(void **state)
         const struct served *r = &row[i];
         const struct llm *llm = catalogue_llm(aids.catalogue, r->llm);
         struct gang gang = law_gang(&aids, r->gpu, 8, 1, 0.0);
-        double step_s = decode_step_s(llm, r->precision, &gang, r->tp,
-                                      r->batch, r->prompt + r->response / 2);
-        double prefill_s = decode_prefill_s(llm, r->precision, &gang, r->tp,
-                                            1.0, r->prompt);
-        double ms = 1e3 * (step_s + (r->batch - 1.0) * prefill_s /
+        struct decode_replica replica = { llm, r->precision, &gang, r->tp,
+                                          DECODE_GRAPHS };
+        double decode_s = decode_step_s(&replica, r->batch,
+                                        r->prompt + r->response / 2);
+        double prefill_s = decode_prefill_s(&replica, 1.0, r->prompt);
+        double ms = 1e3 * (decode_s + (r->batch - 1.0) * prefill_s /
                                     r->response);
         assert_true(law_error(ms, r->ms) < 0.20);
         sum += law_error(ms, r->ms);
@@ -105,8 +115,8 @@ static void small_model_is_bound_by_the_engine(void **state)
     struct gang gang = law_gang(&aids, "t4", 1, 1, 0.0);
 
     (void)state;
-    assert_true(law_error(decode_step_s(llm, PRECISION_FP16, &gang, 1, 1.0,
-                                        400.0), 7.23e-3) < 0.20);
+    assert_true(law_error(step_s(llm, PRECISION_FP16, &gang, 1, 1.0, 400.0),
+                          7.23e-3) < 0.20);
     law_aids_free(&aids);
 }
 
@@ -121,13 +131,12 @@ static void batching_serves_more_tokens_per_second(void **state)
 
     (void)state;
     for (double batch = 1.0; batch <= 512.0; batch *= 2.0) {
-        double step_s = decode_step_s(llm, PRECISION_BF16, &gang, 1, batch,
-                                      1000.0);
-        assert_true(step_s > last_s && batch / step_s > last_rate);
-        assert_true(decode_step_s(llm, PRECISION_BF16, &gang, 1, batch,
-                                  2000.0) > step_s);
-        last_s = step_s;
-        last_rate = batch / step_s;
+        double now_s = step_s(llm, PRECISION_BF16, &gang, 1, batch, 1000.0);
+        assert_true(now_s > last_s && batch / now_s > last_rate);
+        assert_true(step_s(llm, PRECISION_BF16, &gang, 1, batch, 2000.0) >
+                    now_s);
+        last_s = now_s;
+        last_rate = batch / now_s;
     }
     law_aids_free(&aids);
 }
@@ -139,9 +148,9 @@ static void quantized_weights_and_more_gpus_decode_faster(void **state)
     struct gang gang = law_gang(&aids, "h100", 8, 1, 0.0);
 
     (void)state;
-    double eight = decode_step_s(llm, PRECISION_BF16, &gang, 8, 1.0, 500.0);
-    double four = decode_step_s(llm, PRECISION_BF16, &gang, 4, 1.0, 500.0);
-    double int4 = decode_step_s(llm, PRECISION_INT4, &gang, 4, 1.0, 500.0);
+    double eight = step_s(llm, PRECISION_BF16, &gang, 8, 1.0, 500.0);
+    double four = step_s(llm, PRECISION_BF16, &gang, 4, 1.0, 500.0);
+    double int4 = step_s(llm, PRECISION_INT4, &gang, 4, 1.0, 500.0);
     assert_true(eight < four && int4 < four);
     law_aids_free(&aids);
 }
@@ -154,8 +163,8 @@ static void mixtures_read_more_experts_in_larger_batches(void **state)
     struct gang gang = law_gang(&aids, "h100", 1, 1, 0.0);
 
     (void)state;
-    double one = decode_step_s(moe, PRECISION_BF16, &gang, 1, 1.0, 0.0);
-    double many = decode_step_s(moe, PRECISION_BF16, &gang, 1, 1000.0, 0.0);
+    double one = step_s(moe, PRECISION_BF16, &gang, 1, 1.0, 0.0);
+    double many = step_s(moe, PRECISION_BF16, &gang, 1, 1000.0, 0.0);
     /* 3.345e9 x 2 bytes less the table of 0.31e9, at 3,021 GB/s: 2.0 ms; the
      * engine takes 2.8 ms. */
     assert_true(law_error(one - 2.8e-3, 2.0e-3) < 0.10);
@@ -186,9 +195,9 @@ static void equal_lengths_leave_no_tail(void **state)
     (void)state;
     shape.response_cv = 0.0;
     struct rollout_time t = rollout_time(&shape, &gang, 0.5);
-    double step_s = decode_step_s(shape.llm, shape.precision, &gang, 1, 64.0,
-                                  256.0 + 250.0);
-    assert_true(law_error(t.decode_s, 500.0 * step_s) < 0.03);
+    double mean_s = step_s(shape.llm, shape.precision, &gang, 1, 64.0,
+                           256.0 + 250.0);
+    assert_true(law_error(t.decode_s, 500.0 * mean_s) < 0.03);
     assert_true(law_error(t.tokens, 512.0 * 500.0) < 1e-6);
     assert_true(t.tail_idle_fraction < 0.04);   /* one row of the grid */
     law_aids_free(&aids);
@@ -271,10 +280,9 @@ static double replica_s(const struct rollout_shape *shape,
             context += run[i].context;
         }
         double steps = fmin(least, 16.0);
-        double dt = steps * decode_step_s(shape->llm, shape->precision, gang,
-                                          shape->tp, (double)alive,
-                                          context / (double)alive +
-                                              steps / 2.0);
+        double dt = steps * step_s(shape->llm, shape->precision, gang,
+                                   shape->tp, (double)alive,
+                                   context / (double)alive + steps / 2.0);
         now += dt;
         *slot_s += dt * (double)alive;
         size_t kept = 0;
