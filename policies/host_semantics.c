@@ -54,7 +54,8 @@ static const struct semantics_row rows[] = {
 
     { "helios", "fcfs", "{blocking: strict, placement: helios}",
       "Gangs up to a node on the fullest node that holds them, larger ones on "
-      "empty nodes, their remainder on the emptiest; a gang without a place blocks.", "26316.0687" },
+      "empty nodes, their remainder on the emptiest; a gang without a place "
+      "blocks.", "26316.0687" },
     { "helios", "sjf", "{blocking: strict, placement: helios}",
       "As its fifo, shortest first.", "11313.0146" },
     { "helios-count", "fcfs", STRICT_COUNT,
