@@ -82,11 +82,27 @@ static int64_t sb_until_ns(const struct starburst *sb,
     return wait < 4e18 ? (int64_t)wait : INT64_MAX;
 }
 
+/* All roles with GPUs in these pools; others as asked. */
+static bool sb_start(struct cs_host *host, struct ask_id id, uint32_t pools)
+{
+    const struct job_form *form =
+        cs_request(host, cs_ask(host, id)->job)->form;
+    struct cs_want want[FORM_ROLES_MAX] = { { .pool_mask = pools } };
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (form->role_count > 1)
+            want[r] = (struct cs_want) {
+                .role = r,
+                .pool_mask = form->role[r].gpus > 0 ? pools : 0,
+            };
+    return (form->role_count == 1
+                ? cs_start_want(host, id, want)
+                : cs_start_wants(host, id, want, form->role_count)) == CS_DONE;
+}
+
 static void sb_decide(void *self, struct cs_host *host)
 {
     struct starburst *sb = self;
-    struct cs_want own = { .pool_mask = sb->owned };
-    struct cs_want cloud = { .pool_mask = sb->burst };
     bool blocked = false;
 
     for (uint32_t i = 0; i < cs_pending_count(host);) {
@@ -95,10 +111,10 @@ static void sb_decide(void *self, struct cs_host *host)
         int64_t until = sb_until_ns(sb, host, ask);
 
         if (!blocked && ask->gpus <= cs_free_gpus(host, sb->owned) &&
-            cs_start_want(host, id, &own) == CS_DONE)
+            sb_start(host, id, sb->owned))
             continue;
         if (until <= cs_now_ns(host)) {
-            if (cs_start_want(host, id, &cloud) == CS_DONE)
+            if (sb_start(host, id, sb->burst))
                 continue;
         } else if (until < INT64_MAX) {
             cs_wake_at(host, until);
