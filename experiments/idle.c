@@ -216,7 +216,10 @@ static void hear(void *self, const struct fact *fact)
     }
     if (fact->kind == FACT_JOB_SUBMIT && idle->laters > 0)
         enter_later(idle);
-    if (fact->kind == FACT_DECIDE && idle->laters > 0)
+    /* An alarm that a policy set for jobs that have ended since. */
+    if (fact->kind == FACT_DECIDE && idle->host != NULL &&
+        host_jobs_left(idle->host) == 0 &&
+        (idle->laters > 0 || fact->time_ns > idle->last_ns))
         return;
     if (fact->kind == FACT_JOB_END && fact->object != JOB_DROPPED)
         return;                 /* its leases have gone before it */

@@ -26,7 +26,7 @@
 
 static const char *const rule_names[FIT_RULE_COUNT] = {
     [FIT_COUNT] = "count", [FIT_FIRST] = "first_fit", [FIT_BEST] = "best_fit",
-    [FIT_PACK] = "pack", [FIT_SPREAD] = "spread",
+    [FIT_PACK] = "pack", [FIT_SPREAD] = "spread", [FIT_HELIOS] = "helios",
 };
 
 /* One search: what is looked for, and where. */
@@ -318,8 +318,18 @@ static bool too_few_empty(const struct hunt *hunt, uint32_t size,
     return empty < whole;
 }
 
+/* The first with the most free. */
+static uint32_t roomiest(const struct hunt *hunt, uint32_t units,
+                         uint32_t size, uint32_t skip)
+{
+    uint32_t found = UINT32_MAX;
+    for (uint32_t u = size; u >= units && found == UINT32_MAX; u--)
+        found = seat_for(hunt, false, u, size, skip, room_from(u));
+    return found;
+}
+
 /* floor(units/size) empty nodes of that size, and one for the remainder. */
-static bool many_nodes(struct hunt *hunt, bool best, uint32_t size)
+static bool many_nodes(struct hunt *hunt, enum fit_rule rule, uint32_t size)
 {
     assert(size > 0 && size < hunt->units);
     uint32_t whole = hunt->units / size, rest = hunt->units % size;
@@ -335,7 +345,9 @@ static bool many_nodes(struct hunt *hunt, bool best, uint32_t size)
     if (left > 0)
         return false;
     if (rest > 0) {
-        rest_node = one_node(hunt, best, rest, size, whole);
+        rest_node = rule == FIT_HELIOS
+                        ? roomiest(hunt, rest, size, whole)
+                        : one_node(hunt, rule == FIT_BEST, rest, size, whole);
         if (rest_node == UINT32_MAX)
             return false;
     }
@@ -365,9 +377,9 @@ static bool size_seen(const struct hunt *hunt, uint32_t before, uint32_t size)
     return false;
 }
 
-static bool fit_nodes(struct hunt *hunt, bool best)
+static bool fit_nodes(struct hunt *hunt, enum fit_rule rule)
 {
-    uint32_t node = one_node(hunt, best, hunt->units, 0, 0);
+    uint32_t node = one_node(hunt, rule != FIT_FIRST, hunt->units, 0, 0);
     if (node != UINT32_MAX)
         return give(hunt, node, hunt->units);
     const struct cluster_spec *spec = hunt->cluster->spec;
@@ -376,7 +388,7 @@ static bool fit_nodes(struct hunt *hunt, bool best)
             continue;
         uint32_t size = group_size(hunt, &spec->group[i]);
         if (size > 0 && size < hunt->units && !size_seen(hunt, i, size) &&
-            many_nodes(hunt, best, size))
+            many_nodes(hunt, rule, size))
             return true;
     }
     return false;
@@ -558,9 +570,9 @@ static bool fit_type(struct hunt *hunt, enum fit_rule rule)
     case FIT_COUNT:
         return fit_count(hunt);
     case FIT_FIRST:
-        return fit_nodes(hunt, false);
     case FIT_BEST:
-        return fit_nodes(hunt, true);
+    case FIT_HELIOS:
+        return fit_nodes(hunt, rule);
     case FIT_PACK:
         return fit_pack(hunt);
     case FIT_SPREAD:

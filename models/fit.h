@@ -10,6 +10,8 @@
  *  pack       fewest nodes, gangs may be split: the roomiest nodes whole, the
  *             rest on the fullest node that holds it
  *  spread     emptiest nodes first, one GPU at a time over all of them
+ *  helios     best_fit, but the remainder of a gang of several nodes goes to
+ *             the node with the most free GPUs, as in Helios's simulator
  *
  * P is the number of GPUs of a node of that kind.  One GPU type per gang.
  * Where nodes of one type differ in size, one node that can hold the gang is
@@ -31,7 +33,7 @@
 struct cluster;
 
 enum fit_rule { FIT_COUNT, FIT_FIRST, FIT_BEST, FIT_PACK, FIT_SPREAD,
-                FIT_RULE_COUNT };
+                FIT_HELIOS, FIT_RULE_COUNT };
 
 struct fit_want {
     uint32_t gpus;              /* 0: cores only */

@@ -528,6 +528,7 @@ enum fit_rule place_fit_rule(enum place_rule rule)
     case PLACE_FIRST_FIT: return FIT_FIRST;
     case PLACE_PACK: case PLACE_TOPOLOGY: return FIT_PACK;
     case PLACE_SPREAD: return FIT_SPREAD;
+    case PLACE_HELIOS: return FIT_HELIOS;
     default: return FIT_BEST;
     }
 }

@@ -205,7 +205,7 @@ static const struct place_info table[PLACE_RULE_COUNT] = {
     [PLACE_BEST_FIT] = { "best_fit",
         "the same, on the node with the fewest free GPUs that has room; pods "
         "where cores and GPUs left over are least, in percent",
-        "Helios's simulator (Hu et al., SC 2021); pods: " FGD_SIMULATOR,
+        "Starburst's simulator (Luo et al., ATC 2024); pods: " FGD_SIMULATOR,
         "leaves parts that fit nobody", best_fit },
     [PLACE_PACK] = { "pack",
         "the fewest nodes, gangs may be split: the roomiest whole, the rest "
@@ -249,12 +249,17 @@ static const struct place_info table[PLACE_RULE_COUNT] = {
         "any, always the fullest that holds the gang",
         "locality levels as in Philly (Jeon et al., ATC 2019)",
         "never waits for a better place", best_fit },
+    [PLACE_HELIOS] = { "helios",
+        "best_fit; of a gang that takes more than whole nodes the remainder "
+        "goes to the node with the most free GPUs",
+        "Helios's simulator (Hu et al., SC 2021)",
+        "breaks an empty node for a remainder", best_fit },
 };
 
 const char *const place_names[PLACE_RULE_COUNT + 1] = {
     "count", "first_fit", "best_fit", "pack", "spread", "worst_fit", "random",
     "dot_product", "gpu_packing", "gpu_clustering", "fgd", "consolidate",
-    "topology", NULL
+    "topology", "helios", NULL
 };
 
 const struct place_info *place_info(enum place_rule rule)

@@ -13,7 +13,8 @@
  * short.  A group is what slots of both sides tie together.  Within a slot
  * turns go round: who waits longest since its last turn is next.
  *
- * Roles without GPUs go where there is room.  A slot keeps its nodes until its
+ * Roles without GPUs, and jobs whose roles name no two pools, go where there is
+ * room, if need be on the GPUs of a lease that is idle.  A slot keeps its nodes until its
  * last job has ended; jobs stay where they are.
  */
 #include <math.h>
@@ -319,6 +320,16 @@ static bool co_before(const void *self, const struct cs_host *host,
     return x != y ? x < y : i < j;
 }
 
+/* Idle leases stay where they are while there is other room. */
+static bool co_start_there(struct cs_host *host, struct ask_id ask,
+                           struct cs_want want)
+{
+    if (cs_start_want(host, ask, &want) == CS_DONE)
+        return true;
+    want.take_idle = true;
+    return cs_start_want(host, ask, &want) == CS_DONE;
+}
+
 static bool co_start(struct co *co, struct cs_host *host, struct ask_id ask)
 {
     const struct cs_ask *pub = cs_ask(host, ask);
@@ -329,17 +340,14 @@ static bool co_start(struct co *co, struct cs_host *host, struct ask_id ask)
     if (pub->held.i != ID_NONE)
         return cs_continue(host, ask) == CS_DONE;
     if (!job->paired || pub->gpus == 0)
-        return cs_start_want(host, ask, &want) == CS_DONE;
+        return co_start_there(host, ask, want);
     while (side < CO_SIDES && home != 1u << job->pool[side])
         side++;
     if (side == CO_SIDES)
-        return cs_start_want(host, ask, &want) == CS_DONE;
+        return co_start_there(host, ask, want);
     want.first_node = co->slot[job->slot[side]].first;
     want.node_count = co->slot[job->slot[side]].nodes;
-    if (cs_start_want(host, ask, &want) == CS_DONE)
-        return true;
-    want.take_idle = true;
-    return cs_start_want(host, ask, &want) == CS_DONE;
+    return co_start_there(host, ask, want);
 }
 
 static void co_decide(void *self, struct cs_host *host)

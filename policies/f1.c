@@ -6,8 +6,7 @@
  * Carastan-Santos and Camargo (SC 2017): the best of the functions that they
  * fitted to simulated schedules of a 256-core machine.  The constant belongs to
  * that machine and to times counted from the start of the workload: on another
- * scale, or far from time 0, it leans towards one of its terms.  Times below a
- * second count as one.
+ * scale, or far from time 0, it leans towards one of its terms.
  */
 #include <math.h>
 
@@ -17,10 +16,12 @@ extern const struct cs_policy f1_policy;
 
 static double f1_score(const struct cs_ask *ask)
 {
-    double r = fmax(1, (double)ask->estimate_ns / 1e9);
-    double s = fmax(1, (double)ask->submit_ns / 1e9);
+    double r = (double)ask->estimate_ns / 1e9;
+    double s = (double)ask->submit_ns / 1e9;
 
-    return log10(r) * ask->gpus + 8.70e2 * log10(s);
+    /* 0.1 where there is no logarithm: as in RLScheduler. */
+    return log10(r > 0 ? r : 0.1) * ask->gpus +
+           8.70e2 * log10(s > 0 ? s : 0.1);
 }
 
 static bool f1_before(const void *self, const struct cs_host *host,

@@ -282,6 +282,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     const struct cluster_spec *spec = parts->cluster;
 
     host->committed = ID_NONE;
+    host->committed_ns = -1;        /* nothing was chosen yet */
     host->parts = *parts;
     host->policy = parts->policy->policy;
     host->rules = &parts->policy->rules;

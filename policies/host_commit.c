@@ -13,8 +13,11 @@
  * which it would, were leases to end as expected; until it starts, others that
  * would end before that instant, and not at it, start in the order of
  * submission.  The instant is not looked at again, though it may come earlier
- * or later: EASY without a second thought.  Who starts is found by an index
- * (host_turns.c), unless the policy's order moves: then all is sorted anyway.
+ * or later: EASY without a second thought.  There the jobs that run are sorted
+ * by their expected ends when that instant is looked for, so that of those that
+ * then end at once, they give their GPUs back in that order.  Who starts is
+ * found by an index (host_turns.c), unless the policy's order moves: then all is
+ * sorted anyway.
  */
 #include "policies/host_state.h"
 #include "sim/arena.h"
@@ -41,6 +44,47 @@ static bool gives_back(const struct cs_host *host, uint32_t job)
            job_role_milli(&slot->pub.request, 0) == GPU_MILLI;
 }
 
+/* Did a job start after what keeps its turn now was chosen? */
+static bool is_late(const struct cs_host *host, uint32_t job)
+{
+    int64_t start_ns = host_job_slot(host, job)->pub.start_ns;
+
+    if (start_ns != host->committed_ns)
+        return start_ns > host->committed_ns;
+    for (uint32_t i = 0; i < host->late_count; i++)
+        if (host->late[i] == job)
+            return true;
+    return false;
+}
+
+/* When a job that has ended, and whose GPUs are not given back yet, was
+ * expected to. */
+static int64_t expected_end(const struct cs_host *host, uint32_t i)
+{
+    const struct host_job_slot *job = host_job_slot(host, host->instant[i]);
+
+    return host_after(job->pub.start_ns, job->estimate_ns);
+}
+
+/* Those that have ended, from the i-th on, in the order in which they give
+ * their GPUs back: as they were expected to end when the last choice was made,
+ * then those that started since, as they did. */
+static void order_ended(struct cs_host *host, uint32_t from)
+{
+    if (!host->rules->backfill)
+        return;
+    for (uint32_t i = from + 1; i < host->instant_count; i++) {
+        uint32_t job = host->instant[i], k = i;
+        int64_t end_ns = expected_end(host, i);
+        if (is_late(host, job))
+            continue;
+        for (; k > from && (is_late(host, host->instant[k - 1]) ||
+                            expected_end(host, k - 1) > end_ns); k--)
+            host->instant[k] = host->instant[k - 1];
+        host->instant[k] = job;
+    }
+}
+
 /* What came, then what ended, in host->instant. */
 static void note_instant(struct cs_host *host)
 {
@@ -65,6 +109,7 @@ static void note_instant(struct cs_host *host)
         }
     }
     host->instant_count = count;
+    order_ended(host, host->instant_came);
 }
 
 void host_commit_news(struct cs_host *host)
@@ -127,13 +172,22 @@ enum cs_verdict host_try(struct cs_host *host, uint32_t ask, uint32_t room)
     return cs_start_want(host, id, &want);
 }
 
-/* When a job that has ended, and whose GPUs are not given back yet, was
- * expected to. */
-static int64_t expected_end(const struct cs_host *host, uint32_t i)
+static bool start(struct cs_host *host, uint32_t ask)
 {
-    const struct host_job_slot *job = host_job_slot(host, host->instant[i]);
+    uint32_t job = host->ask[ask].pub.job.i;
 
-    return host_after(job->pub.start_ns, job->estimate_ns);
+    if (host_try(host, ask, room_now(host)) != CS_DONE)
+        return false;
+    if (!host->rules->backfill || host_now(host) != host->committed_ns)
+        return true;
+    if (host->late_count == host->late_room) {
+        uint32_t room = host->late_room ? 2 * host->late_room : 64;
+        host->late = arena_grow(host->parts.arena, host->late,
+                                host->late_room, room, sizeof *host->late);
+        host->late_room = room;
+    }
+    host->late[host->late_count++] = job;
+    return true;
 }
 
 /* When so many GPUs would be free, were all that run to end as expected. */
@@ -206,8 +260,7 @@ static void backfill_by_walk(struct cs_host *host)
         uint32_t ask = host->list[i];
         if (left > 0 && host->ask[ask].seq >= next_seq(host))
             break;
-        if (host->ask[ask].pub.gpus <= room_now(host))
-            cs_start(host, (struct ask_id){ ask });
+        start(host, ask);
     }
 }
 
@@ -233,7 +286,7 @@ static void backfill(struct cs_host *host)
             (left > 0 && host->ask[ask].seq >= next_seq(host)))
             return;
         if (ask == host->committed || !ends_in_time(host, ask) ||
-            cs_start(host, (struct ask_id){ ask }) != CS_DONE)
+            !start(host, ask))
             place++;
     }
 }
@@ -251,9 +304,8 @@ static bool step(struct cs_host *host)
     if (i >= host->instant_came) {
         host->withheld_gpus -= gpus_of(host, host->instant[i]);
     } else if (host->committed != ID_NONE && host->rules->backfill &&
-               ask != ID_NONE && ends_in_time(host, ask) &&
-               host->ask[ask].pub.gpus <= room_now(host)) {
-        cs_start(host, (struct ask_id){ ask });
+               ask != ID_NONE && ends_in_time(host, ask)) {
+        start(host, ask);
     }
     return true;
 }
@@ -265,6 +317,10 @@ static void choose(struct cs_host *host, uint32_t ask)
         host_turns_commit(host, next_seq(host));
     else
         host->committed_seq = next_seq(host);
+    host->committed_ns = host_now(host);
+    host->late_count = 0;
+    order_ended(host, host->instant_next > host->instant_came
+                          ? host->instant_next : host->instant_came);
     if (host->rules->backfill)
         host->committed_until_ns =
             expected_room(host, host->ask[ask].pub.gpus);
@@ -276,8 +332,7 @@ static bool turn_over(struct cs_host *host)
 {
     uint32_t ask = host->committed;
 
-    if (ask != ID_NONE && host->ask[ask].live &&
-        host_try(host, ask, room_now(host)) != CS_DONE)
+    if (ask != ID_NONE && host->ask[ask].live && !start(host, ask))
         return false;
     host->committed = ID_NONE;
     return true;
@@ -295,8 +350,7 @@ void host_commit_decide(struct cs_host *host)
             ask = first_seen(host);
             if (ask == ID_NONE && !step(host))
                 return;
-            if (ask != ID_NONE && host_try(host, ask, room_now(host)) !=
-                                      CS_DONE)
+            if (ask != ID_NONE && !start(host, ask))
                 choose(host, ask);
         } else {
             if (!step(host))

@@ -52,10 +52,11 @@ static const struct semantics_row rows[] = {
       "The timer of a demotion takes (limit - run time) / GPUs, which looks "
       "too late at gangs.", "6813.6875" },
 
-    { "helios", "fcfs", "{blocking: strict, placement: best_fit}",
+    { "helios", "fcfs", "{blocking: strict, placement: helios}",
       "Gangs up to a node on the fullest node that holds them, larger ones on "
-      "empty nodes; a gang without a place blocks.", "26316.0687" },
-    { "helios", "sjf", "{blocking: strict, placement: best_fit}",
+      "empty nodes, their remainder on the emptiest; a gang without a place "
+      "blocks.", "26316.0687" },
+    { "helios", "sjf", "{blocking: strict, placement: helios}",
       "As its fifo, shortest first.", "11313.0146" },
     { "helios-count", "fcfs", STRICT_COUNT,
       "Its fifo where GPUs of any node will do.", "10539.5729" },

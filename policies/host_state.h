@@ -278,6 +278,9 @@ struct cs_host {
     uint32_t committed;             /* ask that keeps its turn, or ID_NONE */
     int64_t committed_until_ns;     /* others end before it: backfill */
     uint64_t committed_seq;         /* asks from this one on came later */
+    int64_t committed_ns;           /* when it was chosen; backfill */
+    uint32_t *late, late_count, late_room;  /* jobs that started then, but
+                                       after it was chosen */
     uint32_t *instant, instant_room;    /* jobs that came, then that ended, */
     uint32_t instant_came, instant_count;   /* at this instant, */
     uint32_t instant_next;          /* so many of them seen; */

@@ -48,6 +48,14 @@ struct lucid {
     uint32_t room;
 };
 
+static bool lucid_has_gpus(const struct cs_host *host, uint32_t pools)
+{
+    for (uint32_t n = 0; n < cs_node_count(host); n++)
+        if ((pools >> cs_node(host, n).pool & 1) && cs_node(host, n).gpus > 0)
+            return true;
+    return false;
+}
+
 static bool lucid_init(void *self, struct cs_host *host)
 {
     static const char *const name[] = { "loaded", "always", "never" };
@@ -68,9 +76,11 @@ static bool lucid_init(void *self, struct cs_host *host)
             l->main_pools |= 1u << p;
     if (strcmp(l->profiler, "none") == 0)
         l->profile_pools = l->main_pools = 0;
-    else if (l->profile_pools == 0 || l->main_pools == 0)
-        cs_fail(host, "profiler must name a pool, and leave another");
-    return found && (l->profile_pools == 0) == (l->main_pools == 0);
+    else if (l->profile_pools == 0 || !lucid_has_gpus(host, l->main_pools)) {
+        cs_fail(host, "profiler must name a pool, and leave GPUs elsewhere");
+        found = false;
+    }
+    return found;
 }
 
 static void lucid_submitted(void *self, struct cs_host *host,

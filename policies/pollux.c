@@ -32,6 +32,7 @@
 extern const struct cs_policy pollux_policy;
 
 #define POOLS 32u
+#define HOST_KINDS 2u           /* cores, host memory */
 #define LEAST 1e-3              /* speedup of a job without GPUs, as theirs */
 
 struct pollux_job {
@@ -52,6 +53,7 @@ struct pollux {
     uint32_t jobs, old_jobs, room, nodes, pools, gpus_max, kept;
     uint32_t pool_most;         /* GPUs of the largest pool */
     uint32_t *pool, *capacity;  /* by node */
+    double *host, *host_left;   /* by node: cores, memory */
     uint8_t *state, *old, *now, *best;  /* [matrix][job][node]; now: held */
     double *fitness;
     struct cs_spot *spot;
@@ -387,6 +389,23 @@ static void pollux_allow(struct pollux *px, struct cs_host *host,
         memset(row, 0, px->nodes);
 }
 
+/* Cores and host memory bound a row too; to be taken, once it is final. */
+static void pollux_host(const struct pollux *px, const struct cs_host *host,
+                        const struct pollux_job *job, uint8_t *row, bool take)
+{
+    const struct role_spec *role = &cs_request(host, job->id)->form->role[0];
+    double each[HOST_KINDS] = { role->cores, (double)role->memory_bytes };
+
+    for (uint32_t n = 0; n < px->nodes; n++)
+        for (uint32_t k = 0; row[n] > 0 && k < HOST_KINDS; k++) {
+            double *left = &px->host_left[n * HOST_KINDS + k];
+            if (take)
+                *left -= each[k] * row[n];
+            else if (each[k] > 0 && each[k] * row[n] > *left)
+                row[n] = (uint8_t)fmax(0, floor(*left / each[k]));
+        }
+}
+
 static void pollux_repair(struct pollux *px, struct cs_host *host,
                           uint8_t *state, uint32_t *left, uint8_t *taken)
 {
@@ -394,6 +413,7 @@ static void pollux_repair(struct pollux *px, struct cs_host *host,
 
     memcpy(left, px->capacity, nodes * sizeof *left);
     memset(taken, 0, nodes);
+    memcpy(px->host_left, px->host, nodes * HOST_KINDS * sizeof *px->host);
     for (uint32_t j = 0; j < px->jobs; j++) {
         uint8_t *row = state + j * nodes;
         uint32_t on = 0;
@@ -405,8 +425,10 @@ static void pollux_repair(struct pollux *px, struct cs_host *host,
         for (uint32_t n = 0; n < nodes; n++)
             if (row[n] > left[n])
                 row[n] = (uint8_t)left[n];
+        pollux_host(px, host, &px->job[j], row, false);
         pollux_trim(px, row, px->job[j].cap);
         pollux_allow(px, host, &px->job[j], row);
+        pollux_host(px, host, &px->job[j], row, true);
         on = 0;
         for (uint32_t n = 0; n < nodes; n++)
             on += row[n] > 0;
@@ -579,6 +601,13 @@ static bool pollux_init(void *self, struct cs_host *host)
     }
     px->pool = cs_alloc(host, px->nodes, sizeof *px->pool);
     px->capacity = cs_alloc(host, 3 * (size_t)px->nodes, sizeof *px->capacity);
+    px->host = cs_alloc(host, px->nodes * HOST_KINDS, sizeof *px->host);
+    px->host_left = cs_alloc(host, px->nodes * HOST_KINDS,
+                             sizeof *px->host_left);
+    for (uint32_t n = 0; n < px->nodes; n++) {
+        px->host[n * HOST_KINDS] = cs_node(host, n).cores;
+        px->host[n * HOST_KINDS + 1] = cs_node(host, n).memory_bytes;
+    }
     px->fitness = cs_alloc(host, 2 * (size_t)px->population,
                            sizeof *px->fitness);
     pollux_room(px, host, 1);

@@ -28,6 +28,7 @@ extern const struct cs_policy sia_policy;
 
 #define POOLS 32u
 #define CONFIGS 64u             /* of a job */
+#define HOST_KINDS 2u           /* cores, host memory */
 #define CLIP 3000.0             /* utilities are cut there, as theirs */
 
 struct sia_config {
@@ -39,6 +40,7 @@ struct sia_job {
     struct sia_config now, next;
     double age_s;
     uint32_t restarts, first, count;    /* columns */
+    double each[HOST_KINDS];            /* per GPU */
     bool placed, tried;
 };
 
@@ -52,6 +54,8 @@ struct sia {
     double *gain, *x, *value, *limit;
     uint32_t *row, *column;
     uint32_t *pool, *capacity, *left;   /* by node */
+    double *host, *host_left;           /* by node: cores, memory */
+    double most_host[POOLS][HOST_KINDS];
     uint32_t node_most[POOLS], most[POOLS];     /* largest nodes, how many */
     uint32_t node_gpus[POOLS], whole[POOLS], total[POOLS];
     struct cs_spot *spot;
@@ -135,6 +139,8 @@ static void sia_add(struct sia *sia, struct cs_host *host, struct job_id id)
     job->age_s = 1e-9 * (double)(cs_now_ns(host) -
                                  cs_request(host, id)->submit_ns);
     job->restarts = sia->restarts[id.i];
+    job->each[0] = cs_request(host, id)->form->role[0].cores;
+    job->each[1] = (double)cs_request(host, id)->form->role[0].memory_bytes;
 }
 
 static void sia_list(struct sia *sia, struct cs_host *host)
@@ -200,6 +206,18 @@ static void sia_offer(struct sia *sia, struct cs_host *host,
     job->count++;
 }
 
+/* GPUs of a node of that pool for which it has cores and memory. */
+static uint32_t sia_fits(const struct sia *sia, const struct sia_job *job,
+                         uint32_t pool)
+{
+    double most = sia->node_gpus[pool];
+
+    for (uint32_t k = 0; k < HOST_KINDS; k++)
+        if (job->each[k] > 0)
+            most = fmin(most, floor(sia->most_host[pool][k] / job->each[k]));
+    return (uint32_t)most;
+}
+
 /* Powers of two on a node, and a job's own size; then whole nodes. */
 static void sia_offers(struct sia *sia, struct cs_host *host,
                        struct sia_job *job)
@@ -213,10 +231,12 @@ static void sia_offers(struct sia *sia, struct cs_host *host,
     job->count = 0;
     for (uint32_t p = 0; p < sia->pools; p++) {
         uint32_t node = sia->node_gpus[p], step = 1;
-        for (uint32_t g = 1; g < node && g <= most; g++)
+        uint32_t fits = sia_fits(sia, job, p);
+        for (uint32_t g = 1; g < node && g <= most && g <= fits; g++)
             if ((g & (g - 1)) == 0 || g == least)
                 sia_offer(sia, host, job, (struct sia_config) { p, g, 1 });
-        for (uint32_t n = 1; n <= sia->whole[p] && n * node <= most; n += step) {
+        for (uint32_t n = 1; node <= fits && n <= sia->whole[p] &&
+                             n * node <= most; n += step) {
             sia_offer(sia, host, job, (struct sia_config) { p, n * node, n });
             step = n >= 16 ? n : 1;
         }
@@ -281,13 +301,16 @@ static bool sia_solve(struct sia *sia)
 
 /* ---- places --------------------------------------------------------------------- */
 
-/* The node of the pool that has least left of those that have enough. */
-static uint32_t sia_node(const struct sia *sia, uint32_t pool, uint32_t gpus)
+/* The node of its pool that has least left of those that have enough. */
+static uint32_t sia_node(const struct sia *sia, const struct sia_job *job,
+                         uint32_t gpus)
 {
     uint32_t best = UINT32_MAX;
 
     for (uint32_t n = 0; n < sia->nodes; n++)
-        if (sia->pool[n] == pool && sia->left[n] >= gpus &&
+        if (sia->pool[n] == job->next.pool && sia->left[n] >= gpus &&
+            sia->host_left[n * HOST_KINDS] >= job->each[0] * gpus &&
+            sia->host_left[n * HOST_KINDS + 1] >= job->each[1] * gpus &&
             (best == UINT32_MAX || sia->left[n] < sia->left[best]))
             best = n;
     return best;
@@ -297,6 +320,18 @@ static void sia_take(struct sia *sia, uint32_t j, uint32_t node, uint32_t gpus)
 {
     sia->at[j * sia->nodes + node] = (uint16_t)gpus;
     sia->left[node] -= gpus;
+    for (uint32_t k = 0; k < HOST_KINDS; k++)
+        sia->host_left[node * HOST_KINDS + k] -= sia->job[j].each[k] * gpus;
+}
+
+static void sia_give_back(struct sia *sia, uint32_t j, uint32_t node)
+{
+    uint32_t gpus = sia->at[j * sia->nodes + node];
+
+    sia->at[j * sia->nodes + node] = 0;
+    sia->left[node] += gpus;
+    for (uint32_t k = 0; k < HOST_KINDS; k++)
+        sia->host_left[node * HOST_KINDS + k] += sia->job[j].each[k] * gpus;
 }
 
 static bool sia_place(struct sia *sia, uint32_t j)
@@ -305,15 +340,13 @@ static bool sia_place(struct sia *sia, uint32_t j)
     uint32_t node, on = 0, each = job->next.gpus / job->next.nodes;
 
     while (on < job->next.nodes &&
-           (node = sia_node(sia, job->next.pool, each)) != UINT32_MAX) {
+           (node = sia_node(sia, job, each)) != UINT32_MAX) {
         sia_take(sia, j, node, each);
         on++;
     }
     job->placed = on == job->next.nodes;
-    for (node = 0; !job->placed && node < sia->nodes; node++) {
-        sia->left[node] += sia->at[j * sia->nodes + node];
-        sia->at[j * sia->nodes + node] = 0;
-    }
+    for (node = 0; !job->placed && node < sia->nodes; node++)
+        sia_give_back(sia, j, node);
     return job->placed;
 }
 
@@ -350,6 +383,8 @@ static bool sia_place_all(struct sia *sia, struct cs_host *host, bool keep)
     uint32_t j;
 
     memcpy(sia->left, sia->capacity, sia->nodes * sizeof *sia->left);
+    memcpy(sia->host_left, sia->host,
+           sia->nodes * HOST_KINDS * sizeof *sia->host);
     memset(sia->at, 0, (size_t)sia->jobs * sia->nodes * sizeof *sia->at);
     for (j = 0; j < sia->jobs; j++) {
         struct sia_job *job = &sia->job[j];
@@ -432,8 +467,17 @@ static bool sia_init(void *self, struct cs_host *host)
     sia->pool = cs_alloc(host, sia->nodes, sizeof *sia->pool);
     sia->capacity = cs_alloc(host, sia->nodes, sizeof *sia->capacity);
     sia->left = cs_alloc(host, sia->nodes, sizeof *sia->left);
+    sia->host = cs_alloc(host, sia->nodes * HOST_KINDS, sizeof *sia->host);
+    sia->host_left = cs_alloc(host, sia->nodes * HOST_KINDS,
+                              sizeof *sia->host_left);
     for (uint32_t n = 0; n < sia->nodes; n++) {
         struct cs_node node = cs_node(host, n);
+        double have[HOST_KINDS] = { node.cores, node.memory_bytes };
+        for (uint32_t k = 0; k < HOST_KINDS; k++) {
+            sia->host[n * HOST_KINDS + k] = have[k];
+            if (have[k] > sia->most_host[node.pool][k])
+                sia->most_host[node.pool][k] = have[k];
+        }
         if (node.gpus > sia->node_most[node.pool])
             sia->most[node.pool] = 0;
         if (node.gpus >= sia->node_most[node.pool]) {

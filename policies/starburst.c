@@ -15,9 +15,11 @@
  *
  * Jobs are looked at in order; one that finds no room in the pools that are
  * owned ends it (`blocking: strict`) or is passed over (skip, their loop).  When
- * its budget is spent it starts in the pool `cloud`, if that has room.  A job
- * that the owned pools could never hold does not wait.  Their prediction of
- * waits and their storage of data are left out.
+ * its budget is spent it starts in the pool `cloud`, if that has room, even if
+ * GPUs come free just then.  A job that the owned pools could never hold does
+ * not wait.  Their prediction of waits and their storage of data are left out.
+ * Their simulator sees only at the next arrival or end that a budget was spent,
+ * dates the start back, and blocks the queue until then; not so here.
  */
 #include <math.h>
 #include <string.h>
@@ -82,12 +84,45 @@ static int64_t sb_until_ns(const struct starburst *sb,
     return wait < 4e18 ? (int64_t)wait : INT64_MAX;
 }
 
+/* All roles with GPUs in these pools; others as asked. */
+static bool sb_start(struct cs_host *host, struct ask_id id, uint32_t pools)
+{
+    const struct job_form *form =
+        cs_request(host, cs_ask(host, id)->job)->form;
+    struct cs_want want[FORM_ROLES_MAX] = { { .pool_mask = pools } };
+
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (form->role_count > 1)
+            want[r] = (struct cs_want) {
+                .role = r,
+                .pool_mask = form->role[r].gpus > 0 ? pools : 0,
+            };
+    return (form->role_count == 1
+                ? cs_start_want(host, id, want)
+                : cs_start_wants(host, id, want, form->role_count)) == CS_DONE;
+}
+
+/* Who has waited long enough leaves before others are looked at, as theirs,
+ * though GPUs may have come free at this instant. */
+static void sb_burst(const struct starburst *sb, struct cs_host *host)
+{
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct ask_id id = cs_pending(host, i);
+        const struct cs_ask *ask = cs_ask(host, id);
+
+        if (ask->ready_ns == cs_now_ns(host) ||
+            sb_until_ns(sb, host, ask) > cs_now_ns(host) ||
+            !sb_start(host, id, sb->burst))
+            i++;                /* else it left the order: i is the next */
+    }
+}
+
 static void sb_decide(void *self, struct cs_host *host)
 {
     struct starburst *sb = self;
-    struct cs_want own = { .pool_mask = sb->owned };
-    struct cs_want cloud = { .pool_mask = sb->burst };
     bool blocked = false;
+
+    sb_burst(sb, host);
 
     for (uint32_t i = 0; i < cs_pending_count(host);) {
         struct ask_id id = cs_pending(host, i);
@@ -95,10 +130,10 @@ static void sb_decide(void *self, struct cs_host *host)
         int64_t until = sb_until_ns(sb, host, ask);
 
         if (!blocked && ask->gpus <= cs_free_gpus(host, sb->owned) &&
-            cs_start_want(host, id, &own) == CS_DONE)
+            sb_start(host, id, sb->owned))
             continue;
         if (until <= cs_now_ns(host)) {
-            if (cs_start_want(host, id, &cloud) == CS_DONE)
+            if (sb_start(host, id, sb->burst))
                 continue;
         } else if (until < INT64_MAX) {
             cs_wake_at(host, until);

@@ -198,6 +198,14 @@ static int by_node(const void *a, const void *b)
     return x->node < y->node ? -1 : 1;
 }
 
+static int by_room(const void *a, const void *b)
+{
+    const struct room *x = a, *y = b;
+    if (x->cap != y->cap)
+        return x->cap > y->cap ? -1 : 1;
+    return x->node < y->node ? -1 : 1;
+}
+
 static int slow_single(struct room *room, uint32_t count, uint32_t units)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -210,7 +218,7 @@ static int slow_single(struct room *room, uint32_t count, uint32_t units)
 
 /* Empty nodes of that size in node order, then the rest in the list's. */
 static int slow_many(struct room *room, uint32_t count, uint32_t units,
-                     uint32_t size, int best)
+                     uint32_t size, enum fit_rule rule)
 {
     struct room same[NODES];
     uint32_t n = 0, whole = units / size;
@@ -223,8 +231,8 @@ static int slow_many(struct room *room, uint32_t count, uint32_t units,
             same[i].given = size;
             whole--;
         }
-    if (best)
-        qsort(same, n, sizeof *same, by_free);
+    if (rule != FIT_FIRST)
+        qsort(same, n, sizeof *same, rule == FIT_BEST ? by_free : by_room);
     if (whole > 0 ||
         (units % size > 0 && !slow_single(same, n, units % size)))
         return 0;
@@ -236,12 +244,12 @@ static int slow_many(struct room *room, uint32_t count, uint32_t units,
 }
 
 static int slow_nodes(const struct world *w, struct room *room, uint32_t count,
-                      uint32_t units, int best)
+                      uint32_t units, enum fit_rule rule)
 {
     uint32_t tried[NODES], tries = 0;
     struct room copy[NODES];
     memcpy(copy, room, sizeof copy);
-    if (best)
+    if (rule != FIT_FIRST)
         qsort(copy, count, sizeof *copy, by_free);
     if (slow_single(copy, count, units)) {
         memcpy(room, copy, sizeof copy);
@@ -254,7 +262,7 @@ static int slow_nodes(const struct world *w, struct room *room, uint32_t count,
         if (seen || size == 0 || size >= units)
             continue;
         tried[tries++] = size;
-        if (slow_many(room, count, units, size, best))
+        if (slow_many(room, count, units, size, rule))
             return 1;
     }
     assert_true(w->spec.node_count <= NODES);
@@ -335,13 +343,13 @@ static int oracle_type(const struct world *w, enum fit_rule rule,
     memset(room, 0, sizeof room);
     uint32_t units = type ? want->gpus : want->cores;
     uint32_t count = list_rooms(w, want, type, bare, room);
-    int fits = rule == FIT_FIRST || rule == FIT_BEST
-                   ? slow_nodes(w, room, count, units, rule == FIT_BEST)
-                   : total(room, count) >= units;
+    bool whole = rule == FIT_FIRST || rule == FIT_BEST || rule == FIT_HELIOS;
+    int fits = whole ? slow_nodes(w, room, count, units, rule)
+                     : total(room, count) >= units;
     if (!fits)
         return 0;
     assert_true(found);
-    if (rule == FIT_FIRST || rule == FIT_BEST)
+    if (whole)
         check_same(w, room, count, type != NULL);
     if (rule == FIT_PACK)
         check_pack(w, room, count, units);

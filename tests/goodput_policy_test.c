@@ -335,6 +335,34 @@ static void the_shipped_experiment_shows_what_tuning_gains(void **state)
     free(summary);
 }
 
+/* A job of 8 GPUs and more takes 8 cores for each, of which the node has as many
+ * as for 8: more GPUs there are no place, whatever is free. */
+static void cores_bound_what_a_node_can_give(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    if (!world_open(&world,
+                    "experiment: t\nseeds: 1\nuntil: 1d\ncluster:\n  nodes:\n"
+                    "    - {name: n, count: 2, gpus: {type: h100, count: 32}, "
+                    "cpu: {type: epyc-7763, sockets: 1}, memory: 256GB, nics: "
+                    "{type: ib-hdr, count: 1}}\n  storage: {bandwidth: "
+                    "20GB/s}\nworkload:\n  arrival: {process: all_at_once}\n"
+                    "  jobs: 2\n  mix:\n    - {recipe: pretrain, name: p, share: "
+                    "1, model: qwen2.5-0.5b, batch: 64, sequence: 512, steps: "
+                    "300, train: {gpus: 8, min: 1, max: 16, cores: 8}}\n"
+                    "policies: [{policy: pollux, population: 10, generations: "
+                    "5}, sia]\n"))
+        fail_msg("%s", world_error(&world));
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!world_run(&world, i, NULL, NULL, &result))
+            fail_msg("%s", world_error(&world));
+        assert_true(result.value[METRIC_JOBS_DONE] == 2);
+    }
+    world_close(&world);
+}
+
 int main(int argc, char **argv)
 {
     struct program program;
@@ -342,6 +370,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_alike_share_and_double_at_most),
         cmocka_unit_test(a_restart_must_be_worth_its_delay),
+        cmocka_unit_test(cores_bound_what_a_node_can_give),
         cmocka_unit_test(none_is_lost_where_gpus_are_too_few),
         cmocka_unit_test(a_deal_looks_at_so_many_beside_those_that_run),
         cmocka_unit_test(a_job_as_asked_takes_what_the_law_says),

@@ -201,6 +201,28 @@ static void starburst_waits_for_what_the_cloud_would_cost(void **state)
     world_close(&world);
 }
 
+/* At 100 s the owned GPU comes free and the second job has waited enough: it
+ * bursts, as in their simulator, and the third has the GPU. */
+static void starburst_bursts_though_a_gpu_comes_free_just_then(void **state)
+{
+    struct world_job job[] = {
+        { .submit_s = 0, .duration_s = 100, .gpus = 1 },
+        { .submit_s = 0, .duration_s = 400, .gpus = 1 },
+        { .submit_s = 0, .duration_s = 800, .gpus = 1 },
+    };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace_on(&world, "nodes: [{name: own, count: 1, gpus: "
+                               "{type: generic, count: 1}}, {name: cloud, "
+                               "count: 4, gpus: {type: generic, count: 1}}]",
+                               job, 3, "[{policy: starburst, wait: runtime, "
+                               "factor: 0.25}]", 1));
+    assert_true(world_run(&world, 0, NULL, job, NULL));
+    assert_true(job[1].start_s == 100 && job[2].start_s == 100);
+    world_close(&world);
+}
+
 /* Two jobs on one GPU, and a restart of 30 s: each has its turn of a quantum,
  * not of a restart. */
 static void restarts_do_not_keep_equals_from_their_turns(void **state)
@@ -252,6 +274,7 @@ int main(void)
         cmocka_unit_test(qssf_predicts_from_what_the_tenant_ran_before),
         cmocka_unit_test(drf_evens_out_dominant_shares),
         cmocka_unit_test(starburst_waits_for_what_the_cloud_would_cost),
+        cmocka_unit_test(starburst_bursts_though_a_gpu_comes_free_just_then),
         cmocka_unit_test(restarts_do_not_keep_equals_from_their_turns),
         cmocka_unit_test(every_published_policy_ends_all_jobs),
     };

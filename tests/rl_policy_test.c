@@ -102,6 +102,36 @@ static void groups_do_all_jobs_where_nodes_and_memory_are_few(void **state)
     }
 }
 
+/* No two pools bear the names of their roles: a job that holds idle GPUs while
+ * it waits for others' idle ones must not keep all from going on. */
+static void jobs_without_two_pools_do_not_block_one_another(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    open_rl(&world, NODE("any", "2", "a100-80", ""),
+            "  arrival: {process: all_at_once}\n  jobs: 5\n",
+            "      rollout: {gpus: 8}\n      train: {gpus: 8}\n",
+            "[co-execution]");
+    run_all(&world, 3);
+    world_close(&world);
+}
+
+/* Jobs of several roles wait for what is owned, and burst, as a whole. */
+static void starburst_starts_jobs_of_several_roles(void **state)
+{
+    struct world world = { 0 };
+
+    (void)state;
+    open_rl(&world, NODE("own", "2", "a100-80", "")
+                    NODE("cloud", "2", "a100-80", ", billing: held"),
+            "  arrival: {process: all_at_once}\n  jobs: 4\n",
+            "      rollout: {gpus: 8}\n      train: {gpus: 8}\n",
+            "[{policy: starburst, wait: constant, budget: 60s}]");
+    run_all(&world, 3);
+    world_close(&world);
+}
+
 static const char chat[] =
     "  services:\n    - name: chat\n      model: qwen2.5-7b\n"
     "      gpu: {tp: 1, types: [a100-80], cores: 4}\n"
@@ -286,6 +316,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_hold_less_than_jobs_apart),
         cmocka_unit_test(groups_do_all_jobs_where_nodes_and_memory_are_few),
+        cmocka_unit_test(jobs_without_two_pools_do_not_block_one_another),
+        cmocka_unit_test(starburst_starts_jobs_of_several_roles),
         cmocka_unit_test(services_lose_nothing_if_given_back_at_once),
         cmocka_unit_test(spot_rollouts_survive_reclaims),
         cmocka_unit_test(kept_responses_only_shorten_a_rollout),

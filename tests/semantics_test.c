@@ -176,6 +176,91 @@ static void a_tick_is_added_to_each_job_and_starts_are_at_ticks(void **state)
     world_close(&world);
 }
 
+/* A part of a node is taken: best_fit puts what 12 GPUs leave over of whole
+ * nodes there, Helios's simulator on the node that is still empty. */
+static void a_remainder_goes_to_the_emptiest_node_in_helios(void **state)
+{
+    struct world_job job[] = {
+        { .submit_s = 0, .duration_s = 100, .gpus = 4 },
+        { .submit_s = 0, .duration_s = 10, .gpus = 12 },
+        { .submit_s = 0, .duration_s = 10, .gpus = 8 },
+    };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 3, 8, job, 3, "[{policy: fcfs, semantics: "
+                            "helios}, {policy: fcfs, name: b, placement: "
+                            "best_fit}]"));
+    assert_true(world_run(&world, 0, NULL, job, NULL));
+    assert_int_equal(job[2].start_s, 10);
+    assert_true(world_run(&world, 1, NULL, job, NULL));
+    assert_int_equal(job[2].start_s, 0);
+    world_close(&world);
+}
+
+/* Jobs 1 and 2 end at 10 s, where 2 was expected to at 5 s: it gives its GPU
+ * back first, job 3 starts, then job 1 gives back three, which job 5 takes. */
+static void late_jobs_give_back_first_in_rlscheduler(void **state)
+{
+    struct world_job job[7];
+    struct world world = { .folder = "/tmp/clustersim-test-XXXXXX" };
+
+    (void)state;
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv",
+                "job,submit,duration,gpus,limit\n"
+                "0,0,100,3,100\n1,0,10,3,10\n2,0,10,1,5\n3,1,10,2,10\n"
+                "4,2,50,8,50\n5,3,5,3,5\n6,4,5,1,5\n");
+    assert_true(world_open(&world,
+        "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{name: n, "
+        "count: 1, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {trace: {file: jobs.csv, format: csv, origin: file, "
+        "estimate: requested, columns: {job: job, submit: submit, duration: "
+        "duration, gpus: gpus, limit: limit}}}\n"
+        "policies: [{policy: fcfs, semantics: rlscheduler-backfill}]\n"));
+    assert_true(world_run(&world, 0, NULL, job, NULL));
+    assert_int_equal(job[3].start_s, 10);
+    assert_int_equal(job[5].start_s, 10);
+    assert_int_equal(job[6].start_s, 15);
+    world_close(&world);
+}
+
+/* Its score has no logarithm of 0: 0.1 s is taken, which is before 1 s. */
+static void f1_takes_jobs_of_time_0_before_those_of_1_s(void **state)
+{
+    struct world_job job[] = {
+        { .submit_s = 0, .duration_s = 5, .gpus = 1 },
+        { .submit_s = 0, .duration_s = 9, .gpus = 1 },
+        { .submit_s = 1, .duration_s = 2, .gpus = 1 },
+    };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace(&world, 1, 1, job, 3, "[f1]"));
+    assert_true(world_run(&world, 0, NULL, job, NULL));
+    assert_int_equal(job[0].start_s, 0);
+    assert_int_equal(job[1].start_s, 5);
+    assert_int_equal(job[2].start_s, 14);
+    world_close(&world);
+}
+
+/* dlas looks for demotions at alarms; the last rings when nothing is left. */
+static void alarms_after_the_last_job_are_not_of_the_run(void **state)
+{
+    struct world_job job[] = { { .submit_s = 0, .duration_s = 10, .gpus = 1 } };
+    struct world world = { 0 };
+    struct trial_result result;
+
+    (void)state;
+    assert_true(world_trace(&world, 1, 1, job, 1, "[dlas, las, time-slice, "
+                            "shockwave, gavel]"));
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_true(world_run(&world, i, NULL, job, &result));
+        assert_true(result.value[METRIC_GPU_UTILIZATION] > 0.999999);
+    }
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +270,10 @@ int main(void)
         cmocka_unit_test(what_was_chosen_keeps_its_turn_under_commit),
         cmocka_unit_test(a_tie_stops_what_runs_in_helios_and_not_in_tiresias),
         cmocka_unit_test(a_tick_is_added_to_each_job_and_starts_are_at_ticks),
+        cmocka_unit_test(a_remainder_goes_to_the_emptiest_node_in_helios),
+        cmocka_unit_test(late_jobs_give_back_first_in_rlscheduler),
+        cmocka_unit_test(f1_takes_jobs_of_time_0_before_those_of_1_s),
+        cmocka_unit_test(alarms_after_the_last_job_are_not_of_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
