@@ -278,7 +278,7 @@ struct cs_host {
     char note[400];
 };
 
-#define HOST_JOB_BLOCK 64u
+#define HOST_JOB_BLOCK 8u
 
 static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
                                                   uint32_t job)
