@@ -240,6 +240,9 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         .step = job->pub.step,
     };
     job->phases_running |= 1u << p;
+    if (host->form[job->form].fixed && lease->pace == 1 &&
+        !job->pub.request.goodput)
+        job->even_from_ns = now;
     host_lease_state(host, i, CS_LEASE_BUSY);
     host_lease_busy(host, i, lease->run.busy_fraction);
     host_tell(host, FACT_PHASE_START, i, p, 0);
@@ -287,6 +290,7 @@ static void phase_off(struct cs_host *host, uint32_t i, int done)
     host_tell(host, FACT_PHASE_END, i, lease->phase, done);
     lease->running = false;
     job->phases_running &= ~(1u << lease->phase);
+    job->even_from_ns = CLOCK_NEVER_NS;
     host_lease_state(host, i, CS_LEASE_IDLE);
 }
 

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define ALIGN_BYTES         ((size_t)16)    /* malloc's promise on x86-64 */
+#define LINE_BYTES          ((size_t)64)
 #define BLOCK_BYTES_MIN     ((size_t)256)
 #define BLOCK_BYTES_MAX     ((size_t)1 << 20)
 #define BLOCK_BYTES_USUAL   ((size_t)1 << 16)
@@ -123,10 +124,15 @@ void *arena_alloc(struct arena *arena, size_t count, size_t item_bytes)
         bytes = 1;
     bytes = (bytes + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
 
-    struct block *block = block_with_room(arena, bytes);
-    assert(block->room_bytes - block->used_bytes >= bytes);
+    /* To move it to a line, by as much as the address says. */
+    size_t play = bytes >= ARENA_LINES_BYTES ? LINE_BYTES - ALIGN_BYTES : 0;
+
+    struct block *block = block_with_room(arena, bytes + play);
+    assert(block->room_bytes - block->used_bytes >= bytes + play);
     char *data = (char *)block + HEADER_BYTES + block->used_bytes;
-    block->used_bytes += bytes;
+    if (play > 0)
+        data += -(uintptr_t)data % LINE_BYTES;
+    block->used_bytes += bytes + play;
     arena->used_bytes += bytes;
     return data;
 }
