@@ -66,37 +66,60 @@ static bool bare_nodes(const struct cs_host *host, uint32_t mask)
     return false;
 }
 
-static bool takes(const struct cs_host *host, uint32_t g,
+/* May a role have nodes of that group, if they are large enough? */
+static bool suits(const struct cs_host *host, uint32_t g,
                   const struct host_job_slot *job, uint32_t r)
 {
     const struct node_group *group = &host->spec->group[g];
     const struct role_spec *role = &host_form_of(job)->role[r];
     uint32_t mask = host->form[job->form].pool_mask[r];
-    uint32_t gpus = job_role_gpus(&job->pub.request, r);
 
     if (group->rent == NULL || group->rent->scale != RENT_QUEUE ||
         (mask != 0 && !(mask >> group->pool & 1)))
         return false;
-    if (gpus == 0)
-        return (group->gpus == 0 || !bare_nodes(host, mask)) &&
-               role->cores <= (uint64_t)group->cores * group->node_count;
-    if (gpus > (uint64_t)group->gpus * group->node_count ||
-        role->cores > group->cores || role->memory_bytes > group->memory_bytes)
-        return false;
+    if (job_role_gpus(&job->pub.request, r) == 0)
+        return group->gpus == 0 || !bare_nodes(host, mask);
     for (uint32_t t = 0; t < role->gpu_type_count; t++)
-        if (group->gpu->index == role->gpu_types[t])
+        if (group->gpus > 0 && group->gpu->index == role->gpu_types[t])
             return true;
-    return role->gpu_type_count == 0;
+    return group->gpus > 0 && role->gpu_type_count == 0;
 }
 
-/* Of a group, as a fraction: gangs of a node and more take whole ones. */
-static double nodes_for(const struct node_group *group, uint32_t gpus,
-                        uint32_t cores)
+/* GPUs of one node that have the cores and the memory a role wants of each. */
+static int64_t gpus_served(const struct node_group *group,
+                           const struct role_spec *role)
 {
-    double nodes = gpus > 0 ? (double)gpus / group->gpus
-                            : (double)cores / group->cores;
+    int64_t gpus = group->gpus;
 
-    return nodes > 1 ? ceil(nodes) : nodes;
+    if (role->cores > 0 && group->cores / role->cores < gpus)
+        gpus = group->cores / role->cores;
+    if (role->memory_bytes > 0 &&
+        group->memory_bytes / role->memory_bytes < gpus)
+        gpus = group->memory_bytes / role->memory_bytes;
+    return gpus;
+}
+
+/* Nodes that a role takes, as a fraction: gangs of a node and more take whole
+ * ones.  INFINITY: it cannot run on such nodes. */
+static double nodes_for(const struct node_group *group,
+                        const struct job_request *request, uint32_t r)
+{
+    const struct role_spec *role = &request->form->role[r];
+    double gpus = job_role_amount(request, r), nodes;
+    double cores = role->pod ? (double)role->core_milli / 1000
+                              : role->cores;
+
+    if (gpus > 0 && !role->pod) {       /* cores and memory are per GPU */
+        nodes = gpus / (double)gpus_served(group, role);
+        return nodes > 1 ? ceil(nodes) : nodes;
+    }
+    nodes = fmax(cores / group->cores,
+                 (double)role->memory_bytes / (double)group->memory_bytes);
+    if (gpus > 0)
+        nodes = fmax(nodes, gpus / group->gpus);
+    if (nodes <= 1)
+        return nodes;
+    return role->pod ? INFINITY : ceil(nodes);
 }
 
 static bool open_for_more(const struct cs_host *host, uint32_t g)
@@ -115,18 +138,18 @@ static int64_t want_role(struct cs_host *host, const struct cs_ask *ask,
     int64_t next = CLOCK_NEVER_NS;
 
     for (uint32_t g = 0; g < host->spec->group_count; g++) {
-        if (!open_for_more(host, g) || !takes(host, g, job, r))
+        const struct node_group *group = &host->spec->group[g];
+        if (!open_for_more(host, g) || !suits(host, g, job, r))
             continue;
-        int64_t due = host_after(ask->ready_ns,
-                                 host->spec->group[g].rent->wait_ns);
+        double nodes = nodes_for(group, &job->pub.request, r);
+        if (nodes > group->node_count)
+            continue;
+        int64_t due = host_after(ask->ready_ns, group->rent->wait_ns);
         if (due > host_now(host)) {
             next = due < next ? due : next;
             continue;
         }
-        host->rent->group[g].wanted +=
-            nodes_for(&host->spec->group[g],
-                      job_role_gpus(&job->pub.request, r),
-                      host_form_of(job)->role[r].cores);
+        host->rent->group[g].wanted += nodes;
         break;
     }
     return next;
