@@ -136,9 +136,9 @@ const struct host_counts *host_counts(const struct cs_host *host);
 
 struct host_job {
     struct job_request request;
-    enum job_status status;
     int64_t start_ns, end_ns;   /* start: of its first lease with GPUs, if it
                                    asks for any; CLOCK_NEVER_NS: not yet */
+    enum job_status status;
     uint32_t preemptions;
     uint32_t interruptions;     /* by failures */
     uint32_t step;              /* steps done */

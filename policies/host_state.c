@@ -98,6 +98,7 @@ struct host_job_slot *host_job_make(struct cs_host *host)
         &host->job[block][host->job_count++ % HOST_JOB_BLOCK];
     memset(job, 0, sizeof *job);
     job->ask = job->left = job->tenant = ID_NONE;
+    job->even_from_ns = CLOCK_NEVER_NS;
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         job->lease[r] = job->role_ask[r] = job->home[r] = ID_NONE;
     return job;

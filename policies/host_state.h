@@ -19,6 +19,7 @@
 #define POLICIES_HOST_STATE_H
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "models/cluster.h"
 #include "models/facts.h"
@@ -57,29 +58,31 @@ struct host_pace {
     double pace;
 };
 
+/* phase_start_ns and pace lie together, in one line of the cache. */
 struct host_lease_slot {
     struct cs_lease pub;
-    struct host_phase_run run;
-    struct gang gang;
-    struct host_steps *steps;       /* NULL: none yet */
-    struct flow_handle flow;        /* of loading or of the phase */
-    struct loop_handle event;       /* likewise, where no link is crossed */
-    struct loop_handle recall;      /* it is taken back then */
-    int64_t recall_ns;
-    int64_t changed_ns;             /* joules are settled up to here */
-    double busy_now;                /* busy fraction joules are counted at */
     int64_t phase_start_ns;
-    int64_t load_from_ns;           /* loading or saving since */
-    double storage_bytes;           /* of shared storage, per run of its phase */
     double pace;                    /* of a job of known length, pace.h */
     double part;                    /* of part_phase: done before, on a lease
                                        in the place of which this one is */
+    struct loop_handle event;       /* of loading or of the phase, where no
+                                       link is crossed */
     uint32_t phase, part_phase;
     uint32_t share_room;            /* class of the share array */
     uint32_t place;                 /* among the leases */
     uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
     uint32_t pool_mask;
     bool live, leaving, running, bursting, saving;
+    struct host_phase_run run;
+    int64_t changed_ns;             /* joules are settled up to here */
+    double busy_now;                /* busy fraction joules are counted at */
+    double storage_bytes;           /* of shared storage, per run of its phase */
+    struct loop_handle recall;      /* it is taken back then */
+    int64_t recall_ns;
+    int64_t load_from_ns;           /* loading or saving since */
+    struct flow_handle flow;        /* of loading or of the phase */
+    struct host_steps *steps;       /* NULL: none yet */
+    struct gang gang;
 };
 
 struct host_steps;              /* host_step.c */
@@ -107,38 +110,47 @@ struct host_ask_sum {
     uint64_t first_seq;
 };
 
+/* What is asked of every job that runs comes first and fills a line of the
+ * cache: with many jobs, what a decision costs is lines that are met. */
+#define HOST_LINE_BYTES 64u
 struct host_job_slot {
-    struct host_job pub;
-    struct job_truth truth;
+    int64_t estimate_ns;            /* of the whole job */
+    int64_t done_ns;                /* recipe `trace`: run so far */
+    int64_t penalty_ns;             /* owed at the next start */
+    int64_t restart_until_ns;       /* of the restart that goes on */
+    int64_t even_from_ns;           /* since then it runs, of known length and
+                                       at the pace that was said; or
+                                       CLOCK_NEVER_NS */
     uint32_t form;                  /* index into host->form */
     uint32_t ask;                   /* of the whole job, or ID_NONE */
     uint32_t left;                  /* its place in host->left, or ID_NONE */
     uint32_t tenant;                /* ID_NONE: nobody asked */
+    uint32_t phases_running;        /* a mask, of this step */
+    uint32_t leases;                /* held now */
+
     uint32_t lease[FORM_ROLES_MAX];
     uint32_t role_ask[FORM_ROLES_MAX];      /* CS_PER_PHASE */
+    uint32_t phases_done;           /* a mask, of this step */
+    uint32_t place;                 /* among the running */
+    uint64_t seq;
+    struct host_job pub;
+    struct job_truth truth;
     uint32_t home[FORM_ROLES_MAX];  /* node that keeps a role's state */
-    uint32_t phases_done;           /* masks, of this step */
-    uint32_t phases_running;
-    uint32_t leases;                /* held now */
-    int64_t done_ns;                /* recipe `trace`: run so far */
-    int64_t estimate_ns;            /* of the whole job */
-    int64_t penalty_ns;             /* owed at the next start */
     double stopped_part;            /* of training that was stopped: done */
-    uint32_t stopped_phase;
-    int64_t restart_until_ns;       /* of the restart that goes on */
-    uint32_t saved_step;            /* where an interrupted job goes on */
-    double saved_work_s, saved_gpu_s;
-    bool saving;                    /* a checkpoint was taken in this step */
     double kept;                /* of a rollout that was cut short: by the
                                    responses that were done */
-    uint32_t kept_phase;
+    double saved_work_s, saved_gpu_s;
     int64_t gap_ns, gap_from_ns;    /* to its next interruption; < 0: none
                                        drawn yet */
     struct loop_handle gap_event;
-    uint64_t seq;
-    uint32_t place;                 /* among the running */
+    uint32_t stopped_phase, kept_phase;
+    uint32_t saved_step;            /* where an interrupted job goes on */
     char name[HOST_NAME_BYTES];     /* pub.request.name, if it is short */
+    bool saving;                    /* a checkpoint was taken in this step */
 };
+_Static_assert(offsetof(struct host_job_slot, lease) == HOST_LINE_BYTES &&
+                   sizeof(struct host_job_slot) % HOST_LINE_BYTES == 0,
+               "what is asked of jobs that run is one line of each");
 
 struct host_news {
     enum { NEWS_SUBMITTED, NEWS_ENDED, NEWS_IDLE } kind;
@@ -296,7 +308,7 @@ struct cs_host {
     char note[400];
 };
 
-#define HOST_JOB_BLOCK 64u
+#define HOST_JOB_BLOCK 8u
 
 static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
                                                   uint32_t job)

@@ -258,6 +258,9 @@ int64_t host_done_ns(const struct cs_host *host,
 
     if (!form->fixed)
         return ns_from_s(form->step_s * job->pub.step);
+    /* Without a look at its lease, which is elsewhere in memory. */
+    if (job->even_from_ns != CLOCK_NEVER_NS)
+        return done + (host_now(host) - job->even_from_ns);
     if (job->phases_running && job->lease[0] != ID_NONE) {
         const struct host_lease_slot *lease = &host->lease[job->lease[0]];
         done += host_known_ns(host, job, lease,

@@ -8,7 +8,14 @@
  * its own behind the head, so that the room left in the head is not lost.
  * Blocks double up to 1 MiB: few calls for a large arena, little waste in a
  * small one.
+ *
+ * What is met in a large arena in no order pays for finding its page more than
+ * for fetching it.  So blocks of 2 MiB or more come from mmap, on a boundary of
+ * that size, and the system is told that huge pages will do (madvise), where
+ * it knows of them; the rest behind the last whole one stays in small pages,
+ * and an arena that holds HUGE_FROM_BYTES takes its blocks by 2 MiB.
  */
+#define _DEFAULT_SOURCE 1       /* MAP_ANONYMOUS and madvise are not POSIX */
 #include "sim/arena.h"
 
 #include <assert.h>
@@ -16,16 +23,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define ALIGN_BYTES         ((size_t)16)    /* malloc's promise on x86-64 */
+#define LINE_BYTES          ((size_t)64)
 #define BLOCK_BYTES_MIN     ((size_t)256)
 #define BLOCK_BYTES_MAX     ((size_t)1 << 20)
 #define BLOCK_BYTES_USUAL   ((size_t)1 << 16)
+#define HUGE_BYTES          ((size_t)1 << 21)   /* a huge page of x86-64 */
+#define PAGE_BYTES          ((size_t)1 << 16)   /* of the largest small one */
+#define HUGE_FROM_BYTES     ((size_t)1 << 23)
 
 struct block {
     struct block *next;
     size_t room_bytes;          /* of the data, which follows the header */
     size_t used_bytes;
+    size_t map_bytes;           /* from mmap; 0: from calloc */
 };
 
 #define HEADER_BYTES \
@@ -64,6 +77,14 @@ struct arena *arena_new(size_t block_bytes)
     return arena;
 }
 
+static void block_free(struct block *block)
+{
+    if (block->map_bytes > 0)
+        munmap(block, block->map_bytes);
+    else
+        free(block);
+}
+
 void arena_free(struct arena *arena)
 {
     if (arena == NULL)
@@ -74,18 +95,46 @@ void arena_free(struct arena *arena)
     while (block != NULL) {
         struct block *next = block->next;
         assert(block->used_bytes <= block->room_bytes);
-        free(block);
+        block_free(block);
         block = next;
     }
     free(arena);
 }
 
+/* Zeroed, on a boundary of a huge page; NULL where there is no such call. */
+static struct block *block_map(size_t bytes)
+{
+#if defined(MAP_ANONYMOUS) && defined(MADV_HUGEPAGE)
+    size_t room = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    char *map = mmap(NULL, room + HUGE_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (map == MAP_FAILED)
+        return NULL;
+    size_t before = -(uintptr_t)map % HUGE_BYTES;
+    if (before > 0)
+        munmap(map, before);
+    munmap(map + before + room, HUGE_BYTES - before);
+    struct block *block = (struct block *)(void *)(map + before);
+    /* Refused where the system has no huge pages: small ones serve as well. */
+    (void)madvise(block, bytes / HUGE_BYTES * HUGE_BYTES, MADV_HUGEPAGE);
+    block->map_bytes = room;
+    return block;
+#else
+    (void)bytes;
+    return NULL;
+#endif
+}
+
 static struct block *block_new(size_t room_bytes)
 {
     assert(room_bytes > 0);
-    assert(room_bytes <= SIZE_MAX - HEADER_BYTES);
-    struct block *block = need(calloc(1, HEADER_BYTES + room_bytes));
+    assert(room_bytes <= SIZE_MAX / 2);
+    size_t bytes = HEADER_BYTES + room_bytes;
+    struct block *block = bytes >= HUGE_BYTES ? block_map(bytes) : NULL;
 
+    if (block == NULL)
+        block = need(calloc(1, bytes));
     block->room_bytes = room_bytes;
     return block;
 }
@@ -103,6 +152,8 @@ static struct block *block_with_room(struct arena *arena, size_t bytes)
         return own;
     }
     size_t room_bytes = arena->next_block_bytes;
+    if (arena->used_bytes >= HUGE_FROM_BYTES && room_bytes < HUGE_BYTES)
+        room_bytes = HUGE_BYTES - HEADER_BYTES;
     if (room_bytes < bytes)
         room_bytes = bytes;
     struct block *fresh = block_new(room_bytes);
@@ -123,10 +174,15 @@ void *arena_alloc(struct arena *arena, size_t count, size_t item_bytes)
         bytes = 1;
     bytes = (bytes + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
 
-    struct block *block = block_with_room(arena, bytes);
-    assert(block->room_bytes - block->used_bytes >= bytes);
+    /* To move it to a line, by as much as the address says. */
+    size_t play = bytes >= ARENA_LINES_BYTES ? LINE_BYTES - ALIGN_BYTES : 0;
+
+    struct block *block = block_with_room(arena, bytes + play);
+    assert(block->room_bytes - block->used_bytes >= bytes + play);
     char *data = (char *)block + HEADER_BYTES + block->used_bytes;
-    block->used_bytes += bytes;
+    if (play > 0)
+        data += -(uintptr_t)data % LINE_BYTES;
+    block->used_bytes += bytes + play;
     arena->used_bytes += bytes;
     return data;
 }

@@ -104,6 +104,23 @@ static void used_bytes_grow_by_at_least_what_was_asked(void **state)
     arena_free(arena);
 }
 
+static void large_arrays_begin_on_a_line_of_the_cache(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(0);
+
+    for (size_t n = 0; n < 200; n++) {
+        size_t bytes = ARENA_LINES_BYTES + 16 * n * n;
+        arena_alloc(arena, n, 1);       /* what lies before does not matter */
+        unsigned char *item = arena_alloc(arena, bytes, 1);
+        assert_int_equal((uintptr_t)item % 64, 0);
+        for (size_t i = 0; i < bytes; i++)
+            assert_int_equal(item[i], 0);
+        memset(item, 255, bytes);
+    }
+    arena_free(arena);
+}
+
 static void freeing_no_arena_is_allowed(void **state)
 {
     (void)state;
@@ -123,6 +140,7 @@ int main(void)
         cmocka_unit_test(grown_array_keeps_its_items_and_zeroes_the_rest),
         cmocka_unit_test(text_is_a_copy),
         cmocka_unit_test(used_bytes_grow_by_at_least_what_was_asked),
+        cmocka_unit_test(large_arrays_begin_on_a_line_of_the_cache),
         cmocka_unit_test(freeing_no_arena_is_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
