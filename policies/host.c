@@ -111,6 +111,8 @@ static void ask_made(struct cs_host *host, uint32_t ask)
         host_tops_insert(host, ask);
     if (host->tenants != NULL)
         host_tenants_insert(host, ask);
+    if (host->kinds != NULL)
+        host_kinds_insert(host, ask);
 }
 
 static void ask_gone(struct cs_host *host, uint32_t ask)
@@ -119,6 +121,8 @@ static void ask_gone(struct cs_host *host, uint32_t ask)
         host_tops_remove(host, ask);
     if (host->tenants != NULL)
         host_tenants_remove(host, ask);
+    if (host->kinds != NULL)
+        host_kinds_remove(host, ask);
 }
 
 static void tell_policy(struct cs_host *host, const struct host_news *news)
