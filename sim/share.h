@@ -50,7 +50,8 @@ struct share_member {
     uint32_t use;           /* of the pool: where `place` must be kept */
 };
 
-/* That it was seen in a large component: share_solve.c.  All zero: it was not. */
+/* That it was seen in a large component, see share_solve.c.  All zero: it was
+ * not. */
 struct share_proof {
     uint64_t stamp;
     uint32_t link;
