@@ -5,7 +5,8 @@
  * A GPU-second is counted once, as one of: busy (computing, by the law's busy
  * share), tail (held by a rollout whose other responses are done), switch
  * (loading or saving), bubble (leased, and its role waits for another phase,
- * or its phase for a link), idle with asks waiting, idle with none.
+ * or its phase for a link), idle with asks waiting, idle with none.  What it
+ * costs is in costs.c, the rows of jobs and phases in job_rows.c.
  */
 #include "experiments/metrics.h"
 
@@ -15,23 +16,19 @@
 
 #include "experiments/arrived.h"
 #include "experiments/bounds_book.h"
-#include "models/truth.h"
-#include "experiments/energy.h"
+#include "experiments/costs.h"
 #include "experiments/idle.h"
-#include "experiments/rent.h"
-#include "models/catalogue.h"
+#include "experiments/job_rows.h"
 #include "models/cluster.h"
-#include "models/course.h"
 #include "models/facts.h"
 #include "models/phase.h"
-#include "models/power.h"
+#include "models/truth.h"
 #include "policies/host.h"
 #include "policies/host_waits.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/journal.h"
 #include "sim/loop.h"
-#include "sim/table.h"
 #include "sim/tally.h"
 
 #define BOUND_S 10.0            /* of the bounded slowdown, Feitelson 2001 */
@@ -54,14 +51,8 @@ struct metrics {
     struct gauge memory;
     struct idle *idle;
     double lost_s;              /* GPU-seconds, by failures */
-    double held_usd, compute_usd, switch_usd, transfer_usd;
-    struct energy *energy;
-    struct {                    /* where carbon changes over time */
-        int64_t at_ns;
-        double joules, kg;      /* up to then */
-        bool armed;
-    } carbon;
-    struct rent *rent;          /* or NULL */
+    struct costs *costs;
+    struct job_rows *rows;
     struct bounds_book *bounds;
     struct arrived *arrived;    /* or NULL */
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
@@ -70,15 +61,11 @@ struct metrics {
     struct tally slowdown, bounded;
     struct quantile *jct_q, *wait_q;
     uint64_t jobs, done, failed, steps, deadlines, in_time;
-    const char *keys;           /* cells that begin each row; NULL: none yet */
-    size_t keys_bytes;
     uint64_t preempted, decided, refused, interrupted, resized;
     int64_t first_submit_ns, last_end_ns;
 };
 
 static void hear(void *self, const struct fact *fact);
-static void carbon_until(struct metrics *m, int64_t now);
-static void carbon_arm(struct metrics *m);
 
 struct metrics *metrics_new(const struct metrics_parts *parts)
 {
@@ -88,8 +75,8 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
     m->jct_q = quantile_new(parts->arena);
     m->wait_q = quantile_new(parts->arena);
     m->idle = idle_new(parts);
-    m->energy = energy_new(parts);
-    m->rent = rent_new(parts);
+    m->costs = costs_new(parts);
+    m->rows = job_rows_new(parts);
     m->bounds = bounds_book_new(parts->arena, parts->spec);
     m->arrived = arrived_new(parts);
     m->first_submit_ns = CLOCK_NEVER_NS;
@@ -100,8 +87,8 @@ struct metrics *metrics_new(const struct metrics_parts *parts)
 void metrics_watch(struct metrics *m, struct cs_host *host)
 {
     m->host = host;
-    energy_watch(m->energy, host);
-    rent_watch(m->rent, host);
+    costs_watch(m->costs, host);
+    job_rows_watch(m->rows, host);
     idle_watch(m->idle, host);
     arrived_watch(m->arrived, host);
 }
@@ -139,8 +126,7 @@ void metrics_begin(struct metrics *m)
 
     restart(&m->memory, now);
     idle_begin(m->idle, now);
-    energy_begin(m->energy, now);
-    rent_begin(m->rent, now);
+    costs_begin(m->costs, now);
     m->busy_s = m->tail_s = m->phase_s = 0;
     m->preempted = counts->preemptions;
     m->resized = counts->resizes + counts->moves;
@@ -149,8 +135,6 @@ void metrics_begin(struct metrics *m)
     m->interrupted = counts->interruptions;
     m->lost_s = 0;
     m->from_ns = now;
-    m->carbon.at_ns = now;
-    m->carbon.joules = m->carbon.kg = 0;
 }
 
 static struct lease_book *book(struct metrics *m, uint32_t lease)
@@ -186,10 +170,6 @@ static void held(struct metrics *m, const struct fact *fact, int sign)
         memory += lease->placement.share[i].memory_bytes;
     add(&m->memory, fact->time_ns, sign * (double)memory);
 }
-
-static void phase_row(struct metrics *m, const struct host_phase_run *run,
-                      const struct cs_lease *lease, int64_t end_ns,
-                      double utilization);
 
 /* fmin and fmax of numbers, in line: they are asked for in every phase. */
 static double least(double a, double b)
@@ -233,137 +213,7 @@ static void phase_ended(struct metrics *m, const struct fact *fact)
     double busy = add_phase(m, run, lease_gpus(lease), start, fact->time_ns,
                             fact->amount > 0);
 
-    if (m->parts.tables->phases)
-        phase_row(m, run, lease, fact->time_ns, busy);
-}
-
-static const char *job_name(const struct job_request *request, char *out)
-{
-    char digits[12];
-    size_t n = 0, k = 0;
-
-    if (request->name)
-        return request->name;
-    for (uint32_t i = request->id.i; n == 0 || i > 0; i /= 10)
-        digits[n++] = (char)('0' + i % 10);
-    while (n > 0)
-        out[k++] = digits[--n];
-    out[k] = '\0';
-    return out;
-}
-
-/* The first cells of all rows of a trial, formatted once. */
-static void row_keys(struct metrics *m, struct table *table)
-{
-    const char *bytes;
-
-    if (m->keys != NULL) {
-        table_repeat(table, m->keys, m->keys_bytes, 3);
-        return;
-    }
-    table_text(table, m->parts.spec->point);
-    table_text(table, m->parts.spec->policy->name);
-    table_count(table, m->parts.spec->replica);
-    m->keys_bytes = table_begun(table, &bytes);
-    m->keys = memcpy(arena_alloc(m->parts.arena, m->keys_bytes, 1), bytes,
-                     m->keys_bytes);
-}
-
-static uint64_t milli_asked(const struct job_request *request)
-{
-    uint64_t milli = 0;
-
-    for (uint32_t r = 0; r < request->form->role_count; r++)
-        milli += (uint64_t)job_role_gpus(request, r) *
-                 job_role_milli(request, r);
-    return milli;
-}
-
-static void time_or_empty(struct table *table, int64_t ns)
-{
-    if (ns == CLOCK_NEVER_NS)
-        table_empty(table);
-    else
-        table_time(table, ns);
-}
-
-static void job_row(struct metrics *m, const struct host_job *job,
-                    enum job_status status)
-{
-    struct table *table = m->parts.tables->jobs;
-    const struct job_request *request = &job->request;
-    bool started = job->start_ns != CLOCK_NEVER_NS;
-    bool ended = status != JOB_UNFINISHED;
-    char name[16];
-
-    row_keys(m, table);
-    table_text(table, job_name(request, name));
-    table_text(table, request->form->name);
-    table_time(table, request->submit_ns);
-    time_or_empty(table, job->start_ns);
-    time_or_empty(table, ended ? job->end_ns : CLOCK_NEVER_NS);
-    time_or_empty(table, started ? job->start_ns - request->submit_ns
-                                 : CLOCK_NEVER_NS);
-    time_or_empty(table, ended ? job->end_ns - request->submit_ns
-                               : CLOCK_NEVER_NS);
-    table_milli(table, milli_asked(request));
-    table_text(table, job->gpu_type ? job->gpu_type : "");
-    table_real(table, job->gpu_seconds);
-    table_real(table, job->core_seconds);
-    table_real(table, job->usd);
-    table_real(table, job->joules / 3.6e6);
-    table_count(table, job->preemptions);
-    table_text(table, job_status_name(status));
-    table_real(table, job->usd_compute);
-    table_real(table, most(0, job->usd - job->usd_compute -
-                                  job->usd_switch));
-    table_real(table, job->usd_switch);
-    table_real(table, job->usd_transfer);
-    table_count(table, job->interruptions);
-    table_end_row(table);
-}
-
-/* Of this lease: roles of one job may run on several types. */
-static const char *lease_gpu_type(const struct metrics *m,
-                                  const struct cs_lease *lease)
-{
-    for (uint32_t i = 0; i < lease->placement.share_count; i++) {
-        const struct share *share = &lease->placement.share[i];
-        if (share->gpu_mask)
-            return cluster_group_of(m->parts.spec->cluster, share->node)
-                ->gpu->name;
-    }
-    return "";
-}
-
-static void phase_row(struct metrics *m, const struct host_phase_run *run,
-                      const struct cs_lease *lease, int64_t end_ns,
-                      double utilization)
-{
-    struct table *table = m->parts.tables->phases;
-    const struct host_job *job = host_job(m->host, run->job);
-    const struct job_form *form = job->request.form;
-    char name[16], where[256];
-
-    row_keys(m, table);
-    table_text(table, job_name(&job->request, name));
-    table_text(table, run->phase->name);
-    table_text(table, form->role[run->phase->role].name);
-    table_time(table, run->start_ns);
-    table_time(table, end_ns);
-    table_milli(table, (uint64_t)lease->gpus * lease->gpu_milli);
-    table_text(table, lease_gpu_type(m, lease));
-    trial_placement_text(&lease->placement, where, sizeof where);
-    table_text(table, where);
-    table_text(table, run->bottleneck);
-    double share = isfinite(run->rate_max) && run->rate_max > 0.0
-                       ? run->rate / run->rate_max : 0.0;
-
-    table_real(table, run->rate);
-    table_real(table, utilization);
-    table_real(table, run->mfu * share);
-    table_real(table, run->hfu * share);
-    table_end_row(table);
+    job_rows_phase(m->rows, run, lease, fact->time_ns, busy);
 }
 
 /* A replica of a service is no job of a user: it has no completion time. */
@@ -378,12 +228,8 @@ static void job_ended(struct metrics *m, const struct host_job *job,
     int64_t submit = job->request.submit_ns;
     double jct = clock_s_from_ns(now - submit);
 
-    if (m->parts.tables->jobs)
-        job_row(m, job, status);
-    m->held_usd += job->usd;
-    m->compute_usd += job->usd_compute;
-    m->switch_usd += job->usd_switch;
-    m->transfer_usd += job->usd_transfer;
+    job_rows_job(m->rows, job, status);
+    costs_charge(m->costs, job);
     if (is_replica(job))
         return;
     if (status == JOB_DONE && now > m->last_end_ns)
@@ -457,14 +303,11 @@ static void hear(void *self, const struct fact *fact)
         m->lost_s += fact->amount;
     if (fact->kind == FACT_JOB_SUBMIT) {
         job_submitted(m, host_job(m->host, job), fact->time_ns);
-        if (host_jobs_left(m->host) == 1)
-            carbon_until(m, fact->time_ns);
-        carbon_arm(m);
+        costs_job_came(m->costs, fact->time_ns);
     } else if (fact->kind == FACT_JOB_END) {
         job_ended(m, host_job(m->host, job), (enum job_status)fact->object,
                   host_job_truth(m->host, job)->seed, fact->time_ns);
-        if (host_jobs_left(m->host) == 0)
-            carbon_until(m, fact->time_ns);
+        costs_job_ended(m->costs, fact->time_ns);
     } else {
         hear_lease(m, fact);
     }
@@ -485,7 +328,7 @@ static void count_held(struct metrics *m, const struct host_job *job,
 
     if (bytes > 0 || m->memory.level > 0)       /* of most traces, never */
         add(&m->memory, now, sign * bytes);
-    energy_count(m->energy, now, gpus, sign > 0);
+    costs_count(m->costs, now, gpus, sign > 0);
 }
 
 void metrics_count_started(struct metrics *m, const struct host_job *job)
@@ -527,135 +370,6 @@ int64_t metrics_stop(struct metrics *m)
         m->end_ns = m->from_ns;
     idle_until(m->idle, m->end_ns);
     return m->end_ns;
-}
-
-/* What a node draws that has nothing to do. */
-static double standby_w(const struct node_group *group)
-{
-    return group->idle_w +
-           (group->gpu ? group->gpus * power_gpu_w(group->gpu, 0) : 0);
-}
-
-/* Hardware of a group for as long as the run took. */
-static double group_usd(const struct metrics *m, uint32_t g, double *unused)
-{
-    const struct node_group *group = &m->parts.spec->cluster->group[g];
-    double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
-
-    *unused = 0;
-    if (group->billed_held || group->rent != NULL)
-        return rent_usd(m->rent, g, m->end_ns, unused);
-    if (group->price != NULL)
-        return group->node_count *
-               cluster_node_usd(group, m->from_ns, m->end_ns);
-    return group->node_count * group->usd_per_h * span_s / 3600;
-}
-
-/* Of a group up to now, with PUE: what is not rented draws nothing. */
-static double group_joules(const struct metrics *m, uint32_t g, int64_t now,
-                           double *core_s)
-{
-    const struct cluster_spec *spec = m->parts.spec->cluster;
-    const struct node_group *group = &spec->group[g];
-    double joules = energy_group_j(m->energy, g, now, core_s);
-
-    if (group->rent != NULL)
-        joules -= standby_w(group) *
-                  (group->node_count * clock_s_from_ns(now - m->from_ns) -
-                   rent_node_s(m->rent, g, now));
-    return spec->pue * joules;
-}
-
-/* Rent or write-off of every group, the electricity that a price does not
- * contain, storage and transfers; joules with PUE. */
-static void money(struct metrics *m, double *value, double *core_s)
-{
-    const struct cluster_spec *spec = m->parts.spec->cluster;
-    double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
-    double usd = 0, joules = 0, energy_usd = 0, rent = 0, nodes = 0;
-
-    *core_s = 0;
-    for (uint32_t g = 0; g < spec->group_count; g++) {
-        const struct node_group *group = &spec->group[g];
-        double unused, work_s, j = group_joules(m, g, m->end_ns, &work_s);
-        usd += group_usd(m, g, &unused);
-        rent += unused;
-        if (!group->energy_included) {
-            usd += j / 3.6e6 * spec->electricity_usd_per_kwh;
-            energy_usd += j / 3.6e6 * spec->electricity_usd_per_kwh;
-        }
-        if (group->rent != NULL)
-            nodes += rent_node_s(m->rent, g, m->end_ns);
-        joules += j;
-        *core_s += work_s;
-    }
-    value[METRIC_COST_STORAGE] = spec->storage_usd_per_h * span_s / 3600;
-    value[METRIC_COST_TRANSFER] = m->transfer_usd;
-    value[METRIC_COST] = usd + value[METRIC_COST_STORAGE] + m->transfer_usd;
-    value[METRIC_COST_ENERGY] = energy_usd;
-    value[METRIC_COST_RENT] = rent;
-    value[METRIC_NODES_RENTED] = span_s > 0 ? nodes / span_s : 0;
-    value[METRIC_ENERGY] = joules / 3.6e6;
-}
-
-/* Jobs are charged for all they held, whenever that was. */
-static void causes(const struct metrics *m, double *value)
-{
-    double paid = value[METRIC_COST] - value[METRIC_COST_ENERGY] -
-                  value[METRIC_COST_STORAGE] - value[METRIC_COST_TRANSFER];
-
-    value[METRIC_COST_COMPUTE] = m->compute_usd;
-    value[METRIC_COST_SWITCH] = m->switch_usd;
-    value[METRIC_COST_WAIT] = fmax(0, m->held_usd - m->compute_usd -
-                                          m->switch_usd);
-    value[METRIC_COST_FREE] = fmax(0, paid - m->held_usd -
-                                          value[METRIC_COST_RENT]);
-    for (int c = METRIC_COST_COMPUTE;
-         m->parts.spec->warmup_ns > 0 && c <= METRIC_COST_TRANSFER; c++)
-        value[c] = NAN;
-}
-
-/* Energy since the last look, at the mean intensity of that time. */
-static void carbon_until(struct metrics *m, int64_t now)
-{
-    const struct cluster_spec *spec = m->parts.spec->cluster;
-    double joules = 0, s = clock_s_from_ns(now - m->carbon.at_ns);
-
-    if (spec->carbon == NULL || !(s > 0))
-        return;
-    for (uint32_t g = 0; g < spec->group_count; g++)
-        joules += group_joules(m, g, now, NULL);
-    m->carbon.kg += (joules - m->carbon.joules) / 3.6e6 / 1000 *
-                    course_area(spec->carbon, m->carbon.at_ns, now) / s;
-    m->carbon.at_ns = now;
-    m->carbon.joules = joules;
-}
-
-static void carbon_arm(struct metrics *m);
-
-static void carbon_changes(struct loop *loop, void *self, uint64_t arg)
-{
-    struct metrics *m = self;
-
-    (void)arg;
-    m->carbon.armed = false;
-    if (host_jobs_left(m->host) == 0)
-        return;                 /* what follows may not be of the run */
-    carbon_until(m, loop_now_ns(loop));
-    carbon_arm(m);
-}
-
-static void carbon_arm(struct metrics *m)
-{
-    const struct course *carbon = m->parts.spec->cluster->carbon;
-
-    if (carbon == NULL || m->carbon.armed)
-        return;
-    int64_t next = course_next_ns(carbon, loop_now_ns(m->parts.loop));
-    if (next == CLOCK_NEVER_NS)
-        return;
-    m->carbon.armed = true;
-    loop_at(m->parts.loop, next, LOOP_RANK_SAMPLE, carbon_changes, m, 0);
 }
 
 static double host_memory(const struct cluster_spec *spec)
@@ -736,14 +450,9 @@ void metrics_result(struct metrics *m, struct trial_result *result)
 
     job_times(m, value);
     gpu_time(m, value);
-    money(m, value, &cores_busy);
-    causes(m, value);
-    value[METRIC_HELD_COST] = m->held_usd;
+    costs_result(m->costs, m->end_ns, result, &cores_busy);
     value[METRIC_SERVICE_COST] = value[METRIC_SERVICE_MILLION] = NAN;
     value[METRIC_SERVICE_LATENCY] = NAN;
-    carbon_until(m, m->end_ns);
-    value[METRIC_CARBON] = spec->carbon != NULL ? m->carbon.kg
-        : value[METRIC_ENERGY] * spec->carbon_g_per_kwh / 1000;
     value[METRIC_COST_PER_JOB] =
         m->done ? value[METRIC_COST] / (double)m->done : 0;
     if (spec->core_count > 0 && span_s > 0)
@@ -767,13 +476,4 @@ void metrics_result(struct metrics *m, struct trial_result *result)
 bool metrics_gpus_add_up(const struct metrics *m)
 {
     return idle_adds_up(m->idle);
-}
-
-bool metrics_cost_adds_up(const struct trial_result *result)
-{
-    double sum = 0, cost = result->value[METRIC_COST];
-
-    for (int c = METRIC_COST_COMPUTE; c <= METRIC_COST_TRANSFER; c++)
-        sum += result->value[c];
-    return isnan(sum) || fabs(sum - cost) <= 1e-9 * fmax(1, cost);
 }

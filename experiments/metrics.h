@@ -55,8 +55,7 @@ void metrics_begin(struct metrics *metrics);
 /* At the end of the run, before the host is closed; when it was. */
 int64_t metrics_stop(struct metrics *metrics);
 void metrics_result(struct metrics *metrics, struct trial_result *result);
-/* After that: do the causes of GPU time and of cost add up to all of it? */
+/* After that: do the causes of GPU time add up to all of it? */
 bool metrics_gpus_add_up(const struct metrics *metrics);
-bool metrics_cost_adds_up(const struct trial_result *result);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "experiments/audit.h"
+#include "experiments/costs.h"
 #include "experiments/metrics.h"
 #include "experiments/timeline.h"
 #include "experiments/trial_count.h"
@@ -260,7 +261,7 @@ static bool finish(struct trial *trial, struct trial_result *result,
     /* A broken audit outranks the rest: it is what stopped the loop. */
     struct err audit = { 0 };
     audit_causes(trial->audit, metrics_gpus_add_up(trial->metrics),
-                 metrics_cost_adds_up(result));
+                 costs_add_up(result));
     if (!audit_close(trial->audit, result->audit_count, &audit) && ran) {
         *trial->err = audit;
         return false;

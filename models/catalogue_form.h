@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * catalogue_form.h - entries of the catalogue while files may still add to
- * them: shared by its reader and its key tables, and by nobody else.
+ * them: for the catalogue_*.c files only.
  *
  * A form is the public struct plus what only reading needs: the place of the
- * entry, and integers as conf.h stores them.
+ * entry, and integers as conf.h stores them.  catalogue_keys.c says what may
+ * stand in a file, catalogue_read.c fills forms, catalogue_close.c makes
+ * entries of them, catalogue.c looks them up.
  */
 #ifndef MODELS_CATALOGUE_FORM_H
 #define MODELS_CATALOGUE_FORM_H
@@ -61,5 +63,25 @@ struct net_form {
     struct net net;
     int64_t layers, tables, row_width;
 };
+
+struct section {
+    unsigned char *forms;
+    size_t count;
+    const char **names;         /* ends with NULL */
+};
+
+struct catalogue {
+    struct arena *arena;
+    struct section section[CATALOGUE_SECTION_COUNT];
+};
+
+extern const size_t catalogue_form_bytes[CATALOGUE_SECTION_COUNT];
+struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
+                               size_t i);
+/* NULL: there is none of that name. */
+struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
+                                 const char *name);
+/* All files are read, names are listed: checks, and resolves what names say. */
+bool catalogue_close(struct catalogue *catalogue, struct err *err);
 
 #endif

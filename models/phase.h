@@ -23,7 +23,7 @@ enum law_kind {
     LAW_FIXED,          /* truth.duration_ns, or seconds below */
     LAW_TRAIN,          /* models/train.h, fed by a loader */
     LAW_FORWARD,        /* reward or reference pass, batch inference */
-    LAW_ROLLOUT,        /* models/decode.h */
+    LAW_ROLLOUT,        /* models/rollout.h */
     LAW_CPU,            /* core-seconds, on leased cores */
     LAW_SYNC,           /* weights from one role's lease to another's */
     LAW_CHECKPOINT,     /* bytes to shared storage */

@@ -5,13 +5,14 @@
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_power (a cap), host_lease (take, load,
- * drop), host_run (phases), host_outage (failures), host_rental (a rented
- * node, from order to end), host_rent (how many are), host_api (what a policy
- * may call), host_resize (leases that change while they work), host_recall
- * (leases that are taken back), host_pack (two jobs on the same GPUs),
- * host_epochs (what is known of changing batch sizes), host_deal, host_left,
- * host_tops, host_tenants, host_kinds (tools), host_lp, host_assign (tools that
- * know no host), host (arrivals, decisions).
+ * drop), host_phase (phases on leases), host_job (jobs from step to step),
+ * host_outage (failures), host_rental (a rented node, from order to end),
+ * host_rent (how many are), host_view (what a policy may ask), host_request
+ * (what it may request), host_resize (leases that change while they work),
+ * host_recall (leases that are taken back), host_pack (two jobs on the same
+ * GPUs), host_epochs (what is known of changing batch sizes), host_deal,
+ * host_left, host_tops, host_tenants, host_kinds (tools), host_lp, host_assign
+ * (tools that know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -572,7 +573,7 @@ double host_save_s(const struct cs_host *host, uint32_t lease);
  * the shared storage. */
 void host_leave(struct cs_host *host, uint32_t lease);
 
-/* host_run.c: phases. */
+/* host_phase.c: phases on leases. */
 void host_phase_start(struct cs_host *host, uint32_t lease, uint32_t phase);
 /* Stops a running phase; a phase of known length keeps its progress. */
 void host_phase_cut(struct cs_host *host, uint32_t lease);
@@ -581,7 +582,14 @@ void host_phase_cut(struct cs_host *host, uint32_t lease);
 double host_phase_pause(struct cs_host *host, uint32_t lease);
 /* The same; a rollout keeps the responses that are done. */
 void host_phase_cut_keep(struct cs_host *host, uint32_t lease);
+/* Off its lease, whole or not; and, of one that ran to its end, its work counts
+ * as done. */
+void host_phase_off(struct cs_host *host, uint32_t lease, bool whole);
+void host_phase_done(struct cs_host *host, uint32_t lease);
+
+/* host_job.c: jobs from step to step.  A phase ran to its end. */
 void host_phase_over(struct cs_host *host, uint32_t lease);
+/* Starts or asks for what is ready; ends a job that is complete. */
 void host_job_advance(struct cs_host *host, uint32_t job);
 /* Makes the ask for a whole job, at the job's old place in the order. */
 void host_ask_job(struct cs_host *host, uint32_t job);
@@ -589,7 +597,18 @@ void host_job_end(struct cs_host *host, uint32_t job, enum job_status status);
 /* Cuts its phases short, drops all its leases; returns their GPUs. */
 uint32_t host_job_drop(struct cs_host *host, uint32_t job);
 
-/* host_api.c: every request ends here: counted, told, recorded. */
+/* host_view.c: what host_request.c looks at, too.  The role of an ask for one,
+ * or the one that is wanted of a whole job. */
+bool host_ask_live(const struct cs_host *host, struct ask_id ask);
+uint32_t host_want_role(const struct cs_ask *ask, const struct cs_want *want);
+/* Seconds of an ask's phase on a gang; of a whole job, by its estimate. */
+double host_run_s(struct cs_host *host, const struct cs_ask *ask,
+                  const struct gang *gang);
+/* A look at the counters saves most searches in a full cluster. */
+bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
+                      uint32_t gpus);
+
+/* host_request.c: every request ends here: counted, told, recorded. */
 enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             struct job_id job, uint32_t role,
                             enum cs_verdict verdict,

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * job_rows.h - a row of jobs.csv for each job that ends, and of phases.csv for
+ * each phase.
+ */
+#ifndef EXPERIMENTS_JOB_ROWS_H
+#define EXPERIMENTS_JOB_ROWS_H
+
+#include "models/job.h"
+
+struct cs_host;
+struct cs_lease;
+struct host_job;
+struct host_phase_run;
+struct job_rows;
+struct metrics_parts;
+
+struct job_rows *job_rows_new(const struct metrics_parts *parts);
+void job_rows_watch(struct job_rows *rows, const struct cs_host *host);
+/* Nothing happens where that table is not wanted. */
+void job_rows_job(struct job_rows *rows, const struct host_job *job,
+                  enum job_status status);
+/* A phase that ended now, and the busy share of its GPUs. */
+void job_rows_phase(struct job_rows *rows, const struct host_phase_run *run,
+                    const struct cs_lease *lease, int64_t end_ns,
+                    double busy_fraction);
+
+#endif

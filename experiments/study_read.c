@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * study_read.c - an experiment file: its top, its policies, its points.
+ *
+ * What two points of a sweep have in common (the same cluster, say) is read
+ * once and shared.
+ */
+#include "experiments/study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/hash.h"
+#include "experiments/paths.h"
+#include "experiments/point_label.h"
+#include "experiments/study_keys.h"
+#include "experiments/study_sweep.h"
+#include "experiments/study_tree.h"
+#include "models/catalogue.h"
+#include "models/cluster.h"
+#include "policies/host.h"
+#include "sim/arena.h"
+#include "workloads/source.h"
+
+#define POLICIES_MAX 1000u
+
+struct reader {
+    struct arena *arena;
+    struct study *study;
+    struct study_inputs inputs;
+    const struct study_options *options;
+    const struct conf_node *root;       /* with --set, before the sweep */
+    struct study_top top;
+    struct study_point *point;
+};
+
+static bool read_catalogue(struct reader *r, struct err *err)
+{
+    const struct conf_node *node = r->top.catalogue;
+    size_t count = node == NULL ? 0
+                 : conf_kind(node) == CONF_LIST ? conf_count(node) : 1;
+    const char **path = arena_alloc(r->arena, count + 1, sizeof *path);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *item =
+            conf_kind(node) == CONF_LIST ? conf_item(node, i) : node;
+
+        if (conf_kind(item) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, conf_pos(item),
+                           "catalogue must be a file or a list of files");
+        path[i] = path_beside(r->arena, conf_pos(item).file, conf_text(item));
+        if (!path_is_file(path[i])) {
+            err_set(err, ERR_IO, conf_pos(item), "catalogue names the file "
+                    "'%.150s', which is not there", path[i]);
+            return err_hint(err, "Paths are relative to the file that names "
+                                 "them.");
+        }
+    }
+    r->study->catalogue_hash = node == NULL ? 0 : tree_hash(&r->inputs, node);
+    r->study->catalogue = catalogue_load(r->arena, path, count, err);
+    return r->study->catalogue != NULL;
+}
+
+/* Policies. */
+
+static bool wanted(const char *only, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    for (const char *p = only; p != NULL; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, name, bytes) == 0 &&
+            (p[bytes] == ',' || p[bytes] == '\0'))
+            return true;
+    }
+    return only == NULL;
+}
+
+/* What a policy is called in the results, without reading all of it. */
+static const char *name_of(const struct conf_node *item)
+{
+    const struct conf_node *name;
+
+    if (conf_kind(item) == CONF_SCALAR)
+        return conf_text(item);
+    if (conf_kind(item) != CONF_MAP)
+        return NULL;
+    name = conf_get(item, "name");
+    if (name == NULL)
+        name = conf_get(item, "policy");
+    if (name == NULL || conf_kind(name) != CONF_SCALAR)
+        return NULL;
+    return conf_text(name);
+}
+
+static bool check_only(struct reader *r, const char *const *all,
+                       struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (const char *p = r->options->only; p != NULL; p = strchr(p, ',')) {
+        const char *word, *near;
+        bool known = false;
+
+        p += *p == ',';
+        word = text_format(r->arena, "%.*s", (int)strcspn(p, ","), p);
+        for (size_t i = 0; all[i] != NULL; i++)
+            known = known || strcmp(all[i], word) == 0;
+        if (known)
+            continue;
+        near = conf_nearest(word, all);
+        err_set(err, ERR_USAGE, nowhere,
+                "--only names '%.60s', which is no policy of %.100s", word,
+                r->study->path);
+        return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
+    }
+    return true;
+}
+
+static bool name_policies(struct reader *r, struct err *err)
+{
+    const struct conf_node *list = r->top.policies;
+    size_t count = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
+    const char **all = arena_alloc(r->arena, count + 1, sizeof *all);
+    const char **kept = arena_alloc(r->arena, count + 1, sizeof *kept);
+
+    if (count == 0)
+        return err_set(err, ERR_SCHEMA, conf_pos(list),
+                       "policies must be a list of at least one policy");
+    if (count > POLICIES_MAX)
+        return err_set(err, ERR_RANGE, conf_pos(list),
+                       "policies must be a list of at most %u, and has %zu",
+                       POLICIES_MAX, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *item = conf_item(list, i);
+
+        all[i] = name_of(item);
+        if (all[i] == NULL || all[i][0] == '\0' ||
+            strpbrk(all[i], ",\"\n\t /") != NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(item),
+                           "a policy must be a name or a map with the key "
+                           "policy; names hold no blanks, commas or slashes");
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(all[i], all[j]) == 0) {
+                err_set(err, ERR_SCHEMA, conf_pos(item),
+                        "two policies are called '%.60s'", all[i]);
+                return err_hint(err, "Give one of them another `name:`.");
+            }
+        if (wanted(r->options->only, all[i]))
+            kept[r->study->policy_count++] = all[i];
+    }
+    r->study->policy_name = kept;
+    return check_only(r, all, err);
+}
+
+static uint32_t policy_index(const struct study *study, const char *name)
+{
+    for (uint32_t i = 0; i < study->policy_count; i++)
+        if (strcmp(study->policy_name[i], name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* `name` must be one of `policies:`, whether --only keeps it or not. */
+static bool check_policy(struct reader *r, const char *name,
+                         struct err_pos pos, const char *key, struct err *err)
+{
+    const struct conf_node *list = r->top.policies;
+    size_t count = conf_count(list);
+    const char **all = arena_alloc(r->arena, count + 1, sizeof *all);
+    const char *near;
+
+    for (size_t i = 0; i < count; i++) {
+        all[i] = name_of(conf_item(list, i));
+        if (strcmp(all[i], name) == 0)
+            return true;
+    }
+    near = conf_nearest(name, all);
+    err_set(err, ERR_REFERENCE, pos, "%s names '%.60s', which is not among "
+            "the policies of the experiment", key, name);
+    if (near != NULL)
+        return err_hint(err, "Did you mean %s?", near);
+    return err_hint(err, "The first of them is %s.", all[0]);
+}
+
+static bool read_baseline(struct reader *r, struct err *err)
+{
+    const struct conf_node *first = conf_item(r->top.policies, 0);
+    const char *name = r->top.baseline;
+
+    if (name == NULL)
+        name = name_of(first);
+    else if (!check_policy(r, name, conf_pos(conf_get(r->root, "baseline")),
+                           "baseline", err))
+        return false;
+    r->study->baseline = policy_index(r->study, name);
+    return true;
+}
+
+/* The policy at a point: its node, found again by name in the point's tree. */
+static const struct conf_node *policy_node(const struct conf_node *tree,
+                                           const char *name)
+{
+    const struct conf_node *list = conf_get(tree, "policies");
+
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+        const char *text = name_of(item);
+
+        if (text != NULL && strcmp(text, name) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+/* Points. */
+
+static enum workload_estimate estimate_of(const struct study_point *point)
+{
+    return workload_estimate(point->workload);
+}
+
+/* What a trace says of estimates holds for policies that say nothing. */
+static const struct host_policy *policy_read(struct reader *r,
+                                             const struct study_point *point,
+                                             const struct conf_node *node,
+                                             struct err *err)
+{
+    static const char *const text[ESTIMATE_COUNT] = {
+        [ESTIMATE_EXACT] = "exact", [ESTIMATE_REQUESTED] = "requested",
+        [ESTIMATE_NOISY] = "noisy",
+    };
+
+    return host_policy_read_as(r->arena, node, text[estimate_of(point)], err);
+}
+
+static bool point_policies(struct reader *r, uint32_t index,
+                           const struct conf_node *tree, struct err *err)
+{
+    struct study_point *point = &r->point[index];
+    const struct study *study = r->study;
+    const struct host_policy **policy;
+    uint64_t *hash;
+
+    policy = arena_alloc(r->arena, study->policy_count, sizeof *policy);
+    hash = arena_alloc(r->arena, study->policy_count, sizeof *hash);
+    for (uint32_t p = 0; p < study->policy_count; p++) {
+        const struct conf_node *node = policy_node(tree,
+                                                   study->policy_name[p]);
+
+        if (node == NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
+                           "a sweep must not rename the policy '%.60s'",
+                           study->policy_name[p]);
+        hash[p] = tree_hash(&r->inputs, node);
+        if (index > 0 && r->point[index - 1].policy_hash[p] == hash[p] &&
+            estimate_of(&r->point[index - 1]) == estimate_of(point))
+            policy[p] = r->point[index - 1].policy[p];
+        else
+            policy[p] = policy_read(r, point, node, err);
+        if (policy[p] == NULL)
+            return false;
+    }
+    point->policy = policy;
+    point->policy_hash = hash;
+    return true;
+}
+
+/* An earlier point with the same cluster (and workload), or NULL. */
+static const struct study_point *twin(const struct reader *r, uint32_t index,
+                                      bool workload)
+{
+    const struct study_point *point = &r->point[index];
+
+    for (uint32_t i = 0; i < index; i++)
+        if (r->point[i].cluster_hash == point->cluster_hash &&
+            (!workload || r->point[i].workload_hash == point->workload_hash))
+            return &r->point[i];
+    return NULL;
+}
+
+static bool point_read(struct reader *r, uint32_t index,
+                       const struct conf_node *tree, struct err *err)
+{
+    struct study_point *point = &r->point[index];
+    const struct conf_node *cluster = conf_get(tree, "cluster");
+    const struct conf_node *workload = conf_get(tree, "workload");
+    const struct study_point *same;
+
+    point->cluster_hash = tree_hash(&r->inputs, cluster);
+    point->workload_hash = tree_hash(&r->inputs, workload);
+    same = twin(r, index, false);
+    point->cluster = same != NULL ? same->cluster
+        : cluster_read(r->arena, cluster, r->study->catalogue, err);
+    if (point->cluster == NULL)
+        return false;
+    same = twin(r, index, true);
+    point->workload = same != NULL ? same->workload
+        : workload_read(r->arena, workload, r->study->catalogue,
+                        point->cluster, err);
+    return point->workload != NULL &&
+           study_by_step(conf_get(tree, "fidelity"), &point->by_step, err) &&
+           point_policies(r, index, tree, err);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const char *const *left = a, *const *right = b;
+
+    return strcmp(*left, *right);   /* equal ones are found, then refused */
+}
+
+/* Sorted, two that are alike stand side by side. */
+static bool labels_differ(struct reader *r, struct err *err)
+{
+    uint32_t count = r->study->point_count;
+    const char **label = arena_alloc(r->arena, count, sizeof *label);
+
+    for (uint32_t i = 0; i < count; i++)
+        label[i] = r->point[i].label;
+    qsort(label, count, sizeof *label, by_text);
+    for (uint32_t i = 1; i < count; i++)
+        if (strcmp(label[i - 1], label[i]) == 0)
+            return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
+                           "two points of the sweep are '%.100s'", label[i]);
+    return true;
+}
+
+static bool read_points(struct reader *r, struct err *err)
+{
+    struct study *study = r->study;
+
+    study->point_count = 1;
+    if (r->top.sweep != NULL &&
+        !sweep_check(r->top.sweep, &study->point_count, err))
+        return false;
+    struct sweep sweep = { r->root, r->top.sweep, study->point_count };
+    r->point = arena_alloc(r->arena, study->point_count, sizeof *r->point);
+    study->point = r->point;
+    for (uint32_t i = 0; i < study->point_count; i++) {
+        const struct conf_node *tree =
+            sweep_tree(&r->inputs, &sweep, i, &r->point[i].label, err);
+
+        if (tree == NULL || !point_read(r, i, tree, err))
+            return false;
+    }
+    return labels_differ(r, err);
+}
+
+/* Some point has the words of `point`, some those of `vs_point`. */
+static bool check_point(const struct study *study,
+                        const struct study_expect *e, struct err *err)
+{
+    bool found = e->point == NULL, other = e->versus_point == NULL;
+
+    for (uint32_t p = 0; p < study->point_count; p++) {
+        const char *label = study->point[p].label;
+
+        found = found || point_label_has(label, e->point);
+        other = other || point_label_has(label, e->versus_point);
+    }
+    if (found && other)
+        return true;
+    err_set(err, ERR_REFERENCE, found ? e->versus_point_pos : e->point_pos,
+            "%s is '%.80s', which is no point of the sweep",
+            found ? "vs_point" : "point", found ? e->versus_point : e->point);
+    return err_hint(err, "The first one is '%.100s'.", study->point[0].label);
+}
+
+static bool check_expects(struct reader *r, struct err *err)
+{
+    const struct study *study = r->study;
+
+    for (uint32_t i = 0; i < study->expect_count; i++) {
+        const struct study_expect *e = &study->expect[i];
+
+        if (!check_policy(r, e->policy, e->policy_pos, "policy", err) ||
+            (e->versus != NULL &&
+             !check_policy(r, e->versus, e->versus_pos, "vs", err)))
+            return false;
+        if (!check_point(study, e, err))
+            return false;
+    }
+    return true;
+}
+
+static bool read_top(struct reader *r, struct err *err)
+{
+    struct study *study = r->study;
+
+    if (!study_top_read(r->root, &r->top, err))
+        return false;
+    if (r->top.name[0] == '\0' || strpbrk(r->top.name, "/\n\t\"") != NULL ||
+        r->top.name[0] == '.')
+        return err_set(err, ERR_RANGE,
+                       conf_pos(conf_get(r->root, "experiment")),
+                       "experiment must be a name that can be a folder's: no "
+                       "slash, no quotation mark, no dot in front");
+    study->name = r->top.name;
+    study->description = r->top.description;
+    study->seed = (uint64_t)r->top.seed;
+    study->seeds = r->options->seeds != 0 ? r->options->seeds
+                                          : (uint32_t)r->top.seeds;
+    study->warmup_ns = r->top.warmup_ns;
+    study->event_count_max = (uint64_t)r->top.event_count_max;
+    study->train = r->top.train;
+    study->tree = r->root;
+    if (!study_until(r->top.until, &study->until_ns, err))
+        return false;
+    if (study->warmup_ns >= study->until_ns)
+        return err_set(err, ERR_RANGE, conf_pos(conf_get(r->root, "warmup")),
+                       "warmup must end before until does");
+    if (!study_output(r->arena, r->top.output, study, err) ||
+        !study_expects(r->arena, r->top.expect, study, err))
+        return false;
+    if (r->options->dir != NULL)
+        study->dir = r->options->dir;
+    return true;
+}
+
+const struct study *study_read(struct arena *arena, const char *path,
+                               const struct study_options *options,
+                               struct err *err)
+{
+    struct reader r = { .arena = arena, .options = options };
+    struct study *study = arena_alloc(arena, 1, sizeof *study);
+
+    r.study = study;
+    r.inputs.arena = arena;
+    study->path = arena_text(arena, path);
+    study->program_hash = options->program_hash;
+    if (study->program_hash == 0 &&
+        !hash_file("/proc/self/exe", &study->program_hash))
+        study->program_hash = 0;
+    r.root = tree_load(&r.inputs, study->path, err);
+    if (r.root == NULL)
+        return NULL;
+    r.root = tree_sets(&r.inputs, r.root, options->set, options->set_count,
+                       err);
+    if (r.root == NULL || !read_top(&r, err) ||
+        !read_catalogue(&r, err) || !name_policies(&r, err) ||
+        !read_baseline(&r, err) || !read_points(&r, err) ||
+        !check_expects(&r, err))
+        return NULL;
+    if ((uint64_t)study->point_count * study->policy_count * study->seeds >
+        UINT32_MAX / 2) {
+        err_set(err, ERR_RANGE, conf_pos(r.root),
+                "the experiment must have at most %u trials, and has %llu",
+                UINT32_MAX / 2,
+                (unsigned long long)study->point_count *
+                study->policy_count * study->seeds);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < study->point_count; i++)
+        if (workload_service_count(study->point[i].workload) > 0)
+            study->tables |= STUDY_SERVICES;
+    for (uint32_t i = 0; i < study->point_count; i++)
+        for (uint32_t p = 0; p < study->policy_count; p++)
+            if (study->point[i].policy[p]->rules.blocking == HOST_DROP)
+                study->tables |= STUDY_ARRIVED;
+    study->input = r.inputs.item;
+    study->input_count = r.inputs.count;
+    return study;
+}
