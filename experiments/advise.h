@@ -150,13 +150,16 @@ uint32_t advise_next_count(uint32_t n, const struct advise_place *place);
 /* The experiment that runs a row, with its time as an expectation. */
 char *advise_plan_text(const struct advice *advice,
                        const struct advise_row *row);
+/* Cores per GPU of an engine: as written, or what its node has, but no more
+ * than the recipe's default. */
+uint32_t advise_engine_cores(const struct advise_job *job,
+                             const struct advise_choice *choice);
+
+/* advise_time.c -------------------------------------------------------- */
+
 /* Times a row through that experiment; false: the reader refused it. */
 bool advise_plan_time(const struct advice *advice, struct advise_row *row,
                       struct err *err);
-/* "zero: 3, recompute: full": in what b differs from a. */
-const char *advise_shape_diff(struct arena *arena,
-                              const struct train_shape *a,
-                              const struct train_shape *b);
 
 /* advise_text.c -------------------------------------------------------- */
 
@@ -167,5 +170,9 @@ const char *advise_layout_text(struct arena *arena,
                                const struct advise_job *job,
                                const struct advise_row *row);
 const char *advise_time_text(struct arena *arena, double seconds);
+/* "zero: 3, recompute: full": in what b differs from a. */
+const char *advise_shape_diff(struct arena *arena,
+                              const struct train_shape *a,
+                              const struct train_shape *b);
 
 #endif

@@ -51,7 +51,7 @@ size_t advise_services_read(const struct advise_world *world,
                             struct err *err);
 bool advise_service_search(struct advise_service *service, bool by_time,
                            struct err *err);
-/* The experiment that runs the first row; NULL: there is none, or too many
+/* advise_service_plan.c: the experiment that runs the first row; NULL: there is none, or too many
  * requests would come before its replicas are up. */
 char *advise_service_plan(const struct advise_service *service);
 

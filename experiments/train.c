@@ -17,71 +17,18 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "experiments/out.h"
 #include "experiments/runner.h"
 #include "experiments/stats.h"
 #include "experiments/study.h"
+#include "experiments/train_keys.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/arena.h"
-#include "sim/conf.h"
 #include "sim/rng.h"
 #include "sim/scan.h"
 #include "sim/table.h"
-
-struct seeds {
-    int64_t from, count;
-};
-
-struct keys {
-    const char *policy, *objective;
-    int64_t population, elite, generations;
-    double spread, spread_min;
-    const struct conf_node *seeds, *held_out, *weights, *features;
-};
-
-#define KEY(member) offsetof(struct keys, member)
-static const struct conf_field train_field[] = {
-    { "policy", CONF_TEXT, KEY(policy), 0, 0, "learned", NULL,
-      "which of `policies:` learns" },
-    { "objective", CONF_TEXT, KEY(objective), 0, 0, NULL, NULL,
-      "metric to make better" },
-    { "population", CONF_INT, KEY(population), 2, 100000, "24", NULL,
-      "weight vectors in a generation" },
-    { "elite", CONF_INT, KEY(elite), 1, 100000, "6", NULL,
-      "how many of them the next generation is drawn around" },
-    { "generations", CONF_INT, KEY(generations), 1, 100000, "12", NULL,
-      "how many" },
-    { "spread", CONF_REAL, KEY(spread), 1e-6, 1e6, "1", NULL,
-      "standard deviation of the first draw" },
-    { "spread_min", CONF_REAL, KEY(spread_min), 0, 1e6, "0.05", NULL,
-      "it never falls below this" },
-    { "seeds", CONF_NODE, KEY(seeds), 0, 0, CONF_ABSENT, NULL,
-      "{from, count} of the seeds trained on; 1000 and 4 if not given" },
-    { "held_out", CONF_NODE, KEY(held_out), 0, 0, CONF_ABSENT, NULL,
-      "{from, count} of the seeds judged on; 0 and 20 if not given" },
-    { "weights", CONF_NODE, KEY(weights), 0, 0, CONF_ABSENT, NULL,
-      "map of initial weights" },
-    { "features", CONF_NODE, KEY(features), 0, 0, CONF_ABSENT, NULL,
-      "list of weights that start at 0" },
-};
-const struct conf_schema train_schema = {
-    "experiment.train", "how weights are learned", train_field,
-    sizeof train_field / sizeof train_field[0]
-};
-
-static const struct conf_field seeds_field[] = {
-    { "from", CONF_INT, offsetof(struct seeds, from), 0, 4e9, NULL, NULL,
-      "first seed" },
-    { "count", CONF_INT, offsetof(struct seeds, count), 1, 1e6, NULL, NULL,
-      "how many from there on" },
-};
-const struct conf_schema train_seeds_schema = {
-    "experiment.train.seeds", "a range of seeds", seeds_field,
-    sizeof seeds_field / sizeof seeds_field[0]
-};
 
 struct candidate {
     double *weight;
@@ -94,13 +41,8 @@ struct training {
     struct arena *arena;
     const struct study *study;
     const struct train_options *options;
-    struct keys keys;
-    struct seeds seeds, held_out;
-    uint32_t policy;
-    enum metric objective;
-    uint32_t weight_count;
-    const char **name;
-    double *mean, *spread;
+    struct train_keys keys;
+    double *mean, *spread;          /* of the normals, by weight */
     double *reference;              /* objective of the initial weights */
     double *undone;                 /* their jobs that were not done */
     struct candidate first, best;   /* the initial and the best so far */
@@ -108,113 +50,8 @@ struct training {
     /* The batch being run. */
     struct candidate *batch;
     uint32_t batch_count;
-    struct seeds batch_seeds;
+    struct train_seeds batch_seeds;
 };
-
-static bool read_seeds(const struct conf_node *node, struct seeds *seeds,
-                       struct err *err)
-{
-    return node == NULL || conf_fill(node, &train_seeds_schema, seeds, err);
-}
-
-static bool overlap(const struct seeds *a, const struct seeds *b)
-{
-    return a->from < b->from + b->count && b->from < a->from + a->count;
-}
-
-static bool read_keys(struct training *t, struct err *err)
-{
-    const struct conf_node *node = t->study->train;
-    struct err_pos pos = { t->study->path, 0, 0 };
-
-    if (node == NULL) {
-        err_set(err, ERR_SCHEMA, pos, "the experiment has no key train");
-        return err_hint(err, "`clustersim explain train` shows its keys.");
-    }
-    t->seeds = (struct seeds){ 1000, 4 };
-    t->held_out = (struct seeds){ 0, 20 };
-    if (!conf_fill(node, &train_schema, &t->keys, err) ||
-        !read_seeds(t->keys.seeds, &t->seeds, err) ||
-        !read_seeds(t->keys.held_out, &t->held_out, err))
-        return false;
-    if (t->keys.elite >= t->keys.population)
-        return err_set(err, ERR_RANGE, conf_pos(node),
-                       "elite must be smaller than population");
-    if (overlap(&t->seeds, &t->held_out))
-        return err_set(err, ERR_RANGE, conf_pos(node),
-                       "seeds and held_out must not overlap");
-    t->objective = metric_find(t->keys.objective);
-    if (t->objective == METRIC_COUNT ||
-        metric_info(t->objective)->better == 0)
-        return err_set(err, ERR_REFERENCE,
-                       conf_pos(conf_get(node, "objective")),
-                       "objective must be a metric that can be better or "
-                       "worse, and is '%.60s'", t->keys.objective);
-    for (t->policy = 0; t->policy < t->study->policy_count; t->policy++)
-        if (strcmp(t->study->policy_name[t->policy], t->keys.policy) == 0)
-            return true;
-    return err_set(err, ERR_REFERENCE, conf_pos(node),
-                   "policy '%.60s' is not among the policies of the "
-                   "experiment", t->keys.policy);
-}
-
-static void add_weight(struct training *t, const char *name, double value)
-{
-    t->name[t->weight_count] = name;
-    t->mean[t->weight_count++] = value;
-}
-
-static bool map_weights(struct training *t, const struct conf_node *map,
-                        struct err *err)
-{
-    for (size_t i = 0; i < conf_count(map); i++) {
-        const struct conf_field field = { conf_key(map, i), CONF_REAL, 0, 0,
-                                          0, NULL, NULL, "" };
-        double value;
-
-        if (!conf_read(conf_value(map, i), &field, &value, err))
-            return false;
-        add_weight(t, conf_key(map, i), value);
-    }
-    return true;
-}
-
-/* Initial weights: of `train:`, or those the policy has in `policies:`. */
-static bool read_weights(struct training *t, struct err *err)
-{
-    const struct conf_node *map = t->keys.weights, *list = t->keys.features;
-    const struct host_policy *policy = t->study->point[0].policy[t->policy];
-    size_t room = policy->weight_count;
-
-    if (map != NULL && conf_kind(map) != CONF_MAP)
-        return err_set(err, ERR_SCHEMA, conf_pos(map),
-                       "weights must be a map from name to number");
-    if (list != NULL && conf_kind(list) != CONF_LIST)
-        return err_set(err, ERR_SCHEMA, conf_pos(list),
-                       "features must be a list of names");
-    room += map != NULL ? conf_count(map) : 0;
-    room += list != NULL ? conf_count(list) : 0;
-    t->name = arena_alloc(t->arena, room + 1, sizeof *t->name);
-    t->mean = arena_alloc(t->arena, room + 1, sizeof *t->mean);
-    t->spread = arena_alloc(t->arena, room + 1, sizeof *t->spread);
-    if (map != NULL && !map_weights(t, map, err))
-        return false;
-    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
-        if (conf_kind(conf_item(list, i)) != CONF_SCALAR)
-            return err_set(err, ERR_SCHEMA, conf_pos(conf_item(list, i)),
-                           "a feature must be a name");
-        add_weight(t, conf_text(conf_item(list, i)), 0);
-    }
-    for (uint32_t i = 0; t->weight_count < i + 1 && i < policy->weight_count &&
-                         map == NULL && list == NULL; i++)
-        add_weight(t, policy->weight[i].key, policy->weight[i].value);
-    for (uint32_t i = 0; i < t->weight_count; i++)
-        t->spread[i] = t->keys.spread;
-    if (t->weight_count > 0)
-        return true;
-    return err_set(err, ERR_SCHEMA, conf_pos(t->study->train),
-                   "there is nothing to learn: give weights or features");
-}
 
 /* Exactly what the file will say, so that what was judged is what is used. */
 static double as_written(double value)
@@ -235,18 +72,18 @@ static void candidate_make(struct training *t, struct candidate *c,
     struct host_weight *list;
 
     c->index = index;
-    c->weight = arena_alloc(t->arena, t->weight_count, sizeof *c->weight);
-    list = arena_alloc(t->arena, t->weight_count, sizeof *list);
-    for (uint32_t i = 0; i < t->weight_count; i++) {
+    c->weight = arena_alloc(t->arena, t->keys.weight_count, sizeof *c->weight);
+    list = arena_alloc(t->arena, t->keys.weight_count, sizeof *list);
+    for (uint32_t i = 0; i < t->keys.weight_count; i++) {
         c->weight[i] = as_written(weight[i]);
-        list[i] = (struct host_weight){ t->name[i], c->weight[i] };
+        list[i] = (struct host_weight){ t->keys.weight_name[i], c->weight[i] };
     }
     c->policy = arena_alloc(t->arena, t->study->point_count,
                             sizeof *c->policy);
     for (uint32_t p = 0; p < t->study->point_count; p++) {
-        c->policy[p] = *t->study->point[p].policy[t->policy];
+        c->policy[p] = *t->study->point[p].policy[t->keys.policy];
         c->policy[p].weight = list;
-        c->policy[p].weight_count = t->weight_count;
+        c->policy[p].weight_count = t->keys.weight_count;
     }
 }
 
@@ -284,8 +121,8 @@ static struct outcome outcome_new(struct arena *arena, size_t trials)
 }
 
 static bool run_batch(struct training *t, struct candidate *batch,
-                      uint32_t count, struct seeds seeds, struct outcome *o,
-                      struct err *err)
+                      uint32_t count, struct train_seeds seeds,
+                      struct outcome *o, struct err *err)
 {
     uint32_t trials = count * t->study->point_count * (uint32_t)seeds.count;
     struct arena *scratch = arena_new((size_t)1 << 16);
@@ -302,10 +139,9 @@ static bool run_batch(struct training *t, struct candidate *batch,
     ok = runner_run(&plan, trial, err);
     for (uint32_t i = 0; ok && i < trials; i++) {
         bool done = trial[i].state == RUNNER_DONE;
-
         const double *v = trial[i].result.value;
 
-        o->value[i] = done ? v[t->objective] : NAN;
+        o->value[i] = done ? v[t->keys.objective] : NAN;
         o->undone[i] = done ? v[METRIC_JOBS] - v[METRIC_JOBS_DONE] : NAN;
         if (!done && o->first.kind == ERR_NONE)
             o->first = trial[i].err;
@@ -316,7 +152,7 @@ static bool run_batch(struct training *t, struct candidate *batch,
 
 static uint32_t cells(const struct training *t)
 {
-    return t->study->point_count * (uint32_t)t->seeds.count;
+    return t->study->point_count * (uint32_t)t->keys.seeds.count;
 }
 
 /* Jobs that are never done have no completion time: leaving them undone must
@@ -330,7 +166,7 @@ static double score(const struct training *t, const double *value,
     double sum = 0, left = 0;
 
     for (uint32_t i = 0; i < cells(t); i++) {
-        double ratio = metric_info(t->objective)->better < 0
+        double ratio = metric_info(t->keys.objective)->better < 0
                      ? value[i] / t->reference[i] : t->reference[i] / value[i];
 
         if (t->reference[i] == value[i])
@@ -348,7 +184,7 @@ static bool run_first(struct training *t, struct err *err)
     struct outcome o = outcome_new(t->arena, cells(t));
 
     candidate_make(t, &t->first, t->mean, 0);
-    if (!run_batch(t, &t->first, 1, t->seeds, &o, err))
+    if (!run_batch(t, &t->first, 1, t->keys.seeds, &o, err))
         return false;
     if (o.first.kind != ERR_NONE) {
         *err = o.first;
@@ -390,7 +226,7 @@ static void move_to_elite(struct training *t, const struct candidate *batch)
         elite++;
     if (elite < 2 && elite < (uint32_t)t->keys.elite)
         return;
-    for (uint32_t w = 0; w < t->weight_count; w++) {
+    for (uint32_t w = 0; w < t->keys.weight_count; w++) {
         double mean = 0, square = 0;
 
         for (uint32_t i = 0; i < elite; i++)
@@ -407,10 +243,11 @@ static void move_to_elite(struct training *t, const struct candidate *batch)
 /* The mean itself is the first candidate: what was learned is never lost. */
 static void draw(struct training *t, struct candidate *batch, uint32_t count)
 {
-    double *weight = arena_alloc(t->arena, t->weight_count, sizeof *weight);
+    double *weight = arena_alloc(t->arena, t->keys.weight_count,
+                                 sizeof *weight);
 
     for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t w = 0; w < t->weight_count; w++)
+        for (uint32_t w = 0; w < t->keys.weight_count; w++)
             weight[w] = i == 0 ? t->mean[w]
                       : rng_normal(&t->rng, t->mean[w], t->spread[w]);
         candidate_make(t, &batch[i], weight, i);
@@ -430,7 +267,7 @@ static void log_generation(struct training *t, int64_t number,
     }
     fprintf(t->options->log, "generation %" PRId64 " of %" PRId64 ": %s at "
             "%.4f of its start, best so far %.4f", number + 1,
-            t->keys.generations, t->keys.objective, batch[0].score,
+            t->keys.generations, t->keys.objective_name, batch[0].score,
             t->best.score);
     if (failed > 0 || undone > 0)
         fprintf(t->options->log, "; of %u vectors %u failed and %u left jobs "
@@ -445,7 +282,7 @@ static bool generation(struct training *t, int64_t number, struct err *err)
     struct outcome o = outcome_new(t->arena, (size_t)count * cells(t));
 
     draw(t, batch, count);
-    if (!run_batch(t, batch, count, t->seeds, &o, err))
+    if (!run_batch(t, batch, count, t->keys.seeds, &o, err))
         return false;
     for (uint32_t i = 0; i < count; i++)
         batch[i].score = score(t, o.value + (size_t)i * cells(t),
@@ -476,14 +313,14 @@ static void add_undone(double undone, double *sum, uint32_t *failed)
 
 static bool judge(struct training *t, struct judgement *j, struct err *err)
 {
-    uint32_t count = t->study->point_count * (uint32_t)t->held_out.count;
+    uint32_t count = t->study->point_count * (uint32_t)t->keys.held_out.count;
     struct candidate *pair = arena_alloc(t->arena, 2, sizeof *pair);
     struct outcome o = outcome_new(t->arena, 2 * (size_t)count);
     const double *value = o.value;
 
     pair[0] = t->first;
     pair[1] = t->best;
-    if (!run_batch(t, pair, 2, t->held_out, &o, err))
+    if (!run_batch(t, pair, 2, t->keys.held_out, &o, err))
         return false;
     *j = (struct judgement){ .undone_before = 0 };
     for (uint32_t i = 0; i < count; i++) {
@@ -501,10 +338,10 @@ static void put_judgement(struct training *t, const struct judgement *j,
 {
     int n = snprintf(
         text, bytes, "%s %.6g -> %.6g, %+.3g%% [%+.3g%%, %+.3g%%] on seeds %"
-        PRId64 " to %" PRId64 ", not trained on", t->keys.objective,
+        PRId64 " to %" PRId64 ", not trained on", t->keys.objective_name,
         j->before.mean, j->after.mean, j->delta.percent, j->delta.percent_low,
-        j->delta.percent_high, t->held_out.from,
-        t->held_out.from + t->held_out.count - 1);
+        j->delta.percent_high, t->keys.held_out.from,
+        t->keys.held_out.from + t->keys.held_out.count - 1);
     if (j->undone_before > 0 || j->undone_after > 0)
         n += snprintf(text + n, bytes - (size_t)n, "; jobs left undone: %.0f "
                       "-> %.0f", j->undone_before, j->undone_after);
@@ -517,6 +354,7 @@ static bool write_weights(struct training *t, const struct judgement *j,
                           struct err *err)
 {
     const struct study *study = t->study;
+    const struct train_keys *keys = &t->keys;
     struct out *out = out_open(t->arena, t->options->path, err);
     char text[512];
 
@@ -526,33 +364,26 @@ static bool write_weights(struct training *t, const struct judgement *j,
     out_printf(out, "# SPDX-License-Identifier: GPL-3.0-or-later\n#\n"
                "# Weights of the policy %s, learned; do not edit.\n"
                "# Made by clustersim %s: `clustersim train %s`\n",
-               t->keys.policy, CLUSTERSIM_VERSION, study->path);
+               keys->policy_name, CLUSTERSIM_VERSION, study->path);
     out_printf(out, "# Trained on seeds %" PRId64 " to %" PRId64
                " of seed %" PRIu64 ", %" PRId64 " generations of %" PRId64
-               ".\n# Judged, with a 95%% interval:\n#   %s\n# Inputs (XXH64):\n",
-               t->seeds.from, t->seeds.from + t->seeds.count - 1, study->seed,
-               t->keys.generations, t->keys.population, text);
+               ".\n# Judged, with a 95%% interval:\n#   %s\n"
+               "# Inputs (XXH64):\n",
+               keys->seeds.from, keys->seeds.from + keys->seeds.count - 1,
+               study->seed, keys->generations, keys->population, text);
     for (size_t i = 0; i < study->input_count; i++)
         out_printf(out, "#   %016" PRIx64 " %s\n", study->input[i].hash,
                    study->input[i].path);
-    out_printf(out, "policy: %s\nobjective: %s\nweights:\n", t->keys.policy,
-               t->keys.objective);
-    for (uint32_t i = 0; i < t->weight_count; i++) {
+    out_printf(out, "policy: %s\nobjective: %s\nweights:\n", keys->policy_name,
+               keys->objective_name);
+    for (uint32_t i = 0; i < keys->weight_count; i++) {
         char number[32];
         size_t bytes = table_format_real(t->best.weight[i], number);
 
-        out_printf(out, "  %s: %.*s\n", t->name[i], (int)bytes, number);
+        out_printf(out, "  %s: %.*s\n", keys->weight_name[i], (int)bytes,
+                   number);
     }
     return out_close(out, err);
-}
-
-bool train_check(struct arena *arena, const struct study *study,
-                 struct err *err)
-{
-    struct training t = { .arena = arena, .study = study };
-
-    return study->train == NULL ||
-           (read_keys(&t, err) && read_weights(&t, err));
 }
 
 bool train_run(struct arena *arena, const struct study *study,
@@ -563,8 +394,12 @@ bool train_run(struct arena *arena, const struct study *study,
     struct judgement j;
     char text[512];
 
-    if (!read_keys(&t, err) || !read_weights(&t, err))
+    if (!train_keys_read(arena, study, &t.keys, err))
         return false;
+    t.mean = t.keys.weight;
+    t.spread = arena_alloc(arena, t.keys.weight_count, sizeof *t.spread);
+    for (uint32_t i = 0; i < t.keys.weight_count; i++)
+        t.spread[i] = t.keys.spread;
     rng_init(&t.rng, study->seed, "train", 0);
     if (!run_first(&t, err))
         return false;
