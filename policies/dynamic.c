@@ -176,41 +176,47 @@ static void dynamic_note_full(struct dynamic_full *full,
     full->count++;
 }
 
-/* The first from the i-th on for which there could be room; asks that hold an
- * idle lease want no more than is idle. */
-static uint32_t dynamic_next(struct cs_host *host, uint32_t i)
+/* More than is free or idle: those that hold an idle lease want no more. */
+static bool dynamic_too_large(const struct cs_host *host,
+                              const struct cs_ask *ask)
 {
     uint32_t gpus = cs_free_gpus(host, 0) + cs_idle_gpus(host, 0);
-    struct cs_filter filter = { .gpus_max = gpus > 0 ? gpus : 1,
-                                .estimate_max_ns = INT64_MAX };
 
-    return cs_find_pending(host, i, &filter);
+    return ask->gpus > (gpus > 0 ? gpus : 1);
+}
+
+/* Starts it, or says what the same answer would be given to. */
+static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
+                        struct ask_id ask, struct dynamic_full *full)
+{
+    struct dynamic_choice best = dynamic_choose(dynamic, host, ask);
+    enum cs_alike alike = CS_ALIKE_NONE;
+    enum cs_verdict verdict = CS_NO_ROOM;
+
+    if (best.found && best.held)
+        verdict = cs_continue(host, ask);
+    else if (best.found && !dynamic_waits(host, ask, &best))
+        verdict = cs_start_want(host, ask, &best.want);
+    else
+        alike = best.found || best.room ? CS_ALIKE_AS_LONG : CS_ALIKE_ALL;
+    if (alike == CS_ALIKE_ALL)
+        dynamic_note_full(full, host, cs_ask(host, ask));
+    if (verdict != CS_DONE)
+        cs_tried(host, ask, alike);
 }
 
 static void dynamic_decide(void *self, struct cs_host *host)
 {
-    const struct dynamic *dynamic = self;
     struct dynamic_full full = { .count = 0 };
-    uint32_t i = 0;
+    struct ask_id ask;
 
-    while ((i = dynamic_next(host, i)) < cs_pending_count(host)) {
-        struct ask_id ask = cs_pending(host, i);
-        if (dynamic_is_full(&full, host, cs_ask(host, ask))) {
-            i++;
-            continue;
-        }
-        struct dynamic_choice best = dynamic_choose(dynamic, host, ask);
-        enum cs_verdict verdict = CS_NO_ROOM;
-
-        if (best.found && best.held)
-            verdict = cs_continue(host, ask);
-        else if (best.found && !dynamic_waits(host, ask, &best))
-            verdict = cs_start_want(host, ask, &best.want);
-        else if (!best.found && !best.room)
-            dynamic_note_full(&full, host, cs_ask(host, ask));
-        if (verdict != CS_DONE)
-            i++;
-    }
+    cs_try_anew(host);
+    while ((ask = cs_untried(host)).i != ID_NONE)
+        if (dynamic_too_large(host, cs_ask(host, ask)) ||
+            dynamic_is_full(&full, host, cs_ask(host, ask)))
+            cs_tried(host, ask, CS_ALIKE_ALL);
+        else
+            dynamic_try(self, host, ask, &full);
 }
 
 const struct cs_policy dynamic_policy = {

@@ -97,8 +97,10 @@ static uint32_t elastic_below(uint32_t asked, uint32_t gpus)
     return gpus > asked && next < asked ? asked : next;
 }
 
-static bool elastic_start(const struct elastic *self, struct cs_host *host,
-                          struct ask_id id)
+/* Starts the ask if it can; else says what need not be tried.  A job that may
+ * take all that it asked for tries every size that others of its form would. */
+static enum cs_alike elastic_start(const struct elastic *self,
+                                   struct cs_host *host, struct ask_id id)
 {
     const struct cs_ask *ask = cs_ask(host, id);
     const struct role_spec *role =
@@ -117,6 +119,7 @@ static bool elastic_start(const struct elastic *self, struct cs_host *host,
 
     if (elastic_both(host, ask) && left > ask->gpus)
         left = ask->gpus;
+    enum cs_alike alike = left == all ? CS_ALIKE_ALL : CS_ALIKE_NONE;
     if (cs_forecast_held(host, id, &f)) {
         if (beside)
             others_s = elastic_others_s(host, ask, all - f.gpus);
@@ -137,30 +140,39 @@ static bool elastic_start(const struct elastic *self, struct cs_host *host,
         best_s = s;
         best = want;
     }
-    if (ask->held.i != ID_NONE && held_s <= best_s * self->gain_min)
-        return cs_continue(host, id) == CS_DONE;
+    if (ask->held.i != ID_NONE && held_s <= best_s * self->gain_min) {
+        cs_continue(host, id);
+        return CS_ALIKE_NONE;
+    }
     if (best.gpus == 0)
-        return false;
+        return alike;
     elastic_give(host, ask);
-    return cs_start_want(host, id, &best) == CS_DONE;
+    cs_start_want(host, id, &best);
+    return CS_ALIKE_NONE;
+}
+
+static enum cs_alike elastic_try(const struct elastic *self,
+                                 struct cs_host *host, struct ask_id ask)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    struct cs_want want = { .role = pub->role };
+
+    if (pub->gpus > 0)
+        return elastic_start(self, host, ask);
+    if (pub->held.i != ID_NONE)
+        cs_continue(host, ask);
+    else
+        cs_start_want(host, ask, &want);
+    return CS_ALIKE_ALL;
 }
 
 static void elastic_decide(void *self, struct cs_host *host)
 {
-    for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        const struct cs_ask *pub = cs_ask(host, ask);
-        struct cs_want want = { .role = pub->role };
-        bool done;
-        if (pub->gpus > 0)
-            done = elastic_start(self, host, ask);
-        else if (pub->held.i != ID_NONE)
-            done = cs_continue(host, ask) == CS_DONE;
-        else
-            done = cs_start_want(host, ask, &want) == CS_DONE;
-        if (!done)
-            i++;
-    }
+    struct ask_id ask;
+
+    cs_try_anew(host);
+    while ((ask = cs_untried(host)).i != ID_NONE)
+        cs_tried(host, ask, elastic_try(self, host, ask));
 }
 
 const struct cs_policy elastic_hybrid_policy = {

@@ -40,6 +40,7 @@ struct ef {
     double slack;
     struct ef_job *job;         /* by deadline, then age */
     struct cs_size *size;
+    uint32_t *heap;             /* of jobs, the oldest first */
     uint32_t *free;             /* GPUs by slot */
     uint32_t count, room;
     bool changed;
@@ -75,6 +76,7 @@ static void ef_submitted(void *self, struct cs_host *host, struct job_id id)
         if (old)
             memcpy(ef->job, old, ef->count * sizeof *old);
         ef->size = cs_alloc(host, room, sizeof *ef->size);
+        ef->heap = cs_alloc(host, room, sizeof *ef->heap);
         ef->room = room;
     }
     for (at = ef->count++; at > 0 && ef_before(&new_job, &ef->job[at - 1]);
@@ -216,30 +218,52 @@ static struct ef_job *ef_cheapest(struct ef *ef, uint32_t room)
     return best;
 }
 
-/* The oldest job without GPUs, from a number on. */
-static struct ef_job *ef_oldest(struct ef *ef, uint32_t from)
+static void ef_sink(struct ef *ef, uint32_t count, uint32_t hole)
 {
-    struct ef_job *best = NULL;
+    uint32_t item = ef->heap[hole], child;
+
+    while ((child = 2 * hole + 1) < count) {
+        if (child + 1 < count && ef->job[ef->heap[child + 1]].job.i <
+                                     ef->job[ef->heap[child]].job.i)
+            child++;
+        if (ef->job[ef->heap[child]].job.i > ef->job[item].job.i)
+            break;
+        ef->heap[hole] = ef->heap[child];
+        hole = child;
+    }
+    ef->heap[hole] = item;
+}
+
+/* Jobs without GPUs take their least, the oldest first; returns what is left
+ * of the room. */
+static uint32_t ef_start_oldest(struct ef *ef, struct cs_host *host,
+                                uint32_t room)
+{
+    uint32_t count = 0;
 
     for (uint32_t i = 0; i < ef->count; i++)
-        if (ef->job[i].gpus == 0 && ef->job[i].job.i >= from &&
-            (!best || ef->job[i].job.i < best->job.i))
-            best = &ef->job[i];
-    return best;
+        if (ef->job[i].gpus == 0)
+            ef->heap[count++] = i;
+    for (uint32_t i = count / 2; i-- > 0;)
+        ef_sink(ef, count, i);
+    while (count > 0 && room > 0) {
+        struct ef_job *job = &ef->job[ef->heap[0]];
+        uint32_t least = cs_size_least(host, job->job);
+        if (least > 0 && least <= room) {
+            job->gpus = least;
+            room -= least;
+        }
+        ef->heap[0] = ef->heap[--count];
+        ef_sink(ef, count, 0);
+    }
+    return room;
 }
 
 static void ef_give_rest(struct ef *ef, struct cs_host *host, uint32_t room)
 {
     struct ef_job *job;
 
-    for (uint32_t from = 0; (job = ef_oldest(ef, from)) != NULL;
-         from = job->job.i + 1) {
-        uint32_t least = cs_size_least(host, job->job);
-        if (least > 0 && least <= room) {
-            job->gpus = least;
-            room -= least;
-        }
-    }
+    room = ef_start_oldest(ef, host, room);
     for (uint32_t i = 0; i < ef->count; i++)
         ef_look_ahead(&ef->job[i], host);
     while ((job = ef_cheapest(ef, room)) != NULL) {

@@ -113,6 +113,8 @@ static void ask_made(struct cs_host *host, uint32_t ask)
         host_tenants_insert(host, ask);
     if (host->turns != NULL)
         host_turns_insert(host, ask);
+    if (host->kinds != NULL)
+        host_kinds_insert(host, ask);
 }
 
 static void ask_gone(struct cs_host *host, uint32_t ask)
@@ -123,6 +125,8 @@ static void ask_gone(struct cs_host *host, uint32_t ask)
         host_tenants_remove(host, ask);
     if (host->turns != NULL)
         host_turns_remove(host, ask);
+    if (host->kinds != NULL)
+        host_kinds_remove(host, ask);
 }
 
 static void order_again(struct cs_host *host, uint32_t ask)

@@ -116,6 +116,18 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
                                           host_now(host));
 }
 
+/* What waits for a role that holds its lease no more. */
+static void lose_held(struct cs_host *host, const struct host_job_slot *job,
+                      uint32_t role)
+{
+    uint32_t ask = job->role_ask[role];
+
+    if (ask == ID_NONE)
+        return;
+    host->ask[ask].pub.held.i = ID_NONE;
+    host_kinds_again(host, ask);
+}
+
 void host_drop(struct cs_host *host, uint32_t i)
 {
     struct host_lease_slot *lease = &host->lease[i];
@@ -136,8 +148,7 @@ void host_drop(struct cs_host *host, uint32_t i)
     job->home[role] = lease->pub.placement.share[0].node;
     if (job->lease[role] == i) {
         job->lease[role] = ID_NONE;
-        if (job->role_ask[role] != ID_NONE)
-            host->ask[job->role_ask[role]].pub.held.i = ID_NONE;
+        lose_held(host, job, role);
     }
     job->leases--;
     if (job->leases == 0) {
@@ -233,8 +244,7 @@ void host_leave(struct cs_host *host, uint32_t i)
     host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
     if (job->lease[lease->pub.role] == i)
         job->lease[lease->pub.role] = ID_NONE;
-    if (job->role_ask[lease->pub.role] != ID_NONE)
-        host->ask[job->role_ask[lease->pub.role]].pub.held.i = ID_NONE;
+    lose_held(host, job, lease->pub.role);
     lease->flow = copy(host, role->save_bytes, bps, uses, left, i);
 }
 

@@ -11,8 +11,8 @@
  * (what it may request), host_resize (leases that change while they work),
  * host_recall (leases that are taken back), host_pack (two jobs on the same
  * GPUs), host_epochs (what is known of changing batch sizes), host_deal,
- * host_left, host_tops, host_tenants (tools), host_lp, host_assign (tools that
- * know no host), host (arrivals, decisions).
+ * host_left, host_tops, host_tenants, host_kinds (tools), host_lp, host_assign
+ * (tools that know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -247,6 +247,7 @@ struct cs_host {
     struct host_tops *tops;         /* NULL: the order is kept sorted */
     struct host_tenants *tenants;   /* NULL: nobody asked */
     struct host_turns *turns;       /* likewise */
+    struct host_kinds *kinds;       /* likewise */
     struct ranks *ends;             /* leases by expected end, likewise */
     uint64_t *ends_gpus;
     uint32_t ends_room;
@@ -363,6 +364,10 @@ uint32_t *host_list_room(struct cs_host *host, uint32_t count);
 /* host_tenants.c: an ask comes or goes. */
 void host_tenants_insert(struct cs_host *host, uint32_t ask);
 void host_tenants_remove(struct cs_host *host, uint32_t ask);
+/* host_kinds.c: the same; an ask lost the lease that it held. */
+void host_kinds_insert(struct cs_host *host, uint32_t ask);
+void host_kinds_remove(struct cs_host *host, uint32_t ask);
+void host_kinds_again(struct cs_host *host, uint32_t ask);
 /* host_tops.c: the first of what waits for so many GPUs at most, where the
  * order is not kept; ID_NONE if there is none.  Startable: what is known to
  * find no room is put aside, and stays there until all comes back. */

@@ -43,36 +43,38 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
 
 /* In place of idle leases.  Where switching costs more than the phase, only of
  * those that have been idle for the difference; see dynamic.c. */
-static bool hybrid_take(struct cs_host *host, struct ask_id ask,
-                        struct cs_want want)
+static enum cs_alike hybrid_take(struct cs_host *host, struct ask_id ask,
+                                 struct cs_want want)
 {
     struct cs_forecast f;
 
     want.take_idle = true;
     if (!cs_forecast(host, ask, &want, &f))
-        return false;
+        return CS_ALIKE_ALL;
     double rest_s = f.switch_s + f.evict_s - f.run_s;
     if (rest_s > 0)
         want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
-    if (cs_start_want(host, ask, &want) == CS_DONE)
-        return true;
-    if (want.idle_ns > 0)
+    if (cs_start_want(host, ask, &want) != CS_DONE && want.idle_ns > 0)
         cs_wake_at(host, cs_now_ns(host) + want.idle_ns);
-    return false;
+    return CS_ALIKE_AS_LONG;
 }
 
-/* In its own pool: on free GPUs, else in place of an idle lease. */
-static bool hybrid_own(struct cs_host *host, struct ask_id ask, uint32_t home)
+/* These two try to start a phase, and say what need not be tried if that
+ * failed.  In its own pool: on free GPUs, else in place of an idle lease. */
+static enum cs_alike hybrid_own(struct cs_host *host, struct ask_id ask,
+                                uint32_t home)
 {
     struct cs_want want = { .pool_mask = home };
 
-    return cs_start_want(host, ask, &want) == CS_DONE ||
-           hybrid_take(host, ask, want);
+    if (cs_start_want(host, ask, &want) == CS_DONE)
+        return CS_ALIKE_NONE;
+    return hybrid_take(host, ask, want);
 }
 
 /* Borrowing pays if the phase is over before its own pool has room. */
-static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
-                          struct ask_id ask, uint32_t home)
+static enum cs_alike hybrid_borrow(const struct hybrid *hybrid,
+                                   struct cs_host *host, struct ask_id ask,
+                                   uint32_t home)
 {
     const struct cs_ask *pub = cs_ask(host, ask);
     double own_s;
@@ -82,18 +84,20 @@ static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
     struct cs_forecast f;
 
     if (!want.pool_mask)
-        return false;
+        return CS_ALIKE_ALL;
     own_s = cs_room_in_s(host, home, pub->gpus) +
             (double)pub->estimate_ns / 1e9;
     if (!cs_forecast(host, ask, &want, &f)) {       /* nothing is free */
         want.take_idle = true;
         if (!cs_forecast(host, ask, &want, &f))
-            return false;
+            return CS_ALIKE_ALL;
     }
     if (f.run_s + f.switch_s + f.evict_s >= own_s)
-        return false;
-    return want.take_idle ? hybrid_take(host, ask, want)
-                          : cs_start_want(host, ask, &want) == CS_DONE;
+        return CS_ALIKE_AS_LONG;
+    if (want.take_idle)
+        return hybrid_take(host, ask, want);
+    cs_start_want(host, ask, &want);
+    return CS_ALIKE_AS_LONG;
 }
 
 /* A borrowed lease whose phase is over goes back at once. */
@@ -119,24 +123,32 @@ static void hybrid_lease_idle(void *self, struct cs_host *host,
     }
 }
 
+static enum cs_alike hybrid_try(const struct hybrid *hybrid,
+                                struct cs_host *host, struct ask_id ask,
+                                bool owners)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    uint32_t home = cs_home_pools(host, ask, pub->role);
+
+    if (pub->held.i != ID_NONE) {
+        cs_continue(host, ask);
+        return CS_ALIKE_NONE;
+    }
+    if (owners)
+        return hybrid_own(host, ask, home);
+    if (home && pub->gpus > 0)
+        return hybrid_borrow(hybrid, host, ask, home);
+    return CS_ALIKE_ALL;
+}
+
 static void hybrid_decide(void *self, struct cs_host *host)
 {
-    for (int owners = 1; owners >= 0; owners--)
-        for (uint32_t i = 0; i < cs_pending_count(host);) {
-            struct ask_id ask = cs_pending(host, i);
-            const struct cs_ask *pub = cs_ask(host, ask);
-            uint32_t home = cs_home_pools(host, ask, pub->role);
-            bool started = false;
-
-            if (pub->held.i != ID_NONE)
-                started = cs_continue(host, ask) == CS_DONE;
-            else if (owners)
-                started = hybrid_own(host, ask, home);
-            else if (home && pub->gpus > 0)
-                started = hybrid_borrow(self, host, ask, home);
-            if (!started)
-                i++;
-        }
+    for (int owners = 1; owners >= 0; owners--) {
+        struct ask_id ask;
+        cs_try_anew(host);
+        while ((ask = cs_untried(host)).i != ID_NONE)
+            cs_tried(host, ask, hybrid_try(self, host, ask, owners));
+    }
 }
 
 const struct cs_policy hybrid_policy = {

@@ -497,6 +497,18 @@ uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
 void cs_set_spots(struct cs_host *host, const struct cs_spot *spot,
                   uint32_t count);
 
+/* Since 1.6.  What waits, one after the other, for CS_PER_PHASE policies whose
+ * order stands still: cs_untried() is the first in order that was not tried
+ * since cs_try_anew(), or ID_NONE.  After cs_tried() it is another: if the ask
+ * was not started, it is passed over, and what is alike too until a request is
+ * carried out.  Alike are asks that hold no lease and to which cs_forecast() and
+ * cs_start_want() give one answer to one want; CS_ALIKE_AS_LONG: and which are
+ * estimated to take as long. */
+enum cs_alike { CS_ALIKE_NONE, CS_ALIKE_AS_LONG, CS_ALIKE_ALL };
+void cs_try_anew(struct cs_host *host);
+struct ask_id cs_untried(struct cs_host *host);
+void cs_tried(struct cs_host *host, struct ask_id ask, enum cs_alike alike);
+
 /* Can cs_set_spots() give it GPUs?  Of one role, whole GPUs, no service. */
 bool cs_can_move(struct cs_host *host, struct job_id job);
 

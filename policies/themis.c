@@ -44,8 +44,9 @@ struct themis {
     struct themis_job *job;
     struct cs_size *give;
     uint32_t count, room, gpus;
-    double *best;               /* [job + 1][gpus + 1] */
+    double *best;               /* [offered job + 1][gpus + 1] */
     uint8_t *choice;
+    uint32_t *heap;             /* of jobs, to find the worst */
     bool free;                  /* somebody ended: GPUs are free */
 };
 
@@ -93,6 +94,7 @@ static void themis_submitted(void *self, struct cs_host *host,
         uint32_t room = t->room ? 2 * t->room : 32, gpus;
         t->job = grown(host, t->job, t->count, room, sizeof *t->job);
         t->give = cs_alloc(host, room, sizeof *t->give);
+        t->heap = cs_alloc(host, room, sizeof *t->heap);
         t->gpus = gpus = cs_total_gpus(host, 0);
         t->room = room;
         t->best = cs_alloc(host, (size_t)(room + 1) * (gpus + 1),
@@ -164,51 +166,85 @@ static void bid(const struct themis *t, struct cs_host *host,
 
 /* ---- the auction ------------------------------------------------------------ */
 
+/* Of two alike the older. */
+static bool worse(const struct themis *t, uint32_t a, uint32_t b)
+{
+    if (t->job[a].rho != t->job[b].rho)
+        return t->job[a].rho > t->job[b].rho;
+    return a < b;
+}
+
+static void sink(struct themis *t, uint32_t count, uint32_t hole)
+{
+    uint32_t item = t->heap[hole], child;
+
+    while ((child = 2 * hole + 1) < count) {
+        if (child + 1 < count && worse(t, t->heap[child + 1], t->heap[child]))
+            child++;
+        if (!worse(t, t->heap[child], item))
+            break;
+        t->heap[hole] = t->heap[child];
+        hole = child;
+    }
+    t->heap[hole] = item;
+}
+
 /* The worst 1 - f of the jobs, one at least. */
 static void offer(struct themis *t)
 {
-    uint32_t most = (uint32_t)ceil((1 - t->f) * t->count), n;
+    uint32_t most = (uint32_t)ceil((1 - t->f) * t->count), count = t->count;
 
-    for (uint32_t i = 0; i < t->count; i++)
+    for (uint32_t i = 0; i < t->count; i++) {
         t->job[i].offered = false;
-    for (n = 0; n < most || n == 0; n++) {
-        struct themis_job *worst = NULL;
-        for (uint32_t i = 0; i < t->count; i++)
-            if (!t->job[i].offered && (!worst || t->job[i].rho > worst->rho))
-                worst = &t->job[i];
-        if (!worst)
-            return;
-        worst->offered = true;
+        t->heap[i] = i;
+    }
+    for (uint32_t i = count / 2; i-- > 0;)
+        sink(t, count, i);
+    for (uint32_t n = 0; (n < most || n == 0) && count > 0; n++) {
+        t->job[t->heap[0]].offered = true;
+        t->heap[0] = t->heap[--count];
+        sink(t, count, 0);
+    }
+}
+
+/* What is best with this job as well, by how many GPUs there are. */
+static void auction_row(const struct themis_job *job, const double *before,
+                        uint32_t columns, double *best, uint8_t *chosen)
+{
+    for (uint32_t r = 0; r < columns; r++) {
+        double most = before[r] + job->log_value[0];
+        uint8_t choice = 0;
+        for (uint32_t s = 1; s <= job->sizes; s++) {
+            if (job->size[s] > r)
+                break;
+            double with = before[r - job->size[s]] + job->log_value[s];
+            if (with > most) {
+                most = with;
+                choice = (uint8_t)s;
+            }
+        }
+        best[r] = most;
+        chosen[r] = choice;
     }
 }
 
 /* The sizes that make the sum of the logarithms largest, of `room` GPUs. */
 static void auction(struct themis *t, uint32_t room)
 {
-    uint32_t columns = room + 1;
+    uint32_t columns = room + 1, rows = 0, r = room;
 
-    for (uint32_t r = 0; r < columns; r++)
-        t->best[r] = 0;
-    for (uint32_t i = 0; i < t->count; i++)
-        for (uint32_t r = 0; r < columns; r++) {
-            const struct themis_job *job = &t->job[i];
-            const double *before = &t->best[(size_t)i * columns];
-            double most = before[r] + (job->offered ? job->log_value[0] : 0);
-            uint8_t choice = 0;
-            for (uint32_t s = 1; job->offered && s <= job->sizes; s++) {
-                if (job->size[s] > r)
-                    break;
-                double with = before[r - job->size[s]] + job->log_value[s];
-                if (with > most) {
-                    most = with;
-                    choice = (uint8_t)s;
-                }
-            }
-            t->best[(size_t)(i + 1) * columns + r] = most;
-            t->choice[(size_t)(i + 1) * columns + r] = choice;
-        }
-    for (uint32_t i = t->count, r = room; i-- > 0;) {
-        uint8_t s = t->choice[(size_t)(i + 1) * columns + r];
+    memset(t->best, 0, columns * sizeof *t->best);
+    for (uint32_t i = 0; i < t->count; i++) {
+        double *before = &t->best[(size_t)rows * columns];
+        if (!t->job[i].offered)
+            continue;
+        auction_row(&t->job[i], before, columns, before + columns,
+                    &t->choice[(size_t)rows++ * columns]);
+    }
+    for (uint32_t i = t->count; i-- > 0;) {
+        uint8_t s = 0;
+        if (t->job[i].offered)
+            s = t->choice[(size_t)--rows * columns + r];
         t->job[i].gpus = s ? t->job[i].size[s] : 0;
         r -= t->job[i].gpus;
     }

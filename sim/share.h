@@ -50,7 +50,8 @@ struct share_member {
     uint32_t use;           /* of the pool: where `place` must be kept */
 };
 
-/* That it was seen in a large component: see share.c.  All zero: it was not. */
+/* That it was seen in a large component, see share_solve.c.  All zero: it was
+ * not. */
 struct share_proof {
     uint64_t stamp;
     uint32_t link;
@@ -97,7 +98,7 @@ struct share_list {
     uint32_t count, room;
 };
 
-/* A level with its tie-break: see share.c. */
+/* A level with its tie-break: see share_fill.c. */
 __extension__ typedef unsigned __int128 share_key;
 
 struct share {

@@ -3,7 +3,7 @@
  * flow_test.c - max-min fair rates against a slow oracle, and what follows.
  *
  * The oracle fills progressively and adds up everything anew in each round; it
- * shares no code and no trick with sim/share.c.
+ * shares no code and no trick with sim/share_*.c.
  */
 #include <math.h>
 #include <setjmp.h>

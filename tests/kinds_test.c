@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kinds_test.c - policies that try one of what is alike, against the same
+ * policies trying each ask that waits: every event at the same time, every
+ * decision the same.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "policies/registry.h"
+#include "tests/family_aid.h"
+
+extern const struct cs_policy linear_dynamic_policy, linear_hybrid_policy,
+    linear_elastic_hybrid_policy;
+
+static const struct cs_policy *linear_of(const char *name)
+{
+    static const struct cs_policy *const all[] = {
+        &linear_dynamic_policy, &linear_hybrid_policy,
+        &linear_elastic_hybrid_policy,
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    fail_msg("%s", name);
+    return NULL;
+}
+
+#define POLICIES \
+    "dynamic, {policy: dynamic, name: a, gain_min: 5}, " \
+    "{policy: dynamic, name: b, lend: false}, " \
+    "{policy: dynamic, name: c, placement: spread}, " \
+    "{policy: dynamic, name: d, placement: random}, " \
+    "{policy: dynamic, name: e, placement: consolidate, estimate: noisy, " \
+    "noise: 1}, " \
+    "hybrid, {policy: hybrid, name: f, reserve: 0, placement: best_fit}, " \
+    "{policy: hybrid, name: g, placement: random}, " \
+    "elastic-hybrid, {policy: elastic-hybrid, name: h, placement: spread}"
+#define SIZES "min: 4, max: 16, types: "
+#define ROLES(start) \
+    "rollout: {gpus: 8, " SIZES "[l40s, a100-80], start: " start "}, " \
+    "train: {gpus: 8, " SIZES "[a100-80, l40s], start: " start "}, " \
+    "data: {cores: 40}"
+#define MIX_PHASES \
+    "{recipe: dpo, name: dpo, share: 0.4, model: qwen2.5-7b, method: lora, " \
+    "recompute: full, zero: 2, prompts: 64, pairs: 1, prompt_tokens: 256, " \
+    "response: {mean: 200, cv: 1, max: 1024}, " \
+    "reward: {on: cpu, core_time: 100ms}, steps: {uniform: [1, 4]}, " \
+    ROLES("wake") "}, " \
+    "{recipe: grpo, name: grpo, share: 0.2, model: llama-2-13b, " \
+    "method: lora, recompute: full, zero: 2, prompts: 32, " \
+    "prompt_tokens: 256, response: {mean: 300, cv: 1, max: 1024}, " \
+    "reward: {on: cpu, core_time: 100ms}, steps: 2, " \
+    ROLES("process") "}"
+#define MIX \
+    MIX_PHASES ", " \
+    "{recipe: trace, name: known, share: 0.4, " \
+    "duration: {lognormal: {mean: 60s, cv: 2}}, gpus: {choice: {1: 1, 4: 1, 12: 1}}}"
+#define NODES \
+    "nodes: [{name: rollout, count: 2, gpus: {type: l40s, count: 8}, " \
+    "cpu: {type: epyc-7763}, memory: 512GB, nics: {type: ethernet-100}, " \
+    "price: 10USD/h}, {name: train, count: 2, gpus: {type: a100-80, count: " \
+    "8}, cpu: {type: epyc-7742}, memory: 512GB, nics: {type: ib-hdr}, " \
+    "price: 20USD/h}]"
+
+static void open_mix(struct world *world, const char *more, const char *mix,
+                     uint32_t jobs)
+{
+    char text[4096];
+    int n = snprintf(text, sizeof text,
+                     "experiment: kinds\nseeds: 2\nuntil: drained\n"
+                     "cluster: {" NODES "%s}\nworkload: {arrival: {process: "
+                     "poisson, rate: 400/h}, jobs: %u, mix: [%s]}\n"
+                     "policies: [" POLICIES "]\n", more, jobs, mix);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+static void same_as_by_a_walk(struct world *world)
+{
+    for (uint32_t t = 0; t < study_trial_count(world->study); t++) {
+        struct trial_spec spec = study_trial_spec(world->study, t);
+        struct host_policy slow = *spec.policy;
+        struct family_run a, b;
+
+        slow.policy = linear_of(spec.policy->policy->name);
+        assert_true(family_run_spec(&spec, &a, &world->err));
+        spec.policy = &slow;
+        assert_true(family_run_spec(&spec, &b, &world->err));
+        assert_int_equal(a.result.event_count, b.result.event_count);
+        assert_true(a.result.digest == b.result.digest);
+        assert_string_equal(a.decisions, b.decisions);
+        assert_string_equal(a.jobs, b.jobs);
+        family_drop(&a);
+        family_drop(&b);
+    }
+}
+
+static void trying_one_of_what_is_alike_decides_as_trying_each(void **state)
+{
+    static const char *const more[] = {
+        "",
+        ", failures: {node_mtbf: 4h, repair: 10m, restart: 30s}",
+        ", power_cap: 30kW",
+    };
+
+    (void)state;
+    for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
+        struct world world = { 0 };
+        open_mix(&world, more[m], MIX, 50);
+        same_as_by_a_walk(&world);
+        world_close(&world);
+    }
+}
+
+/* Nodes that searches for room look at, by job: 40 or 320 of them wait. */
+static void searches_of_a_job_do_not_grow_with_the_backlog(void **state)
+{
+    double seen[2][32] = { { 0 } };
+    uint32_t trials = 0;
+
+    (void)state;
+    for (uint32_t n = 0; n < 2; n++) {
+        struct world world = { 0 };
+        uint32_t jobs = n == 0 ? 40 : 320;
+        open_mix(&world, "", MIX_PHASES, jobs);
+        trials = study_trial_count(world.study);
+        assert_in_range(trials, 1, 64);
+        for (uint32_t t = 0; t < trials; t += 2) {
+            struct trial_spec spec = study_trial_spec(world.study, t);
+            struct trial_tables none = { 0 };
+            struct trial_result result;
+            if (spec.policy->rules.placement == PLACE_RANDOM)
+                continue;               /* each search draws */
+            if (!trial_run(&spec, &none, &result, &world.err))
+                fail_msg("%s", world_error(&world));
+            seen[n][t / 2] = (double)result.nodes_seen / jobs;
+        }
+        world_close(&world);
+    }
+    for (uint32_t t = 0; t < trials; t += 2) {
+        assert_true(seen[1][t / 2] <= 2 * seen[0][t / 2]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            trying_one_of_what_is_alike_decides_as_trying_each),
+        cmocka_unit_test(searches_of_a_job_do_not_grow_with_the_backlog),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

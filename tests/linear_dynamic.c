@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * linear_dynamic.c - an oracle: dynamic that
+ * tries each ask that waits.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy linear_dynamic_policy;
+
+struct dynamic {
+    bool lend;
+    double gain_min;
+};
+
+static const struct cs_param dynamic_param[] = {
+    { .key = "lend", .type = CS_PARAM_BOOL,
+      .offset = offsetof(struct dynamic, lend), .fallback = "true",
+      .help = "may a phase use GPUs outside the pool of its role" },
+    { .key = "gain_min", .type = CS_PARAM_REAL,
+      .offset = offsetof(struct dynamic, gain_min),
+      .min = 0, .max = 100, .fallback = "1.0",
+      .help = "seconds gained per second of switching, at least" },
+};
+
+struct dynamic_choice {
+    struct cs_want want;
+    double over_s;              /* from now until the phase has run */
+    bool found, held;
+    bool room;                  /* there would be, were no idle lease spared */
+};
+
+/* Roles that found no room in this decision, idle leases included: what follows
+ * takes room only, so that others of the kind need not look again. */
+#define DYNAMIC_FULL_MAX 16u
+
+struct dynamic_full {
+    const struct job_form *form[DYNAMIC_FULL_MAX];
+    uint32_t role[DYNAMIC_FULL_MAX], gpus[DYNAMIC_FULL_MAX], count;
+};
+
+/* Takes the want if it is over earlier; switching is charged at gain_min. */
+static void dynamic_consider(const struct dynamic *dynamic,
+                             struct cs_host *host, struct ask_id ask,
+                             struct cs_want want,
+                             struct dynamic_choice *best)
+{
+    struct cs_forecast f;
+
+    if (!cs_forecast(host, ask, &want, &f))
+        return;
+    double over = f.run_s + f.switch_s +
+                  dynamic->gain_min * f.evict_s;
+    if (best->held)             /* leaving a warm lease must pay */
+        over += (dynamic->gain_min - 1) * f.switch_s;
+    if (best->found && over >= best->over_s)
+        return;
+    best->want = want;
+    best->over_s = over;
+    best->found = true;
+    best->held = false;
+}
+
+/* Asks again when the next idle lease will have been idle for so long. */
+static void dynamic_come_back(struct cs_host *host, int64_t idle_ns)
+{
+    int64_t now = cs_now_ns(host);
+
+    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
+        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
+        if (lease->state == CS_LEASE_IDLE &&
+            lease->idle_since_ns + idle_ns > now)
+            cs_wake_at(host, lease->idle_since_ns + idle_ns);
+    }
+}
+
+/* On free GPUs, then on those of idle leases too: a search that may take idle
+ * ones does not prefer the free, and nobody is thrown out for nothing.  Where
+ * switching costs more than the phase itself, a lease is thrown out only when
+ * it has been idle for the difference: whoever comes back sooner finds it (as
+ * who rents skis until renting has cost as much as buying, Karlin et al.
+ * 1988).  So dear switches are seldom, and no lease is safe for ever. */
+static void dynamic_consider_both(const struct dynamic *dynamic,
+                                  struct cs_host *host, struct ask_id ask,
+                                  struct cs_want want,
+                                  struct dynamic_choice *best)
+{
+    struct cs_forecast f;
+
+    want.take_idle = false;
+    dynamic_consider(dynamic, host, ask, want, best);
+    want.take_idle = true;
+    if (!cs_forecast(host, ask, &want, &f))
+        return;
+    best->room = true;
+    double rest_s =
+        dynamic->gain_min * (f.switch_s + f.evict_s) - f.run_s;
+    if (rest_s > 0)
+        want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
+    dynamic_consider(dynamic, host, ask, want, best);
+    if (!best->found)
+        dynamic_come_back(host, want.idle_ns);
+}
+
+static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
+                                            struct cs_host *host,
+                                            struct ask_id ask)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct role_spec *role =
+        &cs_request(host, pub->job)->form->role[pub->role];
+    uint32_t home = cs_home_pools(host, ask, pub->role);
+    struct dynamic_choice best = { .found = false };
+    struct cs_forecast f;
+
+    if (cs_forecast_held(host, ask, &f))
+        best = (struct dynamic_choice) {
+            .over_s = f.run_s, .found = true, .held = true
+        };
+    struct cs_want want = { .pool_mask = home };
+    dynamic_consider_both(dynamic, host, ask, want, &best);
+    if (!dynamic->lend || pub->gpus == 0)
+        return best;
+    want.pool_mask = 0;
+    dynamic_consider_both(dynamic, host, ask, want, &best);
+    if (cs_pending_count(host) == 1 && role->gpus_max > pub->gpus) {
+        want.gpus = role->gpus_max;
+        dynamic_consider_both(dynamic, host, ask, want, &best);
+    }
+    return best;
+}
+
+/* Would the phase be over earlier if it waited for its own pool? */
+static bool dynamic_waits(struct cs_host *host, struct ask_id ask,
+                          const struct dynamic_choice *best)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    uint32_t home = cs_home_pools(host, ask, pub->role);
+    double wait = cs_room_in_s(host, home, pub->gpus);
+
+    return home && pub->gpus > 0 && wait > 0 &&
+           wait + (double)pub->estimate_ns / 1e9 < best->over_s;
+}
+
+static bool dynamic_is_full(const struct dynamic_full *full,
+                            const struct cs_host *host,
+                            const struct cs_ask *ask)
+{
+    const struct job_form *form = cs_request(host, ask->job)->form;
+
+    for (uint32_t k = 0; ask->held.i == ID_NONE && k < full->count; k++)
+        if (full->form[k] == form && full->role[k] == ask->role &&
+            full->gpus[k] == ask->gpus)
+            return true;
+    return false;
+}
+
+static void dynamic_note_full(struct dynamic_full *full,
+                              const struct cs_host *host,
+                              const struct cs_ask *ask)
+{
+    uint32_t k = full->count;
+
+    if (k == DYNAMIC_FULL_MAX)
+        return;
+    full->form[k] = cs_request(host, ask->job)->form;
+    full->role[k] = ask->role;
+    full->gpus[k] = ask->gpus;
+    full->count++;
+}
+
+/* The first from the i-th on for which there could be room; asks that hold an
+ * idle lease want no more than is idle. */
+static uint32_t dynamic_next(struct cs_host *host, uint32_t i)
+{
+    uint32_t gpus = cs_free_gpus(host, 0) + cs_idle_gpus(host, 0);
+    struct cs_filter filter = { .gpus_max = gpus > 0 ? gpus : 1,
+                                .estimate_max_ns = INT64_MAX };
+
+    return cs_find_pending(host, i, &filter);
+}
+
+static void dynamic_decide(void *self, struct cs_host *host)
+{
+    const struct dynamic *dynamic = self;
+    struct dynamic_full full = { .count = 0 };
+    uint32_t i = 0;
+
+    while ((i = dynamic_next(host, i)) < cs_pending_count(host)) {
+        struct ask_id ask = cs_pending(host, i);
+        if (dynamic_is_full(&full, host, cs_ask(host, ask))) {
+            i++;
+            continue;
+        }
+        struct dynamic_choice best = dynamic_choose(dynamic, host, ask);
+        enum cs_verdict verdict = CS_NO_ROOM;
+
+        if (best.found && best.held)
+            verdict = cs_continue(host, ask);
+        else if (best.found && !dynamic_waits(host, ask, &best))
+            verdict = cs_start_want(host, ask, &best.want);
+        else if (!best.found && !best.room)
+            dynamic_note_full(&full, host, cs_ask(host, ask));
+        if (verdict != CS_DONE)
+            i++;
+    }
+}
+
+const struct cs_policy linear_dynamic_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "dynamic",
+    .summary = "leases per phase, idle GPUs lent where switching pays",
+    .flags = CS_PER_PHASE,
+    .self_bytes = sizeof(struct dynamic),
+    .param = dynamic_param,
+    .param_count = sizeof dynamic_param / sizeof dynamic_param[0],
+    .before = cs_by_priority,
+    .decide = dynamic_decide,
+};

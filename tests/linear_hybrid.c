@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * linear_hybrid.c - an oracle: hybrid that
+ * tries each ask that waits.
+ */
+#include "policies/policy.h"
+
+extern const struct cs_policy linear_hybrid_policy;
+
+struct hybrid {
+    double reserve;
+};
+
+static const struct cs_param hybrid_param[] = {
+    { .key = "reserve", .type = CS_PARAM_FRACTION,
+      .offset = offsetof(struct hybrid, reserve),
+      .min = 0, .max = 1, .fallback = "20%",
+      .help = "share of a pool's GPUs that is never lent" },
+};
+
+/* Pools, other than the ask's own, that can lend so many GPUs. */
+static uint32_t hybrid_lenders(const struct hybrid *hybrid,
+                               const struct cs_host *host, uint32_t home,
+                               uint32_t gpus)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t p = 0; p < cs_pool_count(host); p++) {
+        uint32_t bit = 1u << p;
+        double keep = hybrid->reserve * cs_total_gpus(host, bit);
+        uint32_t spare = cs_free_gpus(host, bit) + cs_idle_gpus(host, bit);
+        if (!(home & bit) && spare >= gpus + keep)
+            mask |= bit;
+    }
+    return mask;
+}
+
+/* In place of idle leases.  Where switching costs more than the phase, only of
+ * those that have been idle for the difference; see dynamic.c. */
+static bool hybrid_take(struct cs_host *host, struct ask_id ask,
+                        struct cs_want want)
+{
+    struct cs_forecast f;
+
+    want.take_idle = true;
+    if (!cs_forecast(host, ask, &want, &f))
+        return false;
+    double rest_s = f.switch_s + f.evict_s - f.run_s;
+    if (rest_s > 0)
+        want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
+    if (cs_start_want(host, ask, &want) == CS_DONE)
+        return true;
+    if (want.idle_ns > 0)
+        cs_wake_at(host, cs_now_ns(host) + want.idle_ns);
+    return false;
+}
+
+/* In its own pool: on free GPUs, else in place of an idle lease. */
+static bool hybrid_own(struct cs_host *host, struct ask_id ask, uint32_t home)
+{
+    struct cs_want want = { .pool_mask = home };
+
+    return cs_start_want(host, ask, &want) == CS_DONE ||
+           hybrid_take(host, ask, want);
+}
+
+/* Borrowing pays if the phase is over before its own pool has room. */
+static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
+                          struct ask_id ask, uint32_t home)
+{
+    const struct cs_ask *pub = cs_ask(host, ask);
+    double own_s;
+    struct cs_want want = {
+        .pool_mask = hybrid_lenders(hybrid, host, home, pub->gpus),
+    };
+    struct cs_forecast f;
+
+    if (!want.pool_mask)
+        return false;
+    own_s = cs_room_in_s(host, home, pub->gpus) +
+            (double)pub->estimate_ns / 1e9;
+    if (!cs_forecast(host, ask, &want, &f)) {       /* nothing is free */
+        want.take_idle = true;
+        if (!cs_forecast(host, ask, &want, &f))
+            return false;
+    }
+    if (f.run_s + f.switch_s + f.evict_s >= own_s)
+        return false;
+    return want.take_idle ? hybrid_take(host, ask, want)
+                          : cs_start_want(host, ask, &want) == CS_DONE;
+}
+
+/* A borrowed lease whose phase is over goes back at once. */
+static void hybrid_lease_idle(void *self, struct cs_host *host,
+                              struct lease_id id)
+{
+    const struct cs_lease *lease = cs_lease(host, id);
+    const struct job_form *form = cs_request(host, lease->job)->form;
+    uint32_t pools = cs_lease_pools(host, id);
+
+    (void)self;
+    if (lease->state != CS_LEASE_IDLE || lease->gpus == 0)
+        return;
+    for (uint32_t p = 0; p < cs_pool_count(host); p++) {
+        const char *a = cs_pool_name(host, p), *b = form->role[lease->role].name;
+        while (*a && *a == *b)
+            a++, b++;
+        if (*a == *b) {
+            if (!(pools & 1u << p))
+                cs_release(host, id);
+            return;
+        }
+    }
+}
+
+static void hybrid_decide(void *self, struct cs_host *host)
+{
+    for (int owners = 1; owners >= 0; owners--)
+        for (uint32_t i = 0; i < cs_pending_count(host);) {
+            struct ask_id ask = cs_pending(host, i);
+            const struct cs_ask *pub = cs_ask(host, ask);
+            uint32_t home = cs_home_pools(host, ask, pub->role);
+            bool started = false;
+
+            if (pub->held.i != ID_NONE)
+                started = cs_continue(host, ask) == CS_DONE;
+            else if (owners)
+                started = hybrid_own(host, ask, home);
+            else if (home && pub->gpus > 0)
+                started = hybrid_borrow(self, host, ask, home);
+            if (!started)
+                i++;
+        }
+}
+
+const struct cs_policy linear_hybrid_policy = {
+    .abi_major = CS_POLICY_ABI_MAJOR,
+    .size_bytes = sizeof(struct cs_policy),
+    .name = "hybrid",
+    .summary = "a static plan by role, idle GPUs beyond a reserve lent",
+    .flags = CS_PER_PHASE,
+    .self_bytes = sizeof(struct hybrid),
+    .param = hybrid_param,
+    .param_count = sizeof hybrid_param / sizeof hybrid_param[0],
+    .before = cs_by_priority,
+    .decide = hybrid_decide,
+    .lease_idle = hybrid_lease_idle,
+};
