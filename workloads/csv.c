@@ -23,6 +23,7 @@ struct csv {
     enum csv_format format;
     const char **name;          /* columns + 1, ends with NULL */
     size_t columns;
+    size_t cut;                 /* SWF: columns that are set, if not all */
     struct csv_field *field;
     uint64_t blank_lines, longer_rows;
     bool begun;                 /* a row was read */
@@ -364,7 +365,8 @@ static void fix_columns(struct csv *csv, struct arena *arena)
     csv->name = arena_alloc(arena, csv->columns + 1, sizeof *csv->name);
     for (size_t i = 0; i < csv->columns; i++)
         csv->name[i] = names[i];
-    csv->field = arena_alloc(arena, csv->columns + 1, sizeof *csv->field);
+    csv->cut = csv->columns;
+    csv->field = arena_alloc(arena, csv->columns, sizeof *csv->field);
 }
 
 struct csv *csv_open(struct arena *arena, const char *path,
@@ -423,11 +425,29 @@ size_t csv_find(const struct csv *csv, const char *name)
     return SIZE_MAX;
 }
 
+/* The first character of SWF's column `column`, which may not be cut out. */
+static char first_character(const struct csv *csv, size_t column)
+{
+    const struct csv_field *last = &csv->field[csv->cut - 1];
+    const char *at = last->text + last->bytes + 1;
+
+    if (column < csv->cut)
+        return csv->field[column].text[0];
+    for (size_t i = csv->cut;; i++) {
+        while (is_blank(*at))
+            at++;
+        if (i == column)
+            return *at;
+        while (*at != '\0' && !is_blank(*at))
+            at++;
+    }
+}
+
 /* Such a row would be read well too, but its times are absolute ones, and what
  * stands in it has a format of its own. */
 static bool is_alea(const struct csv *csv, size_t count)
 {
-    return count == ALEA_COLUMNS && csv->field[SWF_COLUMNS].text[0] == '{';
+    return count == ALEA_COLUMNS && first_character(csv, SWF_COLUMNS) == '{';
 }
 
 static enum csv_step wrong_count(const struct csv *csv, size_t count,
@@ -464,7 +484,7 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     if (step != CSV_ROW)
         return step;
     if (csv->format == CSV_SWF)
-        count = split_blanks(line, csv->field, columns + 1, false);
+        count = split_blanks(line, csv->field, csv->cut, false);
     else if (csv->format == CSV_ALEA)
         count = split_blanks(line, csv->field, columns, true);
     else if (csv->format == CSV_TAB)
@@ -488,9 +508,16 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     return CSV_ROW;
 }
 
+void csv_cut(struct csv *csv, size_t columns)
+{
+    assert(columns > 0 && columns <= csv->columns);
+    if (csv->format == CSV_SWF)
+        csv->cut = columns;
+}
+
 struct csv_field csv_field(const struct csv *csv, size_t column)
 {
-    assert(column < csv->columns);
+    assert(column < (csv->format == CSV_SWF ? csv->cut : csv->columns));
     return csv->field[column];
 }
 

@@ -429,6 +429,7 @@ static bool find_columns(struct reading *in, struct err *err)
             .job = 0, .submit = 1, .duration = 3, .gpus = 4, .gpus_else = 7,
             .limit = 8, .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
             .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
+        csv_cut(in->own, at->limit + 1);
         return true;
     }
     return find_column(in, "job", names->job, &at->job, err) &&
