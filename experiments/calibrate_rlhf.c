@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
-#include "models/decode.h"
+#include "models/rollout.h"
 #include "models/memory.h"
 #include "models/train.h"
 

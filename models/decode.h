@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * decode.h - generation: prefill, decode steps, and a rollout's long tail.
+ * decode.h - generation on one replica: prefill and decode steps.
  *
  * A decode step reads the weights and the KV cache once, whatever the batch
  * (Pope et al. 2022, arXiv 2211.05102); replicas batch continuously (Yu et al.
- * 2022, Orca).  Response lengths are lognormal, cut at the maximum, and a
- * rollout ends when its longest response ends: first slots are refilled, then
- * the batch drains and each step serves fewer responses.
- *
- * With part_tokens a rollout takes responses up in the middle (partial rollout,
- * Kimi k1.5, arXiv 2501.12599): in the steady state it works on the parts of
- * all responses that are under way, each part a slot; prompt and earlier parts
- * are computed again first, because weights have changed.
- *
- * A plan is made once per shape and gang (microseconds); a draw costs a few
- * table look-ups.  u in [0,1) sets the longest of n responses to the quantile
- * u^(1/n), so equal u give comparable rollouts under every policy.
+ * 2022, Orca).  A rollout, which is many responses on many replicas, is in
+ * rollout.h.
  */
 #ifndef MODELS_DECODE_H
 #define MODELS_DECODE_H
@@ -71,75 +61,5 @@ double decode_served_step_s(const struct llm *llm, enum precision precision,
 /* Of the time that chunks of prompts take alone, beside decoding: they compute
  * while decoding reads memory.  Chosen on the rows of decode.c's served suite. */
 #define DECODE_PREFILL_SEEN 0.78
-
-struct rollout_shape {
-    const struct llm *llm;
-    enum precision precision;
-    uint32_t tp;
-    double responses;           /* of the whole rollout, all replicas */
-    double responses_per_prompt;    /* share one prefill; at least 1 */
-    double prompt_tokens;
-    double response_mean_tokens;    /* before the cut at the maximum */
-    double response_cv;
-    double response_max_tokens;
-    double concurrency_max;     /* per replica; 0: what memory holds */
-    double part_tokens;         /* of a response in one rollout at most: the
-                                   rest follows in the next; 0: all */
-    double reserved_bytes;      /* of each GPU, kept for others */
-};
-
-struct rollout_time {
-    double total_s;
-    double prefill_s, decode_s;
-    double tail_s;              /* from 90% of the responses done to the end */
-    double tail_idle_fraction;  /* idle share of batch slots over the whole */
-    double tokens;              /* generated */
-    double longest_tokens;
-    double busy_fraction;       /* mean GPU load as power sees it */
-};
-
-#define ROLLOUT_GRID 64
-#define ROLLOUT_FINISH_GRID 128
-
-/* Row i of each array belongs to x_i tokens after the drain began. */
-struct rollout_plan {
-    uint32_t replicas;
-    double slots;               /* responses in flight, all replicas */
-    double responses;           /* or parts of them */
-    double log_mean, log_sd;    /* of the length before the cut */
-    double cut_tokens;          /* no response is longer */
-    double max_tokens;          /* of what this rollout makes of one */
-    double parts;               /* a response has on average */
-    double carried_tokens;      /* made before, by mean part */
-    double mean_tokens;         /* after the cut, of a part */
-    double tokens;
-    double prefill_s;
-    double steady_s;            /* decoding while slots are refilled */
-    double tail_from_s;         /* drain time at 90% done; < 0: earlier */
-    double load;                /* of a decoding GPU, as power sees it */
-    double x_tokens[ROLLOUT_GRID + 1];
-    double fresh[ROLLOUT_GRID + 1];     /* share of lengths above x */
-    double alive[ROLLOUT_GRID + 1];     /* share of slots still at work */
-    double drain_s[ROLLOUT_GRID + 1];   /* time gone by */
-    double slot_s[ROLLOUT_GRID + 1];    /* busy seconds of a mean slot */
-    double replica_s[ROLLOUT_GRID + 1]; /* busy seconds of a mean replica */
-    /* Drain times, evenly from the first by the second: P(all are done). */
-    double finish_from_s, finish_to_s;
-    double finish[ROLLOUT_FINISH_GRID + 1];
-};
-
-/* The gang must hold at least tp GPUs. */
-void rollout_plan_init(struct rollout_plan *plan,
-                       const struct rollout_shape *shape,
-                       const struct gang *gang);
-struct rollout_time rollout_draw(const struct rollout_plan *plan, double u);
-/* What is left of a rollout after so many seconds if the responses that are
- * done are kept: those that are not, begun anew.  Their lengths are what those
- * of the whole are beyond the one that was reached. */
-struct rollout_shape rollout_rest(const struct rollout_shape *shape,
-                                  const struct gang *gang, double at_s);
-/* Both at once. */
-struct rollout_time rollout_time(const struct rollout_shape *shape,
-                                 const struct gang *gang, double u);
 
 #endif

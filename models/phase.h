@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/decode.h"
+#include "models/rollout.h"
 #include "models/fabric.h"
 #include "models/gang.h"
 #include "models/loader.h"

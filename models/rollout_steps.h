@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "models/decode.h"
+#include "models/rollout.h"
 
 struct gang;
 

@@ -275,8 +275,8 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->spec = spec;
     host->hooks = (struct host_hooks) {
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
-        .phase_over = host_phase_over, .held = host_rent_held,
-        .rented_failed = host_rent_failed, .alone = host_pack_alone,
+        .phase_over = host_phase_over, .held = host_rental_held,
+        .rented_failed = host_rental_failed, .alone = host_pack_alone,
         .ask_made = ask_made, .ask_gone = ask_gone,
     };
     host->cluster = cluster_new(arena, spec);

@@ -93,7 +93,7 @@ struct cs_node cs_node(const struct cs_host *host, uint32_t n)
         .free_gpus = mask_count(host->cluster->free_mask[n]),
         .cores = group->cores, .memory_bytes = (double)group->memory_bytes,
         .here = host->rent == NULL || group->rent == NULL ||
-                host_rent_here(host, n),
+                host_rental_here(host, n),
     };
 }
 

@@ -5,12 +5,13 @@
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
  * host_step (phases step by step), host_power (a cap), host_lease (take, load,
- * drop), host_run (phases), host_outage (failures), host_rent (nodes that come
- * and go), host_api (what a policy may call), host_resize (leases that change
- * while they work), host_recall (leases that are taken back), host_pack (two
- * jobs on the same GPUs), host_epochs (what is known of changing batch sizes),
- * host_deal, host_left, host_tops, host_tenants (tools), host_lp, host_assign (tools
- * that know no host), host (arrivals, decisions).
+ * drop), host_run (phases), host_outage (failures), host_rental (a rented
+ * node, from order to end), host_rent (how many are), host_api (what a policy
+ * may call), host_resize (leases that change while they work), host_recall
+ * (leases that are taken back), host_pack (two jobs on the same GPUs),
+ * host_epochs (what is known of changing batch sizes), host_deal, host_left,
+ * host_tops, host_tenants (tools), host_lp, host_assign (tools that know no
+ * host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -393,8 +394,11 @@ void host_steps_stop(struct cs_host *host, uint32_t lease);
 double host_steps_part(const struct cs_host *host, uint32_t lease);
 void host_steps_drop(struct cs_host *host, uint32_t lease);
 
-/* host_rent.c: is a rented node there, and may be leased? */
-bool host_rent_here(const struct cs_host *host, uint32_t node);
+/* host_rental.c: is a rented node there, and may be leased? */
+bool host_rental_here(const struct cs_host *host, uint32_t node);
+/* A lease came to rented nodes or went; one of them failed. */
+void host_rental_held(struct cs_host *host, uint32_t lease, bool taken);
+void host_rental_failed(struct cs_host *host, uint32_t node);
 
 /* host_outage.c: failures. */
 void host_outage_begin(struct cs_host *host);
@@ -428,14 +432,12 @@ bool host_power_allows_beside(const struct cs_host *host,
 /* host_pack.c: a lease has its GPUs to itself again. */
 void host_pack_alone(struct cs_host *host, uint32_t lease);
 
-/* host_rent.c: nodes that are rented. */
+/* host_rent.c: how many nodes are rented. */
 void host_rent_begin(struct cs_host *host);
 /* A job came: the pools are looked after again. */
 void host_rent_wake(struct cs_host *host);
 /* After each decision: orders nodes for what waits. */
 void host_rent_scale(struct cs_host *host);
-void host_rent_held(struct cs_host *host, uint32_t lease, bool taken);
-void host_rent_failed(struct cs_host *host, uint32_t node);
 
 /* host_time.c: how long things take. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "models/decode.h"
+#include "models/rollout.h"
 #include "models/memory.h"
 #include "sim/rng.h"
 #include "tests/law_aids.h"

@@ -170,6 +170,64 @@ static void nodes_are_ordered_for_what_has_waited_long_enough(void **state)
     world_close(&world);
 }
 
+/* Of one role, on nodes of a price; the results of the only trial. */
+static void run_role(struct world *world, const char *csv, const char *nodes,
+                     const char *role, struct trial_result *out)
+{
+    char text[1024];
+
+    strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world->folder));
+    world_write(world, "jobs.csv", csv);
+    snprintf(text, sizeof text,
+             "experiment: t\nseeds: 1\nuntil: drained\ncluster: {nodes: [{"
+             "name: n, count: 4, %s, price: 8USD/h, rent: {start: 1min, keep: "
+             "5min}}]}\nworkload: {trace: {file: jobs.csv, format: csv, "
+             "origin: file, columns: {job: job, submit: submit, duration: "
+             "duration, gpus: gpus}, role: {%s}}}\npolicies: [fcfs]\n",
+             nodes, role);
+    if (!world_open(world, text) || !world_run(world, 0, NULL, NULL, out))
+        fail_msg("%s", world_error(world));
+}
+
+/* Cores for four GPUs of a node: eight need two nodes, and memory likewise. */
+static void a_gang_orders_the_nodes_that_have_its_cores_and_memory(
+    void **state)
+{
+    static const char *const role[] = {
+        "cores: 16, memory: 8GB", "cores: 1, memory: 100GB",
+    };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world world = { 0 };
+        struct trial_result r;
+        run_role(&world, "job,submit,duration,gpus\n0,0,1000,8\n",
+                 "gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7742, "
+                 "sockets: 1}, cores: 64, memory: 500GB", role[i], &r);
+        assert_true(r.value[METRIC_MAKESPAN] == 1060);
+        assert_true(fabs(r.value[METRIC_COST] -
+                         2 * 8 * 1060 / 3600.0) < 1e-6);
+        world_close(&world);
+    }
+}
+
+static void parts_of_gpus_order_as_many_nodes_as_they_fill(void **state)
+{
+    struct world world = { 0 };
+    struct trial_result r;
+    char csv[1024];
+    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus\n");
+
+    (void)state;
+    for (int i = 0; i < 32; i++)
+        n += (size_t)sprintf(csv + n, "%d,0,1000,0.25\n", i);
+    run_role(&world, csv, "gpus: {type: generic, count: 8}", "cores: 1", &r);
+    assert_true(r.value[METRIC_MAKESPAN] == 1060);
+    assert_true(fabs(r.value[METRIC_COST] - 8 * 1060 / 3600.0) < 1e-6);
+    world_close(&world);
+}
+
 static void the_price_of_the_hour_is_paid(void **state)
 {
     struct world_job job[] = { { 0, 7200, 8, 0, 0 } };
@@ -515,6 +573,9 @@ int main(void)
         cmocka_unit_test(a_rental_is_billed_in_whole_units),
         cmocka_unit_test(a_node_comes_late_and_goes_when_it_is_idle),
         cmocka_unit_test(nodes_are_ordered_for_what_has_waited_long_enough),
+        cmocka_unit_test(
+            a_gang_orders_the_nodes_that_have_its_cores_and_memory),
+        cmocka_unit_test(parts_of_gpus_order_as_many_nodes_as_they_fill),
         cmocka_unit_test(the_price_of_the_hour_is_paid),
         cmocka_unit_test(
             a_price_that_ends_before_the_run_is_an_error_or_counted),

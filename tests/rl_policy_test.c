@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "models/catalogue.h"
-#include "models/decode.h"
+#include "models/rollout.h"
 #include "models/gang.h"
 #include "policies/policy.h"
 #include "tests/world.h"
