@@ -222,9 +222,7 @@ struct cs_host {
     uint32_t ask_sum_room;
     struct host_tops *tops;         /* NULL: the order is kept sorted */
     struct host_tenants *tenants;   /* NULL: nobody asked */
-    struct ranks *ends;             /* leases by expected end, likewise */
-    uint64_t *ends_gpus;
-    uint32_t ends_room;
+    struct ends *ends;              /* of leases, as expected; NULL likewise */
     uint32_t *list, list_room;      /* scratch */
     struct host_list *held;         /* leases, oldest first */
     struct host_list *running;      /* jobs with leases */
