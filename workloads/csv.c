@@ -163,13 +163,34 @@ static uint64_t low_characters(const char *at)
            low_eight(at + 48) << 48 | low_eight(at + 56) << 56;
 }
 
-/* Fields of whatever is not blank; with `rest`, the last takes the rest of the
- * line. */
+/* How many more fields begin at or after `from`, which stands behind a blank;
+ * the rest of `low`, of the 64 characters from base, is not yet looked at. */
+static size_t count_blanks(const char *from, const char *base, uint64_t low)
+{
+    size_t count = 0;
+
+    for (;;) {
+        for (; low != 0; low &= low - 1) {
+            const char *at = base + __builtin_ctzll(low);
+
+            if (*at != ' ' && *at != '\0' && !is_blank(*at))
+                continue;
+            count += at > from;
+            if (*at == '\0')
+                return count;
+            from = at + 1;
+        }
+        base += 64;
+        low = low_characters(base);
+    }
+}
+
+/* Fields of whatever is not blank, of which `max` are cut out and all are
+ * counted; with `rest`, the last of those takes the rest of the line. */
 static size_t split_blanks(char *line, struct csv_field *field, size_t max,
                            bool rest)
 {
     struct csv_field *next = field, *end = field + max;
-    size_t beyond = 0;
     char *from = line;
 
     for (char *base = line;; base += 64) {
@@ -180,18 +201,18 @@ static size_t split_blanks(char *line, struct csv_field *field, size_t max,
 
             if (c != ' ' && c != '\0' && !is_blank(c))
                 continue;
-            if (at > from && next == end) {
-                beyond++;
-            } else if (at > from) {
+            if (at > from) {
                 if (rest && next + 1 == end && c != '\0')
                     continue;
                 *at = '\0';
                 *next++ = (struct csv_field){
                     from, (size_t)(at - from), (uint32_t)(from - line) + 1, 0};
             }
-            if (c == '\0')
-                return (size_t)(next - field) + beyond;
             from = at + 1;
+            if (c == '\0')
+                return (size_t)(next - field);
+            if (next == end)
+                return max + count_blanks(from, base, low & (low - 1));
         }
     }
 }
