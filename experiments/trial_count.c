@@ -6,8 +6,8 @@
  * A policy that asks for no more than a number of GPUs, of nodes that are all
  * alike, gets any: where they stand changes nothing that is measured.  So
  * there is one number of free GPUs, a queue, and for EASY the expected ends of
- * what runs, in a tree with sums of GPUs.  Events, their order and what they
- * are called by are the host's, and so is the digest of the run.
+ * what runs.  Events, their order and what they are called by are the host's,
+ * and so is the digest of the run.
  *
  * The audit counts GPUs, as the host's does, and checks with whole numbers:
  * GPU-nanoseconds charged are the integral of GPUs held (cost), jobs in the
@@ -30,11 +30,11 @@
 #include "policies/policy.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/ends.h"
 #include "sim/err.h"
 #include "sim/flow.h"
 #include "sim/journal.h"
 #include "sim/loop.h"
-#include "sim/ranks.h"
 #include "sim/table.h"
 #include "workloads/source.h"
 
@@ -53,11 +53,10 @@ struct count_job {
     uint32_t id, gpus;
 };
 
-/* When a lease should end, its GPUs, and those of its subtree in `ends`. */
-struct count_end {
-    int64_t ns;
-    uint64_t gpus_below;
-    uint32_t gpus;
+/* A job that runs, and when it should end. */
+struct count_lease {
+    uint32_t job;               /* slot; ID_NONE: not in use */
+    int64_t end_ns;
 };
 
 struct count_audit {
@@ -93,11 +92,9 @@ struct count_trial {
     uint32_t *job_spare, job_spares, jobs, job_room;
     uint32_t *queue;                    /* slots, from first to end */
     uint32_t first, end, queue_room;
-    uint32_t *lease, *lease_spare;      /* of job slots */
-    uint32_t lease_spares, leases, lease_room;
-    struct ranks ends;                  /* leases by expected end, EASY */
-    struct count_end *expected;         /* of leases */
-    bool ends_kept;
+    struct count_lease *lease;
+    uint32_t *lease_spare, lease_spares, leases, lease_room;
+    struct ends *ends;                  /* of leases; NULL: nobody asked */
 };
 
 /* ---- which trials ---- */
@@ -263,7 +260,6 @@ static uint32_t lease_make(struct count_trial *t)
         uint32_t old = t->lease_room, room = old ? 2 * old : 64;
         GROW(t, t->lease, old, room);
         GROW(t, t->lease_spare, old, room);
-        GROW(t, t->expected, old, room);
         t->lease_room = room;
     }
     return t->leases++;
@@ -305,44 +301,13 @@ static uint32_t queue_take(struct count_trial *t, uint32_t i)
 
 /* ---- expected ends, for EASY ---- */
 
-static bool ends_before(void *owner, uint32_t a, uint32_t b)
+static void ends_begin(struct count_trial *t)
 {
-    const struct count_trial *t = owner;
-
-    return t->expected[a].ns < t->expected[b].ns;
-}
-
-static void ends_sum(void *owner, uint32_t item, uint32_t left,
-                     uint32_t right)
-{
-    struct count_end *end = ((struct count_trial *)owner)->expected;
-
-    end[item].gpus_below = end[item].gpus +
-                           (left == RANKS_NONE ? 0 : end[left].gpus_below) +
-                           (right == RANKS_NONE ? 0 : end[right].gpus_below);
-}
-
-/* GPUs that should be back by then; at least `least`: by the first end at
- * which they are so many, which is put in *time_ns. */
-static uint64_t gpus_back(const struct count_trial *t, int64_t *time_ns,
-                          uint64_t least)
-{
-    const struct ranks_node *node = t->ends.node;
-    uint32_t at = t->ends.root;
-    uint64_t gpus = 0;
-
-    while (at != RANKS_NONE) {
-        uint32_t left = node[at].left;
-        const struct count_end *end = &t->expected[at];
-        uint64_t with = gpus + end->gpus +
-                        (left == RANKS_NONE ? 0 : t->expected[left].gpus_below);
-        bool here = least > 0 ? with >= least : end->ns > *time_ns;
-        if (here && least > 0)
-            *time_ns = end->ns;
-        gpus = here ? gpus : with;
-        at = here ? left : node[at].right;
-    }
-    return gpus;
+    t->ends = ends_new(t->arena);
+    for (uint32_t i = 0; i < t->leases; i++)
+        if (t->lease[i].job != ID_NONE)
+            ends_add(t->ends, t->lease[i].end_ns, i,
+                     t->job[t->lease[i].job].gpus);
 }
 
 /* When so many GPUs are free if all end as expected, and how many more. */
@@ -350,19 +315,14 @@ static int64_t promise(struct count_trial *t, uint32_t gpus, uint32_t *spare)
 {
     int64_t now = loop_now_ns(t->loop), at = now;
 
-    if (!t->ends_kept) {
-        ranks_init(&t->ends, t->arena, ends_sum, t);
-        t->ends_kept = true;
-        for (uint32_t i = 0; i < t->leases; i++)
-            if (t->lease[i] != ID_NONE)
-                ranks_insert(&t->ends, i, ends_before);
-    }
+    if (t->ends == NULL)
+        ends_begin(t);
     if (gpus > t->spec->cluster->gpu_count)
         return CLOCK_NEVER_NS;
     if (t->free_gpus < gpus)
-        gpus_back(t, &at, gpus - t->free_gpus);
+        at = ends_when(t->ends, gpus - t->free_gpus);
     at = at > now ? at : now;
-    *spare = t->free_gpus + (uint32_t)gpus_back(t, &at, 0) - gpus;
+    *spare = t->free_gpus + (uint32_t)ends_by(t->ends, at) - gpus;
     return at;
 }
 
@@ -405,7 +365,7 @@ static struct host_job *told(struct count_trial *t,
 static void over(struct loop *loop, void *self, uint64_t lease)
 {
     struct count_trial *t = self;
-    uint32_t slot = t->lease[lease];
+    uint32_t slot = t->lease[lease].job;
     const struct count_job *job = &t->job[slot];
     int64_t now = settle(t), ran = now - job->start_ns;
     double s = clock_s_from_ns(ran);
@@ -436,9 +396,9 @@ static void over(struct loop *loop, void *self, uint64_t lease)
     t->now.working_gpus -= job->gpus;
     check(t, AUDIT_CAPACITY, t->free_gpus <= t->spec->cluster->gpu_count,
           "GPUs are given back that were not held", job->id);
-    if (t->ends_kept)
-        ranks_remove(&t->ends, (uint32_t)lease);
-    t->lease[lease] = ID_NONE;
+    if (t->ends != NULL)
+        ends_drop(t->ends, t->lease[lease].end_ns, (uint32_t)lease);
+    t->lease[lease].job = ID_NONE;
     t->lease_spare[t->lease_spares++] = (uint32_t)lease;
     t->now.running--;
     t->counts.ended[JOB_DONE]++;
@@ -461,14 +421,13 @@ static void start(struct count_trial *t, uint32_t i)
     t->free_gpus -= job->gpus;
     t->now.working_gpus += job->gpus;
     t->now.running++;
-    t->lease[lease] = slot;
-    t->expected[lease] = (struct count_end) {
-        .ns = job->estimate_ns < CLOCK_NEVER_NS - now
-                  ? now + job->estimate_ns : CLOCK_NEVER_NS,
-        .gpus = job->gpus,
+    t->lease[lease] = (struct count_lease) {
+        .job = slot,
+        .end_ns = job->estimate_ns < CLOCK_NEVER_NS - now
+                      ? now + job->estimate_ns : CLOCK_NEVER_NS,
     };
-    if (t->ends_kept)
-        ranks_insert(&t->ends, lease, ends_before);
+    if (t->ends != NULL)
+        ends_add(t->ends, t->lease[lease].end_ns, lease, job->gpus);
     t->counts.decisions++;
     metrics_count_started(t->metrics, told(t, job));
     loop_at(t->loop, now + job->duration_ns, LOOP_RANK_FINISH, over, t,

@@ -43,15 +43,6 @@ const char *job_status_name(enum job_status status)
     return job_status_names[status];
 }
 
-uint32_t job_role_gpus(const struct job_request *request, uint32_t role)
-{
-    assert(request != NULL && request->form != NULL);
-    assert(role < request->form->role_count);
-    if (role == 0 && request->gpus > 0)
-        return request->gpus;
-    return request->form->role[role].gpus;
-}
-
 uint32_t job_role_milli(const struct job_request *request, uint32_t role)
 {
     assert(request->gpu_milli <= GPU_MILLI);

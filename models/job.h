@@ -12,6 +12,7 @@
 #ifndef MODELS_JOB_H
 #define MODELS_JOB_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -118,7 +119,14 @@ const struct phase_law *phase_law_at(const struct phase_spec *phase,
 const struct phase_law *phase_law_usual(const struct phase_spec *phase);
 const char *phase_kind_name(enum phase_kind kind);
 const char *job_status_name(enum job_status status);
-uint32_t job_role_gpus(const struct job_request *request, uint32_t role);
+static inline uint32_t job_role_gpus(const struct job_request *request,
+                                     uint32_t role)
+{
+    assert(role < request->form->role_count);
+    if (role == 0 && request->gpus > 0)
+        return request->gpus;
+    return request->form->role[role].gpus;
+}
 /* Thousandths that it takes of each of its GPUs; GPUs times that part. */
 uint32_t job_role_milli(const struct job_request *request, uint32_t role);
 double job_role_amount(const struct job_request *request, uint32_t role);

@@ -12,6 +12,7 @@
 
 #include "policies/host_state.h"
 #include "sim/arena.h"
+#include "sim/ends.h"
 
 /* Estimates in units of 2^30 ns (1.07 s), rounded down: a bound is enough. */
 #define BOUND_SHIFT 30
@@ -109,9 +110,7 @@ void host_order_begin(struct cs_host *host)
     struct arena *arena = host->parts.arena;
 
     host->order = arena_alloc(arena, 1, sizeof *host->order);
-    host->ends = arena_alloc(arena, 1, sizeof *host->ends);
     ranks_init(host->order, arena, NULL, host);
-    ranks_init(host->ends, arena, NULL, host);
 }
 
 uint32_t host_order_count(const struct cs_host *host)
@@ -302,102 +301,33 @@ uint32_t host_order_first(struct cs_host *host, uint64_t seq)
 
 /* ---- when leases end ---- */
 
-static void sum_ends(void *owner, uint32_t item, uint32_t left,
-                     uint32_t right)
-{
-    struct cs_host *host = owner;
-
-    host->ends_gpus[item] =
-        host->lease[item].pub.gpus +
-        (left == RANKS_NONE ? 0 : host->ends_gpus[left]) +
-        (right == RANKS_NONE ? 0 : host->ends_gpus[right]);
-}
-
-static bool ends_before(void *owner, uint32_t a, uint32_t b)
-{
-    const struct cs_host *host = owner;
-
-    return host->lease[a].pub.expected_end_ns <
-           host->lease[b].pub.expected_end_ns;
-}
-
-static void ends_insert(struct cs_host *host, uint32_t lease)
-{
-    if (host->ends_room < host->lease_room) {
-        host->ends_gpus = arena_grow(host->parts.arena, host->ends_gpus,
-                                     host->ends_room, host->lease_room,
-                                     sizeof *host->ends_gpus);
-        host->ends_room = host->lease_room;
-    }
-    ranks_insert(host->ends, lease, ends_before);
-}
-
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
 {
-    bool kept = host->ends->sum != NULL;
+    struct cs_lease *pub = &host->lease[lease].pub;
 
-    if (kept && lease < host->ends->room &&
-        host->ends->node[lease].count > 0)
-        ranks_remove(host->ends, lease);
-    host->lease[lease].pub.expected_end_ns = end_ns;
-    if (kept)
-        ends_insert(host, lease);
+    if (host->ends != NULL) {
+        ends_drop(host->ends, pub->expected_end_ns, lease);
+        ends_add(host->ends, end_ns, lease, pub->gpus);
+    }
+    pub->expected_end_ns = end_ns;
 }
 
 void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 {
-    if (host->ends->sum != NULL)
-        ranks_remove(host->ends, lease);
+    if (host->ends != NULL)
+        ends_drop(host->ends, host->lease[lease].pub.expected_end_ns, lease);
 }
 
 static void keep_ends(struct cs_host *host)
 {
-    host->ends->sum = sum_ends;
-    for (uint32_t i = 0; i < host->held->count; i++)
-        if (host->held->item[i] != ID_NONE)
-            ends_insert(host, host->held->item[i]);
-}
+    host->ends = ends_new(host->parts.arena);
+    for (uint32_t i = 0; i < host->held->count; i++) {
+        uint32_t lease = host->held->item[i];
 
-/* When the leases that end first have given back so many GPUs. */
-static int64_t end_of(const struct cs_host *host, uint64_t gpus)
-{
-    const struct ranks_node *node = host->ends->node;
-    uint32_t at = host->ends->root;
-
-    while (at != RANKS_NONE) {
-        uint32_t left = node[at].left;
-        uint64_t before = left == RANKS_NONE ? 0 : host->ends_gpus[left];
-        uint64_t with = before + host->lease[at].pub.gpus;
-        if (gpus <= before) {
-            at = left;
-        } else if (gpus <= with) {
-            return host->lease[at].pub.expected_end_ns;
-        } else {
-            gpus -= with;
-            at = node[at].right;
-        }
+        if (lease != ID_NONE)
+            ends_add(host->ends, host->lease[lease].pub.expected_end_ns,
+                     lease, host->lease[lease].pub.gpus);
     }
-    return CLOCK_NEVER_NS;
-}
-
-/* GPUs of leases that should have ended by then. */
-static uint64_t ended_by(const struct cs_host *host, int64_t time_ns)
-{
-    const struct ranks_node *node = host->ends->node;
-    uint32_t at = host->ends->root;
-    uint64_t gpus = 0;
-
-    while (at != RANKS_NONE) {
-        uint32_t left = node[at].left;
-        if (host->lease[at].pub.expected_end_ns > time_ns) {
-            at = left;
-            continue;
-        }
-        gpus += host->lease[at].pub.gpus +
-                (left == RANKS_NONE ? 0 : host->ends_gpus[left]);
-        at = node[at].right;
-    }
-    return gpus;
 }
 
 int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
@@ -406,16 +336,16 @@ int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
     int64_t at = now_ns;
     uint64_t free = free_now;
 
-    if (host->ends->sum == NULL)
+    if (host->ends == NULL)
         keep_ends(host);
     if (free < gpus) {
-        int64_t end = end_of(host, gpus - free);
+        int64_t end = ends_when(host->ends, gpus - free);
         if (end == CLOCK_NEVER_NS)
             return CLOCK_NEVER_NS;
         at = end > at ? end : at;
     }
     /* A lease that outlives its estimate may end at any moment. */
-    free += ended_by(host, at);
+    free += ends_by(host->ends, at);
     assert(free >= gpus);
     *spare_gpus = (uint32_t)(free - gpus);
     return at;

@@ -248,9 +248,7 @@ struct cs_host {
     struct host_tenants *tenants;   /* NULL: nobody asked */
     struct host_turns *turns;       /* likewise */
     struct host_kinds *kinds;       /* likewise */
-    struct ranks *ends;             /* leases by expected end, likewise */
-    uint64_t *ends_gpus;
-    uint32_t ends_room;
+    struct ends *ends;              /* of leases, as expected; NULL likewise */
     uint32_t *list, list_room;      /* scratch */
     struct host_list *held;         /* leases, oldest first */
     struct host_list *running;      /* jobs with leases */

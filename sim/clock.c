@@ -32,14 +32,6 @@ bool clock_ns_from_s(double s, int64_t *ns)
     return true;
 }
 
-double clock_s_from_ns(int64_t ns)
-{
-    /* One correctly rounded division up to 2^53 ns (104 days): the double
-     * that reading the same decimal would give.  Whole seconds stay exact
-     * beyond it, as 1e9 brings nine factors of two. */
-    return (double)ns / 1e9;
-}
-
 /*
  * Rounding up must not turn the noise of floating point into a nanosecond:
  * 1.1 at 0.1 per second is 11 s, not 11 s and 1 ns.  `work` and `work_per_s`

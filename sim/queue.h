@@ -178,24 +178,47 @@ static inline struct loop_handle queue_file(struct queue *queue,
     return queue_handle(entry);
 }
 
-/* near must have room.  The entry goes before those that are later, or as late
- * with a higher rank, but not before an equal one: that was pushed first.  The
- * slot before near_head is all zero, which goes before everything. */
+/* The entry goes before those that are later, or as late with a higher rank, but
+ * not before an equal one: that was pushed first. */
+static inline bool queue_goes_before(const struct queue *queue,
+                                     struct queue_entry entry, uint32_t at)
+{
+    uint64_t rank_end = (uint64_t)(queue_rank(&entry) + 1) << QUEUE_RANK_SHIFT;
+
+    return queue->near_time_ns[at] > entry.time_ns ||
+           (queue->near_time_ns[at] == entry.time_ns &&
+            queue->near_order[at] >= rank_end);
+}
+
+static inline void queue_move_near(struct queue *queue, uint32_t to,
+                                   uint32_t from)
+{
+    queue->near_time_ns[to] = queue->near_time_ns[from];
+    queue->near_order[to] = queue->near_order[from];
+}
+
+/* near must have room behind its tail.  What comes at once, or next, as many
+ * events do, takes the room that earlier ones left before the head.  The slot
+ * before near_head is all zero, which goes before everything. */
 static inline void queue_insert_near(struct queue *queue,
                                      struct queue_entry entry)
 {
-    uint64_t rank_end = (uint64_t)(queue_rank(&entry) + 1) << QUEUE_RANK_SHIFT;
-    uint64_t *time_ns = queue->near_time_ns;
-    uint64_t *order = queue->near_order;
-    uint32_t at = queue->near_tail++;
-    while (time_ns[at - 1] > entry.time_ns ||
-           (time_ns[at - 1] == entry.time_ns && order[at - 1] >= rank_end)) {
-        time_ns[at] = time_ns[at - 1];
-        order[at] = order[at - 1];
-        at--;
+    uint32_t at = queue->near_tail;
+
+    if (queue->near_head > 1 && queue->near_tail - queue->near_head > 2 &&
+        queue_goes_before(queue, entry, queue->near_head + 1)) {
+        at = --queue->near_head;
+        if (!queue_goes_before(queue, entry, at + 1)) {
+            queue_move_near(queue, at, at + 1);
+            at++;
+        }
+    } else {
+        queue->near_tail++;
+        for (; queue_goes_before(queue, entry, at - 1); at--)
+            queue_move_near(queue, at, at - 1);
     }
-    time_ns[at] = entry.time_ns;
-    order[at] = entry.order;
+    queue->near_time_ns[at] = entry.time_ns;
+    queue->near_order[at] = entry.order;
 }
 
 /* The slots that near has left are zeroed: queue_insert_near stops there. */

@@ -34,6 +34,7 @@ struct scan {
     size_t start, end;          /* what is read and not yet given */
     bool all_read;
     bool failed;                /* nothing follows an error */
+    bool has_nul;               /* what was read last has a NUL in it */
     char buffer[LINE_BYTES_MAX + BLOCK_BYTES + 1 + SCAN_SLACK];
 };
 
@@ -95,7 +96,7 @@ struct scan *scan_open(const char *path, struct err *err)
     scan->data_bytes = 0;
     scan->line = 0;
     scan->start = scan->end = 0;
-    scan->all_read = scan->failed = false;
+    scan->all_read = scan->failed = scan->has_nul = false;
     return scan;
 }
 
@@ -147,6 +148,8 @@ static bool fill(struct scan *scan, struct err *err)
         fail(scan, err, ERR_IO, 0, "the gzip data is corrupt");
         return err_hint(err, "The file is damaged; fetch it again.");
     }
+    /* Cut lines end with NUL, but they lie before what is left. */
+    scan->has_nul = memchr(scan->buffer, '\0', left + (size_t)got) != NULL;
     scan->end += (size_t)got;
     scan->data_bytes += (size_t)got;
     scan->all_read = (size_t)got < BLOCK_BYTES;
@@ -332,7 +335,7 @@ enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
     scan->line++;
     if (length > LINE_BYTES_MAX)
         return fail(scan, err, ERR_SYNTAX, 1, "the line is longer than 1 MiB");
-    if (memchr(start, '\0', length) != NULL)
+    if (scan->has_nul && memchr(start, '\0', length) != NULL)
         return fail(scan, err, ERR_SYNTAX, column_of_nul(start),
                     "a NUL byte: the file is not text");
     if (length > 0 && start[length - 1] == '\r')

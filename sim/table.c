@@ -2,7 +2,7 @@
 /*
  * table.c - rows of CSV in memory.
  *
- * A cell is appended to one growing buffer; `column` is the next to fill, so
+ * A cell is appended to one growing buffer; `next` is the column to fill, so
  * that a row with a cell too many, too few or of another type cannot be
  * ended.
  */
@@ -22,13 +22,11 @@ _Static_assert(NUMBER_BYTES_MAX >= CLOCK_TEXT_BYTES, "a time has room");
 #define SINK_BYTES ((size_t)1 << 18)    /* kept back before a sink gets them */
 
 struct table {
-    const struct table_column *columns;
-    size_t column_count;
-    size_t column;              /* the next to fill in this row */
-    char *buffer;
-    size_t used_bytes;
-    size_t row_bytes;           /* of it, before this row */
-    size_t room_bytes;
+    const struct table_column *columns, *columns_end;
+    const struct table_column *next;    /* to fill in this row */
+    char *buffer, *buffer_end;
+    char *at;                   /* of the buffer, where the next cell goes */
+    char *row;                  /* where this row began */
     table_sink_fn *sink;        /* or NULL */
     void *sink_self;
 };
@@ -39,9 +37,8 @@ struct table *table_new(const struct table_column *columns, size_t count)
     assert(count > 0);
     struct table *table = arena_resize_own(NULL, 1, sizeof *table);
 
-    memset(table, 0, sizeof *table);
-    table->columns = columns;
-    table->column_count = count;
+    *table = (struct table){.columns = columns, .next = columns,
+                            .columns_end = columns + count};
     return table;
 }
 
@@ -49,20 +46,34 @@ void table_free(struct table *table)
 {
     if (table == NULL)
         return;
-    assert(table->used_bytes <= table->room_bytes);
+    assert(table->at <= table->buffer_end);
     free(table->buffer);
     free(table);
 }
 
-/* Where the next `bytes` bytes go; used_bytes is moved by the caller. */
+static size_t used_bytes(const struct table *table)
+{
+    return table->buffer == NULL ? 0 : (size_t)(table->at - table->buffer);
+}
+
+static void grow(struct table *table, size_t bytes)
+{
+    size_t used = used_bytes(table);
+    size_t row = used == 0 ? 0 : (size_t)(table->row - table->buffer);
+    size_t room = 2 * used + bytes + 4096;
+
+    table->buffer = arena_resize_own(table->buffer, room, 1);
+    table->buffer_end = table->buffer + room;
+    table->at = table->buffer + used;
+    table->row = table->buffer + row;
+}
+
+/* Where the next `bytes` bytes go; `at` is moved by the caller. */
 static inline char *reserve(struct table *table, size_t bytes)
 {
-    if (table->room_bytes - table->used_bytes < bytes) {
-        size_t room_bytes = table->room_bytes * 2 + bytes + 4096;
-        table->buffer = arena_resize_own(table->buffer, room_bytes, 1);
-        table->room_bytes = room_bytes;
-    }
-    return table->buffer + table->used_bytes;
+    if ((size_t)(table->buffer_end - table->at) < bytes)
+        grow(table, bytes);
+    return table->at;
 }
 
 /* Starts a cell of at most `bytes` bytes: asserts its type, puts the comma. */
@@ -70,16 +81,21 @@ static inline char *begin_cell(struct table *table, enum table_type type,
                                size_t bytes)
 {
     assert(table != NULL);
-    assert(table->column < table->column_count);
-    assert(table->columns[table->column].type == type);
+    assert(table->next != table->columns_end);
+    assert(table->next->type == type);
     char *out = reserve(table, bytes + 1);
 
-    if (table->column > 0) {
+    if (table->next != table->columns)
         *out++ = ',';
-        table->used_bytes++;
-    }
-    table->column++;
+    table->next++;
     return out;
+}
+
+/* The cell ends there. */
+static inline void end_cell(struct table *table, char *out)
+{
+    assert(out <= table->buffer_end);
+    table->at = out;
 }
 
 void table_text(struct table *table, const char *text)
@@ -88,7 +104,7 @@ void table_text(struct table *table, const char *text)
     static const bool needs_quotes[256] = {
         [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true};
     size_t bytes = strlen(text);
-    char *out = begin_cell(table, TABLE_TEXT, 2 * bytes + 2), *start = out;
+    char *out = begin_cell(table, TABLE_TEXT, 2 * bytes + 2);
     bool quotes = false;
 
     for (size_t i = 0; i < bytes; i++) {
@@ -96,7 +112,7 @@ void table_text(struct table *table, const char *text)
         out[i] = text[i];
     }
     if (!quotes) {
-        table->used_bytes += bytes;
+        end_cell(table, out + bytes);
         return;
     }
     *out++ = '"';
@@ -106,34 +122,31 @@ void table_text(struct table *table, const char *text)
         *out++ = *text;
     }
     *out++ = '"';
-    table->used_bytes += (size_t)(out - start);
+    end_cell(table, out);
 }
 
 /* Most cells are one digit: no call for that. */
-static inline size_t put_whole(char *out, uint64_t value)
+static inline char *put_whole(char *out, uint64_t value)
 {
     if (value < 10) {
         *out = (char)('0' + value);
-        return 1;
+        return out + 1;
     }
-    return (size_t)(decimal_put(out, value) - out);
+    return decimal_put(out, value);
 }
 
 void table_count(struct table *table, uint64_t count)
 {
     char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
 
-    table->used_bytes += put_whole(out, count);
-    assert(table->used_bytes <= table->room_bytes);
+    end_cell(table, put_whole(out, count));
 }
 
 void table_milli(struct table *table, uint64_t milli)
 {
     char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
-    char *end = clock_put_s(out, (int64_t)milli * 1000000);
 
-    table->used_bytes += (size_t)(end - out);
-    assert(table->used_bytes <= table->room_bytes);
+    end_cell(table, clock_put_s(out, (int64_t)milli * 1000000));
 }
 
 void table_time(struct table *table, int64_t time_ns)
@@ -141,8 +154,7 @@ void table_time(struct table *table, int64_t time_ns)
     assert(time_ns != CLOCK_NEVER_NS);
     char *out = begin_cell(table, TABLE_TIME, NUMBER_BYTES_MAX);
 
-    table->used_bytes += (size_t)(clock_put_s(out, time_ns) - out);
-    assert(table->used_bytes <= table->room_bytes);
+    end_cell(table, clock_put_s(out, time_ns));
 }
 
 void table_real(struct table *table, double value)
@@ -151,51 +163,48 @@ void table_real(struct table *table, double value)
 
     /* Most are small whole numbers.  -0 is 0: nobody wants to see its sign. */
     if (value >= 0 && value < 1e9 && value == (double)(uint32_t)value)
-        table->used_bytes += put_whole(out, (uint32_t)value);
+        end_cell(table, put_whole(out, (uint32_t)value));
     else
-        table->used_bytes += table_format_real(value + 0.0, out);
-    assert(table->used_bytes <= table->room_bytes);
+        end_cell(table, out + table_format_real(value + 0.0, out));
 }
 
 void table_empty(struct table *table)
 {
-    assert(table->column < table->column_count);
-    char *out = begin_cell(table, table->columns[table->column].type, 0);
-
-    assert(out == table->buffer + table->used_bytes);
-    (void)out;
+    assert(table->next != table->columns_end);
+    end_cell(table, begin_cell(table, table->next->type, 0));
 }
 
 void table_end_row(struct table *table)
 {
     assert(table != NULL);
-    assert(table->column == table->column_count);
+    assert(table->next == table->columns_end);
     *reserve(table, 1) = '\n';
-    table->used_bytes++;
-    table->column = 0;
-    if (table->sink != NULL && table->used_bytes >= SINK_BYTES) {
-        table->sink(table->sink_self, table->buffer, table->used_bytes);
-        table->used_bytes = 0;
+    table->at++;
+    table->next = table->columns;
+    if (table->sink != NULL && used_bytes(table) >= SINK_BYTES) {
+        table->sink(table->sink_self, table->buffer, used_bytes(table));
+        table->at = table->buffer;
     }
-    table->row_bytes = table->used_bytes;
+    table->row = table->at;
 }
 
 size_t table_begun(const struct table *table, const char **bytes)
 {
     assert(table != NULL && bytes != NULL);
-    assert(table->column > 0);
-    *bytes = table->buffer + table->row_bytes;
-    return table->used_bytes - table->row_bytes;
+    assert(table->next != table->columns);
+    *bytes = table->row;
+    return (size_t)(table->at - table->row);
 }
 
 void table_repeat(struct table *table, const char *bytes, size_t count,
                   size_t columns)
 {
     assert(table != NULL && bytes != NULL);
-    assert(table->column == 0 && columns <= table->column_count);
+    assert(table->next == table->columns);
+    assert(columns <= (size_t)(table->columns_end - table->columns));
     memcpy(reserve(table, count), bytes, count);
-    table->used_bytes += count;
-    table->column = columns;
+    table->at += count;
+    table->next += columns;
 }
 
 void table_sink(struct table *table, table_sink_fn *fn, void *self)
@@ -209,17 +218,16 @@ void table_sink(struct table *table, table_sink_fn *fn, void *self)
 const char *table_bytes(const struct table *table, size_t *bytes)
 {
     assert(table != NULL && bytes != NULL);
-    assert(table->column == 0);
-    *bytes = table->used_bytes;
+    assert(table->next == table->columns);
+    *bytes = used_bytes(table);
     return table->buffer == NULL ? "" : table->buffer;
 }
 
 void table_clear(struct table *table)
 {
     assert(table != NULL);
-    table->used_bytes = 0;
-    table->row_bytes = 0;
-    table->column = 0;
+    table->at = table->row = table->buffer;
+    table->next = table->columns;
 }
 
 size_t table_header(const struct table_column *columns, size_t count,

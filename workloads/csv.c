@@ -23,6 +23,7 @@ struct csv {
     enum csv_format format;
     const char **name;          /* columns + 1, ends with NULL */
     size_t columns;
+    size_t cut;                 /* SWF: columns that are set, if not all */
     struct csv_field *field;
     uint64_t blank_lines, longer_rows;
     bool begun;                 /* a row was read */
@@ -162,13 +163,34 @@ static uint64_t low_characters(const char *at)
            low_eight(at + 48) << 48 | low_eight(at + 56) << 56;
 }
 
-/* Fields of whatever is not blank; with `rest`, the last takes the rest of the
- * line. */
+/* How many more fields begin at or after `from`, which stands behind a blank;
+ * the rest of `low`, of the 64 characters from base, is not yet looked at. */
+static size_t count_blanks(const char *from, const char *base, uint64_t low)
+{
+    size_t count = 0;
+
+    for (;;) {
+        for (; low != 0; low &= low - 1) {
+            const char *at = base + __builtin_ctzll(low);
+
+            if (*at != ' ' && *at != '\0' && !is_blank(*at))
+                continue;
+            count += at > from;
+            if (*at == '\0')
+                return count;
+            from = at + 1;
+        }
+        base += 64;
+        low = low_characters(base);
+    }
+}
+
+/* Fields of whatever is not blank, of which `max` are cut out and all are
+ * counted; with `rest`, the last of those takes the rest of the line. */
 static size_t split_blanks(char *line, struct csv_field *field, size_t max,
                            bool rest)
 {
     struct csv_field *next = field, *end = field + max;
-    size_t beyond = 0;
     char *from = line;
 
     for (char *base = line;; base += 64) {
@@ -179,18 +201,18 @@ static size_t split_blanks(char *line, struct csv_field *field, size_t max,
 
             if (c != ' ' && c != '\0' && !is_blank(c))
                 continue;
-            if (at > from && next == end) {
-                beyond++;
-            } else if (at > from) {
+            if (at > from) {
                 if (rest && next + 1 == end && c != '\0')
                     continue;
                 *at = '\0';
                 *next++ = (struct csv_field){
                     from, (size_t)(at - from), (uint32_t)(from - line) + 1, 0};
             }
-            if (c == '\0')
-                return (size_t)(next - field) + beyond;
             from = at + 1;
+            if (c == '\0')
+                return (size_t)(next - field);
+            if (next == end)
+                return max + count_blanks(from, base, low & (low - 1));
         }
     }
 }
@@ -364,7 +386,8 @@ static void fix_columns(struct csv *csv, struct arena *arena)
     csv->name = arena_alloc(arena, csv->columns + 1, sizeof *csv->name);
     for (size_t i = 0; i < csv->columns; i++)
         csv->name[i] = names[i];
-    csv->field = arena_alloc(arena, csv->columns + 1, sizeof *csv->field);
+    csv->cut = csv->columns;
+    csv->field = arena_alloc(arena, csv->columns, sizeof *csv->field);
 }
 
 struct csv *csv_open(struct arena *arena, const char *path,
@@ -423,11 +446,29 @@ size_t csv_find(const struct csv *csv, const char *name)
     return SIZE_MAX;
 }
 
+/* The first character of SWF's column `column`, which may not be cut out. */
+static char first_character(const struct csv *csv, size_t column)
+{
+    const struct csv_field *last = &csv->field[csv->cut - 1];
+    const char *at = last->text + last->bytes + 1;
+
+    if (column < csv->cut)
+        return csv->field[column].text[0];
+    for (size_t i = csv->cut;; i++) {
+        while (is_blank(*at))
+            at++;
+        if (i == column)
+            return *at;
+        while (*at != '\0' && !is_blank(*at))
+            at++;
+    }
+}
+
 /* Such a row would be read well too, but its times are absolute ones, and what
  * stands in it has a format of its own. */
 static bool is_alea(const struct csv *csv, size_t count)
 {
-    return count == ALEA_COLUMNS && csv->field[SWF_COLUMNS].text[0] == '{';
+    return count == ALEA_COLUMNS && first_character(csv, SWF_COLUMNS) == '{';
 }
 
 static enum csv_step wrong_count(const struct csv *csv, size_t count,
@@ -464,7 +505,7 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     if (step != CSV_ROW)
         return step;
     if (csv->format == CSV_SWF)
-        count = split_blanks(line, csv->field, columns + 1, false);
+        count = split_blanks(line, csv->field, csv->cut, false);
     else if (csv->format == CSV_ALEA)
         count = split_blanks(line, csv->field, columns, true);
     else if (csv->format == CSV_TAB)
@@ -488,9 +529,16 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     return CSV_ROW;
 }
 
+void csv_cut(struct csv *csv, size_t columns)
+{
+    assert(columns > 0 && columns <= csv->columns);
+    if (csv->format == CSV_SWF)
+        csv->cut = columns;
+}
+
 struct csv_field csv_field(const struct csv *csv, size_t column)
 {
-    assert(column < csv->columns);
+    assert(column < (csv->format == CSV_SWF ? csv->cut : csv->columns));
     return csv->field[column];
 }
 

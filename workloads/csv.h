@@ -51,6 +51,10 @@ size_t csv_columns(const struct csv *csv);
 /* Index of a column, or SIZE_MAX. */
 size_t csv_find(const struct csv *csv, const char *name);
 
+/* Of SWF, only the first so many columns are asked for from now on: rows have
+ * to have the others, too, but these are not set. */
+void csv_cut(struct csv *csv, size_t columns);
+
 enum csv_step csv_next(struct csv *csv, struct err *err);
 /* Of the row that csv_next read; good until the next call. */
 struct csv_field csv_field(const struct csv *csv, size_t column);

@@ -43,7 +43,8 @@ struct spool {
     size_t used_bytes, room_bytes, memory_bytes;
     size_t longest_bytes;       /* of the rows */
     uint64_t count;
-    struct row last;            /* put last: heads tell what differs */
+    struct row last;            /* as put last, in what heads do not tell of
+                                   a row itself, but since it */
 };
 
 struct spool_reader {
@@ -178,11 +179,14 @@ void spool_put(struct spool *spool, const struct row *row)
 
     assert(name_bytes < UINT32_MAX);
     head.whole = spool->count == 0 || !is_plain(row, &spool->last, &head);
-    spool->last = *row;
-    spool->last.types = NULL;
     out = put_bytes(out, &head, HEAD_BYTES);
-    if (head.whole)
+    if (head.whole) {
+        spool->last = *row;
+        spool->last.types = NULL;
         out = put_bytes(out, &spool->last, sizeof spool->last);
+    }
+    spool->last.submit_ns = row->submit_ns;
+    spool->last.number = row->number;
     if (name_bytes > 0)
         out = put_bytes(out, row->name, name_bytes);
     spool->used_bytes += (size_t)(out - start);

@@ -168,14 +168,13 @@ static bool has_place(const struct reading *in, const struct row *row,
 static bool runs_somewhere(const struct trace_spec *spec,
                            const struct row *row)
 {
-    struct job_request request = {
-        .form = &spec->form, .gpus = (uint32_t)row->gpus,
-        .rates = row->rates, .rate_known = row->rate_known};
-
     if (spec->applications != NULL)
         return row->application != NULL;
     if (spec->kinds == NULL)
         return true;
+    struct job_request request = {
+        .form = &spec->form, .gpus = (uint32_t)row->gpus,
+        .rates = row->rates, .rate_known = row->rate_known};
     for (uint32_t p = 0; row->rates != NULL && p < row->rates->pool_count;
          p++)
         if (pace_of(&request, p, request.gpus) > 0.0)
@@ -429,6 +428,7 @@ static bool find_columns(struct reading *in, struct err *err)
             .job = 0, .submit = 1, .duration = 3, .gpus = 4, .gpus_else = 7,
             .limit = 8, .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
             .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
+        csv_cut(in->own, at->limit + 1);
         return true;
     }
     return find_column(in, "job", names->job, &at->job, err) &&
