@@ -276,7 +276,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
     job->phases_running |= 1u << p;
     if (host->form[job->form].fixed && lease->pace == 1 &&
         !job->pub.request.goodput)
-        job->even_from_ns = now;
+        job->even_from_ns = host_now(host);
     host_lease_state(host, i, CS_LEASE_BUSY);
     host_lease_busy(host, i, lease->run.busy_fraction);
     host_tell(host, FACT_PHASE_START, i, p, 0);
