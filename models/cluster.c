@@ -166,7 +166,12 @@ static bool is_short(const struct group_room *room, uint32_t gpus,
            gpus * room->memory_per_gpu > memory_bytes;
 }
 
-/* A node's books after a change, and the index over them. */
+uint32_t cluster_cores_class(uint32_t cores)
+{
+    return cores == 0 ? 0 : 32 - (uint32_t)__builtin_clz(cores);
+}
+
+/* A node's books after a change, and the indexes over them. */
 static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
                       uint32_t cores, int64_t memory_bytes)
 {
@@ -183,6 +188,9 @@ static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
         room->short_nodes += is_short(room, now, cores, memory_bytes);
         assert(room->short_nodes <= room->room.node_count);
     }
+    room_set(&cluster->cores[g], node - cluster->spec->group[g].first_node,
+             cluster_cores_class(cluster->free_cores[node]),
+             cluster_cores_class(cores));
     cluster->free_mask[node] = mask;
     cluster->free_cores[node] = cores;
     cluster->free_memory[node] = memory_bytes;
@@ -208,10 +216,14 @@ struct cluster *cluster_new(struct arena *arena,
         .group_free_gpus = arena_alloc(arena, spec->group_count,
                                        sizeof *cluster->group_free_gpus),
         .room = arena_alloc(arena, spec->group_count, sizeof *cluster->room),
+        .cores = arena_alloc(arena, spec->group_count,
+                             sizeof *cluster->cores),
     };
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
         group_room_init(&cluster->room[g], arena, group);
+        room_init(&cluster->cores[g], arena, group->node_count,
+                  cluster_cores_class(group->cores));
         for (uint32_t i = 0; i < group->node_count; i++) {
             uint32_t node = group->first_node + i;
             cluster->free_mask[node] = all_gpus(group->gpus);

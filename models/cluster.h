@@ -166,11 +166,16 @@ struct cluster {
     uint32_t *group_of;         /* node -> group */
     uint32_t *group_free_gpus;  /* per group */
     struct group_room *room;    /* per group */
+    struct room_index *cores;   /* per group: as GPUs, bits that it takes to
+                                   write how many cores a node has free */
     uint32_t *pool_free_gpus;   /* per pool */
     uint32_t free_gpus;         /* wholly free, as in all of these */
     uint64_t releases;          /* so far: without one, room only shrinks */
     struct cluster_parts *parts;        /* NULL: GPUs are whole */
 };
+
+/* 0 for none, 1 for one core, 2 for two or three ... */
+uint32_t cluster_cores_class(uint32_t cores);
 
 struct cluster *cluster_new(struct arena *arena,
                             const struct cluster_spec *spec);

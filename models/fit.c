@@ -6,7 +6,8 @@
  * whose number of free GPUs is in a set that the rule names; the rule judges
  * every one it meets, so that the set may be too large and never too small.
  * Where cores and memory cannot limit (`loose`) that number says all, and sums
- * are taken over the numbers instead of the nodes.
+ * are taken over the numbers instead of the nodes.  A pass for cores passes
+ * over nodes that have none free, by an index of the same kind.
  *
  * A unit is a GPU with its cores and memory, or, for a want without GPUs, a
  * core.  Every node that may hold the gang is a seat: units that are free,
@@ -39,6 +40,7 @@ struct hunt {
     bool by_domain;                 /* pack: keep to NVLink domains */
     bool indexed;                   /* only free GPUs: by cluster->room */
     bool loose;                     /* ... and each brings what it needs */
+    bool cores_indexed;             /* only free cores: by cluster->cores */
     uint32_t units;
     uint32_t unit_cores;
     int64_t unit_memory;
@@ -119,6 +121,9 @@ static uint32_t node_next(const struct hunt *hunt, const struct seat *seat,
                          counts);
     else if (hunt->want->node_first > group->first_node + node)
         node = hunt->want->node_first - group->first_node;
+    if (hunt->cores_indexed && node < group->node_count)
+        node = room_next(&hunt->cluster->cores[seat->group], node,
+                         room_from(1));
     if (hunt->want->node_end > 0 &&
         group->first_node + node >= hunt->want->node_end)
         return UINT32_MAX;
@@ -532,12 +537,14 @@ static bool fit_spread(struct hunt *hunt)
     return true;
 }
 
-/* May the index be used, and does it say all? */
+/* May an index be used, and does it say all? */
 static void choose_passes(struct hunt *hunt)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
     hunt->indexed = hunt->type != NULL && !hunt->all_free &&
                     hunt->want->extra == NULL && hunt->want->node_end == 0;
+    hunt->cores_indexed = hunt->type == NULL && !hunt->all_free &&
+                          hunt->want->extra == NULL;
     hunt->loose = hunt->indexed;
     for (uint32_t i = 0; hunt->loose && i < spec->group_count; i++) {
         const struct group_room *room = &hunt->cluster->room[i];

@@ -232,7 +232,7 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
         }
     }
     for (uint32_t j = 0; j < host->job_count; j++)
-        if (host->job[j / HOST_JOB_BLOCK] == NULL)
+        if (host_job_block(host, j) == NULL)
             j += HOST_JOB_BLOCK - 1;    /* all of them are forgotten */
         else if (!host_job_over(host, j) &&
                  host_parked_on(host_job_slot(host, j), node))

@@ -48,17 +48,23 @@ void host_news_add(struct cs_host *host, int kind, uint32_t id)
     host->news_count++;
 }
 
-static void grow_blocks(struct cs_host *host)
+static struct host_job_page *page_make(struct cs_host *host)
 {
-    struct arena *arena = host->parts.arena;
-    uint32_t old = host->job_block_room, room = old > 0 ? 2 * old : 64;
+    struct host_job_page *page = host->job_page_spare;
 
-    host->job = arena_grow(arena, host->job, old, room, sizeof *host->job);
-    host->job_gone = arena_grow(arena, host->job_gone, old, room,
-                                sizeof *host->job_gone);
-    host->job_spare = arena_grow(arena, host->job_spare, old, room,
-                                 sizeof *host->job_spare);
-    host->job_block_room = room;
+    if (page == NULL)
+        return arena_alloc(host->parts.arena, 1, sizeof *page);
+    host->job_page_spare = page->next;
+    memset(page, 0, sizeof *page);
+    return page;
+}
+
+static struct host_job_slot *block_make(struct cs_host *host)
+{
+    if (host->job_spares > 0)
+        return host->job_spare[--host->job_spares];
+    return arena_alloc(host->parts.arena, HOST_JOB_BLOCK,
+                       sizeof(struct host_job_slot));
 }
 
 void host_job_note_gone(struct cs_host *host, uint32_t job)
@@ -68,34 +74,44 @@ void host_job_note_gone(struct cs_host *host, uint32_t job)
     host->gone[host->gones++] = job;
 }
 
+static void forget(struct cs_host *host, uint32_t job)
+{
+    struct host_job_page *page = host->job[job / HOST_JOB_PAGE];
+    uint32_t b = job % HOST_JOB_PAGE / HOST_JOB_BLOCK;
+
+    assert(page != NULL && page->gone[b] < HOST_JOB_BLOCK);
+    if (++page->gone[b] < HOST_JOB_BLOCK)
+        return;
+    ROOM(host, host->job_spare, host->job_spares, host->job_spare_room);
+    host->job_spare[host->job_spares++] = page->block[b];
+    page->block[b] = NULL;
+    if (++page->blocks_gone < HOST_JOB_PAGE / HOST_JOB_BLOCK)
+        return;
+    page->next = host->job_page_spare;
+    host->job_page_spare = page;
+    host->job[job / HOST_JOB_PAGE] = NULL;
+}
+
 void host_jobs_forget(struct cs_host *host)
 {
-    for (uint32_t i = 0; i < host->gones; i++) {
-        uint32_t block = host->gone[i] / HOST_JOB_BLOCK;
-        assert(host->job_gone[block] < HOST_JOB_BLOCK);
-        if (++host->job_gone[block] < HOST_JOB_BLOCK)
-            continue;
-        host->job_spare[host->job_spares++] = host->job[block];
-        host->job[block] = NULL;
-    }
+    for (uint32_t i = 0; i < host->gones; i++)
+        forget(host, host->gone[i]);
     host->gones = 0;
 }
 
 struct host_job_slot *host_job_make(struct cs_host *host)
 {
-    uint32_t block = host->job_count / HOST_JOB_BLOCK;
+    uint32_t number = host->job_count, at = number / HOST_JOB_PAGE;
 
-    if (block == host->job_blocks) {
-        if (block == host->job_block_room)
-            grow_blocks(host);
-        host->job[block] = host->job_spares > 0
-            ? host->job_spare[--host->job_spares]
-            : arena_alloc(host->parts.arena, HOST_JOB_BLOCK,
-                          sizeof **host->job);
-        host->job_blocks++;
+    if (number % HOST_JOB_PAGE == 0) {
+        ROOM(host, host->job, at, host->job_page_room);
+        host->job[at] = page_make(host);
     }
-    struct host_job_slot *job =
-        &host->job[block][host->job_count++ % HOST_JOB_BLOCK];
+    if (number % HOST_JOB_BLOCK == 0)
+        host->job[at]->block[number % HOST_JOB_PAGE / HOST_JOB_BLOCK] =
+            block_make(host);
+    host->job_count++;
+    struct host_job_slot *job = host_job_slot(host, number);
     memset(job, 0, sizeof *job);
     job->ask = job->left = job->tenant = ID_NONE;
     job->even_from_ns = CLOCK_NEVER_NS;

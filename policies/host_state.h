@@ -152,6 +152,18 @@ _Static_assert(offsetof(struct host_job_slot, lease) == HOST_LINE_BYTES &&
                    sizeof(struct host_job_slot) % HOST_LINE_BYTES == 0,
                "what is asked of jobs that run is one line of each");
 
+/* Jobs that came one after the other.  A block serves others once all its jobs
+ * are forgotten: small ones, since some jobs run for long.  So does the page
+ * that finds them: a large one, since what finds pages is never given back. */
+#define HOST_JOB_BLOCK 8u
+#define HOST_JOB_PAGE 512u
+struct host_job_page {
+    struct host_job_slot *block[HOST_JOB_PAGE / HOST_JOB_BLOCK];
+    uint8_t gone[HOST_JOB_PAGE / HOST_JOB_BLOCK];   /* forgotten, by block */
+    uint32_t blocks_gone;
+    struct host_job_page *next;     /* spare */
+};
+
 struct host_news {
     enum { NEWS_SUBMITTED, NEWS_ENDED, NEWS_IDLE } kind;
     uint32_t id;
@@ -226,13 +238,12 @@ struct cs_host {
     struct host_rates *rates;       /* of jobs whose goodput is known */
     struct host_form *form;
     uint32_t form_count, form_room;
-    /* Blocks of HOST_JOB_BLOCK; NULL: all its jobs have ended and are
-     * forgotten, its memory serves others. */
-    struct host_job_slot **job;
-    uint8_t *job_gone;              /* per block: so many are forgotten */
-    uint32_t job_count, job_blocks, job_block_room;
-    struct host_job_slot **job_spare;
-    uint32_t job_spares;
+    struct host_job_page **job;     /* by number / HOST_JOB_PAGE; NULL: all
+                                   its jobs are forgotten */
+    uint32_t job_count, job_page_room;
+    struct host_job_page *job_page_spare;
+    struct host_job_slot **job_spare;   /* blocks */
+    uint32_t job_spares, job_spare_room;
     uint32_t *gone, gones, gone_room;   /* ended, and the policy knows */
     struct host_lease_slot *lease;
     uint32_t lease_count, lease_room;
@@ -307,20 +318,31 @@ struct cs_host {
     char note[400];
 };
 
-#define HOST_JOB_BLOCK 8u
+static inline struct host_job_slot *host_job_block(const struct cs_host *host,
+                                                   uint32_t job)
+{
+    const struct host_job_page *page = host->job[job / HOST_JOB_PAGE];
+
+    assert(job < host->job_count);
+    return page == NULL ? NULL
+                        : page->block[job % HOST_JOB_PAGE / HOST_JOB_BLOCK];
+}
 
 static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
                                                   uint32_t job)
 {
-    assert(job < host->job_count && host->job[job / HOST_JOB_BLOCK] != NULL);
-    return &host->job[job / HOST_JOB_BLOCK][job % HOST_JOB_BLOCK];
+    struct host_job_slot *block = host_job_block(host, job);
+
+    assert(block != NULL);
+    return &block[job % HOST_JOB_BLOCK];
 }
 
 static inline bool host_job_over(const struct cs_host *host, uint32_t job)
 {
-    assert(job < host->job_count);
-    return host->job[job / HOST_JOB_BLOCK] == NULL ||
-           host_job_slot(host, job)->pub.end_ns != CLOCK_NEVER_NS;
+    const struct host_job_slot *block = host_job_block(host, job);
+
+    return block == NULL ||
+           block[job % HOST_JOB_BLOCK].pub.end_ns != CLOCK_NEVER_NS;
 }
 
 static inline const struct job_form *host_form_of(
