@@ -14,12 +14,11 @@
  * are needed it may not hold.
  *
  * What is due is found in a tree over the jobs by id, which is their order of
- * arrival: no decision looks at the whole queue but where a job ended early or
- * broke its promise.  Where one did, about every fourth reservation moves as a
- * rule, each by a walk along the plan: with a long queue and estimates that are
- * too long that is where the time goes.
- *
- * Invariant: the steps of the plan rise in time, the first is not after now.
+ * arrival, and a hole in the plan by cs_plan_find(): no decision looks at the
+ * whole queue or along the plan but where a job ended early or broke its
+ * promise.  Where one did, all reservations are tried, and one in five to three
+ * moves as a rule: with a long queue and estimates that are too long that is
+ * where the time goes.
  */
 #include <string.h>
 
@@ -30,11 +29,6 @@ extern const struct cs_policy conservative_policy;
 #define NEVER INT64_MAX
 #define NONE UINT32_MAX
 
-struct con_step {               /* so many are free from then on */
-    int64_t time_ns;
-    int64_t free;
-};
-
 struct con_job {
     int64_t start_ns, end_ns;   /* planned; NEVER: no place in the plan */
     int64_t run_ns;             /* what it asks for: so long, */
@@ -44,8 +38,7 @@ struct con_job {
 };
 
 struct con {
-    struct con_step *step;
-    uint32_t steps, step_room;
+    struct cs_plan *plan;
     struct con_job *job;        /* by id */
     uint32_t job_room;
     int64_t *due_ns;            /* a tree of minima over the jobs, leaves from
@@ -159,81 +152,14 @@ static void con_part(struct con *con, uint32_t id)
 
 /* ---- the plan ---- */
 
-static void con_more_steps(struct con *con, struct cs_host *host)
-{
-    uint32_t room = con->step_room ? 2 * con->step_room : 256;
-    struct con_step *step = cs_alloc(host, room, sizeof *step);
-
-    if (con->steps)
-        memcpy(step, con->step, con->steps * sizeof *step);
-    con->step = step;
-    con->step_room = room;
-}
-
 static void con_reset(struct con *con, struct cs_host *host)
 {
     con->total = cs_total_gpus(host, 0);
-    if (con->steps == 0) {
-        con_more_steps(con, host);
+    if (con->plan == NULL) {
+        con->plan = cs_plan_new(host);
         con->first = con->last = con->fresh = NONE;
     }
-    con->steps = 1;
-    con->step[0] = (struct con_step) { 0, con->total };
-}
-
-/* The last step that is not after a time. */
-static uint32_t con_at(const struct con *con, int64_t time_ns)
-{
-    uint32_t low = 0, high = con->steps;
-
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (con->step[middle].time_ns <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The step that begins at a time, made if need be. */
-static uint32_t con_cut(struct con *con, struct cs_host *host,
-                        int64_t time_ns)
-{
-    uint32_t at = con_at(con, time_ns);
-
-    if (con->step[at].time_ns == time_ns)
-        return at;
-    if (con->steps == con->step_room)
-        con_more_steps(con, host);
-    memmove(&con->step[at + 2], &con->step[at + 1],
-            (con->steps - at - 1) * sizeof *con->step);
-    con->step[at + 1] = (struct con_step) { time_ns, con->step[at].free };
-    con->steps++;
-    return at + 1;
-}
-
-/* Takes GPUs out of the plan for a time, or puts them back (negative). */
-static void con_take(struct con *con, struct cs_host *host, int64_t start_ns,
-                     int64_t end_ns, int64_t gpus)
-{
-    if (start_ns >= end_ns || gpus == 0)
-        return;
-    uint32_t from = con_cut(con, host, start_ns);
-    uint32_t to = end_ns < NEVER ? con_cut(con, host, end_ns) : con->steps;
-    for (uint32_t i = from; i < to; i++)
-        con->step[i].free -= gpus;
-}
-
-/* Drops the past and steps that do not step. */
-static void con_tidy(struct con *con, int64_t now_ns)
-{
-    uint32_t first = con_at(con, now_ns), kept = 0;
-
-    for (uint32_t i = first; i < con->steps; i++)
-        if (kept == 0 || con->step[i].free != con->step[kept - 1].free)
-            con->step[kept++] = con->step[i];
-    con->steps = kept;
+    cs_plan_clear(con->plan, cs_now_ns(host), con->total);
 }
 
 static int64_t con_end(int64_t start_ns, int64_t run_ns)
@@ -241,42 +167,13 @@ static int64_t con_end(int64_t start_ns, int64_t run_ns)
     return run_ns < NEVER - start_ns ? start_ns + run_ns : NEVER;
 }
 
-/* The earliest time from now on at which so many GPUs stay free for so long, or
- * until `before_ns`; that if there is none before. */
-static int64_t con_find(const struct con *con, int64_t now_ns, int64_t gpus,
-                        int64_t run_ns, int64_t before_ns)
-{
-    const struct con_step *step = con->step;
-    uint32_t i = con_at(con, now_ns), end = con->steps;
-
-    if (before_ns < NEVER) {
-        end = con_at(con, before_ns);
-        end += step[end].time_ns < before_ns;
-    }
-    while (i < end) {
-        if (step[i].free < gpus) {
-            i++;
-            continue;
-        }
-        int64_t start_ns = step[i].time_ns > now_ns ? step[i].time_ns
-                                                    : now_ns;
-        int64_t end_ns = con_end(start_ns, run_ns);
-        while (i < end && step[i].free >= gpus && step[i].time_ns < end_ns)
-            i++;
-        if (i == end || step[i].time_ns >= end_ns)
-            return start_ns;
-    }
-    return before_ns;
-}
-
-static void con_reserve(struct con *con, struct cs_host *host, uint32_t id)
+static void con_reserve(struct con *con, uint32_t id)
 {
     struct con_job *job = &con->job[id];
 
-    job->start_ns = con_find(con, cs_now_ns(host), job->gpus, job->run_ns,
-                             NEVER);
+    job->start_ns = cs_plan_find(con->plan, job->gpus, job->run_ns, NEVER);
     job->end_ns = con_end(job->start_ns, job->run_ns);
-    con_take(con, host, job->start_ns, job->end_ns, job->gpus);
+    cs_plan_take(con->plan, job->start_ns, job->end_ns, job->gpus);
     con_due(con, id);
 }
 
@@ -295,7 +192,7 @@ static void con_job_submitted(void *self, struct cs_host *host,
 {
     struct con *con = self;
 
-    if (con->steps == 0)
+    if (con->plan == NULL)
         con_reset(con, host);
     if (job.i >= con->job_room)
         con_grow(con, host, job.i);
@@ -312,7 +209,7 @@ static void con_job_ended(void *self, struct cs_host *host, struct job_id id)
     struct con_job *job = &con->job[id.i];
 
     if (job->runs && job->end_ns > cs_now_ns(host)) {
-        con_take(con, host, cs_now_ns(host), job->end_ns,
+        cs_plan_take(con->plan, cs_now_ns(host), job->end_ns,
                  -(int64_t)job->gpus);
         con->early = true;
     }
@@ -345,30 +242,30 @@ static void con_replan(struct con *con, struct cs_host *host)
         struct con_job *job = &con->job[id];
         if (job->end_ns <= now_ns)
             job->end_ns = now_ns + 1;
-        con_take(con, host, now_ns, job->end_ns, job->gpus);
+        cs_plan_take(con->plan, now_ns, job->end_ns, job->gpus);
         con_due(con, id);
     }
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
         const struct cs_ask *ask = cs_ask(host, cs_pending(host, i));
         con_ask(con, ask);
-        con_reserve(con, host, ask->job.i);
+        con_reserve(con, ask->job.i);
     }
 }
 
 /* A reservation moves forward if there is room: its own place counts as free,
  * so that room that reaches up to it is enough. */
-static void con_advance(struct con *con, struct cs_host *host, uint32_t id)
+static void con_advance(struct con *con, uint32_t id)
 {
     struct con_job *job = &con->job[id];
-    int64_t start_ns = con_find(con, cs_now_ns(host), job->gpus, job->run_ns,
-                                job->start_ns);
+    int64_t start_ns = cs_plan_find(con->plan, job->gpus, job->run_ns,
+                                    job->start_ns);
 
     if (start_ns == job->start_ns)
         return;
     int64_t end_ns = con_end(start_ns, job->run_ns);
     int64_t meet_ns = con_least(end_ns, job->start_ns);
-    con_take(con, host, start_ns, meet_ns, job->gpus);
-    con_take(con, host, end_ns > job->start_ns ? end_ns : job->start_ns,
+    cs_plan_take(con->plan, start_ns, meet_ns, job->gpus);
+    cs_plan_take(con->plan, end_ns > job->start_ns ? end_ns : job->start_ns,
              job->end_ns, -(int64_t)job->gpus);
     job->start_ns = start_ns;
     job->end_ns = end_ns;
@@ -376,15 +273,15 @@ static void con_advance(struct con *con, struct cs_host *host, uint32_t id)
 }
 
 /* Moves reservations forward, and makes those of new jobs. */
-static void con_compress(struct con *con, struct cs_host *host)
+static void con_compress(struct con *con)
 {
     uint32_t id = con->early ? con->first : con->fresh;
 
     for (; id != NONE; id = con->job[id].after)
         if (con->job[id].start_ns < NEVER)
-            con_advance(con, host, id);
+            con_advance(con, id);
         else
-            con_reserve(con, host, id);
+            con_reserve(con, id);
 }
 
 /* Did something outlive its plan, or miss its reservation?  Have nodes come or
@@ -402,13 +299,13 @@ static void con_decide(void *self, struct cs_host *host)
     struct con *con = self;
     int64_t now_ns = cs_now_ns(host);
 
-    if (con->steps == 0)
+    if (con->plan == NULL)
         con_reset(con, host);
-    con_tidy(con, now_ns);
+    cs_plan_forget(con->plan, now_ns);
     if (con_broken(con, host))
         con_replan(con, host);
     else
-        con_compress(con, host);
+        con_compress(con);
     con->early = false;
     con->fresh = NONE;
     uint32_t id = con_next_due(con, 0, now_ns);
