@@ -111,6 +111,8 @@ static void ask_made(struct cs_host *host, uint32_t ask)
         host_tops_insert(host, ask);
     if (host->tenants != NULL)
         host_tenants_insert(host, ask);
+    if (host->turns != NULL)
+        host_turns_insert(host, ask);
 }
 
 static void ask_gone(struct cs_host *host, uint32_t ask)
@@ -119,6 +121,17 @@ static void ask_gone(struct cs_host *host, uint32_t ask)
         host_tops_remove(host, ask);
     if (host->tenants != NULL)
         host_tenants_remove(host, ask);
+    if (host->turns != NULL)
+        host_turns_remove(host, ask);
+}
+
+static void order_again(struct cs_host *host, uint32_t ask)
+{
+    host_order_again(host, ask);
+    if (host->turns != NULL) {
+        host_turns_remove(host, ask);
+        host_turns_insert(host, ask);
+    }
 }
 
 static void tell_policy(struct cs_host *host, const struct host_news *news)
@@ -132,7 +145,7 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
     if (news->kind == NEWS_SUBMITTED && policy->flags & CS_ORDER_AT_NEWS &&
         !host_job_over(host, job.i) &&
         host_job_slot(host, job.i)->ask != ID_NONE)
-        host_order_again(host, host_job_slot(host, job.i)->ask);
+        order_again(host, host_job_slot(host, job.i)->ask);
     if (news->kind == NEWS_ENDED && policy->job_ended)
         policy->job_ended(host->self, host, job);
     if (news->kind == NEWS_IDLE && policy->lease_idle &&

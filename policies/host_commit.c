@@ -14,8 +14,10 @@
  * would end before that instant, and not at it, start in the order of
  * submission.  The instant is not looked at again, though it may come earlier
  * or later: EASY without a second thought.  There the jobs that run are sorted
- * by their expected ends when that instant is looked for, so that of those that
- * then end at once, they give their GPUs back in that order.
+ * by their expected ends when that instant is looked for, so that those that
+ * then end at once give their GPUs back in that order.  Who starts is found by
+ * an index (host_turns.c), unless the policy's order moves: then all is sorted
+ * anyway.
  */
 #include "policies/host_state.h"
 #include "sim/arena.h"
@@ -135,7 +137,7 @@ static uint64_t next_seq(const struct cs_host *host)
 }
 
 /* The first in order of those that are in the queue, or ID_NONE. */
-static uint32_t first_seen(const struct cs_host *host)
+static uint32_t first_seen(struct cs_host *host)
 {
     uint32_t count = host_order_count(host), left = unseen(host);
 
@@ -144,12 +146,7 @@ static uint32_t first_seen(const struct cs_host *host)
     if (left + 1 == count && host->instant_next > 0 &&
         ask_of(host, host->instant_next - 1) != ID_NONE)
         return ask_of(host, host->instant_next - 1);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t ask = ranks_at(host->order, i);
-        if (host->ask[ask].seq < next_seq(host))
-            return ask;
-    }
-    return ID_NONE;
+    return host_order_first(host, next_seq(host));
 }
 
 static uint32_t room_now(const struct cs_host *host)
@@ -197,13 +194,14 @@ static bool start(struct cs_host *host, uint32_t ask)
 static int64_t expected_room(struct cs_host *host, uint32_t gpus)
 {
     int64_t at = host_now(host);
+    uint32_t first = host->instant_next > host->instant_came
+        ? host->instant_next : host->instant_came;
 
     for (;;) {
         int64_t next = CLOCK_NEVER_NS, end;
         uint32_t room = room_now(host), spare;
-        for (uint32_t i = host->instant_next; i < host->instant_count; i++) {
-            int64_t due = i < host->instant_came ? CLOCK_NEVER_NS
-                                                 : expected_end(host, i);
+        for (uint32_t i = first; i < host->instant_count; i++) {
+            int64_t due = expected_end(host, i);
             if (due <= at)
                 room += gpus_of(host, host->instant[i]);
             else if (due < next)
@@ -253,10 +251,8 @@ static uint32_t list_short(struct cs_host *host)
     return count;
 }
 
-static void backfill(struct cs_host *host)
+static void backfill_by_walk(struct cs_host *host)
 {
-    if (!host->rules->backfill || room_now(host) == 0)
-        return;
     host_list_room(host, host_order_count(host));
     uint32_t count = list_short(host), left = unseen(host);
     /* Those that are not seen yet came last. */
@@ -265,6 +261,33 @@ static void backfill(struct cs_host *host)
         if (left > 0 && host->ask[ask].seq >= next_seq(host))
             break;
         start(host, ask);
+    }
+}
+
+static void backfill(struct cs_host *host)
+{
+    uint32_t place = 0, left = unseen(host), room;
+
+    if (!host->rules->backfill || room_now(host) == 0)
+        return;
+    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES) {
+        backfill_by_walk(host);
+        return;
+    }
+    if (host->turns == NULL)
+        host_turns_begin(host);
+    while ((room = room_now(host)) > 0) {
+        struct cs_filter filter = {
+            .gpus_max = room,
+            .estimate_max_ns = host->committed_until_ns - host_now(host) - 1,
+        };
+        uint32_t ask = host_turns_next(host, &place, &filter);
+        if (ask == ID_NONE ||
+            (left > 0 && host->ask[ask].seq >= next_seq(host)))
+            return;
+        if (ask == host->committed || !ends_in_time(host, ask) ||
+            !start(host, ask))
+            place++;
     }
 }
 
@@ -290,11 +313,14 @@ static bool step(struct cs_host *host)
 static void choose(struct cs_host *host, uint32_t ask)
 {
     host->committed = ask;
-    host->committed_seq = next_seq(host);
     host->committed_ns = host_now(host);
     host->late_count = 0;
     order_ended(host, host->instant_next > host->instant_came
                           ? host->instant_next : host->instant_came);
+    if (host->turns != NULL)
+        host_turns_commit(host, next_seq(host));
+    else
+        host->committed_seq = next_seq(host);
     if (host->rules->backfill)
         host->committed_until_ns =
             expected_room(host, host->ask[ask].pub.gpus);

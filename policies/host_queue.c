@@ -35,24 +35,36 @@ static uint32_t bound_of(int64_t estimate_ns)
     return bound < BOUND_MAX ? (uint32_t)bound : BOUND_MAX;
 }
 
-static void sum_asks(void *owner, uint32_t item, uint32_t left,
-                     uint32_t right)
+void host_sum_asks(const struct cs_host *host, struct host_ask_sum *of,
+                   uint32_t item, uint32_t left, uint32_t right)
 {
-    struct cs_host *host = owner;
-    struct host_ask_sum *sum = &host->ask_sum[item];
-    const struct cs_ask *ask = &host->ask[item].pub;
-    uint32_t own = class_of(ask->gpus);
+    struct host_ask_sum *sum = &of[item];
+    const struct host_ask_slot *slot = &host->ask[item];
+    uint32_t own = class_of(slot->pub.gpus);
 
     for (uint32_t c = 0; c < HOST_GPU_CLASSES; c++) {
         uint32_t least = BOUND_NONE;
         if (left != RANKS_NONE)
-            least = host->ask_sum[left].bound[c];
-        if (right != RANKS_NONE && host->ask_sum[right].bound[c] < least)
-            least = host->ask_sum[right].bound[c];
+            least = of[left].bound[c];
+        if (right != RANKS_NONE && of[right].bound[c] < least)
+            least = of[right].bound[c];
         sum->bound[c] = least;
     }
-    if (bound_of(ask->estimate_ns) < sum->bound[own])
-        sum->bound[own] = bound_of(ask->estimate_ns);
+    if (bound_of(slot->pub.estimate_ns) < sum->bound[own])
+        sum->bound[own] = bound_of(slot->pub.estimate_ns);
+    sum->first_seq = slot->seq;
+    if (left != RANKS_NONE && of[left].first_seq < sum->first_seq)
+        sum->first_seq = of[left].first_seq;
+    if (right != RANKS_NONE && of[right].first_seq < sum->first_seq)
+        sum->first_seq = of[right].first_seq;
+}
+
+static void sum_asks(void *owner, uint32_t item, uint32_t left,
+                     uint32_t right)
+{
+    struct cs_host *host = owner;
+
+    host_sum_asks(host, host->ask_sum, item, left, right);
 }
 
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b)
@@ -183,13 +195,13 @@ static bool ask_passes(const struct cs_host *host, uint32_t item,
 }
 
 /* Could something below pass?  Never false where something does. */
-static bool some_may_pass(const struct cs_host *host, uint32_t item,
+static bool some_may_pass(const struct host_ask_sum *sum,
                           const struct cs_filter *filter)
 {
     uint32_t limit = bound_of(filter->estimate_max_ns);
 
     for (uint32_t c = 0; c < HOST_GPU_CLASSES; c++) {
-        uint32_t bound = host->ask_sum[item].bound[c];
+        uint32_t bound = sum->bound[c];
         uint32_t gpus_min = c == 0 ? 0 : 1u << (c - 1);
         if (gpus_min > filter->gpus_max)
             return false;
@@ -201,26 +213,44 @@ static bool some_may_pass(const struct cs_host *host, uint32_t item,
     return false;
 }
 
-/* The first that passes in the subtree of `item`, whose place is `first` and
- * on, from place `from` on; adds to `place` where it stands. */
-static uint32_t find_below(struct cs_host *host, uint32_t item,
-                           uint32_t first, uint32_t from,
-                           const struct cs_filter *filter)
-{
-    const struct ranks_node *node = host->order->node;
+struct search {
+    struct cs_host *host;
+    const struct ranks_node *node;
+    const struct host_ask_sum *sum;
+    const struct cs_filter *filter;
+    uint32_t from;
+};
 
-    if (item == RANKS_NONE || first + node[item].count <= from ||
-        !some_may_pass(host, item, filter))
+/* The first that passes in the subtree of `item`, whose place is `first` and
+ * on, from place `from` on; its place. */
+static uint32_t find_below(const struct search *search, uint32_t item,
+                           uint32_t first)
+{
+    const struct ranks_node *node = search->node;
+
+    if (item == RANKS_NONE || first + node[item].count <= search->from ||
+        !some_may_pass(&search->sum[item], search->filter))
         return RANKS_NONE;
-    host->counts.asks_seen++;
+    search->host->counts.asks_seen++;
     uint32_t left = node[item].left;
     uint32_t place = first + (left == RANKS_NONE ? 0 : node[left].count);
-    uint32_t found = find_below(host, left, first, from, filter);
+    uint32_t found = find_below(search, left, first);
     if (found != RANKS_NONE)
         return found;
-    if (place >= from && ask_passes(host, item, filter))
+    if (place >= search->from &&
+        ask_passes(search->host, item, search->filter))
         return place;
-    return find_below(host, node[item].right, place + 1, from, filter);
+    return find_below(search, node[item].right, place + 1);
+}
+
+uint32_t host_find_ask(struct cs_host *host, const struct ranks *ranks,
+                       const struct host_ask_sum *sum, uint32_t from,
+                       const struct cs_filter *filter)
+{
+    struct search search = { host, ranks->node, sum, filter, from };
+    uint32_t place = find_below(&search, ranks->root, 0);
+
+    return place == RANKS_NONE ? ranks_count(ranks) : place;
 }
 
 static void keep_ask_sums(struct cs_host *host)
@@ -244,8 +274,30 @@ uint32_t host_order_find(struct cs_host *host, uint32_t from,
     if (filter->startable && host->form_count == 1 && !host_per_phase(host) &&
         !host->has_parts && host_known_full(host, 0, filter->gpus_max))
         all.gpus_max = host->form[0].full_gpus - 1;
-    uint32_t place = find_below(host, host->order->root, 0, from, &all);
-    return place == RANKS_NONE ? ranks_count(host->order) : place;
+    return host_find_ask(host, host->order, host->ask_sum, from, &all);
+}
+
+uint32_t host_order_first(struct cs_host *host, uint64_t seq)
+{
+    const struct ranks_node *node = host->order->node;
+    uint32_t at = host->order->root, found = ID_NONE;
+
+    if (host->order->sum == NULL) {
+        keep_ask_sums(host);
+        at = host->order->root;
+    }
+    while (at != RANKS_NONE && host->ask_sum[at].first_seq < seq) {
+        uint32_t left = node[at].left;
+        if (left != RANKS_NONE && host->ask_sum[left].first_seq < seq) {
+            at = left;
+        } else if (host->ask[at].seq < seq) {
+            found = at;
+            break;
+        } else {
+            at = node[at].right;
+        }
+    }
+    return found;
 }
 
 /* ---- when leases end ---- */

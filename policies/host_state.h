@@ -99,10 +99,12 @@ struct host_ask_slot {
 };
 
 /* Of asks in a subtree: the shortest estimate (see host_queue.c) of those for
- * 2^(c-1) to 2^c - 1 GPUs; the last class is for all that are larger. */
+ * 2^(c-1) to 2^c - 1 GPUs, the last class being for all that are larger; and
+ * which came first. */
 #define HOST_GPU_CLASSES 12u
 struct host_ask_sum {
     uint32_t bound[HOST_GPU_CLASSES];
+    uint64_t first_seq;
 };
 
 struct host_job_slot {
@@ -143,11 +145,20 @@ struct host_news {
     uint32_t id;
 };
 
+struct host_line {              /* a key that moves; NAN: unknown how */
+    double key, per_ns;
+    int64_t at_ns;
+};
 struct host_left {              /* the same in host_left.c */
     uint32_t job, gpus;
     double key, per_ns;         /* then, and how it moves; NAN: unknown */
     int64_t at_ns;
     bool runs, changed, over;
+    struct host_line line, before;      /* since it started or stopped, and
+                                           before that; */
+    int64_t changed_ns, came_ns;        /* when it did, and first was dealt */
+    double next_key;            /* once it did, in this deal */
+    struct ranks *tree;         /* of host_left.c's lanes */
 };
 struct host_left_sum {          /* over a subtree */
     uint64_t gpus;
@@ -223,6 +234,7 @@ struct cs_host {
     uint32_t ask_sum_room;
     struct host_tops *tops;         /* NULL: the order is kept sorted */
     struct host_tenants *tenants;   /* NULL: nobody asked */
+    struct host_turns *turns;       /* likewise */
     struct ranks *ends;             /* leases by expected end, likewise */
     uint64_t *ends_gpus;
     uint32_t ends_room;
@@ -236,6 +248,7 @@ struct cs_host {
     uint32_t deal_spare_room;
     struct ranks *left_tree;        /* the same for cs_deal_moving(); */
     struct ranks *lefts;            /* NULL: the one above is in use */
+    struct host_lanes *lanes;       /* or these */
     const struct cs_motion *motion;
     struct host_left *left;
     struct host_left_sum *left_sum;
@@ -320,6 +333,14 @@ void host_order_again(struct cs_host *host, uint32_t ask);
 /* Answers to cs_find_pending() and cs_earliest_ns(). */
 uint32_t host_order_find(struct cs_host *host, uint32_t from,
                          const struct cs_filter *filter);
+/* The same in another tree of asks that keeps such sums. */
+uint32_t host_find_ask(struct cs_host *host, const struct ranks *ranks,
+                       const struct host_ask_sum *sum, uint32_t from,
+                       const struct cs_filter *filter);
+void host_sum_asks(const struct cs_host *host, struct host_ask_sum *of,
+                   uint32_t item, uint32_t left, uint32_t right);
+/* The first in order that came before; ID_NONE. */
+uint32_t host_order_first(struct cs_host *host, uint64_t seq);
 int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
                        uint32_t gpus, uint32_t *spare_gpus);
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns);
@@ -340,6 +361,15 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
                          bool startable);
 void host_tops_aside(struct cs_host *host, uint32_t ask);
 void host_tops_back(struct cs_host *host);
+/* host_turns.c: what waits as it was submitted.  An ask comes or goes. */
+void host_turns_begin(struct cs_host *host);
+void host_turns_insert(struct cs_host *host, uint32_t ask);
+void host_turns_remove(struct cs_host *host, uint32_t ask);
+/* A choice is made: asks from this one on were not seen. */
+void host_turns_commit(struct cs_host *host, uint64_t seq);
+/* The first from a place on that passes, or ID_NONE; the place where it is. */
+uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
+                         const struct cs_filter *filter);
 /* host_commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
 void host_commit_news(struct cs_host *host);
 void host_commit_decide(struct cs_host *host);

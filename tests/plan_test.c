@@ -187,11 +187,99 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
             }
 }
 
+/* Some start, some stop, and who came before some number is asked. */
+static void ask_who_came_before(void *self, struct cs_host *host)
+{
+    uint32_t *asked = self;
+
+    for (int q = 0; q < 8; q++) {
+        uint64_t seq = (uint64_t)(cs_random(host) * (double)host->next_seq);
+        uint32_t slow = ID_NONE;
+        for (uint32_t i = host_order_count(host); i-- > 0;)
+            if (host->ask[ranks_at(host->order, i)].seq < seq)
+                slow = ranks_at(host->order, i);
+        assert_int_equal(host_order_first(host, seq), slow);
+        *asked += slow != ID_NONE && slow != ranks_at(host->order, 0);
+    }
+    if (cs_running_count(host) > 0 && cs_random(host) < 0.2)
+        cs_stop(host, cs_running(host, cs_running_count(host) / 2));
+    for (uint32_t i = 0; i < cs_pending_count(host);)
+        if (cs_random(host) < 0.7 ||
+            cs_start(host, cs_pending(host, i)) != CS_DONE)
+            i++;
+    if (cs_pending_count(host) > 0)
+        cs_wake_at(host, cs_now_ns(host) + 10 * CLOCK_NS_PER_S);
+}
+
+static void some_were_asked(void *self)
+{
+    const uint32_t *asked = self;
+
+    assert_true(*asked > 100);
+}
+
+static void who_came_before_is_who_a_walk_finds(void **state)
+{
+    struct cs_policy probe = *registry_find("sjf");
+    struct host_policy policy = world_policy(&probe);
+    struct world_job job[JOBS];
+    struct world world = { 0 };
+
+    (void)state;
+    probe.flags |= CS_PREEMPTS;
+    probe.self_bytes = sizeof(uint32_t);
+    probe.decide = ask_who_came_before;
+    probe.fini = some_were_asked;
+    awkward_jobs(1, job);
+    assert_true(world_trace(&world, 6, 2, job, JOBS, "[fcfs]"));
+    if (!world_run(&world, 0, &policy, job, NULL))
+        fail_msg("%s", world_error(&world));
+    world_close(&world);
+}
+
+static bool as_they_came(const void *self, const struct cs_host *host,
+                         struct ask_id a, struct ask_id b)
+{
+    (void)self, (void)host, (void)a, (void)b;
+    return false;
+}
+
+/* Orders that are said to move are walked along. */
+static void a_backfill_of_what_was_submitted_meets_a_walk(void **state)
+{
+    static const char *const names[] = { "fcfs", "sjf", "f1", "ljf", "qssf" };
+    static const char *const cluster[] = {
+        "", ", failures: {job_mtbf: 10min, restart: 7s}",
+        ", failures: {node_mtbf: 2h, repair: 10min, restart: 20s}",
+    };
+    static const char *const more[] = {
+        "", ", estimate: noisy, noise: 1", ", rounds: {length: 30s}",
+    };
+    char text[160];
+
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        struct cs_policy slow = *registry_find(names[n]);
+        slow.flags &= ~(uint32_t)CS_ORDER_AT_NEWS;
+        slow.flags |= CS_ORDER_MOVES;
+        if (slow.before == NULL)
+            slow.before = as_they_came;
+        for (uint64_t seed = 1; seed <= 6; seed++)
+            for (size_t k = 0; k < 9; k++) {
+                snprintf(text, sizeof text, "%s, blocking: commit, backfill: "
+                         "true%s", names[n], more[k % 3]);
+                both_agree(&slow, NULL, text, seed, cluster[k / 3]);
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_finds_what_a_walk_over_instants_finds),
         cmocka_unit_test(policies_meet_their_oracles_where_things_fail),
+        cmocka_unit_test(who_came_before_is_who_a_walk_finds),
+        cmocka_unit_test(a_backfill_of_what_was_submitted_meets_a_walk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
