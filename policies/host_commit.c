@@ -14,10 +14,10 @@
  * would end before that instant, and not at it, start in the order of
  * submission.  The instant is not looked at again, though it may come earlier
  * or later: EASY without a second thought.  There the jobs that run are sorted
- * by their expected ends when that instant is looked for, so that of those that
- * then end at once, they give their GPUs back in that order.  Who starts is
- * found by an index (host_turns.c), unless the policy's order moves: then all is
- * sorted anyway.
+ * by their expected ends when that instant is looked for, so that those that
+ * then end at once give their GPUs back in that order.  Who starts is found by
+ * an index (host_turns.c), unless the policy's order moves: then all is sorted
+ * anyway.
  */
 #include "policies/host_state.h"
 #include "sim/arena.h"
@@ -313,14 +313,14 @@ static bool step(struct cs_host *host)
 static void choose(struct cs_host *host, uint32_t ask)
 {
     host->committed = ask;
-    if (host->turns != NULL)
-        host_turns_commit(host, next_seq(host));
-    else
-        host->committed_seq = next_seq(host);
     host->committed_ns = host_now(host);
     host->late_count = 0;
     order_ended(host, host->instant_next > host->instant_came
                           ? host->instant_next : host->instant_came);
+    if (host->turns != NULL)
+        host_turns_commit(host, next_seq(host));
+    else
+        host->committed_seq = next_seq(host);
     if (host->rules->backfill)
         host->committed_until_ns =
             expected_room(host, host->ask[ask].pub.gpus);
