@@ -3,31 +3,25 @@
  * bench_cluster.c - what a simulated job costs: whole trials, from a file in
  * SWF to the metrics, by number of jobs, of GPUs, and of jobs that wait.
  *
- * Every trial runs in a process of its own, and so does the loop beside it, so
- * that the peak of its memory is its own; times are of the processor.  In the
- * same minute runs a bare loop in C over the same jobs (bench_jobs.c), which
- * checks nothing and knows strict FIFO over a count alone; it reads a file and
- * writes a table where the trial writes one, else its jobs are in arrays.
+ * Every trial runs in a process of its own (bench_trial.c), and so does the
+ * loop beside it.  In the same minute runs a bare loop in C over the same jobs
+ * (bench_jobs.c), which checks nothing and knows strict FIFO over a count
+ * alone; it reads a file and writes a table where the trial writes one, else
+ * its jobs are in arrays.
  */
 #include "experiments/bench_cluster.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "experiments/bench_probe.h"
-#include "experiments/columns.h"
+#include "experiments/bench_trial.h"
 #include "experiments/paths.h"
 #include "experiments/plot_gnuplot.h"
-#include "experiments/study.h"
-#include "experiments/trial.h"
 #include "plots/plot_file.h"
 #include "sim/arena.h"
 #include "sim/err.h"
-#include "sim/table.h"
 
 #define TURNS 3u
 #define TURN_JOBS_MAX 200000u   /* of more, one turn */
@@ -158,160 +152,27 @@ static const struct row rows[] = {
         .written = true, .quick = true, .peer_jobs_s = 1800),
 };
 
-/* What the process of a trial tells, by a pipe; plain numbers. */
-struct report {
-    double cpu_s, bare_s;
-    double events, peak_bytes, base_bytes;
-    bool ok;
-    struct err err;
-};
-
 struct session {
     const struct bench_cluster_options *options;
     char dir[64];
-    struct report report[ROWS_MAX];
+    struct bench_report report[ROWS_MAX];
     bool measured[ROWS_MAX];
 };
 
-static double peak_bytes(void)
-{
-    struct rusage usage;
-
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_maxrss * 1024;
-}
-
-/* Rows of jobs go to their file as they come. */
-static void sink_jobs(void *self, const char *bytes, size_t count)
-{
-    FILE *file = self;
-
-    fwrite(bytes, 1, count, file);      /* ferror() is asked at the end */
-}
-
-static bool open_jobs(const char *dir, struct table **table, FILE **file,
-                      struct err *err)
-{
-    struct err_pos nowhere = { NULL, 0, 0 };
-    char path[128];
-
-    snprintf(path, sizeof path, "%s/jobs.csv", dir);
-    *file = fopen(path, "w");
-    if (*file == NULL)
-        return err_set(err, ERR_IO, nowhere, "cannot write '%s'", path);
-    *table = table_new(csv_jobs.columns, csv_jobs.count);
-    table_sink(*table, sink_jobs, *file);
-    return true;
-}
-
-static bool close_jobs(struct table *table, FILE *file, struct err *err)
-{
-    struct err_pos nowhere = { NULL, 0, 0 };
-    size_t bytes;
-    const char *text = table_bytes(table, &bytes);
-
-    sink_jobs(file, text, bytes);
-    table_free(table);
-    bool ok = ferror(file) == 0;
-    ok = fclose(file) == 0 && ok;
-    return ok || err_set(err, ERR_IO, nowhere, "cannot write the jobs");
-}
-
-static bool run_trial(const struct row *row, const char *dir,
-                      struct report *report)
-{
-    struct arena *arena = arena_new((size_t)1 << 16);
-    /* Nothing is kept that the hash of this program would name. */
-    struct study_options options = { .program_hash = 1 };
-    struct trial_result result;
-    struct trial_tables tables = { 0 };
-    FILE *file = NULL;
-    char path[128];
-
-    snprintf(path, sizeof path, "%s/experiment.yaml", dir);
-    report->base_bytes = peak_bytes();
-    double begin = bench_cpu_ns();
-    const struct study *study = study_read(arena, path, &options,
-                                           &report->err);
-    if (study == NULL)
-        return false;
-    struct trial_spec spec = study_trial_spec(study, 0);
-    if (row->written && !open_jobs(dir, &tables.jobs, &file, &report->err))
-        return false;
-    bool ok = trial_run(&spec, &tables, &result, &report->err);
-    if (row->written)
-        ok = close_jobs(tables.jobs, file, &report->err) && ok;
-    report->cpu_s = (bench_cpu_ns() - begin) / 1e9;
-    report->events = (double)result.event_count;
-    report->peak_bytes = peak_bytes();
-    return ok;
-}
-
-static double run_bare(const struct row *row, const char *dir)
-{
-    if (row->load.burst == BENCH_PHASES)
-        return 0;
-    return row->written ? bench_bare_written_s(&row->load, dir)
-                        : bench_bare_s(&row->load);
-}
-
-/* The child's side: err.text travels by value. */
-static void child(const struct row *row, const char *dir, bool bare, int fd)
-{
-    struct report report = { .ok = bare };
-
-    if (bare)
-        report.bare_s = run_bare(row, dir);
-    else
-        report.ok = run_trial(row, dir, &report);
-    bool told = write(fd, &report, sizeof report) == (ssize_t)sizeof report;
-    _exit(told ? 0 : 1);
-}
-
-static bool in_process(const struct row *row, const char *dir, bool bare,
-                       struct report *report, struct err *err)
-{
-    struct err_pos nowhere = { NULL, 0, 0 };
-    int fd[2], status;
-
-    fflush(NULL);
-    if (pipe(fd) != 0)
-        return err_set(err, ERR_IO, nowhere, "no pipe to a process");
-    pid_t pid = fork();
-    if (pid < 0) {
-        close(fd[0]);
-        close(fd[1]);
-        return err_set(err, ERR_IO, nowhere, "no process to measure in");
-    }
-    if (pid == 0) {
-        close(fd[0]);
-        child(row, dir, bare, fd[1]);
-    }
-    close(fd[1]);
-    bool told = read(fd[0], report, sizeof *report) ==
-                (ssize_t)sizeof *report;
-    close(fd[0]);
-    waitpid(pid, &status, 0);
-    if (!told)
-        return err_set(err, ERR_IO, nowhere, "the trial of %s did not end",
-                       row->name);
-    if (!report->ok)
-        *err = report->err;
-    return report->ok;
-}
-
 /* The shortest of the turns: what disturbs only ever adds. */
 static bool measure(struct session *session, const struct row *row,
-                    struct report *out, struct err *err)
+                    struct bench_report *out, struct err *err)
 {
     uint32_t turns = row->load.jobs > TURN_JOBS_MAX || row->once ? 1 : TURNS;
+    struct bench_trial trial = { row->name, &row->load, row->written,
+                                 session->dir };
 
     if (!bench_write(&row->load, session->dir, err))
         return false;
     for (uint32_t t = 0; t < turns; t++) {
-        struct report turn, bare;
-        if (!in_process(row, session->dir, false, &turn, err) ||
-            !in_process(row, session->dir, true, &bare, err))
+        struct bench_report turn, bare;
+        if (!bench_trial(&trial, false, &turn, err) ||
+            !bench_trial(&trial, true, &bare, err))
             return false;
         turn.bare_s = bare.bare_s;
         if (t == 0)
@@ -324,14 +185,15 @@ static bool measure(struct session *session, const struct row *row,
     return true;
 }
 
-static double job_bytes(const struct row *row, const struct report *report)
+static double job_bytes(const struct row *row,
+                        const struct bench_report *report)
 {
     return (report->peak_bytes - report->base_bytes) / row->load.jobs;
 }
 
 /* yes, no, or - where there is none; the goal itself in words. */
 static const char *goal_met(const struct row *row,
-                            const struct report *report, char goal[32])
+                            const struct bench_report *report, char goal[32])
 {
     double jobs_s = row->load.jobs / report->cpu_s;
 
@@ -346,7 +208,7 @@ static const char *goal_met(const struct row *row,
     return report->cpu_s <= row->goal_s ? "yes" : "no";
 }
 
-static void print_row(const struct row *row, const struct report *report)
+static void print_row(const struct row *row, const struct bench_report *report)
 {
     char goal[32], bare[32] = "-", burst[32] = "-";
     const char *met = goal_met(row, report, goal);
@@ -374,7 +236,7 @@ static void number_or_empty(FILE *csv, double value)
 }
 
 static void write_row(FILE *csv, const struct row *row,
-                      const struct report *report)
+                      const struct bench_report *report)
 {
     bool burst = row->load.burst != BENCH_PHASES;
     double bare_s = report->bare_s;
@@ -414,7 +276,7 @@ static void write_curve(FILE *file, const struct session *session,
     fprintf(file, "_%d << EOD\n", (int)curve);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct bench_load *load = &rows[i].load;
-        const struct report *report = &session->report[i];
+        const struct bench_report *report = &session->report[i];
         if (!session->measured[i] || rows[i].curve != curve ||
             strcmp(rows[i].name, name) != 0)
             continue;

@@ -13,21 +13,14 @@
 #include "models/gang.h"
 #include "models/job.h"
 #include "models/phase.h"
+#include "models/train.h"
 
-/* Tensor parallelism stays inside a node (Narayanan et al. 2021, takeaway 1),
- * and deeper pipelines than this were not used below 1T parameters (their
- * table 1: 64 at most). */
+/* Tensor parallelism stays inside a node (Narayanan et al. 2021, takeaway
+ * 1). */
 #define TP_MAX 16u
-#define PP_MAX 64u
 #define MICRO_BATCH_MAX 64.0
-/* assumption: parts of a sequence shorter than this are not divided again;
- * published runs have 8,192 tokens a rank (Llama 3, arXiv 2407.21783, table 4).
- */
-#define CP_TOKENS_MIN 4096.0
 /* Chunks of a stage: 2 or 4 (Narayanan et al. 2021, section 5.3.2). */
 #define VP_MAX 4u
-/* Shorter sequences are no remedy below this. assumption */
-#define SEQUENCE_MIN 512.0
 
 struct memory_need advise_need(const struct advise_task *task,
                                const struct train_shape *shape, uint32_t gpus)
@@ -128,18 +121,12 @@ static void try_zero(const struct advise_task *task, const struct gang *gang,
     }
 }
 
-/* GPUs of one replica. */
-static uint32_t replica_gpus(const struct train_shape *shape)
-{
-    return shape->tp * shape->pp * (shape->cp > 1 ? shape->cp : 1);
-}
-
 static void try_micro_batches(const struct advise_task *task,
                               const struct gang *gang,
                               struct train_shape shape,
                               struct advise_layout *best)
 {
-    uint32_t dp = gang->gpus / replica_gpus(&shape);
+    uint32_t dp = gang->gpus / train_replica_gpus(&shape);
     double most = floor(task->law->sequences / dp + 1e-9);
     for (double mb = 1.0; mb <= most && mb <= MICRO_BATCH_MAX; mb *= 2.0) {
         uint64_t before = best->fit_count;
@@ -175,12 +162,14 @@ static void try_stages(const struct advise_task *task, const struct gang *gang,
                        struct train_shape shape, struct advise_layout *best)
 {
     shape.sequence_parallel = shape.tp > 1;
-    for (shape.cp = 1; shape.cp == 1 || task->longest_tokens / shape.cp >=
-                                            CP_TOKENS_MIN; shape.cp *= 2)
+    for (shape.cp = 1;
+         shape.cp == 1 ||
+         task->longest_tokens / shape.cp >= ADVISE_CP_TOKENS_MIN;
+         shape.cp *= 2)
         for (shape.vp = 1; shape.vp <= (shape.pp > 1 ? VP_MAX : 1);
              shape.vp *= 2)
             if (shape.llm->layers % (shape.pp * shape.vp) == 0 &&
-                gang->gpus % replica_gpus(&shape) == 0)
+                gang->gpus % train_replica_gpus(&shape) == 0)
                 try_split(task, gang, shape, best);
 }
 
@@ -214,7 +203,8 @@ struct advise_layout advise_train(const struct advise_task *task,
         return best;
     }
     for (uint32_t tp = 1; tp <= gpus_per_node && tp <= TP_MAX; tp *= 2)
-        for (uint32_t pp = 1; pp <= PP_MAX && tp * pp <= gang->gpus; pp++) {
+        for (uint32_t pp = 1; pp <= ADVISE_PP_MAX && tp * pp <= gang->gpus;
+             pp++) {
             struct train_shape shape = task->law->train;
             shape.tp = tp;
             shape.pp = pp;
@@ -239,192 +229,6 @@ double advise_micro_batch_max(const struct advise_task *task,
             high = next.micro_batch;
     }
     return low;
-}
-
-/* ---- what would make it fit ------------------------------------------- */
-
-struct changing {
-    const struct advise_task *task;
-    const struct gang *gang;
-    uint32_t gpus_per_node;
-    struct advise_change *change;
-    size_t count;
-};
-
-static bool same_shape(const struct train_shape *a,
-                       const struct train_shape *b)
-{
-    return a->method == b->method && a->zero == b->zero &&
-           a->recompute == b->recompute && a->tp == b->tp && a->pp == b->pp &&
-           a->ep == b->ep && a->cp == b->cp && a->vp == b->vp &&
-           a->sequence_parallel == b->sequence_parallel &&
-           a->micro_batch == b->micro_batch &&
-           a->sequence_tokens == b->sequence_tokens;
-}
-
-static bool is_offered(const struct changing *c,
-                       const struct train_shape *shape, uint32_t gpus)
-{
-    for (size_t i = 0; i < c->count; i++)
-        if (c->change[i].gpus == gpus &&
-            same_shape(&c->change[i].shape, shape))
-            return true;
-    return false;
-}
-
-/* Adds the change if it fits. */
-static bool offer(struct changing *c, const struct train_shape *shape,
-                  uint32_t gpus)
-{
-    struct gang gang = *c->gang;
-    double bytes = advise_need(c->task, shape, gpus).total;
-    assert(gpus > 0);
-    if (bytes > gang.gpu->memory_bytes || c->count >= ADVISE_CHANGES_MAX)
-        return false;
-    if (is_offered(c, shape, gpus))
-        return true;
-    gang.cores = gang.cores / gang.gpus * gpus;
-    gang.gpus = gpus;
-    gang.nodes = (gpus - 1) / c->gpus_per_node + 1;
-    c->change[c->count++] = (struct advise_change){
-        .shape = *shape, .gpus = gpus, .bytes = bytes,
-        .run_s = advise_train_s(c->task, shape, &gang),
-    };
-    return true;
-}
-
-static void offer_sharing(struct changing *c, struct train_shape shape)
-{
-    uint32_t split = replica_gpus(&shape);
-    for (int zero = shape.zero + 1;
-         zero <= (shape.pp > 1 ? 1 : 3) && c->gang->gpus > split; zero++) {
-        struct train_shape next = shape;
-        next.zero = zero;
-        if (offer(c, &next, c->gang->gpus))
-            break;
-    }
-    for (int r = (int)shape.recompute + 1; r <= RECOMPUTE_FULL; r++) {
-        struct train_shape next = shape;
-        next.recompute = (enum recompute)r;
-        if (offer(c, &next, c->gang->gpus))
-            break;
-    }
-    if (shape.micro_batch > 1.0) {
-        double most = advise_micro_batch_max(c->task, &shape, c->gang->gpus,
-                                             c->gang->gpu->memory_bytes);
-        struct train_shape next = shape;
-        next.micro_batch = most;
-        if (most >= 1.0)
-            offer(c, &next, c->gang->gpus);
-    }
-}
-
-static void offer_parallel(struct changing *c, struct train_shape shape,
-                           uint32_t gpus_max)
-{
-    const struct llm *llm = shape.llm;
-    struct train_shape next = shape;
-    uint32_t gpus = c->gang->gpus;
-    for (next.tp = 2 * shape.tp; next.tp <= c->gpus_per_node; next.tp *= 2)
-        if (llm->heads % next.tp == 0 && gpus % experts_gang(&next) == 0 &&
-            offer(c, &next, gpus))
-            break;
-    next = shape;
-    for (next.pp = 2 * shape.pp; next.pp <= PP_MAX; next.pp *= 2)
-        if (llm->layers % next.pp == 0 && gpus % experts_gang(&next) == 0 &&
-            offer(c, &next, gpus))
-            break;
-    next = shape;
-    for (next.cp = shape.cp > 1 ? 2 * shape.cp : 2;
-         c->task->longest_tokens / next.cp >= CP_TOKENS_MIN; next.cp *= 2)
-        if (gpus % replica_gpus(&next) == 0 && offer(c, &next, gpus))
-            break;
-    next = shape;
-    next.sequence_parallel = shape.tp > 1;
-    if (next.sequence_parallel && !shape.sequence_parallel)
-        offer(c, &next, gpus);
-    next = shape;
-    next.zero = shape.pp > 1 ? 1 : 3;
-    for (uint32_t n = 2 * gpus; n <= gpus_max; n *= 2)
-        if (offer(c, &next, n))
-            break;
-}
-
-/* Experts over more GPUs, as far as both they and the ranks divide. */
-static void offer_experts(struct changing *c, struct train_shape shape)
-{
-    uint32_t routed = experts_of(shape.llm).routed;
-    uint32_t ranks = c->gang->gpus / (shape.tp * shape.pp);
-    struct train_shape next = shape;
-    for (next.ep = shape.ep > 1 ? 2 * shape.ep : 2;
-         routed > 0 && next.ep <= ranks; next.ep *= 2)
-        if (routed % next.ep == 0 && ranks % next.ep == 0 &&
-            offer(c, &next, c->gang->gpus))
-            break;
-}
-
-static void offer_less(struct changing *c, struct train_shape shape)
-{
-    struct train_shape next = shape;
-    for (next.sequence_tokens /= 2.0; next.sequence_tokens >= SEQUENCE_MIN;
-         next.sequence_tokens /= 2.0)
-        if (offer(c, &next, c->gang->gpus))
-            break;
-    for (int m = (int)shape.method + 1; m <= TRAIN_QLORA; m++) {
-        next = shape;
-        next.method = (enum train_method)m;
-        if (offer(c, &next, c->gang->gpus))
-            break;
-    }
-}
-
-/* All of it together, method by method: the mildest sum that fits. */
-static void offer_sums(struct changing *c, struct train_shape shape)
-{
-    shape.micro_batch = 1.0;
-    if (c->gang->gpus > replica_gpus(&shape))
-        shape.zero = shape.pp > 1 ? 1 : 3;
-    for (int m = (int)shape.method; m <= TRAIN_QLORA; m++)
-        for (int r = (int)shape.recompute; r <= RECOMPUTE_FULL; r++) {
-            struct train_shape next = shape;
-            next.method = (enum train_method)m;
-            next.recompute = (enum recompute)r;
-            if (offer(c, &next, c->gang->gpus))
-                return;
-        }
-}
-
-/* Fewer samples at a time, or more GPUs: tables are divided over them. */
-static void offer_net(struct changing *c, struct train_shape shape,
-                      uint32_t gpus_max)
-{
-    struct train_shape next = shape;
-    next.micro_batch = advise_micro_batch_max(c->task, &shape, c->gang->gpus,
-                                              c->gang->gpu->memory_bytes);
-    if (next.micro_batch >= 1.0)
-        offer(c, &next, c->gang->gpus);
-    for (uint32_t n = 2 * c->gang->gpus; n <= gpus_max; n *= 2)
-        if (offer(c, &shape, n))
-            break;
-}
-
-size_t advise_changes(const struct advise_task *task, const struct gang *gang,
-                      uint32_t gpus_per_node, uint32_t gpus_max,
-                      struct advise_change *change)
-{
-    assert(task != NULL && gang != NULL && gang->gpu != NULL);
-    assert(gpus_per_node > 0 && change != NULL);
-    struct changing c = { task, gang, gpus_per_node, change, 0 };
-    if (task->law->train.net != NULL) {
-        offer_net(&c, task->law->train, gpus_max);
-        return c.count;
-    }
-    offer_sharing(&c, task->law->train);
-    offer_parallel(&c, task->law->train, gpus_max);
-    offer_experts(&c, task->law->train);
-    offer_less(&c, task->law->train);
-    offer_sums(&c, task->law->train);
-    return c.count;
 }
 
 /* ---- generation ------------------------------------------------------- */

@@ -4,9 +4,10 @@
  * how long a job of given phases takes.
  *
  * An exhaustive search over tensor, pipeline, context and expert parallelism,
- * interleaving, ZeRO, recomputing and micro batches, through the very laws that the simulator runs
- * (phase_plan, memory_train).  What is left out cannot win under those laws:
- * more recomputing, or a higher ZeRO stage, than memory asks for.
+ * interleaving, ZeRO, recomputing and micro batches, through the very laws that
+ * the simulator runs (phase_plan, memory_train).  What is left out cannot win
+ * under those laws: more recomputing, or a higher ZeRO stage, than memory asks
+ * for.
  */
 #ifndef MODELS_ADVISE_H
 #define MODELS_ADVISE_H
@@ -20,6 +21,14 @@
 struct gang;
 struct job_form;
 struct phase_law;
+
+/* Deeper pipelines were not used below 1T parameters (Narayanan et al. 2021,
+ * table 1). */
+#define ADVISE_PP_MAX 64u
+/* assumption: parts of a sequence shorter than this are not divided again;
+ * published runs have 8,192 tokens a rank (Llama 3, arXiv 2407.21783, table 4).
+ */
+#define ADVISE_CP_TOKENS_MIN 4096.0
 
 /* A training phase that is free in its layout. */
 struct advise_task {
@@ -63,8 +72,8 @@ struct advise_change {
     double run_s;               /* then the time of one run */
 };
 #define ADVISE_CHANGES_MAX 16
-/* Single changes that make the law's own shape fit, and, where there is none,
- * the mildest sum of several; returns how many. */
+/* advise_change.c: single changes that make the law's own shape fit, and, where
+ * there is none, the mildest sum of several; returns how many. */
 size_t advise_changes(const struct advise_task *task, const struct gang *gang,
                       uint32_t gpus_per_node, uint32_t gpus_max,
                       struct advise_change *change);

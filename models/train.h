@@ -27,6 +27,9 @@ struct step_time {
     double busy_fraction;       /* compute_s / step_s */
 };
 
+/* GPUs that hold the model once and work on the same sequences. */
+uint32_t train_replica_gpus(const struct train_shape *shape);
+
 /* The gang must hold a multiple of tp*pp GPUs; a global batch that is no
  * multiple of the replicas is rounded up to full micro batches. */
 struct step_time train_step(const struct train_shape *shape,

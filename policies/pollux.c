@@ -169,8 +169,9 @@ static void pollux_list(struct pollux *px, struct cs_host *host)
     px->jobs = 0;
     for (uint32_t i = 0; i < cs_running_count(host); i++)
         pollux_add(px, host, cs_running(host, i));
+    uint32_t running = px->jobs;
     for (uint32_t i = 0; i < cs_pending_count(host) &&
-                         px->jobs < px->depth; i++)
+                         px->jobs - running < px->depth; i++)
         pollux_add(px, host, cs_ask(host, cs_pending(host, i))->job);
     for (uint32_t i = 1; i < px->jobs; i++)
         for (uint32_t j = i; j > 0 && pollux_first(&px->job[j],

@@ -142,8 +142,9 @@ static void sia_list(struct sia *sia, struct cs_host *host)
     sia->jobs = 0;
     for (uint32_t i = 0; i < cs_running_count(host); i++)
         sia_add(sia, host, cs_running(host, i));
+    uint32_t running = sia->jobs;
     for (uint32_t i = 0; i < cs_pending_count(host) &&
-                         sia->jobs < sia->depth; i++)
+                         sia->jobs - running < sia->depth; i++)
         sia_add(sia, host, cs_ask(host, cs_pending(host, i))->job);
 }
 

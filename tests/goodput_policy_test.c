@@ -122,6 +122,21 @@ static void none_is_lost_where_gpus_are_too_few(void **state)
     }
 }
 
+/* One that waits is looked at, however many run. */
+static void a_deal_looks_at_so_many_beside_those_that_run(void **state)
+{
+    static const char *const policy[] = {
+        "{policy: pollux, depth: 1, " SMALL "}", "{policy: sia, depth: 1}" };
+    struct world_job job[2];
+
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        run_plain(policy[p], "0,0,300,1\n1,10,300,1\n", 4, job);
+        assert_true(about(job[0].start_s, 0, 1e-6));
+        assert_true(about(job[1].start_s, 60, 1e-6));
+    }
+}
+
 #define T4_4 "{name: t4, count: 4, gpus: {type: t4, count: 4}, " CPU "}"
 #define A100_8 "{name: a100, count: 1, gpus: {type: a100-40, count: 8}, " CPU "}"
 
@@ -328,6 +343,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(two_alike_share_and_double_at_most),
         cmocka_unit_test(a_restart_must_be_worth_its_delay),
         cmocka_unit_test(none_is_lost_where_gpus_are_too_few),
+        cmocka_unit_test(a_deal_looks_at_so_many_beside_those_that_run),
         cmocka_unit_test(a_job_as_asked_takes_what_the_law_says),
         cmocka_unit_test(every_policy_brings_such_jobs_to_their_end),
         cmocka_unit_test(interrupted_jobs_go_on),
