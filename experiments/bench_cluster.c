@@ -67,6 +67,16 @@ struct row {
     ROW("conservative-late", 10000, 13, BURST, "{policy: conservative, " \
         "placement: count, estimate: requested}", .curve = BY_POLICY, \
         .once = true)
+/* Chosen and backfilled as RLScheduler does, all jobs of a burst at once. */
+#define COMMIT(JOBS, BURST) \
+    ROW("commit-backfill", JOBS, 13, BURST, "{policy: sjf, semantics: " \
+        "rlscheduler-backfill}", .once = true)
+/* Nearly full: what a deal costs where many run and few wait. */
+#define RUNNING(POLICY) \
+    ROW(POLICY "-gpus", 20000, 125, 0, "{policy: " POLICY ", placement: " \
+        "count}", .once = true), \
+    ROW(POLICY "-gpus", 20000, 1250, 0, "{policy: " POLICY ", placement: " \
+        "count}", .once = true)
 static const struct row rows[] = {
     ROW("fifo", 1000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
     ROW("fifo", 10000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
@@ -117,6 +127,8 @@ static const struct row rows[] = {
     BACKLOGS("dlas"), BACKLOG("dlas", 100000, 100000),
     BACKLOGS("las"), BACKLOGS("gittins"),
     LATE(10), LATE(100), LATE(1000),
+    COMMIT(10000, 1000), COMMIT(10000, 10000), COMMIT(100000, 100000),
+    RUNNING("srsf"), RUNNING("las"), RUNNING("dlas"), RUNNING("gittins"),
     ROW("fifo-count-written", 100000, 1250, 0, COUNT,
         .written = true, .quick = true),
     ROW("fifo-count-written", 1000000, 1250, 0, COUNT,

@@ -181,6 +181,7 @@ static uint32_t make(struct cs_host *host, struct job_id job)
         .came_ns = host_now(host),
     };
     note_state(host, i);
+    host->left[i].before = host->left[i].line;
     host_job_slot(host, job.i)->left = i;
     return i;
 }

@@ -25,7 +25,7 @@ static double srsf_per_ns(const void *self, const struct cs_host *host,
 }
 
 static const struct cs_motion srsf_motion = {
-    .key = srsf_key, .per_ns = srsf_per_ns
+    .key = srsf_key, .per_ns = srsf_per_ns, .exact = true
 };
 
 static void srsf_decide(void *self, struct cs_host *host)

@@ -417,6 +417,7 @@ static void deals_agree(const char *name,
     static const char *const more[] = {
         "", ", preemption: {cost: 37s}", ", tick: 10s",
         ", estimate: noisy, noise: 1, preemption: {cost: 1s}",
+        ", preemption: {cost: 20s}",
     };
     struct cs_policy slow = {
         .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof slow,
