@@ -388,6 +388,9 @@ double host_phase_pause(struct cs_host *host, uint32_t i)
         job->pub.work_done_s += ran;
         job->pub.work_lost_s += before + ran - kept;
     }
+    if (host->form[job->form].fixed ? host_now(host) > lease->phase_start_ns
+                                    : kept > before)
+        host->vain_stops = 0;
     host_phase_cut(host, i);
     return kept;
 }
@@ -422,6 +425,8 @@ void host_phase_cut_keep(struct cs_host *host, uint32_t i)
         job->pub.work_lost_s += before + ran - kept;
         job->kept = kept;
         job->kept_phase = lease->phase;
+        if (kept > before)
+            host->vain_stops = 0;
         lease->part = 0;            /* the job has it now */
     }
     host_phase_cut(host, i);
@@ -433,6 +438,7 @@ void host_phase_done(struct cs_host *host, uint32_t i)
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
     assert(lease->running);
+    host->vain_stops = 0;
     host_phase_off(host, i, true);
     if (host->form[job->form].fixed) {
         int64_t ran = host_now(host) - lease->phase_start_ns;

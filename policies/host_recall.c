@@ -66,6 +66,7 @@ enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
     if (!loop_cancel(host->parts.loop, lease->recall)) {
         host->counts.preemptions++;
         host_job_slot(host, job.i)->pub.preemptions++;
+        host_note_stop(host);
     } else if (lease->recall_ns < at_ns) {
         at_ns = lease->recall_ns;       /* it was asked for before */
     }

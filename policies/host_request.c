@@ -265,6 +265,19 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
         job->penalty_ns += clock_ns_for_work(save_s, 1.0);
 }
 
+/* So many stops in a row that saved nothing, and between which no phase ended,
+ * are taken for a run that would never end: turns shorter than what a job does
+ * before its work counts. */
+#define VAIN_STOPS_MAX 1000000u
+
+void host_note_stop(struct cs_host *host)
+{
+    if (++host->vain_stops >= VAIN_STOPS_MAX)
+        cs_fail(host, "jobs are stopped before their work counts: a million "
+                      "stops in a row saved nothing, and no phase ended (a "
+                      "longer quantum may help)");
+}
+
 enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
 {
     if (!(host->policy->flags & CS_PREEMPTS))
@@ -277,6 +290,7 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
     host->counts.preemptions++;
     job->pub.preemptions++;
     job->penalty_ns = host_restart_ns(host, job);
+    host_note_stop(host);
     save_job(host, job);
     job->penalty_ns += host_stop_cost_ns(host, host_job_drop(host, id.i));
     job->restart_until_ns = 0;

@@ -310,6 +310,7 @@ struct cs_host {
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint32_t idle_decides;      /* in a row: no news, nothing held or done */
+    uint32_t vain_stops;        /* in a row: nothing was saved, no phase ended */
     uint64_t random_state;
     host_decision_fn *decision_fn;
     void *decision_self;
@@ -673,6 +674,8 @@ double host_run_s(struct cs_host *host, const struct cs_ask *ask,
 bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
                       uint32_t gpus);
 
+/* host_request.c: a job is stopped, or something taken back from it. */
+void host_note_stop(struct cs_host *host);
 /* host_request.c: every request ends here: counted, told, recorded. */
 enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             struct job_id job, uint32_t role,
