@@ -34,6 +34,18 @@
 #define PAGE_BYTES          ((size_t)1 << 16)   /* of the largest small one */
 #define HUGE_FROM_BYTES     ((size_t)1 << 23)
 
+/* The sanitizer of addresses knows what malloc gave, and who points to it. */
+#if defined(__SANITIZE_ADDRESS__)
+#define ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ASAN 1
+#endif
+#endif
+#if defined(MAP_ANONYMOUS) && defined(MADV_HUGEPAGE) && !defined(ASAN)
+#define MAPS 1
+#endif
+
 struct block {
     struct block *next;
     size_t room_bytes;          /* of the data, which follows the header */
@@ -104,7 +116,7 @@ void arena_free(struct arena *arena)
 /* Zeroed, on a boundary of a huge page; NULL where there is no such call. */
 static struct block *block_map(size_t bytes)
 {
-#if defined(MAP_ANONYMOUS) && defined(MADV_HUGEPAGE)
+#ifdef MAPS
     size_t room = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     char *map = mmap(NULL, room + HUGE_BYTES, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -268,22 +268,15 @@ static void choose_dirty(struct share *share)
             choose_flow(share, share->dirty_flow.item[i]);
 }
 
-/* All that is not solved yet: sooner done than following the links. */
+/* All that is not solved yet: sooner done than following the links.  Flows are
+ * walked, not links: of those a large cluster has far more. */
 static void choose_all(struct share *share)
 {
     uint32_t i;
 
-    for (i = 0; i < share->link_count; i++)
-        if (share->link[i].member_count > 0)
-            choose_link(share, i);
-    for (i = 0; i < share->flow_count; i++) {
-        struct share_flow *flow = &share->flow[i];
-
-        if (!flow->live || flow->use_count == 0 || flow->chosen)
-            continue;
-        flow->chosen = true;
-        share_list_push(&share->set, i);
-    }
+    for (i = 0; i < share->flow_count; i++)
+        if (share->flow[i].live && share->flow[i].use_count > 0)
+            choose_flow(share, i);
 }
 
 static void solve_large(struct share *share)

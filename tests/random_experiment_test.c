@@ -269,7 +269,7 @@ static void put_policy(struct writer *w, uint32_t number)
     static const char *const placement[] = {
         "count", "first_fit", "best_fit", "pack", "spread", "worst_fit",
         "random", "dot_product", "gpu_packing", "gpu_clustering", "fgd",
-        "consolidate", "topology" };
+        "consolidate", "topology", "helios" };
     static const char *const estimate[] = { "exact", "requested", "noisy" };
 
     const char *policy = policy_by_lot(w);
