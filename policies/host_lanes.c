@@ -170,6 +170,7 @@ bool host_lanes_begin(struct cs_host *host)
         host->left[i].came_ns = host->left[i].changed_ns = -1;  /* before */
         put(host, i, host->left[i].runs, NULL);
     }
+    host_keys_overtake(host, &lanes->waiting);  /* who owes goes back */
     host->deals = 0;
     lanes->dealt_ns = host_now(host) - 1;
     lanes->on = true;
