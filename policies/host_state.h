@@ -10,9 +10,10 @@
  * host_rent (how many are), host_view (what a policy may ask), host_request
  * (what it may request), host_resize (leases that change while they work),
  * host_recall (leases that are taken back), host_pack (two jobs on the same
- * GPUs), host_epochs (what is known of changing batch sizes), host_deal,
- * host_left, host_tops, host_tenants, host_kinds (tools), host_lp, host_assign
- * (tools that know no host), host (arrivals, decisions).
+ * GPUs), host_epochs (what is known of changing batch sizes), host_keys
+ * (keys that move), host_lanes (jobs by size, likewise), host_deal, host_left,
+ * host_tops, host_tenants, host_kinds (tools), host_lp, host_assign (tools that
+ * know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -173,7 +174,7 @@ struct host_line {              /* a key that moves; NAN: unknown how */
     double key, per_ns;
     int64_t at_ns;
 };
-struct host_left {              /* the same in host_left.c */
+struct host_left {              /* the same where keys move */
     uint32_t job, gpus;
     double key, per_ns;         /* then, and how it moves; NAN: unknown */
     int64_t at_ns;
@@ -182,7 +183,7 @@ struct host_left {              /* the same in host_left.c */
                                            before that; */
     int64_t changed_ns, came_ns;        /* when it did, and first was dealt */
     double next_key;            /* once it did, in this deal */
-    struct ranks *tree;         /* of host_left.c's lanes */
+    struct ranks *tree;         /* of host_lanes.c: where it is */
 };
 struct host_left_sum {          /* over a subtree */
     uint64_t gpus;
@@ -399,6 +400,31 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
                          bool startable);
 void host_tops_aside(struct cs_host *host, uint32_t ask);
 void host_tops_back(struct cs_host *host);
+/* host_keys.c: entries of host->left, and lists of them, trees of which keep
+ * host->left_sum.  The key that the policy gives now. */
+double host_keys_now(struct cs_host *host, uint32_t entry);
+/* Of a job that starts now or waits again: its key and its line. */
+void host_keys_note(struct cs_host *host, uint32_t entry);
+/* An entry for a job, in no list. */
+uint32_t host_keys_make(struct cs_host *host, struct job_id job);
+void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right);
+/* In order again after some time, a list of which nobody started or stopped. */
+void host_keys_overtake(struct cs_host *host, struct ranks *tree);
+/* All that there are, in order, become the list of host_deal.c. */
+void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
+                         uint32_t count);
+/* Stops and starts what host->left_stop and host->left_start name. */
+void host_keys_carry_out(struct cs_host *host);
+/* host_lanes.c: all jobs that are dealt in lanes.  Are they? */
+bool host_lanes_open(const struct cs_host *host);
+/* If not: is it time to try, where it may be? */
+bool host_lanes_due(struct cs_host *host, bool may);
+/* Takes over the list of host_deal.c, or leaves it there: false. */
+bool host_lanes_begin(struct cs_host *host);
+/* If open: up to date but for jobs that came; or turned over to host_deal.c,
+ * where it may no longer be or jobs do not fit: false. */
+bool host_lanes_refresh(struct cs_host *host, bool may);
+void host_lanes_deal(struct cs_host *host);
 /* host_turns.c: what waits as it was submitted.  An ask comes or goes. */
 void host_turns_begin(struct cs_host *host);
 void host_turns_insert(struct cs_host *host, uint32_t ask);

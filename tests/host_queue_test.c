@@ -187,23 +187,17 @@ static void slow_skip_decide(void *self, struct cs_host *host)
             i++;
 }
 
-static void meets(const struct cs_policy *slow, const void *params,
-                  const char *fast, uint64_t seed, const char *rule)
+/* Jobs a[] start and end by both at the same times. */
+static void agrees(const struct cs_policy *slow, const void *params,
+                   const char *fast, uint64_t seed, const char *rule,
+                   struct world_job *a)
 {
     struct host_policy policy = world_policy(slow);
-    struct world_job a[JOBS], b[JOBS];
+    struct world_job b[JOBS];
     struct world world = { 0 };
     char text[200];
 
-    world_random_jobs(seed, a, JOBS);
-    for (uint32_t i = 0; i < JOBS; i++) {
-        a[i].submit_s /= 3;             /* a queue */
-        if (seed % 3 == 0)              /* of odd sizes, in whole minutes */
-            a[i].gpus = 1 + (a[i].gpus + i) % 9;
-        if (seed % 3 == 0)
-            a[i].duration_s = 60 * (1 + a[i].duration_s / 40);
-    }
-    memcpy(b, a, sizeof a);
+    memcpy(b, a, sizeof b);
     snprintf(text, sizeof text, "[{policy: %s, placement: %s}]", fast, rule);
     /* Many run and few wait, or the reverse. */
     assert_true(world_trace(&world, seed % 2 ? 4 : 11, 4, a, JOBS, text));
@@ -215,6 +209,22 @@ static void meets(const struct cs_policy *slow, const void *params,
     for (uint32_t i = 0; i < JOBS; i++)
         assert_true(a[i].start_s == b[i].start_s && a[i].end_s == b[i].end_s);
     world_close(&world);
+}
+
+static void meets(const struct cs_policy *slow, const void *params,
+                  const char *fast, uint64_t seed, const char *rule)
+{
+    struct world_job job[JOBS];
+
+    world_random_jobs(seed, job, JOBS);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        job[i].submit_s /= 3;           /* a queue */
+        if (seed % 3 == 0)              /* of odd sizes, in whole minutes */
+            job[i].gpus = 1 + (job[i].gpus + i) % 9;
+        if (seed % 3 == 0)
+            job[i].duration_s = 60 * (1 + job[i].duration_s / 40);
+    }
+    agrees(slow, params, fast, seed, rule, job);
 }
 
 static void easy_starts_what_a_walk_would_start(void **state)
@@ -448,6 +458,33 @@ static void moving_keys_deal_as_a_sort_would(void **state)
     deals_agree("time-slice", slow_turns_decide, 60);
 }
 
+/* All times are whole minutes, and so is what a restart costs: who was stopped
+ * and owes for it is as far from its end as others that wait. */
+static void stopped_jobs_that_owe_tie_as_in_a_sort(void **state)
+{
+    static const char *const fast[] = {
+        "srsf, preemption: {cost: 60s}", "srsf, preemption: {cost: 120s}",
+        "srsf, preemption: {cost: 300s}",
+    };
+    static const struct cs_policy slow = {
+        .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof slow,
+        .name = "slow", .summary = "SRSF by a sort", .flags = CS_PREEMPTS,
+        .decide = slow_srsf_decide,
+    };
+    struct world_job job[JOBS];
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++)
+        for (size_t f = 0; f < sizeof fast / sizeof *fast; f++) {
+            world_random_jobs(seed, job, JOBS);
+            for (uint32_t i = 0; i < JOBS; i++) {
+                job[i].submit_s = 60 * (job[i].submit_s / 180);
+                job[i].duration_s = 60 * (1 + job[i].duration_s / 40);
+            }
+            agrees(&slow, NULL, fast[f], seed, rules[f], job);
+        }
+}
+
 /* The same policies with their order sorted at each decision. */
 static void a_tournament_serves_what_a_sort_would(void **state)
 {
@@ -541,6 +578,7 @@ int main(void)
         cmocka_unit_test(skipping_starts_what_a_walk_would_start),
         cmocka_unit_test(srtf_starts_and_stops_what_a_sort_would),
         cmocka_unit_test(moving_keys_deal_as_a_sort_would),
+        cmocka_unit_test(stopped_jobs_that_owe_tie_as_in_a_sort),
         cmocka_unit_test(a_tournament_serves_what_a_sort_would),
         cmocka_unit_test(policies_do_what_they_did_by_walks),
         cmocka_unit_test(qssf_is_in_order_once_its_news_are_told),
