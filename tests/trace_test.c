@@ -296,6 +296,11 @@ static const struct {
      "column at stands twice"},
     {"1 2 3\n", "format: swf", 1, 1, "row has 3 fields, the Standard "
      "Workload Format has 18"},
+    {"1 0 -1 10 2 -1 -1 4 60 -1  1 7\t-1 -1 -1 -1 -1\n", "format: swf", 1, 1,
+     "row has 17 fields"},
+    {"1 0 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1 3 4 5\n"
+     "2 5 -1 10 2 -1 -1 4 60 -1 1 7 -1 -1 -1 -1 -1 -1\t {1} q gpu\n",
+     "format: swf", 2, 1, "row has 21 fields"},
     {"; only a comment\n", "format: swf", 0, 0, "file has no rows"},
     {"  3 20 5 -1 4 -1 -1 8 200 -1 1 1 1 -1 -1 1 -1 -1\n", "format: swf", 1,
      10, "column run_time must be greater than 0, found \"-1\""},
