@@ -509,6 +509,11 @@ void cs_try_anew(struct cs_host *host);
 struct ask_id cs_untried(struct cs_host *host);
 void cs_tried(struct cs_host *host, struct ask_id ask, enum cs_alike alike);
 
+/* The next of the jobs that came, started to hold what they asked for, ended or
+ * wait again since this was first asked, in that order, some more than once;
+ * ID_NONE: no more, for now.  For leases of a job's life. */
+struct job_id cs_turned(struct cs_host *host);
+
 /* Can cs_set_spots() give it GPUs?  Of one role, whole GPUs, no service. */
 bool cs_can_move(struct cs_host *host, struct job_id job);
 
