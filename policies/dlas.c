@@ -54,9 +54,8 @@ struct dlas {
     uint32_t job_room;
     struct dlas_class *class;
     uint32_t classes, class_room;
-    uint32_t *heard, heards, heard_room;    /* may go to another list */
-    uint32_t *moved, moves, moved_room;     /* do; scratch */
-    uint32_t *spare, spare_room;            /* to sort them with */
+    struct job_id *heard, *moved;           /* may go to another list; do */
+    uint32_t heards, heard_room, moves, moved_room;
     int64_t first, last;                    /* places that were given */
     int64_t look_ns;                        /* the next demotion is due */
     uint32_t free_gpus, pending;            /* after the last deal */
@@ -249,52 +248,27 @@ static double dlas_per_ns(const void *self, const struct cs_host *host,
     return 0;
 }
 
-/* Should job a be moved before job b?  In the order they came, or as they
- * stand. */
-static bool dlas_sooner(const struct dlas *dlas, const struct cs_host *host,
-                        uint32_t a, uint32_t b, bool came)
+/* In the order they came. */
+static double dlas_came(const void *self, const struct cs_host *host,
+                        struct job_id id)
 {
-    struct job_id x = { a }, y = { b };
-
-    return came ? a < b : dlas_key(dlas, host, x) < dlas_key(dlas, host, y);
+    (void)self;
+    (void)host;
+    return id.i;
 }
 
-static void dlas_note(struct cs_host *host, uint32_t **list, uint32_t *count,
-                      uint32_t *room, uint32_t id)
+static void dlas_note(struct cs_host *host, struct job_id **list,
+                      uint32_t *count, uint32_t *room, struct job_id id)
 {
     if (*count >= *room)
         *list = dlas_grow(host, *list, room, *count, sizeof **list);
     (*list)[(*count)++] = id;
 }
 
-static void dlas_move(struct dlas *dlas, struct cs_host *host, uint32_t id)
+static void dlas_move(struct dlas *dlas, struct cs_host *host,
+                      struct job_id id)
 {
     dlas_note(host, &dlas->moved, &dlas->moves, &dlas->moved_room, id);
-}
-
-/* Those to be moved: a merge sort, since all may be. */
-static void dlas_sort(struct dlas *dlas, struct cs_host *host, bool came)
-{
-    uint32_t count = dlas->moves;
-
-    if (dlas->spare_room < dlas->moved_room) {
-        dlas->spare = cs_alloc(host, dlas->moved_room, sizeof *dlas->spare);
-        dlas->spare_room = dlas->moved_room;
-    }
-    for (uint64_t width = 1; width < count; width *= 2) {
-        uint32_t *from = dlas->moved, *to = dlas->spare, out = 0;
-        for (uint64_t low = 0; low < count; low += 2 * width) {
-            uint64_t middle = low + width < count ? low + width : count;
-            uint64_t high = middle + width < count ? middle + width : count;
-            uint64_t i = low, j = middle;
-            while (i < middle || j < high)
-                to[out++] = i == middle ||
-                            (j < high && dlas_sooner(dlas, host, from[j],
-                                                     from[i], came))
-                                ? from[j++] : from[i++];
-        }
-        memcpy(from, to, count * sizeof *from);
-    }
 }
 
 static double dlas_gpus(const struct cs_host *host, struct job_id job)
@@ -341,16 +315,17 @@ static void dlas_find(struct dlas *dlas, struct cs_host *host,
     if (!job->over && dlas_runs(host, id) &&
         cs_attained_gpu_s(host, id) * 1e9 >=
             (double)dlas->limit_ns[job->queue])
-        dlas_move(dlas, host, id.i);
+        dlas_move(dlas, host, id);
     dlas_find(dlas, host, class, 2 * at + 1);
     dlas_find(dlas, host, class, 2 * at + 2);
 }
 
-static void dlas_hear(struct dlas *dlas, struct cs_host *host, uint32_t id)
+static void dlas_hear(struct dlas *dlas, struct cs_host *host,
+                      struct job_id id)
 {
-    if (!dlas->job[id].heard && !dlas->job[id].over)
+    if (!dlas->job[id.i].heard && !dlas->job[id.i].over)
         dlas_note(host, &dlas->heard, &dlas->heards, &dlas->heard_room, id);
-    dlas->job[id].heard = true;
+    dlas->job[id.i].heard = true;
 }
 
 /* One queue down at most, as there; at the end, in the order they came. */
@@ -359,14 +334,14 @@ static void dlas_demote(struct dlas *dlas, struct cs_host *host)
     dlas->moves = 0;
     for (uint32_t c = 0; c < dlas->classes; c++)
         dlas_find(dlas, host, &dlas->class[c], 0);
-    dlas_sort(dlas, host, true);
+    cs_sort(host, dlas->moved, dlas->moves, dlas_came);
     for (uint32_t i = 0; i < dlas->moves; i++) {
-        struct job_id id = { dlas->moved[i] };
+        struct job_id id = dlas->moved[i];
         dlas_unheap(dlas, id.i);
         dlas->job[id.i].queue++;
         dlas_put(dlas, id.i, DLAS_TAIL, false);
         cs_deal_note(host, id);
-        dlas_hear(dlas, host, id.i);
+        dlas_hear(dlas, host, id);
     }
 }
 
@@ -378,20 +353,23 @@ static void dlas_part(struct dlas *dlas, struct cs_host *host)
 {
     dlas->moves = 0;
     for (uint32_t i = 0; i < dlas->heards; i++) {
-        struct job_id id = { dlas->heard[i] };
+        struct job_id id = dlas->heard[i];
         if (!dlas->job[id.i].over && dlas->job[id.i].list != DLAS_WAIT &&
             !dlas_runs(host, id))
-            dlas_move(dlas, host, id.i);
+            dlas_move(dlas, host, id);
     }
-    dlas_sort(dlas, host, false);
+    cs_sort(host, dlas->moved, dlas->moves, dlas_key);
     for (uint32_t i = dlas->moves; i-- > 0;) {
-        dlas_unheap(dlas, dlas->moved[i]);
-        if (dlas->job[dlas->moved[i]].list == DLAS_RUN)
-            dlas_put(dlas, dlas->moved[i], DLAS_WAIT, true);
+        struct job_id id = dlas->moved[i];
+        dlas_unheap(dlas, id.i);
+        if (dlas->job[id.i].list == DLAS_RUN)
+            dlas_put(dlas, id.i, DLAS_WAIT, true);
     }
-    for (uint32_t i = 0; i < dlas->moves; i++)
-        if (dlas->job[dlas->moved[i]].list == DLAS_TAIL)
-            dlas_put(dlas, dlas->moved[i], DLAS_WAIT, false);
+    for (uint32_t i = 0; i < dlas->moves; i++) {
+        struct job_id id = dlas->moved[i];
+        if (dlas->job[id.i].list == DLAS_TAIL)
+            dlas_put(dlas, id.i, DLAS_WAIT, false);
+    }
 }
 
 /* Who was started, or runs though demoted, runs behind those that run; who was
@@ -400,19 +378,19 @@ static void dlas_join(struct dlas *dlas, struct cs_host *host)
 {
     dlas->moves = 0;
     for (uint32_t i = 0; i < dlas->heards; i++) {
-        struct job_id id = { dlas->heard[i] };
+        struct job_id id = dlas->heard[i];
         dlas->job[id.i].heard = false;
         if (dlas->job[id.i].over || !dlas_runs(host, id))
             continue;
         if (dlas->job[id.i].list == DLAS_RUN)
             dlas_bound(dlas, host, id);
         else
-            dlas_move(dlas, host, id.i);
+            dlas_move(dlas, host, id);
     }
     dlas->heards = 0;
-    dlas_sort(dlas, host, false);
+    cs_sort(host, dlas->moved, dlas->moves, dlas_key);
     for (uint32_t i = 0; i < dlas->moves; i++) {
-        struct job_id id = { dlas->moved[i] };
+        struct job_id id = dlas->moved[i];
         dlas_put(dlas, id.i, DLAS_RUN, false);
         dlas_bound(dlas, host, id);
         cs_deal_note(host, id);
@@ -508,7 +486,7 @@ static void dlas_decide(void *self, struct cs_host *host)
     dlas_demote(dlas, host);
     cs_deal_moving(host, &motion);
     while ((turned = cs_turned(host)).i != ID_NONE)
-        dlas_hear(dlas, host, turned.i);
+        dlas_hear(dlas, host, turned);
     dlas_part(dlas, host);
     dlas_join(dlas, host);
     dlas->free_gpus = cs_free_gpus(host, 0);

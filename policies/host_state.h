@@ -12,7 +12,7 @@
  * host_recall (leases that are taken back), host_pack (two jobs on the same
  * GPUs), host_epochs (what is known of changing batch sizes), host_keys
  * (keys that move), host_lanes (jobs by size, likewise), host_deal, host_left,
- * host_tops, host_tenants, host_turned, host_kinds (tools), host_lp,
+ * host_tops, host_tenants, host_turned, host_sort, host_kinds (tools), host_lp,
  * host_assign (tools that know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
@@ -261,6 +261,8 @@ struct cs_host {
     struct host_turns *turns;       /* likewise */
     struct host_kinds *kinds;       /* likewise */
     struct host_turned *turned;     /* likewise */
+    struct host_sorted *sort;       /* scratch */
+    uint32_t sort_room;
     struct ends *ends;              /* of leases, as expected; NULL likewise */
     uint32_t *list, list_room;      /* scratch */
     struct host_list *held;         /* leases, oldest first */
