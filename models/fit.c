@@ -24,6 +24,7 @@
 
 #include "models/catalogue.h"
 #include "models/cluster.h"
+#include "models/spare.h"
 
 static const char *const rule_names[FIT_RULE_COUNT] = {
     [FIT_COUNT] = "count", [FIT_FIRST] = "first_fit", [FIT_BEST] = "best_fit",
@@ -33,14 +34,15 @@ static const char *const rule_names[FIT_RULE_COUNT] = {
 /* One search: what is looked for, and where. */
 struct hunt {
     const struct cluster *cluster;
+    const struct free_index *index; /* of what is free, or spare too */
     const struct fit_want *want;
     const struct gpu_type *type;    /* of the gang; NULL: cores only */
     bool bare_nodes;                /* cores only: nodes without GPUs */
     bool all_free;                  /* as if nothing were taken */
     bool by_domain;                 /* pack: keep to NVLink domains */
-    bool indexed;                   /* only free GPUs: by cluster->room */
+    bool indexed;                   /* GPUs by index->room */
     bool loose;                     /* ... and each brings what it needs */
-    bool cores_indexed;             /* only free cores: by cluster->cores */
+    bool cores_indexed;             /* cores by index->cores */
     uint32_t units;
     uint32_t unit_cores;
     int64_t unit_memory;
@@ -77,16 +79,11 @@ static uint32_t least(uint32_t units, int64_t have, int64_t per_unit)
     return have <= 0 ? 0 : (uint32_t)(have / per_unit);
 }
 
-static uint64_t all_gpus(const struct node_group *group)
-{
-    return group->gpus == 64 ? UINT64_MAX : (UINT64_C(1) << group->gpus) - 1;
-}
-
 static void seat_fill(const struct hunt *hunt, const struct node_group *group,
                       struct seat *seat)
 {
     uint32_t node = seat->at;
-    uint64_t mask = all_gpus(group);
+    uint64_t mask = cluster_all_gpus(group);
     int64_t cores = group->cores, memory = group->memory_bytes;
     if (!hunt->all_free) {
         mask = hunt->cluster->free_mask[node];
@@ -117,12 +114,12 @@ static uint32_t node_next(const struct hunt *hunt, const struct seat *seat,
     uint32_t node = seat->node > group->first_node
                         ? seat->node - group->first_node : 0;
     if (hunt->indexed)
-        node = room_next(&hunt->cluster->room[seat->group].room, node,
+        node = room_next(&hunt->index->room[seat->group].room, node,
                          counts);
     else if (hunt->want->node_first > group->first_node + node)
         node = hunt->want->node_first - group->first_node;
     if (hunt->cores_indexed && node < group->node_count)
-        node = room_next(&hunt->cluster->cores[seat->group], node,
+        node = room_next(&hunt->index->cores[seat->group], node,
                          room_from(1));
     if (hunt->want->node_end > 0 &&
         group->first_node + node >= hunt->want->node_end)
@@ -286,7 +283,7 @@ static uint64_t counts_met(const struct hunt *hunt)
     uint64_t counts = 0;
     for (uint32_t i = 0; i < spec->group_count; i++)
         if (group_matches(hunt, &spec->group[i]))
-            counts |= room_counts(&hunt->cluster->room[i].room);
+            counts |= room_counts(&hunt->index->room[i].room);
     return counts;
 }
 
@@ -319,7 +316,7 @@ static bool too_few_empty(const struct hunt *hunt, uint32_t size,
     for (uint32_t i = 0; i < spec->group_count; i++)
         if (group_matches(hunt, &spec->group[i]) &&
             spec->group[i].gpus == size)
-            empty += hunt->cluster->room[i].room.nodes_with[size];
+            empty += hunt->index->room[i].room.nodes_with[size];
     return empty < whole;
 }
 
@@ -438,7 +435,7 @@ static struct survey look(const struct hunt *hunt, uint32_t threshold,
         if (!group_matches(hunt, &spec->group[i]))
             continue;
         for (uint32_t f = 1; f <= spec->group[i].gpus; f++) {
-            uint32_t nodes = hunt->cluster->room[i].room.nodes_with[f];
+            uint32_t nodes = hunt->index->room[i].room.nodes_with[f];
             seat.free = seat.cap = f;
             if (nodes > 0)
                 add_seats(&sum, &seat, nodes, threshold, cap_min);
@@ -541,13 +538,14 @@ static bool fit_spread(struct hunt *hunt)
 static void choose_passes(struct hunt *hunt)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
-    hunt->indexed = hunt->type != NULL && !hunt->all_free &&
-                    hunt->want->extra == NULL && hunt->want->node_end == 0;
-    hunt->cores_indexed = hunt->type == NULL && !hunt->all_free &&
-                          hunt->want->extra == NULL;
+    const struct fit_want *want = hunt->want;
+    bool known = !hunt->all_free &&
+                 (want->extra == NULL || want->spare != NULL);
+    hunt->indexed = known && hunt->type != NULL && want->node_end == 0;
+    hunt->cores_indexed = known && hunt->type == NULL;
     hunt->loose = hunt->indexed;
     for (uint32_t i = 0; hunt->loose && i < spec->group_count; i++) {
-        const struct group_room *room = &hunt->cluster->room[i];
+        const struct group_room *room = &hunt->index->room[i];
         if (!group_matches(hunt, &spec->group[i]))
             continue;
         hunt->loose = (hunt->unit_cores == 0 && hunt->unit_memory == 0) ||
@@ -569,7 +567,7 @@ static bool fit_type(struct hunt *hunt, enum fit_rule rule)
         uint64_t free = 0;
         for (uint32_t i = 0; i < spec->group_count; i++)
             if (group_matches(hunt, &spec->group[i]))
-                free += hunt->cluster->group_free_gpus[i];
+                free += hunt->index->gpus[i];
         if (free < hunt->units)
             return false;
     }
@@ -662,7 +660,10 @@ bool fit_find(const struct cluster *cluster, enum fit_rule rule,
               uint32_t share_max, struct placement *out)
 {
     assert(cluster != NULL && want != NULL && share != NULL && out != NULL);
+    assert(want->spare == NULL || want->spare->extra == want->extra);
     struct hunt hunt = { .cluster = cluster, .want = want, .share = share,
+                         .index = want->spare != NULL ? &want->spare->index
+                                                      : &cluster->index,
                          .share_max = share_max,
                          .by_domain = rule == FIT_PACK };
     if (!fit_any(&hunt, rule))

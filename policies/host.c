@@ -311,7 +311,6 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->scratch = arena_alloc(arena, (size_t)spec->node_count *
                                            FORM_ROLES_MAX,
                                 sizeof *host->scratch);
-    host->extra = arena_alloc(arena, spec->node_count, sizeof *host->extra);
     host->uses = arena_alloc(
         arena, fabric_use_max(parts->fabric, 2 * spec->node_count),
         sizeof *host->uses);

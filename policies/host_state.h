@@ -4,8 +4,8 @@
  *
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
- * host_step (phases step by step), host_power (a cap), host_lease (take, load,
- * drop), host_phase (phases on leases), host_job (jobs from step to step),
+ * host_step (phases step by step), host_power (a cap), host_idle (idle leases), host_lease (take,
+ * load, drop), host_phase (phases on leases), host_job (jobs from step to step),
  * host_outage (failures), host_rental (a rented node, from order to end),
  * host_rent (how many are), host_view (what a policy may ask), host_request
  * (what it may request), host_resize (leases that change while they work),
@@ -73,7 +73,8 @@ struct host_lease_slot {
     uint32_t place;                 /* among the leases */
     uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
     uint32_t pool_mask;
-    bool live, leaving, running, bursting, saving;
+    bool live, leaving, running, bursting, saving, aged;
+    uint32_t idle_before, idle_next;    /* of host_idle.c, where it is idle */
     struct host_phase_run run;
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
@@ -288,7 +289,7 @@ struct cs_host {
 
     bool has_parts;                 /* a job asked for a part of a GPU */
     struct share *scratch;          /* node_count shares, for placer_find */
-    struct share *extra;            /* by node: idle leases */
+    struct host_idle *idle;         /* NULL: nobody asked */
     struct flow_use *uses;
     uint32_t *bursts;               /* by link: training that exchanges
                                        gradients over it */
@@ -630,6 +631,21 @@ double host_switch_s(const struct cs_host *host,
                      const struct placement *placement,
                      const struct gang *gang);
 
+/* host_idle.c: a lease becomes idle, or is so no more; a node is under notice:
+ * what is idle there may not be taken over. */
+void host_idle_add(struct cs_host *host, uint32_t lease);
+void host_idle_remove(struct cs_host *host, uint32_t lease);
+void host_idle_node_leaves(struct cs_host *host, uint32_t node);
+/* What leases hold that have been idle for so long.  When will the next have
+ * been?  CLOCK_NEVER_NS: none. */
+const struct spare *host_idle_spare(struct cs_host *host, int64_t idle_ns);
+int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns);
+/* Those on the GPUs of a placement, or anywhere on its nodes, in the order of
+ * host->held; good until the next call. */
+uint32_t host_idle_in_the_way(struct cs_host *host,
+                              const struct placement *placement,
+                              bool whole_node, const uint32_t **found);
+
 /* host_lease.c: from grant to drop. */
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
@@ -655,8 +671,7 @@ void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
 void host_lease_state(struct cs_host *host, uint32_t lease,
                       enum cs_lease_state state);
 /* What the idle leases in the way of a placement would lose. */
-double host_evict_s(const struct cs_host *host,
-                    const struct placement *placement);
+double host_evict_s(struct cs_host *host, const struct placement *placement);
 /* At once; what it kept in the GPUs is not saved. */
 void host_drop(struct cs_host *host, uint32_t lease);
 /* What saving its state would take, links being free. */

@@ -509,6 +509,9 @@ void cs_try_anew(struct cs_host *host);
 struct ask_id cs_untried(struct cs_host *host);
 void cs_tried(struct cs_host *host, struct ask_id ask, enum cs_alike alike);
 
+/* Asks again when the next lease will have been idle for so long. */
+void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);
+
 /* Can cs_set_spots() give it GPUs?  Of one role, whole GPUs, no service. */
 bool cs_can_move(struct cs_host *host, struct job_id job);
 

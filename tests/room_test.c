@@ -215,10 +215,10 @@ static void by_index_and_by_scan_every_rule_finds_the_same(void **state)
         while (w->held_count > 0)
             give_back(w);
         for (uint32_t g = 0; g < GROUPS; g++) {
-            const struct room_index *room = &w->cluster->room[g].room;
+            const struct room_index *room = &w->cluster->index.room[g].room;
             assert_int_equal(room->nodes_with[w->group[g].gpus],
                              w->group[g].node_count);
-            assert_int_equal(w->cluster->room[g].short_nodes, 0);
+            assert_int_equal(w->cluster->index.room[g].short_nodes, 0);
         }
         world_free(w);
     }
@@ -242,7 +242,7 @@ static void a_node_short_of_cores_is_passed_over_for_the_next(void **state)
         struct placement place = { &share, 1 };
         cluster_take(w->cluster, &place);
     }
-    assert_int_equal(w->cluster->room[0].short_nodes, 19);
+    assert_int_equal(w->cluster->index.room[0].short_nodes, 19);
     for (enum fit_rule rule = FIT_COUNT; rule < FIT_RULE_COUNT; rule++) {
         struct fit_want want = { .gpus = 2, .cores = 2 };
         struct placement place;
