@@ -22,6 +22,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "models/caps.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/spare.h"
@@ -30,6 +31,9 @@ static const char *const rule_names[FIT_RULE_COUNT] = {
     [FIT_COUNT] = "count", [FIT_FIRST] = "first_fit", [FIT_BEST] = "best_fit",
     [FIT_PACK] = "pack", [FIT_SPREAD] = "spread", [FIT_HELIOS] = "helios",
 };
+
+/* Of fewer nodes all are met at less cost than a few are found. */
+#define ORDERED_NODES_MIN 32u
 
 /* One search: what is looked for, and where. */
 struct hunt {
@@ -444,10 +448,122 @@ static struct survey look(const struct hunt *hunt, uint32_t threshold,
     return sum;
 }
 
+/* ---- pack ---- */
+
+/* Nodes in the order of their caps; NULL: all that there are are met instead,
+ * which are few, or as many as they have GPUs free. */
+static struct caps *ordered(const struct hunt *hunt)
+{
+    struct caps_unit unit = { hunt->type != NULL, hunt->unit_cores,
+                              hunt->unit_memory };
+    struct caps *caps;
+    struct seat seat;
+
+    if (hunt->loose || (!hunt->indexed && !hunt->cores_indexed) ||
+        hunt->want->node_first > 0 || hunt->want->node_end > 0 ||
+        hunt->cluster->spec->node_count < ORDERED_NODES_MIN)
+        return NULL;
+    caps = caps_of(hunt->index->caps, &unit);
+    while (caps != NULL && (seat.at = caps_stale(caps)) != UINT32_MAX) {
+        const struct node_group *group =
+            &hunt->cluster->spec->group[hunt->cluster->group_of[seat.at]];
+        if (hunt->want->looks != NULL)
+            ++*hunt->want->looks;
+        seat_fill(hunt, group, &seat);
+        caps_set(caps, seat.at, seat.cap);
+    }
+    return caps;
+}
+
+/* The least cap from `cap_min` on, or (most) the largest below it; 0: none. */
+static uint32_t next_cap(const struct hunt *hunt, struct caps *caps,
+                         uint64_t cap_min, bool most)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    uint32_t found = 0;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        if (!group_matches(hunt, &spec->group[g]))
+            continue;
+        uint32_t place = caps_from(caps, g, cap_min);
+        if (most ? place == 0 : place == caps_count(caps, g))
+            continue;
+        uint32_t cap = caps_cap(caps, caps_node(caps, g, place - most));
+        if (found == 0 || (most ? cap > found : cap < found))
+            found = cap;
+    }
+    return found;
+}
+
+/* Nodes with caps from one to another, as many as `nodes` at most, the first
+ * `skip` left out: `units` of each, or (0) all that it has room for. */
+static bool give_caps(struct hunt *hunt, struct caps *caps, uint64_t cap_min,
+                      uint64_t cap_max, uint32_t skip, uint32_t nodes,
+                      uint32_t units)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        if (!group_matches(hunt, &spec->group[g]))
+            continue;
+        uint32_t end = caps_from(caps, g, cap_max + 1);
+        uint32_t place = caps_from(caps, g, cap_min);
+        uint32_t passed = end - place < skip ? end - place : skip;
+        skip -= passed;
+        for (place += passed; place < end && nodes > 0; place++, nodes--) {
+            uint32_t node = caps_node(caps, g, place);
+            if (!give(hunt, node, units > 0 ? units : caps_cap(caps, node)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t cap_total(const struct hunt *hunt, struct caps *caps,
+                          uint64_t *nodes, uint32_t cap)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    uint64_t total = 0;
+    *nodes = 0;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        if (!group_matches(hunt, &spec->group[g]))
+            continue;
+        total += caps_total(caps, g);
+        *nodes += caps_from(caps, g, (uint64_t)cap + 1) -
+                  caps_from(caps, g, cap);
+    }
+    return total;
+}
+
+/* As fit_pack(), from the largest cap down. */
+static bool pack_ordered(struct hunt *hunt, struct caps *caps)
+{
+    uint64_t above = 0, nodes;
+    uint32_t t = next_cap(hunt, caps, UINT64_MAX, true), tight;
+    if (cap_total(hunt, caps, &nodes, t) < hunt->units)
+        return false;
+    while (above + nodes * t < hunt->units) {
+        above += nodes * t;
+        t = next_cap(hunt, caps, t, true);
+        cap_total(hunt, caps, &nodes, t);
+    }
+    uint32_t left = hunt->units - (uint32_t)above;
+    uint32_t whole = (left - 1) / t;
+    left -= whole * t;
+    tight = next_cap(hunt, caps, left, false);
+    assert(tight >= left && tight <= t);
+    return (above == 0 || give_caps(hunt, caps, (uint64_t)t + 1,
+                                    UINT32_MAX, 0, UINT32_MAX, 0)) &&
+           (whole == 0 || give_caps(hunt, caps, t, t, 0, whole, 0)) &&
+           give_caps(hunt, caps, tight, tight, tight == t ? whole : 0, 1,
+                     left);
+}
+
 /* Whole are all seats roomier than t, and as many with t as leave a rest of
  * 1..t; the rest goes to the tightest seat that holds it. */
 static bool fit_pack(struct hunt *hunt)
 {
+    struct caps *caps = ordered(hunt);
+    if (caps != NULL)
+        return pack_ordered(hunt, caps);
     struct survey sum = look(hunt, 0, 0);
     if (sum.cap < hunt->units)
         return false;

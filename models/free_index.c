@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "models/caps.h"
 #include "models/cluster.h"
 #include "sim/arena.h"
 
@@ -39,6 +40,7 @@ void free_index_init(struct free_index *index, struct arena *arena,
     index->cores = arena_alloc(arena, spec->group_count,
                                sizeof *index->cores);
     index->gpus = arena_alloc(arena, spec->group_count, sizeof *index->gpus);
+    index->caps = caps_book_new(arena, spec);
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
         group_room_init(&index->room[g], arena, group);
@@ -68,4 +70,5 @@ void free_index_move(struct free_index *index,
     room_set(&index->cores[g], at, free_index_cores_class(before->cores),
              free_index_cores_class(now->cores));
     index->gpus[g] += gpus - gpus_before;
+    caps_note(index->caps, node);
 }

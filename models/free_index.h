@@ -11,6 +11,7 @@
 #include "models/room.h"
 
 struct arena;
+struct caps_book;
 struct cluster_spec;
 
 /* A node is short if its free cores or memory, per free GPU, are less than what
@@ -28,6 +29,7 @@ struct free_index {             /* per group */
     struct room_index *cores;   /* as GPUs, bits that it takes to write how
                                    many cores a node has free */
     uint32_t *gpus;             /* free in all its nodes */
+    struct caps_book *caps;     /* caps.h */
 };
 
 /* What is free of one node. */
