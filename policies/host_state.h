@@ -201,6 +201,12 @@ struct host_deal {              /* a job that has not ended, in host_deal.c */
     uint64_t since;             /* it waits, or runs: counts up */
 };
 
+struct host_ended {             /* a job, in host_commit.c */
+    int64_t end_ns;             /* as it was expected */
+    uint32_t job, place;
+    bool late;
+};
+
 struct host_hooks {
     void (*wake)(struct cs_host *host);
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
@@ -304,11 +310,15 @@ struct cs_host {
     uint64_t committed_seq;         /* asks from this one on came later */
     int64_t committed_ns;           /* when it was chosen; backfill */
     uint32_t *late, late_count, late_room;  /* jobs that started then, but
-                                       after it was chosen */
+                                       after it was chosen; */
+    bool late_sorted;               /* they are so by number */
     uint32_t *instant, instant_room;    /* jobs that came, then that ended, */
     uint32_t instant_came, instant_count;   /* at this instant, */
     uint32_t instant_next;          /* so many of them seen; */
     uint32_t withheld_gpus;         /* of those that are not */
+    bool instant_chosen;            /* there was a choice at this instant */
+    struct host_ended *ended;       /* scratch */
+    uint32_t ended_room;
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint32_t idle_decides;      /* in a row: no news, nothing held or done */
@@ -381,6 +391,11 @@ int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
                        uint32_t gpus, uint32_t *spare_gpus);
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns);
 void host_lease_unexpect(struct cs_host *host, uint32_t lease);
+/* The same for GPUs of no lease; the number is none of a lease. */
+void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
+                     uint32_t gpus);
+void host_end_unexpect(struct cs_host *host, int64_t end_ns,
+                       uint32_t number);
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* Room for so many in host->list, which stays good until the next call. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count);
