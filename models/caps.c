@@ -127,12 +127,15 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
                                           : a < b;
 }
 
+/* Groups are few. */
 static struct caps_group *group_of(const struct caps *caps, uint32_t node)
 {
-    const struct node_group *group =
-        cluster_group_of(caps->book->spec, node);
+    uint32_t g = caps->book->spec->group_count - 1;
 
-    return &caps->group[group - caps->book->spec->group];
+    assert(node < caps->book->spec->node_count);
+    while (node < caps->group[g].first_node)
+        g--;
+    return &caps->group[g];
 }
 
 void caps_set(struct caps *caps, uint32_t node, uint32_t cap)

@@ -107,12 +107,16 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
 
 static void ask_made(struct cs_host *host, uint32_t ask)
 {
-    if (host->tops != NULL)
+    if (host->tops != NULL && host->rules->blocking == HOST_COMMIT)
+        host_tops_hide(host, ask);
+    else if (host->tops != NULL)
         host_tops_insert(host, ask);
     if (host->tenants != NULL)
         host_tenants_insert(host, ask);
     if (host->turns != NULL)
         host_turns_insert(host, ask);
+    if (host->moving != NULL)
+        host_moving_insert(host, ask);
     if (host->kinds != NULL)
         host_kinds_insert(host, ask);
 }
@@ -125,6 +129,8 @@ static void ask_gone(struct cs_host *host, uint32_t ask)
         host_tenants_remove(host, ask);
     if (host->turns != NULL)
         host_turns_remove(host, ask);
+    if (host->moving != NULL)
+        host_moving_remove(host, ask);
     if (host->kinds != NULL)
         host_kinds_remove(host, ask);
 }

@@ -16,8 +16,8 @@
  * or later: EASY without a second thought.  There the jobs that run are sorted
  * by their expected ends when that instant is looked for, so that those that
  * then end at once give their GPUs back in that order.  Who starts is found by
- * an index (host_turns.c), unless the policy's order moves: then all is sorted
- * anyway.
+ * an index (host_turns.c, and where the policy's order moves host_moving.c);
+ * where it moves and nobody knows how, all is sorted anyway.
  */
 #include <stdlib.h>
 
@@ -169,13 +169,24 @@ static uint64_t next_seq(const struct cs_host *host)
                             : host->next_seq;
 }
 
+static bool comes_later(const struct cs_host *host, uint32_t ask)
+{
+    return unseen(host) > 0 && host->ask[ask].seq >= next_seq(host);
+}
+
 /* The first in order of those that are in the queue, or ID_NONE. */
 static uint32_t first_seen(struct cs_host *host)
 {
     uint32_t count = host_order_count(host), left = unseen(host);
 
-    if (left == 0 || left >= count)
-        return left < count ? ranks_at(host->order, 0) : ID_NONE;
+    if (left >= count)
+        return ID_NONE;
+    if (host->tops != NULL) {
+        host_tops_see(host, next_seq(host));
+        return host_tops_first(host, UINT32_MAX, false);
+    }
+    if (left == 0)
+        return ranks_at(host->order, 0);
     if (left + 1 == count && host->instant_next > 0 &&
         ask_of(host, host->instant_next - 1) != ID_NONE)
         return ask_of(host, host->instant_next - 1);
@@ -295,22 +306,43 @@ static uint32_t list_short(struct cs_host *host)
 static void backfill_by_walk(struct cs_host *host)
 {
     host_list_room(host, host_order_count(host));
-    uint32_t count = list_short(host), left = unseen(host);
+    uint32_t count = list_short(host);
     /* Those that are not seen yet came last. */
     for (uint32_t i = 0; i < count && room_now(host) > 0; i++) {
         uint32_t ask = host->list[i];
-        if (left > 0 && host->ask[ask].seq >= next_seq(host))
+        if (comes_later(host, ask))
             break;
         start(host, ask);
     }
 }
 
+static void backfill_moving(struct cs_host *host)
+{
+    int64_t most_ns = host->committed_until_ns - host_now(host) - 1;
+    uint32_t room, ask;
+
+    if (host->moving == NULL)
+        host_moving_begin(host);
+    host_moving_first(host, most_ns);
+    while ((room = room_now(host)) > 0 &&
+           (ask = host_moving_next(host, room)) != ID_NONE &&
+           !comes_later(host, ask)) {
+        if (ask != host->committed)
+            start(host, ask);
+        host_moving_tried(host, ask, most_ns);
+    }
+}
+
 static void backfill(struct cs_host *host)
 {
-    uint32_t place = 0, left = unseen(host), room;
+    uint32_t place = 0, room;
 
     if (!host->rules->backfill || room_now(host) == 0)
         return;
+    if (host->tops != NULL) {
+        backfill_moving(host);
+        return;
+    }
     if (host->policy->before && host->policy->flags & CS_ORDER_MOVES) {
         backfill_by_walk(host);
         return;
@@ -323,8 +355,7 @@ static void backfill(struct cs_host *host)
             .estimate_max_ns = host->committed_until_ns - host_now(host) - 1,
         };
         uint32_t ask = host_turns_next(host, &place, &filter);
-        if (ask == ID_NONE ||
-            (left > 0 && host->ask[ask].seq >= next_seq(host)))
+        if (ask == ID_NONE || comes_later(host, ask))
             return;
         if (ask == host->committed || !ends_in_time(host, ask) ||
             !start(host, ask))
@@ -361,6 +392,8 @@ static void choose(struct cs_host *host, uint32_t ask)
     begin_choices(host);
     if (host->turns != NULL)
         host_turns_commit(host, next_seq(host));
+    else if (host->moving != NULL)
+        host_moving_commit(host, next_seq(host));
     else
         host->committed_seq = next_seq(host);
     if (host->rules->backfill)

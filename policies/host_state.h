@@ -4,10 +4,10 @@
  *
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
- * host_step (phases step by step), host_power (a cap), host_idle (idle leases), host_lease (take,
- * load, drop), host_phase (phases on leases), host_job (jobs from step to step),
- * host_outage (failures), host_rental (a rented node, from order to end),
- * host_rent (how many are), host_view (what a policy may ask), host_request
+ * host_step (phases step by step), host_power (a cap), host_idle (idle leases),
+ * host_lease (take, load, drop), host_phase (phases on leases), host_job (jobs
+ * from step to step), host_outage (failures), host_rental (a rented node, from
+ * order to end), host_rent (how many are), host_view (what a policy may ask), host_request
  * (what it may request), host_resize (leases that change while they work),
  * host_recall (leases that are taken back), host_pack (two jobs on the same
  * GPUs), host_epochs (what is known of changing batch sizes), host_keys
@@ -266,6 +266,7 @@ struct cs_host {
     struct host_tops *tops;         /* NULL: the order is kept sorted */
     struct host_tenants *tenants;   /* NULL: nobody asked */
     struct host_turns *turns;       /* likewise */
+    struct host_moving *moving;     /* likewise */
     struct host_kinds *kinds;       /* likewise */
     struct ends *ends;              /* of leases, as expected; NULL likewise */
     uint32_t *list, list_room;      /* scratch */
@@ -416,6 +417,12 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
                          bool startable);
 void host_tops_aside(struct cs_host *host, uint32_t ask);
 void host_tops_back(struct cs_host *host);
+/* An ask that came is not seen yet; those before that one are. */
+void host_tops_hide(struct cs_host *host, uint32_t ask);
+void host_tops_see(struct cs_host *host, uint64_t seq);
+/* An instant before which the loser of two asks for as many GPUs cannot win. */
+int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
+                             uint32_t loser);
 /* host_keys.c: entries of host->left, and lists of them, trees of which keep
  * host->left_sum.  The key that the policy gives now. */
 double host_keys_now(struct cs_host *host, uint32_t entry);
@@ -450,6 +457,16 @@ void host_turns_commit(struct cs_host *host, uint64_t seq);
 /* The first from a place on that passes, or ID_NONE; the place where it is. */
 uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
                          const struct cs_filter *filter);
+/* host_moving.c: the same where the order moves and asks are in tournaments. */
+void host_moving_begin(struct cs_host *host);
+void host_moving_insert(struct cs_host *host, uint32_t ask);
+void host_moving_remove(struct cs_host *host, uint32_t ask);
+void host_moving_commit(struct cs_host *host, uint64_t seq);
+/* A search for those estimated to take no longer begins.  Of those for so many
+ * GPUs at most, the first that was not tried yet, or ID_NONE.  It was tried. */
+void host_moving_first(struct cs_host *host, int64_t most_ns);
+uint32_t host_moving_next(struct cs_host *host, uint32_t gpus_max);
+void host_moving_tried(struct cs_host *host, uint32_t ask, int64_t most_ns);
 /* host_commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
 void host_commit_news(struct cs_host *host);
 void host_commit_decide(struct cs_host *host);
