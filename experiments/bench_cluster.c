@@ -71,6 +71,10 @@ struct row {
 #define COMMIT(JOBS, BURST) \
     ROW("commit-backfill", JOBS, 13, BURST, "{policy: sjf, semantics: " \
         "rlscheduler-backfill}", .once = true)
+/* The same where the order moves with time. */
+#define COMMIT_MOVING(POLICY, JOBS, BURST) \
+    ROW(POLICY "-commit", JOBS, 13, BURST, "{policy: " POLICY ", blocking: " \
+        "commit, backfill: true, placement: count}", .once = true)
 /* Nearly full: what a deal costs where many run and few wait. */
 #define RUNNING(POLICY) \
     ROW(POLICY "-gpus", 20000, 125, 0, "{policy: " POLICY ", placement: " \
@@ -128,6 +132,11 @@ static const struct row rows[] = {
     BACKLOGS("las"), BACKLOGS("gittins"), BACKLOGS("time-slice"),
     LATE(10), LATE(100), LATE(1000),
     COMMIT(10000, 1000), COMMIT(10000, 10000), COMMIT(100000, 100000),
+    COMMIT_MOVING("wfp3", 10000, 1000), COMMIT_MOVING("wfp3", 10000, 10000),
+    COMMIT_MOVING("wfp3", 100000, 100000),
+    COMMIT_MOVING("unicef", 10000, 1000),
+    COMMIT_MOVING("unicef", 10000, 10000),
+    COMMIT_MOVING("unicef", 100000, 100000),
     RUNNING("srsf"), RUNNING("las"), RUNNING("dlas"), RUNNING("gittins"),
     RUNNING("time-slice"),
     ROW("fifo-count-written", 100000, 1250, 0, COUNT,

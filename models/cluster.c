@@ -11,6 +11,7 @@
 #include "models/course.h"
 #include "models/placement.h"
 #include "models/rented.h"
+#include "models/spare.h"
 
 #include <assert.h>
 #include <string.h>
@@ -142,61 +143,29 @@ uint32_t cluster_pool(const struct cluster_spec *spec, const char *name)
     return UINT32_MAX;
 }
 
-static uint64_t all_gpus(uint32_t gpus)
-{
-    assert(gpus <= NODE_GPUS_MAX);
-    return gpus == 64 ? UINT64_MAX : (UINT64_C(1) << gpus) - 1;
-}
-
-static void group_room_init(struct group_room *room, struct arena *arena,
-                            const struct node_group *group)
-{
-    if (group->gpus == 0)
-        return;
-    assert(group->node_count > 0);
-    room_init(&room->room, arena, group->node_count, group->gpus);
-    room->cores_per_gpu = group->cores / group->gpus;
-    room->memory_per_gpu = group->memory_bytes / group->gpus;
-}
-
-static bool is_short(const struct group_room *room, uint32_t gpus,
-                     uint32_t cores, int64_t memory_bytes)
-{
-    return (uint64_t)gpus * room->cores_per_gpu > cores ||
-           gpus * room->memory_per_gpu > memory_bytes;
-}
-
-uint32_t cluster_cores_class(uint32_t cores)
-{
-    return cores == 0 ? 0 : 32 - (uint32_t)__builtin_clz(cores);
-}
-
 /* A node's books after a change, and the indexes over them. */
 static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
                       uint32_t cores, int64_t memory_bytes)
 {
     uint32_t g = cluster->group_of[node];
-    struct group_room *room = &cluster->room[g];
-    uint32_t before = mask_count(cluster->free_mask[node]);
-    uint32_t now = mask_count(mask);
+    struct node_free before = {
+        .gpu_mask = cluster->free_mask[node],
+        .cores = cluster->free_cores[node],
+        .memory_bytes = cluster->free_memory[node],
+    };
+    struct node_free now = {
+        .gpu_mask = mask, .cores = cores, .memory_bytes = memory_bytes,
+    };
+    uint32_t more = mask_count(mask) - mask_count(before.gpu_mask);
 
-    if (room->room.node_count > 0) {
-        room_set(&room->room, node - cluster->spec->group[g].first_node,
-                 before, now);
-        room->short_nodes -= is_short(room, before, cluster->free_cores[node],
-                                      cluster->free_memory[node]);
-        room->short_nodes += is_short(room, now, cores, memory_bytes);
-        assert(room->short_nodes <= room->room.node_count);
-    }
-    room_set(&cluster->cores[g], node - cluster->spec->group[g].first_node,
-             cluster_cores_class(cluster->free_cores[node]),
-             cluster_cores_class(cores));
+    free_index_move(&cluster->index, cluster->spec, g, node, &before, &now);
+    if (cluster->spares != NULL)
+        spare_note(cluster->spares, node, &now);
     cluster->free_mask[node] = mask;
     cluster->free_cores[node] = cores;
     cluster->free_memory[node] = memory_bytes;
-    cluster->group_free_gpus[g] += now - before;
-    cluster->pool_free_gpus[cluster->spec->group[g].pool] += now - before;
-    cluster->free_gpus += now - before;
+    cluster->pool_free_gpus[cluster->spec->group[g].pool] += more;
+    cluster->free_gpus += more;
 }
 
 struct cluster *cluster_new(struct arena *arena,
@@ -213,27 +182,19 @@ struct cluster *cluster_new(struct arena *arena,
         .free_cores = arena_alloc(arena, nodes, sizeof *cluster->free_cores),
         .free_memory = arena_alloc(arena, nodes, sizeof *cluster->free_memory),
         .group_of = arena_alloc(arena, nodes, sizeof *cluster->group_of),
-        .group_free_gpus = arena_alloc(arena, spec->group_count,
-                                       sizeof *cluster->group_free_gpus),
-        .room = arena_alloc(arena, spec->group_count, sizeof *cluster->room),
-        .cores = arena_alloc(arena, spec->group_count,
-                             sizeof *cluster->cores),
     };
+    free_index_init(&cluster->index, arena, spec);
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
-        group_room_init(&cluster->room[g], arena, group);
-        room_init(&cluster->cores[g], arena, group->node_count,
-                  cluster_cores_class(group->cores));
         for (uint32_t i = 0; i < group->node_count; i++) {
             uint32_t node = group->first_node + i;
-            cluster->free_mask[node] = all_gpus(group->gpus);
+            cluster->free_mask[node] = cluster_all_gpus(group);
             cluster->free_cores[node] = group->cores;
             cluster->free_memory[node] = group->memory_bytes;
             cluster->group_of[node] = g;
         }
-        cluster->group_free_gpus[g] = group->gpus * group->node_count;
-        cluster->pool_free_gpus[group->pool] += cluster->group_free_gpus[g];
-        cluster->free_gpus += cluster->group_free_gpus[g];
+        cluster->pool_free_gpus[group->pool] += cluster->index.gpus[g];
+        cluster->free_gpus += cluster->index.gpus[g];
     }
     assert(cluster->free_gpus == spec->gpu_count);
     return cluster;
@@ -341,7 +302,8 @@ static bool gpus_free(const struct cluster *cluster, const struct share *share)
     if (!is_part(share))
         return (mask & ~cluster->free_mask[share->node]) == 0;
     if (cluster->parts == NULL ||
-        (mask & ~all_gpus(cluster_group_of(cluster->spec, share->node)->gpus)))
+        (mask & ~cluster_all_gpus(cluster_group_of(cluster->spec,
+                                                   share->node))))
         return false;
     const uint16_t *left = cluster_left(cluster, share->node);
     const uint32_t *mib = cluster_mib_left(cluster, share->node);
@@ -446,7 +408,7 @@ static void release_share(struct cluster *cluster, const struct share *share)
     const struct node_group *group =
         &cluster->spec->group[cluster->group_of[node]];
     assert((share->gpu_mask & cluster->free_mask[node]) == 0);
-    assert((share->gpu_mask & ~all_gpus(group->gpus)) == 0);
+    assert((share->gpu_mask & ~cluster_all_gpus(group)) == 0);
     assert(core_milli_of(share) <= (int64_t)group->cores * 1000 -
                                        cluster_core_milli(cluster, node));
     assert(share->memory_bytes >= 0 &&

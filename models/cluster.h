@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "models/free_index.h"
 #include "models/placement.h"
-#include "models/room.h"
 
 struct arena;
 struct catalogue;
@@ -30,6 +30,7 @@ struct gpu_type;
 struct link_type;
 struct outage_spec;
 struct rent_spec;
+struct spare;
 
 /* Cores and memory of a node whose file names no CPU (traces that know GPUs
  * only): never what limits, and in no total. */
@@ -113,6 +114,11 @@ const struct cluster_spec *cluster_read(struct arena *arena,
                                         const struct conf_node *conf,
                                         const struct catalogue *catalogue,
                                         struct err *err);
+static inline uint64_t cluster_all_gpus(const struct node_group *group)
+{
+    return group->gpus == 64 ? UINT64_MAX
+                             : (UINT64_C(1) << group->gpus) - 1;
+}
 /* GPUs of a node that stand behind its PCIe switch `i`. */
 uint64_t cluster_switch_gpus(const struct node_group *group, uint32_t i);
 /* GPUs of a node in its NVLink domain `i`; what lies past the last: none. */
@@ -135,16 +141,6 @@ const struct course *cluster_series_over(const struct cluster_spec *spec,
 /* Pool by name, or UINT32_MAX. */
 uint32_t cluster_pool(const struct cluster_spec *spec, const char *name);
 
-/* What is free in a group, kept up to date for searches.  A node is short if
- * its free cores or memory, per free GPU, are less than what it has of them
- * per GPU: only there can they be what limits a demand that is no larger. */
-struct group_room {
-    struct room_index room;           /* without GPUs: not set up */
-    uint32_t cores_per_gpu;
-    int64_t memory_per_gpu;
-    uint32_t short_nodes;
-};
-
 /* Beside the masks, once GPUs may be taken in parts: see cluster_split(). */
 struct cluster_parts {
     uint32_t *first_gpu;        /* per group: of all GPUs, its first */
@@ -164,18 +160,13 @@ struct cluster {
     uint32_t *free_cores;
     int64_t *free_memory;
     uint32_t *group_of;         /* node -> group */
-    uint32_t *group_free_gpus;  /* per group */
-    struct group_room *room;    /* per group */
-    struct room_index *cores;   /* per group: as GPUs, bits that it takes to
-                                   write how many cores a node has free */
+    struct free_index index;    /* of what is free */
+    struct spare *spares;       /* NULL: none; see spare.h */
     uint32_t *pool_free_gpus;   /* per pool */
     uint32_t free_gpus;         /* wholly free, as in all of these */
     uint64_t releases;          /* so far: without one, room only shrinks */
     struct cluster_parts *parts;        /* NULL: GPUs are whole */
 };
-
-/* 0 for none, 1 for one core, 2 for two or three ... */
-uint32_t cluster_cores_class(uint32_t cores);
 
 struct cluster *cluster_new(struct arena *arena,
                             const struct cluster_spec *spec);

@@ -22,25 +22,31 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "models/caps.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
+#include "models/spare.h"
 
 static const char *const rule_names[FIT_RULE_COUNT] = {
     [FIT_COUNT] = "count", [FIT_FIRST] = "first_fit", [FIT_BEST] = "best_fit",
     [FIT_PACK] = "pack", [FIT_SPREAD] = "spread", [FIT_HELIOS] = "helios",
 };
 
+/* Of fewer nodes all are met at less cost than a few are found. */
+#define ORDERED_NODES_MIN 32u
+
 /* One search: what is looked for, and where. */
 struct hunt {
     const struct cluster *cluster;
+    const struct free_index *index; /* of what is free, or spare too */
     const struct fit_want *want;
     const struct gpu_type *type;    /* of the gang; NULL: cores only */
     bool bare_nodes;                /* cores only: nodes without GPUs */
     bool all_free;                  /* as if nothing were taken */
     bool by_domain;                 /* pack: keep to NVLink domains */
-    bool indexed;                   /* only free GPUs: by cluster->room */
+    bool indexed;                   /* GPUs by index->room */
     bool loose;                     /* ... and each brings what it needs */
-    bool cores_indexed;             /* only free cores: by cluster->cores */
+    bool cores_indexed;             /* cores by index->cores */
     uint32_t units;
     uint32_t unit_cores;
     int64_t unit_memory;
@@ -77,16 +83,11 @@ static uint32_t least(uint32_t units, int64_t have, int64_t per_unit)
     return have <= 0 ? 0 : (uint32_t)(have / per_unit);
 }
 
-static uint64_t all_gpus(const struct node_group *group)
-{
-    return group->gpus == 64 ? UINT64_MAX : (UINT64_C(1) << group->gpus) - 1;
-}
-
 static void seat_fill(const struct hunt *hunt, const struct node_group *group,
                       struct seat *seat)
 {
     uint32_t node = seat->at;
-    uint64_t mask = all_gpus(group);
+    uint64_t mask = cluster_all_gpus(group);
     int64_t cores = group->cores, memory = group->memory_bytes;
     if (!hunt->all_free) {
         mask = hunt->cluster->free_mask[node];
@@ -117,12 +118,12 @@ static uint32_t node_next(const struct hunt *hunt, const struct seat *seat,
     uint32_t node = seat->node > group->first_node
                         ? seat->node - group->first_node : 0;
     if (hunt->indexed)
-        node = room_next(&hunt->cluster->room[seat->group].room, node,
+        node = room_next(&hunt->index->room[seat->group].room, node,
                          counts);
     else if (hunt->want->node_first > group->first_node + node)
         node = hunt->want->node_first - group->first_node;
     if (hunt->cores_indexed && node < group->node_count)
-        node = room_next(&hunt->cluster->cores[seat->group], node,
+        node = room_next(&hunt->index->cores[seat->group], node,
                          room_from(1));
     if (hunt->want->node_end > 0 &&
         group->first_node + node >= hunt->want->node_end)
@@ -286,7 +287,7 @@ static uint64_t counts_met(const struct hunt *hunt)
     uint64_t counts = 0;
     for (uint32_t i = 0; i < spec->group_count; i++)
         if (group_matches(hunt, &spec->group[i]))
-            counts |= room_counts(&hunt->cluster->room[i].room);
+            counts |= room_counts(&hunt->index->room[i].room);
     return counts;
 }
 
@@ -319,7 +320,7 @@ static bool too_few_empty(const struct hunt *hunt, uint32_t size,
     for (uint32_t i = 0; i < spec->group_count; i++)
         if (group_matches(hunt, &spec->group[i]) &&
             spec->group[i].gpus == size)
-            empty += hunt->cluster->room[i].room.nodes_with[size];
+            empty += hunt->index->room[i].room.nodes_with[size];
     return empty < whole;
 }
 
@@ -438,7 +439,7 @@ static struct survey look(const struct hunt *hunt, uint32_t threshold,
         if (!group_matches(hunt, &spec->group[i]))
             continue;
         for (uint32_t f = 1; f <= spec->group[i].gpus; f++) {
-            uint32_t nodes = hunt->cluster->room[i].room.nodes_with[f];
+            uint32_t nodes = hunt->index->room[i].room.nodes_with[f];
             seat.free = seat.cap = f;
             if (nodes > 0)
                 add_seats(&sum, &seat, nodes, threshold, cap_min);
@@ -447,10 +448,122 @@ static struct survey look(const struct hunt *hunt, uint32_t threshold,
     return sum;
 }
 
+/* ---- pack ---- */
+
+/* Nodes in the order of their caps; NULL: all that there are are met instead,
+ * which are few, or as many as they have GPUs free. */
+static struct caps *ordered(const struct hunt *hunt)
+{
+    struct caps_unit unit = { hunt->type != NULL, hunt->unit_cores,
+                              hunt->unit_memory };
+    struct caps *caps;
+    struct seat seat;
+
+    if (hunt->loose || (!hunt->indexed && !hunt->cores_indexed) ||
+        hunt->want->node_first > 0 || hunt->want->node_end > 0 ||
+        hunt->cluster->spec->node_count < ORDERED_NODES_MIN)
+        return NULL;
+    caps = caps_of(hunt->index->caps, &unit);
+    while (caps != NULL && (seat.at = caps_stale(caps)) != UINT32_MAX) {
+        const struct node_group *group =
+            &hunt->cluster->spec->group[hunt->cluster->group_of[seat.at]];
+        if (hunt->want->looks != NULL)
+            ++*hunt->want->looks;
+        seat_fill(hunt, group, &seat);
+        caps_set(caps, seat.at, seat.cap);
+    }
+    return caps;
+}
+
+/* The least cap from `cap_min` on, or (most) the largest below it; 0: none. */
+static uint32_t next_cap(const struct hunt *hunt, struct caps *caps,
+                         uint64_t cap_min, bool most)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    uint32_t found = 0;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        if (!group_matches(hunt, &spec->group[g]))
+            continue;
+        uint32_t place = caps_from(caps, g, cap_min);
+        if (most ? place == 0 : place == caps_count(caps, g))
+            continue;
+        uint32_t cap = caps_cap(caps, caps_node(caps, g, place - most));
+        if (found == 0 || (most ? cap > found : cap < found))
+            found = cap;
+    }
+    return found;
+}
+
+/* Nodes with caps from one to another, as many as `nodes` at most, the first
+ * `skip` left out: `units` of each, or (0) all that it has room for. */
+static bool give_caps(struct hunt *hunt, struct caps *caps, uint64_t cap_min,
+                      uint64_t cap_max, uint32_t skip, uint32_t nodes,
+                      uint32_t units)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        if (!group_matches(hunt, &spec->group[g]))
+            continue;
+        uint32_t end = caps_from(caps, g, cap_max + 1);
+        uint32_t place = caps_from(caps, g, cap_min);
+        uint32_t passed = end - place < skip ? end - place : skip;
+        skip -= passed;
+        for (place += passed; place < end && nodes > 0; place++, nodes--) {
+            uint32_t node = caps_node(caps, g, place);
+            if (!give(hunt, node, units > 0 ? units : caps_cap(caps, node)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t cap_total(const struct hunt *hunt, struct caps *caps,
+                          uint64_t *nodes, uint32_t cap)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    uint64_t total = 0;
+    *nodes = 0;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        if (!group_matches(hunt, &spec->group[g]))
+            continue;
+        total += caps_total(caps, g);
+        *nodes += caps_from(caps, g, (uint64_t)cap + 1) -
+                  caps_from(caps, g, cap);
+    }
+    return total;
+}
+
+/* As fit_pack(), from the largest cap down. */
+static bool pack_ordered(struct hunt *hunt, struct caps *caps)
+{
+    uint64_t above = 0, nodes;
+    uint32_t t = next_cap(hunt, caps, UINT64_MAX, true), tight;
+    if (cap_total(hunt, caps, &nodes, t) < hunt->units)
+        return false;
+    while (above + nodes * t < hunt->units) {
+        above += nodes * t;
+        t = next_cap(hunt, caps, t, true);
+        cap_total(hunt, caps, &nodes, t);
+    }
+    uint32_t left = hunt->units - (uint32_t)above;
+    uint32_t whole = (left - 1) / t;
+    left -= whole * t;
+    tight = next_cap(hunt, caps, left, false);
+    assert(tight >= left && tight <= t);
+    return (above == 0 || give_caps(hunt, caps, (uint64_t)t + 1,
+                                    UINT32_MAX, 0, UINT32_MAX, 0)) &&
+           (whole == 0 || give_caps(hunt, caps, t, t, 0, whole, 0)) &&
+           give_caps(hunt, caps, tight, tight, tight == t ? whole : 0, 1,
+                     left);
+}
+
 /* Whole are all seats roomier than t, and as many with t as leave a rest of
  * 1..t; the rest goes to the tightest seat that holds it. */
 static bool fit_pack(struct hunt *hunt)
 {
+    struct caps *caps = ordered(hunt);
+    if (caps != NULL)
+        return pack_ordered(hunt, caps);
     struct survey sum = look(hunt, 0, 0);
     if (sum.cap < hunt->units)
         return false;
@@ -541,13 +654,14 @@ static bool fit_spread(struct hunt *hunt)
 static void choose_passes(struct hunt *hunt)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
-    hunt->indexed = hunt->type != NULL && !hunt->all_free &&
-                    hunt->want->extra == NULL && hunt->want->node_end == 0;
-    hunt->cores_indexed = hunt->type == NULL && !hunt->all_free &&
-                          hunt->want->extra == NULL;
+    const struct fit_want *want = hunt->want;
+    bool known = !hunt->all_free &&
+                 (want->extra == NULL || want->spare != NULL);
+    hunt->indexed = known && hunt->type != NULL && want->node_end == 0;
+    hunt->cores_indexed = known && hunt->type == NULL;
     hunt->loose = hunt->indexed;
     for (uint32_t i = 0; hunt->loose && i < spec->group_count; i++) {
-        const struct group_room *room = &hunt->cluster->room[i];
+        const struct group_room *room = &hunt->index->room[i];
         if (!group_matches(hunt, &spec->group[i]))
             continue;
         hunt->loose = (hunt->unit_cores == 0 && hunt->unit_memory == 0) ||
@@ -569,7 +683,7 @@ static bool fit_type(struct hunt *hunt, enum fit_rule rule)
         uint64_t free = 0;
         for (uint32_t i = 0; i < spec->group_count; i++)
             if (group_matches(hunt, &spec->group[i]))
-                free += hunt->cluster->group_free_gpus[i];
+                free += hunt->index->gpus[i];
         if (free < hunt->units)
             return false;
     }
@@ -662,7 +776,10 @@ bool fit_find(const struct cluster *cluster, enum fit_rule rule,
               uint32_t share_max, struct placement *out)
 {
     assert(cluster != NULL && want != NULL && share != NULL && out != NULL);
+    assert(want->spare == NULL || want->spare->extra == want->extra);
     struct hunt hunt = { .cluster = cluster, .want = want, .share = share,
+                         .index = want->spare != NULL ? &want->spare->index
+                                                      : &cluster->index,
                          .share_max = share_max,
                          .by_domain = rule == FIT_PACK };
     if (!fit_any(&hunt, rule))

@@ -68,19 +68,6 @@ static void dynamic_consider(const struct dynamic *dynamic,
     best->held = false;
 }
 
-/* Asks again when the next idle lease will have been idle for so long. */
-static void dynamic_come_back(struct cs_host *host, int64_t idle_ns)
-{
-    int64_t now = cs_now_ns(host);
-
-    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
-        const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
-        if (lease->state == CS_LEASE_IDLE &&
-            lease->idle_since_ns + idle_ns > now)
-            cs_wake_at(host, lease->idle_since_ns + idle_ns);
-    }
-}
-
 /* On free GPUs, then on those of idle leases too: a search that may take idle
  * ones does not prefer the free, and nobody is thrown out for nothing.  Where
  * switching costs more than the phase itself, a lease is thrown out only when
@@ -106,7 +93,7 @@ static void dynamic_consider_both(const struct dynamic *dynamic,
         want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
     dynamic_consider(dynamic, host, ask, want, best);
     if (!best->found)
-        dynamic_come_back(host, want.idle_ns);
+        cs_wake_when_idle(host, want.idle_ns);
 }
 
 static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,

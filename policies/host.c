@@ -107,12 +107,16 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
 
 static void ask_made(struct cs_host *host, uint32_t ask)
 {
-    if (host->tops != NULL)
+    if (host->tops != NULL && host->rules->blocking == HOST_COMMIT)
+        host_tops_hide(host, ask);
+    else if (host->tops != NULL)
         host_tops_insert(host, ask);
     if (host->tenants != NULL)
         host_tenants_insert(host, ask);
     if (host->turns != NULL)
         host_turns_insert(host, ask);
+    if (host->moving != NULL)
+        host_moving_insert(host, ask);
     if (host->kinds != NULL)
         host_kinds_insert(host, ask);
     if (host->turned != NULL)
@@ -127,6 +131,8 @@ static void ask_gone(struct cs_host *host, uint32_t ask)
         host_tenants_remove(host, ask);
     if (host->turns != NULL)
         host_turns_remove(host, ask);
+    if (host->moving != NULL)
+        host_moving_remove(host, ask);
     if (host->kinds != NULL)
         host_kinds_remove(host, ask);
     if (host->turned != NULL)
@@ -315,7 +321,6 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->scratch = arena_alloc(arena, (size_t)spec->node_count *
                                            FORM_ROLES_MAX,
                                 sizeof *host->scratch);
-    host->extra = arena_alloc(arena, spec->node_count, sizeof *host->extra);
     host->uses = arena_alloc(
         arena, fabric_use_max(parts->fabric, 2 * spec->node_count),
         sizeof *host->uses);

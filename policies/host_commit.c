@@ -16,9 +16,11 @@
  * or later: EASY without a second thought.  There the jobs that run are sorted
  * by their expected ends when that instant is looked for, so that those that
  * then end at once give their GPUs back in that order.  Who starts is found by
- * an index (host_turns.c), unless the policy's order moves: then all is sorted
- * anyway.
+ * an index (host_turns.c, and where the policy's order moves host_moving.c);
+ * where it moves and nobody knows how, all is sorted anyway.
  */
+#include <stdlib.h>
+
 #include "policies/host_state.h"
 #include "sim/arena.h"
 
@@ -44,17 +46,27 @@ static bool gives_back(const struct cs_host *host, uint32_t job)
            job_role_milli(&slot->pub.request, 0) == GPU_MILLI;
 }
 
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
 /* Did a job start after what keeps its turn now was chosen? */
-static bool is_late(const struct cs_host *host, uint32_t job)
+static bool is_late(struct cs_host *host, uint32_t job)
 {
     int64_t start_ns = host_job_slot(host, job)->pub.start_ns;
 
     if (start_ns != host->committed_ns)
         return start_ns > host->committed_ns;
-    for (uint32_t i = 0; i < host->late_count; i++)
-        if (host->late[i] == job)
-            return true;
-    return false;
+    if (host->late_count == 0)
+        return false;
+    if (!host->late_sorted)
+        qsort(host->late, host->late_count, sizeof *host->late, by_number);
+    host->late_sorted = true;
+    return bsearch(&job, host->late, host->late_count, sizeof *host->late,
+                   by_number) != NULL;
 }
 
 /* When a job that has ended, and whose GPUs are not given back yet, was
@@ -66,23 +78,43 @@ static int64_t expected_end(const struct cs_host *host, uint32_t i)
     return host_after(job->pub.start_ns, job->estimate_ns);
 }
 
+static int by_end(const void *left, const void *right)
+{
+    const struct host_ended *a = left, *b = right;
+
+    if (a->late != b->late)
+        return a->late ? 1 : -1;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns < b->end_ns ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
 /* Those that have ended, from the i-th on, in the order in which they give
  * their GPUs back: as they were expected to end when the last choice was made,
  * then those that started since, as they did. */
 static void order_ended(struct cs_host *host, uint32_t from)
 {
-    if (!host->rules->backfill)
+    uint32_t count = from < host->instant_count ? host->instant_count - from
+                                                : 0;
+
+    if (!host->rules->backfill || count < 2)
         return;
-    for (uint32_t i = from + 1; i < host->instant_count; i++) {
-        uint32_t job = host->instant[i], k = i;
-        int64_t end_ns = expected_end(host, i);
-        if (is_late(host, job))
-            continue;
-        for (; k > from && (is_late(host, host->instant[k - 1]) ||
-                            expected_end(host, k - 1) > end_ns); k--)
-            host->instant[k] = host->instant[k - 1];
-        host->instant[k] = job;
+    if (host->ended_room < count) {
+        host->ended_room = 2 * count;
+        host->ended = arena_alloc(host->parts.arena, host->ended_room,
+                                  sizeof *host->ended);
     }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t job = host->instant[from + i];
+        bool late = is_late(host, job);
+        host->ended[i] = (struct host_ended) {
+            .end_ns = late ? 0 : expected_end(host, from + i),
+            .job = job, .place = i, .late = late,
+        };
+    }
+    qsort(host->ended, count, sizeof *host->ended, by_end);
+    for (uint32_t i = 0; i < count; i++)
+        host->instant[from + i] = host->ended[i].job;
 }
 
 /* What came, then what ended, in host->instant. */
@@ -91,6 +123,7 @@ static void note_instant(struct cs_host *host)
     uint32_t count = 0;
 
     host->instant_came = host->instant_next = host->withheld_gpus = 0;
+    host->instant_chosen = false;
     if (host->news_count > host->instant_room) {
         host->instant_room = 2 * host->news_count;
         host->instant = arena_alloc(host->parts.arena, host->instant_room,
@@ -136,13 +169,24 @@ static uint64_t next_seq(const struct cs_host *host)
                             : host->next_seq;
 }
 
+static bool comes_later(const struct cs_host *host, uint32_t ask)
+{
+    return unseen(host) > 0 && host->ask[ask].seq >= next_seq(host);
+}
+
 /* The first in order of those that are in the queue, or ID_NONE. */
 static uint32_t first_seen(struct cs_host *host)
 {
     uint32_t count = host_order_count(host), left = unseen(host);
 
-    if (left == 0 || left >= count)
-        return left < count ? ranks_at(host->order, 0) : ID_NONE;
+    if (left >= count)
+        return ID_NONE;
+    if (host->tops != NULL) {
+        host_tops_see(host, next_seq(host));
+        return host_tops_first(host, UINT32_MAX, false);
+    }
+    if (left == 0)
+        return ranks_at(host->order, 0);
     if (left + 1 == count && host->instant_next > 0 &&
         ask_of(host, host->instant_next - 1) != ID_NONE)
         return ask_of(host, host->instant_next - 1);
@@ -187,31 +231,39 @@ static bool start(struct cs_host *host, uint32_t ask)
         host->late_room = room;
     }
     host->late[host->late_count++] = job;
+    host->late_sorted = false;
     return true;
+}
+
+/* In place of a lease's number, where its end is expected. */
+static uint32_t end_of(const struct cs_host *host, uint32_t i)
+{
+    return ID_NONE - 1 - host->instant[i];
+}
+
+/* The first choice of an instant: nobody is late any more, so that the order
+ * of those that have ended stands until they have given their GPUs back; and
+ * until then they end when they were expected to. */
+static void begin_choices(struct cs_host *host)
+{
+    uint32_t first = host->instant_next > host->instant_came
+        ? host->instant_next : host->instant_came;
+
+    if (!host->rules->backfill || host->instant_chosen)
+        return;
+    host->instant_chosen = true;
+    order_ended(host, first);
+    for (uint32_t i = first; i < host->instant_count; i++)
+        host_end_expect(host, expected_end(host, i), end_of(host, i),
+                        gpus_of(host, host->instant[i]));
 }
 
 /* When so many GPUs would be free, were all that run to end as expected. */
 static int64_t expected_room(struct cs_host *host, uint32_t gpus)
 {
-    int64_t at = host_now(host);
-    uint32_t first = host->instant_next > host->instant_came
-        ? host->instant_next : host->instant_came;
+    uint32_t spare;
 
-    for (;;) {
-        int64_t next = CLOCK_NEVER_NS, end;
-        uint32_t room = room_now(host), spare;
-        for (uint32_t i = first; i < host->instant_count; i++) {
-            int64_t due = expected_end(host, i);
-            if (due <= at)
-                room += gpus_of(host, host->instant[i]);
-            else if (due < next)
-                next = due;
-        }
-        end = host_ends_room(host, at, room, gpus, &spare);
-        if (end < next || next == CLOCK_NEVER_NS)
-            return end;
-        at = next;
-    }
+    return host_ends_room(host, host_now(host), room_now(host), gpus, &spare);
 }
 
 static bool ends_in_time(const struct cs_host *host, uint32_t ask)
@@ -254,22 +306,43 @@ static uint32_t list_short(struct cs_host *host)
 static void backfill_by_walk(struct cs_host *host)
 {
     host_list_room(host, host_order_count(host));
-    uint32_t count = list_short(host), left = unseen(host);
+    uint32_t count = list_short(host);
     /* Those that are not seen yet came last. */
     for (uint32_t i = 0; i < count && room_now(host) > 0; i++) {
         uint32_t ask = host->list[i];
-        if (left > 0 && host->ask[ask].seq >= next_seq(host))
+        if (comes_later(host, ask))
             break;
         start(host, ask);
     }
 }
 
+static void backfill_moving(struct cs_host *host)
+{
+    int64_t most_ns = host->committed_until_ns - host_now(host) - 1;
+    uint32_t room, ask;
+
+    if (host->moving == NULL)
+        host_moving_begin(host);
+    host_moving_first(host, most_ns);
+    while ((room = room_now(host)) > 0 &&
+           (ask = host_moving_next(host, room)) != ID_NONE &&
+           !comes_later(host, ask)) {
+        if (ask != host->committed)
+            start(host, ask);
+        host_moving_tried(host, ask, most_ns);
+    }
+}
+
 static void backfill(struct cs_host *host)
 {
-    uint32_t place = 0, left = unseen(host), room;
+    uint32_t place = 0, room;
 
     if (!host->rules->backfill || room_now(host) == 0)
         return;
+    if (host->tops != NULL) {
+        backfill_moving(host);
+        return;
+    }
     if (host->policy->before && host->policy->flags & CS_ORDER_MOVES) {
         backfill_by_walk(host);
         return;
@@ -282,8 +355,7 @@ static void backfill(struct cs_host *host)
             .estimate_max_ns = host->committed_until_ns - host_now(host) - 1,
         };
         uint32_t ask = host_turns_next(host, &place, &filter);
-        if (ask == ID_NONE ||
-            (left > 0 && host->ask[ask].seq >= next_seq(host)))
+        if (ask == ID_NONE || comes_later(host, ask))
             return;
         if (ask == host->committed || !ends_in_time(host, ask) ||
             !start(host, ask))
@@ -303,6 +375,8 @@ static bool step(struct cs_host *host)
     host->instant_next++;
     if (i >= host->instant_came) {
         host->withheld_gpus -= gpus_of(host, host->instant[i]);
+        if (host->instant_chosen)
+            host_end_unexpect(host, expected_end(host, i), end_of(host, i));
     } else if (host->committed != ID_NONE && host->rules->backfill &&
                ask != ID_NONE && ends_in_time(host, ask)) {
         start(host, ask);
@@ -315,10 +389,11 @@ static void choose(struct cs_host *host, uint32_t ask)
     host->committed = ask;
     host->committed_ns = host_now(host);
     host->late_count = 0;
-    order_ended(host, host->instant_next > host->instant_came
-                          ? host->instant_next : host->instant_came);
+    begin_choices(host);
     if (host->turns != NULL)
         host_turns_commit(host, next_seq(host));
+    else if (host->moving != NULL)
+        host_moving_commit(host, next_seq(host));
     else
         host->committed_seq = next_seq(host);
     if (host->rules->backfill)

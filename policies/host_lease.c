@@ -13,33 +13,11 @@
 #include <string.h>
 
 #include "models/catalogue.h"
-#include "models/power.h"
 #include "models/placement.h"
+#include "models/power.h"
+#include "models/spare.h"
 #include "policies/host_state.h"
 #include "sim/clock.h"
-
-/* Idle leases count as free: per node, what they hold. */
-static void collect_idle(struct cs_host *host, int64_t idle_ns)
-{
-    const struct host_list *held = host_held(host);
-
-    memset(host->extra, 0, host->spec->node_count * sizeof *host->extra);
-    for (uint32_t i = 0; i < held->count; i++) {
-        const struct host_lease_slot *lease = &host->lease[held->item[i]];
-        if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
-            host_now(host) - lease->pub.idle_since_ns < idle_ns)
-            continue;
-        for (uint32_t s = 0; s < lease->pub.placement.share_count; s++) {
-            const struct share *share = &lease->pub.placement.share[s];
-            struct share *extra = &host->extra[share->node];
-            if (host->leaving && host->leaving[share->node])
-                continue;
-            extra->gpu_mask |= share->gpu_mask;
-            extra->cores += share->cores;
-            extra->memory_bytes += share->memory_bytes;
-        }
-    }
-}
 
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
@@ -54,8 +32,8 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
         fit.node_end = want->first_node + want->node_count;
     }
     if (want->take_idle) {
-        collect_idle(host, want->idle_ns);
-        fit.extra = host->extra;
+        fit.spare = host_idle_spare(host, want->idle_ns);
+        fit.extra = fit.spare->extra;
     }
     int64_t more_mw = 0;
 
@@ -95,9 +73,13 @@ void host_lease_state(struct cs_host *host, uint32_t i,
 {
     struct host_lease_slot *lease = &host->lease[i];
 
+    if (lease->pub.state == CS_LEASE_IDLE)
+        host_idle_remove(host, i);
     host_pools_move(host, lease, state, lease->busy_now);
-    if (state == CS_LEASE_IDLE)
-        lease->pub.idle_since_ns = host_now(host);
+    if (state != CS_LEASE_IDLE)
+        return;
+    lease->pub.idle_since_ns = host_now(host);
+    host_idle_add(host, i);
 }
 
 static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
@@ -144,6 +126,8 @@ void host_drop(struct cs_host *host, uint32_t i)
     host_pools_add(host, lease, -1);
     if (host->spec->power_cap_w > 0)
         host_power_lease(host, &lease->pub.placement, false);
+    if (lease->pub.state == CS_LEASE_IDLE)
+        host_idle_remove(host, i);
     cluster_release(host->cluster, &lease->pub.placement);
     job->home[role] = lease->pub.placement.share[0].node;
     if (job->lease[role] == i) {
@@ -248,31 +232,14 @@ void host_leave(struct cs_host *host, uint32_t i)
     lease->flow = copy(host, role->save_bytes, bps, uses, left, i);
 }
 
-static bool in_the_way(const struct host_lease_slot *lease,
-                       const struct placement *placement, bool whole_node)
+double host_evict_s(struct cs_host *host, const struct placement *placement)
 {
-    for (uint32_t a = 0; a < lease->pub.placement.share_count; a++)
-        for (uint32_t b = 0; b < placement->share_count; b++) {
-            const struct share *x = &lease->pub.placement.share[a];
-            const struct share *y = &placement->share[b];
-            if (x->node == y->node &&
-                (whole_node || (x->gpu_mask & y->gpu_mask)))
-                return true;
-        }
-    return false;
-}
-
-double host_evict_s(const struct cs_host *host,
-                    const struct placement *placement)
-{
-    const struct host_list *held = host_held(host);
+    const uint32_t *found;
+    uint32_t count = host_idle_in_the_way(host, placement, false, &found);
     double s = 0;
 
-    for (uint32_t i = 0; i < held->count; i++) {
-        const struct host_lease_slot *lease = &host->lease[held->item[i]];
-        if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
-            !in_the_way(lease, placement, false))
-            continue;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct host_lease_slot *lease = &host->lease[found[i]];
         const struct role_spec *role =
             &host_form_of(host_job_slot(host, lease->pub.job.i))
                  ->role[lease->pub.role];
@@ -290,21 +257,20 @@ static double evict(struct cs_host *host, const struct placement *placement)
 
     if (cluster_can_take(host->cluster, placement))
         return 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < host_held(host)->count;) {
-            uint32_t other = host->held->item[i];
-            struct host_lease_slot *lease = &host->lease[other];
-            if (lease->pub.state != CS_LEASE_IDLE || lease->leaving ||
-                !in_the_way(lease, placement, pass == 1)) {
-                i++;
-                continue;
-            }
+    for (int pass = 0; pass < 2; pass++) {
+        const uint32_t *found;
+        uint32_t count = host_idle_in_the_way(host, placement, pass == 1,
+                                              &found);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct host_lease_slot *lease = &host->lease[found[i]];
+            assert(lease->live && lease->pub.state == CS_LEASE_IDLE);
             bytes += host_form_of(host_job_slot(host, lease->pub.job.i))
                          ->role[lease->pub.role].save_bytes;
-            host_drop(host, other);
+            host_drop(host, found[i]);
             if (cluster_can_take(host->cluster, placement))
                 return bytes;
         }
+    }
     return bytes;
 }
 

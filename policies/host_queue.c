@@ -330,6 +330,20 @@ static void keep_ends(struct cs_host *host)
     }
 }
 
+void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
+                     uint32_t gpus)
+{
+    assert(number >= host->lease_room);
+    if (host->ends == NULL)
+        keep_ends(host);
+    ends_add(host->ends, end_ns, number, gpus);
+}
+
+void host_end_unexpect(struct cs_host *host, int64_t end_ns, uint32_t number)
+{
+    ends_drop(host->ends, end_ns, number);
+}
+
 int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
                        uint32_t gpus, uint32_t *spare_gpus)
 {

@@ -298,6 +298,7 @@ void host_rental_notice(struct cs_host *host, uint32_t n)
     group->here--;
     group->leaving++;
     host->rent->leaving[n] = true;
+    host_idle_node_leaves(host, n);
     host_tell(host, FACT_RENT_NOTICE, n, 0, block_free(host, n));
     node->event = loop_at(host->parts.loop,
                           host_after(host_now(host), spec->notice_ns),

@@ -310,6 +310,14 @@ void cs_wake_at(struct cs_host *host, int64_t time_ns)
         host->wake_ns = time_ns;
 }
 
+void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
+{
+    int64_t at_ns = host_idle_next_ns(host, idle_ns);
+
+    if (at_ns != CLOCK_NEVER_NS)
+        cs_wake_at(host, at_ns);
+}
+
 void cs_fail(struct cs_host *host, const char *why)
 {
     if (!host->failed)

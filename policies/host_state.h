@@ -4,10 +4,10 @@
  *
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
- * host_step (phases step by step), host_power (a cap), host_lease (take, load,
- * drop), host_phase (phases on leases), host_job (jobs from step to step),
- * host_outage (failures), host_rental (a rented node, from order to end),
- * host_rent (how many are), host_view (what a policy may ask), host_request
+ * host_step (phases step by step), host_power (a cap), host_idle (idle leases),
+ * host_lease (take, load, drop), host_phase (phases on leases), host_job (jobs
+ * from step to step), host_outage (failures), host_rental (a rented node, from
+ * order to end), host_rent (how many are), host_view (what a policy may ask), host_request
  * (what it may request), host_resize (leases that change while they work),
  * host_recall (leases that are taken back), host_pack (two jobs on the same
  * GPUs), host_epochs (what is known of changing batch sizes), host_keys
@@ -73,7 +73,8 @@ struct host_lease_slot {
     uint32_t place;                 /* among the leases */
     uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
     uint32_t pool_mask;
-    bool live, leaving, running, bursting, saving;
+    bool live, leaving, running, bursting, saving, aged;
+    uint32_t idle_before, idle_next;    /* of host_idle.c, where it is idle */
     struct host_phase_run run;
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
@@ -200,6 +201,12 @@ struct host_deal {              /* a job that has not ended, in host_deal.c */
     uint64_t since;             /* it waits, or runs: counts up */
 };
 
+struct host_ended {             /* a job, in host_commit.c */
+    int64_t end_ns;             /* as it was expected */
+    uint32_t job, place;
+    bool late;
+};
+
 struct host_hooks {
     void (*wake)(struct cs_host *host);
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
@@ -259,6 +266,7 @@ struct cs_host {
     struct host_tops *tops;         /* NULL: the order is kept sorted */
     struct host_tenants *tenants;   /* NULL: nobody asked */
     struct host_turns *turns;       /* likewise */
+    struct host_moving *moving;     /* likewise */
     struct host_kinds *kinds;       /* likewise */
     struct host_turned *turned;     /* likewise */
     struct host_sorted *sort;       /* scratch */
@@ -291,7 +299,7 @@ struct cs_host {
 
     bool has_parts;                 /* a job asked for a part of a GPU */
     struct share *scratch;          /* node_count shares, for placer_find */
-    struct share *extra;            /* by node: idle leases */
+    struct host_idle *idle;         /* NULL: nobody asked */
     struct flow_use *uses;
     uint32_t *bursts;               /* by link: training that exchanges
                                        gradients over it */
@@ -306,11 +314,15 @@ struct cs_host {
     uint64_t committed_seq;         /* asks from this one on came later */
     int64_t committed_ns;           /* when it was chosen; backfill */
     uint32_t *late, late_count, late_room;  /* jobs that started then, but
-                                       after it was chosen */
+                                       after it was chosen; */
+    bool late_sorted;               /* they are so by number */
     uint32_t *instant, instant_room;    /* jobs that came, then that ended, */
     uint32_t instant_came, instant_count;   /* at this instant, */
     uint32_t instant_next;          /* so many of them seen; */
     uint32_t withheld_gpus;         /* of those that are not */
+    bool instant_chosen;            /* there was a choice at this instant */
+    struct host_ended *ended;       /* scratch */
+    uint32_t ended_room;
     int64_t wake_ns;                /* earliest wake-up asked for */
     uint64_t next_seq;
     uint32_t idle_decides;      /* in a row: no news, nothing held or done */
@@ -383,6 +395,11 @@ int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
                        uint32_t gpus, uint32_t *spare_gpus);
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns);
 void host_lease_unexpect(struct cs_host *host, uint32_t lease);
+/* The same for GPUs of no lease; the number is none of a lease. */
+void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
+                     uint32_t gpus);
+void host_end_unexpect(struct cs_host *host, int64_t end_ns,
+                       uint32_t number);
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* Room for so many in host->list, which stays good until the next call. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count);
@@ -406,6 +423,12 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
                          bool startable);
 void host_tops_aside(struct cs_host *host, uint32_t ask);
 void host_tops_back(struct cs_host *host);
+/* An ask that came is not seen yet; those before that one are. */
+void host_tops_hide(struct cs_host *host, uint32_t ask);
+void host_tops_see(struct cs_host *host, uint64_t seq);
+/* An instant before which the loser of two asks for as many GPUs cannot win. */
+int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
+                             uint32_t loser);
 /* host_keys.c: entries of host->left, and lists of them, trees of which keep
  * host->left_sum.  The key that the policy gives now. */
 double host_keys_now(struct cs_host *host, uint32_t entry);
@@ -440,6 +463,16 @@ void host_turns_commit(struct cs_host *host, uint64_t seq);
 /* The first from a place on that passes, or ID_NONE; the place where it is. */
 uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
                          const struct cs_filter *filter);
+/* host_moving.c: the same where the order moves and asks are in tournaments. */
+void host_moving_begin(struct cs_host *host);
+void host_moving_insert(struct cs_host *host, uint32_t ask);
+void host_moving_remove(struct cs_host *host, uint32_t ask);
+void host_moving_commit(struct cs_host *host, uint64_t seq);
+/* A search for those estimated to take no longer begins.  Of those for so many
+ * GPUs at most, the first that was not tried yet, or ID_NONE.  It was tried. */
+void host_moving_first(struct cs_host *host, int64_t most_ns);
+uint32_t host_moving_next(struct cs_host *host, uint32_t gpus_max);
+void host_moving_tried(struct cs_host *host, uint32_t ask, int64_t most_ns);
 /* host_commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
 void host_commit_news(struct cs_host *host);
 void host_commit_decide(struct cs_host *host);
@@ -636,6 +669,21 @@ double host_switch_s(const struct cs_host *host,
                      const struct placement *placement,
                      const struct gang *gang);
 
+/* host_idle.c: a lease becomes idle, or is so no more; a node is under notice:
+ * what is idle there may not be taken over. */
+void host_idle_add(struct cs_host *host, uint32_t lease);
+void host_idle_remove(struct cs_host *host, uint32_t lease);
+void host_idle_node_leaves(struct cs_host *host, uint32_t node);
+/* What leases hold that have been idle for so long.  When will the next have
+ * been?  CLOCK_NEVER_NS: none. */
+const struct spare *host_idle_spare(struct cs_host *host, int64_t idle_ns);
+int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns);
+/* Those on the GPUs of a placement, or anywhere on its nodes, in the order of
+ * host->held; good until the next call. */
+uint32_t host_idle_in_the_way(struct cs_host *host,
+                              const struct placement *placement,
+                              bool whole_node, const uint32_t **found);
+
 /* host_lease.c: from grant to drop. */
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
@@ -661,8 +709,7 @@ void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
 void host_lease_state(struct cs_host *host, uint32_t lease,
                       enum cs_lease_state state);
 /* What the idle leases in the way of a placement would lose. */
-double host_evict_s(const struct cs_host *host,
-                    const struct placement *placement);
+double host_evict_s(struct cs_host *host, const struct placement *placement);
 /* At once; what it kept in the GPUs is not saved. */
 void host_drop(struct cs_host *host, uint32_t lease);
 /* What saving its state would take, links being free. */

@@ -8,7 +8,8 @@
  * its result stands, and a subtree is played again when the first of these
  * times in it has come: a kinetic tournament (Basch, Guibas and Hershberger,
  * 1999).  Lines only tell when to look: a game is decided by before().  The
- * winners for each number of GPUs are compared at each decision.
+ * winners for each number of GPUs are compared at each decision.  With
+ * `commit` arrivals are hidden until they are seen.
  */
 #include <assert.h>
 #include <math.h>
@@ -37,6 +38,7 @@ struct host_tops {
     struct tops_place *place;   /* by ask */
     uint32_t place_room;
     uint32_t *aside, asides, aside_room;
+    struct ranks fresh;         /* not seen yet, as they came */
 };
 
 static bool alike(const struct cs_ask *a, const struct cs_ask *b)
@@ -45,9 +47,8 @@ static bool alike(const struct cs_ask *a, const struct cs_ask *b)
            a->priority == b->priority;
 }
 
-/* An instant before which the loser cannot win. */
-static int64_t stands_until(const struct cs_host *host, uint32_t winner,
-                            uint32_t loser)
+int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
+                             uint32_t loser)
 {
     struct ask_id w = { winner }, l = { loser };
     struct cs_line of_w = { 0, 0 }, of_l = { 0, 0 };
@@ -79,7 +80,8 @@ static void play(const struct cs_host *host, struct tournament *t, uint32_t n)
     t->best[n] = a == NONE ? b : a;
     if (a != NONE && b != NONE) {
         bool first = host_ask_before(host, a, b);
-        int64_t stands = stands_until(host, first ? a : b, first ? b : a);
+        int64_t stands = host_claim_stands_ns(host, first ? a : b,
+                                              first ? b : a);
         t->best[n] = first ? a : b;
         until = stands < until ? stands : until;
     }
@@ -144,10 +146,9 @@ static struct tournament *tournament_of(struct cs_host *host, uint32_t gpus)
     return &tops->tournament[tops->count++];
 }
 
-void host_tops_insert(struct cs_host *host, uint32_t ask)
+static void place_room(struct cs_host *host)
 {
     struct host_tops *tops = host->tops;
-    struct tournament *t = tournament_of(host, host->ask[ask].pub.gpus);
 
     if (tops->place_room < host->ask_room) {
         tops->place = arena_grow(host->parts.arena, tops->place,
@@ -155,6 +156,14 @@ void host_tops_insert(struct cs_host *host, uint32_t ask)
                                  sizeof *tops->place);
         tops->place_room = host->ask_room;
     }
+}
+
+void host_tops_insert(struct cs_host *host, uint32_t ask)
+{
+    struct host_tops *tops = host->tops;
+    struct tournament *t = tournament_of(host, host->ask[ask].pub.gpus);
+
+    place_room(host);
     if (t->spares == 0 && t->used == t->room)
         grow(host, t);
     uint32_t leaf = t->spares > 0 ? t->spare[--t->spares] : t->used++;
@@ -169,13 +178,41 @@ void host_tops_remove(struct cs_host *host, uint32_t ask)
     struct host_tops *tops = host->tops;
     struct tops_place *place = &tops->place[ask];
 
-    if (place->tournament == NONE)      /* it is aside */
+    if (ask < tops->fresh.room && tops->fresh.node[ask].count > 0)
+        ranks_remove(&tops->fresh, ask);
+    if (place->tournament == NONE)      /* it is aside, or was not seen */
         return;
     struct tournament *t = &tops->tournament[place->tournament];
     assert(t->best[t->room + place->leaf] == ask);
     set_leaf(host, t, place->leaf, NONE);
     t->spare[t->spares++] = place->leaf;
     place->tournament = NONE;
+}
+
+static bool came_before(void *owner, uint32_t a, uint32_t b)
+{
+    const struct cs_host *host = owner;
+
+    return host->ask[a].seq < host->ask[b].seq;
+}
+
+void host_tops_hide(struct cs_host *host, uint32_t ask)
+{
+    place_room(host);
+    host->tops->place[ask].tournament = NONE;
+    ranks_insert(&host->tops->fresh, ask, came_before);
+}
+
+void host_tops_see(struct cs_host *host, uint64_t seq)
+{
+    struct host_tops *tops = host->tops;
+    uint32_t ask;
+
+    while ((ask = ranks_at(&tops->fresh, 0)) != RANKS_NONE &&
+           host->ask[ask].seq < seq) {
+        ranks_remove(&tops->fresh, ask);
+        host_tops_insert(host, ask);
+    }
 }
 
 void host_tops_aside(struct cs_host *host, uint32_t ask)
@@ -231,14 +268,16 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
     return first;
 }
 
-/* `commit` and nodes that are rented need the whole order: it is sorted. */
+/* Nodes that are rented need the whole order: it is sorted. */
 void host_tops_begin(struct cs_host *host)
 {
     const struct cs_policy *policy = host->policy;
 
-    if (policy->before != NULL && policy->line != NULL &&
-        policy->decide == NULL && policy->place == NULL &&
-        (policy->flags & CS_ORDER_MOVES) && !host_per_phase(host) &&
-        host->rules->blocking != HOST_COMMIT && host->rent == NULL)
-        host->tops = arena_alloc(host->parts.arena, 1, sizeof *host->tops);
+    if (policy->before == NULL || policy->line == NULL ||
+        policy->decide != NULL || policy->place != NULL ||
+        !(policy->flags & CS_ORDER_MOVES) || host_per_phase(host) ||
+        host->rent != NULL)
+        return;
+    host->tops = arena_alloc(host->parts.arena, 1, sizeof *host->tops);
+    ranks_init(&host->tops->fresh, host->parts.arena, NULL, host);
 }

@@ -520,6 +520,9 @@ struct job_id cs_turned(struct cs_host *host);
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
              cs_key_fn *key);
 
+/* Asks again when the next lease will have been idle for so long. */
+void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);
+
 /* Can cs_set_spots() give it GPUs?  Of one role, whole GPUs, no service. */
 bool cs_can_move(struct cs_host *host, struct job_id job);
 

@@ -317,8 +317,8 @@ static void take_and_release_restore_the_cluster(void **state)
             gpus += placement_gpus(&held[count++]);
         }
         assert_int_equal(cluster->free_gpus, spec->gpu_count - gpus);
-        assert_int_equal(cluster->free_gpus, cluster->group_free_gpus[0] +
-                                                 cluster->group_free_gpus[1]);
+        assert_int_equal(cluster->free_gpus, cluster->index.gpus[0] +
+                                                 cluster->index.gpus[1]);
     }
     while (count > 0)
         cluster_release(cluster, &held[--count]);

@@ -510,9 +510,16 @@ static void a_tournament_serves_what_a_sort_would(void **state)
         slow.line = NULL;
         for (uint64_t seed = 1; seed <= 3; seed++)
             for (size_t b = 0; b < 5; b++) {
+                struct world_job job[JOBS];
                 snprintf(text, sizeof text, "%s, blocking: %s", fast[p],
                          blocking[b]);
                 meets(&slow, &wait[p], text, seed, rules[b]);
+                world_random_jobs(seed, job, JOBS);     /* many at once */
+                for (uint32_t i = 0; i < JOBS; i++) {
+                    job[i].submit_s = 900 * (job[i].submit_s / 900);
+                    job[i].duration_s = 60 * (1 + job[i].duration_s / 60);
+                }
+                agrees(&slow, &wait[p], text, seed, rules[b], job);
             }
     }
 }

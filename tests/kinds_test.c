@@ -149,12 +149,49 @@ static void searches_of_a_job_do_not_grow_with_the_backlog(void **state)
     }
 }
 
+/* Of a job under dynamic, on so many nodes; some searches may take GPUs of idle
+ * leases, and some need cores alone. */
+static double searched(uint32_t nodes)
+{
+    struct world world = { 0 };
+    struct trial_tables none = { 0 };
+    struct trial_result result;
+    char text[4096];
+    int n = snprintf(text, sizeof text,
+                     "experiment: nodes\nseeds: 1\nuntil: drained\n"
+                     "cluster: {nodes: [{name: rollout, count: %u, gpus: "
+                     "{type: l40s, count: 8}, cpu: {type: epyc-7763}, memory: "
+                     "512GB, nics: {type: ethernet-100}, price: 10USD/h}]}\n"
+                     "workload: {arrival: {process: poisson, rate: 400/h}, "
+                     "jobs: 200, mix: [" MIX_PHASES "]}\n"
+                     "policies: [dynamic]\n", nodes);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    if (!world_open(&world, text))
+        fail_msg("%s", world_error(&world));
+    struct trial_spec spec = study_trial_spec(world.study, 0);
+    if (!trial_run(&spec, &none, &result, &world.err))
+        fail_msg("%s", world_error(&world));
+    world_close(&world);
+    return (double)result.nodes_seen;
+}
+
+/* Each shape of want looks at each node once, to begin with. */
+static void searches_for_idle_GPUs_do_not_grow_with_the_nodes(void **state)
+{
+    double few = searched(40), many = searched(400);
+
+    (void)state;
+    assert_true(many < 2 * few + 400 * 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             trying_one_of_what_is_alike_decides_as_trying_each),
         cmocka_unit_test(searches_of_a_job_do_not_grow_with_the_backlog),
+        cmocka_unit_test(searches_for_idle_GPUs_do_not_grow_with_the_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "models/cluster.h"
 #include "models/fit.h"
 #include "models/room.h"
+#include "models/spare.h"
 #include "sim/arena.h"
 #include "sim/rng.h"
 
@@ -82,6 +83,8 @@ struct world {
     struct cluster_spec spec;
     struct cluster *cluster;
     struct share nothing[NODES_MAX];
+    struct spare *spare;        /* of leases that are held, some idle */
+    bool idle[HELD_MAX];
     struct share indexed[NODES_MAX], plain[NODES_MAX];
     struct placement held[HELD_MAX];
     uint32_t held_count;
@@ -215,14 +218,107 @@ static void by_index_and_by_scan_every_rule_finds_the_same(void **state)
         while (w->held_count > 0)
             give_back(w);
         for (uint32_t g = 0; g < GROUPS; g++) {
-            const struct room_index *room = &w->cluster->room[g].room;
+            const struct room_index *room = &w->cluster->index.room[g].room;
             assert_int_equal(room->nodes_with[w->group[g].gpus],
                              w->group[g].node_count);
-            assert_int_equal(w->cluster->room[g].short_nodes, 0);
+            assert_int_equal(w->cluster->index.room[g].short_nodes, 0);
         }
         world_free(w);
     }
     assert_true(fits > 5000 && fails > 5000);
+}
+
+/* ---- what is spare ---- */
+
+static void set_idle(struct world *w, uint32_t held, bool idle)
+{
+    const struct placement *place = &w->held[held];
+
+    for (uint32_t s = 0; s < place->share_count; s++) {
+        struct share sum = w->spare->extra[place->share[s].node];
+        const struct share *share = &place->share[s];
+        sum.gpu_mask = idle ? sum.gpu_mask | share->gpu_mask
+                            : sum.gpu_mask & ~share->gpu_mask;
+        sum.cores += idle ? share->cores : 0u - share->cores;
+        sum.memory_bytes += idle ? share->memory_bytes
+                                 : -share->memory_bytes;
+        spare_set(w->spare, &sum);
+    }
+    w->idle[held] = idle;
+}
+
+static struct fit_want wider_want(struct world *w)
+{
+    struct fit_want want = random_want(w);
+
+    if (draw(w, 3) > 0)
+        return want;
+    want.gpus = 0;
+    want.cores = 1 + draw(w, draw(w, 2) ? 40 : 600);
+    want.memory_bytes = draw(w, 2) ? 0 : draw(w, 900);
+    return want;
+}
+
+static void take_or_give_back(struct world *w, const struct placement *found)
+{
+    uint32_t i = w->held_count;
+
+    if (found != NULL && draw(w, 3) > 0 &&
+        cluster_can_take(w->cluster, found)) {
+        keep(w, found);
+        if (i < w->held_count) {
+            w->idle[i] = false;
+            if (draw(w, 2))
+                set_idle(w, i, true);
+        }
+    }
+    if (w->held_count == 0 || draw(w, 3) > 0)
+        return;
+    i = draw(w, w->held_count);
+    if (draw(w, 2)) {
+        set_idle(w, i, !w->idle[i]);
+        return;
+    }
+    if (w->idle[i])
+        set_idle(w, i, false);
+    cluster_release(w->cluster, &w->held[i]);
+    w->held[i] = w->held[--w->held_count];
+    w->idle[i] = w->idle[w->held_count];
+}
+
+static void what_is_spare_is_found_by_index_as_by_a_scan(void **state)
+{
+    uint32_t fits = 0, fails = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 80; seed++) {
+        struct world *w = world_new(seed);
+        w->spare = spare_new(w->arena, w->cluster);
+        for (uint32_t step = 0; step < 300; step++) {
+            enum fit_rule rule = draw(w, 2)
+                                     ? FIT_PACK
+                                     : (enum fit_rule)draw(w, FIT_RULE_COUNT);
+            struct fit_want want = wider_want(w);
+            struct placement indexed, plain;
+            bool spares = draw(w, 4) > 0, fit;
+            want.spare = spares ? w->spare : NULL;
+            want.extra = spares ? w->spare->extra : NULL;
+            fit = fit_find(w->cluster, rule, &want, w->indexed, NODES_MAX,
+                           &indexed);
+            want.spare = NULL;
+            if (!spares)
+                want.extra = w->nothing;
+            assert_int_equal(fit, fit_find(w->cluster, rule, &want, w->plain,
+                                           NODES_MAX, &plain));
+            if (fit)
+                assert_same(&indexed, &plain);
+            fits += fit;
+            fails += !fit;
+            take_or_give_back(w, fit ? &indexed : NULL);
+        }
+        world_free(w);
+    }
+    assert_true(fits > 3000 && fails > 3000);
 }
 
 /* An index that left out nodes short of cores would find no room here. */
@@ -242,7 +338,7 @@ static void a_node_short_of_cores_is_passed_over_for_the_next(void **state)
         struct placement place = { &share, 1 };
         cluster_take(w->cluster, &place);
     }
-    assert_int_equal(w->cluster->room[0].short_nodes, 19);
+    assert_int_equal(w->cluster->index.room[0].short_nodes, 19);
     for (enum fit_rule rule = FIT_COUNT; rule < FIT_RULE_COUNT; rule++) {
         struct fit_want want = { .gpus = 2, .cores = 2 };
         struct placement place;
@@ -259,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(next_is_what_a_scan_finds),
         cmocka_unit_test(by_index_and_by_scan_every_rule_finds_the_same),
+        cmocka_unit_test(what_is_spare_is_found_by_index_as_by_a_scan),
         cmocka_unit_test(a_node_short_of_cores_is_passed_over_for_the_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
