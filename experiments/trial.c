@@ -157,6 +157,7 @@ static bool build(struct trial *trial)
     struct host_parts host = {
         arena, trial->loop, trial->net, spec->cluster, fabric, journal,
         spec->policy, spec->seed, spec->replica, spec->by_step, NULL, 0,
+        spec->vain_max,
     };
     if (spec->policy->rules.placement == PLACE_FGD &&
         !workload_demand(arena, spec->workload, spec->seed, &host.demand,

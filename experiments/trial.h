@@ -27,6 +27,7 @@ struct trial_spec {
     int64_t warmup_ns;          /* jobs submitted before it do not count */
     int64_t until_ns;           /* CLOCK_NEVER_NS: until drained */
     uint64_t event_count_max;
+    uint32_t vain_max;          /* see host_parts; 0: as usual */
     bool by_step;               /* fidelity: step */
     bool by_host;               /* even where GPUs are a count alone */
     const char *point;          /* label, for the rows */

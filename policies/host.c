@@ -220,19 +220,21 @@ static void decide_default(struct cs_host *host)
         host_tops_back(host);
 }
 
-/* While nothing is held, so many decisions in a row of which nothing comes are
+/* While nothing is held, many decisions in a row of which nothing comes are
  * taken for the last: a policy that wakes itself for ever, or nodes that are
  * rented and given back for ever, would not let a run end. */
-#define IDLE_DECIDES_MAX 1000000u
-
 static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
 {
+    char why[120];
+
     if (news || cs_lease_count(host) > 0 ||
         host->counts.decisions != decisions)
         host->idle_decides = 0;
-    else if (++host->idle_decides >= IDLE_DECIDES_MAX)
-        cs_fail(host, "nothing runs, and nothing came of a million decisions: "
-                      "what waits can never start");
+    else if (++host->idle_decides >= host->parts.vain_max) {
+        snprintf(why, sizeof why, "nothing runs, and nothing came of %u "
+                 "decisions: what waits can never start", host->idle_decides);
+        cs_fail(host, why);
+    }
 }
 
 static void decide_event(struct loop *loop, void *self, uint64_t arg)
@@ -298,6 +300,8 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->committed = ID_NONE;
     host->committed_ns = -1;        /* nothing was chosen yet */
     host->parts = *parts;
+    if (parts->vain_max == 0)
+        host->parts.vain_max = HOST_VAIN_MAX;
     host->policy = parts->policy->policy;
     host->rules = &parts->policy->rules;
     host->spec = spec;

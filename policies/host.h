@@ -100,7 +100,12 @@ struct host_parts {
     bool by_step;               /* fidelity: step */
     const struct place_demand *demand;  /* placement: fgd; may be NULL */
     size_t demand_count;
+    uint32_t vain_max;          /* 0: HOST_VAIN_MAX */
 };
+
+/* A run ends with its reason where so many decisions or stops in a row came to
+ * nothing: it would never end. */
+#define HOST_VAIN_MAX 1000000u
 
 struct cs_host *host_new(const struct host_parts *parts, struct err *err);
 void host_free(struct cs_host *host);                   /* accepts NULL */

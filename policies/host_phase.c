@@ -349,6 +349,8 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
         int64_t known = host_known_ns(host, job, lease, ran);
         int64_t left = known_left_ns(job);
         known_done(job, known < left ? known : left);
+        if (known > 0)
+            host->vain_stops = 0;
     }
     host_phase_off(host, i, false);
 }
@@ -388,8 +390,7 @@ double host_phase_pause(struct cs_host *host, uint32_t i)
         job->pub.work_done_s += ran;
         job->pub.work_lost_s += before + ran - kept;
     }
-    if (host->form[job->form].fixed ? host_now(host) > lease->phase_start_ns
-                                    : kept > before)
+    if (kept > before)
         host->vain_stops = 0;
     host_phase_cut(host, i);
     return kept;

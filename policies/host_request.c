@@ -265,17 +265,19 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
         job->penalty_ns += clock_ns_for_work(save_s, 1.0);
 }
 
-/* So many stops in a row that saved nothing, and between which no phase ended,
+/* Many stops in a row that saved nothing, and between which no phase ended,
  * are taken for a run that would never end: turns shorter than what a job does
  * before its work counts. */
-#define VAIN_STOPS_MAX 1000000u
-
 void host_note_stop(struct cs_host *host)
 {
-    if (++host->vain_stops >= VAIN_STOPS_MAX)
-        cs_fail(host, "jobs are stopped before their work counts: a million "
-                      "stops in a row saved nothing, and no phase ended (a "
-                      "longer quantum may help)");
+    char why[200];
+
+    if (++host->vain_stops < host->parts.vain_max)
+        return;
+    snprintf(why, sizeof why, "jobs are stopped before their work counts: %u "
+             "stops in a row saved nothing, and no phase ended (a longer "
+             "quantum may help)", host->vain_stops);
+    cs_fail(host, why);
 }
 
 enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)

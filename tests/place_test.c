@@ -386,7 +386,7 @@ static void a_slow_simulator_drops_the_same_jobs(void **state)
 /* ---- published rows ---- */
 
 /* Of the simulator of FGD on Alibaba's lists, in percent of 6,212 GPUs, the
- * mean of its ten seeds; here of three, which move by up to 0.5. */
+ * mean of its ten seeds; here of two, off by up to 0.34. */
 static void openb_rows_come_out_as_published(void **state)
 {
     static const struct {
@@ -420,7 +420,7 @@ static void openb_rows_come_out_as_published(void **state)
     assert_int_equal(program_spawn(argv, log), 0);
     snprintf(set, sizeof set, "cluster=%s", cluster);
     snprintf(to, sizeof to, "workload.trace.file=%s", list);
-    const char *more[] = { "--set", set, "--set", to, "--seeds", "3", "--only",
+    const char *more[] = { "--set", set, "--set", to, "--seeds", "2", "--only",
         "random,dot_product,gpu_clustering,gpu_packing,best_fit,fgd", NULL };
     assert_int_equal(program_study(program, "experiments/conformance/openb.yaml",
                                    "openb", more), 0);
@@ -432,7 +432,7 @@ static void openb_rows_come_out_as_published(void **state)
         double published[] = { row[i].at_100, row[i].at_130 };
         for (size_t m = 0; m < 2; m++) {
             char text[100];
-            snprintf(text, sizeof text, "base,%s,%s,3,", row[i].placement,
+            snprintf(text, sizeof text, "base,%s,%s,2,", row[i].placement,
                      metric[m]);
             const char *at = strstr(compare, text);
             assert_non_null(at);

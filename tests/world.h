@@ -36,6 +36,7 @@ struct world {
     struct arena *arena;
     const struct study *study;
     struct err err;
+    uint32_t vain_max;                  /* see trial_spec */
 };
 
 static inline void world_write(const struct world *world, const char *name,
@@ -161,6 +162,7 @@ static inline bool world_run(struct world *world, uint32_t i,
     struct trial_tables tables = { 0 };
     struct trial_result own;
 
+    spec.vain_max = world->vain_max;
     if (policy)
         spec.policy = policy;
     if (job)

@@ -244,7 +244,8 @@ uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
  * the seconds of a step; before draft_steps_per_run(). */
 bool draft_interval(struct draft *draft, const struct train_shape *shape,
                     uint32_t role, double step_s);
-/* On an empty cluster: a law on its role, and one run of the phases so far. */
+/* For draft_interval(), on an empty cluster: a law on its role, and one run of
+ * the phases so far; 0 where steps are counted. */
 double draft_law_s(const struct draft *draft, uint32_t role,
                    const struct phase_law *law);
 double draft_run_s(const struct draft *draft);
