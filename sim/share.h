@@ -8,6 +8,10 @@
  *
  * A level is rate / weight: max-min fairness raises the level of all flows
  * together until each meets its cap or a full link, its bottleneck.
+ *
+ * A link that many flows cross keeps a crowd: the flows it holds back, whose
+ * rates are the crowd's level times their weight, and are stored nowhere else.
+ * See share_crowd.c.
  */
 #ifndef SIM_SHARE_H
 #define SIM_SHARE_H
@@ -15,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "sim/lazy.h"
 
 #define SHARE_NONE UINT32_MAX
 
@@ -58,7 +64,8 @@ struct share_proof {
 };
 
 struct share_flow {
-    double rate;            /* in force, and part of the links' load */
+    double rate;            /* in force, and part of the links' load; 0 in */
+                            /* a crowd: ask share_rate                     */
     double next;            /* as solved; in force after share_commit */
     double level, level_max, weight, rate_max;
     uint32_t use, use_count;
@@ -66,6 +73,8 @@ struct share_flow {
     bool live, dirty, open;
     bool chosen;            /* in share->set */
     struct share_proof proof;
+    uint32_t crowd;         /* it is in, or SHARE_NONE */
+    uint32_t stamp;         /* of what was pushed about it, see lazy.h */
 };
 
 /* What filling touches comes first, to lie close together. */
@@ -83,6 +92,22 @@ struct share_link {
     bool chosen;                /* in share->set_link */
     struct share_proof proof;
     uint64_t proof_stamp;       /* of the proof kept here, 0: none stands */
+    uint32_t held_count;        /* flows whose bottleneck it is */
+    uint32_t kept;              /* the crowd it keeps, or SHARE_NONE */
+    uint32_t crowd;             /* the crowd some of whose flows cross here, */
+                                /* its own or another's, or SHARE_NONE       */
+    uint32_t crowd_count;       /* of those flows, and their demand */
+    struct share_sum crowd_demand;
+    struct share_sum rest;      /* the same without those being filled */
+    uint32_t rest_count;
+    uint32_t stamp;
+};
+
+struct share_crowd {
+    uint32_t link;
+    double level;               /* in force */
+    struct lazy above;          /* the link's other flows, highest first */
+    struct lazy limit;          /* what the crowd meets when it rises */
 };
 
 /* Runs of 2^n items in one array, recycled by size. */
@@ -114,6 +139,9 @@ struct share {
     uint32_t part, part_link;   /* where in the sets the part begins that */
                                 /* is being solved                        */
     uint64_t proof_count;       /* made so far */
+    struct share_crowd *crowd;
+    uint32_t crowd_count, crowd_room;   /* slots */
+    struct share_list free_crowd;
     share_key *heap;
     uint32_t heap_count, heap_room;
 };
@@ -140,10 +168,39 @@ static inline struct share_use *share_uses(const struct share *share,
     return (struct share_use *)(void *)share->uses.items + flow->use;
 }
 
+static inline double share_rate(const struct share *share,
+                                const struct share_flow *flow)
+{
+    return flow->crowd == SHARE_NONE
+               ? flow->rate
+               : share->crowd[flow->crowd].level * flow->weight;
+}
+
+static inline double share_link_load(const struct share *share,
+                                     const struct share_link *link)
+{
+    double load = share_sum_value(link->load);
+
+    return link->crowd == SHARE_NONE
+               ? load
+               : load + share->crowd[link->crowd].level *
+                            share_sum_value(link->crowd_demand);
+}
+
+/* Whether a stamp is the flow's present one (tail 0) or the link's (1). */
+bool share_holds(const void *share, const struct lazy_item *item);
+
 bool share_is_dirty(const struct share *share);
 /* Finds `next` for every flow whose rate may have changed: share->set. */
 void share_solve(struct share *share);
-/* Puts `next` of one flow in force. */
-void share_commit(struct share *share, uint32_t flow);
+
+/* Then, in this order: those of the set that are in a crowd leave it, the
+ * crowds' new levels are put in force, `next` of each flow of the set, in its
+ * crowd if share_joins names one, and what the crowds may meet. */
+void share_leave(struct share *share, uint32_t flow);
+void share_levels(struct share *share);
+uint32_t share_joins(const struct share *share, uint32_t flow);
+void share_commit(struct share *share, uint32_t flow, uint32_t crowd);
+void share_limits(struct share *share);
 
 #endif

@@ -6,7 +6,9 @@
  * Otherwise a ripple: fill the flows held back by the changed links while all
  * others keep their rates; take in every flow that lost its bottleneck or takes
  * more than its share from a filled one; repeat until all have one.  If that
- * spreads, fill the whole component.
+ * spreads, fill the whole component.  A crowd takes part in a ripple as one:
+ * whoever of it may meet something else than its link is taken out and filled
+ * for himself (share_crowd.c).
  *
  * Invariant: outside of share_solve, every flow that is not dirty is at its
  * cap, or its bottleneck is full and no flow there has a higher level.  Rates
@@ -29,6 +31,8 @@
 #define ALL_PART 4u
 /* Levels and loads that differ by less are the same to a ripple. */
 #define TOLERANCE 1e-13
+/* `own` of a link since it was chosen. */
+#define NOT_FILLED (-1.0)
 
 /* Proofs ------------------------------------------------------------------ */
 
@@ -65,6 +69,7 @@ static inline void choose_link(struct share *share, uint32_t id)
     if (link->chosen)
         return;
     link->chosen = true;
+    link->own = NOT_FILLED;
     share_list_push(&share->set_link, id);
 }
 
@@ -180,10 +185,100 @@ static void ripple_begin(struct share *share)
         const struct share_link *link = &share->link[id];
         const struct share_member *member = share_members(share, link);
 
+        if (link->held_count == 0 || link->kept != SHARE_NONE ||
+            link->member_count >= SHARE_CROWD_MIN)
+            continue;           /* for the latter two, see crowd_begin */
         for (j = 0; j < link->member_count; j++)
             if (share->flow[member[j].flow].bottleneck == id)
                 choose_flow(share, member[j].flow);
     }
+}
+
+/* Chooses the flows of crowds that cross a link. */
+static void choose_crowd(struct share *share, uint32_t id)
+{
+    const struct share_link *link = &share->link[id];
+    const struct share_member *member = share_members(share, link);
+    uint32_t i;
+
+    for (i = 0; i < link->member_count; i++)
+        if (share->flow[member[i].flow].crowd != SHARE_NONE)
+            choose_flow(share, member[i].flow);
+}
+
+/* Chooses the flows outside the crowd of a link that have a higher level, from
+ * the top, up to so many. */
+static void choose_above(struct share *share, const struct share_link *link,
+                         double level, uint32_t count_max)
+{
+    struct lazy *above = &share->crowd[link->kept].above;
+    const struct lazy_item *top;
+
+    while (count_max-- > 0 &&
+           (top = lazy_top(above, share_holds, share)) != NULL &&
+           -top->key > level) {
+        choose_flow(share, top->id);
+        lazy_pop(above);
+    }
+}
+
+/* A link that keeps a crowd, or should, is to be filled for the first time in
+ * this ripple: with all that it holds back. */
+static void crowd_begin(struct share *share, uint32_t id)
+{
+    struct share_link *link = &share->link[id];
+    double level;
+
+    if (link->kept == SHARE_NONE && link->member_count >= SHARE_CROWD_MIN)
+        share_crowd_new(share, id);
+    if (link->kept == SHARE_NONE || link->held_count == 0)
+        return;
+    level = share->crowd[link->kept].level;
+    choose_above(share, link, level > 0 ? level * (1 - TOLERANCE) : -1,
+                 UINT32_MAX);
+    if (link->member_count < SHARE_CROWD_LEAST)
+        choose_crowd(share, id);
+}
+
+/* After filling: chooses what the new level of a crowd meets.  Of flows above
+ * it not all at once: they make room for each other. */
+static void crowd_check(struct share *share, const struct share_link *link)
+{
+    struct lazy *limit = &share->crowd[link->kept].limit;
+    const struct lazy_item *top;
+    uint32_t count = share->set.count - share->part;
+
+    if (link->own < INFINITY)
+        choose_above(share, link, link->own * (1 + TOLERANCE),
+                     count < 16 ? 16 : count);
+    else if (link->spare < -link->capacity * TOLERANCE)
+        choose_above(share, link, 0, count < 16 ? 16 : count);
+    while (link->rest_count > 0 && link->crowd == link->kept &&
+           (top = lazy_top(limit, share_holds, share)) != NULL &&
+           top->key <= link->own) {
+        if (share_is_link(top))
+            choose_crowd(share, top->id);
+        else
+            choose_flow(share, top->id);
+        lazy_pop(limit);
+    }
+}
+
+/* After filling a link crossed by the crowd of another, which was filled as if
+ * nothing but its own link could hold it back. */
+static void guests_check(struct share *share, uint32_t id)
+{
+    const struct share_link *link = &share->link[id];
+    const struct share_crowd *crowd = &share->crowd[link->crowd];
+    const struct share_link *host = &share->link[crowd->link];
+    double left = share_sum_value(link->left);
+
+    if (link->rest_count == 0)
+        return;
+    if (host->chosen && host->own != NOT_FILLED)
+        left -= (host->own - crowd->level) * share_sum_value(link->rest);
+    if (link->own < INFINITY || left < -link->capacity * TOLERANCE)
+        choose_crowd(share, id);
 }
 
 /* After filling: chooses the other flows of a link that lost it as their
@@ -198,16 +293,22 @@ static void ripple_link(struct share *share, uint32_t id)
     bool over = link->spare < -slack;
     uint32_t i;
 
+    if (share_has_guests(link))
+        guests_check(share, id);
+    if (link->kept != SHARE_NONE) {
+        crowd_check(share, link);
+        return;
+    }
     if (share_sum_value(link->left) > slack)
         lost_level = INFINITY;      /* no longer full */
-    if (share_sum_value(link->load) < link->capacity - slack &&
+    if (share_link_load(share, link) < link->capacity - slack &&
         link->own == INFINITY && !over)
         return;                     /* nobody's bottleneck, before or after */
     for (i = 0; i < link->member_count; i++) {
         const struct share_flow *flow = &share->flow[member[i].flow];
 
-        if (flow->chosen)
-            continue;
+        if (flow->chosen || flow->crowd != SHARE_NONE)
+            continue;           /* for the latter, see guests_check */
         if (flow->level > greedy_level || (over && flow->rate > 0) ||
             (flow->bottleneck == id && flow->level < lost_level))
             choose_flow(share, member[i].flow);
@@ -217,12 +318,15 @@ static void ripple_link(struct share *share, uint32_t id)
 static bool ripple(struct share *share)
 {
     uint32_t set_max = share->live_count / RIPPLE_PART;
+    uint32_t begun = share->part_link;
     uint32_t round, i, link_count, set_count;
 
     if (set_max < RIPPLE_MIN)
         set_max = RIPPLE_MIN;
     ripple_begin(share);
     for (round = 0; round < RIPPLE_ROUND_MAX; round++) {
+        for (; begun < share->set_link.count; begun++)
+            crowd_begin(share, share->set_link.item[begun]);
         set_count = share->set.count;
         link_count = share->set_link.count;
         if (set_count - share->part > set_max)
