@@ -135,13 +135,21 @@ static int64_t end_ns(const struct flow_net *net, uint32_t crowd,
                : CLOCK_NEVER_NS;
 }
 
+/* Of `ends`, whose items are about flows. */
+static bool end_holds(const void *self, const struct lazy_item *item)
+{
+    const struct share *share = self;
+
+    return share->flow[item->id].stamp == item->stamp;
+}
+
 static void on_crowd(struct loop *loop, void *self, uint64_t arg);
 
 /* Puts the event of a crowd where its first flow ends. */
 static void crowd_arm(struct flow_net *net, uint32_t crowd)
 {
     struct flow_crowd *in_time = &net->crowd[crowd];
-    const struct lazy_item *top = lazy_top(&in_time->ends, share_holds,
+    const struct lazy_item *top = lazy_top(&in_time->ends, end_holds,
                                            &net->share);
     int64_t now_ns = loop_now_ns(net->loop);
     int64_t finish_ns = CLOCK_NEVER_NS;
@@ -192,7 +200,7 @@ static void crowd_join(struct flow_net *net, uint32_t slot)
     lazy_push(&crowd->ends,
               (struct lazy_item){flow->end.hi, flow->end.lo, slot,
                                  shared->stamp},
-              share_holds, &net->share);
+              end_holds, &net->share);
 }
 
 /* Links in time ----------------------------------------------------------- */
@@ -321,7 +329,7 @@ static void on_crowd(struct loop *loop, void *self, uint64_t arg)
 {
     struct flow_net *net = self;
     struct flow_crowd *in_time = &net->crowd[arg];
-    const struct lazy_item *top = lazy_top(&in_time->ends, share_holds,
+    const struct lazy_item *top = lazy_top(&in_time->ends, end_holds,
                                            &net->share);
 
     assert(loop == net->loop && in_time->finish_ns == loop_now_ns(loop));

@@ -187,9 +187,6 @@ static inline double share_link_load(const struct share *share,
                             share_sum_value(link->crowd_demand);
 }
 
-/* Whether a stamp is the flow's present one (tail 0) or the link's (1). */
-bool share_holds(const void *share, const struct lazy_item *item);
-
 bool share_is_dirty(const struct share *share);
 /* Finds `next` for every flow whose rate may have changed: share->set. */
 void share_solve(struct share *share);

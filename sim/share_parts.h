@@ -53,6 +53,9 @@ static inline bool share_is_link(const struct lazy_item *item)
     return item->tail > 0;
 }
 
+/* Whether an item of `above` or `limit` does. */
+bool share_holds(const void *share, const struct lazy_item *item);
+
 void share_crowd_new(struct share *share, uint32_t link);
 
 /* Whether the crowd of another link crosses this one. */
