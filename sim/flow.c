@@ -217,7 +217,7 @@ static double area_since(const struct flow_net *net, uint32_t link)
     area = share_sum_value(shared->load) * clock_s_from_ns(past_ns);
     if (shared->crowd == SHARE_NONE)
         return area;
-    return area + share_sum_value(shared->crowd_demand) *
+    return area + share_sum_value(net->share.across[link].demand) *
                       sum_minus(crowd_time(net, shared->crowd),
                                 net->link[link].crowd_time);
 }

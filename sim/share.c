@@ -85,6 +85,7 @@ void share_release(struct share *share)
     free(share->flow);
     free(share->free_flow.item);
     free(share->link);
+    free(share->across);
     free(share->uses.items);
     free(share->members.items);
     free(share->dirty_flow.item);
@@ -112,12 +113,17 @@ static void link_dirty(struct share *share, uint32_t link)
 uint32_t share_link_add(struct share *share, double capacity)
 {
     struct share_link *link;
+    uint32_t room = share->link_room;
 
     assert(capacity >= 0 && isfinite(capacity));
     assert(share->link_count < SHARE_NONE - 1);
-    if (share->link_count == share->link_room)
+    if (share->link_count == share->link_room) {
         share->link = share_grown(share->link, &share->link_room,
                                   sizeof *share->link);
+        share->across = share_grown(share->across, &room,
+                                    sizeof *share->across);
+    }
+    share->across[share->link_count] = (struct share_across){.count = 0};
     link = &share->link[share->link_count];
     memset(link, 0, sizeof *link);
     link->capacity = capacity;
@@ -230,14 +236,15 @@ void share_leave(struct share *share, uint32_t slot)
     assert(flow->crowd != SHARE_NONE && flow->rate == 0);
     for (k = 0; k < flow->use_count; k++) {
         struct share_link *link = &share->link[use[k].link];
+        struct share_across *across = &share->across[use[k].link];
 
-        assert(link->crowd == flow->crowd && link->crowd_count > 0);
-        share_sum_add(&link->crowd_demand, -(flow->weight * use[k].per_unit));
-        if (--link->crowd_count > 0)
+        assert(link->crowd == flow->crowd && across->count > 0);
+        share_sum_add(&across->demand, -(flow->weight * use[k].per_unit));
+        if (--across->count > 0)
             continue;
         link->crowd = SHARE_NONE;
-        link->crowd_demand = (struct share_sum){0, 0};
-        link->stamp++;
+        across->demand = (struct share_sum){0, 0};
+        across->stamp++;
     }
     flow->crowd = SHARE_NONE;
 }

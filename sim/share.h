@@ -84,23 +84,27 @@ struct share_link {
     double top, own;            /* after it: the highest level here, and the */
                                 /* level of those this link holds back       */
     uint32_t open_count;
-    uint32_t member, member_count, member_room_log2;
-    double capacity;
-    struct share_sum load;      /* of the rates in force */
-    double spare;               /* `left` before filling */
+    uint32_t member, member_count;
+    uint8_t member_room_log2;
+    bool over;                  /* the flows outside the part take too much */
     bool dirty;
     bool chosen;                /* in share->set_link */
+    double capacity;
+    struct share_sum load;      /* of the rates in force, but for crowds' */
     struct share_proof proof;
     uint64_t proof_stamp;       /* of the proof kept here, 0: none stands */
     uint32_t held_count;        /* flows whose bottleneck it is */
     uint32_t kept;              /* the crowd it keeps, or SHARE_NONE */
     uint32_t crowd;             /* the crowd some of whose flows cross here, */
                                 /* its own or another's, or SHARE_NONE       */
-    uint32_t crowd_count;       /* of those flows, and their demand */
-    struct share_sum crowd_demand;
-    struct share_sum rest;      /* the same without those being filled */
-    uint32_t rest_count;
-    uint32_t stamp;
+};
+
+/* The flows of a crowd that cross a link: all, and without those of the part
+ * that is being filled. */
+struct share_across {
+    struct share_sum demand, rest;
+    uint32_t count, rest_count;
+    uint32_t stamp;             /* see lazy.h */
 };
 
 struct share_crowd {
@@ -131,6 +135,7 @@ struct share {
     uint32_t flow_count, flow_room, live_count;
     struct share_list free_flow;
     struct share_link *link;
+    struct share_across *across;        /* beside link */
     uint32_t link_count, link_room;
     struct share_pool uses, members;
     struct share_list dirty_flow, dirty_link;
@@ -184,7 +189,8 @@ static inline double share_link_load(const struct share *share,
     return link->crowd == SHARE_NONE
                ? load
                : load + share->crowd[link->crowd].level *
-                            share_sum_value(link->crowd_demand);
+                            share_sum_value(
+                            share->across[link - share->link].demand);
 }
 
 bool share_is_dirty(const struct share *share);

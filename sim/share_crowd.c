@@ -33,7 +33,7 @@ bool share_holds(const void *self, const struct lazy_item *item)
     const struct share *share = self;
 
     if (share_is_link(item))
-        return share->link[item->id].stamp == item->stamp;
+        return share->across[item->id].stamp == item->stamp;
     return share->flow[item->id].stamp == item->stamp;
 }
 
@@ -156,13 +156,14 @@ static void commit_inside(struct share *share, uint32_t slot, uint32_t crowd)
     assert(flow->level == share->crowd[crowd].level);
     for (k = 0; k < flow->use_count; k++) {
         struct share_link *link = &share->link[use[k].link];
+        struct share_across *across = &share->across[use[k].link];
 
         assert(link->crowd == SHARE_NONE || link->crowd == crowd);
         if (flow->rate > 0)
             share_sum_add(&link->load, -(flow->rate * use[k].per_unit));
-        share_sum_add(&link->crowd_demand, flow->weight * use[k].per_unit);
+        share_sum_add(&across->demand, flow->weight * use[k].per_unit);
         link->crowd = crowd;
-        link->crowd_count++;
+        across->count++;
     }
     flow->crowd = crowd;
     flow->rate = 0;
@@ -187,15 +188,16 @@ void share_limits(struct share *share)
     uint32_t i;
 
     for (i = 0; i < share->set_link.count; i++) {
-        struct share_link *link = &share->link[share->set_link.item[i]];
-        struct lazy_item item = {.tail = ABOUT_LINK};
+        uint32_t id = share->set_link.item[i];
+        const struct share_link *link = &share->link[id];
+        struct share_across *across = &share->across[id];
+        struct lazy_item item = {.tail = ABOUT_LINK, .id = id};
 
         if (!share_has_guests(link))
             continue;
         item.key = fmax(0, link->capacity - share_sum_value(link->load)) /
-                   share_sum_value(link->crowd_demand);
-        item.id = share->set_link.item[i];
-        item.stamp = ++link->stamp;
+                   share_sum_value(across->demand);
+        item.stamp = ++across->stamp;
         lazy_push(&share->crowd[link->crowd].limit, item, share_holds, share);
     }
 }

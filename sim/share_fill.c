@@ -131,9 +131,12 @@ static inline double link_level(const struct share_link *link)
 }
 
 /* Whether its own crowd is filled with the part. */
-static bool has_rest(const struct share_link *link)
+static bool has_rest(const struct share *share, uint32_t id)
 {
-    return link->rest_count > 0 && !share_has_guests(link);
+    const struct share_link *link = &share->link[id];
+
+    return link->crowd != SHARE_NONE && link->crowd == link->kept &&
+           share->across[id].rest_count > 0;
 }
 
 static void hold(struct share *share, struct share_flow *flow,
@@ -192,7 +195,7 @@ static uint32_t close_flows(struct share *share, uint32_t id, double level)
     const struct share_member *member = share_members(share, link);
     uint32_t part_count = share->set.count - share->part;
     bool search = part_count < link->member_count;
-    uint32_t crowd = has_rest(link);
+    uint32_t crowd = has_rest(share, id);
     uint32_t i, closed = 0;
 
     for (i = 0; link->open_count > crowd; i++) {
@@ -216,10 +219,10 @@ static uint32_t close_link(struct share *share, uint32_t id, double level)
 
     assert(level >= 0);
     link->own = level;
-    if (!has_rest(link))
+    if (!has_rest(share, id))
         return closed;
     link->open_count--;
-    share_sum_add(&link->left, -(level * share_sum_value(link->rest)));
+    share_sum_add(&link->left, -(level * share_sum_value(share->across[id].rest)));
     return closed + 1;
 }
 
@@ -232,10 +235,11 @@ static void take_from_rest(struct share *share, const struct share_flow *flow)
 
     for (k = 0; k < flow->use_count; k++) {
         struct share_link *link = &share->link[use[k].link];
+        struct share_across *across = &share->across[use[k].link];
 
-        assert(link->crowd == flow->crowd && link->rest_count > 0);
-        share_sum_add(&link->rest, -(flow->weight * use[k].per_unit));
-        link->rest_count--;
+        assert(link->crowd == flow->crowd && across->rest_count > 0);
+        share_sum_add(&across->rest, -(flow->weight * use[k].per_unit));
+        across->rest_count--;
         if (share_has_guests(link))
             share_sum_add(&link->left, rate * use[k].per_unit);
     }
@@ -247,17 +251,19 @@ static void fill_around(struct share *share)
     uint32_t i, k;
 
     for (i = share->part_link; i < share->set_link.count; i++) {
-        struct share_link *link = &share->link[share->set_link.item[i]];
+        uint32_t id = share->set_link.item[i];
+        struct share_link *link = &share->link[id];
+        struct share_across *across = &share->across[id];
 
         share_sum_add(&link->left, -link->load.hi);
         share_sum_add(&link->left, -link->load.lo);
         if (link->crowd == SHARE_NONE)
             continue;
-        link->rest = link->crowd_demand;
-        link->rest_count = link->crowd_count;
+        across->rest = across->demand;
+        across->rest_count = across->count;
         if (share_has_guests(link))
             share_sum_add(&link->left, -(share->crowd[link->crowd].level *
-                                         share_sum_value(link->rest)));
+                                         share_sum_value(across->rest)));
     }
     for (i = share->part; i < share->set.count; i++) {
         const struct share_flow *flow = &share->flow[share->set.item[i]];
@@ -309,8 +315,8 @@ static uint32_t fill_begin(struct share *share, bool whole)
         link->open_count = 0;
         link->top = 0;
         link->own = INFINITY;
-        link->rest = (struct share_sum){0, 0};
-        link->rest_count = 0;
+        if (link->crowd != SHARE_NONE)
+            share->across[share->set_link.item[i]].rest_count = 0;
     }
     if (!whole)
         fill_around(share);
@@ -319,10 +325,11 @@ static uint32_t fill_begin(struct share *share, bool whole)
         uint32_t id = share->set_link.item[i];
         struct share_link *link = &share->link[id];
 
-        link->spare = share_sum_value(link->left);
-        if (has_rest(link)) {
-            share_sum_add(&link->demand, link->rest.hi);
-            share_sum_add(&link->demand, link->rest.lo);
+        link->over = share_sum_value(link->left) <
+                     -link->capacity * SHARE_TOLERANCE;
+        if (has_rest(share, id)) {
+            share_sum_add(&link->demand, share->across[id].rest.hi);
+            share_sum_add(&link->demand, share->across[id].rest.lo);
             link->open_count++;
             crowd_count++;
         }

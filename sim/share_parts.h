@@ -42,6 +42,9 @@ static inline void share_proof_withdraw(struct share *share,
         share->link[proof->link].proof_stamp = 0;
 }
 
+/* Levels and loads that differ by less are the same to a ripple. */
+#define SHARE_TOLERANCE 1e-13
+
 /* Links of so many flows keep a crowd, until they are fewer than the latter,
  * which are more than a small component has. */
 #define SHARE_CROWD_MIN 64u

@@ -29,8 +29,6 @@
 /* A component of more than live / ALL_PART is not followed to its end: filling
  * the whole net is as right and costs less. */
 #define ALL_PART 4u
-/* Levels and loads that differ by less are the same to a ripple. */
-#define TOLERANCE 1e-13
 /* `own` of a link since it was chosen. */
 #define NOT_FILLED (-1.0)
 
@@ -234,7 +232,7 @@ static void crowd_begin(struct share *share, uint32_t id)
     if (link->kept == SHARE_NONE || link->held_count == 0)
         return;
     level = share->crowd[link->kept].level;
-    choose_above(share, link, level > 0 ? level * (1 - TOLERANCE) : -1,
+    choose_above(share, link, level > 0 ? level * (1 - SHARE_TOLERANCE) : -1,
                  UINT32_MAX);
     if (link->member_count < SHARE_CROWD_LEAST)
         choose_crowd(share, id);
@@ -249,11 +247,11 @@ static void crowd_check(struct share *share, const struct share_link *link)
     uint32_t count = share->set.count - share->part;
 
     if (link->own < INFINITY)
-        choose_above(share, link, link->own * (1 + TOLERANCE),
+        choose_above(share, link, link->own * (1 + SHARE_TOLERANCE),
                      count < 16 ? 16 : count);
-    else if (link->spare < -link->capacity * TOLERANCE)
+    else if (link->over)
         choose_above(share, link, 0, count < 16 ? 16 : count);
-    while (link->rest_count > 0 && link->crowd == link->kept &&
+    while (link->own < INFINITY && link->crowd == link->kept &&
            (top = lazy_top(limit, share_holds, share)) != NULL &&
            top->key <= link->own) {
         if (share_is_link(top))
@@ -271,13 +269,14 @@ static void guests_check(struct share *share, uint32_t id)
     const struct share_link *link = &share->link[id];
     const struct share_crowd *crowd = &share->crowd[link->crowd];
     const struct share_link *host = &share->link[crowd->link];
+    const struct share_across *across = &share->across[id];
     double left = share_sum_value(link->left);
 
-    if (link->rest_count == 0)
+    if (across->rest_count == 0)
         return;
     if (host->chosen && host->own != NOT_FILLED)
-        left -= (host->own - crowd->level) * share_sum_value(link->rest);
-    if (link->own < INFINITY || left < -link->capacity * TOLERANCE)
+        left -= (host->own - crowd->level) * share_sum_value(across->rest);
+    if (link->own < INFINITY || left < -link->capacity * SHARE_TOLERANCE)
         choose_crowd(share, id);
 }
 
@@ -287,10 +286,9 @@ static void ripple_link(struct share *share, uint32_t id)
 {
     const struct share_link *link = &share->link[id];
     const struct share_member *member = share_members(share, link);
-    double slack = link->capacity * TOLERANCE;
-    double lost_level = link->top * (1 - TOLERANCE);
-    double greedy_level = link->own * (1 + TOLERANCE);
-    bool over = link->spare < -slack;
+    double slack = link->capacity * SHARE_TOLERANCE;
+    double lost_level = link->top * (1 - SHARE_TOLERANCE);
+    double greedy_level = link->own * (1 + SHARE_TOLERANCE);
     uint32_t i;
 
     if (share_has_guests(link))
@@ -302,14 +300,14 @@ static void ripple_link(struct share *share, uint32_t id)
     if (share_sum_value(link->left) > slack)
         lost_level = INFINITY;      /* no longer full */
     if (share_link_load(share, link) < link->capacity - slack &&
-        link->own == INFINITY && !over)
+        link->own == INFINITY && !link->over)
         return;                     /* nobody's bottleneck, before or after */
     for (i = 0; i < link->member_count; i++) {
         const struct share_flow *flow = &share->flow[member[i].flow];
 
         if (flow->chosen || flow->crowd != SHARE_NONE)
             continue;           /* for the latter, see guests_check */
-        if (flow->level > greedy_level || (over && flow->rate > 0) ||
+        if (flow->level > greedy_level || (link->over && flow->rate > 0) ||
             (flow->bottleneck == id && flow->level < lost_level))
             choose_flow(share, member[i].flow);
     }
