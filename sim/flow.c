@@ -453,7 +453,7 @@ static void settle(struct flow_net *net)
     if (!share_is_dirty(share))
         return;
     share_solve(share);
-    crowds = share->crowd_count > 0;
+    crowds = share_has_crowds(share);
     solved_areas_settle(net);
     if (crowds)
         crowds_begin(net);

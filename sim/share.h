@@ -105,10 +105,12 @@ struct share_across {
     struct share_sum demand, rest;
     uint32_t count, rest_count;
     uint32_t stamp;             /* see lazy.h */
+    uint32_t wait_count;        /* ripples until the link may keep a crowd */
 };
 
 struct share_crowd {
     uint32_t link;
+    uint32_t credit;            /* more for each ripple that it was good for */
     double level;               /* in force */
     struct lazy above;          /* the link's other flows, highest first */
     struct lazy limit;          /* what the crowd meets when it rises */
@@ -191,6 +193,11 @@ static inline double share_link_load(const struct share *share,
                : load + share->crowd[link->crowd].level *
                             share_sum_value(
                             share->across[link - share->link].demand);
+}
+
+static inline bool share_has_crowds(const struct share *share)
+{
+    return share->crowd_count > share->free_crowd.count;
 }
 
 bool share_is_dirty(const struct share *share);

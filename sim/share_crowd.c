@@ -64,7 +64,7 @@ void share_crowd_new(struct share *share, uint32_t id)
         link->kept = share->crowd_count++;
     }
     crowd = &share->crowd[link->kept];
-    *crowd = (struct share_crowd){.link = id};
+    *crowd = (struct share_crowd){.link = id, .credit = SHARE_CREDIT_FAIL};
     for (i = 0; i < link->member_count; i++) {
         const struct share_flow *flow = &share->flow[member[i].flow];
 
@@ -92,13 +92,15 @@ void share_levels(struct share *share)
     uint32_t i;
 
     for (i = 0; i < share->set_link.count; i++) {
-        struct share_link *link = &share->link[share->set_link.item[i]];
+        uint32_t id = share->set_link.item[i];
+        struct share_link *link = &share->link[id];
 
         if (link->kept == SHARE_NONE)
             continue;
         if (isfinite(link->own))
             share->crowd[link->kept].level = link->own;
-        if (link->member_count < SHARE_CROWD_LEAST) {
+        if (link->member_count < SHARE_CROWD_LEAST ||
+            share->across[id].wait_count > 0) {
             assert(link->crowd != link->kept);
             crowd_free(share, link);
         }
@@ -134,17 +136,21 @@ static void commit_outside(struct share *share, uint32_t slot)
     uint32_t k;
 
     assert(flow->next >= 0 && isfinite(flow->next));
-    for (k = 0; k < flow->use_count; k++) {
+    for (k = 0; k < flow->use_count && flow->next != flow->rate; k++) {
         struct share_link *link = &share->link[use[k].link];
         struct share_sum load = link->load;
 
         share_sum_add(&load, flow->next * use[k].per_unit);
         share_sum_add(&load, -(flow->rate * use[k].per_unit));
         link->load = load;
+    }
+    flow->rate = flow->next;
+    for (k = 0; k < flow->use_count && share_has_crowds(share); k++) {
+        const struct share_link *link = &share->link[use[k].link];
+
         if (link->kept != SHARE_NONE)
             push(share, &share->crowd[link->kept].above, -flow->level, slot);
     }
-    flow->rate = flow->next;
 }
 
 static void commit_inside(struct share *share, uint32_t slot, uint32_t crowd)

@@ -49,6 +49,13 @@ static inline void share_proof_withdraw(struct share *share,
  * which are more than a small component has. */
 #define SHARE_CROWD_MIN 64u
 #define SHARE_CROWD_LEAST 32u
+/* A ripple that fails costs a crowd so much of its credit, which a good one
+ * adds one to; a crowd that cannot pay is given up for so many ripples, as it
+ * only costs where its flows are tied up with others (measured: up to five
+ * times the plain way). */
+#define SHARE_CREDIT_FAIL 8u
+#define SHARE_CREDIT_MAX 16u
+#define SHARE_CROWD_WAIT 256u
 
 /* Whether an item of `limit` is about a link, not about a flow. */
 static inline bool share_is_link(const struct lazy_item *item)

@@ -172,6 +172,23 @@ static bool solve_small(struct share *share, uint32_t link)
 
 /* The ripple -------------------------------------------------------------- */
 
+/* Whether the link keeps a crowd: from now on, if it should and may. */
+static bool keeps_crowd(struct share *share, uint32_t id)
+{
+    const struct share_link *link = &share->link[id];
+
+    if (link->kept != SHARE_NONE)
+        return true;
+    if (link->member_count < SHARE_CROWD_MIN)
+        return false;
+    if (share->across[id].wait_count > 0) {
+        share->across[id].wait_count--;
+        return false;
+    }
+    share_crowd_new(share, id);
+    return true;
+}
+
 /* Chooses the flows that a chosen link holds back at present. */
 static void ripple_begin(struct share *share)
 {
@@ -183,9 +200,8 @@ static void ripple_begin(struct share *share)
         const struct share_link *link = &share->link[id];
         const struct share_member *member = share_members(share, link);
 
-        if (link->held_count == 0 || link->kept != SHARE_NONE ||
-            link->member_count >= SHARE_CROWD_MIN)
-            continue;           /* for the latter two, see crowd_begin */
+        if (keeps_crowd(share, id) || link->held_count == 0)
+            continue;           /* for the former, see crowd_begin */
         for (j = 0; j < link->member_count; j++)
             if (share->flow[member[j].flow].bottleneck == id)
                 choose_flow(share, member[j].flow);
@@ -220,15 +236,13 @@ static void choose_above(struct share *share, const struct share_link *link,
     }
 }
 
-/* A link that keeps a crowd, or should, is to be filled for the first time in
- * this ripple: with all that it holds back. */
+/* A link that keeps a crowd is to be filled for the first time in this ripple:
+ * with all that it holds back. */
 static void crowd_begin(struct share *share, uint32_t id)
 {
-    struct share_link *link = &share->link[id];
+    const struct share_link *link = &share->link[id];
     double level;
 
-    if (link->kept == SHARE_NONE && link->member_count >= SHARE_CROWD_MIN)
-        share_crowd_new(share, id);
     if (link->kept == SHARE_NONE || link->held_count == 0)
         return;
     level = share->crowd[link->kept].level;
@@ -381,15 +395,41 @@ static void choose_all(struct share *share)
             choose_flow(share, i);
 }
 
+static void crowds_pay(struct share *share, bool good)
+{
+    uint32_t i;
+
+    for (i = share->part_link; i < share->set_link.count; i++) {
+        uint32_t id = share->set_link.item[i];
+        uint32_t kept = share->link[id].kept;
+        struct share_crowd *crowd;
+
+        if (kept == SHARE_NONE)
+            continue;
+        crowd = &share->crowd[kept];
+        if (good)
+            crowd->credit += crowd->credit < SHARE_CREDIT_MAX;
+        else if (crowd->credit < SHARE_CREDIT_FAIL)
+            share->across[id].wait_count = SHARE_CROWD_WAIT;
+        else
+            crowd->credit -= SHARE_CREDIT_FAIL;
+    }
+}
+
 static void solve_large(struct share *share)
 {
     uint32_t dirty_count = share->dirty_flow.count + share->dirty_link.count;
     uint32_t most = share->live_count / ALL_PART;
+    bool good;
 
     part_begin(share);
     choose_dirty(share);
-    if (dirty_count <= most && ripple(share))
-        return;
+    if (dirty_count <= most) {
+        good = ripple(share);
+        crowds_pay(share, good);
+        if (good)
+            return;
+    }
     if (dirty_count > most || !choose_component(share, most))
         choose_all(share);
     share_fill(share, true);
