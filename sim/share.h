@@ -149,6 +149,7 @@ struct share {
     struct share_crowd *crowd;
     uint32_t crowd_count, crowd_room;   /* slots */
     struct share_list free_crowd;
+    bool new_crowd;             /* made by the ripple under way */
     share_key *heap;
     uint32_t heap_count, heap_room;
 };

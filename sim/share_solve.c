@@ -186,6 +186,7 @@ static bool keeps_crowd(struct share *share, uint32_t id)
         return false;
     }
     share_crowd_new(share, id);
+    share->new_crowd = true;
     return true;
 }
 
@@ -395,11 +396,15 @@ static void choose_all(struct share *share)
             choose_flow(share, i);
 }
 
+/* For a good ripple, or for being filled flow by flow, unless that was for the
+ * sake of a new crowd. */
 static void crowds_pay(struct share *share, bool good)
 {
+    bool excused = share->new_crowd;
     uint32_t i;
 
-    for (i = share->part_link; i < share->set_link.count; i++) {
+    share->new_crowd = false;
+    for (i = share->part_link; i < share->set_link.count && !excused; i++) {
         uint32_t id = share->set_link.item[i];
         uint32_t kept = share->link[id].kept;
         struct share_crowd *crowd;
@@ -420,18 +425,16 @@ static void solve_large(struct share *share)
 {
     uint32_t dirty_count = share->dirty_flow.count + share->dirty_link.count;
     uint32_t most = share->live_count / ALL_PART;
-    bool good;
 
     part_begin(share);
     choose_dirty(share);
-    if (dirty_count <= most) {
-        good = ripple(share);
-        crowds_pay(share, good);
-        if (good)
-            return;
+    if (dirty_count <= most && ripple(share)) {
+        crowds_pay(share, true);
+        return;
     }
     if (dirty_count > most || !choose_component(share, most))
         choose_all(share);
+    crowds_pay(share, false);
     share_fill(share, true);
 }
 
