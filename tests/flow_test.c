@@ -19,6 +19,7 @@
 #include "sim/flow.h"
 #include "sim/loop.h"
 #include "sim/rng.h"
+#include "sim/share.h"
 
 #define LINK_MAX 128
 #define FLOW_MAX 256
@@ -112,6 +113,29 @@ static void start(struct world *world, uint32_t i)
     assert_true(flow_alive(world->net, flow->handle));
 }
 
+/* A net for crowds, span CROWDED: two flows in three cross the first link, some
+ * the next two, and all some of the others. */
+#define CROWDED 0u
+#define CROWDED_COUNT 3u
+
+static uint32_t crowded_link(struct world *world)
+{
+    switch (below(world, 5)) {
+    case 0:
+    case 1: return 0;
+    case 2: return 1 + below(world, CROWDED_COUNT - 1);
+    default: return CROWDED_COUNT +
+                    below(world, world->link_count - CROWDED_COUNT);
+    }
+}
+
+static double crowded_capacity(struct world *world, uint32_t link)
+{
+    return link >= CROWDED_COUNT || below(world, 16) == 0
+               ? random_capacity(world)
+               : world->flow_count * (0.2 + 3 * rng_uniform(&world->rng));
+}
+
 /* Links near `home` only when span is smaller than the net. */
 static void random_flow(struct world *world, uint32_t i, uint32_t span)
 {
@@ -125,7 +149,9 @@ static void random_flow(struct world *world, uint32_t i, uint32_t span)
                                      : 20 * rng_uniform(&world->rng);
     flow->use_count = 0;
     for (k = 1 + below(world, USE_MAX - 1); k > 0; k--) {
-        uint32_t link = (home + below(world, span)) % world->link_count;
+        uint32_t link = span == CROWDED
+                            ? crowded_link(world)
+                            : (home + below(world, span)) % world->link_count;
 
         for (j = 0; j < flow->use_count; j++)
             if (flow->use[j].link == link)
@@ -287,7 +313,8 @@ static void change(struct world *world, uint32_t span)
     uint32_t what = below(world, 10);
 
     if (what == 0) {
-        world->capacity[j] = random_capacity(world);
+        world->capacity[j] = span == CROWDED ? crowded_capacity(world, j)
+                                             : random_capacity(world);
         flow_link_set(world->net, j, world->capacity[j]);
     } else if (!flow->on) {
         random_flow(world, i, span);
@@ -313,7 +340,9 @@ static void churn(const char *name, uint32_t worlds, uint32_t links,
         link_count = links > 8 ? links : 1 + below(world, links);
         world->flow_count = flows > 12 ? flows : 1 + below(world, flows);
         while (world->link_count < link_count)
-            add_link(world, random_capacity(world));
+            add_link(world, span == CROWDED
+                                ? crowded_capacity(world, world->link_count)
+                                : random_capacity(world));
         for (uint32_t i = 0; i < world->flow_count; i++) {
             random_flow(world, i, span);
             start(world, i);
@@ -348,6 +377,13 @@ static void rates_in_coupled_nets_are_the_oracles_after_any_change(void **state)
     (void)state;
     churn("coupled", 8, 50, 100, 50, 25);
     churn("star", 20, 9, 60, 9, 30);
+}
+
+/* Most of the flows on a few links, so that these keep crowds. */
+static void rates_in_crowded_nets_are_the_oracles_after_any_change(void **state)
+{
+    (void)state;
+    churn("crowded", 8, 24, 110, CROWDED, 60);
 }
 
 /* Order and history -------------------------------------------------------- */
@@ -823,32 +859,187 @@ static void check_times_and_areas(struct world *world)
                         1e-9 * world->capacity[j] * world->flow_count * 2);
 }
 
+/* Flows come within the first seconds, and the links stay as they are. */
+static void run_times(struct world *world, uint32_t span)
+{
+    double arrive_s[FLOW_MAX];
+
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        random_flow(world, i, span);
+        world->flow[i].rate_max += 0.1;
+        arrive_s[i] = below(world, 4);
+    }
+    oracle_times(world, arrive_s);
+    for (uint32_t i = 0; i < world->flow_count; i++)
+        start_at(world, i, arrive_s[i]);
+    assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+    check_times_and_areas(world);
+}
+
 static void flows_end_when_the_oracles_do_and_all_work_is_done(void **state)
 {
     struct world *world = malloc(sizeof *world);
 
     (void)state;
     for (uint32_t w = 0; w < 600; w++) {
-        double arrive_s[FLOW_MAX];
-
         world_open(world, "times", w);
         for (uint32_t j = 1 + below(world, 6); j > 0; j--)
             add_link(world, below(world, 12) == 0
                                 ? 0 : 1 + 50 * rng_uniform(&world->rng));
         world->flow_count = 1 + below(world, 14);
-        for (uint32_t i = 0; i < world->flow_count; i++) {
-            random_flow(world, i, world->link_count);
-            world->flow[i].rate_max += 0.1;
-            arrive_s[i] = below(world, 4);
-        }
-        oracle_times(world, arrive_s);
-        for (uint32_t i = 0; i < world->flow_count; i++)
-            start_at(world, i, arrive_s[i]);
-        assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
-        check_times_and_areas(world);
+        run_times(world, world->link_count);
         world_close(world);
     }
     free(world);
+}
+
+static void flows_of_a_crowd_end_when_the_oracles_do(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    for (uint32_t w = 0; w < 4; w++) {
+        world_open(world, "crowd times", w);
+        world->flow_count = 140;
+        while (world->link_count < 20)
+            add_link(world, crowded_capacity(world, world->link_count) + 1);
+        run_times(world, CROWDED);
+        world_close(world);
+    }
+    free(world);
+}
+
+/* Of n flows that begin together on a link, the one with the k-th least work
+ * ends (work - the last one's) x (n - k) / capacity after the last one.  Ends
+ * are rounded up, and until then the others go on as if there were one more:
+ * that puts each of them off by 1 / (n - k) ns at most.  What each carries over
+ * its own link is all its work. */
+static void a_crowd_ends_to_nanoseconds_as_processor_sharing_says(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+    const uint32_t n = LINK_MAX - 1;
+    long double end_s = 0, late_ns, late_ns_max = 1.01L;
+
+    (void)state;
+    world_open(world, "crowd", 0);
+    for (uint32_t l = 0; l <= n; l++)
+        add_link(world, l == 0 ? 1000 : 1e6);
+    for (uint32_t i = 0; i < n; i++) {
+        plain_flow(world, i, 100 + i + rng_uniform(&world->rng));
+        world->flow[i].use_count = 2;
+        world->flow[i].use[1] = (struct flow_use){i + 1, 1};
+        start(world, i);
+    }
+    assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+    for (uint32_t i = 0; i < n; i++) {
+        double work = world->flow[i].work;
+
+        end_s += (work - (i > 0 ? (long double)world->flow[i - 1].work : 0)) *
+                 (n - i) / 1000;
+        late_ns = (long double)world->flow[i].done_ns - end_s * 1e9L;
+        assert_true(late_ns > -0.01L && late_ns < late_ns_max);
+        late_ns_max += 1.0L / (n - i);
+        assert_true(fabs(flow_link_area(world->net, i + 1) - work) <
+                    1e-12 * work + 1e-9 * 1000);
+    }
+    world_close(world);
+}
+
+/* The first to end closes the link; all others are due at that instant. */
+static void on_done_close(void *self, uint64_t arg)
+{
+    struct world *world = self;
+
+    on_done(self, arg);
+    flow_link_set(world->net, 0, 0);
+    for (uint32_t i = 0; i < world->flow_count; i++)
+        flow_rate(world->net, world->flow[i].handle);
+}
+
+static void what_is_due_in_a_crowd_ends_though_its_link_closes(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    world_open(world, "due", 0);
+    add_link(world, 7);
+    for (uint32_t i = 0; i < 100; i++) {
+        struct flow_spec spec = {
+            .work = 3.1, .weight = 1, .rate_max = (double)INFINITY,
+            .use = &(struct flow_use){0, 1}, .use_count = 1,
+            .done = on_done_close, .self = world, .arg = i
+        };
+
+        plain_flow(world, i, 3.1);
+        world->flow[i].handle = flow_start(world->net, &spec);
+        world->flow[i].on = true;
+    }
+    assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+    assert_int_equal(world->done_count, 100);
+    assert_int_equal(loop_now_ns(world->loop), world->flow[0].done_ns);
+    world_close(world);
+}
+
+/* Cost -------------------------------------------------------------------- */
+
+static void settle_share(struct share *share)
+{
+    uint32_t i;
+
+    share_solve(share);
+    for (i = 0; i < share->set.count; i++)
+        if (share->flow[share->set.item[i]].crowd != SHARE_NONE)
+            share_leave(share, share->set.item[i]);
+    share_levels(share);
+    for (i = 0; i < share->set.count; i++)
+        share_commit(share, share->set.item[i],
+                     share_joins(share, share->set.item[i]));
+    share_limits(share);
+}
+
+static uint32_t add_sharer(struct share *share, double rate_max, uint32_t own)
+{
+    uint32_t flow = share_add(share, 1, rate_max, 2);
+
+    share_use(share, flow, 0, 0, 1);
+    share_use(share, flow, 1, own, 1);
+    share_dirty(share, flow);
+    return flow;
+}
+
+/* Half of them have caps, and at the fair share, 1, half of these are met. */
+static void a_change_on_a_full_link_of_thousands_is_solved_for_few(void **state)
+{
+    const uint32_t n = 3000;
+    uint32_t *flow = malloc(n * sizeof *flow), i;
+    struct share share;
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 1, "few", 0);
+    share_init(&share);
+    for (i = 0; i <= n; i++)
+        share_link_add(&share, i == 0 ? n : 5);
+    for (i = 0; i < n; i++)
+        flow[i] = add_sharer(&share, i % 2 ? 2 * rng_uniform(&rng)
+                                           : (double)INFINITY, i + 1);
+    settle_share(&share);
+    for (uint32_t turn = 0; turn < 300; turn++) {
+        i = (uint32_t)rng_below(&rng, n);
+        share_drop(&share, flow[i]);
+        flow[i] = add_sharer(&share, i % 2 ? 2 * rng_uniform(&rng)
+                                           : (double)INFINITY, i + 1);
+        settle_share(&share);
+        if (turn > 1)           /* the first two make the crowd */
+            assert_in_range(share.set.count, 1, 64);
+        assert_true(fabs(share_link_load(&share, &share.link[0]) - n) <
+                    1e-9 * n);
+    }
+    share_link_set(&share, 0, n * 1.0001);
+    settle_share(&share);
+    assert_in_range(share.set.count, 0, 64);
+    share_release(&share);
+    free(flow);
 }
 
 /* Asking must not change what happens. */
@@ -910,10 +1101,17 @@ int main(void)
         cmocka_unit_test(rates_in_local_nets_are_the_oracles_after_any_change),
         cmocka_unit_test(
             rates_in_coupled_nets_are_the_oracles_after_any_change),
+        cmocka_unit_test(
+            rates_in_crowded_nets_are_the_oracles_after_any_change),
         cmocka_unit_test(rates_in_small_components_do_not_depend_on_history),
         cmocka_unit_test(rates_are_exact_as_soon_as_a_component_is_small),
         cmocka_unit_test(rates_in_large_components_forget_history_to_1e_9),
         cmocka_unit_test(flows_end_when_the_oracles_do_and_all_work_is_done),
+        cmocka_unit_test(flows_of_a_crowd_end_when_the_oracles_do),
+        cmocka_unit_test(a_crowd_ends_to_nanoseconds_as_processor_sharing_says),
+        cmocka_unit_test(what_is_due_in_a_crowd_ends_though_its_link_closes),
+        cmocka_unit_test(
+            a_change_on_a_full_link_of_thousands_is_solved_for_few),
         cmocka_unit_test(looking_at_a_flow_does_not_move_its_end),
     };
 
