@@ -222,14 +222,6 @@ static double area_since(const struct flow_net *net, uint32_t link)
                                 net->link[link].crowd_time);
 }
 
-static void crowd_time_note(struct flow_net *net, uint32_t link)
-{
-    uint32_t crowd = net->share.link[link].crowd;
-
-    if (crowd != SHARE_NONE)
-        net->link[link].crowd_time = crowd_time(net, crowd);
-}
-
 /* Must come before a link's load changes. */
 static void area_settle(struct flow_net *net, uint32_t link)
 {
@@ -239,7 +231,6 @@ static void area_settle(struct flow_net *net, uint32_t link)
         return;
     share_sum_add(&net->link[link].area, area_since(net, link));
     net->link[link].since_ns = now_ns;
-    crowd_time_note(net, link);
 }
 
 /* Before the load of any link may change that was just solved. */
@@ -426,6 +417,15 @@ static void crowds_begin(struct flow_net *net)
             crowd_settle(net, crowd);
     }
     share_levels(share);
+}
+
+/* From here on the crowd's part of the link's area counts. */
+static void crowd_time_note(struct flow_net *net, uint32_t link)
+{
+    uint32_t crowd = net->share.link[link].crowd;
+
+    if (crowd != SHARE_NONE)
+        net->link[link].crowd_time = crowd_time(net, crowd);
 }
 
 /* All rates are in force. */

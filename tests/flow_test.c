@@ -116,13 +116,19 @@ static void start(struct world *world, uint32_t i)
 /* A net for crowds, span CROWDED: two flows in three cross the first link, some
  * the next two, and all some of the others. */
 #define CROWDED 0u
+#define CROWDED_TWICE 1000u     /* half of these cross the second instead */
 #define CROWDED_COUNT 3u
 
-static uint32_t crowded_link(struct world *world)
+static bool is_crowded(uint32_t span)
+{
+    return span == CROWDED || span == CROWDED_TWICE;
+}
+
+static uint32_t crowded_link(struct world *world, uint32_t span)
 {
     switch (below(world, 5)) {
     case 0:
-    case 1: return 0;
+    case 1: return span == CROWDED_TWICE ? below(world, 2) : 0;
     case 2: return 1 + below(world, CROWDED_COUNT - 1);
     default: return CROWDED_COUNT +
                     below(world, world->link_count - CROWDED_COUNT);
@@ -149,8 +155,8 @@ static void random_flow(struct world *world, uint32_t i, uint32_t span)
                                      : 20 * rng_uniform(&world->rng);
     flow->use_count = 0;
     for (k = 1 + below(world, USE_MAX - 1); k > 0; k--) {
-        uint32_t link = span == CROWDED
-                            ? crowded_link(world)
+        uint32_t link = is_crowded(span)
+                            ? crowded_link(world, span)
                             : (home + below(world, span)) % world->link_count;
 
         for (j = 0; j < flow->use_count; j++)
@@ -313,8 +319,8 @@ static void change(struct world *world, uint32_t span)
     uint32_t what = below(world, 10);
 
     if (what == 0) {
-        world->capacity[j] = span == CROWDED ? crowded_capacity(world, j)
-                                             : random_capacity(world);
+        world->capacity[j] = is_crowded(span) ? crowded_capacity(world, j)
+                                              : random_capacity(world);
         flow_link_set(world->net, j, world->capacity[j]);
     } else if (!flow->on) {
         random_flow(world, i, span);
@@ -340,7 +346,7 @@ static void churn(const char *name, uint32_t worlds, uint32_t links,
         link_count = links > 8 ? links : 1 + below(world, links);
         world->flow_count = flows > 12 ? flows : 1 + below(world, flows);
         while (world->link_count < link_count)
-            add_link(world, span == CROWDED
+            add_link(world, is_crowded(span)
                                 ? crowded_capacity(world, world->link_count)
                                 : random_capacity(world));
         for (uint32_t i = 0; i < world->flow_count; i++) {
@@ -384,6 +390,7 @@ static void rates_in_crowded_nets_are_the_oracles_after_any_change(void **state)
 {
     (void)state;
     churn("crowded", 8, 24, 110, CROWDED, 60);
+    churn("crowded twice", 4, 12, 180, CROWDED_TWICE, 30);
 }
 
 /* Order and history -------------------------------------------------------- */
@@ -945,13 +952,16 @@ static void a_crowd_ends_to_nanoseconds_as_processor_sharing_says(void **state)
     world_close(world);
 }
 
-/* The first to end closes the link; all others are due at that instant. */
+/* The first to end closes the link; all others are due at that instant, some
+ * of them out of the crowd by then. */
 static void on_done_close(void *self, uint64_t arg)
 {
     struct world *world = self;
 
     on_done(self, arg);
     flow_link_set(world->net, 0, 0);
+    for (uint32_t i = 0; i < world->flow_count; i += 10)
+        flow_set_cap(world->net, world->flow[i].handle, 1e-6);
     for (uint32_t i = 0; i < world->flow_count; i++)
         flow_rate(world->net, world->flow[i].handle);
 }
@@ -961,23 +971,203 @@ static void what_is_due_in_a_crowd_ends_though_its_link_closes(void **state)
     struct world *world = malloc(sizeof *world);
 
     (void)state;
-    world_open(world, "due", 0);
-    add_link(world, 7);
-    for (uint32_t i = 0; i < 100; i++) {
-        struct flow_spec spec = {
-            .work = 3.1, .weight = 1, .rate_max = (double)INFINITY,
-            .use = &(struct flow_use){0, 1}, .use_count = 1,
-            .done = on_done_close, .self = world, .arg = i
-        };
+    for (uint32_t w = 0; w < 50; w++) {
+        /* Whole seconds, but for rounding: 3 at the first capacity, 4 at the
+         * next, 6 at the last. */
+        uint32_t capacity[] = {1 + w, 1 + w * 7 % 50, 1 + w * 13 % 50};
+        double work = (3 * capacity[0] + 4 * capacity[1] + 6 * capacity[2]) /
+                      100.0;
 
-        plain_flow(world, i, 3.1);
-        world->flow[i].handle = flow_start(world->net, &spec);
-        world->flow[i].on = true;
+        world_open(world, "due", w);
+        add_link(world, capacity[0]);
+        for (uint32_t i = 0; i < 100; i++) {
+            struct flow_spec spec = {
+                .work = work, .weight = 1, .rate_max = (double)INFINITY,
+                .use = &(struct flow_use){0, 1}, .use_count = 1,
+                .done = on_done_close, .self = world, .arg = i
+            };
+
+            plain_flow(world, i, work);
+            world->flow[i].handle = flow_start(world->net, &spec);
+            world->flow[i].on = true;
+        }
+        for (uint32_t i = 1; i < 3; i++)
+            loop_at(world->loop, (i == 1 ? 3 : 7) * CLOCK_NS_PER_S,
+                    LOOP_RANK_OUTAGE, capacity_event, world, capacity[i]);
+        assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+        assert_int_equal(world->done_count, 100);
+        assert_int_equal(loop_now_ns(world->loop), world->flow[0].done_ns);
+        world_close(world);
     }
+    free(world);
+}
+
+static void ends_of_a_crowd_at_one_instant_are_solved_once(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    world_open(world, "once", 0);
+    add_link(world, 10);
+    for (uint32_t i = 0; i < 100; i++) {
+        plain_flow(world, i, 1);
+        start(world, i);
+    }
+    loop_at(world->loop, CLOCK_NS_PER_S, LOOP_RANK_OUTAGE, capacity_event,
+            world, 9);
     assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
     assert_int_equal(world->done_count, 100);
-    assert_int_equal(loop_now_ns(world->loop), world->flow[0].done_ns);
+    for (uint32_t i = 0; i < 100; i++)
+        assert_int_equal(world->flow[i].done_ns, 11 * CLOCK_NS_PER_S);
+    /* The ends, the change, and settling after the starts, the change, and the
+     * ends. */
+    assert_in_range(loop_event_count(world->loop), 103, 104);
     world_close(world);
+    free(world);
+}
+
+static void stop_next_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct world *world = self;
+
+    (void)loop;
+    flow_stop(world->net, world->flow[arg].handle);
+}
+
+/* Ends and this stop have one rank; the stop was pushed first. */
+static void a_flow_stopped_at_its_end_hands_it_to_no_other(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    world_open(world, "hand", 0);
+    add_link(world, 101);
+    loop_at(world->loop, 10 * CLOCK_NS_PER_S, LOOP_RANK_FINISH,
+            stop_next_event, world, 0);
+    for (uint32_t i = 0; i < 101; i++) {
+        plain_flow(world, i, i == 0 ? 15 : 17);
+        start(world, i);
+    }
+    loop_at(world->loop, 5 * CLOCK_NS_PER_S, LOOP_RANK_OUTAGE, capacity_event,
+            world, 202);
+    loop_run(world->loop);
+    for (uint32_t i = 1; i < 101; i++)
+        assert_int_equal(world->flow[i].done_ns,
+                         INT64_C(10000000000) + 990099010);
+    assert_int_equal(world->done_count, 100);
+    world_close(world);
+    free(world);
+}
+
+static void stop_all_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct world *world = self;
+
+    (void)loop;
+    (void)arg;
+    for (uint32_t i = 0; i < world->flow_count; i++)
+        assert_true(near(flow_stop(world->net, world->flow[i].handle), 9));
+}
+
+static void a_crowd_that_is_stopped_leaves_no_event(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    world_open(world, "stop", 0);
+    add_link(world, 100);
+    for (uint32_t i = 0; i < 100; i++) {
+        plain_flow(world, i, 10);
+        start(world, i);
+    }
+    loop_at(world->loop, CLOCK_NS_PER_S, LOOP_RANK_OUTAGE, stop_all_event,
+            world, 0);
+    assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+    assert_int_equal(loop_now_ns(world->loop), CLOCK_NS_PER_S);
+    assert_true(near(flow_link_area(world->net, 0), 100));
+    world_close(world);
+    free(world);
+}
+
+/* Two hundred flows on the first link, each on one of a hundred others. */
+static void open_pairs(struct world *world, double capacity, double own,
+                       double rate_max)
+{
+    world_open(world, "pairs", 0);
+    for (uint32_t l = 0; l <= 100; l++)
+        add_link(world, l == 0 ? capacity : own);
+    for (uint32_t i = 0; i < 200; i++) {
+        plain_flow(world, i, 100);
+        world->flow[i].rate_max = rate_max;
+        world->flow[i].use_count = 2;
+        world->flow[i].use[1] = (struct flow_use){1 + i / 2, 1};
+        start(world, i);
+    }
+    rates_equal_the_oracles(world);
+}
+
+static void a_link_whose_flows_are_at_their_caps_may_lose_capacity(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    open_pairs(world, 1000, 1000, 2);
+    for (double capacity = 1000; capacity > 1; capacity *= 0.9) {
+        world->capacity[0] = capacity;
+        flow_link_set(world->net, 0, capacity);
+        rates_equal_the_oracles(world);
+        rates_are_max_min(world);
+    }
+    world_close(world);
+    free(world);
+}
+
+/* Links that flows of both cross, and that hold nobody back. */
+static void two_crowds_may_meet_on_a_link(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    world_open(world, "meet", 0);
+    for (uint32_t l = 0; l < 52; l++)
+        add_link(world, l < 2 ? 200 + l : 30);
+    for (uint32_t i = 0; i < 200; i++) {
+        plain_flow(world, i, 100);
+        world->flow[i].use_count = 2;
+        world->flow[i].use[0].link = i % 2;
+        world->flow[i].use[1] = (struct flow_use){2 + i / 4, 1};
+        start(world, i);
+    }
+    for (uint32_t turn = 0; turn < 30; turn++) {
+        uint32_t i = below(world, 200);
+
+        rates_equal_the_oracles(world);
+        rates_are_max_min(world);
+        flow_stop(world->net, world->flow[i].handle);
+        start(world, i);
+    }
+    world_close(world);
+    free(world);
+}
+
+/* The level rises past what another link can take, in the instant in which that
+ * one is changed, too. */
+static void a_crowd_fills_a_link_that_changes_with_its_own(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    open_pairs(world, 100, 10, (double)INFINITY);
+    for (uint32_t turn = 0; turn < 12; turn++) {
+        world->capacity[0] = turn % 2 ? 100 : 140 + turn;
+        world->capacity[turn + 1] = 1.2 + turn * 0.01;
+        flow_link_set(world->net, 0, world->capacity[0]);
+        flow_link_set(world->net, turn + 1, world->capacity[turn + 1]);
+        rates_equal_the_oracles(world);
+        rates_are_max_min(world);
+    }
+    world_close(world);
+    free(world);
 }
 
 /* Cost -------------------------------------------------------------------- */
@@ -1110,6 +1300,13 @@ int main(void)
         cmocka_unit_test(flows_of_a_crowd_end_when_the_oracles_do),
         cmocka_unit_test(a_crowd_ends_to_nanoseconds_as_processor_sharing_says),
         cmocka_unit_test(what_is_due_in_a_crowd_ends_though_its_link_closes),
+        cmocka_unit_test(ends_of_a_crowd_at_one_instant_are_solved_once),
+        cmocka_unit_test(a_flow_stopped_at_its_end_hands_it_to_no_other),
+        cmocka_unit_test(two_crowds_may_meet_on_a_link),
+        cmocka_unit_test(a_crowd_that_is_stopped_leaves_no_event),
+        cmocka_unit_test(
+            a_link_whose_flows_are_at_their_caps_may_lose_capacity),
+        cmocka_unit_test(a_crowd_fills_a_link_that_changes_with_its_own),
         cmocka_unit_test(
             a_change_on_a_full_link_of_thousands_is_solved_for_few),
         cmocka_unit_test(looking_at_a_flow_does_not_move_its_end),
