@@ -8,8 +8,8 @@
  *
  * link    the link is all that they cross
  * own     each crosses one of its own, too, which is wide
- * caps    the same, and each has a cap between a half of and twice
- *         the fair share, so that some are met and left all the time
+ * caps    the same, and each has a cap between half the fair share and twice
+ *         it, so that caps are met and left all the time
  */
 #include <assert.h>
 #include <math.h>

@@ -950,6 +950,7 @@ static void a_crowd_ends_to_nanoseconds_as_processor_sharing_says(void **state)
                     1e-12 * work + 1e-9 * 1000);
     }
     world_close(world);
+    free(world);
 }
 
 /* The first to end closes the link; all others are due at that instant, some
