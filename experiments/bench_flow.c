@@ -160,7 +160,7 @@ static double solve_timed(struct share *share)
     share_solve(share);
     double spent_ns = bench_cpu_ns() - begin;
     for (uint32_t i = 0; i < share->set.count; i++)
-        share_commit(share, share->set.item[i]);
+        share_commit(share, share->set.item[i], SHARE_NONE);
     return spent_ns;
 }
 

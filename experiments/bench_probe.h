@@ -40,6 +40,11 @@ extern const struct bench_probe_type bench_u64, bench_exponential,
 extern const struct bench_probe_type bench_flow_solve, bench_flow_full,
     bench_flow_giant, bench_flow_local;
 
+/* The same: one flow ends on a full link that many cross, another begins; the
+ * link alone, each on one of its own, too, and with caps near the share. */
+extern const struct bench_probe_type bench_flow_link, bench_flow_own,
+    bench_flow_caps;
+
 /* A request to a service: one pass of a small model, in batches; an answer of
  * 200 tokens on average. */
 extern const struct bench_probe_type bench_serve_pass, bench_serve_answer;

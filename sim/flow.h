@@ -11,7 +11,8 @@
  *
  * Changes made at one instant are solved once, in LOOP_RANK_SETTLE, or when a
  * rate is asked for.  Only the connected component that changed is solved
- * anew, and only flows whose rate changed have their finish moved.
+ * anew, and only flows whose rate changed have their finish moved; of the many
+ * flows of one full link, only the first to end has one.
  */
 #ifndef SIM_FLOW_H
 #define SIM_FLOW_H

@@ -80,9 +80,12 @@ void share_init(struct share *share)
 
 void share_release(struct share *share)
 {
+    uint32_t i;
+
     free(share->flow);
     free(share->free_flow.item);
     free(share->link);
+    free(share->across);
     free(share->uses.items);
     free(share->members.items);
     free(share->dirty_flow.item);
@@ -90,6 +93,12 @@ void share_release(struct share *share)
     free(share->set.item);
     free(share->set_link.item);
     free(share->heap);
+    for (i = 0; i < share->crowd_count; i++) {
+        lazy_release(&share->crowd[i].above);
+        lazy_release(&share->crowd[i].limit);
+    }
+    free(share->crowd);
+    free(share->free_crowd.item);
 }
 
 static void link_dirty(struct share *share, uint32_t link)
@@ -104,15 +113,22 @@ static void link_dirty(struct share *share, uint32_t link)
 uint32_t share_link_add(struct share *share, double capacity)
 {
     struct share_link *link;
+    uint32_t room = share->link_room;
 
     assert(capacity >= 0 && isfinite(capacity));
     assert(share->link_count < SHARE_NONE - 1);
-    if (share->link_count == share->link_room)
+    if (share->link_count == share->link_room) {
         share->link = share_grown(share->link, &share->link_room,
                                   sizeof *share->link);
+        share->across = share_grown(share->across, &room,
+                                    sizeof *share->across);
+    }
+    share->across[share->link_count] = (struct share_across){.count = 0};
     link = &share->link[share->link_count];
     memset(link, 0, sizeof *link);
     link->capacity = capacity;
+    link->kept = SHARE_NONE;
+    link->crowd = SHARE_NONE;
     link->member = pool_take(&share->members, 0);
     return share->link_count++;
 }
@@ -131,11 +147,12 @@ uint32_t share_add(struct share *share, double weight, double rate_max,
                    uint32_t use_count)
 {
     struct share_flow *flow;
-    uint32_t slot;
+    uint32_t slot, stamp = 0;
 
     assert(weight > 0 && isfinite(weight) && rate_max >= 0);
     if (share->free_flow.count > 0) {
         slot = share->free_flow.item[--share->free_flow.count];
+        stamp = share->flow[slot].stamp;
     } else {
         if (share->flow_count == share->flow_room)
             share->flow = share_grown(share->flow, &share->flow_room,
@@ -148,6 +165,8 @@ uint32_t share_add(struct share *share, double weight, double rate_max,
     flow->rate_max = rate_max;
     flow->level_max = rate_max / weight + 0.0;     /* not -0 */
     flow->bottleneck = SHARE_NONE;
+    flow->crowd = SHARE_NONE;
+    flow->stamp = stamp;
     flow->live = true;
     flow->use_count = use_count;
     if (use_count > 0)
@@ -207,6 +226,29 @@ static void use_drop(struct share *share, const struct share_flow *flow,
         link_dirty(share, use->link);
 }
 
+/* Its rate is 0 then, until it is committed. */
+void share_leave(struct share *share, uint32_t slot)
+{
+    struct share_flow *flow = &share->flow[slot];
+    const struct share_use *use = share_uses(share, flow);
+    uint32_t k;
+
+    assert(flow->crowd != SHARE_NONE && flow->rate == 0);
+    for (k = 0; k < flow->use_count; k++) {
+        struct share_link *link = &share->link[use[k].link];
+        struct share_across *across = &share->across[use[k].link];
+
+        assert(link->crowd == flow->crowd && across->count > 0);
+        share_sum_add(&across->demand, -(flow->weight * use[k].per_unit));
+        if (--across->count > 0)
+            continue;
+        link->crowd = SHARE_NONE;
+        across->demand = (struct share_sum){0, 0};
+        across->stamp++;
+    }
+    flow->crowd = SHARE_NONE;
+}
+
 void share_drop(struct share *share, uint32_t slot)
 {
     struct share_flow *flow = &share->flow[slot];
@@ -214,6 +256,11 @@ void share_drop(struct share *share, uint32_t slot)
 
     assert(slot < share->flow_count && flow->live && !flow->chosen);
     share_proof_withdraw(share, &flow->proof);
+    if (flow->crowd != SHARE_NONE)
+        share_leave(share, slot);
+    if (flow->bottleneck != SHARE_NONE)
+        share->link[flow->bottleneck].held_count--;
+    flow->stamp++;
     for (k = 0; k < flow->use_count; k++)
         use_drop(share, flow, share_uses(share, flow) + k);
     if (flow->use_count > 0)
@@ -249,22 +296,4 @@ void share_cap(struct share *share, uint32_t slot, double rate_max)
 bool share_is_dirty(const struct share *share)
 {
     return share->dirty_flow.count > 0 || share->dirty_link.count > 0;
-}
-
-void share_commit(struct share *share, uint32_t slot)
-{
-    struct share_flow *flow = &share->flow[slot];
-    const struct share_use *use = share_uses(share, flow);
-    uint32_t k;
-
-    assert(flow->live && flow->next >= 0 && isfinite(flow->next));
-    for (k = 0; k < flow->use_count; k++) {
-        struct share_link *link = &share->link[use[k].link];
-        struct share_sum load = link->load;
-
-        share_sum_add(&load, flow->next * use[k].per_unit);
-        share_sum_add(&load, -(flow->rate * use[k].per_unit));
-        link->load = load;
-    }
-    flow->rate = flow->next;
 }

@@ -12,6 +12,10 @@
  * Filling a whole component depends on its flows alone, not on how they came
  * to be there: keys are (level, cap before link, number), and the sums do not
  * show their order.
+ *
+ * A crowd of a link of the part is filled as one: by the flows of it that are
+ * not in the part, its `rest`.  share_solve.c sees to it that they meet nothing
+ * but their link.
  */
 #include "sim/share_parts.h"
 
@@ -126,6 +130,25 @@ static inline double link_level(const struct share_link *link)
     return left > 0 ? left / demand : 0;
 }
 
+/* Whether its own crowd is filled with the part. */
+static bool has_rest(const struct share *share, uint32_t id)
+{
+    const struct share_link *link = &share->link[id];
+
+    return link->crowd != SHARE_NONE && link->crowd == link->kept &&
+           share->across[id].rest_count > 0;
+}
+
+static void hold(struct share *share, struct share_flow *flow,
+                 uint32_t bottleneck)
+{
+    if (flow->bottleneck != SHARE_NONE)
+        share->link[flow->bottleneck].held_count--;
+    if (bottleneck != SHARE_NONE)
+        share->link[bottleneck].held_count++;
+    flow->bottleneck = bottleneck;
+}
+
 /* Gives one open flow its rate and takes it off its links. */
 static void close_flow(struct share *share, uint32_t slot, double level,
                        uint32_t bottleneck)
@@ -140,7 +163,8 @@ static void close_flow(struct share *share, uint32_t slot, double level,
     flow->open = false;
     flow->next = rate;
     flow->level = level;
-    flow->bottleneck = bottleneck;
+    if (flow->bottleneck != bottleneck)
+        hold(share, flow, bottleneck);
     for (k = 0; k < flow->use_count; k++) {
         struct share_link *link = &share->link[use[k].link];
 
@@ -151,22 +175,74 @@ static void close_flow(struct share *share, uint32_t slot, double level,
     }
 }
 
-static uint32_t close_link(struct share *share, uint32_t id, double level)
+static bool crosses(const struct share *share, const struct share_flow *flow,
+                    uint32_t link)
+{
+    const struct share_use *use = share_uses(share, flow);
+    uint32_t k;
+
+    for (k = 0; k < flow->use_count; k++)
+        if (use[k].link == link)
+            return true;
+    return false;
+}
+
+/* Closes the flows of a link that are open: found among its members or in the
+ * part, whichever are fewer. */
+static uint32_t close_flows(struct share *share, uint32_t id, double level)
 {
     struct share_link *link = &share->link[id];
     const struct share_member *member = share_members(share, link);
+    uint32_t part_count = share->set.count - share->part;
+    bool search = part_count < link->member_count;
+    uint32_t crowd = has_rest(share, id);
     uint32_t i, closed = 0;
+
+    for (i = 0; link->open_count > crowd; i++) {
+        uint32_t slot;
+
+        assert(i < (search ? part_count : link->member_count));
+        slot = search ? share->set.item[share->part + i] : member[i].flow;
+        if (!share->flow[slot].open ||
+            (search && !crosses(share, &share->flow[slot], id)))
+            continue;
+        close_flow(share, slot, level, id);
+        closed++;
+    }
+    return closed;
+}
+
+static uint32_t close_link(struct share *share, uint32_t id, double level)
+{
+    struct share_link *link = &share->link[id];
+    uint32_t closed = close_flows(share, id, level);
 
     assert(level >= 0);
     link->own = level;
-    for (i = 0; link->open_count > 0; i++) {
-        assert(i < link->member_count);
-        if (share->flow[member[i].flow].open) {
-            close_flow(share, member[i].flow, level, id);
-            closed++;
-        }
+    if (!has_rest(share, id))
+        return closed;
+    link->open_count--;
+    share_sum_add(&link->left, -(level * share_sum_value(share->across[id].rest)));
+    return closed + 1;
+}
+
+/* A flow of the part leaves the rest of its crowd. */
+static void take_from_rest(struct share *share, const struct share_flow *flow)
+{
+    const struct share_use *use = share_uses(share, flow);
+    double rate = share_rate(share, flow);
+    uint32_t k;
+
+    for (k = 0; k < flow->use_count; k++) {
+        struct share_link *link = &share->link[use[k].link];
+        struct share_across *across = &share->across[use[k].link];
+
+        assert(link->crowd == flow->crowd && across->rest_count > 0);
+        share_sum_add(&across->rest, -(flow->weight * use[k].per_unit));
+        across->rest_count--;
+        if (share_has_guests(link))
+            share_sum_add(&link->left, rate * use[k].per_unit);
     }
-    return closed;
 }
 
 /* What the flows outside the part leave of the links of the part. */
@@ -175,15 +251,26 @@ static void fill_around(struct share *share)
     uint32_t i, k;
 
     for (i = share->part_link; i < share->set_link.count; i++) {
-        struct share_link *link = &share->link[share->set_link.item[i]];
+        uint32_t id = share->set_link.item[i];
+        struct share_link *link = &share->link[id];
+        struct share_across *across = &share->across[id];
 
         share_sum_add(&link->left, -link->load.hi);
         share_sum_add(&link->left, -link->load.lo);
+        if (link->crowd == SHARE_NONE)
+            continue;
+        across->rest = across->demand;
+        across->rest_count = across->count;
+        if (share_has_guests(link))
+            share_sum_add(&link->left, -(share->crowd[link->crowd].level *
+                                         share_sum_value(across->rest)));
     }
     for (i = share->part; i < share->set.count; i++) {
         const struct share_flow *flow = &share->flow[share->set.item[i]];
         const struct share_use *use = share_uses(share, flow);
 
+        if (flow->crowd != SHARE_NONE)
+            take_from_rest(share, flow);
         if (flow->rate == 0)
             continue;
         for (k = 0; k < flow->use_count; k++)
@@ -214,9 +301,10 @@ static void fill_open(struct share *share)
     }
 }
 
-static void fill_begin(struct share *share, bool whole)
+/* Returns how many crowds are to be closed beside the flows. */
+static uint32_t fill_begin(struct share *share, bool whole)
 {
-    uint32_t i;
+    uint32_t i, crowd_count = 0;
 
     share->heap_count = 0;
     for (i = share->part_link; i < share->set_link.count; i++) {
@@ -227,6 +315,8 @@ static void fill_begin(struct share *share, bool whole)
         link->open_count = 0;
         link->top = 0;
         link->own = INFINITY;
+        if (link->crowd != SHARE_NONE)
+            share->across[share->set_link.item[i]].rest_count = 0;
     }
     if (!whole)
         fill_around(share);
@@ -235,11 +325,19 @@ static void fill_begin(struct share *share, bool whole)
         uint32_t id = share->set_link.item[i];
         struct share_link *link = &share->link[id];
 
-        link->spare = share_sum_value(link->left);
+        link->over = share_sum_value(link->left) <
+                     -link->capacity * SHARE_TOLERANCE;
+        if (has_rest(share, id)) {
+            share_sum_add(&link->demand, share->across[id].rest.hi);
+            share_sum_add(&link->demand, share->across[id].rest.lo);
+            link->open_count++;
+            crowd_count++;
+        }
         if (link->open_count > 0)
             heap_append(share, key_of(link_level(link), RANK_LINK, id));
     }
     heap_order(share);
+    return crowd_count;
 }
 
 /* Closes the flow whose cap is on top, or the flows of the link on top unless
@@ -274,7 +372,7 @@ void share_fill(struct share *share, bool whole)
 {
     uint32_t open_count = share->set.count - share->part;
 
-    fill_begin(share, whole);
+    open_count += fill_begin(share, whole);
     while (open_count > 0) {
         assert(share->heap_count > 0);
         open_count -= fill_step(share, share->heap[0]);

@@ -6,7 +6,9 @@
  * Otherwise a ripple: fill the flows held back by the changed links while all
  * others keep their rates; take in every flow that lost its bottleneck or takes
  * more than its share from a filled one; repeat until all have one.  If that
- * spreads, fill the whole component.
+ * spreads, fill the whole component.  A crowd takes part in a ripple as one:
+ * whoever of it may meet something else than its link is taken out and filled
+ * for himself (share_crowd.c).
  *
  * Invariant: outside of share_solve, every flow that is not dirty is at its
  * cap, or its bottleneck is full and no flow there has a higher level.  Rates
@@ -27,8 +29,8 @@
 /* A component of more than live / ALL_PART is not followed to its end: filling
  * the whole net is as right and costs less. */
 #define ALL_PART 4u
-/* Levels and loads that differ by less are the same to a ripple. */
-#define TOLERANCE 1e-13
+/* `own` of a link since it was chosen. */
+#define NOT_FILLED (-1.0)
 
 /* Proofs ------------------------------------------------------------------ */
 
@@ -65,6 +67,7 @@ static inline void choose_link(struct share *share, uint32_t id)
     if (link->chosen)
         return;
     link->chosen = true;
+    link->own = NOT_FILLED;
     share_list_push(&share->set_link, id);
 }
 
@@ -169,6 +172,24 @@ static bool solve_small(struct share *share, uint32_t link)
 
 /* The ripple -------------------------------------------------------------- */
 
+/* Whether the link keeps a crowd: from now on, if it should and may. */
+static bool keeps_crowd(struct share *share, uint32_t id)
+{
+    const struct share_link *link = &share->link[id];
+
+    if (link->kept != SHARE_NONE)
+        return true;
+    if (link->member_count < SHARE_CROWD_MIN)
+        return false;
+    if (share->across[id].wait_count > 0) {
+        share->across[id].wait_count--;
+        return false;
+    }
+    share_crowd_new(share, id);
+    share->new_crowd = true;
+    return true;
+}
+
 /* Chooses the flows that a chosen link holds back at present. */
 static void ripple_begin(struct share *share)
 {
@@ -180,10 +201,98 @@ static void ripple_begin(struct share *share)
         const struct share_link *link = &share->link[id];
         const struct share_member *member = share_members(share, link);
 
+        if (keeps_crowd(share, id) || link->held_count == 0)
+            continue;           /* for the former, see crowd_begin */
         for (j = 0; j < link->member_count; j++)
             if (share->flow[member[j].flow].bottleneck == id)
                 choose_flow(share, member[j].flow);
     }
+}
+
+/* Chooses the flows of crowds that cross a link. */
+static void choose_crowd(struct share *share, uint32_t id)
+{
+    const struct share_link *link = &share->link[id];
+    const struct share_member *member = share_members(share, link);
+    uint32_t i;
+
+    for (i = 0; i < link->member_count; i++)
+        if (share->flow[member[i].flow].crowd != SHARE_NONE)
+            choose_flow(share, member[i].flow);
+}
+
+/* Chooses the flows outside the crowd of a link that have a higher level, from
+ * the top, up to so many. */
+static void choose_above(struct share *share, const struct share_link *link,
+                         double level, uint32_t count_max)
+{
+    struct lazy *above = &share->crowd[link->kept].above;
+    const struct lazy_item *top;
+
+    while (count_max-- > 0 &&
+           (top = lazy_top(above, share_holds, share)) != NULL &&
+           -top->key > level) {
+        choose_flow(share, top->id);
+        lazy_pop(above);
+    }
+}
+
+/* A link that keeps a crowd is to be filled for the first time in this ripple:
+ * with all that it holds back. */
+static void crowd_begin(struct share *share, uint32_t id)
+{
+    const struct share_link *link = &share->link[id];
+    double level;
+
+    if (link->kept == SHARE_NONE || link->held_count == 0)
+        return;
+    level = share->crowd[link->kept].level;
+    choose_above(share, link, level > 0 ? level * (1 - SHARE_TOLERANCE) : -1,
+                 UINT32_MAX);
+    if (link->member_count < SHARE_CROWD_LEAST)
+        choose_crowd(share, id);
+}
+
+/* After filling: chooses what the new level of a crowd meets.  Of flows above
+ * it not all at once: they make room for each other. */
+static void crowd_check(struct share *share, const struct share_link *link)
+{
+    struct lazy *limit = &share->crowd[link->kept].limit;
+    const struct lazy_item *top;
+    uint32_t count = share->set.count - share->part;
+
+    if (link->own < INFINITY)
+        choose_above(share, link, link->own * (1 + SHARE_TOLERANCE),
+                     count < 16 ? 16 : count);
+    else if (link->over)
+        choose_above(share, link, 0, count < 16 ? 16 : count);
+    while (link->own < INFINITY && link->crowd == link->kept &&
+           (top = lazy_top(limit, share_holds, share)) != NULL &&
+           top->key <= link->own) {
+        if (share_is_link(top))
+            choose_crowd(share, top->id);
+        else
+            choose_flow(share, top->id);
+        lazy_pop(limit);
+    }
+}
+
+/* After filling a link crossed by the crowd of another, which was filled as if
+ * nothing but its own link could hold it back. */
+static void guests_check(struct share *share, uint32_t id)
+{
+    const struct share_link *link = &share->link[id];
+    const struct share_crowd *crowd = &share->crowd[link->crowd];
+    const struct share_link *host = &share->link[crowd->link];
+    const struct share_across *across = &share->across[id];
+    double left = share_sum_value(link->left);
+
+    if (across->rest_count == 0)
+        return;
+    if (host->chosen && host->own != NOT_FILLED)
+        left -= (host->own - crowd->level) * share_sum_value(across->rest);
+    if (link->own < INFINITY || left < -link->capacity * SHARE_TOLERANCE)
+        choose_crowd(share, id);
 }
 
 /* After filling: chooses the other flows of a link that lost it as their
@@ -192,23 +301,28 @@ static void ripple_link(struct share *share, uint32_t id)
 {
     const struct share_link *link = &share->link[id];
     const struct share_member *member = share_members(share, link);
-    double slack = link->capacity * TOLERANCE;
-    double lost_level = link->top * (1 - TOLERANCE);
-    double greedy_level = link->own * (1 + TOLERANCE);
-    bool over = link->spare < -slack;
+    double slack = link->capacity * SHARE_TOLERANCE;
+    double lost_level = link->top * (1 - SHARE_TOLERANCE);
+    double greedy_level = link->own * (1 + SHARE_TOLERANCE);
     uint32_t i;
 
+    if (share_has_guests(link))
+        guests_check(share, id);
+    if (link->kept != SHARE_NONE) {
+        crowd_check(share, link);
+        return;
+    }
     if (share_sum_value(link->left) > slack)
         lost_level = INFINITY;      /* no longer full */
-    if (share_sum_value(link->load) < link->capacity - slack &&
-        link->own == INFINITY && !over)
+    if (share_link_load(share, link) < link->capacity - slack &&
+        link->own == INFINITY && !link->over)
         return;                     /* nobody's bottleneck, before or after */
     for (i = 0; i < link->member_count; i++) {
         const struct share_flow *flow = &share->flow[member[i].flow];
 
-        if (flow->chosen)
-            continue;
-        if (flow->level > greedy_level || (over && flow->rate > 0) ||
+        if (flow->chosen || flow->crowd != SHARE_NONE)
+            continue;           /* for the latter, see guests_check */
+        if (flow->level > greedy_level || (link->over && flow->rate > 0) ||
             (flow->bottleneck == id && flow->level < lost_level))
             choose_flow(share, member[i].flow);
     }
@@ -217,12 +331,15 @@ static void ripple_link(struct share *share, uint32_t id)
 static bool ripple(struct share *share)
 {
     uint32_t set_max = share->live_count / RIPPLE_PART;
+    uint32_t begun = share->part_link;
     uint32_t round, i, link_count, set_count;
 
     if (set_max < RIPPLE_MIN)
         set_max = RIPPLE_MIN;
     ripple_begin(share);
     for (round = 0; round < RIPPLE_ROUND_MAX; round++) {
+        for (; begun < share->set_link.count; begun++)
+            crowd_begin(share, share->set_link.item[begun]);
         set_count = share->set.count;
         link_count = share->set_link.count;
         if (set_count - share->part > set_max)
@@ -279,6 +396,31 @@ static void choose_all(struct share *share)
             choose_flow(share, i);
 }
 
+/* For a good ripple, or for being filled flow by flow, unless that was for the
+ * sake of a new crowd. */
+static void crowds_pay(struct share *share, bool good)
+{
+    bool excused = share->new_crowd;
+    uint32_t i;
+
+    share->new_crowd = false;
+    for (i = share->part_link; i < share->set_link.count && !excused; i++) {
+        uint32_t id = share->set_link.item[i];
+        uint32_t kept = share->link[id].kept;
+        struct share_crowd *crowd;
+
+        if (kept == SHARE_NONE)
+            continue;
+        crowd = &share->crowd[kept];
+        if (good)
+            crowd->credit += crowd->credit < SHARE_CREDIT_MAX;
+        else if (crowd->credit < SHARE_CREDIT_FAIL)
+            share->across[id].wait_count = SHARE_CROWD_WAIT;
+        else
+            crowd->credit -= SHARE_CREDIT_FAIL;
+    }
+}
+
 static void solve_large(struct share *share)
 {
     uint32_t dirty_count = share->dirty_flow.count + share->dirty_link.count;
@@ -286,10 +428,13 @@ static void solve_large(struct share *share)
 
     part_begin(share);
     choose_dirty(share);
-    if (dirty_count <= most && ripple(share))
+    if (dirty_count <= most && ripple(share)) {
+        crowds_pay(share, true);
         return;
+    }
     if (dirty_count > most || !choose_component(share, most))
         choose_all(share);
+    crowds_pay(share, false);
     share_fill(share, true);
 }
 

@@ -19,6 +19,7 @@
 #include "sim/flow.h"
 #include "sim/loop.h"
 #include "sim/rng.h"
+#include "sim/share.h"
 
 #define LINK_MAX 128
 #define FLOW_MAX 256
@@ -112,6 +113,35 @@ static void start(struct world *world, uint32_t i)
     assert_true(flow_alive(world->net, flow->handle));
 }
 
+/* A net for crowds, span CROWDED: two flows in three cross the first link, some
+ * the next two, and all some of the others. */
+#define CROWDED 0u
+#define CROWDED_TWICE 1000u     /* half of these cross the second instead */
+#define CROWDED_COUNT 3u
+
+static bool is_crowded(uint32_t span)
+{
+    return span == CROWDED || span == CROWDED_TWICE;
+}
+
+static uint32_t crowded_link(struct world *world, uint32_t span)
+{
+    switch (below(world, 5)) {
+    case 0:
+    case 1: return span == CROWDED_TWICE ? below(world, 2) : 0;
+    case 2: return 1 + below(world, CROWDED_COUNT - 1);
+    default: return CROWDED_COUNT +
+                    below(world, world->link_count - CROWDED_COUNT);
+    }
+}
+
+static double crowded_capacity(struct world *world, uint32_t link)
+{
+    return link >= CROWDED_COUNT || below(world, 16) == 0
+               ? random_capacity(world)
+               : world->flow_count * (0.2 + 3 * rng_uniform(&world->rng));
+}
+
 /* Links near `home` only when span is smaller than the net. */
 static void random_flow(struct world *world, uint32_t i, uint32_t span)
 {
@@ -125,7 +155,9 @@ static void random_flow(struct world *world, uint32_t i, uint32_t span)
                                      : 20 * rng_uniform(&world->rng);
     flow->use_count = 0;
     for (k = 1 + below(world, USE_MAX - 1); k > 0; k--) {
-        uint32_t link = (home + below(world, span)) % world->link_count;
+        uint32_t link = is_crowded(span)
+                            ? crowded_link(world, span)
+                            : (home + below(world, span)) % world->link_count;
 
         for (j = 0; j < flow->use_count; j++)
             if (flow->use[j].link == link)
@@ -287,7 +319,8 @@ static void change(struct world *world, uint32_t span)
     uint32_t what = below(world, 10);
 
     if (what == 0) {
-        world->capacity[j] = random_capacity(world);
+        world->capacity[j] = is_crowded(span) ? crowded_capacity(world, j)
+                                              : random_capacity(world);
         flow_link_set(world->net, j, world->capacity[j]);
     } else if (!flow->on) {
         random_flow(world, i, span);
@@ -313,7 +346,9 @@ static void churn(const char *name, uint32_t worlds, uint32_t links,
         link_count = links > 8 ? links : 1 + below(world, links);
         world->flow_count = flows > 12 ? flows : 1 + below(world, flows);
         while (world->link_count < link_count)
-            add_link(world, random_capacity(world));
+            add_link(world, is_crowded(span)
+                                ? crowded_capacity(world, world->link_count)
+                                : random_capacity(world));
         for (uint32_t i = 0; i < world->flow_count; i++) {
             random_flow(world, i, span);
             start(world, i);
@@ -348,6 +383,14 @@ static void rates_in_coupled_nets_are_the_oracles_after_any_change(void **state)
     (void)state;
     churn("coupled", 8, 50, 100, 50, 25);
     churn("star", 20, 9, 60, 9, 30);
+}
+
+/* Most of the flows on a few links, so that these keep crowds. */
+static void rates_in_crowded_nets_are_the_oracles_after_any_change(void **state)
+{
+    (void)state;
+    churn("crowded", 8, 24, 110, CROWDED, 60);
+    churn("crowded twice", 4, 12, 180, CROWDED_TWICE, 30);
 }
 
 /* Order and history -------------------------------------------------------- */
@@ -823,32 +866,371 @@ static void check_times_and_areas(struct world *world)
                         1e-9 * world->capacity[j] * world->flow_count * 2);
 }
 
+/* Flows come within the first seconds, and the links stay as they are. */
+static void run_times(struct world *world, uint32_t span)
+{
+    double arrive_s[FLOW_MAX];
+
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        random_flow(world, i, span);
+        world->flow[i].rate_max += 0.1;
+        arrive_s[i] = below(world, 4);
+    }
+    oracle_times(world, arrive_s);
+    for (uint32_t i = 0; i < world->flow_count; i++)
+        start_at(world, i, arrive_s[i]);
+    assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+    check_times_and_areas(world);
+}
+
 static void flows_end_when_the_oracles_do_and_all_work_is_done(void **state)
 {
     struct world *world = malloc(sizeof *world);
 
     (void)state;
     for (uint32_t w = 0; w < 600; w++) {
-        double arrive_s[FLOW_MAX];
-
         world_open(world, "times", w);
         for (uint32_t j = 1 + below(world, 6); j > 0; j--)
             add_link(world, below(world, 12) == 0
                                 ? 0 : 1 + 50 * rng_uniform(&world->rng));
         world->flow_count = 1 + below(world, 14);
-        for (uint32_t i = 0; i < world->flow_count; i++) {
-            random_flow(world, i, world->link_count);
-            world->flow[i].rate_max += 0.1;
-            arrive_s[i] = below(world, 4);
-        }
-        oracle_times(world, arrive_s);
-        for (uint32_t i = 0; i < world->flow_count; i++)
-            start_at(world, i, arrive_s[i]);
-        assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
-        check_times_and_areas(world);
+        run_times(world, world->link_count);
         world_close(world);
     }
     free(world);
+}
+
+static void flows_of_a_crowd_end_when_the_oracles_do(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    for (uint32_t w = 0; w < 4; w++) {
+        world_open(world, "crowd times", w);
+        world->flow_count = 140;
+        while (world->link_count < 20)
+            add_link(world, crowded_capacity(world, world->link_count) + 1);
+        run_times(world, CROWDED);
+        world_close(world);
+    }
+    free(world);
+}
+
+/* Of n flows that begin together on a link, the one with the k-th least work
+ * ends (work - the last one's) x (n - k) / capacity after the last one.  Ends
+ * are rounded up, and until then the others go on as if there were one more:
+ * that puts each of them off by 1 / (n - k) ns at most.  What each carries over
+ * its own link is all its work. */
+static void a_crowd_ends_to_nanoseconds_as_processor_sharing_says(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+    const uint32_t n = LINK_MAX - 1;
+    long double end_s = 0, late_ns, late_ns_max = 1.01L;
+
+    (void)state;
+    world_open(world, "crowd", 0);
+    for (uint32_t l = 0; l <= n; l++)
+        add_link(world, l == 0 ? 1000 : 1e6);
+    for (uint32_t i = 0; i < n; i++) {
+        plain_flow(world, i, 100 + i + rng_uniform(&world->rng));
+        world->flow[i].use_count = 2;
+        world->flow[i].use[1] = (struct flow_use){i + 1, 1};
+        start(world, i);
+    }
+    assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+    for (uint32_t i = 0; i < n; i++) {
+        double work = world->flow[i].work;
+
+        end_s += (work - (i > 0 ? (long double)world->flow[i - 1].work : 0)) *
+                 (n - i) / 1000;
+        late_ns = (long double)world->flow[i].done_ns - end_s * 1e9L;
+        assert_true(late_ns > -0.01L && late_ns < late_ns_max);
+        late_ns_max += 1.0L / (n - i);
+        assert_true(fabs(flow_link_area(world->net, i + 1) - work) <
+                    1e-12 * work + 1e-9 * 1000);
+    }
+    world_close(world);
+    free(world);
+}
+
+/* The first to end closes the link; all others are due at that instant, some
+ * of them out of the crowd by then. */
+static void on_done_close(void *self, uint64_t arg)
+{
+    struct world *world = self;
+
+    on_done(self, arg);
+    flow_link_set(world->net, 0, 0);
+    for (uint32_t i = 0; i < world->flow_count; i += 10)
+        flow_set_cap(world->net, world->flow[i].handle, 1e-6);
+    for (uint32_t i = 0; i < world->flow_count; i++)
+        flow_rate(world->net, world->flow[i].handle);
+}
+
+static void what_is_due_in_a_crowd_ends_though_its_link_closes(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    for (uint32_t w = 0; w < 50; w++) {
+        /* Whole seconds, but for rounding: 3 at the first capacity, 4 at the
+         * next, 6 at the last. */
+        uint32_t capacity[] = {1 + w, 1 + w * 7 % 50, 1 + w * 13 % 50};
+        double work = (3 * capacity[0] + 4 * capacity[1] + 6 * capacity[2]) /
+                      100.0;
+
+        world_open(world, "due", w);
+        add_link(world, capacity[0]);
+        for (uint32_t i = 0; i < 100; i++) {
+            struct flow_spec spec = {
+                .work = work, .weight = 1, .rate_max = (double)INFINITY,
+                .use = &(struct flow_use){0, 1}, .use_count = 1,
+                .done = on_done_close, .self = world, .arg = i
+            };
+
+            plain_flow(world, i, work);
+            world->flow[i].handle = flow_start(world->net, &spec);
+            world->flow[i].on = true;
+        }
+        for (uint32_t i = 1; i < 3; i++)
+            loop_at(world->loop, (i == 1 ? 3 : 7) * CLOCK_NS_PER_S,
+                    LOOP_RANK_OUTAGE, capacity_event, world, capacity[i]);
+        assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+        assert_int_equal(world->done_count, 100);
+        assert_int_equal(loop_now_ns(world->loop), world->flow[0].done_ns);
+        world_close(world);
+    }
+    free(world);
+}
+
+static void ends_of_a_crowd_at_one_instant_are_solved_once(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    world_open(world, "once", 0);
+    add_link(world, 10);
+    for (uint32_t i = 0; i < 100; i++) {
+        plain_flow(world, i, 1);
+        start(world, i);
+    }
+    loop_at(world->loop, CLOCK_NS_PER_S, LOOP_RANK_OUTAGE, capacity_event,
+            world, 9);
+    assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+    assert_int_equal(world->done_count, 100);
+    for (uint32_t i = 0; i < 100; i++)
+        assert_int_equal(world->flow[i].done_ns, 11 * CLOCK_NS_PER_S);
+    /* The ends, the change, and settling after the starts, the change, and the
+     * ends. */
+    assert_in_range(loop_event_count(world->loop), 103, 104);
+    world_close(world);
+    free(world);
+}
+
+static void stop_next_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct world *world = self;
+
+    (void)loop;
+    flow_stop(world->net, world->flow[arg].handle);
+}
+
+/* Ends and this stop have one rank; the stop was pushed first. */
+static void a_flow_stopped_at_its_end_hands_it_to_no_other(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    world_open(world, "hand", 0);
+    add_link(world, 101);
+    loop_at(world->loop, 10 * CLOCK_NS_PER_S, LOOP_RANK_FINISH,
+            stop_next_event, world, 0);
+    for (uint32_t i = 0; i < 101; i++) {
+        plain_flow(world, i, i == 0 ? 15 : 17);
+        start(world, i);
+    }
+    loop_at(world->loop, 5 * CLOCK_NS_PER_S, LOOP_RANK_OUTAGE, capacity_event,
+            world, 202);
+    loop_run(world->loop);
+    for (uint32_t i = 1; i < 101; i++)
+        assert_int_equal(world->flow[i].done_ns,
+                         INT64_C(10000000000) + 990099010);
+    assert_int_equal(world->done_count, 100);
+    world_close(world);
+    free(world);
+}
+
+static void stop_all_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct world *world = self;
+
+    (void)loop;
+    (void)arg;
+    for (uint32_t i = 0; i < world->flow_count; i++)
+        assert_true(near(flow_stop(world->net, world->flow[i].handle), 9));
+}
+
+static void a_crowd_that_is_stopped_leaves_no_event(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    world_open(world, "stop", 0);
+    add_link(world, 100);
+    for (uint32_t i = 0; i < 100; i++) {
+        plain_flow(world, i, 10);
+        start(world, i);
+    }
+    loop_at(world->loop, CLOCK_NS_PER_S, LOOP_RANK_OUTAGE, stop_all_event,
+            world, 0);
+    assert_int_equal(loop_run(world->loop), LOOP_DRAINED);
+    assert_int_equal(loop_now_ns(world->loop), CLOCK_NS_PER_S);
+    assert_true(near(flow_link_area(world->net, 0), 100));
+    world_close(world);
+    free(world);
+}
+
+/* Two hundred flows on the first link, each on one of a hundred others. */
+static void open_pairs(struct world *world, double capacity, double own,
+                       double rate_max)
+{
+    world_open(world, "pairs", 0);
+    for (uint32_t l = 0; l <= 100; l++)
+        add_link(world, l == 0 ? capacity : own);
+    for (uint32_t i = 0; i < 200; i++) {
+        plain_flow(world, i, 100);
+        world->flow[i].rate_max = rate_max;
+        world->flow[i].use_count = 2;
+        world->flow[i].use[1] = (struct flow_use){1 + i / 2, 1};
+        start(world, i);
+    }
+    rates_equal_the_oracles(world);
+}
+
+static void a_link_whose_flows_are_at_their_caps_may_lose_capacity(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    open_pairs(world, 1000, 1000, 2);
+    for (double capacity = 1000; capacity > 1; capacity *= 0.9) {
+        world->capacity[0] = capacity;
+        flow_link_set(world->net, 0, capacity);
+        rates_equal_the_oracles(world);
+        rates_are_max_min(world);
+    }
+    world_close(world);
+    free(world);
+}
+
+/* Links that flows of both cross, and that hold nobody back. */
+static void two_crowds_may_meet_on_a_link(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    world_open(world, "meet", 0);
+    for (uint32_t l = 0; l < 52; l++)
+        add_link(world, l < 2 ? 200 + l : 30);
+    for (uint32_t i = 0; i < 200; i++) {
+        plain_flow(world, i, 100);
+        world->flow[i].use_count = 2;
+        world->flow[i].use[0].link = i % 2;
+        world->flow[i].use[1] = (struct flow_use){2 + i / 4, 1};
+        start(world, i);
+    }
+    for (uint32_t turn = 0; turn < 30; turn++) {
+        uint32_t i = below(world, 200);
+
+        rates_equal_the_oracles(world);
+        rates_are_max_min(world);
+        flow_stop(world->net, world->flow[i].handle);
+        start(world, i);
+    }
+    world_close(world);
+    free(world);
+}
+
+/* The level rises past what another link can take, in the instant in which that
+ * one is changed, too. */
+static void a_crowd_fills_a_link_that_changes_with_its_own(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+
+    (void)state;
+    open_pairs(world, 100, 10, (double)INFINITY);
+    for (uint32_t turn = 0; turn < 12; turn++) {
+        world->capacity[0] = turn % 2 ? 100 : 140 + turn;
+        world->capacity[turn + 1] = 1.2 + turn * 0.01;
+        flow_link_set(world->net, 0, world->capacity[0]);
+        flow_link_set(world->net, turn + 1, world->capacity[turn + 1]);
+        rates_equal_the_oracles(world);
+        rates_are_max_min(world);
+    }
+    world_close(world);
+    free(world);
+}
+
+/* Cost -------------------------------------------------------------------- */
+
+static void settle_share(struct share *share)
+{
+    uint32_t i;
+
+    share_solve(share);
+    for (i = 0; i < share->set.count; i++)
+        if (share->flow[share->set.item[i]].crowd != SHARE_NONE)
+            share_leave(share, share->set.item[i]);
+    share_levels(share);
+    for (i = 0; i < share->set.count; i++)
+        share_commit(share, share->set.item[i],
+                     share_joins(share, share->set.item[i]));
+    share_limits(share);
+}
+
+static uint32_t add_sharer(struct share *share, double rate_max, uint32_t own)
+{
+    uint32_t flow = share_add(share, 1, rate_max, 2);
+
+    share_use(share, flow, 0, 0, 1);
+    share_use(share, flow, 1, own, 1);
+    share_dirty(share, flow);
+    return flow;
+}
+
+/* Half of them have caps, and at the fair share, 1, half of these are met. */
+static void a_change_on_a_full_link_of_thousands_is_solved_for_few(void **state)
+{
+    const uint32_t n = 3000;
+    uint32_t *flow = malloc(n * sizeof *flow), i;
+    struct share share;
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 1, "few", 0);
+    share_init(&share);
+    for (i = 0; i <= n; i++)
+        share_link_add(&share, i == 0 ? n : 5);
+    for (i = 0; i < n; i++)
+        flow[i] = add_sharer(&share, i % 2 ? 2 * rng_uniform(&rng)
+                                           : (double)INFINITY, i + 1);
+    settle_share(&share);
+    for (uint32_t turn = 0; turn < 300; turn++) {
+        i = (uint32_t)rng_below(&rng, n);
+        share_drop(&share, flow[i]);
+        flow[i] = add_sharer(&share, i % 2 ? 2 * rng_uniform(&rng)
+                                           : (double)INFINITY, i + 1);
+        settle_share(&share);
+        if (turn > 1)           /* the first two make the crowd */
+            assert_in_range(share.set.count, 1, 64);
+        assert_true(fabs(share_link_load(&share, &share.link[0]) - n) <
+                    1e-9 * n);
+    }
+    share_link_set(&share, 0, n * 1.0001);
+    settle_share(&share);
+    assert_in_range(share.set.count, 0, 64);
+    share_release(&share);
+    free(flow);
 }
 
 /* Asking must not change what happens. */
@@ -910,10 +1292,24 @@ int main(void)
         cmocka_unit_test(rates_in_local_nets_are_the_oracles_after_any_change),
         cmocka_unit_test(
             rates_in_coupled_nets_are_the_oracles_after_any_change),
+        cmocka_unit_test(
+            rates_in_crowded_nets_are_the_oracles_after_any_change),
         cmocka_unit_test(rates_in_small_components_do_not_depend_on_history),
         cmocka_unit_test(rates_are_exact_as_soon_as_a_component_is_small),
         cmocka_unit_test(rates_in_large_components_forget_history_to_1e_9),
         cmocka_unit_test(flows_end_when_the_oracles_do_and_all_work_is_done),
+        cmocka_unit_test(flows_of_a_crowd_end_when_the_oracles_do),
+        cmocka_unit_test(a_crowd_ends_to_nanoseconds_as_processor_sharing_says),
+        cmocka_unit_test(what_is_due_in_a_crowd_ends_though_its_link_closes),
+        cmocka_unit_test(ends_of_a_crowd_at_one_instant_are_solved_once),
+        cmocka_unit_test(a_flow_stopped_at_its_end_hands_it_to_no_other),
+        cmocka_unit_test(two_crowds_may_meet_on_a_link),
+        cmocka_unit_test(a_crowd_that_is_stopped_leaves_no_event),
+        cmocka_unit_test(
+            a_link_whose_flows_are_at_their_caps_may_lose_capacity),
+        cmocka_unit_test(a_crowd_fills_a_link_that_changes_with_its_own),
+        cmocka_unit_test(
+            a_change_on_a_full_link_of_thousands_is_solved_for_few),
         cmocka_unit_test(looking_at_a_flow_does_not_move_its_end),
     };
 
