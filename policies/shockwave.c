@@ -435,15 +435,20 @@ static void prioritize(struct shockwave *s, struct cs_host *host,
 /* Whole rounds: what the fractions add up to goes to the largest of them. */
 static void round_off(struct shockwave *s, double room)
 {
+    uint32_t *part = s->order, parts = 0;       /* jobs with fractions */
+
     for (uint32_t j = 0; j < s->count; j++) {
         double whole = floor(s->entry[j].share + TINY);
         s->entry[j].rounds = whole;
         s->entry[j].share -= whole;
         room -= whole * s->entry[j].gpus;
+        if (s->entry[j].share > TINY)
+            part[parts++] = j;
     }
     for (;;) {
         uint32_t most = UINT32_MAX;
-        for (uint32_t j = 0; j < s->count; j++) {
+        for (uint32_t i = 0; i < parts; i++) {
+            uint32_t j = part[i];
             double rest = s->entry[j].share;
             if (rest > TINY && s->entry[j].gpus <= room + TINY &&
                 (most == UINT32_MAX ||
@@ -510,16 +515,29 @@ static bool goes_before(const struct shockwave *s, uint32_t a, uint32_t b)
     return a < b;
 }
 
+/* By insertion at ever smaller distances (Shell 1959). */
+static void sort_order(struct shockwave *s)
+{
+    uint32_t *order = s->order, gap = 1;
+
+    while (gap < s->count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (uint32_t i = gap; i < s->count; i++) {
+            uint32_t job = order[i], at = i;
+            for (; at >= gap && goes_before(s, job, order[at - gap]); at -= gap)
+                order[at] = order[at - gap];
+            order[at] = job;
+        }
+}
+
 static void choose(struct shockwave *s, const struct cs_host *host)
 {
     uint32_t room = cs_total_gpus(host, 0);
 
-    for (uint32_t j = 0; j < s->count; j++) {
-        uint32_t at = j;
-        for (; at > 0 && goes_before(s, j, s->order[at - 1]); at--)
-            s->order[at] = s->order[at - 1];
-        s->order[at] = j;
-    }
+    for (uint32_t j = 0; j < s->count; j++)
+        s->order[j] = j;
+    sort_order(s);
     for (uint32_t k = 0; k < s->count; k++) {
         struct entry *x = &s->entry[s->order[k]];
         x->next = x->gpus <= room;
