@@ -214,9 +214,9 @@ static double fair_end_s(const struct cs_host *host, const struct entry *x)
 struct level {
     double longest_s;
     double gain;                /* of a second less */
-    double used;                /* GPU-rounds of all pieces but the last */
-    uint32_t last;              /* that is taken, in part; pieces: all are */
-    bool fits;                  /* what must be done is not too much */
+    uint32_t taken;             /* so many pieces wholly, */
+    double part;                /* and so many GPU-rounds of the next */
+    bool fits, nearly;          /* what must be done is not too much */
 };
 
 static bool is_worse(const struct piece *a, const struct piece *b)
@@ -323,24 +323,25 @@ static double gain_of(const struct shockwave *s, double longest_s, double worth)
 
 static struct level fill(struct shockwave *s, double longest_s)
 {
-    struct level l = { .longest_s = longest_s, .last = s->pieces };
-    double worth = 0;
+    struct level l = { .longest_s = longest_s };
+    double worth = 0, used = 0;
 
     for (uint32_t j = 0; j < s->count; j++) {
         struct entry *x = &s->entry[j];
         double low = (x->end_s - longest_s) / x->whole_s;
         x->low = fmin(fmax(low, x->least), x->most);
-        l.used += x->cost * (x->low - x->done / x->epochs);
+        used += x->cost * (x->low - x->done / x->epochs);
     }
-    l.fits = l.used <= s->room * (1 + NEAR);
-    for (uint32_t i = 0; l.fits && i < s->pieces; i++) {
-        double more = amount(s, &s->piece[i]);
-        if (more > 0 && l.used + more >= s->room) {
-            worth = s->piece[i].worth;
-            l.last = i;
+    l.fits = used <= s->room;
+    l.nearly = used <= s->room * (1 + NEAR);
+    for (; l.nearly && l.taken < s->pieces; l.taken++) {
+        double more = amount(s, &s->piece[l.taken]);
+        if (more > 0 && used + more >= s->room) {
+            worth = s->piece[l.taken].worth;
+            l.part = fmax(0, s->room - used);
             break;
         }
-        l.used += more;
+        used += more;
     }
     l.gain = l.fits ? gain_of(s, longest_s, worth) : 0;
     return l;
@@ -358,9 +359,11 @@ static struct level find_longest(struct shockwave *s)
         high = fmax(high, x->end_s - x->whole_s * x->least);
     }
     best = fill(s, high);
+    if (!best.fits)
+        return best;
     l = fill(s, low);
-    if (!best.fits || (l.fits && l.gain > 0))
-        return best.fits ? l : best;
+    if (l.fits && l.gain > 0)
+        return l;
     for (int i = 0; i < HALVINGS && high - low > TINY; i++) {
         l = fill(s, (low + high) / 2);
         if (l.fits && l.gain > 0) {
@@ -397,18 +400,18 @@ static bool solve(struct shockwave *s, struct cs_host *host, bool fair,
     }
     cut_up(s);
     struct level best = find_longest(s);
-    if (!best.fits)
+    if (!best.nearly)
         return false;
     for (uint32_t j = 0; j < s->count; j++)
         s->entry[j].share = s->entry[j].low;
-    for (uint32_t i = 0; i < best.last; i++) {
+    for (uint32_t i = 0; i < best.taken; i++) {
         struct entry *x = &s->entry[s->piece[i].job];
         x->share = fmax(x->share, s->piece[i].to);
     }
-    if (best.last < s->pieces) {
-        struct entry *x = &s->entry[s->piece[best.last].job];
-        x->share = fmax(x->share, s->piece[best.last].from) +
-                   fmax(0, s->room - best.used) / x->cost;
+    if (best.part > 0) {
+        const struct piece *piece = &s->piece[best.taken];
+        struct entry *x = &s->entry[piece->job];
+        x->share = fmax(x->share, piece->from) + best.part / x->cost;
     }
     for (uint32_t j = 0; j < s->count; j++) {
         struct entry *x = &s->entry[j];

@@ -12,7 +12,7 @@
 #include "tests/family_aid.h"
 
 extern const struct cs_policy linear_pollux_policy, linear_afs_policy,
-    linear_themis_policy;
+    linear_themis_policy, linear_shockwave_policy;
 
 #define FEW "population: 7, generations: 4"
 #define GENERIC "nodes: [{name: n, count: 4, gpus: {type: generic, count: 4}}]"
@@ -107,6 +107,44 @@ static void plans_for_mixed_gpus_are_those_of_a_look_at_everything(void **state)
                           "b, p: -2, growth: 3, " FEW "}, afs, themis");
 }
 
+/* ---- the program of shockwave ------------------------------------------------ */
+
+/* Nobody is late: jobs that count 10^12 times as much hide the others from a
+ * solver, at its tolerances. */
+static void a_window_is_planned_as_by_the_simplex_method(void **state)
+{
+    static const int64_t at[] = { 0, 0, 120, 600, 1200 };
+    static const int64_t run[] = { 240, 600, 1300, 2400, 4700, 12000 };
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 9, "windows", 0);
+    for (int i = 0; i < 40; i++) {
+        struct world_job job[5], a[5], b[5];
+        uint32_t jobs = 2 + (uint32_t)rng_below(&rng, 4);
+        struct world world = { 0 };
+        int64_t now = at[rng_below(&rng, 5)];
+
+        for (uint32_t j = 0; j < jobs; j++, now += at[rng_below(&rng, 5)])
+            job[j] = (struct world_job) {
+                .submit_s = now, .duration_s = run[rng_below(&rng, 6)],
+                .gpus = 1 };
+        assert_true(world_trace(&world, 1, 1, job, jobs,
+                                "[{policy: shockwave, rho_max: 100}]"));
+        struct trial_spec spec = study_trial_spec(world.study, 0);
+        struct host_policy slow = *spec.policy;
+        slow.policy = &linear_shockwave_policy;
+        assert_true(slow.policy->self_bytes <= spec.policy->policy->self_bytes);
+        if (!world_run(&world, 0, NULL, a, NULL) ||
+            !world_run(&world, 0, &slow, b, NULL))
+            fail_msg("%s", world_error(&world));
+        for (uint32_t j = 0; j < jobs; j++)
+            if (a[j].start_s != b[j].start_s || a[j].end_s != b[j].end_s)
+                fail_msg("case %d: job %u", i, j);
+        world_close(&world);
+    }
+}
+
 /* ---- jobs that are alike ----------------------------------------------------- */
 
 /* Six on four GPUs: the first four, and they stay where they are. */
@@ -153,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_those_of_a_look_at_everything),
         cmocka_unit_test(plans_for_mixed_gpus_are_those_of_a_look_at_everything),
+        cmocka_unit_test(a_window_is_planned_as_by_the_simplex_method),
         cmocka_unit_test(sia_begins_with_the_oldest_of_equal_jobs),
         cmocka_unit_test(sia_deals_many_equal_jobs),
     };
