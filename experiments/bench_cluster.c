@@ -25,7 +25,7 @@
 
 #define TURNS 3u
 #define TURN_JOBS_MAX 200000u   /* of more, one turn, unless that is brief */
-#define ROWS_MAX 128u
+#define ROWS_MAX 160u
 
 #define COUNT "{policy: fcfs, placement: count}"
 #define BEST "{policy: fcfs, placement: best_fit}"
@@ -81,6 +81,13 @@ struct row {
         "count}", .once = true), \
     ROW(POLICY "-gpus", 20000, 1250, 0, "{policy: " POLICY ", placement: " \
         "count}", .once = true)
+/* Policies that plan for all jobs at each decision. */
+#define PLAN(POLICY, JOBS, ...) \
+    ROW("plan-" POLICY, JOBS, 4, BENCH_ELASTIC, "{policy: " POLICY "}", \
+        .once = true, __VA_ARGS__)
+#define PLANS(POLICY) \
+    PLAN(POLICY, 125, .quick = true), PLAN(POLICY, 250, .quick = false), \
+    PLAN(POLICY, 500, .quick = false), PLAN(POLICY, 1000, .quick = false)
 static const struct row rows[] = {
     ROW("fifo", 1000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
     ROW("fifo", 10000, 1250, 0, BEST, .curve = BY_JOBS, .quick = true),
@@ -154,6 +161,9 @@ static const struct row rows[] = {
     ROW("phases", 1000000, 1250, BENCH_PHASES, COUNT,
         .curve = BY_JOBS, .goal_s = 60),
     ROW("phases-large", 1000000, 12500, BENCH_PHASES, COUNT, .curve = NO_CURVE),
+    PLANS("pollux"), PLANS("sia"), PLANS("allox"), PLANS("shockwave"),
+    PLANS("gavel"), PLANS("afs"), PLANS("themis"), PLANS("optimus"),
+    PLANS("elasticflow"),
     ROW("peer-tiresias", 20000, 8, 0, TIRESIAS,
         .written = true, .quick = true, .peer_jobs_s = 110),
     ROW("peer-accasim", 20000, 8, 0, ACCASIM,
@@ -226,7 +236,7 @@ static void print_row(const struct row *row, const struct bench_report *report)
 
     if (report->bare_s > 0)
         snprintf(bare, sizeof bare, "%.1f", report->cpu_s / report->bare_s);
-    if (row->load.burst > 0 && row->load.burst != BENCH_PHASES)
+    if (row->load.burst > 0 && row->load.burst < BENCH_ELASTIC)
         snprintf(burst, sizeof burst, "%u", row->load.burst);
     printf("%-18s %8u %7u %7s %8.3f %9.0f %8.0f %7s %8.1f %6.0f %8s %s\n",
            row->name, row->load.jobs, row->load.nodes * 8, burst,
@@ -249,7 +259,7 @@ static void number_or_empty(FILE *csv, double value)
 static void write_row(FILE *csv, const struct row *row,
                       const struct bench_report *report)
 {
-    bool burst = row->load.burst != BENCH_PHASES;
+    bool burst = row->load.burst < BENCH_ELASTIC;
     double bare_s = report->bare_s;
     char goal[32];
     const char *met = goal_met(row, report, goal);

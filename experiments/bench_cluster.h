@@ -24,11 +24,14 @@ bool bench_cluster(const struct bench_cluster_options *options,
 /* bench_jobs.c: the jobs, the experiment, and a simulation without a
  * simulator. */
 #define BENCH_PHASES UINT32_MAX
+#define BENCH_ELASTIC (UINT32_MAX - 1)
 struct bench_load {
     uint32_t jobs, nodes;       /* nodes of 8 GPUs */
     uint32_t burst;             /* so many at once; 0: one by one, as many as
                                    keep 90% of the GPUs busy; BENCH_PHASES:
-                                   jobs of five phases that share links */
+                                   jobs of five phases that share links;
+                                   BENCH_ELASTIC: jobs of 1 to 16 GPUs, twice
+                                   as many as could be served */
     const char *policy;         /* one entry of `policies:` */
 };
 /* DIR/jobs.swf and DIR/experiment.yaml. */

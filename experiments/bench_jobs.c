@@ -24,6 +24,8 @@
 #define LOAD 0.9
 #define PHASES_PER_NODE_H 3.5
 #define PHASES_STORAGE_GB_S 0.264
+/* Of jobs that want 2.5 GPUs for ten minutes on average. */
+#define ELASTIC_PER_NODE_H 40.0
 /* Long enough for a burst to have been served. */
 #define BURST_JOB_S 2000.0
 
@@ -137,9 +139,33 @@ static bool write_phases(const struct bench_load *load, const char *dir,
     return close_in(file, dir, err);
 }
 
+static bool write_elastic(const struct bench_load *load, const char *dir,
+                          struct err *err)
+{
+    FILE *file = open_in(dir, "experiment.yaml", err);
+
+    if (file == NULL)
+        return false;
+    fprintf(file,
+            "experiment: bench\nseeds: 1\nuntil: drained\n"
+            "cluster: {nodes: [{name: gpu, count: %u, gpus: {type: generic, "
+            "count: %u}}]}\n"
+            "workload:\n  arrival: {process: poisson, rate: %.6g/h}\n"
+            "  jobs: %u\n  mix:\n"
+            "    - {recipe: trace, gpus: {choice: {1: 5, 2: 2, 4: 2, 8: 1}}, "
+            "duration: {exponential: {mean: 10min}}, "
+            "elastic: {min: 1, max: 16, scaling: {amdahl: 10%%}}}\n"
+            "policies: [%s]\n",
+            load->nodes, NODE_GPUS, ELASTIC_PER_NODE_H * load->nodes,
+            load->jobs, load->policy);
+    return close_in(file, dir, err);
+}
+
 bool bench_write(const struct bench_load *load, const char *dir,
                  struct err *err)
 {
+    if (load->burst == BENCH_ELASTIC)
+        return write_elastic(load, dir, err);
     if (load->burst == BENCH_PHASES)
         return write_phases(load, dir, err);
     struct drawer drawer = drawer_of(load);

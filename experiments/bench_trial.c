@@ -95,7 +95,7 @@ static bool run_trial(const struct bench_trial *trial,
 
 static double run_bare(const struct bench_trial *trial)
 {
-    if (trial->load->burst == BENCH_PHASES)
+    if (trial->load->burst >= BENCH_ELASTIC)
         return 0;
     return trial->written ? bench_bare_written_s(trial->load, trial->dir)
                         : bench_bare_s(trial->load);

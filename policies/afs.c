@@ -32,6 +32,7 @@ struct afs {
     int64_t interval_ns, last_ns;
     struct afs_job *job;
     struct cs_size *size;
+    uint32_t *won;              /* who won against all before it, in turn */
     uint32_t count, room;
     bool changed, once;
 };
@@ -48,6 +49,7 @@ static void afs_submitted(void *self, struct cs_host *host, struct job_id id)
         if (old)
             memcpy(afs->job, old, afs->count * sizeof *old);
         afs->size = cs_alloc(host, room, sizeof *afs->size);
+        afs->won = cs_alloc(host, room, sizeof *afs->won);
         afs->room = room;
     }
     afs->job[afs->count++] = (struct afs_job) { .job = id };
@@ -75,6 +77,13 @@ static void afs_look_ahead(struct afs_job *job, struct cs_host *host)
         job->next = 0;
 }
 
+static uint32_t afs_wider(const struct afs_job *job, uint32_t widest)
+{
+    uint32_t step = job->next ? job->next - job->gpus : 0;
+
+    return step > widest ? step : widest;
+}
+
 /* Time to the end at the speed now; jobs that have none go by what is left. */
 static bool afs_ends_first(const struct afs_job *x, const struct afs_job *y)
 {
@@ -87,6 +96,8 @@ static bool afs_ends_first(const struct afs_job *x, const struct afs_job *y)
 static bool afs_wins(const struct afs_job *x, const struct afs_job *y)
 {
     bool first = afs_ends_first(x, y);
+    if (!(x->pace > 0) && !(y->pace > 0))
+        return first;
     const struct afs_job *a = first ? x : y, *b = first ? y : x;
     bool to_b = (b->next_pace - b->pace) * a->pace >
                 (a->next_pace - a->pace) * b->next_pace;
@@ -94,19 +105,42 @@ static bool afs_wins(const struct afs_job *x, const struct afs_job *y)
     return to_b != first;
 }
 
-/* afs->count: nobody can have more. */
-static uint32_t afs_top(const struct afs *afs, uint32_t room)
+/* Goes on with the contest from a job. */
+static void afs_contest(struct afs *afs, uint32_t from, uint32_t room,
+                        uint32_t *winners)
 {
-    uint32_t top = afs->count;
-
-    for (uint32_t i = 0; i < afs->count; i++) {
+    for (uint32_t i = from; i < afs->count; i++) {
         const struct afs_job *job = &afs->job[i];
         if (job->next == 0 || job->next - job->gpus > room)
             continue;
-        if (top == afs->count || afs_wins(job, &afs->job[top]))
-            top = i;
+        if (*winners == 0 ||
+            afs_wins(job, &afs->job[afs->won[*winners - 1]]))
+            afs->won[(*winners)++] = i;
     }
-    return top;
+}
+
+/* GPUs one by one.  Who won against those before a job still does when that
+ * job has had a GPU, unless one of them could have had more than is left. */
+static void afs_deal(struct afs *afs, struct cs_host *host, uint32_t room)
+{
+    uint32_t winners = 0, from = 0, widest = 0;
+
+    for (uint32_t i = 0; i < afs->count; i++)
+        widest = afs_wider(&afs->job[i], widest);
+    for (;;) {
+        afs_contest(afs, from, room, &winners);
+        if (winners == 0)
+            return;
+        from = afs->won[--winners];
+        struct afs_job *job = &afs->job[from];
+        room -= job->next - job->gpus;
+        job->gpus = job->next;
+        job->pace = job->next_pace;
+        afs_look_ahead(job, host);
+        widest = afs_wider(job, widest);
+        if (widest > room)
+            winners = from = 0;
+    }
 }
 
 /* A failure took the GPUs of a job. */
@@ -121,7 +155,6 @@ static bool afs_lost(const struct afs *afs, const struct cs_host *host)
 static void afs_decide(void *self, struct cs_host *host)
 {
     struct afs *afs = self;
-    uint32_t room = cs_total_gpus(host, 0), top;
     int64_t now = cs_now_ns(host);
 
     if (afs->count == 0 || (!afs->changed && !afs_lost(afs, host)))
@@ -137,13 +170,7 @@ static void afs_decide(void *self, struct cs_host *host)
         job->pace = 0;
         afs_look_ahead(job, host);
     }
-    while ((top = afs_top(afs, room)) < afs->count) {
-        struct afs_job *job = &afs->job[top];
-        room -= job->next - job->gpus;
-        job->gpus = job->next;
-        job->pace = job->next_pace;
-        afs_look_ahead(job, host);
-    }
+    afs_deal(afs, host, cs_total_gpus(host, 0));
     for (uint32_t i = 0; i < afs->count; i++)
         afs->size[i] = (struct cs_size) { afs->job[i].job, afs->job[i].gpus };
     cs_set_sizes(host, afs->size, afs->count);

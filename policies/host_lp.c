@@ -31,7 +31,7 @@ static void load(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
     for (uint32_t r = 0; r < lp->rows; r++)
         glp_set_row_bnds(prob, (int)r + 1, GLP_UP, 0, lp->limit[r]);
     for (uint32_t c = 0; c < lp->columns; c++) {
-        double most = lp->whole ? 1 : lp->most ? lp->most[c] : INFINITY;
+        double most = lp->most ? lp->most[c] : lp->whole ? 1 : INFINITY;
         int kind = isfinite(most) ? (most > 0 ? GLP_DB : GLP_FX) : GLP_LO;
         glp_set_col_bnds(prob, (int)c + 1, kind, 0,
                          isfinite(most) ? most : 0);
@@ -62,7 +62,7 @@ static bool solve_whole(glp_prob *prob, const struct cs_lp *lp)
     uint32_t nodes = 0;
 
     for (uint32_t c = 0; c < lp->columns; c++)
-        glp_set_col_kind(prob, (int)c + 1, GLP_BV);
+        glp_set_col_kind(prob, (int)c + 1, GLP_IV);
     glp_init_iocp(&how);
     how.msg_lev = GLP_MSG_OFF;
     how.mip_gap = GAP;

@@ -380,7 +380,8 @@ struct cs_lp {
     const uint32_t *row, *column;       /* of an entry; a pair at most once */
     const double *value;
     double *x;                          /* the answer */
-    bool whole;                         /* since 1.6: x are 0 or 1; the best
+    bool whole;                         /* since 1.6: x are whole numbers, most
+                                   NULL: 0 or 1; the best
                                    but for a ten-thousandth, or that was found
                                    in 2,000 nodes of branch and bound */
 };

@@ -45,6 +45,7 @@ extern const struct cs_policy pollux_policy;
 /* Of so many GPUs of a pool, on one node or on more. */
 struct pollux_known {
     double gain;                /* speedup; < 0: not looked at yet */
+    bool spans;                 /* nodes */
     double term, stays;         /* of the fitness: moved there, or there now */
 };
 
@@ -54,7 +55,7 @@ struct pollux_job {
     double moved;               /* part of a speedup that a restart leaves */
     double each[HOST_KINDS];    /* per GPU */
     uint32_t restarts, cap, before;     /* before: its row last time, or none */
-    bool runs;
+    bool runs, hosts;           /* hosts: it needs cores or memory */
     struct pollux_known *known; /* [pool][one node, more][GPUs] */
     uint32_t *below;            /* by GPUs: cs_size_below(); or UNKNOWN */
 };
@@ -199,6 +200,7 @@ static void pollux_add(struct pollux *px, struct cs_host *host,
     job->restarts = px->restarts[id.i];
     job->each[0] = role->cores;
     job->each[1] = (double)role->memory_bytes;
+    job->hosts = job->each[0] > 0 || job->each[1] > 0;
 }
 
 static bool pollux_first(const struct pollux_job *a, const struct pollux_job *b)
@@ -317,12 +319,11 @@ static void pollux_measure(struct pollux *px, struct cs_host *host)
 /* Of a row that has GPUs, all of one pool. */
 static const struct pollux_known *pollux_known(
     const struct pollux *px, struct cs_host *host,
-    const struct pollux_job *job, const uint8_t *row)
+    const struct pollux_job *job, const uint8_t *row, uint32_t gpus)
 {
-    uint32_t gpus = 0, nodes = 0, last = 0, count = px->nodes;
+    uint32_t nodes = 0, last = 0, count = px->nodes;
 
     for (uint32_t n = 0; n < count; n++) {
-        gpus += row[n];
         nodes += row[n] > 0;
         last = row[n] > 0 ? n : last;
     }
@@ -333,6 +334,7 @@ static const struct pollux_known *pollux_known(
         double pace = cs_pace_on(host, job->id, pool, gpus,
                                  nodes > 1 ? 2 : 1);
         known->gain = pace / job->fair;
+        known->spans = nodes > 1;
         known->stays = pollux_term(px, known->gain);
         known->term = pollux_term(px, job->runs ? known->gain * job->moved
                                                 : known->gain);
@@ -490,7 +492,7 @@ static const struct pollux_known *pollux_allow(struct pollux *px,
         pollux_trim(px, row, pollux_below(px, px->nodes), *size);
     if (*size == 0)
         return NULL;
-    known = pollux_known(px, host, job, row);
+    known = pollux_known(px, host, job, row, *size);
     if (known->gain > 0)
         return known;
     memset(row, 0, px->nodes);
@@ -537,7 +539,7 @@ static const struct pollux_known *pollux_repair_row(
             row[n] = (uint8_t)most;
         gpus += row[n];
     }
-    if (job->each[0] > 0 || job->each[1] > 0) {
+    if (job->hosts) {
         pollux_host(px, job, row, false);
         gpus = pollux_sum(px, row);
     }
@@ -550,11 +552,11 @@ static const struct pollux_known *pollux_repair_row(
         known = pollux_allow(px, host, job, row, gpus);
     if (known == NULL)
         return NULL;
-    pollux_host(px, job, row, true);
-    spans = pollux_spread(px, row) > 1;
+    if (job->hosts)
+        pollux_host(px, job, row, true);
     for (uint32_t n = 0; n < nodes; n++) {
         left[n] -= row[n];
-        taken[n] |= spans && row[n] > 0;
+        taken[n] |= known->spans && row[n] > 0;
     }
     return known;
 }
@@ -679,25 +681,39 @@ static void pollux_cross(const struct pollux *px, struct pollux_matrix *child,
             pollux_inherit(px, child, b, b->list[i]);
 }
 
-/* The best half of parents and children, in order; ties go to the first. */
-static void pollux_select(struct pollux *px)
+/* The first of the best from one to before another. */
+static uint32_t pollux_best(const struct pollux *px, uint32_t from, uint32_t to)
 {
-    uint32_t all = 2 * (uint32_t)px->population;
-    double *fitness = px->fitness;
+    double most = px->fitness[from];
+    uint32_t best = from;
 
-    for (uint32_t i = 0; i < px->population; i++) {
-        struct pollux_matrix swap = px->matrix[i];
-        double most = fitness[i];
-        uint32_t best = i;
-        for (uint32_t k = i + 1; k < all; k++)
-            if (fitness[k] > most) {
-                most = fitness[k];
-                best = k;
-            }
+    for (uint32_t k = from + 1; k < to; k++)
+        if (px->fitness[k] > most) {
+            most = px->fitness[k];
+            best = k;
+        }
+    return best;
+}
+
+/* The best half of parents and children, in order; ties go to the first.  Once
+ * they were selected, parents are in order. */
+static void pollux_select(struct pollux *px, bool in_order)
+{
+    uint32_t count = (uint32_t)px->population;
+    uint32_t child = pollux_best(px, count, 2 * count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t best = in_order ? i : pollux_best(px, i, count);
+        if (px->fitness[child] > px->fitness[best])
+            best = child;
+        struct pollux_matrix matrix = px->matrix[i];
+        double fitness = px->fitness[i];
         px->matrix[i] = px->matrix[best];
-        px->matrix[best] = swap;
-        fitness[best] = fitness[i];
-        fitness[i] = most;
+        px->fitness[i] = px->fitness[best];
+        px->matrix[best] = matrix;
+        px->fitness[best] = fitness;
+        if (best == child)
+            child = pollux_best(px, count, 2 * count);
     }
 }
 
@@ -718,7 +734,7 @@ static void pollux_search(struct pollux *px, struct cs_host *host)
             pollux_mutate(px, child);
             px->fitness[count + c] = pollux_repair(px, host, child);
         }
-        pollux_select(px);
+        pollux_select(px, g > 0);
     }
     for (uint32_t i = 0; i < count; i++)
         memcpy(px->old + i * matrix, px->matrix[i].row, matrix);

@@ -27,6 +27,13 @@
  * to jobs that need all that are left, then to those that are late, then to
  * those that need fewest.  GPUs count, pools are alike; speeds are not measured
  * anew.
+ *
+ * What is left of the program needs no solver.  With the longest time left given,
+ * each job has a least and a most progress, and utility is concave: pieces of
+ * progress are taken, those that are worth most per GPU-round first (a fractional
+ * knapsack, Dantzig 1957), the older job's of two alike.  The best sum is concave
+ * in the longest time left, which is halved down to where a second less would
+ * cost more than it brings.
  */
 #include <math.h>
 #include <string.h>
@@ -40,6 +47,8 @@ extern const struct cs_policy shockwave_policy;
 #define MOMENTUM 0.9            /* finish_time_momentumed_average */
 #define LATE_MOST 1e12          /* a ratio to the 12th, or 100th, power */
 #define TINY 1e-9
+#define NEAR 1e-6               /* of what must be: that is not too much */
+#define HALVINGS 100
 
 static const double point[POINTS] = { 0, 0.2, 0.4, 0.6, 0.8, 1 };
 
@@ -54,41 +63,49 @@ struct entry {
     double left_s;              /* forecast */
     double priority;            /* > 1: late */
     double rounds;              /* of the plan, that are left */
+    /* Of the program.  Progress is from least to most, and from low where the
+     * longest time left asks for more. */
+    double least, low, most;
+    double whole_s, end_s;      /* all its work; left when none was done */
+    double cost;                /* GPU-rounds of all its work */
+    double worth;               /* of a unit of utility, over its cost */
+    double share;               /* the answer: progress, then rounds */
+};
+
+/* Progress between two points, worth the same all the way. */
+struct piece {
+    double worth;               /* of a GPU-round */
+    double from, to;
+    uint32_t job;
 };
 
 struct shockwave {
     int64_t round_ns, window;
     double k, lambda, rho_max;
     struct entry *entry;
-    uint32_t count, room;
+    uint32_t count, entry_room;
     bool changed;
     uint32_t rounds_left;       /* of the plan */
     uint32_t *order;
-    uint32_t *row, *column;
-    double *value, *gain, *most, *limit, *x;
+    struct piece *piece;        /* the best first */
+    uint32_t pieces;
+    double room;                /* GPU-rounds of the window */
+    double slope[POINTS - 1];   /* of utility, from point to point */
 };
 
 /* ---- what is known of jobs ------------------------------------------------- */
 
 static void make_room(struct shockwave *s, struct cs_host *host)
 {
-    uint32_t room = s->room ? 2 * s->room : 32;
-    uint32_t columns = room * (POINTS + 1) + 1;
-    uint32_t entries = room * (6 * POINTS + 4);
+    uint32_t room = s->entry_room ? 2 * s->entry_room : 32;
     struct entry *grown = cs_alloc(host, room, sizeof *grown);
 
     if (s->count)
         memcpy(grown, s->entry, s->count * sizeof *grown);
     s->entry = grown;
     s->order = cs_alloc(host, room, sizeof *s->order);
-    s->row = cs_alloc(host, entries, sizeof *s->row);
-    s->column = cs_alloc(host, entries, sizeof *s->column);
-    s->value = cs_alloc(host, entries, sizeof *s->value);
-    s->gain = cs_alloc(host, columns, sizeof *s->gain);
-    s->most = cs_alloc(host, columns, sizeof *s->most);
-    s->x = cs_alloc(host, columns, sizeof *s->x);
-    s->limit = cs_alloc(host, 6 * room + 1, sizeof *s->limit);
-    s->room = room;
+    s->piece = cs_alloc(host, (size_t)room * POINTS, sizeof *s->piece);
+    s->entry_room = room;
 }
 
 static void shockwave_submitted(void *self, struct cs_host *host,
@@ -96,7 +113,7 @@ static void shockwave_submitted(void *self, struct cs_host *host,
 {
     struct shockwave *s = self;
 
-    if (s->count == s->room)
+    if (s->count == s->entry_room)
         make_room(s, host);
     s->entry[s->count++] = (struct entry) {
         .job = job, .gpus = cs_job_gpus(host, job) };
@@ -193,99 +210,215 @@ static double fair_end_s(const struct cs_host *host, const struct entry *x)
 
 /* ---- the program -------------------------------------------------------------- */
 
-struct program {
-    struct shockwave *s;
-    uint32_t rows, entries;
+/* A longest time left, and what is best with it. */
+struct level {
+    double longest_s;
+    double gain;                /* of a second less */
+    uint32_t taken;             /* so many pieces wholly, */
+    double part;                /* and so many GPU-rounds of the next */
+    bool fits, nearly;          /* what must be done is not too much */
 };
 
-static uint32_t column_of(uint32_t job, uint32_t i)
+static bool is_worse(const struct piece *a, const struct piece *b)
 {
-    return job * (POINTS + 1) + i;      /* i: a point, or POINTS: rounds */
+    if (a->worth != b->worth)
+        return a->worth < b->worth;
+    return a->job != b->job ? a->job > b->job : a->from > b->from;
 }
 
-static void put(struct program *p, uint32_t column, double value)
+/* A heap whose root is the worst. */
+static void sift(struct piece *heap, uint32_t at, uint32_t count)
 {
-    p->s->row[p->entries] = p->rows;
-    p->s->column[p->entries] = column;
-    p->s->value[p->entries++] = value;
+    struct piece piece = heap[at];
+    uint32_t child;
+
+    while ((child = 2 * at + 1) < count) {
+        if (child + 1 < count && is_worse(&heap[child + 1], &heap[child]))
+            child++;
+        if (!is_worse(&heap[child], &piece))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = piece;
 }
 
-static void end_row(struct program *p, double limit)
+static void sort_pieces(struct piece *piece, uint32_t count)
 {
-    p->s->limit[p->rows++] = limit;
+    for (uint32_t i = count / 2; i-- > 0;)
+        sift(piece, i, count);
+    for (uint32_t end = count; end-- > 1;) {
+        struct piece worst = piece[0];
+        piece[0] = piece[end];
+        piece[end] = worst;
+        sift(piece, 0, end);
+    }
 }
 
-/* Progress, which is a mean of points, times a factor. */
-static void put_progress(struct program *p, uint32_t job, double factor)
+/* What of a job may be done: not less than is, nor than it needs to have no
+ * more than left_s (NAN: any) after the window, nor more than the window holds.
+ * False: that cannot be. */
+static bool bound(const struct shockwave *s, struct entry *x, double left_s)
 {
-    for (uint32_t i = 0; i < POINTS; i++)
-        put(p, column_of(job, i), factor * point[i]);
+    double round_s = 1e-9 * (double)s->round_ns;
+    double done_s = x->done * x->epoch_s, fair;
+
+    x->whole_s = x->epochs * x->epoch_s;
+    x->end_s = x->left_s + done_s;
+    x->cost = fmax(x->gpus * x->whole_s / round_s, TINY);
+    x->worth = 1.0 / ((double)s->count * (double)s->window) / x->cost;
+    if (isnan(left_s))
+        x->worth *= x->priority;
+    x->least = x->done / x->epochs;
+    x->most = fmin(1, (done_s + (double)s->window * round_s) / x->whole_s);
+    fair = (x->end_s - left_s) / x->whole_s;
+    if (left_s < 0 || fair > x->most + NEAR)
+        return false;
+    x->least = fmin(fmax(x->least, fair), x->most);
+    return true;
 }
 
-/* Weights of points add up to 1; epochs are not undone, and take rounds; the
- * longest time left is at least this job's; its end is fair. */
-static void put_job(struct program *p, uint32_t job, double fair_left_s)
+static void cut_up(struct shockwave *s)
 {
-    const struct shockwave *s = p->s;
-    const struct entry *x = &s->entry[job];
-    double whole_s = x->epochs * x->epoch_s, done_s = x->done * x->epoch_s;
+    s->pieces = 0;
+    for (uint32_t j = 0; j < s->count; j++) {
+        const struct entry *x = &s->entry[j];
+        for (uint32_t i = 0; i + 1 < POINTS; i++) {
+            double from = fmax(point[i], x->least);
+            double to = fmin(point[i + 1], x->most);
+            if (to > from)
+                s->piece[s->pieces++] = (struct piece) {
+                    x->worth * s->slope[i], from, to, j };
+        }
+    }
+    sort_pieces(s->piece, s->pieces);
+}
 
-    for (uint32_t i = 0; i < POINTS; i++)
-        put(p, column_of(job, i), 1);
-    end_row(p, 1);
-    for (uint32_t i = 0; i < POINTS; i++)
-        put(p, column_of(job, i), -1);
-    end_row(p, -1);
-    put_progress(p, job, -1);
-    end_row(p, -x->done / x->epochs);
-    put_progress(p, job, whole_s);
-    put(p, column_of(job, POINTS), -1e-9 * (double)s->round_ns);
-    end_row(p, done_s);
-    put_progress(p, job, -whole_s);
-    put(p, column_of(s->count, 0), -1);
-    end_row(p, -x->left_s - done_s);
-    if (isnan(fair_left_s))
-        return;
-    put_progress(p, job, -whole_s);
-    end_row(p, fair_left_s - x->left_s - done_s);
+/* GPU-rounds of a piece, without what must be done anyway. */
+static double amount(const struct shockwave *s, const struct piece *piece)
+{
+    const struct entry *x = &s->entry[piece->job];
+
+    return x->cost * fmax(0, piece->to - fmax(piece->from, x->low));
+}
+
+/* What a second less of the longest time left brings: its own weight, less what
+ * those who must then do more take from what is worth more. */
+static double gain_of(const struct shockwave *s, double longest_s, double worth)
+{
+    double gain = s->k;
+
+    for (uint32_t j = 0; j < s->count; j++) {
+        const struct entry *x = &s->entry[j];
+        uint32_t i = 0;
+        if ((x->end_s - longest_s) / x->whole_s < x->least)
+            continue;
+        while (i + 2 < POINTS && x->low >= point[i + 1])
+            i++;
+        gain -= x->cost / x->whole_s *
+                fmax(0, worth - x->worth * s->slope[i]);
+    }
+    return gain;
+}
+
+static struct level fill(struct shockwave *s, double longest_s)
+{
+    struct level l = { .longest_s = longest_s };
+    double worth = 0, used = 0;
+
+    for (uint32_t j = 0; j < s->count; j++) {
+        struct entry *x = &s->entry[j];
+        double low = (x->end_s - longest_s) / x->whole_s;
+        x->low = fmin(fmax(low, x->least), x->most);
+        used += x->cost * (x->low - x->done / x->epochs);
+    }
+    l.fits = used <= s->room;
+    l.nearly = used <= s->room * (1 + NEAR);
+    for (; l.nearly && l.taken < s->pieces; l.taken++) {
+        double more = amount(s, &s->piece[l.taken]);
+        if (more > 0 && used + more >= s->room) {
+            worth = s->piece[l.taken].worth;
+            l.part = fmax(0, s->room - used);
+            break;
+        }
+        used += more;
+    }
+    l.gain = l.fits ? gain_of(s, longest_s, worth) : 0;
+    return l;
+}
+
+/* The least that is worth its price, to a nanosecond. */
+static struct level find_longest(struct shockwave *s)
+{
+    double low = 0, high = 0;
+    struct level best, l;
+
+    for (uint32_t j = 0; j < s->count; j++) {
+        const struct entry *x = &s->entry[j];
+        low = fmax(low, x->end_s - x->whole_s * x->most);
+        high = fmax(high, x->end_s - x->whole_s * x->least);
+    }
+    best = fill(s, high);
+    if (!best.fits)
+        return best;
+    l = fill(s, low);
+    if (l.fits && l.gain > 0)
+        return l;
+    for (int i = 0; i < HALVINGS && high - low > TINY; i++) {
+        l = fill(s, (low + high) / 2);
+        if (l.fits && l.gain > 0) {
+            high = l.longest_s;
+            best = l;
+        } else {
+            low = l.longest_s;
+        }
+    }
+    fill(s, high);              /* for who must do what */
+    return best;
+}
+
+/* What may be left of it after the window. */
+static double fair_left_s(const struct shockwave *s,
+                          const struct cs_host *host, const struct entry *x,
+                          double share)
+{
+    double end_s = now_s(host) + 1e-9 * (double)s->round_ns *
+                                     (double)s->window;
+
+    return (fair_end_s(host, x) * s->rho_max - end_s) * share;
 }
 
 /* False: fairness cannot be had. */
 static bool solve(struct shockwave *s, struct cs_host *host, bool fair,
                   double share)
 {
-    struct program p = { s, 0, 0 };
-    double end_s = now_s(host) + 1e-9 * (double)s->round_ns *
-                                     (double)s->window;
-    double mean = 1.0 / ((double)s->count * (double)s->window);
-
+    s->room = cs_total_gpus(host, 0) * (double)s->window;
     for (uint32_t j = 0; j < s->count; j++) {
-        const struct entry *x = &s->entry[j];
-        double left_s = (fair_end_s(host, x) * s->rho_max - end_s) * share;
-        if (fair && left_s < 0)
+        struct entry *x = &s->entry[j];
+        if (!bound(s, x, fair ? fair_left_s(s, host, x, share) : NAN))
             return false;
-        put_job(&p, j, fair ? left_s : NAN);
-        for (uint32_t i = 0; i < POINTS; i++) {
-            double utility = i == 0 ? LOG_ORIGIN : log(point[i]);
-            s->gain[column_of(j, i)] = (fair ? 1 : x->priority) * utility *
-                                       mean;
-            s->most[column_of(j, i)] = INFINITY;
-        }
-        s->gain[column_of(j, POINTS)] = 0;
-        s->most[column_of(j, POINTS)] = (double)s->window;
     }
+    cut_up(s);
+    struct level best = find_longest(s);
+    if (!best.nearly)
+        return false;
     for (uint32_t j = 0; j < s->count; j++)
-        put(&p, column_of(j, POINTS), s->entry[j].gpus);
-    end_row(&p, cs_total_gpus(host, 0) * (double)s->window);
-    s->gain[column_of(s->count, 0)] = -s->k;
-    s->most[column_of(s->count, 0)] = INFINITY;
-    struct cs_lp lp = {
-        .columns = column_of(s->count, 0) + 1, .rows = p.rows,
-        .entries = p.entries, .gain = s->gain, .most = s->most,
-        .limit = s->limit, .row = s->row, .column = s->column,
-        .value = s->value, .x = s->x,
-    };
-    return cs_linear_program(&lp);
+        s->entry[j].share = s->entry[j].low;
+    for (uint32_t i = 0; i < best.taken; i++) {
+        struct entry *x = &s->entry[s->piece[i].job];
+        x->share = fmax(x->share, s->piece[i].to);
+    }
+    if (best.part > 0) {
+        const struct piece *piece = &s->piece[best.taken];
+        struct entry *x = &s->entry[piece->job];
+        x->share = fmax(x->share, piece->from) + best.part / x->cost;
+    }
+    for (uint32_t j = 0; j < s->count; j++) {
+        struct entry *x = &s->entry[j];
+        x->share = fmax(0, x->share - x->done / x->epochs) * x->whole_s /
+                   (1e-9 * (double)s->round_ns);
+    }
+    return true;
 }
 
 /* Who will be late, and by how much. */
@@ -305,24 +438,29 @@ static void prioritize(struct shockwave *s, struct cs_host *host,
 /* Whole rounds: what the fractions add up to goes to the largest of them. */
 static void round_off(struct shockwave *s, double room)
 {
+    uint32_t *part = s->order, parts = 0;       /* jobs with fractions */
+
     for (uint32_t j = 0; j < s->count; j++) {
-        double x = s->x[column_of(j, POINTS)], whole = floor(x + TINY);
+        double whole = floor(s->entry[j].share + TINY);
         s->entry[j].rounds = whole;
-        s->x[column_of(j, POINTS)] = x - whole;
+        s->entry[j].share -= whole;
         room -= whole * s->entry[j].gpus;
+        if (s->entry[j].share > TINY)
+            part[parts++] = j;
     }
     for (;;) {
         uint32_t most = UINT32_MAX;
-        for (uint32_t j = 0; j < s->count; j++) {
-            double rest = s->x[column_of(j, POINTS)];
+        for (uint32_t i = 0; i < parts; i++) {
+            uint32_t j = part[i];
+            double rest = s->entry[j].share;
             if (rest > TINY && s->entry[j].gpus <= room + TINY &&
                 (most == UINT32_MAX ||
-                 rest > s->x[column_of(most, POINTS)] + TINY))
+                 rest > s->entry[most].share + TINY))
                 most = j;
         }
         if (most == UINT32_MAX)
             return;
-        s->x[column_of(most, POINTS)] = 0;
+        s->entry[most].share = 0;
         s->entry[most].rounds++;
         room -= s->entry[most].gpus;
     }
@@ -380,16 +518,29 @@ static bool goes_before(const struct shockwave *s, uint32_t a, uint32_t b)
     return a < b;
 }
 
+/* By insertion at ever smaller distances (Shell 1959). */
+static void sort_order(struct shockwave *s)
+{
+    uint32_t *order = s->order, gap = 1;
+
+    while (gap < s->count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (uint32_t i = gap; i < s->count; i++) {
+            uint32_t job = order[i], at = i;
+            for (; at >= gap && goes_before(s, job, order[at - gap]); at -= gap)
+                order[at] = order[at - gap];
+            order[at] = job;
+        }
+}
+
 static void choose(struct shockwave *s, const struct cs_host *host)
 {
     uint32_t room = cs_total_gpus(host, 0);
 
-    for (uint32_t j = 0; j < s->count; j++) {
-        uint32_t at = j;
-        for (; at > 0 && goes_before(s, j, s->order[at - 1]); at--)
-            s->order[at] = s->order[at - 1];
-        s->order[at] = j;
-    }
+    for (uint32_t j = 0; j < s->count; j++)
+        s->order[j] = j;
+    sort_order(s);
     for (uint32_t k = 0; k < s->count; k++) {
         struct entry *x = &s->entry[s->order[k]];
         x->next = x->gpus <= room;
@@ -428,6 +579,18 @@ static void enact(struct shockwave *s, struct cs_host *host)
     }
 }
 
+static bool shockwave_init(void *self, struct cs_host *host)
+{
+    struct shockwave *s = self;
+
+    (void)host;
+    for (uint32_t i = 0; i + 1 < POINTS; i++)
+        s->slope[i] = (log(point[i + 1]) -
+                       (i == 0 ? LOG_ORIGIN : log(point[i]))) /
+                      (point[i + 1] - point[i]);
+    return true;
+}
+
 static void shockwave_decide(void *self, struct cs_host *host)
 {
     struct shockwave *s = self;
@@ -464,6 +627,7 @@ const struct cs_policy shockwave_policy = {
                "product of progress",
     .flags = CS_PREEMPTS, .param = params,
     .param_count = sizeof params / sizeof params[0],
-    .self_bytes = sizeof(struct shockwave), .decide = shockwave_decide,
+    .self_bytes = sizeof(struct shockwave), .init = shockwave_init,
+    .decide = shockwave_decide,
     .job_submitted = shockwave_submitted, .job_ended = shockwave_ended,
 };

@@ -15,6 +15,9 @@
  * GPUs, unless others then find no place.  Jobs train with the batch of the most
  * goodput.
  *
+ * Jobs whose configurations and utilities are equal are one in the program, which
+ * then says how many of them get what: first those that run, then the oldest.
+ *
  * Their agents learn goodputs while a job runs, and those on other types from a
  * short profile; here they are known from the start.  Utilities are not rounded.
  * What cannot be resized or moved starts as it asks, when it fits.
@@ -40,6 +43,7 @@ struct sia_job {
     struct sia_config now, next;
     double age_s;
     uint32_t restarts, first, count;    /* columns */
+    uint32_t like, members;     /* the first job that is alike; of that: how many */
     double each[HOST_KINDS];            /* per GPU */
     bool placed, tried;
 };
@@ -51,8 +55,9 @@ struct sia {
     uint32_t *restarts, seen;   /* by job number */
     uint32_t jobs, room, nodes, pools, columns;
     struct sia_config *config;  /* by column */
-    double *gain, *x, *value, *limit;
+    double *gain, *x, *value, *limit, *bound;
     uint32_t *row, *column;
+    uint32_t *kind, kinds;      /* the first job of each kind */
     uint32_t *pool, *capacity, *left;   /* by node */
     double *host, *host_left;           /* by node: cores, memory */
     double most_host[POOLS][HOST_KINDS];
@@ -116,6 +121,8 @@ static void sia_room(struct sia *sia, struct cs_host *host, uint32_t jobs)
     sia->config = cs_alloc(host, columns, sizeof *sia->config);
     sia->gain = cs_alloc(host, columns, sizeof *sia->gain);
     sia->x = cs_alloc(host, columns, sizeof *sia->x);
+    sia->bound = cs_alloc(host, columns, sizeof *sia->bound);
+    sia->kind = cs_alloc(host, room, sizeof *sia->kind);
     sia->value = cs_alloc(host, 2 * columns, sizeof *sia->value);
     sia->row = cs_alloc(host, 2 * columns, sizeof *sia->row);
     sia->column = cs_alloc(host, 2 * columns, sizeof *sia->column);
@@ -264,22 +271,55 @@ static void sia_utilities(struct sia *sia, const struct sia_job *job)
     }
 }
 
-/* At most one configuration for a job, and what a pool has. */
+static bool sia_alike(const struct sia *sia, const struct sia_job *a,
+                      const struct sia_job *b)
+{
+    bool alike = a->count == b->count;
+
+    for (uint32_t i = 0; alike && i < a->count; i++)
+        alike = sia->gain[a->first + i] == sia->gain[b->first + i] &&
+                sia_same(sia->config[a->first + i],
+                         sia->config[b->first + i]);
+    return alike;
+}
+
+/* The last job gives its columns back if there is one like it. */
+static void sia_merge(struct sia *sia, uint32_t j)
+{
+    struct sia_job *job = &sia->job[j];
+
+    for (uint32_t k = 0; k < sia->kinds; k++) {
+        struct sia_job *first = &sia->job[sia->kind[k]];
+        if (!sia_alike(sia, first, job))
+            continue;
+        first->members++;
+        job->like = sia->kind[k];
+        sia->columns = job->first;
+        return;
+    }
+    sia->kind[sia->kinds++] = j;
+    job->like = j;
+    job->members = 1;
+}
+
+/* At most one configuration for each job of a kind, and what a pool has. */
 static bool sia_solve(struct sia *sia)
 {
     struct cs_lp lp = {
-        .columns = sia->columns, .rows = sia->jobs + sia->pools,
-        .gain = sia->gain, .limit = sia->limit, .row = sia->row,
-        .column = sia->column, .value = sia->value, .x = sia->x, .whole = true,
+        .columns = sia->columns, .rows = sia->kinds + sia->pools,
+        .gain = sia->gain, .most = sia->bound, .limit = sia->limit,
+        .row = sia->row, .column = sia->column, .value = sia->value,
+        .x = sia->x, .whole = true,
     };
 
-    for (uint32_t j = 0; j < sia->jobs; j++) {
-        const struct sia_job *job = &sia->job[j];
-        sia->limit[j] = 1;
+    for (uint32_t k = 0; k < sia->kinds; k++) {
+        const struct sia_job *job = &sia->job[sia->kind[k]];
+        sia->limit[k] = job->members;
         for (uint32_t c = job->first; c < job->first + job->count; c++) {
             uint32_t e = lp.entries;
-            sia->row[e] = j;
-            sia->row[e + 1] = sia->jobs + sia->config[c].pool;
+            sia->bound[c] = job->members;
+            sia->row[e] = k;
+            sia->row[e + 1] = sia->kinds + sia->config[c].pool;
             sia->column[e] = sia->column[e + 1] = c;
             sia->value[e] = 1;
             sia->value[e + 1] = sia->config[c].gpus;
@@ -287,16 +327,24 @@ static bool sia_solve(struct sia *sia)
         }
     }
     for (uint32_t p = 0; p < sia->pools; p++)
-        sia->limit[sia->jobs + p] = sia->total[p];
-    if (sia->columns == 0 || !cs_linear_program(&lp))
-        return false;
+        sia->limit[sia->kinds + p] = sia->total[p];
+    return sia->columns > 0 && cs_linear_program(&lp);
+}
+
+/* The program's answer, job by job. */
+static void sia_share_out(struct sia *sia)
+{
     for (uint32_t j = 0; j < sia->jobs; j++) {
-        struct sia_job *job = &sia->job[j];
-        for (uint32_t c = job->first; c < job->first + job->count; c++)
-            if (sia->x[c] > 0.5)
-                job->next = sia->config[c];
+        const struct sia_job *first = &sia->job[sia->job[j].like];
+        uint32_t c = first->first, end = c + first->count;
+
+        while (c < end && sia->x[c] < 0.5)
+            c++;
+        if (c == end)
+            continue;
+        sia->x[c] -= 1;
+        sia->job[j].next = sia->config[c];
     }
-    return true;
 }
 
 /* ---- places --------------------------------------------------------------------- */
@@ -446,13 +494,15 @@ static void sia_decide(void *self, struct cs_host *host)
         return;
     sia_list(sia, host);
     sia_nodes(sia, host);
-    sia->columns = 0;
+    sia->columns = sia->kinds = 0;
     for (uint32_t j = 0; j < sia->jobs; j++) {
         sia_offers(sia, host, &sia->job[j]);
         sia_utilities(sia, &sia->job[j]);
+        sia_merge(sia, j);
     }
     if (sia->jobs == 0 || !sia_solve(sia))
         return;
+    sia_share_out(sia);
     if (!sia_place_all(sia, host, true))
         sia_place_all(sia, host, false);
     sia_apply(sia, host);

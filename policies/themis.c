@@ -139,10 +139,19 @@ static double rho_with(const struct themis *t, struct cs_host *host,
     return shared_s / (fmax(job->whole_s, 1e-9) * crowd);
 }
 
+/* If all goes on as it is. */
+static double rho_now(const struct themis *t, struct cs_host *host,
+                      const struct themis_job *job)
+{
+    uint32_t now = cs_size_now(host, job->job);
+
+    return rho_with(t, host, job, now ? cs_best_pace(host, job->job, now) : 0);
+}
+
 static void bid(const struct themis *t, struct cs_host *host,
                 struct themis_job *job, uint32_t room)
 {
-    uint32_t now = cs_size_now(host, job->job), n = 0;
+    uint32_t n = 0;
 
     for (uint32_t s = cs_size_least(host, job->job); s > 0 && s <= room;
          s = cs_size_above(host, job->job, s))
@@ -160,8 +169,6 @@ static void bid(const struct themis *t, struct cs_host *host,
         job->size[job->sizes] = g;
         job->log_value[job->sizes] = -log(rho_with(t, host, job, pace));
     }
-    job->rho = rho_with(t, host, job,
-                        now ? cs_best_pace(host, job->job, now) : 0);
 }
 
 /* ---- the auction ------------------------------------------------------------ */
@@ -296,11 +303,13 @@ static void themis_decide(void *self, struct cs_host *host)
     if (room > t->gpus)
         room = t->gpus;
     for (uint32_t i = 0; i < t->count; i++)
-        bid(t, host, &t->job[i], room);
+        t->job[i].rho = rho_now(t, host, &t->job[i]);
     offer(t);
     for (uint32_t i = 0; i < t->count; i++) {
         t->job[i].keeps = !due && cs_size_now(host, t->job[i].job) > 0;
         t->job[i].offered &= !t->job[i].keeps;
+        if (t->job[i].offered)
+            bid(t, host, &t->job[i], room);
     }
     auction(t, room);
     for (uint32_t i = 0; i < t->count; i++) {

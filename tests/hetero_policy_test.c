@@ -45,6 +45,21 @@ static void a_program_of_wholes_has_its_known_optimum(void **state)
     assert_true(x[0] < 0.5 && x[1] > 0.5 && x[2] > 0.5);
 }
 
+/* Two of the first and one of the second fill 5; 5 of the second bring less. */
+static void wholes_may_be_more_than_one(void **state)
+{
+    const double gain[] = { 5, 2 }, most[] = { 2, 5 }, limit[] = { 5 };
+    const double value[] = { 2, 1 };
+    const uint32_t row[] = { 0, 0 }, column[] = { 0, 1 };
+    double x[2];
+    struct cs_lp lp = { 2, 1, 2, gain, most, limit, row, column, value, x,
+                        true };
+
+    (void)state;
+    assert_true(cs_linear_program(&lp));
+    assert_true(fabs(x[0] - 2) < 1e-9 && fabs(x[1] - 1) < 1e-9);
+}
+
 static void a_program_without_an_answer_says_so(void **state)
 {
     const double gain[] = { 1 }, limit[] = { -1 }, value[] = { 1 };
@@ -391,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_linear_program_has_its_known_optimum),
         cmocka_unit_test(a_program_of_wholes_has_its_known_optimum),
+        cmocka_unit_test(wholes_may_be_more_than_one),
         cmocka_unit_test(a_program_without_an_answer_says_so),
         cmocka_unit_test(an_assignment_is_the_best_of_all),
         cmocka_unit_test(places_are_assigned_as_by_the_matrix_of_all),
