@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "experiments/import_report.h"
 #include "experiments/out.h"
 #include "models/placement.h"
 #include "sim/arena.h"
@@ -161,12 +162,15 @@ bool import_nodes(struct arena *arena, const char *file, const char *path,
         good = err_set(err, ERR_RANGE, (struct err_pos){ file, 0, 0 },
                        "the list has no nodes");
     csv_close(l.csv);
-    if (l.out != NULL)
-        good = out_close(l.out, good ? err : &(struct err){ 0 }) && good;
-    if (good)
-        fprintf(report, "%s: format " IMPORT_NODES "\nnodes        %" PRIu64
-                ", %" PRIu64 " with GPUs, in %" PRIu64 " groups\nGPUs        "
-                " %" PRIu64 "\nwritten      %s\n", file, l.nodes, l.gpu_nodes,
-                l.groups, l.gpus, path);
-    return good;
+    if (!good)
+        out_abandon(l.out);
+    if (!good || !out_close(l.out, err))
+        return false;
+    fprintf(report, "%s: format " IMPORT_NODES "\nnodes        %" PRIu64
+            ", %" PRIu64 " with GPUs, in %" PRIu64 " groups\nGPUs        "
+            " %" PRIu64 "\n", file, l.nodes, l.gpu_nodes, l.groups, l.gpus);
+    if (!import_layout(report, file, true, err))
+        return false;
+    fprintf(report, "written      %s\n", path);
+    return true;
 }

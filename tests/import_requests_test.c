@@ -55,6 +55,26 @@ static void azure_becomes_a_service_that_answers_it(void **state)
     free(services);
 }
 
+/* What is refused leaves no file behind. */
+static void a_list_of_nodes_that_is_wrong_leaves_nothing(void **state)
+{
+    const struct program *program = the_program(state);
+    const char *none[] = { NULL };
+    char in[160], yaml[160], *said;
+
+    unlink(in_folder(program, "w.yaml", yaml));
+    write_file(in_folder(program, "in", in), "sn,cpu_milli,memory_mib,gpu,model"
+               "\nn1,64000,262144,2,P100\n");
+    assert_int_equal(import(program, "openb-nodes", in, none, &said), 0);
+    free(said);
+    assert_int_equal(unlink(yaml), 0);
+    write_file(in, "sn,cpu_milli,memory_mib,gpu,model\n"
+               "n1,64000,262144,2,P100\nn2,x,262144,2,P100\n");
+    assert_int_equal(import(program, "openb-nodes", in, none, &said), 3);
+    free(said);
+    assert_int_equal(access(yaml, F_OK), -1);
+}
+
 static void hash_ids_are_counted(void **state)
 {
     const struct program *program = the_program(state);
@@ -141,6 +161,7 @@ int main(int argc, char **argv)
 #define WITH(TEST) cmocka_unit_test_prestate(TEST, &program)
     const struct CMUnitTest tests[] = {
         WITH(azure_becomes_a_service_that_answers_it),
+        WITH(a_list_of_nodes_that_is_wrong_leaves_nothing),
         WITH(hash_ids_are_counted),
         WITH(requests_without_output_are_left_out_if_asked),
         WITH(what_is_said_of_jobs_is_refused),
