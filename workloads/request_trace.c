@@ -158,9 +158,9 @@ static enum row csv_row(struct request_trace *t, struct row_values *row,
 
     if (step != CSV_ROW)
         return step == CSV_END ? ROW_END : ROW_ERROR;
-    struct csv_field at = csv_field(t->csv, t->arrive);
-    struct csv_field prompt = csv_field(t->csv, t->prompt);
-    struct csv_field output = csv_field(t->csv, t->output);
+    struct csv_field at = *csv_field(t->csv, t->arrive);
+    struct csv_field prompt = *csv_field(t->csv, t->prompt);
+    struct csv_field output = *csv_field(t->csv, t->output);
     row->pos = csv_pos(t->csv, t->arrive);
     return instant(t, at.text, at.bytes, row->pos, &row->at_ns, err) &&
            tokens(prompt.text, prompt.bytes, 1, csv_pos(t->csv, t->prompt),
