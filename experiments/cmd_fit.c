@@ -9,6 +9,7 @@
 
 #include "experiments/command.h"
 #include "experiments/import_args.h"
+#include "experiments/import_report.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "sim/arena.h"
@@ -59,12 +60,17 @@ static void print_fits(FILE *file, const struct lookalike_fits *fits,
     }
 }
 
+static double gpus_of(const struct lookalike_entry *entry, size_t size)
+{
+    return (double)entry->size[size].gpu_milli / 1000.0;
+}
+
 static void print_sizes(FILE *file, const struct lookalike_entry *entry)
 {
-    fprintf(file, "\nrun time s of jobs of %" PRId64, entry->size[0].gpus);
+    fprintf(file, "\nrun time s of jobs of %.10g", gpus_of(entry, 0));
     if (entry->size_count > 1)
-        fprintf(file, " to %" PRId64 " (%zu sizes)",
-                entry->size[entry->size_count - 1].gpus, entry->size_count);
+        fprintf(file, " to %.10g (%zu sizes)",
+                gpus_of(entry, entry->size_count - 1), entry->size_count);
     fprintf(file, " GPUs: %zu jobs", entry->jobs);
     if (!(entry->run_s[0] < entry->run_s[entry->jobs - 1]))
         fprintf(file, ", all of %.10g s", entry->run_s[0]);
@@ -77,9 +83,8 @@ static void print_report(FILE *file, const struct fitting *fitting)
 {
     const struct lookalike *fit = &fitting->fit;
 
-    fprintf(file, "%s: format %s, %zu jobs\n  %-17s %8s %12s %14s  %s\n",
-            fitting->request->file, fitting->format->name,
-            fitting->result.count, "fit", "KS", "AD", "AIC", "parameters");
+    fprintf(file, "  %-17s %8s %12s %14s  %s\n", "fit", "KS", "AD", "AIC",
+            "parameters");
     fprintf(file, "gaps of arrivals s: %.6g jobs/h",
             fit->rate_per_s * 3600.0);
     if (fit->zero_gaps > 0)
@@ -153,12 +158,12 @@ static void put_entry(struct out *out, const struct fitting *fitting,
     out_printf(out, "  - recipe: trace\n    name: size_%zu\n    share: %zu\n"
                "    gpus: ", i + 1, entry->jobs);
     if (entry->size_count == 1)
-        out_printf(out, "%" PRId64, entry->size[0].gpus);
+        out_printf(out, "%.10g", gpus_of(entry, 0));
     else
         out_text(out, "{choice: {");
     for (size_t s = 0; entry->size_count > 1 && s < entry->size_count; s++)
-        out_printf(out, "%s%" PRId64 ": %" PRIu64, s == 0 ? "" : ", ",
-                   entry->size[s].gpus, entry->size[s].jobs);
+        out_printf(out, "%s%.10g: %" PRIu64, s == 0 ? "" : ", ",
+                   gpus_of(entry, s), entry->size[s].jobs);
     out_printf(out, "%s\n    duration: ",
                entry->size_count == 1 ? "" : "}}");
     put_run(out, fitting, i);
@@ -186,7 +191,8 @@ static bool write_yaml(const struct fitting *fitting, struct err *err)
     else
         out_printf(out, "arrival: {process: gamma, rate: %.10g/h, cv: "
                    "%.10g}\n", rate_per_h, fit->gap_cv);
-    out_printf(out, "jobs: %zu\nmix:\n", fitting->result.count);
+    out_printf(out, "jobs: %zu\nmix:\n",
+               fitting->result.count - (size_t)fit->without_gpus);
     for (size_t i = 0; i < fit->entries; i++)
         put_entry(out, fitting, i);
     return out_close(out, err);
@@ -225,6 +231,25 @@ static bool write_samples(const struct fitting *fitting, struct err *err)
     return true;
 }
 
+/* What was left out is told before what was fitted to the rest. */
+static bool print_rows(FILE *file, const struct fitting *fitting,
+                       struct err *err)
+{
+    const struct imported imported = { .arena = fitting->arena,
+                                       .format = fitting->format,
+                                       .request = fitting->request,
+                                       .result = &fitting->result };
+
+    fprintf(file, "%s: format %s\nrows         %" PRIu64 "\njobs         "
+            "%zu\n", fitting->request->file, fitting->format->name,
+            fitting->result.rows, fitting->result.count);
+    import_counts(file, &imported);
+    if (fitting->fit.without_gpus > 0)
+        fprintf(file, "  %" PRIu64 " jobs: ask for no GPU, and are left out "
+                "of the fit\n", fitting->fit.without_gpus);
+    return import_layout(file, fitting->request->file, false, err);
+}
+
 static int fit(struct cli *cli, const struct args *args)
 {
     struct import_request request = {
@@ -243,7 +268,8 @@ static int fit(struct cli *cli, const struct args *args)
                      &err) ||
         !lookalike_make(cli->arena, &fitting.result, request.file,
                         &fitting.fit, &err) ||
-        !write_samples(&fitting, &err) || !write_yaml(&fitting, &err))
+        !write_samples(&fitting, &err) || !write_yaml(&fitting, &err) ||
+        !print_rows(cli->out, &fitting, &err))
         return command_fail(cli, &err);
     print_report(cli->out, &fitting);
     fprintf(cli->out, "written      %s\n", fitting.yaml);

@@ -103,6 +103,8 @@ static int import_a_series(struct cli *cli, const struct args *args)
         !import_series(&import, args->value[ARG_OUT], csv, &err))
         return command_fail(cli, &err);
     import_series_report(cli->out, &import);
+    if (!import_layout(cli->out, args->word[1], true, &err))
+        return command_fail(cli, &err);
     fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
     return 0;
 }
@@ -121,6 +123,8 @@ static int import_requests(struct cli *cli, const struct args *args)
         !import_requests_write(&import, args->value[ARG_OUT], &err))
         return command_fail(cli, &err);
     import_requests_report(cli->out, &import);
+    if (!import_layout(cli->out, args->word[1], true, &err))
+        return command_fail(cli, &err);
     fprintf(cli->out, "written      %s\n", args->value[ARG_OUT]);
     return 0;
 }
@@ -167,6 +171,8 @@ static int import(struct cli *cli, const struct args *args)
         !write_files(&imported, args->value[ARG_OUT], csv, &err))
         return command_fail(cli, &err);
     import_report(cli->out, &imported);
+    if (!import_layout(cli->out, request.file, false, &err))
+        return command_fail(cli, &err);
     fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
     return 0;
 }

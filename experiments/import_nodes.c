@@ -10,8 +10,10 @@
 #include "experiments/import_nodes.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "experiments/import_report.h"
 #include "experiments/out.h"
 #include "models/placement.h"
 #include "sim/arena.h"
@@ -28,7 +30,13 @@ struct nodes {                  /* that are alike, one after the other */
     uint64_t count;
 };
 
+/* A node's name, and where it stands. */
+struct named { const char *name; uint32_t line; };
+
 struct listing {
+    struct arena *arena;
+    struct named *named;
+    size_t named_room;
     struct csv *csv;
     size_t at[COLUMNS];
     struct out *out;
@@ -58,7 +66,7 @@ static bool read_text(const struct listing *l, size_t column, char *out,
 {
     struct csv_field field = *csv_field(l->csv, column);
 
-    if (field.bytes >= TEXT_BYTES ||
+    if (field.bytes >= TEXT_BYTES || (field.bytes == 0 && column != l->at[MODEL]) ||
         strspn(field.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
                            "WXYZ0123456789_-.") != field.bytes)
         return row_fault(l->csv, column, ERR_RANGE,
@@ -119,6 +127,43 @@ static bool alike(const struct nodes *a, const struct nodes *b)
            a->memory_mib == b->memory_mib && strcmp(a->model, b->model) == 0;
 }
 
+static void note_name(struct listing *l, const char *name)
+{
+    if (l->nodes == l->named_room) {
+        size_t room = l->named_room == 0 ? 256 : 2 * l->named_room;
+
+        l->named = arena_grow(l->arena, l->named, l->named_room, room,
+                              sizeof *l->named);
+        l->named_room = room;
+    }
+    l->named[l->nodes] = (struct named){ arena_text(l->arena, name),
+                                         csv_pos(l->csv, l->at[NAME]).line };
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+
+    return order != 0 ? order : a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* Sorts them. */
+static bool names_differ(struct listing *l, const char *file, struct err *err)
+{
+    const struct named *again = NULL;
+
+    if (l->nodes > 0)
+        qsort(l->named, l->nodes, sizeof *l->named, by_name);
+    for (size_t i = 1; i < l->nodes; i++)
+        if (strcmp(l->named[i - 1].name, l->named[i].name) == 0 &&
+            (again == NULL || l->named[i].line < again->line))
+            again = &l->named[i];
+    return again == NULL ||
+           err_set(err, ERR_RANGE, (struct err_pos){ file, again->line, 1 },
+                   "node %s stands above already", again->name);
+}
+
 static bool put_nodes(struct listing *l, struct err *err)
 {
     struct nodes node;
@@ -127,6 +172,7 @@ static bool put_nodes(struct listing *l, struct err *err)
     while ((step = csv_next(l->csv, err)) == CSV_ROW) {
         if (!read_node(l, &node, err))
             return false;
+        note_name(l, node.name);
         l->nodes++;
         l->gpus += (uint64_t)node.gpus;
         l->gpu_nodes += node.gpus > 0;
@@ -144,7 +190,8 @@ static bool put_nodes(struct listing *l, struct err *err)
 bool import_nodes(struct arena *arena, const char *file, const char *path,
                   FILE *report, struct err *err)
 {
-    struct listing l = { .csv = csv_open(arena, file, CSV_COMMA, err) };
+    struct listing l = { .arena = arena,
+                         .csv = csv_open(arena, file, CSV_COMMA, err) };
     bool good;
 
     if (l.csv == NULL)
@@ -156,17 +203,20 @@ bool import_nodes(struct arena *arena, const char *file, const char *path,
         out_text(l.out, "# From a node list by clustersim import "
                  IMPORT_NODES ".  GPUs only count: no speed,\n"
                  "# price or power is known of them.\nname: openb\nnodes:\n");
-    good = good && put_nodes(&l, err);
+    good = good && put_nodes(&l, err) && names_differ(&l, file, err);
     if (good && l.nodes == 0)
         good = err_set(err, ERR_RANGE, (struct err_pos){ file, 0, 0 },
                        "the list has no nodes");
     csv_close(l.csv);
-    if (l.out != NULL)
-        good = out_close(l.out, good ? err : &(struct err){ 0 }) && good;
-    if (good)
-        fprintf(report, "%s: format " IMPORT_NODES "\nnodes        %" PRIu64
-                ", %" PRIu64 " with GPUs, in %" PRIu64 " groups\nGPUs        "
-                " %" PRIu64 "\nwritten      %s\n", file, l.nodes, l.gpu_nodes,
-                l.groups, l.gpus, path);
-    return good;
+    if (!good)
+        out_abandon(l.out);
+    if (!good || !out_close(l.out, err))
+        return false;
+    fprintf(report, "%s: format " IMPORT_NODES "\nnodes        %" PRIu64
+            ", %" PRIu64 " with GPUs, in %" PRIu64 " groups\nGPUs        "
+            " %" PRIu64 "\n", file, l.nodes, l.gpu_nodes, l.groups, l.gpus);
+    if (!import_layout(report, file, true, err))
+        return false;
+    fprintf(report, "written      %s\n", path);
+    return true;
 }

@@ -17,6 +17,7 @@
 #include "experiments/paths.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/scan_look.h"
 #include "workloads/import.h"
 
 static int by_value(const void *left, const void *right)
@@ -94,6 +95,11 @@ static void put_counts(FILE *file, struct out *out,
     }
 }
 
+void import_counts(FILE *file, const struct imported *imported)
+{
+    put_counts(file, NULL, imported);
+}
+
 static void print_load(FILE *file, const struct imported *imported,
                        double hours, double span_s)
 {
@@ -129,7 +135,7 @@ void import_report(FILE *file, const struct imported *imported)
             imported->format->name);
     fprintf(file, "rows         %" PRIu64 "\njobs         %zu\n",
             result->rows, result->count);
-    put_counts(file, NULL, imported);
+    import_counts(file, imported);
     fprintf(file, "span         %.10g s, %.4g days, from the first "
             "submission to the last\n", span_s, span_s / 86400.0);
     fprintf(file, "GPU-hours    %.10g\n", hours);
@@ -215,4 +221,23 @@ void import_yaml(struct out *out, const struct imported *imported,
                any.gpu_memory ? ", gpu_memory_mib: gpu_memory_mib" : "",
                any.types ? ", gpu_types: gpu_types" : "");
     out_skips(out, request);
+}
+
+bool import_layout(FILE *out, const char *file, bool blank, struct err *err)
+{
+    struct scan_look look;
+
+    if (!scan_look(file, &look, err))
+        return false;
+    if (look.mark)
+        fputs("  a byte order mark before the first line: passed over\n", out);
+    if (look.returns > 0)
+        fprintf(out, "  %" PRIu64 " of %" PRIu64 " lines end with CR LF\n",
+                look.returns, look.lines);
+    if (blank && look.blank > 0)
+        fprintf(out, "  %" PRIu64 " blank lines\n", look.blank);
+    if (look.open_end)
+        fputs("  the last line has no end: if the file was cut there, what "
+              "it says is wrong\n", out);
+    return true;
 }

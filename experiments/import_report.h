@@ -5,10 +5,12 @@
 #ifndef EXPERIMENTS_IMPORT_REPORT_H
 #define EXPERIMENTS_IMPORT_REPORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 struct arena;
+struct err;
 struct import_format;
 struct import_request;
 struct import_result;
@@ -24,6 +26,8 @@ struct imported {
 
 /* Jobs, span, GPU-hours, quantiles, load, what was left out and why. */
 void import_report(FILE *file, const struct imported *imported);
+/* What was left out, sorted, or is worth telling, each in a line. */
+void import_counts(FILE *file, const struct imported *imported);
 /* The workload that reads `csv`, a name beside it. */
 void import_yaml(struct out *out, const struct imported *imported,
                  const char *name, const char *csv);
@@ -36,5 +40,10 @@ void import_quantiles(FILE *file, const char *label, int64_t *value,
 void import_quoted(struct out *out, const char *text);
 /* A name from a command line, on one line of a comment. */
 const char *import_one_line(struct arena *arena, const char *text);
+
+/* What reading the file passed over in silence, each in a line: Windows' line
+ * ends, a byte order mark, a last line without an end and, if `blank`, blank
+ * lines. */
+bool import_layout(FILE *out, const char *file, bool blank, struct err *err);
 
 #endif

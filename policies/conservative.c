@@ -41,8 +41,9 @@ struct con {
     struct cs_plan *plan;
     struct con_job *job;        /* by id */
     uint32_t job_room;
-    int64_t *due_ns;            /* a tree of minima over the jobs, leaves from
-                                   job_room on: when something is due */
+    int64_t *start_ns, *due_ns; /* trees of minima over the jobs, leaves from
+                                   job_room on: when those that wait are to
+                                   start, when those that run are due */
     uint32_t first, last, waiting;      /* those that wait */
     uint32_t fresh;             /* from here on they have no place yet */
     bool early;                 /* something ended before its plan */
@@ -56,25 +57,30 @@ static int64_t con_least(int64_t a, int64_t b)
 
 /* ---- what is due ---- */
 
-/* A job that waits is due when it is to start, one that runs at the instant
- * before its end: it breaks its promise if it is there after that. */
-static void con_due(struct con *con, uint32_t id)
+static void con_set(int64_t *tree, uint32_t at, int64_t due_ns)
 {
-    const struct con_job *job = &con->job[id];
-    uint32_t at = id + con->job_room;
-
-    con->due_ns[at] = job->waits ? job->start_ns
-                      : job->runs ? job->end_ns - 1 : NEVER;
+    tree[at] = due_ns;
     for (at /= 2; at > 0; at /= 2) {
-        int64_t due_ns = con_least(con->due_ns[2 * at],
-                                   con->due_ns[2 * at + 1]);
-        if (due_ns == con->due_ns[at])
+        due_ns = con_least(tree[2 * at], tree[2 * at + 1]);
+        if (due_ns == tree[at])
             return;
-        con->due_ns[at] = due_ns;
+        tree[at] = due_ns;
     }
 }
 
-/* The first job from an id on that is due; NONE. */
+/* A job that runs is due at the instant before its end: it breaks its promise
+ * if it is there after that. */
+static void con_due(struct con *con, uint32_t id)
+{
+    const struct con_job *job = &con->job[id];
+
+    con_set(con->start_ns, id + con->job_room,
+            job->waits ? job->start_ns : NEVER);
+    con_set(con->due_ns, id + con->job_room,
+            job->runs && !job->waits ? job->end_ns - 1 : NEVER);
+}
+
+/* The first job from an id on that is to start; NONE. */
 static uint32_t con_next_due(const struct con *con, uint32_t id,
                              int64_t now_ns)
 {
@@ -82,7 +88,7 @@ static uint32_t con_next_due(const struct con *con, uint32_t id,
 
     if (id >= con->job_room)
         return NONE;
-    while (con->due_ns[at] > now_ns) {
+    while (con->start_ns[at] > now_ns) {
         while (at % 2 == 1)     /* up, until there is more to the right */
             at /= 2;
         if (at == 0)
@@ -90,8 +96,21 @@ static uint32_t con_next_due(const struct con *con, uint32_t id,
         at++;
     }
     while (at < con->job_room)
-        at = 2 * at + (con->due_ns[2 * at] > now_ns);
+        at = 2 * at + (con->start_ns[2 * at] > now_ns);
     return at - con->job_room;
+}
+
+/* The tree with more leaves. */
+static int64_t *con_wider(struct cs_host *host, const int64_t *tree,
+                          uint32_t leaves, uint32_t room)
+{
+    int64_t *wider = cs_alloc(host, (size_t)2 * room, sizeof *wider);
+
+    for (uint32_t i = 0; i < room; i++)
+        wider[room + i] = i < leaves ? tree[leaves + i] : NEVER;
+    for (uint32_t i = room - 1; i > 0; i--)
+        wider[i] = con_least(wider[2 * i], wider[2 * i + 1]);
+    return wider;
 }
 
 static void con_grow(struct con *con, struct cs_host *host, uint32_t id)
@@ -101,16 +120,11 @@ static void con_grow(struct con *con, struct cs_host *host, uint32_t id)
     while (room <= id)
         room *= 2;
     struct con_job *job = cs_alloc(host, room, sizeof *job);
-    int64_t *due_ns = cs_alloc(host, (size_t)2 * room, sizeof *due_ns);
     if (con->job_room)
         memcpy(job, con->job, con->job_room * sizeof *job);
-    for (uint32_t i = 0; i < room; i++)
-        due_ns[room + i] = i < con->job_room ? con->due_ns[con->job_room + i]
-                                             : NEVER;
-    for (uint32_t i = room - 1; i > 0; i--)
-        due_ns[i] = con_least(due_ns[2 * i], due_ns[2 * i + 1]);
+    con->start_ns = con_wider(host, con->start_ns, con->job_room, room);
+    con->due_ns = con_wider(host, con->due_ns, con->job_room, room);
     con->job = job;
-    con->due_ns = due_ns;
     con->job_room = room;
 }
 
@@ -291,7 +305,8 @@ static bool con_broken(struct con *con, struct cs_host *host)
     if (cs_pending_count(host) != con->waiting)
         con_list_anew(con, host);
     return cs_total_gpus(host, 0) != con->total ||
-           (con->job_room > 0 && con->due_ns[1] < cs_now_ns(host));
+           (con->job_room > 0 &&
+            con_least(con->start_ns[1], con->due_ns[1]) < cs_now_ns(host));
 }
 
 static void con_decide(void *self, struct cs_host *host)
@@ -311,13 +326,17 @@ static void con_decide(void *self, struct cs_host *host)
     uint32_t id = con_next_due(con, 0, now_ns);
     for (; id != NONE; id = con_next_due(con, id + 1, now_ns)) {
         struct job_id job = { id };
-        if (!con->job[id].waits ||
-            cs_start(host, cs_job_ask(host, job, CS_ALL_ROLES)) != CS_DONE)
+        if (cs_start(host, cs_job_ask(host, job, CS_ALL_ROLES)) != CS_DONE)
             continue;
         con_part(con, id);
         con->job[id].runs = true;
         con_due(con, id);
     }
+    /* Nothing ends there, where what was to end has been moved forward.  Who
+     * outlives his plan ends an instant from now by it: that is no alarm. */
+    if (con->job_room > 0 && con->start_ns[1] > now_ns &&
+        con->start_ns[1] < NEVER && con->start_ns[1] <= con->due_ns[1])
+        cs_wake_at(host, con->start_ns[1]);
 }
 
 const struct cs_policy conservative_policy = {

@@ -70,10 +70,21 @@ static void pass_time(struct themis *t, const struct cs_host *host)
     t->last_ns = cs_now_ns(host);
 }
 
-/* The best pace if it had all GPUs to itself. */
-static double alone(struct cs_host *host, struct job_id job)
+/* GPUs that there can be: with nodes that are out of service, or not rented. */
+static uint32_t all_gpus(const struct cs_host *host)
 {
-    uint32_t all = cs_total_gpus(host, 0);
+    uint32_t all = 0;
+
+    for (uint32_t n = 0; n < cs_node_count(host); n++)
+        all += cs_node(host, n).gpus;
+    return all;
+}
+
+/* The best pace if it had all GPUs to itself. */
+static double alone(const struct themis *t, struct cs_host *host,
+                    struct job_id job)
+{
+    uint32_t all = t->gpus;
     double most = 1e-9;
 
     for (uint32_t g = cs_size_least(host, job); g > 0 && g <= all;
@@ -95,13 +106,13 @@ static void themis_submitted(void *self, struct cs_host *host,
         t->job = grown(host, t->job, t->count, room, sizeof *t->job);
         t->give = cs_alloc(host, room, sizeof *t->give);
         t->heap = cs_alloc(host, room, sizeof *t->heap);
-        t->gpus = gpus = cs_total_gpus(host, 0);
+        t->gpus = gpus = all_gpus(host);
         t->room = room;
         t->best = cs_alloc(host, (size_t)(room + 1) * (gpus + 1),
                            sizeof *t->best);
         t->choice = cs_alloc(host, (size_t)(room + 1) * (gpus + 1), 1);
     }
-    double most = alone(host, id);
+    double most = alone(t, host, id);
     t->job[t->count++] = (struct themis_job) {
         .job = id, .since_ns = cs_now_ns(host), .most = most,
         .whole_s = 1e-9 * (double)cs_left_ns(host, id) / most };

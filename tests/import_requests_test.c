@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * import_requests_test.c - published requests become a service that answers
- * them; what is odd is counted, what is wrong is refused with its place.
+ * them; here and elsewhere what is odd is counted, what is wrong is refused with
+ * its place, and leaves nothing behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,6 +54,60 @@ static void azure_becomes_a_service_that_answers_it(void **state)
     assert_true(csv_cell(services, "fcfs", NULL, "done", cell, sizeof cell));
     assert_string_equal(cell, "3");
     free(services);
+}
+
+/* What is refused leaves no file behind. */
+static void a_list_of_nodes_that_is_wrong_leaves_nothing(void **state)
+{
+    const struct program *program = the_program(state);
+    const char *none[] = { NULL };
+    char in[160], yaml[160], *said;
+
+    unlink(in_folder(program, "w.yaml", yaml));
+    write_file(in_folder(program, "in", in), "sn,cpu_milli,memory_mib,gpu,model"
+               "\nn1,64000,262144,2,P100\n");
+    assert_int_equal(import(program, "openb-nodes", in, none, &said), 0);
+    free(said);
+    assert_int_equal(unlink(yaml), 0);
+    write_file(in, "sn,cpu_milli,memory_mib,gpu,model\n"
+               "n1,64000,262144,2,P100\nn2,x,262144,2,P100\n");
+    assert_int_equal(import(program, "openb-nodes", in, none, &said), 3);
+    free(said);
+    assert_int_equal(access(yaml, F_OK), -1);
+    write_file(in, "sn,cpu_milli,memory_mib,gpu,model\n"
+               "n1,64000,262144,2,P100\nn2,64000,262144,2,P100\n"
+               "n1,64000,262144,2,P100\n");
+    assert_int_equal(import(program, "openb-nodes", in, none, &said), 3);
+    has(said, "in:4:1: range error: node n1 stands above already");
+    free(said);
+    assert_int_equal(access(yaml, F_OK), -1);
+}
+
+/* A row that contradicts itself is kept, and told. */
+static void pods_that_began_before_they_came_are_told(void **state)
+{
+    const struct program *program = the_program(state);
+    const char *none[] = { NULL };
+    char in[160], *said;
+
+    write_file(in_folder(program, "in", in),
+               OPENB "p0,1,1,2,1000,,LS,Running,10,30,9\n");
+    assert_int_equal(import(program, "openb", in, none, &said), 0);
+    has(said, "  1 jobs: began before they were submitted; submission is ");
+    free(said);
+}
+
+static void a_negative_intensity_is_refused(void **state)
+{
+    const struct program *program = the_program(state);
+    const char *none[] = { NULL };
+    char in[160], *said;
+
+    write_file(in_folder(program, "in", in), "Time,Carbon Intensity\n"
+               "2020-01-01 00:00:00,4\n2020-01-01 01:00:00,-4\n");
+    assert_int_equal(import(program, "carbon", in, none, &said), 3);
+    has(said, "in:3:1: range error: a value of carbon must not be negative");
+    free(said);
 }
 
 static void hash_ids_are_counted(void **state)
@@ -141,6 +196,9 @@ int main(int argc, char **argv)
 #define WITH(TEST) cmocka_unit_test_prestate(TEST, &program)
     const struct CMUnitTest tests[] = {
         WITH(azure_becomes_a_service_that_answers_it),
+        WITH(a_list_of_nodes_that_is_wrong_leaves_nothing),
+        WITH(pods_that_began_before_they_came_are_told),
+        WITH(a_negative_intensity_is_refused),
         WITH(hash_ids_are_counted),
         WITH(requests_without_output_are_left_out_if_asked),
         WITH(what_is_said_of_jobs_is_refused),

@@ -147,6 +147,60 @@ static void each_format_turns_its_rows_into_the_same_jobs(void **state)
     }
 }
 
+/* As Windows' editors save it; to be freed. */
+static char *as_windows(const char *text)
+{
+    char *out = malloc(2 * strlen(text) + 4), *to = out;
+
+    assert_non_null(out);
+    to += sprintf(to, "\xEF\xBB\xBF");
+    for (; *text; *to++ = *text++)
+        if (*text == '\n')
+            *to++ = '\r';
+    *to = '\0';
+    return out;
+}
+
+static void line_ends_and_marks_of_windows_are_told(void **state)
+{
+    const struct program *program = the_program(state);
+    char path[160], line[80], *said, *csv;
+
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        struct sample sample = samples[i];
+        char *text = as_windows(sample.text);
+        unsigned lines = 0;
+
+        for (const char *c = text; *c; c++)
+            lines += *c == '\n';
+        sample.text = text;
+        if (import_sample(program, &sample, &said) != 0)
+            fail_msg("%s: %s", sample.format, said);
+        has(said, "  a byte order mark before the first line: passed over\n");
+        snprintf(line, sizeof line, "  %u of %u lines end with CR LF\n", lines,
+                 lines);
+        has(said, line);
+        assert_null(strstr(said, "has no end"));
+        csv = program_read(in_folder(program, "w.csv", path));
+        assert_string_equal(csv, sample.csv);
+        free(csv);
+        free(said);
+        free(text);
+    }
+}
+
+static void a_last_line_without_an_end_is_told(void **state)
+{
+    const struct program *program = the_program(state);
+    const char *none[] = { NULL };
+    char in[160], *said;
+
+    write_file(in_folder(program, "in", in), ITP "u-1,5,700,8");
+    assert_int_equal(import(program, "itp", in, none, &said), 0);
+    has(said, "  the last line has no end: if the file was cut there");
+    free(said);
+}
+
 /* The workload that names the sample's file itself, exported as x.csv. */
 static int inline_sample(const struct program *program,
                          const struct sample *sample, char **said)
@@ -333,6 +387,8 @@ int main(int argc, char **argv)
 #define WITH(TEST) cmocka_unit_test_prestate(TEST, &program)
     const struct CMUnitTest tests[] = {
         WITH(each_format_turns_its_rows_into_the_same_jobs),
+        WITH(line_ends_and_marks_of_windows_are_told),
+        WITH(a_last_line_without_an_end_is_told),
         WITH(each_format_is_read_inline_as_it_is_imported),
         WITH(inline_faults_are_refused_at_their_place),
         WITH(deadlines_reach_the_workload),

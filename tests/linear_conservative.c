@@ -242,6 +242,17 @@ static void con_decide(void *self, struct cs_host *host)
         else
             i++;
     }
+    int64_t wake_ns = NEVER;
+    for (uint32_t i = 0; i < cs_pending_count(host); i++) {
+        uint32_t id = cs_ask(host, cs_pending(host, i))->job.i;
+        if (con->job[id].start_ns < wake_ns)
+            wake_ns = con->job[id].start_ns;
+    }
+    bool ends = false;
+    for (uint32_t i = 0; i < cs_running_count(host); i++)
+        ends = ends || con->job[cs_running(host, i).i].end_ns <= wake_ns;
+    if (wake_ns > now_ns && wake_ns < NEVER && !ends)
+        cs_wake_at(host, wake_ns);
 }
 
 const struct cs_policy linear_conservative_policy = {

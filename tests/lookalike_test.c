@@ -290,6 +290,36 @@ static void what_nothing_fits_is_drawn_from_the_trace(void **state)
     free(round_trip(program, "one", "two"));
 }
 
+/* Of openb: pods that take a part of a GPU, and one that takes none. */
+static void parts_of_gpus_are_fitted_as_parts(void **state)
+{
+    static const char head[] = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,"
+        "gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n";
+    const struct program *program = *state;
+    char csv[100], out[100], text[4096], *said, *fitted;
+    const char *fit[] = { "fit", "openb", csv, "-o", out, NULL };
+    const char *again[] = { "export", out, "-o", csv, NULL };
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", head);
+
+    snprintf(csv, sizeof csv, "%s/pods.csv", program->folder);
+    snprintf(out, sizeof out, "%s/parts.yaml", program->folder);
+    for (unsigned i = 0; i < 12; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "p%u,1,1,%u,%u,,LS,Running,%u,%u,%u\n", i, i > 0,
+                              i == 0 ? 0 : i < 6 ? 250 : 1000, i, 2 * i + 30,
+                              i);
+    write_text(csv, text);
+    assert_int_equal(run(program, fit, &said), 0);
+    assert_non_null(strstr(said, "  1 jobs: ask for no GPU, and are left "));
+    free(said);
+    fitted = program_read(out);
+    assert_non_null(strstr(fitted, "jobs: 11\n"));
+    assert_non_null(strstr(fitted, "gpus: {choice: {0.25: 5, 1: 6}}"));
+    free(fitted);
+    assert_int_equal(run(program, again, &said), 0);
+    free(said);
+}
+
 static void too_few_jobs_are_refused(void **state)
 {
     const struct program *program = *state;
@@ -325,6 +355,7 @@ int main(int argc, char **argv)
         WITH(equal_values_have_no_shape),
         WITH(a_generated_trace_gives_its_workload_back),
         WITH(what_nothing_fits_is_drawn_from_the_trace),
+        WITH(parts_of_gpus_are_fitted_as_parts),
         WITH(too_few_jobs_are_refused),
     };
     int failed;

@@ -495,6 +495,26 @@ static void chaos_loses_nothing(void **state)
     }
 }
 
+/* Where nothing is there when the first job comes, whoever sizes things by what
+ * is there must look again. */
+static void policies_that_resize_begin_on_nothing(void **state)
+{
+    struct world_job job[12] = { { 0, 60, 2, 0, 0 } };
+    struct world world = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 12; i++)
+        job[i] = (struct world_job){ 90 * i, 100 + 50 * i, 1u << i % 4, 0, 0 };
+    if (!open_rented(&world, job, 12,
+                     NODE("rent: {start: 60s, keep: 300s, min: 0, scale: "
+                          "queue}"),
+                     "[fcfs, themis, elasticflow, optimus, afs, gavel, allox, "
+                     "shockwave, lucid, sia, pollux]", 1))
+        fail_msg("%s", world_error(&world));
+    run_all(&world, 11);
+    world_close(&world);
+}
+
 /* Jobs that share GPUs, on nodes that are warned and taken away. */
 static void parts_of_gpus_survive_reclaims(void **state)
 {
@@ -587,6 +607,7 @@ int main(void)
         cmocka_unit_test(jobs_that_cannot_ever_have_nodes_fail_the_trial),
         cmocka_unit_test(everything_at_one_instant_loses_nothing),
         cmocka_unit_test(chaos_loses_nothing),
+        cmocka_unit_test(policies_that_resize_begin_on_nothing),
         cmocka_unit_test(parts_of_gpus_survive_reclaims),
         cmocka_unit_test(phases_survive_chaos),
     };

@@ -78,6 +78,33 @@ static void conservative_keeps_every_reservation(void **state)
     }
 }
 
+/* 0 ends at 50, where 100 s were asked for: 1 and 3 go at once, but 2 was tried
+ * when 3 still had its place up to 160, and keeps that promise: nothing ends
+ * then. */
+static void conservative_starts_a_promised_job_where_nothing_ends(void **state)
+{
+    struct world world = { .arena = NULL };
+    struct world_job job[4];
+
+    (void)state;
+    strcpy(world.folder, "/tmp/clustersim-test-XXXXXX");
+    assert_non_null(mkdtemp(world.folder));
+    world_write(&world, "jobs.csv", "job,submit,duration,gpus,limit\n"
+                "0,0,50,8,100\n1,1,100,2,100\n2,2,10,8,10\n3,3,60,4,60\n");
+    if (!world_open(&world, "experiment: t\nseeds: 1\nuntil: drained\ncluster: "
+                    "{nodes: [{name: n, count: 1, gpus: {type: generic, count: "
+                    "8}}]}\nworkload: {trace: {file: jobs.csv, format: csv, "
+                    "columns: {job: job, submit: submit, duration: duration, "
+                    "gpus: gpus, limit: limit}, estimate: requested}}\n"
+                    "policies: [{policy: conservative, placement: count}]\n") ||
+        !world_run(&world, 0, NULL, job, NULL))
+        fail_msg("%s", world_error(&world));
+    assert_true(job[1].start_s == 50);
+    assert_true(job[3].start_s == 50);
+    assert_true(job[2].start_s == 160);
+    world_close(&world);
+}
+
 /* With every estimate too short or too long, all the same all jobs end, and
  * a hole that a short job leaves is used at once. */
 static void conservative_survives_wrong_estimates(void **state)
@@ -371,6 +398,8 @@ int main(void)
         cmocka_unit_test(las_agrees_with_the_oracle),
         cmocka_unit_test(conservative_keeps_every_reservation),
         cmocka_unit_test(conservative_survives_wrong_estimates),
+        cmocka_unit_test(
+            conservative_starts_a_promised_job_where_nothing_ends),
         cmocka_unit_test(conservative_promises_more_jobs_than_easy),
         cmocka_unit_test(las_shares_equally),
         cmocka_unit_test(las_counts_time_and_gpus),

@@ -57,6 +57,7 @@ static const char *const remark_table[REMARKS] = {
     [REMARK_ATTEMPTS] = "ran in several attempts; run time is their sum",
     [REMARK_UNTIMED] = "have attempts without start or end, not counted",
     [REMARK_DURATION] = "state another duration than end - start; not used",
+    [REMARK_EARLY] = "began before they were submitted; submission is taken",
     [REMARK_DYNAMIC] = "change their batch size; run time as the file states",
 };
 

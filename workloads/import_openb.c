@@ -62,6 +62,7 @@ static bool read_run(struct importer *importer, struct import_row *row,
         return row_fault(csv, deletion, ERR_RANGE,
                          "a time, as scheduled_time, of at least 0", err);
     row->job.run_ns = to_ns - from_ns;
+    row->remark[REMARK_EARLY] = from_ns < row->job.submit_ns;
     return true;
 }
 

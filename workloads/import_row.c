@@ -212,6 +212,7 @@ bool import_timed(struct importer *importer, const struct timed_columns *at,
         import_drop(row, IMPORT_STILL_RUNNING, at->end);
     row->job.submit_ns = submit_ns;
     row->job.run_ns = end_ns - start_ns;
+    row->remark[REMARK_EARLY] = submitted && started && start_ns < submit_ns;
     return true;
 }
 

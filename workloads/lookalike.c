@@ -38,17 +38,22 @@ static int by_jobs(const void *left, const void *right)
 
     if (a->jobs != b->jobs)
         return a->jobs > b->jobs ? -1 : 1;
-    return a->gpus < b->gpus ? -1 : a->gpus > b->gpus;
+    return a->gpu_milli < b->gpu_milli ? -1 : a->gpu_milli > b->gpu_milli;
 }
 
-static int by_gpus(const void *left, const void *right)
+static int by_size(const void *left, const void *right)
 {
     const struct lookalike_size *a = left, *b = right;
 
-    return a->gpus < b->gpus ? -1 : a->gpus > b->gpus;
+    return a->gpu_milli < b->gpu_milli ? -1 : a->gpu_milli > b->gpu_milli;
 }
 
 /* ---- sizes ------------------------------------------------------------- */
+
+static int64_t milli_of(const struct import_job *job)
+{
+    return job->gpu_milli > 0 ? job->gpu_milli : 1000 * job->gpus;
+}
 
 /* Sizes in ascending order, with their jobs. */
 static struct lookalike_size *count_sizes(struct arena *arena,
@@ -60,10 +65,10 @@ static struct lookalike_size *count_sizes(struct arena *arena,
     size_t n = 0;
 
     for (size_t i = 0; i < result->count; i++)
-        size[i] = (struct lookalike_size){result->job[i].gpus, 1};
-    qsort(size, result->count, sizeof *size, by_gpus);
+        size[i] = (struct lookalike_size){milli_of(&result->job[i]), 1};
+    qsort(size, result->count, sizeof *size, by_size);
     for (size_t i = 0; i < result->count; i++)
-        if (n > 0 && size[n - 1].gpus == size[i].gpus)
+        if (n > 0 && size[n - 1].gpu_milli == size[i].gpu_milli)
             size[n - 1].jobs++;
         else
             size[n++] = size[i];
@@ -71,10 +76,10 @@ static struct lookalike_size *count_sizes(struct arena *arena,
     return size;
 }
 
-static bool has_size(const struct lookalike_entry *entry, int64_t gpus)
+static bool has_size(const struct lookalike_entry *entry, int64_t gpu_milli)
 {
     for (size_t i = 0; i < entry->size_count; i++)
-        if (entry->size[i].gpus == gpus)
+        if (entry->size[i].gpu_milli == gpu_milli)
             return true;
     return false;
 }
@@ -89,7 +94,7 @@ static void fit_entry(struct arena *arena, const struct import_result *result,
         entry->jobs += entry->size[i].jobs;
     run_s = arena_alloc(arena, entry->jobs, sizeof *run_s);
     for (size_t i = 0; i < result->count; i++)
-        if (has_size(entry, result->job[i].gpus))
+        if (has_size(entry, milli_of(&result->job[i])))
             run_s[n++] = clock_s_from_ns(result->job[i].run_ns);
     assert(n == entry->jobs);
     qsort(run_s, n, sizeof *run_s, by_value);
@@ -116,9 +121,9 @@ static void make_entries(struct arena *arena,
     while (alone < count && alone + 1 < LOOKALIKE_ENTRIES_MAX &&
            size[alone].jobs >= ENTRY_JOBS_MIN)
         alone++;
-    qsort(size, alone, sizeof *size, by_gpus);
+    qsort(size, alone, sizeof *size, by_size);
     if (alone < count)
-        qsort(size + alone, count - alone, sizeof *size, by_gpus);
+        qsort(size + alone, count - alone, sizeof *size, by_size);
     out->entry = arena_alloc(arena, alone + 1, sizeof *out->entry);
     for (size_t i = 0; i < alone; i++)
         out->entry[out->entries++] =
@@ -176,14 +181,29 @@ static void fit_gaps(struct arena *arena, const struct import_result *result,
         out->gap_cv = 1.0 / sqrt(gamma->a);
 }
 
-bool lookalike_make(struct arena *arena, const struct import_result *result,
+/* Jobs that ask for no GPU cannot be generated. */
+static struct import_result with_gpus(struct arena *arena,
+                                      const struct import_result *all)
+{
+    struct import_result some = {
+        .job = arena_alloc(arena, all->count, sizeof *some.job)};
+
+    for (size_t i = 0; i < all->count; i++)
+        if (milli_of(&all->job[i]) > 0)
+            some.job[some.count++] = all->job[i];
+    return some;
+}
+
+bool lookalike_make(struct arena *arena, const struct import_result *all,
                     const char *file, struct lookalike *out,
                     struct err *err)
 {
+    const struct import_result some = with_gpus(arena, all), *result = &some;
     struct err_pos pos = {file, 0, 0};
     double span_s;
 
     memset(out, 0, sizeof *out);
+    out->without_gpus = all->count - result->count;
     if (result->count < JOBS_MIN)
         return err_set(err, ERR_RANGE, pos, "%zu jobs are too few for a fit: "
                        "at least %u are needed", result->count, JOBS_MIN);

@@ -27,7 +27,10 @@ struct lookalike_fits {
     size_t best;                /* of the smallest AIC */
 };
 
-struct lookalike_size { int64_t gpus; uint64_t jobs; };
+struct lookalike_size {
+    int64_t gpu_milli;          /* of all its GPUs */
+    uint64_t jobs;
+};
 
 struct lookalike_entry {
     const struct lookalike_size *size;  /* ascending */
@@ -44,6 +47,7 @@ struct lookalike {
     struct lookalike_fits gap;
     double rate_per_s;          /* jobs - 1 over the span */
     double gap_cv;              /* of the gamma; 1: Poisson */
+    uint64_t without_gpus;      /* jobs that ask for none: left out */
     uint64_t zero_gaps;         /* taken for half of the least other gap */
     double day_amplitude;       /* of arrivals over the hours of a day, 0 to 1 */
     double day_peak_s;          /* after midnight, by the trace's clock */

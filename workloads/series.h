@@ -62,6 +62,7 @@ struct series_format {
     const char *name, *summary, *about;
     const char *kind, *unit;
     bool regular;               /* points are as far apart as the first two */
+    bool positive;              /* no value is below 0 */
     bool (*read)(struct series_reader *reader, struct err *err);
 };
 const struct series_format *series_format_at(size_t i);

@@ -165,7 +165,7 @@ const struct series_format series_carbon = {
              "ENTSO-E).  Whether its times\n"
              "# are local is not stated: they are taken for UTC.  Steps may "
              "change within a file.\n",
-    .kind = "carbon", .unit = "gCO2/kWh", .regular = true,
+    .kind = "carbon", .unit = "gCO2/kWh", .regular = true, .positive = true,
     .read = read_carbon,
 };
 
@@ -175,5 +175,6 @@ const struct series_format series_azure_price = {
                "machine",
     .about = "# Azure's spot prices 2020 (DISPA 2020), one value a day; an "
              "empty field is no offer.\n",
-    .kind = "price", .unit = "USD/h", .regular = true, .read = read_azure,
+    .kind = "price", .unit = "USD/h", .regular = true, .positive = true,
+    .read = read_azure,
 };

@@ -54,6 +54,9 @@ bool series_add(struct series_reader *reader, size_t number, int64_t time_ns,
     struct series *series = &reader->set->series[number];
 
     assert(number < reader->set->count);
+    if (value < 0.0 && reader->format->positive)
+        return err_set(err, ERR_RANGE, pos, "a value of %.40s must not be "
+                       "negative, and is %.10g", reader->format->kind, value);
     if (series->count > 0 && !in_order(reader, series, time_ns, pos, err))
         return false;
     if (reader->format->regular && series->count > 1)
