@@ -115,6 +115,8 @@ static void ask_made(struct cs_host *host, uint32_t ask)
         host_turns_insert(host, ask);
     if (host->kinds != NULL)
         host_kinds_insert(host, ask);
+    if (host->turned != NULL)
+        host_turned_add(host, host->ask[ask].pub.job.i);
 }
 
 static void ask_gone(struct cs_host *host, uint32_t ask)
@@ -127,6 +129,8 @@ static void ask_gone(struct cs_host *host, uint32_t ask)
         host_turns_remove(host, ask);
     if (host->kinds != NULL)
         host_kinds_remove(host, ask);
+    if (host->turned != NULL)
+        host_turned_add(host, host->ask[ask].pub.job.i);
 }
 
 static void order_again(struct cs_host *host, uint32_t ask)
