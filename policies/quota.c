@@ -171,18 +171,29 @@ static bool quota_can(struct quota *quota, const struct cs_host *host,
     return room >= gpus;
 }
 
+#define QUOTA_WHY 200u
+
+static void quota_say(char *why, const char *part)
+{
+    size_t at = strlen(why), bytes = strlen(part);
+
+    if (bytes > QUOTA_WHY - 1 - at)
+        bytes = QUOTA_WHY - 1 - at;
+    memcpy(why + at, part, bytes);
+    why[at + bytes] = '\0';
+}
+
 static void quota_never(struct cs_host *host, const char *tenant, bool named)
 {
-    char why[120 + QUOTA_NAME] = "borrow is false, and ";
+    char why[QUOTA_WHY] = "borrow is false, and an ask would wait for ever: ";
 
     if (tenant == NULL)
-        strcat(why, "a job belongs to no tenant");
+        quota_say(why, "a job belongs to no tenant");
     else {
-        strcat(why, named ? "the quota is smaller than a job of tenant "
-                          : "quotas does not name tenant ");
-        strncat(why, tenant, QUOTA_NAME);
+        quota_say(why, named ? "the quota is smaller than a job of tenant "
+                             : "quotas does not name tenant ");
+        quota_say(why, tenant);
     }
-    strcat(why, ": it would wait for ever");
     cs_fail(host, why);
 }
 
