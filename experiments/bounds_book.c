@@ -6,8 +6,7 @@
  * is left out makes a bound smaller, never wrong.  Jobs of phases count with
  * the least that any leases would take (bounds_form.h); simulated step by step
  * they may be faster than the law's mean, and no bound is known.  Bounds are
- * over the jobs after the warm-up for the mean and the cost, which is counted
- * from then on, and over all for the makespan.
+ * over the jobs after the warm-up, as what they bound is.
  */
 #include "experiments/bounds_book.h"
 
@@ -294,14 +293,12 @@ void bounds_book_result(struct bounds_book *book, struct trial_result *result)
     no_bounds(value);
     if (!(gpus > 0) || book->count > BOUNDS_JOBS_MAX || book->unknown)
         return;
-    book->count = keep_done(book, 0);
+    value[METRIC_COST_BOUND] = known(book->usd * (1 - NO_GAP));
+    book->count = keep_done(book, from_s);
     bounds = bounds_of(book->job, book->count, gpus);
     value[METRIC_MAKESPAN_BOUND] = known(bounds.makespan_s);
     value[METRIC_MAKESPAN_GAP] =
         gap(value[METRIC_MAKESPAN], bounds.makespan_s);
-    value[METRIC_COST_BOUND] = known(book->usd * (1 - NO_GAP));
-    book->count = keep_done(book, from_s);
-    bounds = bounds_of(book->job, book->count, gpus);
     value[METRIC_JCT_BOUND] = known(bounds.jct_mean_s);
     value[METRIC_GAP] = gap(value[METRIC_JCT_MEAN], bounds.jct_mean_s);
 }

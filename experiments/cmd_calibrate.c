@@ -274,6 +274,7 @@ static int calibrate(struct cli *cli, const struct args *args)
         struct err_pos pos = { c.dir, 0, 0 };
 
         err_set(&err, ERR_IO, pos, "there is no such folder of measurements");
+        err_hint(&err, "Say where they are with --data DIR.");
         return command_fail(cli, &err);
     }
     done = run_suites(&c, &err);

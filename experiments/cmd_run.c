@@ -40,7 +40,8 @@ static void print_left_out(struct cli *cli, const struct study *study)
     for (uint32_t i = 0; i < study->point_count; i++) {
         struct source_counts c = workload_counts(study->point[i].workload);
 
-        if (c.rows == c.jobs && c.blank_lines + c.longer_rows == 0)
+        if (c.rows == c.jobs &&
+            c.blank_lines + c.longer_rows + c.assumed_run_time == 0)
             continue;
         if (!begun)
             fputs("\ntraces\n", cli->out);
@@ -56,6 +57,10 @@ static void print_left_out(struct cli *cli, const struct study *study)
         if (c.longer_rows > 0)
             fprintf(cli->out, ", %" PRIu64 " rows of more than 18 fields\n",
                     c.longer_rows);
+        if (c.assumed_run_time > 0)
+            fprintf(cli->out, "  %s: %" PRIu64 " rows of unknown run time "
+                    "run for unknown_run_time\n", study->point[i].label,
+                    c.assumed_run_time);
     }
 }
 

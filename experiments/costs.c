@@ -64,6 +64,8 @@ void costs_begin(struct costs *costs, int64_t now_ns)
     costs->from_ns = costs->carbon.at_ns = now_ns;
     costs->carbon.joules = costs->carbon.kg = 0;
     costs->transfer_usd = 0;        /* of jobs that have ended */
+    /* Who holds something now will be charged for all of it at its end. */
+    costs->held_usd = 0 - host_held_usd(costs->host);
 }
 
 void costs_count(struct costs *costs, int64_t now_ns, uint32_t gpus,
@@ -151,7 +153,8 @@ static void money(struct costs *costs, int64_t end_ns, double *value,
     value[METRIC_ENERGY] = joules / 3.6e6;
 }
 
-/* Jobs are charged for all they held, whenever that was. */
+/* At work and loading are counted from time 0: after a warm-up nothing can be
+ * said of the causes. */
 static void causes(const struct costs *costs, double *value)
 {
     double paid = value[METRIC_COST] - value[METRIC_COST_ENERGY] -
@@ -234,7 +237,7 @@ void costs_result(struct costs *costs, int64_t end_ns,
     assert(end_ns >= costs->from_ns);
     money(costs, end_ns, value, core_s);
     causes(costs, value);
-    value[METRIC_HELD_COST] = costs->held_usd;
+    value[METRIC_HELD_COST] = fmax(0, costs->held_usd);
     carbon_until(costs, end_ns);
     value[METRIC_CARBON] = spec->carbon != NULL ? costs->carbon.kg
         : value[METRIC_ENERGY] * spec->carbon_g_per_kwh / 1000;

@@ -20,7 +20,8 @@ static const struct metric_info info[METRIC_COUNT] = {
                              "jobs submitted after the warm-up that failed",
                              true, -1 },
     [METRIC_MAKESPAN] = { "makespan_s", "s",
-                          "first submission to last end", false, -1 },
+                          "first submission to last end, of the jobs "
+                          "submitted after the warm-up", false, -1 },
     [METRIC_JCT_MEAN] = { "jct_mean_s", "s",
                           "job completion time: submission to end, mean",
                           false, -1 },
@@ -122,11 +123,13 @@ static const struct metric_info info[METRIC_COUNT] = {
                           -1 },
     [METRIC_HELD_COST] = { "held_cost_usd", "USD",
                            "of what jobs and replicas held, for as long as "
-                           "they held it: cost_usd without idle hardware",
-                           false, -1 },
+                           "they held it, from the end of the warm-up on: "
+                           "cost_usd without idle hardware", false, -1 },
     [METRIC_SERVICE_COST] = { "service_cost_usd", "USD",
-                              "part of it that replicas of services held; "
-                              "empty without services", false, -1 },
+                              "of what replicas of services held: a part of "
+                              "held_cost_usd but for a warm-up, which counts "
+                              "here, as its requests do; empty without "
+                              "services", false, -1 },
     [METRIC_SERVICE_MILLION] = { "service_cost_per_million_usd", "USD",
                                  "the same by million answers", false, -1 },
     [METRIC_SERVICE_LATENCY] = { "service_latency_p99_s", "s",

@@ -232,12 +232,12 @@ static void job_ended(struct metrics *m, const struct host_job *job,
     costs_charge(m->costs, job);
     if (is_replica(job))
         return;
-    if (status == JOB_DONE && now > m->last_end_ns)
-        m->last_end_ns = now;
     if (status == JOB_DONE)
         bounds_book_done(m->bounds, job, seed);
     if (submit < m->parts.spec->warmup_ns)
         return;
+    if (status == JOB_DONE && now > m->last_end_ns)
+        m->last_end_ns = now;
     m->steps += job->step;
     if (job->request.deadline_ns != CLOCK_NEVER_NS &&
         job->request.deadline_ns != 0) {
@@ -263,11 +263,11 @@ static void job_submitted(struct metrics *m, const struct host_job *job,
                           int64_t now)
 {
     bounds_book_submit(m->bounds, job);
-    if (is_replica(job))
+    if (is_replica(job) || now < m->parts.spec->warmup_ns)
         return;
     if (now < m->first_submit_ns)
         m->first_submit_ns = now;
-    m->jobs += now >= m->parts.spec->warmup_ns;
+    m->jobs++;
 }
 
 static void hear_lease(struct metrics *m, const struct fact *fact)

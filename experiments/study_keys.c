@@ -37,7 +37,8 @@ static const struct conf_field top_field[] = {
       "training at the mean pace of its steps and rollouts in closed form, or "
       "every step, batch and response" },
     { "warmup", CONF_TIME, TOP(warmup_ns), 0, 1e9, "0s", NULL,
-      "jobs submitted before it do not count" },
+      "jobs submitted before it do not count, and of what the hardware does "
+      "and costs only what comes after it" },
     { "policies", CONF_NODE, TOP(policies), 0, 0, NULL, NULL,
       "list of policies: a name, or {policy: NAME, name: LABEL, keys}" },
     { "baseline", CONF_TEXT, TOP(baseline), 0, 0, CONF_ABSENT, NULL,

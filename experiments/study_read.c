@@ -124,9 +124,11 @@ static bool name_policies(struct reader *r, struct err *err)
     const char **all = arena_alloc(r->arena, count + 1, sizeof *all);
     const char **kept = arena_alloc(r->arena, count + 1, sizeof *kept);
 
-    if (count == 0)
-        return err_set(err, ERR_SCHEMA, conf_pos(list),
-                       "policies must be a list of at least one policy");
+    if (count == 0) {
+        err_set(err, ERR_SCHEMA, conf_pos(list),
+                "policies must be a list of at least one policy");
+        return err_hint(err, "Write policies: [fcfs]");
+    }
     if (count > POLICIES_MAX)
         return err_set(err, ERR_RANGE, conf_pos(list),
                        "policies must be a list of at most %u, and has %zu",

@@ -275,6 +275,13 @@ static bool read_nvme(const struct cluster_reader *reader,
                       const struct nodes_conf *conf, struct node_group *group)
 {
     double drives = 0.0, each_bytes = 0.0;
+    if (conf->nvme == NULL && conf->nvme_type != NULL) {
+        err_set(reader->err, ERR_SCHEMA,
+                conf_pos(conf_get(conf->at, "nvme_type")),
+                "nvme_type has no meaning without nvme");
+        return err_hint(reader->err, "Say how many drives of what size there "
+                                     "are, as nvme: 4x3.84TB");
+    }
     if (conf->nvme == NULL)
         return true;
     if (!read_drives(conf->nvme, &drives, &each_bytes, reader->err))

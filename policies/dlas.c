@@ -196,7 +196,7 @@ static void dlas_heap(struct dlas *dlas, struct cs_host *host, uint32_t id,
 static void dlas_put(struct dlas *dlas, uint32_t id, enum dlas_list list,
                      bool first)
 {
-    dlas->job[id].list = list;
+    dlas->job[id].list = (uint8_t)list;
     dlas->job[id].place = first ? --dlas->first : ++dlas->last;
 }
 

@@ -427,6 +427,22 @@ uint32_t host_unfinished(const struct cs_host *host, uint32_t *first)
     return left;
 }
 
+double host_held_usd(const struct cs_host *host)
+{
+    double usd = 0;
+
+    for (uint32_t j = 0; j < host->job_count; j++)
+        usd += host_job_over(host, j) ? 0 : host_job_slot(host, j)->pub.usd;
+    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
+        const struct host_lease_slot *lease =
+            &host->lease[cs_lease_at(host, i).i];
+
+        usd += host_lease_usd(host, lease, lease->pub.since_ns,
+                              host_now(host));
+    }
+    return usd;
+}
+
 bool host_verdict(const struct cs_host *host, struct err *err)
 {
     struct err_pos nowhere = { 0 };

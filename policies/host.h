@@ -168,6 +168,8 @@ const struct job_truth *host_job_truth(const struct cs_host *host,
 /* Jobs that have not ended, and the first of them. */
 uint32_t host_unfinished(const struct cs_host *host, uint32_t *first);
 uint32_t host_job_count(const struct cs_host *host);    /* submitted */
+/* What they have held up to now. */
+double host_held_usd(const struct cs_host *host);
 
 /* The phase that runs on a lease, while FACT_PHASE_* is told. */
 struct host_phase_run {

@@ -8,7 +8,9 @@
  * its tenant's quota starts if there is room; if there is none, jobs of tenants
  * above their quota are stopped, those that began last first, until there is
  * (`reclaim`).  Then, if nobody within a quota waits, others start on what is
- * free (`borrow`).  Tenants that `quotas` does not name have a quota of 0.
+ * free (`borrow`).  Tenants that `quotas` does not name have a quota of 0.  Where
+ * nothing may be borrowed, an ask above its tenant's quota could never start:
+ * that ends the run.
  */
 #include <string.h>
 
@@ -169,11 +171,53 @@ static bool quota_can(struct quota *quota, const struct cs_host *host,
     return room >= gpus;
 }
 
+#define QUOTA_WHY 200u
+
+static void quota_say(char *why, const char *part)
+{
+    size_t at = strlen(why), bytes = strlen(part);
+
+    if (bytes > QUOTA_WHY - 1 - at)
+        bytes = QUOTA_WHY - 1 - at;
+    memcpy(why + at, part, bytes);
+    why[at + bytes] = '\0';
+}
+
+static void quota_never(struct cs_host *host, const char *tenant, bool named)
+{
+    char why[QUOTA_WHY] = "borrow is false, and an ask would wait for ever: ";
+
+    if (tenant == NULL)
+        quota_say(why, "a job belongs to no tenant");
+    else {
+        quota_say(why, named ? "the quota is smaller than a job of tenant "
+                             : "quotas does not name tenant ");
+        quota_say(why, tenant);
+    }
+    cs_fail(host, why);
+}
+
+/* Is there none that waits for more than its tenant may ever have? */
+static bool quota_sane(struct quota *quota, struct cs_host *host)
+{
+    for (uint32_t i = 0; i < cs_pending_count(host) && !quota->borrow; i++) {
+        const struct cs_ask *ask = cs_ask(host, cs_pending(host, i));
+        const struct quota_tenant *tenant = quota_of(quota, host, ask->job);
+        if (tenant != NULL && ask->gpus <= quota_gpus(host, tenant))
+            continue;
+        quota_never(host, cs_request(host, ask->job)->tenant, tenant != NULL);
+        return false;
+    }
+    return true;
+}
+
 static void quota_decide(void *self, struct cs_host *host)
 {
     struct quota *quota = self;
     bool waits = false;
 
+    if (!quota_sane(quota, host))
+        return;
     quota_count(quota, host);
     for (uint32_t i = 0; i < cs_pending_count(host);) {
         struct ask_id ask = cs_pending(host, i);

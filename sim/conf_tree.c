@@ -514,7 +514,8 @@ const struct conf_node *conf_load(struct arena *arena, const char *path,
         int code = errno;
         fail_file(err, file, strerror(code));
         if (code == ENOENT)
-            err_hint(err, "Paths are relative to the file that names them.");
+            err_hint(err, "Paths on the command line are relative to the current "
+                          "folder, those in a file to the file.");
         return NULL;
     }
     if (check_file(fd, file, &bytes, err)) {

@@ -34,7 +34,7 @@ static const struct fault {
       "in:2:7:", "--skip larger_than_cluster" },
     { { "itp", ITP "a,5,7\n", NULL, { NULL }, 0, 0 },
       "in:2:1:", "row has 3 fields, the header line has 4" },
-    { { "itp", ITP, NULL, { NULL }, 0, 0 }, "in:", "none of its 0 rows" },
+    { { "itp", ITP, NULL, { NULL }, 0, 0 }, "in:", "the file has no rows" },
     { { "itp", "", NULL, { NULL }, 0, 0 }, "in:", "file is empty" },
     { { "itp", ITP "a,5,7,1\n", NULL, { "--lengths", "x" }, 0, 0 },
       "in:", "takes no --lengths" },

@@ -61,6 +61,37 @@ static void what_is_lent_is_taken_back(void **state)
     world_close(&world);
 }
 
+/* Nothing of a service or a trace may wait for ever without a word. */
+static void what_may_never_start_ends_the_run_with_its_reason(void **state)
+{
+    static const struct {
+        const char *policy, *tenant, *why;
+        uint32_t gpus;
+    } bad[] = {
+        { "quotas: a=8, borrow: false", "c", "quotas does not name tenant c",
+          4 },
+        { "quotas: a=50%, borrow: false", "a",
+          "the quota is smaller than a job of tenant a", 9 },
+        { "borrow: false", "", "a job belongs to no tenant", 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct owned_job job = { 0, 10, bad[i].gpus, bad[i].tenant };
+        struct world world = { 0 };
+        char text[100];
+
+        snprintf(text, sizeof text, "[{policy: quota, %s}]", bad[i].policy);
+        if (!open_owned(&world, &job, 1, TWO_NODES, text))
+            fail_msg("%s", world_error(&world));
+        assert_false(world_run(&world, 0, NULL, NULL, NULL));
+        assert_int_equal(world.err.kind, ERR_POLICY);
+        if (strstr(world.err.text, bad[i].why) == NULL)
+            fail_msg("%s", world_error(&world));
+        world_close(&world);
+    }
+}
+
 static void nothing_is_lent_or_taken_back_if_it_is_forbidden(void **state)
 {
     struct owned_job job[] = { { 0, 1000, 8, "a" }, { 0, 1000, 8, "a" },
@@ -187,6 +218,7 @@ static void jobs_pinned_to_a_pool_that_is_not_there_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_may_never_start_ends_the_run_with_its_reason),
         cmocka_unit_test(what_is_lent_is_taken_back),
         cmocka_unit_test(nothing_is_lent_or_taken_back_if_it_is_forbidden),
         cmocka_unit_test(quotas_that_are_none_fail_the_trial),

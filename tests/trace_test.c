@@ -178,6 +178,34 @@ static void swf_takes_allocated_then_requested_processors(void **state)
     aid_close(&aid);
 }
 
+/* As RLScheduler's simulator takes them. */
+static void unknown_run_times_are_those_that_are_said(void **state)
+{
+    struct aid aid;
+    const char *path;
+    const struct workload_spec *spec;
+    struct job_birth job[4];
+    struct source_counts counts;
+
+    (void)state;
+    aid_open_generic(&aid, 8);
+    path = make_file(&aid, "t.swf", swf);
+    spec = good(&aid, path, "format: swf, unknown_run_time: 10s");
+    assert_int_equal(aid_jobs(&aid, spec, 1, 0, job, 4), 4);
+    uint32_t tens = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        tens += job[i].truth.duration_ns == 10 * CLOCK_NS_PER_S;
+    assert_int_equal(tens, 1);
+    counts = workload_counts(spec);
+    assert_int_equal(counts.jobs, 4);
+    assert_int_equal(counts.assumed_run_time, 1);
+    assert_int_equal(counts.skipped_run_time, 0);
+    assert_null(read_trace(&aid, path, "format: swf"));
+    assert_non_null(strstr(aid_message(&aid), "unknown_run_time: 10s"));
+    remove_file(path);
+    aid_close(&aid);
+}
+
 static void gzip_gives_the_same_jobs_as_plain(void **state)
 {
     struct aid aid;
@@ -698,6 +726,7 @@ int main(void)
         cmocka_unit_test(csv_rows_become_jobs_with_exact_times),
         cmocka_unit_test(dates_are_read_as_utc),
         cmocka_unit_test(swf_takes_allocated_then_requested_processors),
+        cmocka_unit_test(unknown_run_times_are_those_that_are_said),
         cmocka_unit_test(gzip_gives_the_same_jobs_as_plain),
         cmocka_unit_test(slices_count_what_they_leave_out),
         cmocka_unit_test(sorting_is_done_only_when_asked_for_and_is_stable),

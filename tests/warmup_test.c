@@ -80,12 +80,54 @@ static void bursts_within_the_warmup_do_not_count(void **state)
     assert_true(last.value[METRIC_GPU_BURSTS] == 0);
 }
 
+#define OWNED_NODE "count: 1, gpus: {type: generic, count: 8}, price: 8USD/h"
+#define EIGHTS(times, hours) times "}\n  mix:\n    - {recipe: trace, " \
+    "gpus: 4, duration: " hours "}"
+
+/* Of three jobs of half the node, 10 h each, the second is at work when the
+ * warm-up ends, and has 6 h to go. */
+static void what_is_held_within_the_warmup_is_not_paid(void **state)
+{
+    static const char work[] = EIGHTS("[0s, 46h, 100h]", "10h");
+    struct trial_result all, last;
+
+    (void)state;
+    run("0s", OWNED_NODE, work, &all);
+    run("50h", OWNED_NODE, work, &last);
+    assert_true(fabs(all.value[METRIC_HELD_COST] - 30 * 4) < 1e-9);
+    assert_true(fabs(last.value[METRIC_HELD_COST] - 16 * 4) < 1e-9);
+    assert_true(fabs(last.value[METRIC_COST] - 60 * 8) < 1e-9);
+    assert_true(last.value[METRIC_COST_BOUND] > 0);
+    assert_true(last.value[METRIC_COST_BOUND] <=
+                last.value[METRIC_HELD_COST]);
+}
+
+/* On half a node each: from the third, which waits for nobody, to the end of
+ * the fourth, which waits for the second. */
+static void a_makespan_is_that_of_jobs_after_the_warmup(void **state)
+{
+    static const char work[] = EIGHTS("[0s, 46h, 52h, 53h]", "10h");
+    struct trial_result all, last;
+
+    (void)state;
+    run("0s", OWNED_NODE, work, &all);
+    run("50h", OWNED_NODE, work, &last);
+    assert_true(all.value[METRIC_JOBS] == 4);
+    assert_true(all.value[METRIC_MAKESPAN] == 66 * 3600);
+    assert_true(last.value[METRIC_JOBS] == 2);
+    assert_true(last.value[METRIC_MAKESPAN] == 14 * 3600);
+    assert_true(last.value[METRIC_MAKESPAN_BOUND] > 0);
+    assert_true(last.value[METRIC_MAKESPAN_BOUND] <= 14 * 3600);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transfers_within_the_warmup_are_not_paid),
         cmocka_unit_test(steps_of_jobs_of_the_warmup_do_not_count),
         cmocka_unit_test(bursts_within_the_warmup_do_not_count),
+        cmocka_unit_test(what_is_held_within_the_warmup_is_not_paid),
+        cmocka_unit_test(a_makespan_is_that_of_jobs_after_the_warmup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -451,6 +451,13 @@ bool distribution_read(struct arena *arena, const struct conf_node *node,
                        enum conf_type type, struct distribution *out,
                        struct err *err)
 {
+    return distribution_read_as(arena, node, "a value", type, out, err);
+}
+
+bool distribution_read_as(struct arena *arena, const struct conf_node *node,
+                          const char *key, enum conf_type type,
+                          struct distribution *out, struct err *err)
+{
     struct reader reader = {arena, type, err};
     struct distribution made = {0};
 
@@ -459,7 +466,7 @@ bool distribution_read(struct arena *arena, const struct conf_node *node,
     made.min = -INFINITY;
     made.max = INFINITY;
     if (conf_kind(node) == CONF_SCALAR) {
-        if (!read_value(&reader, node, "a value", type, &made.a))
+        if (!read_value(&reader, node, key, type, &made.a))
             return false;
     } else if (conf_kind(node) == CONF_LIST) {
         return err_set(err, ERR_SCHEMA, conf_pos(node),

@@ -43,7 +43,10 @@ struct distribution {
 };
 
 /* `type` is that of a drawn value: CONF_REAL, CONF_TIME (seconds) or
- * CONF_BYTES.  Lives in the arena. */
+ * CONF_BYTES.  `key` is what messages call a lone value.  Lives in the arena. */
+bool distribution_read_as(struct arena *arena, const struct conf_node *node,
+                          const char *key, enum conf_type type,
+                          struct distribution *out, struct err *err);
 bool distribution_read(struct arena *arena, const struct conf_node *node,
                        enum conf_type type, struct distribution *out,
                        struct err *err);

@@ -235,6 +235,10 @@ static bool take_rows(struct walk *walk, struct err *err)
         qsort(result->job, result->count, sizeof *result->job, by_submit);
     if (result->count > 0)
         return true;
+    if (result->rows == 0)
+        return err_set(err, ERR_RANGE,
+                       (struct err_pos){walk->request->file, 0, 0},
+                       "the file has no rows: there is no job in it");
     return err_set(err, ERR_RANGE,
                    (struct err_pos){walk->request->file, 0, 0},
                    "none of its %llu rows is a job",

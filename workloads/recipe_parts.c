@@ -63,15 +63,16 @@ bool draft_net(const struct draft *draft, const char *name,
 
 /* A distribution of times that an entry may have. */
 static bool read_times(const struct draft *draft,
-                       const struct conf_node *node, bool *has,
-                       struct distribution *out)
+                       const struct conf_node *node, const char *key,
+                       bool *has, struct distribution *out)
 {
     struct err *err = draft->world->err;
 
     *has = node != NULL;
     if (node == NULL)
         return true;
-    if (!distribution_read(draft->world->arena, node, CONF_TIME, out, err))
+    if (!distribution_read_as(draft->world->arena, node, key, CONF_TIME, out,
+                              err))
         return false;
     return distribution_least(out) >= 0.0 ||
            err_set(err, ERR_RANGE, conf_pos(node),
@@ -85,7 +86,8 @@ static bool read_steps(const struct draft *draft, struct distribution *out)
     const struct conf_node *node = draft->keys.steps;
     struct err *err = draft->world->err;
 
-    if (!distribution_read(draft->world->arena, node, CONF_REAL, out, err))
+    if (!distribution_read_as(draft->world->arena, node, "steps", CONF_REAL,
+                              out, err))
         return false;
     if (fmin(distribution_mean(out), out->max) > STEPS_MAX)
         return err_set(err, ERR_RANGE, conf_pos(node),
@@ -120,8 +122,8 @@ bool draft_open(struct draft *draft, const struct world *world,
     draft->form->name = keys->name;
     draft->form->recipe = recipe->name;
     entry->form = draft->form;
-    return read_times(draft, keys->deadline, &entry->has_deadline,
-                      &entry->deadline);
+    return read_times(draft, keys->deadline, "deadline",
+                      &entry->has_deadline, &entry->deadline);
 }
 
 bool draft_begin(struct draft *draft, const struct world *world,
@@ -131,7 +133,7 @@ bool draft_begin(struct draft *draft, const struct world *world,
 
     return draft_open(draft, world, conf, recipe) &&
            draft_model(draft, "model", draft->keys.model, &draft->llm) &&
-           read_times(draft, draft->keys.limit, &entry->has_limit,
+           read_times(draft, draft->keys.limit, "limit", &entry->has_limit,
                       &entry->limit) &&
            read_steps(draft, &entry->steps);
 }
@@ -144,7 +146,7 @@ bool draft_begin_net(struct draft *draft, const struct world *world,
 
     return draft_open(draft, world, conf, recipe) &&
            draft_net(draft, draft->keys.model, &draft->net) &&
-           read_times(draft, draft->keys.limit, &entry->has_limit,
+           read_times(draft, draft->keys.limit, "limit", &entry->has_limit,
                       &entry->limit) &&
            read_steps(draft, &entry->steps);
 }

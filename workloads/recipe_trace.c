@@ -112,7 +112,8 @@ static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
     const struct conf_node *node = draft->keys.gpus;
     struct err *err = draft->world->err;
 
-    if (!distribution_read(draft->world->arena, node, CONF_REAL, out, err))
+    if (!distribution_read_as(draft->world->arena, node, "gpus", CONF_REAL, out,
+                              err))
         return false;
     if (!distribution_gpus(out)) {
         err_set(err, ERR_RANGE, conf_pos(node),
@@ -136,8 +137,8 @@ static bool read_durations(const struct draft *draft, struct entry *entry)
     struct arena *arena = draft->world->arena;
     struct err *err = draft->world->err;
 
-    if (!distribution_read(arena, keys->duration, CONF_TIME, &entry->duration,
-                           err))
+    if (!distribution_read_as(arena, keys->duration, "duration", CONF_TIME,
+                              &entry->duration, err))
         return false;
     if (distribution_least(d) < 0.0 || distribution_most(d) <= 0.0 ||
         distribution_least(d) > WHOLE_JOB_MAX_S)
@@ -147,7 +148,8 @@ static bool read_durations(const struct draft *draft, struct entry *entry)
                        distribution_most(d));
     if (keys->limit == NULL)
         return true;
-    if (!distribution_read(arena, keys->limit, CONF_REAL, &entry->limit, err))
+    if (!distribution_read_as(arena, keys->limit, "limit", CONF_REAL,
+                              &entry->limit, err))
         return false;
     entry->limit_is_factor = true;
     if (distribution_least(&entry->limit) >= 1.0)

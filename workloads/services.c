@@ -213,7 +213,8 @@ static bool tokens_read(const struct world *world,
                         const struct conf_node *node, const char *key,
                         struct distribution *out)
 {
-    if (!distribution_read(world->arena, node, CONF_REAL, out, world->err))
+    if (!distribution_read_as(world->arena, node, key, CONF_REAL, out,
+                              world->err))
         return false;
     if (distribution_least(out) >= 0.0 || out->min >= 0.0)
         return true;

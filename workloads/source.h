@@ -45,6 +45,7 @@ enum workload_estimate {
 struct source_counts {
     uint64_t rows, jobs;
     uint64_t skipped_run_time;  /* run time <= 0, by `skip` */
+    uint64_t assumed_run_time;  /* below 0, by `unknown_run_time`: jobs */
     uint64_t skipped_gpus;      /* no GPUs, by `skip` */
     uint64_t skipped_too_large; /* more GPUs than the cluster, by `skip` */
     uint64_t skipped_other;     /* by any other reason of `skip` */

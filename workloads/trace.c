@@ -69,6 +69,10 @@ static const struct conf_field trace_fields[] = {
     TRACE(slice, CONF_NODE, CONF_ABSENT, NULL, "a part of the file"),
     TRACE(skip, CONF_NODE, CONF_ABSENT, NULL,
           "rows to leave out, counted; without it they are errors"),
+    {"unknown_run_time", CONF_TIME, offsetof(struct trace_keys, unknown_run_ns),
+     1e-9, 1e9, CONF_ABSENT, NULL,
+     "csv, swf: what rows run whose run time is negative, counted; "
+     "rlscheduler's simulator takes 10 s"},
     TRACE(unsorted, CONF_CHOICE, "error", unsorted_choices,
           "rows whose submit times go down"),
     TRACE(origin, CONF_CHOICE, "first", origin_choices,

@@ -221,6 +221,17 @@ static enum fate judge_rate(struct reading *in, const struct row *row,
     return FATE_ERROR;
 }
 
+/* A run time below 0 stands for one that is not known. */
+static void assume_run_time(struct reading *in, struct row *row)
+{
+    int64_t unknown_ns = in->spec->keys.unknown_run_ns;
+
+    if (in->import != NULL || unknown_ns == 0 || row->duration_ns >= 0)
+        return;
+    row->duration_ns = unknown_ns;
+    in->counts.assumed_run_time++;
+}
+
 /* Is the row a job by its own values? */
 static enum fate judge_values(struct reading *in, struct row *row,
                               struct err *err)
@@ -228,6 +239,7 @@ static enum fate judge_values(struct reading *in, struct row *row,
     const struct trace_skip *skip = &in->spec->skip;
     uint32_t gpus_max;
 
+    assume_run_time(in, row);
     if (row->duration_ns <= 0) {
         if (skip->reason[IMPORT_RUN_TIME]) {
             in->counts.skipped_run_time++;
@@ -236,7 +248,10 @@ static enum fate judge_values(struct reading *in, struct row *row,
         row_fault(in->csv, in->at.duration, ERR_RANGE,
                   "greater than 0", err);
         err_hint(err, "Leave such rows out with skip: "
-                      "{run_time_not_positive: true}.");
+                      "{run_time_not_positive: true}%s.",
+                 row->duration_ns < 0 && in->import == NULL
+                     ? ", or say how long they run with unknown_run_time: 10s"
+                     : "");
         return FATE_ERROR;
     }
     if (row->gpus <= 0 &&

@@ -33,6 +33,7 @@ struct trace_keys {
     int format, estimate, unsorted, origin, gpus_are, constraints;
     const struct conf_node *columns, *slice, *skip, *role, *resample,
         *elastic, *rates, *packing;
+    int64_t unknown_run_ns;     /* of a negative run time; 0: refused */
 };
 
 struct trace_spec {
