@@ -33,6 +33,7 @@ struct afs {
     struct afs_job *job;
     struct cs_size *size;
     uint32_t count, room;
+    uint32_t total;             /* GPUs that there were, at the last look */
     bool changed, once;
 };
 
@@ -124,6 +125,9 @@ static void afs_decide(void *self, struct cs_host *host)
     uint32_t room = cs_total_gpus(host, 0), top;
     int64_t now = cs_now_ns(host);
 
+    if (room != afs->total)             /* nodes have come or gone */
+        afs->changed = true;
+    afs->total = room;
     if (afs->count == 0 || (!afs->changed && !afs_lost(afs, host)))
         return;
     if (afs->once && now < afs->last_ns + afs->interval_ns) {
