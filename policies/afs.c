@@ -34,6 +34,7 @@ struct afs {
     struct cs_size *size;
     uint32_t *won;              /* who won against all before it, in turn */
     uint32_t count, room;
+    uint32_t total;             /* GPUs that there were, at the last look */
     bool changed, once;
 };
 
@@ -157,6 +158,9 @@ static void afs_decide(void *self, struct cs_host *host)
     struct afs *afs = self;
     int64_t now = cs_now_ns(host);
 
+    if (room != afs->total)             /* nodes have come or gone */
+        afs->changed = true;
+    afs->total = room;
     if (afs->count == 0 || (!afs->changed && !afs_lost(afs, host)))
         return;
     if (afs->once && now < afs->last_ns + afs->interval_ns) {

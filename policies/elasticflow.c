@@ -43,6 +43,7 @@ struct ef {
     uint32_t *heap;             /* of jobs, the oldest first */
     uint32_t *free;             /* GPUs by slot */
     uint32_t count, room;
+    uint32_t total;             /* GPUs that there were, at the last look */
     bool changed;
 };
 
@@ -286,6 +287,9 @@ static void ef_decide(void *self, struct cs_host *host)
     struct ef *ef = self;
     uint32_t room = cs_total_gpus(host, 0);
 
+    if (room != ef->total)              /* nodes have come or gone */
+        ef->changed = true;
+    ef->total = room;
     if (ef->count == 0 || (!ef->changed && !ef_lost(ef, host)))
         return;
     for (uint32_t i = 0; i < ef->count; i++)

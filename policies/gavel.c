@@ -625,6 +625,15 @@ static void enact(struct gavel *g, struct cs_host *host)
     }
 }
 
+/* Have nodes come or gone since it was planned? */
+static bool moved(const struct gavel *g, const struct cs_host *host)
+{
+    for (uint32_t p = 0; p < g->pools; p++)
+        if (g->cap[p] != cs_total_gpus(host, 1u << p))
+            return true;
+    return false;
+}
+
 static void gavel_decide(void *self, struct cs_host *host)
 {
     struct gavel *g = self;
@@ -636,6 +645,7 @@ static void gavel_decide(void *self, struct cs_host *host)
     if (now % g->round_ns != 0)
         return;
     account(g, host);
+    g->changed |= moved(g, host);
     if (g->changed)
         plan(g, host);
     g->changed = false;

@@ -513,6 +513,17 @@ static void policies_that_resize_begin_on_nothing(void **state)
         fail_msg("%s", world_error(&world));
     run_all(&world, 11);
     world_close(&world);
+    /* Nobody comes after the first: the node is all that is new.  It stays for
+     * longer than a round of Gavel's. */
+    memset(&world, 0, sizeof world);
+    if (!open_rented(&world, job, 1,
+                     NODE("rent: {start: 60s, keep: 900s, min: 0, scale: "
+                          "queue}"),
+                     "[fcfs, themis, elasticflow, optimus, afs, gavel, allox, "
+                     "shockwave, lucid, sia, pollux, conservative]", 1))
+        fail_msg("%s", world_error(&world));
+    run_all(&world, 12);
+    world_close(&world);
 }
 
 /* Jobs that share GPUs, on nodes that are warned and taken away. */
