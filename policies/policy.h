@@ -447,6 +447,10 @@ uint32_t cs_tenant(struct cs_host *host, struct job_id job);
 uint32_t cs_tenant_count(struct cs_host *host);
 struct ask_id cs_tenant_first(struct cs_host *host, uint32_t tenant);
 struct ask_id cs_tenant_next(const struct cs_host *host, struct ask_id ask);
+/* The first of its tenant, from that one on, for at most so many GPUs and not
+ * known to find no room at this instant. */
+struct ask_id cs_tenant_fits(struct cs_host *host, struct ask_id ask,
+                             uint32_t gpus_max);
 /* What a second adds to cs_attained_gpu_s() of a job: the GPUs it holds. */
 double cs_attained_per_s(const struct cs_host *host, struct job_id job);
 /* What a nanosecond adds to cs_left_ns() of a job that runs; NAN: unknown. */
