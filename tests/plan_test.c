@@ -118,6 +118,7 @@ static void awkward_jobs(uint64_t seed, struct world_job *job)
             .duration_s = kind == 0 ? 1 : kind == 1 ? 60
                           : 1 + (int64_t)rng_below(&rng, 300),
             .gpus = 1 + (uint32_t)rng_below(&rng, 11),
+            .tenant = i * 7 % (2 + 15 * ((uint32_t)seed % 3)),
         };
     }
 }
@@ -171,6 +172,7 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
         { &linear_dlas_policy, &limits, "dlas, limit_1: 300s, limit_2: 900s" },
         { &linear_drf_policy, &none, "drf" },
         { &linear_fair_share_policy, &none, "fair-share" },
+        { &linear_fair_share_policy, &none, "fair-share, blocking: skip" },
         { &linear_gittins_policy, &quantum, "gittins, quantum: 60s" },
     };
     char text[160];

@@ -27,7 +27,7 @@
 
 struct world_job {
     int64_t submit_s, duration_s;
-    uint32_t gpus;
+    uint32_t gpus, tenant;              /* 0: none */
     double start_s, end_s;              /* answers; -1: never */
 };
 
@@ -87,23 +87,27 @@ static inline const char *world_error(const struct world *world)
 /* The columns of jobs.csv as these worlds write it. */
 #define WORLD_TRACE "workload: {trace: {file: jobs.csv, format: csv, origin: " \
     "file, columns: {job: job, submit: submit, duration: duration, gpus: " \
-    "gpus}}}\n"
+    "gpus, tenant: tenant}}}\n"
 
 /* A trace of jobs on a cluster whose keys are given. */
 static inline bool world_trace_on(struct world *world, const char *cluster,
                                   const struct world_job *job, uint32_t jobs,
                                   const char *policies, uint32_t seeds)
 {
-    char *csv = malloc(64 * (jobs + 1)), text[3072];
-    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus\n");
+    char *csv = malloc(80 * (jobs + 1)), text[3072];
+    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus,tenant\n");
 
     assert(csv);
     strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
     assert(mkdtemp(world->folder));
-    for (uint32_t i = 0; i < jobs; i++)
-        n += (size_t)sprintf(csv + n, "%u,%lld,%lld,%u\n", i,
+    for (uint32_t i = 0; i < jobs; i++) {
+        n += (size_t)sprintf(csv + n, "%u,%lld,%lld,%u,", i,
                              (long long)job[i].submit_s,
                              (long long)job[i].duration_s, job[i].gpus);
+        if (job[i].tenant > 0)
+            n += (size_t)sprintf(csv + n, "t%u", job[i].tenant);
+        n += (size_t)sprintf(csv + n, "\n");
+    }
     world_write(world, "jobs.csv", csv);
     free(csv);
     snprintf(text, sizeof text,
