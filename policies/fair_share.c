@@ -20,11 +20,12 @@
 
 extern const struct cs_policy fair_share_policy;
 
-/* Of a job that runs: its neighbours among those of its tenant, in the order in
- * which they began to; what it has used is base + per_s x the time. */
+/* Of a job that runs: its neighbours (seats) among those of its tenant, in the
+ * order in which they began to; what it has used is base + per_s x the time. */
 struct fair_job {
+    struct job_id id;
     uint32_t before, after, tenant;
-    bool runs, over;
+    bool runs;
     double base_gpu_s, per_s;
 };
 
@@ -50,7 +51,7 @@ struct fair_heap {
 struct fair_share {
     struct fair_tenant *tenant;
     uint32_t tenants;           /* for which there is room */
-    struct fair_job *job;       /* by id */
+    struct fair_job *job;       /* by seat */
     uint32_t job_room;
     struct fair_heap waits;     /* tenants, who used least first */
     struct fair_heap serves;    /* those that used as much, whose next ask came
@@ -88,10 +89,11 @@ static void fair_share_job_submitted(void *self, struct cs_host *host,
 {
     struct fair_share *fair = self;
 
-    fair_share_grow(fair, host);
-    if (job.i >= fair->job_room) {
+    uint32_t seat = cs_seat(host, job);
+
+    if (seat >= fair->job_room) {
         uint32_t more = fair->job_room ? fair->job_room : 256;
-        while (more <= job.i)
+        while (more <= seat)
             more *= 2;
         struct fair_job *grown = cs_alloc(host, more, sizeof *grown);
         if (fair->job_room)
@@ -99,7 +101,8 @@ static void fair_share_job_submitted(void *self, struct cs_host *host,
         fair->job = grown;
         fair->job_room = more;
     }
-    fair->job[job.i].tenant = cs_tenant(host, job);
+    fair->job[seat] =
+        (struct fair_job) { .id = job, .tenant = cs_tenant(host, job) };
     fair_share_grow(fair, host);
 }
 
@@ -118,9 +121,8 @@ static void fair_share_add(struct fair_tenant *tenant,
     tenant->off_per_s += (fabs(tenant->per_s) + job->per_s) * FAIR_ROUNDING;
 }
 
-static void fair_share_leave(struct fair_share *fair, uint32_t id)
+static void fair_share_leave(struct fair_share *fair, struct fair_job *job)
 {
-    struct fair_job *job = &fair->job[id];
     struct fair_tenant *tenant = &fair->tenant[job->tenant];
 
     if (!job->runs)
@@ -143,47 +145,45 @@ static void fair_share_leave(struct fair_share *fair, uint32_t id)
 }
 
 static void fair_share_join(struct fair_share *fair, struct cs_host *host,
-                            struct job_id id)
+                            struct fair_job *job)
 {
-    struct fair_job *job = &fair->job[id.i];
+    uint32_t seat = cs_seat(host, job->id);
     struct fair_tenant *tenant = &fair->tenant[job->tenant];
 
     job->runs = true;
     job->before = tenant->last;
     job->after = ID_NONE;
     if (tenant->last == ID_NONE)
-        tenant->first = id.i;
+        tenant->first = seat;
     else
-        fair->job[tenant->last].after = id.i;
-    tenant->last = id.i;
+        fair->job[tenant->last].after = seat;
+    tenant->last = seat;
     tenant->runs++;
-    job->per_s = cs_attained_per_s(host, id);
-    job->base_gpu_s = cs_attained_gpu_s(host, id) -
+    job->per_s = cs_attained_per_s(host, job->id);
+    job->base_gpu_s = cs_attained_gpu_s(host, job->id) -
                       job->per_s * ((double)cs_now_ns(host) / 1e9);
     fair_share_add(tenant, job, 1);
 }
 
 static void fair_share_job_ended(void *self, struct cs_host *host,
-                                 struct job_id job)
+                                 struct job_id id)
 {
     struct fair_share *fair = self;
+    struct fair_job *job = &fair->job[cs_seat(host, id)];
 
-    fair_share_leave(fair, job.i);
-    fair->job[job.i].over = true;
-    fair->tenant[fair->job[job.i].tenant].ended_gpu_s +=
-        cs_attained_gpu_s(host, job);
+    fair_share_leave(fair, job);
+    fair->tenant[job->tenant].ended_gpu_s += cs_attained_gpu_s(host, id);
 }
 
 /* Who runs: in the order in which they began to, as cs_running() has them. */
 static void fair_share_listen(struct fair_share *fair, struct cs_host *host)
 {
-    struct job_id job;
+    struct job_id id;
 
-    while ((job = cs_turned(host)).i != ID_NONE) {
-        if (fair->job[job.i].over)
-            continue;
-        fair_share_leave(fair, job.i);
-        if (cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE)
+    while ((id = cs_turned(host)).i != ID_NONE) {
+        struct fair_job *job = &fair->job[cs_seat(host, id)];
+        fair_share_leave(fair, job);
+        if (cs_job_ask(host, id, CS_ALL_ROLES).i == ID_NONE)
             fair_share_join(fair, host, job);
     }
 }
@@ -213,7 +213,7 @@ static double fair_share_used(const struct fair_share *fair,
 
     for (uint32_t i = fair->tenant[t].first; i != ID_NONE;
          i = fair->job[i].after)
-        gpu_s += cs_attained_gpu_s(host, (struct job_id) { i });
+        gpu_s += cs_attained_gpu_s(host, fair->job[i].id);
     return gpu_s;
 }
 

@@ -515,10 +515,14 @@ void cs_try_anew(struct cs_host *host);
 struct ask_id cs_untried(struct cs_host *host);
 void cs_tried(struct cs_host *host, struct ask_id ask, enum cs_alike alike);
 
-/* The next of the jobs that came, started to hold what they asked for, ended or
- * wait again since this was first asked, in that order, some more than once;
- * ID_NONE: no more, for now.  For leases of a job's life. */
+/* The next of the jobs that came, started to hold what they asked for or wait
+ * again since this was first asked, in that order, some more than once, without
+ * those that have ended; ID_NONE: no more, for now.  For leases of a job's
+ * life. */
 struct job_id cs_turned(struct cs_host *host);
+/* A small number of the job's own until the decide after its job_ended has
+ * returned; then another has it: for what a policy keeps of jobs. */
+uint32_t cs_seat(const struct cs_host *host, struct job_id job);
 
 /* Sorts jobs by key, lowest first; ties keep their order. */
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
