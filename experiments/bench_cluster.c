@@ -24,7 +24,7 @@
 #include "sim/err.h"
 
 #define TURNS 3u
-#define TURN_JOBS_MAX 200000u   /* of more, one turn */
+#define TURN_JOBS_MAX 200000u   /* of more, one turn, unless that is brief */
 #define ROWS_MAX 128u
 
 #define COUNT "{policy: fcfs, placement: count}"
@@ -166,7 +166,8 @@ struct session {
 static bool measure(struct session *session, const struct row *row,
                     struct bench_report *out, struct err *err)
 {
-    uint32_t turns = row->load.jobs > TURN_JOBS_MAX || row->once ? 1 : TURNS;
+    bool brief = row->load.jobs <= TURN_JOBS_MAX || row->written;
+    uint32_t turns = brief && !row->once ? TURNS : 1;
     struct bench_trial trial = { row->name, &row->load, row->written,
                                  session->dir };
 

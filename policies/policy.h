@@ -531,4 +531,16 @@ void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
 /* Can cs_set_spots() give it GPUs?  Of one role, whole GPUs, no service. */
 bool cs_can_move(struct cs_host *host, struct job_id job);
 
+/* cs_assign() where columns are places of machines, machine by machine, and the
+ * k-th place of machine m costs row r k x time_s[r x kinds + kind[m]] + free_s[m]:
+ * the same answer, found without a matrix. */
+struct cs_places {
+    uint32_t rows, machines, places;    /* of a machine */
+    uint32_t kinds;
+    const double *time_s;               /* none below 0 */
+    const uint32_t *kind;               /* by machine, below kinds */
+    const double *free_s;               /* by machine */
+};
+void cs_assign_places(const struct cs_places *places, uint32_t *column);
+
 #endif
