@@ -194,7 +194,7 @@ static void agrees(const struct cs_policy *slow, const void *params,
 {
     struct host_policy policy = world_policy(slow);
     struct world_job b[JOBS];
-    struct world world = { 0 };
+    struct world world = { .tenants = 3 + 20 * ((uint32_t)seed % 3) };
     char text[200];
 
     memcpy(b, a, sizeof b);
@@ -220,7 +220,6 @@ static void meets(const struct cs_policy *slow, const void *params,
     world_random_jobs(seed, job, JOBS);
     for (uint32_t i = 0; i < JOBS; i++) {
         job[i].submit_s /= 3;           /* a queue */
-        job[i].tenant = i * 7 % (3 + 20 * ((uint32_t)seed % 3));
         if (seed % 3 == 0)              /* of odd sizes, in whole minutes */
             job[i].gpus = 1 + (job[i].gpus + i) % 9;
         if (seed % 3 == 0)

@@ -118,7 +118,6 @@ static void awkward_jobs(uint64_t seed, struct world_job *job)
             .duration_s = kind == 0 ? 1 : kind == 1 ? 60
                           : 1 + (int64_t)rng_below(&rng, 300),
             .gpus = 1 + (uint32_t)rng_below(&rng, 11),
-            .tenant = i * 7 % (2 + 15 * ((uint32_t)seed % 3)),
         };
     }
 }
@@ -128,7 +127,7 @@ static void both_agree(const struct cs_policy *slow, const void *params,
 {
     struct host_policy policy = world_policy(slow);
     struct world_job a[JOBS], b[JOBS];
-    struct world world = { 0 };
+    struct world world = { .tenants = 15 * ((uint32_t)seed % 3) };
     char text[200], cluster[240];
 
     awkward_jobs(seed, a);
