@@ -71,6 +71,10 @@ struct row {
 #define COMMIT(JOBS, BURST) \
     ROW("commit-backfill", JOBS, 13, BURST, "{policy: sjf, semantics: " \
         "rlscheduler-backfill}", .once = true)
+/* Passing over what does not fit, by tenant. */
+#define SKIP(JOBS, BURST) \
+    ROW("fair-share-skip", JOBS, 13, BURST, "{policy: fair-share, " \
+        "placement: count, blocking: skip}", .once = true)
 /* Nearly full: what a deal costs where many run and few wait. */
 #define RUNNING(POLICY) \
     ROW(POLICY "-gpus", 20000, 125, 0, "{policy: " POLICY ", placement: " \
@@ -130,8 +134,8 @@ static const struct row rows[] = {
     COMMIT(10000, 1000), COMMIT(10000, 10000), COMMIT(100000, 100000),
     RUNNING("srsf"), RUNNING("las"), RUNNING("dlas"), RUNNING("gittins"),
     RUNNING("time-slice"), RUNNING("fair-share"),
-    RUNNING("fair-share, blocking: skip"),
-    BACKLOGS("fair-share, blocking: skip"),
+    SKIP(10000, 10), SKIP(10000, 100), SKIP(10000, 1000), SKIP(10000, 10000),
+    SKIP(100000, 100000),
     ROW("fifo-count-written", 100000, 1250, 0, COUNT,
         .written = true, .quick = true),
     ROW("fifo-count-written", 1000000, 1250, 0, COUNT,

@@ -15,6 +15,10 @@
  * upper hull, found by walking along `next`.
  *
  * Bad where lengths drift: what has ended says little of what comes.
+ *
+ * A deal looks at every job that runs: between two deals each passes lengths
+ * that are known, several as a rule, and at each its index, which has risen
+ * without bound, falls; and of equal indices who stood before goes before.
  */
 #include <math.h>
 #include <string.h>
