@@ -75,6 +75,10 @@ struct row {
 #define COMMIT_MOVING(POLICY, JOBS, BURST) \
     ROW(POLICY "-commit", JOBS, 13, BURST, "{policy: " POLICY ", blocking: " \
         "commit, backfill: true, placement: count}", .once = true)
+/* Passing over what does not fit, by tenant. */
+#define SKIP(JOBS, BURST) \
+    ROW("fair-share-skip", JOBS, 13, BURST, "{policy: fair-share, " \
+        "placement: count, blocking: skip}", .once = true)
 /* Nearly full: what a deal costs where many run and few wait. */
 #define RUNNING(POLICY) \
     ROW(POLICY "-gpus", 20000, 125, 0, "{policy: " POLICY ", placement: " \
@@ -145,7 +149,9 @@ static const struct row rows[] = {
     COMMIT_MOVING("unicef", 10000, 10000),
     COMMIT_MOVING("unicef", 100000, 100000),
     RUNNING("srsf"), RUNNING("las"), RUNNING("dlas"), RUNNING("gittins"),
-    RUNNING("time-slice"),
+    RUNNING("time-slice"), RUNNING("fair-share"),
+    SKIP(10000, 10), SKIP(10000, 100), SKIP(10000, 1000), SKIP(10000, 10000),
+    SKIP(100000, 100000),
     ROW("fifo-count-written", 100000, 1250, 0, COUNT,
         .written = true, .quick = true),
     ROW("fifo-count-written", 1000000, 1250, 0, COUNT,

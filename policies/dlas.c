@@ -34,23 +34,24 @@ struct dlas_job {
     int64_t place;              /* in its list; smaller goes first */
     int64_t bound_ns;           /* while it runs: before, it does not reach the
                                    limit; 0: not known */
+    struct job_id id;
     uint32_t at;                /* in the heap of its class, or ID_NONE */
     uint32_t class;
     uint8_t queue, list;        /* enum dlas_list */
-    bool over, heard;
+    bool heard;
 };
 
 /* `corrected`: all jobs are of one. */
 struct dlas_class {
     double gpus;
     uint32_t queue;
-    uint32_t *heap, count, room;        /* by bound_ns */
+    uint32_t *heap, count, room;        /* seats, by bound_ns */
 };
 
 struct dlas {
     int64_t limit_ns[DLAS_QUEUES - 1];      /* GPU-time */
     const char *demotion;
-    struct dlas_job *job;                   /* by id */
+    struct dlas_job *job;                   /* by seat */
     uint32_t job_room;
     struct dlas_class *class;
     uint32_t classes, class_room;
@@ -103,6 +104,12 @@ static void *dlas_grow(struct cs_host *host, const void *old, uint32_t *room,
     return grown;
 }
 
+static struct dlas_job *dlas_of(const struct dlas *dlas,
+                                const struct cs_host *host, struct job_id id)
+{
+    return &dlas->job[cs_seat(host, id)];
+}
+
 /* ---- heaps ---- */
 
 static int64_t dlas_bound_at(const struct dlas *dlas,
@@ -112,17 +119,17 @@ static int64_t dlas_bound_at(const struct dlas *dlas,
 }
 
 static void dlas_set(struct dlas *dlas, struct dlas_class *class, uint32_t at,
-                     uint32_t id)
+                     uint32_t seat)
 {
-    class->heap[at] = id;
-    dlas->job[id].at = at;
+    class->heap[at] = seat;
+    dlas->job[seat].at = at;
 }
 
 /* A place is empty: there, or where others leave one, a job is put. */
 static void dlas_settle(struct dlas *dlas, struct dlas_class *class,
-                        uint32_t at, uint32_t id)
+                        uint32_t at, uint32_t seat)
 {
-    int64_t bound_ns = dlas->job[id].bound_ns;
+    int64_t bound_ns = dlas->job[seat].bound_ns;
 
     while (at > 0 && dlas_bound_at(dlas, class, (at - 1) / 2) > bound_ns) {
         dlas_set(dlas, class, at, class->heap[(at - 1) / 2]);
@@ -140,18 +147,16 @@ static void dlas_settle(struct dlas *dlas, struct dlas_class *class,
         dlas_set(dlas, class, at, class->heap[next]);
         at = next;
     }
-    dlas_set(dlas, class, at, id);
+    dlas_set(dlas, class, at, seat);
 }
 
-static void dlas_unheap(struct dlas *dlas, uint32_t id)
+static void dlas_unheap(struct dlas *dlas, struct dlas_job *job)
 {
-    struct dlas_job *job = &dlas->job[id];
-
     if (job->at == ID_NONE)
         return;
     struct dlas_class *class = &dlas->class[job->class];
     uint32_t last = class->heap[--class->count];
-    if (last != id)
+    if (&dlas->job[last] != job)
         dlas_settle(dlas, class, job->at, last);
     job->at = ID_NONE;
 }
@@ -177,39 +182,38 @@ static uint32_t dlas_class_of(struct dlas *dlas, struct cs_host *host,
     return i;
 }
 
-static void dlas_heap(struct dlas *dlas, struct cs_host *host, uint32_t id,
-                      double gpus)
+static void dlas_heap(struct dlas *dlas, struct cs_host *host,
+                      struct dlas_job *job, double gpus)
 {
-    struct dlas_job *job = &dlas->job[id];
-
     job->class = dlas_class_of(dlas, host, job->queue, gpus);
     struct dlas_class *class = &dlas->class[job->class];
     if (class->count >= class->room)
         class->heap = dlas_grow(host, class->heap, &class->room, class->count,
                                 sizeof *class->heap);
     class->count++;
-    dlas_settle(dlas, class, class->count - 1, id);
+    dlas_settle(dlas, class, class->count - 1, cs_seat(host, job->id));
 }
 
 /* ---- lists ---- */
 
-static void dlas_put(struct dlas *dlas, uint32_t id, enum dlas_list list,
-                     bool first)
+static void dlas_put(struct dlas *dlas, struct dlas_job *job,
+                     enum dlas_list list, bool first)
 {
-    dlas->job[id].list = (uint8_t)list;
-    dlas->job[id].place = first ? --dlas->first : ++dlas->last;
+    job->list = (uint8_t)list;
+    job->place = first ? --dlas->first : ++dlas->last;
 }
 
 static void dlas_job_submitted(void *self, struct cs_host *host,
                                struct job_id job)
 {
     struct dlas *dlas = self;
+    uint32_t seat = cs_seat(host, job);
 
-    if (job.i >= dlas->job_room)
-        dlas->job = dlas_grow(host, dlas->job, &dlas->job_room, job.i,
+    if (seat >= dlas->job_room)
+        dlas->job = dlas_grow(host, dlas->job, &dlas->job_room, seat,
                               sizeof *dlas->job);
-    dlas->job[job.i].at = ID_NONE;
-    dlas_put(dlas, job.i, DLAS_WAIT, false);
+    dlas->job[seat] = (struct dlas_job) { .id = job, .at = ID_NONE };
+    dlas_put(dlas, &dlas->job[seat], DLAS_WAIT, false);
     dlas->news = true;
 }
 
@@ -218,9 +222,7 @@ static void dlas_job_ended(void *self, struct cs_host *host,
 {
     struct dlas *dlas = self;
 
-    (void)host;
-    dlas->job[job.i].over = true;
-    dlas_unheap(dlas, job.i);
+    dlas_unheap(dlas, dlas_of(dlas, host, job));
     dlas->news = true;
 }
 
@@ -233,9 +235,8 @@ static double dlas_key(const void *self, const struct cs_host *host,
                        struct job_id id)
 {
     const struct dlas *dlas = self;
-    const struct dlas_job *job = &dlas->job[id.i];
+    const struct dlas_job *job = dlas_of(dlas, host, id);
 
-    (void)host;
     return job->queue * 0x1p50 + (int)job->list * 0x1p48 + (double)job->place;
 }
 
@@ -285,10 +286,10 @@ static double dlas_gpus(const struct cs_host *host, struct job_id job)
 static void dlas_bound(struct dlas *dlas, struct cs_host *host,
                        struct job_id id)
 {
-    struct dlas_job *job = &dlas->job[id.i];
+    struct dlas_job *job = dlas_of(dlas, host, id);
     double held = cs_attained_per_s(host, id), asked = dlas_gpus(host, id);
 
-    dlas_unheap(dlas, id.i);
+    dlas_unheap(dlas, job);
     if (job->queue + 1 == DLAS_QUEUES)
         return;
     job->bound_ns = 0;
@@ -299,7 +300,7 @@ static void dlas_bound(struct dlas *dlas, struct cs_host *host,
             job->bound_ns =
                 cs_now_ns(host) + (int64_t)left_ns - DLAS_MARGIN_NS;
     }
-    dlas_heap(dlas, host, id.i, asked);
+    dlas_heap(dlas, host, job, asked);
 }
 
 /* Those of a class who have reached their limit, from a place in its heap
@@ -310,12 +311,11 @@ static void dlas_find(struct dlas *dlas, struct cs_host *host,
     if (at >= class->count ||
         dlas_bound_at(dlas, class, at) > cs_now_ns(host))
         return;
-    struct job_id id = { class->heap[at] };
-    const struct dlas_job *job = &dlas->job[id.i];
-    if (!job->over && dlas_runs(host, id) &&
-        cs_attained_gpu_s(host, id) * 1e9 >=
+    const struct dlas_job *job = &dlas->job[class->heap[at]];
+    if (dlas_runs(host, job->id) &&
+        cs_attained_gpu_s(host, job->id) * 1e9 >=
             (double)dlas->limit_ns[job->queue])
-        dlas_move(dlas, host, id);
+        dlas_move(dlas, host, job->id);
     dlas_find(dlas, host, class, 2 * at + 1);
     dlas_find(dlas, host, class, 2 * at + 2);
 }
@@ -323,9 +323,9 @@ static void dlas_find(struct dlas *dlas, struct cs_host *host,
 static void dlas_hear(struct dlas *dlas, struct cs_host *host,
                       struct job_id id)
 {
-    if (!dlas->job[id.i].heard && !dlas->job[id.i].over)
+    if (!dlas_of(dlas, host, id)->heard)
         dlas_note(host, &dlas->heard, &dlas->heards, &dlas->heard_room, id);
-    dlas->job[id.i].heard = true;
+    dlas_of(dlas, host, id)->heard = true;
 }
 
 /* One queue down at most, as there; at the end, in the order they came. */
@@ -336,12 +336,12 @@ static void dlas_demote(struct dlas *dlas, struct cs_host *host)
         dlas_find(dlas, host, &dlas->class[c], 0);
     cs_sort(host, dlas->moved, dlas->moves, dlas_came);
     for (uint32_t i = 0; i < dlas->moves; i++) {
-        struct job_id id = dlas->moved[i];
-        dlas_unheap(dlas, id.i);
-        dlas->job[id.i].queue++;
-        dlas_put(dlas, id.i, DLAS_TAIL, false);
-        cs_deal_note(host, id);
-        dlas_hear(dlas, host, id);
+        struct dlas_job *job = dlas_of(dlas, host, dlas->moved[i]);
+        dlas_unheap(dlas, job);
+        job->queue++;
+        dlas_put(dlas, job, DLAS_TAIL, false);
+        cs_deal_note(host, job->id);
+        dlas_hear(dlas, host, job->id);
     }
 }
 
@@ -354,21 +354,21 @@ static void dlas_part(struct dlas *dlas, struct cs_host *host)
     dlas->moves = 0;
     for (uint32_t i = 0; i < dlas->heards; i++) {
         struct job_id id = dlas->heard[i];
-        if (!dlas->job[id.i].over && dlas->job[id.i].list != DLAS_WAIT &&
+        if (dlas_of(dlas, host, id)->list != DLAS_WAIT &&
             !dlas_runs(host, id))
             dlas_move(dlas, host, id);
     }
     cs_sort(host, dlas->moved, dlas->moves, dlas_key);
     for (uint32_t i = dlas->moves; i-- > 0;) {
-        struct job_id id = dlas->moved[i];
-        dlas_unheap(dlas, id.i);
-        if (dlas->job[id.i].list == DLAS_RUN)
-            dlas_put(dlas, id.i, DLAS_WAIT, true);
+        struct dlas_job *job = dlas_of(dlas, host, dlas->moved[i]);
+        dlas_unheap(dlas, job);
+        if (job->list == DLAS_RUN)
+            dlas_put(dlas, job, DLAS_WAIT, true);
     }
     for (uint32_t i = 0; i < dlas->moves; i++) {
-        struct job_id id = dlas->moved[i];
-        if (dlas->job[id.i].list == DLAS_TAIL)
-            dlas_put(dlas, id.i, DLAS_WAIT, false);
+        struct dlas_job *job = dlas_of(dlas, host, dlas->moved[i]);
+        if (job->list == DLAS_TAIL)
+            dlas_put(dlas, job, DLAS_WAIT, false);
     }
 }
 
@@ -379,10 +379,11 @@ static void dlas_join(struct dlas *dlas, struct cs_host *host)
     dlas->moves = 0;
     for (uint32_t i = 0; i < dlas->heards; i++) {
         struct job_id id = dlas->heard[i];
-        dlas->job[id.i].heard = false;
-        if (dlas->job[id.i].over || !dlas_runs(host, id))
+        struct dlas_job *job = dlas_of(dlas, host, id);
+        job->heard = false;
+        if (!dlas_runs(host, id))
             continue;
-        if (dlas->job[id.i].list == DLAS_RUN)
+        if (job->list == DLAS_RUN)
             dlas_bound(dlas, host, id);
         else
             dlas_move(dlas, host, id);
@@ -391,7 +392,7 @@ static void dlas_join(struct dlas *dlas, struct cs_host *host)
     cs_sort(host, dlas->moved, dlas->moves, dlas_key);
     for (uint32_t i = 0; i < dlas->moves; i++) {
         struct job_id id = dlas->moved[i];
-        dlas_put(dlas, id.i, DLAS_RUN, false);
+        dlas_put(dlas, dlas_of(dlas, host, id), DLAS_RUN, false);
         dlas_bound(dlas, host, id);
         cs_deal_note(host, id);
     }
@@ -403,7 +404,8 @@ static double dlas_due_ns(const struct dlas *dlas, const struct cs_host *host,
 {
     double gpus = dlas_gpus(host, job);
     double run_s = cs_attained_gpu_s(host, job) / gpus;
-    double limit_s = (double)dlas->limit_ns[dlas->job[job.i].queue] / 1e9;
+    uint32_t queue = dlas_of(dlas, host, job)->queue;
+    double limit_s = (double)dlas->limit_ns[queue] / 1e9;
 
     if (dlas->tiresias)             /* it would look for ever, at 0 s */
         return fmax(1, floor((limit_s - run_s) / gpus)) * 1e9;
@@ -420,8 +422,7 @@ static double dlas_least_ns(const struct dlas *dlas,
     if (at >= class->count ||
         dlas_bound_at(dlas, class, at) - 3 * DLAS_MARGIN_NS > upto_ns)
         return INFINITY;
-    struct job_id job = { class->heap[at] };
-    double due_ns = dlas_due_ns(dlas, host, job);
+    double due_ns = dlas_due_ns(dlas, host, dlas->job[class->heap[at]].id);
     due_ns = fmin(due_ns, dlas_least_ns(dlas, host, class, 2 * at + 1,
                                         upto_ns));
     return fmin(due_ns, dlas_least_ns(dlas, host, class, 2 * at + 2,

@@ -7,6 +7,11 @@
  * that never decays.  Nothing is preempted, so that fairness is only as quick
  * as jobs end, and a tenant who comes late goes before all until he has caught
  * up.  Jobs without a tenant count as one tenant.
+ *
+ * What a tenant has used grows by the GPUs that it holds; how much it is, but
+ * for rounding, is known without a look at its jobs.  They are summed up, one
+ * by one in the order in which they began, only where two tenants may have used
+ * as much.  A decision looks at every tenant of whom something waits.
  */
 #include <math.h>
 #include <string.h>
@@ -15,12 +20,50 @@
 
 extern const struct cs_policy fair_share_policy;
 
-struct fair_share {
-    double *ended_gpu_s;        /* by tenant: of jobs that have ended */
-    double *gpu_s;              /* and of those that run */
-    struct ask_id *next;        /* what it asks for next */
-    uint32_t tenants;           /* for which there is room */
+/* Of a job that runs: its neighbours (seats) among those of its tenant, in the
+ * order in which they began to; what it has used is base + per_s x the time. */
+struct fair_job {
+    struct job_id id;
+    uint32_t before, after, tenant;
+    bool runs;
+    double base_gpu_s, per_s;
 };
+
+struct fair_tenant {
+    double ended_gpu_s;         /* of jobs that have ended */
+    double base_gpu_s, per_s;   /* of those that run, */
+    double off_gpu_s, off_per_s;        /* and how far sums may be off */
+    uint32_t first, last, runs; /* jobs that run */
+};
+
+/* What a tenant has used is from low to high. */
+struct fair_next {
+    double low, high;
+    uint32_t tenant;
+    struct ask_id ask;
+};
+
+struct fair_heap {
+    struct fair_next *item;
+    uint32_t count;
+};
+
+struct fair_share {
+    struct fair_tenant *tenant;
+    uint32_t tenants;           /* for which there is room */
+    struct fair_job *job;       /* by seat */
+    uint32_t job_room;
+    struct fair_heap waits;     /* tenants, who used least first */
+    struct fair_heap serves;    /* those that used as much, whose next ask came
+                                   first first */
+};
+
+static bool fair_share_init(void *self, struct cs_host *host)
+{
+    (void)self;
+    cs_turned(host);            /* from now on it is told */
+    return true;
+}
 
 static void fair_share_grow(struct fair_share *fair, struct cs_host *host)
 {
@@ -30,84 +73,268 @@ static void fair_share_grow(struct fair_share *fair, struct cs_host *host)
         more *= 2;
     if (more == fair->tenants)
         return;
-    double *grown = cs_alloc(host, more, sizeof *grown);
+    struct fair_tenant *grown = cs_alloc(host, more, sizeof *grown);
     if (fair->tenants)
-        memcpy(grown, fair->ended_gpu_s, fair->tenants * sizeof *grown);
-    fair->ended_gpu_s = grown;
-    fair->gpu_s = cs_alloc(host, more, sizeof *fair->gpu_s);
-    fair->next = cs_alloc(host, more, sizeof *fair->next);
+        memcpy(grown, fair->tenant, fair->tenants * sizeof *grown);
+    for (uint32_t t = fair->tenants; t < more; t++)
+        grown[t].first = grown[t].last = ID_NONE;
+    fair->tenant = grown;
+    fair->waits.item = cs_alloc(host, more, sizeof *fair->waits.item);
+    fair->serves.item = cs_alloc(host, more, sizeof *fair->serves.item);
     fair->tenants = more;
 }
 
-static void fair_share_job_ended(void *self, struct cs_host *host,
-                                 struct job_id job)
+static void fair_share_job_submitted(void *self, struct cs_host *host,
+                                     struct job_id job)
 {
     struct fair_share *fair = self;
 
-    uint32_t tenant = cs_tenant(host, job);
+    uint32_t seat = cs_seat(host, job);
 
+    if (seat >= fair->job_room) {
+        uint32_t more = fair->job_room ? fair->job_room : 256;
+        while (more <= seat)
+            more *= 2;
+        struct fair_job *grown = cs_alloc(host, more, sizeof *grown);
+        if (fair->job_room)
+            memcpy(grown, fair->job, fair->job_room * sizeof *grown);
+        fair->job = grown;
+        fair->job_room = more;
+    }
+    fair->job[seat] =
+        (struct fair_job) { .id = job, .tenant = cs_tenant(host, job) };
     fair_share_grow(fair, host);
-    fair->ended_gpu_s[tenant] += cs_attained_gpu_s(host, job);
 }
 
-/* What each tenant has used up to now. */
-static void fair_share_count(struct fair_share *fair, struct cs_host *host)
+/* ---- what each tenant has used --------------------------------------------- */
+
+#define FAIR_ROUNDING 0x1p-51   /* more than that of a sum, of its size */
+
+/* Adds what a job that runs uses to that of its tenant, sign +1 or -1. */
+static void fair_share_add(struct fair_tenant *tenant,
+                           const struct fair_job *job, double sign)
 {
-    for (uint32_t t = 0; t < fair->tenants; t++)
-        fair->gpu_s[t] = fair->ended_gpu_s[t];
-    for (uint32_t i = 0; i < cs_running_count(host); i++) {
-        struct job_id job = cs_running(host, i);
-        fair->gpu_s[cs_tenant(host, job)] += cs_attained_gpu_s(host, job);
+    tenant->base_gpu_s += sign * job->base_gpu_s;
+    tenant->per_s += sign * job->per_s;
+    tenant->off_gpu_s += (fabs(tenant->base_gpu_s) + fabs(job->base_gpu_s)) *
+                         FAIR_ROUNDING;
+    tenant->off_per_s += (fabs(tenant->per_s) + job->per_s) * FAIR_ROUNDING;
+}
+
+static void fair_share_leave(struct fair_share *fair, struct fair_job *job)
+{
+    struct fair_tenant *tenant = &fair->tenant[job->tenant];
+
+    if (!job->runs)
+        return;
+    job->runs = false;
+    if (job->before == ID_NONE)
+        tenant->first = job->after;
+    else
+        fair->job[job->before].after = job->after;
+    if (job->after == ID_NONE)
+        tenant->last = job->before;
+    else
+        fair->job[job->after].before = job->before;
+    fair_share_add(tenant, job, -1);
+    tenant->runs--;
+    if (tenant->runs == 0) {
+        tenant->base_gpu_s = tenant->per_s = 0;
+        tenant->off_gpu_s = tenant->off_per_s = 0;
     }
+}
+
+static void fair_share_join(struct fair_share *fair, struct cs_host *host,
+                            struct fair_job *job)
+{
+    uint32_t seat = cs_seat(host, job->id);
+    struct fair_tenant *tenant = &fair->tenant[job->tenant];
+
+    job->runs = true;
+    job->before = tenant->last;
+    job->after = ID_NONE;
+    if (tenant->last == ID_NONE)
+        tenant->first = seat;
+    else
+        fair->job[tenant->last].after = seat;
+    tenant->last = seat;
+    tenant->runs++;
+    job->per_s = cs_attained_per_s(host, job->id);
+    job->base_gpu_s = cs_attained_gpu_s(host, job->id) -
+                      job->per_s * ((double)cs_now_ns(host) / 1e9);
+    fair_share_add(tenant, job, 1);
+}
+
+static void fair_share_job_ended(void *self, struct cs_host *host,
+                                 struct job_id id)
+{
+    struct fair_share *fair = self;
+    struct fair_job *job = &fair->job[cs_seat(host, id)];
+
+    fair_share_leave(fair, job);
+    fair->tenant[job->tenant].ended_gpu_s += cs_attained_gpu_s(host, id);
+}
+
+/* Who runs: in the order in which they began to, as cs_running() has them. */
+static void fair_share_listen(struct fair_share *fair, struct cs_host *host)
+{
+    struct job_id id;
+
+    while ((id = cs_turned(host)).i != ID_NONE) {
+        struct fair_job *job = &fair->job[cs_seat(host, id)];
+        fair_share_leave(fair, job);
+        if (cs_job_ask(host, id, CS_ALL_ROLES).i == ID_NONE)
+            fair_share_join(fair, host, job);
+    }
+}
+
+/* Without a look at its jobs: from low to high. */
+static struct fair_next fair_share_about(const struct fair_share *fair,
+                                         struct cs_host *host, uint32_t t)
+{
+    const struct fair_tenant *tenant = &fair->tenant[t];
+    double now_s = (double)cs_now_ns(host) / 1e9;
+    double run = tenant->per_s * now_s;
+    double used = tenant->ended_gpu_s + (tenant->base_gpu_s + run);
+    double size = tenant->ended_gpu_s + fabs(tenant->base_gpu_s) + fabs(run);
+    double off = tenant->off_gpu_s + tenant->off_per_s * now_s +
+                 size * (tenant->runs + 8) * FAIR_ROUNDING;
+
+    if (tenant->runs == 0)
+        off = 0;
+    return (struct fair_next) { .low = used - off, .high = used + off,
+                                .tenant = t };
+}
+
+static double fair_share_used(const struct fair_share *fair,
+                              struct cs_host *host, uint32_t t)
+{
+    double gpu_s = fair->tenant[t].ended_gpu_s;
+
+    for (uint32_t i = fair->tenant[t].first; i != ID_NONE;
+         i = fair->job[i].after)
+        gpu_s += cs_attained_gpu_s(host, fair->job[i].id);
+    return gpu_s;
+}
+
+/* ---- heaps ----------------------------------------------------------------- */
+
+/* Of those as low, who is not known to the end comes first. */
+static bool fair_share_sooner(const struct fair_next *a,
+                              const struct fair_next *b)
+{
+    if (a->low < b->low || b->low < a->low)
+        return a->low < b->low;
+    if (a->high < b->high || b->high < a->high)
+        return a->high > b->high;
+    return a->tenant < b->tenant;
+}
+
+static void fair_share_push(struct fair_heap *heap, struct fair_next next)
+{
+    uint32_t at = heap->count++;
+
+    while (at > 0 && fair_share_sooner(&next, &heap->item[(at - 1) / 2])) {
+        heap->item[at] = heap->item[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap->item[at] = next;
+}
+
+static struct fair_next fair_share_pop(struct fair_heap *heap)
+{
+    struct fair_next first = heap->item[0];
+    struct fair_next last = heap->item[--heap->count];
+    uint32_t at = 0;
+
+    for (uint32_t next = 1; next < heap->count; next = 2 * at + 1) {
+        if (next + 1 < heap->count &&
+            fair_share_sooner(&heap->item[next + 1], &heap->item[next]))
+            next++;
+        if (!fair_share_sooner(&heap->item[next], &last))
+            break;
+        heap->item[at] = heap->item[next];
+        at = next;
+    }
+    if (heap->count > 0)
+        heap->item[at] = last;
+    return first;
+}
+
+/* ---- decisions ------------------------------------------------------------- */
+
+/* With `blocking: skip`: what could start. */
+static uint32_t fair_share_room(struct cs_host *host)
+{
+    uint32_t free = cs_free_gpus(host, 0);
+
+    return free > 0 ? free : 1;
 }
 
 /* Could anything start? */
 static bool fair_share_fits(struct cs_host *host)
 {
-    uint32_t free = cs_free_gpus(host, 0);
-    struct cs_filter filter = { .gpus_max = free > 0 ? free : 1,
+    struct cs_filter filter = { .gpus_max = fair_share_room(host),
                                 .estimate_max_ns = INT64_MAX,
                                 .startable = true };
 
     return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
 }
 
-/* The tenant of those that have used so much whose next ask came first; the
- * count of tenants if none waits. */
-static uint32_t fair_share_next(const struct fair_share *fair,
-                                struct cs_host *host, double gpu_s)
+/* A tenant is served from an ask on, in the order in which its next came. */
+static void fair_share_enter(struct fair_share *fair, struct cs_host *host,
+                             uint32_t tenant, struct ask_id ask)
 {
-    uint32_t tenants = cs_tenant_count(host), best = tenants, job = 0;
-
-    for (uint32_t t = 0; t < tenants; t++) {
-        if (fair->next[t].i == ID_NONE || fair->gpu_s[t] < gpu_s ||
-            fair->gpu_s[t] > gpu_s)
-            continue;
-        uint32_t its = cs_ask(host, fair->next[t])->job.i;
-        if (best == tenants || its < job) {
-            best = t;
-            job = its;
-        }
-    }
-    return best;
+    if (cs_skips(host))
+        ask = cs_tenant_fits(host, ask, fair_share_room(host));
+    if (ask.i == ID_NONE)
+        return;
+    double came = cs_ask(host, ask)->job.i;
+    fair_share_push(&fair->serves, (struct fair_next) {
+        .low = came, .high = came, .tenant = tenant, .ask = ask,
+    });
 }
 
-/* Starts what waits of the tenants that have used so much, in the order it
- * came; false if that ends the decision. */
-static bool fair_share_serve(struct fair_share *fair, struct cs_host *host,
-                             double gpu_s)
+/* Those that have used least, and as much as each other, leave the tenants that
+ * wait to be served.  Only where two may have used as much is it summed up. */
+static void fair_share_level(struct fair_share *fair, struct cs_host *host)
 {
-    uint32_t t;
+    struct fair_heap *waits = &fair->waits;
+    double level = INFINITY;
 
-    while ((t = fair_share_next(fair, host, gpu_s)) < cs_tenant_count(host)) {
-        struct ask_id ask = fair->next[t];
-        uint32_t free = cs_free_gpus(host, 0);
-        fair->next[t] = cs_tenant_next(host, ask);
-        if (cs_skips(host) && cs_ask(host, ask)->gpus > (free > 0 ? free : 1))
+    fair->serves.count = 0;
+    while (waits->count > 0 &&
+           (isinf(level) || waits->item[0].low <= level)) {
+        struct fair_next next = fair_share_pop(waits);
+        bool alone = waits->count == 0 || waits->item[0].low > next.high;
+        if (next.low < next.high && !alone) {
+            next.low = next.high = fair_share_used(fair, host, next.tenant);
+            fair_share_push(waits, next);
             continue;
+        }
+        level = next.high;
+        fair_share_enter(fair, host, next.tenant,
+                         cs_tenant_first(host, next.tenant));
+    }
+}
+
+/* Starts what waits of them, in the order it came; false if that ends the
+ * decision. */
+static bool fair_share_serve(struct fair_share *fair, struct cs_host *host)
+{
+    while (fair->serves.count > 0) {
+        struct fair_next next = fair_share_pop(&fair->serves);
+        struct ask_id ask = next.ask;
+        if (cs_skips(host) &&
+            cs_tenant_fits(host, ask, fair_share_room(host)).i != ask.i) {
+            fair_share_enter(fair, host, next.tenant, ask);
+            continue;
+        }
+        struct ask_id after = cs_tenant_next(host, ask);
         bool started = cs_start(host, ask) == CS_DONE;
         if (cs_skips(host) ? started && !fair_share_fits(host) : !started)
             return false;
+        fair_share_enter(fair, host, next.tenant, after);
     }
     return true;
 }
@@ -115,24 +342,19 @@ static bool fair_share_serve(struct fair_share *fair, struct cs_host *host,
 static void fair_share_decide(void *self, struct cs_host *host)
 {
     struct fair_share *fair = self;
-    uint32_t tenants = cs_tenant_count(host);
-    double level = -1;
 
+    fair_share_listen(fair, host);
     if (cs_pending_count(host) == 0 ||
         (cs_skips(host) && !fair_share_fits(host)))
         return;
-    fair_share_grow(fair, host);
-    fair_share_count(fair, host);
-    for (uint32_t t = 0; t < tenants; t++)
-        fair->next[t] = cs_tenant_first(host, t);
-    for (;;) {
-        double next = INFINITY;
-        for (uint32_t t = 0; t < tenants; t++)
-            if (fair->next[t].i != ID_NONE && fair->gpu_s[t] > level)
-                next = fmin(next, fair->gpu_s[t]);
-        if (!(next < INFINITY) || !fair_share_serve(fair, host, next))
+    fair->waits.count = 0;
+    for (uint32_t t = 0; t < cs_tenant_count(host); t++)
+        if (cs_tenant_first(host, t).i != ID_NONE)
+            fair_share_push(&fair->waits, fair_share_about(fair, host, t));
+    while (fair->waits.count > 0) {
+        fair_share_level(fair, host);
+        if (!fair_share_serve(fair, host))
             return;
-        level = next;
     }
 }
 
@@ -143,6 +365,8 @@ const struct cs_policy fair_share_policy = {
     .summary = "jobs of the tenant that used least GPU-time first",
     .flags = CS_ASKS_BLOCKING,
     .self_bytes = sizeof(struct fair_share),
+    .init = fair_share_init,
     .decide = fair_share_decide,
+    .job_submitted = fair_share_job_submitted,
     .job_ended = fair_share_job_ended,
 };

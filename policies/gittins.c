@@ -15,6 +15,10 @@
  * upper hull, found by walking along `next`.
  *
  * Bad where lengths drift: what has ended says little of what comes.
+ *
+ * A deal looks at every job that runs: between two deals each passes lengths
+ * that are known, several as a rule, and at each its index, which has risen
+ * without bound, falls; and of equal indices who stood before goes before.
  */
 #include <math.h>
 #include <string.h>
@@ -43,7 +47,7 @@ struct gittins_job {
 struct gittins {
     int64_t quantum_ns;
     uint32_t curve;             /* so many were made */
-    struct gittins_job *job;    /* by id */
+    struct gittins_job *job;    /* by seat */
     uint32_t job_room;
     bool anew;                  /* the curve is another than in the last deal */
     struct gittins_point *point;        /* ascending service_s */
@@ -78,8 +82,11 @@ static void gittins_job_submitted(void *self, struct cs_host *host,
 {
     struct gittins *g = self;
 
-    while (job.i >= g->job_room)
+    uint32_t seat = cs_seat(host, job);
+
+    while (seat >= g->job_room)
         g->job = gittins_grow(host, g->job, &g->job_room, sizeof *g->job);
+    g->job[seat] = (struct gittins_job) { .curve = 0 };
     g->news = true;
 }
 
@@ -197,7 +204,7 @@ static double gittins_key(const void *self, const struct cs_host *host,
                           struct job_id id)
 {
     const struct gittins *g = self;
-    struct gittins_job *job = &g->job[id.i];
+    struct gittins_job *job = &g->job[cs_seat(host, id)];
     double service_s = cs_attained_gpu_s(host, id);
 
     if (job->curve == g->curve && g->curve > 0 &&

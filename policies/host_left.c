@@ -31,10 +31,16 @@ static void add(struct cs_host *host, struct job_id job,
     ranks_insert(host->lefts, i, before);
 }
 
-/* Jobs that ended leave; of those that were started or stopped, by the last
- * deal or by others, the line is another. */
+/* Jobs that ended leave, first, since their keys may not be asked for; of those
+ * that were started or stopped, by the last deal or by others, the line is
+ * another. */
 static void take_news(struct cs_host *host)
 {
+    for (uint32_t k = 0; k < host->left_endeds; k++) {
+        ranks_remove(host->lefts, host->left_ended[k]);
+        host->left_spare[host->left_spares++] = host->left_ended[k];
+    }
+    host->left_endeds = 0;
     for (uint32_t k = 0; k < host->left_changeds; k++) {
         uint32_t i = host->left_changed[k];
         if (host->left[i].over)
@@ -49,11 +55,6 @@ static void take_news(struct cs_host *host)
         if (host->motion->still && !host->left[host->left_changed[k]].over)
             ranks_insert(host->lefts, host->left_changed[k], goes_before);
     host->left_changeds = 0;
-    for (uint32_t k = 0; k < host->left_endeds; k++) {
-        ranks_remove(host->lefts, host->left_ended[k]);
-        host->left_spare[host->left_spares++] = host->left_ended[k];
-    }
-    host->left_endeds = 0;
 }
 
 /* ---- from one list to the other ---- */

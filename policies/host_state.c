@@ -80,6 +80,8 @@ static void forget(struct cs_host *host, uint32_t job)
     uint32_t b = job % HOST_JOB_PAGE / HOST_JOB_BLOCK;
 
     assert(page != NULL && page->gone[b] < HOST_JOB_BLOCK);
+    ROOM(host, host->seat_spare, host->seat_spares, host->seat_room);
+    host->seat_spare[host->seat_spares++] = host_job_slot(host, job)->seat;
     if (++page->gone[b] < HOST_JOB_BLOCK)
         return;
     ROOM(host, host->job_spare, host->job_spares, host->job_spare_room);
@@ -115,6 +117,8 @@ struct host_job_slot *host_job_make(struct cs_host *host)
     memset(job, 0, sizeof *job);
     job->ask = job->left = job->tenant = ID_NONE;
     job->even_from_ns = CLOCK_NEVER_NS;
+    job->seat = host->seat_spares > 0 ? host->seat_spare[--host->seat_spares]
+                                      : host->seats++;
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         job->lease[r] = job->role_ask[r] = job->home[r] = ID_NONE;
     return job;

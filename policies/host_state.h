@@ -36,7 +36,7 @@
 #include "sim/ranks.h"
 
 #define HOST_SHARE_CLASSES 20u
-#define HOST_NAME_BYTES 24u
+#define HOST_NAME_BYTES 20u
 
 struct host_form {
     const struct job_form *form;
@@ -148,6 +148,7 @@ struct host_job_slot {
     uint32_t stopped_phase, kept_phase;
     uint32_t saved_step;            /* where an interrupted job goes on */
     char name[HOST_NAME_BYTES];     /* pub.request.name, if it is short */
+    uint32_t seat;                  /* cs_seat() */
     bool saving;                    /* a checkpoint was taken in this step */
 };
 _Static_assert(offsetof(struct host_job_slot, lease) == HOST_LINE_BYTES &&
@@ -253,6 +254,7 @@ struct cs_host {
     struct host_job_slot **job_spare;   /* blocks */
     uint32_t job_spares, job_spare_room;
     uint32_t *gone, gones, gone_room;   /* ended, and the policy knows */
+    uint32_t *seat_spare, seat_spares, seat_room, seats;
     struct host_lease_slot *lease;
     uint32_t lease_count, lease_room;
     uint32_t *lease_spare, lease_spares;

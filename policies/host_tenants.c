@@ -3,6 +3,9 @@
  * host_tenants.c - what waits of each tenant, in the order it came, so that a
  * policy that is fair to tenants need not walk the queue.
  *
+ * Who fits is found in a tree of all asks by tenant and order, which knows of
+ * its subtrees for how few GPUs one waits.
+ *
  * Kept from the first question on.  Tenants are numbered in the order in which
  * their first jobs came; jobs without a tenant are one tenant's.
  */
@@ -29,6 +32,8 @@ struct host_tenants {
     uint32_t count, room;
     struct link *link;
     uint32_t link_room;
+    struct ranks *tree;         /* NULL: nobody asked */
+    uint32_t *least, least_room;        /* by ask: GPUs, of its subtree */
 };
 
 static uint32_t number_of(struct cs_host *host, const char *name)
@@ -73,6 +78,90 @@ static uint32_t tenant_of(struct cs_host *host, uint32_t j)
     return job->tenant;
 }
 
+/* ---- the tree -------------------------------------------------------------- */
+
+static bool stands_before(void *owner, uint32_t a, uint32_t b)
+{
+    const struct cs_host *host = owner;
+    uint32_t x = host->tenants->link[a].tenant;
+    uint32_t y = host->tenants->link[b].tenant;
+
+    return x != y ? x < y : host->ask[a].seq < host->ask[b].seq;
+}
+
+static void sum_least(void *owner, uint32_t item, uint32_t left,
+                      uint32_t right)
+{
+    const struct cs_host *host = owner;
+    uint32_t *least = host->tenants->least, gpus = host->ask[item].pub.gpus;
+
+    if (left != RANKS_NONE && least[left] < gpus)
+        gpus = least[left];
+    if (right != RANKS_NONE && least[right] < gpus)
+        gpus = least[right];
+    least[item] = gpus;
+}
+
+static void plant(struct cs_host *host, uint32_t ask)
+{
+    struct host_tenants *all = host->tenants;
+
+    if (all->least_room < host->ask_room) {
+        all->least = arena_grow(host->parts.arena, all->least,
+                                all->least_room, host->ask_room,
+                                sizeof *all->least);
+        all->least_room = host->ask_room;
+    }
+    ranks_insert(all->tree, ask, stands_before);
+}
+
+static void keep_tree(struct cs_host *host)
+{
+    struct host_tenants *all = host->tenants;
+
+    if (all->tree != NULL)
+        return;
+    all->tree = arena_alloc(host->parts.arena, 1, sizeof *all->tree);
+    ranks_init(all->tree, host->parts.arena, sum_least, host);
+    for (uint32_t t = 0; t < all->count; t++)
+        for (uint32_t ask = all->tenant[t].first; ask != NONE;
+             ask = all->link[ask].after)
+            plant(host, ask);
+}
+
+static bool passes(const struct cs_host *host, uint32_t item,
+                   uint32_t gpus_max)
+{
+    const struct cs_ask *ask = &host->ask[item].pub;
+
+    return ask->gpus <= gpus_max &&
+           !(ask->gpu_milli == GPU_MILLI &&
+             host_known_full(host, host_job_slot(host, ask->job.i)->form,
+                             ask->gpus));
+}
+
+/* The first that passes of a subtree whose first place is `first`, from a place
+ * on. */
+static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
+                     uint32_t from, uint32_t gpus_max)
+{
+    const struct ranks_node *node = host->tenants->tree->node;
+
+    if (item == RANKS_NONE || first + node[item].count <= from ||
+        host->tenants->least[item] > gpus_max)
+        return NONE;
+    uint32_t left = node[item].left;
+    uint32_t place = first + (left == RANKS_NONE ? 0 : node[left].count);
+    uint32_t found = find(host, left, first, from, gpus_max);
+    if (found != NONE)
+        return found;
+    if (place >= from && passes(host, item, gpus_max))
+        return item;
+    return find(host, node[item].right, place + 1, from, gpus_max);
+}
+
+/* ---- what waits ------------------------------------------------------------ */
+
 /* Behind all that came before it; most come last. */
 void host_tenants_insert(struct cs_host *host, uint32_t ask)
 {
@@ -98,6 +187,8 @@ void host_tenants_insert(struct cs_host *host, uint32_t ask)
         tenant->last = ask;
     else
         all->link[after].before = ask;
+    if (all->tree != NULL)
+        plant(host, ask);
 }
 
 void host_tenants_remove(struct cs_host *host, uint32_t ask)
@@ -106,6 +197,8 @@ void host_tenants_remove(struct cs_host *host, uint32_t ask)
     struct link link = all->link[ask];
     struct tenant *tenant = &all->tenant[link.tenant];
 
+    if (all->tree != NULL)
+        ranks_remove(all->tree, ask);
     if (link.before == NONE)
         tenant->first = link.after;
     else
@@ -149,4 +242,26 @@ struct ask_id cs_tenant_next(const struct cs_host *host, struct ask_id ask)
 {
     assert(host->tenants != NULL && host->ask[ask.i].live);
     return (struct ask_id) { host->tenants->link[ask.i].after };
+}
+
+struct ask_id cs_tenant_fits(struct cs_host *host, struct ask_id ask,
+                             uint32_t gpus_max)
+{
+    struct ask_id none = { NONE };
+
+    if (ask.i == NONE)
+        return none;
+    keep(host);
+    keep_tree(host);
+    assert(host->ask[ask.i].live);
+    const struct host_tenants *all = host->tenants;
+    /* All of one form: what is full is so for whole subtrees. */
+    if (host->form_count == 1 && !host->has_parts &&
+        host_known_full(host, 0, gpus_max))
+        gpus_max = host->form[0].full_gpus - 1;
+    uint32_t found = find(host, all->tree->root, 0,
+                          ranks_rank(all->tree, ask.i), gpus_max);
+    if (found == NONE || all->link[found].tenant != all->link[ask.i].tenant)
+        return none;
+    return (struct ask_id) { found };
 }

@@ -39,9 +39,11 @@ struct job_id cs_turned(struct cs_host *host)
         host->turned = arena_alloc(host->parts.arena, 1,
                                    sizeof *host->turned);
     struct host_turned *turned = host->turned;
-    if (turned->told == turned->count) {
-        turned->told = turned->count = 0;
-        return none;
+    while (turned->told < turned->count) {
+        struct job_id job = { turned->job[turned->told++] };
+        if (!host_job_over(host, job.i))
+            return job;
     }
-    return (struct job_id) { turned->job[turned->told++] };
+    turned->told = turned->count = 0;
+    return none;
 }

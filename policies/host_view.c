@@ -204,6 +204,12 @@ double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
     return host_attained_gpu_s(host, host_job_slot(host, id.i));
 }
 
+uint32_t cs_seat(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    return host_job_slot(host, id.i)->seat;
+}
+
 double cs_attained_per_s(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->job_count);

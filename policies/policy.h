@@ -448,6 +448,10 @@ uint32_t cs_tenant(struct cs_host *host, struct job_id job);
 uint32_t cs_tenant_count(struct cs_host *host);
 struct ask_id cs_tenant_first(struct cs_host *host, uint32_t tenant);
 struct ask_id cs_tenant_next(const struct cs_host *host, struct ask_id ask);
+/* The first of its tenant, from that one on, for at most so many GPUs and not
+ * known to find no room at this instant. */
+struct ask_id cs_tenant_fits(struct cs_host *host, struct ask_id ask,
+                             uint32_t gpus_max);
 /* What a second adds to cs_attained_gpu_s() of a job: the GPUs it holds. */
 double cs_attained_per_s(const struct cs_host *host, struct job_id job);
 /* What a nanosecond adds to cs_left_ns() of a job that runs; NAN: unknown. */
@@ -512,10 +516,14 @@ void cs_try_anew(struct cs_host *host);
 struct ask_id cs_untried(struct cs_host *host);
 void cs_tried(struct cs_host *host, struct ask_id ask, enum cs_alike alike);
 
-/* The next of the jobs that came, started to hold what they asked for, ended or
- * wait again since this was first asked, in that order, some more than once;
- * ID_NONE: no more, for now.  For leases of a job's life. */
+/* The next of the jobs that came, started to hold what they asked for or wait
+ * again since this was first asked, in that order, some more than once, without
+ * those that have ended; ID_NONE: no more, for now.  For leases of a job's
+ * life. */
 struct job_id cs_turned(struct cs_host *host);
+/* A small number of the job's own until the decide after its job_ended has
+ * returned; then another has it: for what a policy keeps of jobs. */
+uint32_t cs_seat(const struct cs_host *host, struct job_id job);
 
 /* Sorts jobs by key, lowest first; ties keep their order. */
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,

@@ -44,7 +44,8 @@ struct turn {
                                    at which it ran already */
     int64_t place;              /* in its list; smaller goes first */
     uint64_t started;           /* while it runs: at that decision */
-    bool runs, over, heard;
+    uint32_t heard;             /* its place among those heard of, + 1 */
+    bool runs;
     uint8_t list;               /* enum turn_list: in the last deal */
 };
 
@@ -54,7 +55,7 @@ struct time_slice {
     struct apart *apart;        /* kinds that were slower together */
     uint32_t aparts, apart_room;
     int64_t end_ns;             /* of the present quantum */
-    struct turn *turn;          /* by job */
+    struct turn *turn;          /* by seat */
     uint32_t room;
     uint64_t decisions;         /* so many were made, */
     int64_t decided_ns;         /* the last one then */
@@ -101,41 +102,52 @@ static void time_slice_job_submitted(void *self, struct cs_host *host,
 {
     struct time_slice *ts = self;
 
-    if (job.i >= ts->room)
-        ts->turn = time_slice_grow(host, ts->turn, &ts->room, job.i,
+    uint32_t seat = cs_seat(host, job);
+
+    if (seat >= ts->room)
+        ts->turn = time_slice_grow(host, ts->turn, &ts->room, seat,
                                    sizeof *ts->turn);
-    ts->turn[job.i].ran_ns = cs_now_ns(host) + 1;
-    ts->turn[job.i].place = job.i;
-    ts->turn[job.i].list = TURN_NEW;
+    ts->turn[seat] = (struct turn) {
+        .ran_ns = cs_now_ns(host) + 1, .place = job.i, .list = TURN_NEW,
+    };
 }
 
 static void time_slice_job_ended(void *self, struct cs_host *host,
                                  struct job_id job)
 {
     struct time_slice *ts = self;
+    struct turn *turn = &ts->turn[cs_seat(host, job)];
 
-    (void)host;
-    ts->turn[job.i].over = true;
+    if (turn->heard > 0) {
+        struct job_id last = ts->heard[--ts->heards];
+        ts->heard[turn->heard - 1] = last;
+        ts->turn[cs_seat(host, last)].heard = turn->heard;
+    }
+    *turn = (struct turn) { .ran_ns = 0 };
 }
 
 /* Of a job that has just come the news was not told yet: it is the last. */
-static int64_t time_slice_ran(const struct time_slice *ts, uint32_t job)
+static int64_t time_slice_ran(const struct time_slice *ts,
+                              const struct cs_host *host, struct job_id job)
 {
-    if (job >= ts->room || ts->turn[job].ran_ns == 0)
+    uint32_t seat = cs_seat(host, job);
+
+    if (seat >= ts->room || ts->turn[seat].ran_ns == 0)
         return INT64_MAX;
-    if (ts->turn[job].runs && ts->turn[job].started < ts->decisions)
+    if (ts->turn[seat].runs && ts->turn[seat].started < ts->decisions)
         return ts->decided_ns;
-    return ts->turn[job].ran_ns - 1;
+    return ts->turn[seat].ran_ns - 1;
 }
 
 /* Who has not run for longest; it stands still while one waits. */
 static bool time_slice_before(const void *self, const struct cs_host *host,
                               struct ask_id a, struct ask_id b)
 {
-    uint32_t x = cs_ask(host, a)->job.i, y = cs_ask(host, b)->job.i;
-    int64_t of_x = time_slice_ran(self, x), of_y = time_slice_ran(self, y);
+    struct job_id x = cs_ask(host, a)->job, y = cs_ask(host, b)->job;
+    int64_t of_x = time_slice_ran(self, host, x);
+    int64_t of_y = time_slice_ran(self, host, y);
 
-    return of_x < of_y || (of_x == of_y && x < y);
+    return of_x < of_y || (of_x == of_y && x.i < y.i);
 }
 
 /* ---- turns ----------------------------------------------------------------- */
@@ -143,8 +155,7 @@ static bool time_slice_before(const void *self, const struct cs_host *host,
 static double time_slice_key(const void *self, const struct cs_host *host,
                              struct job_id job)
 {
-    (void)host;
-    return (double)time_slice_ran(self, job.i);
+    return (double)time_slice_ran(self, host, job);
 }
 
 /* The same order where nobody is interrupted: whoever runs, ran now. */
@@ -152,9 +163,8 @@ static double time_slice_place(const void *self, const struct cs_host *host,
                                struct job_id job)
 {
     const struct time_slice *ts = self;
-    const struct turn *turn = &ts->turn[job.i];
+    const struct turn *turn = &ts->turn[cs_seat(host, job)];
 
-    (void)host;
     return (int)turn->list * 0x1p51 + (double)turn->place;
 }
 
@@ -178,30 +188,30 @@ static void time_slice_listen(struct time_slice *ts, struct cs_host *host)
     struct job_id job;
 
     while ((job = cs_turned(host)).i != ID_NONE) {
-        struct turn *turn = &ts->turn[job.i];
-        if (turn->over)
-            continue;
+        struct turn *turn = &ts->turn[cs_seat(host, job)];
         bool runs = cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE;
         if (turn->runs && !runs)
-            turn->ran_ns = time_slice_ran(ts, job.i) + 1;
+            turn->ran_ns = time_slice_ran(ts, host, job) + 1;
         if (!turn->runs)
             turn->started = ts->decisions;
         turn->runs = runs;
-        if (turn->heard)
+        if (turn->heard > 0)
             continue;
         if (ts->heards >= ts->heard_room)
             ts->heard = time_slice_grow(host, ts->heard, &ts->heard_room,
                                         ts->heards, sizeof *ts->heard);
-        turn->heard = true;
         ts->heard[ts->heards++] = job;
+        turn->heard = ts->heards;
     }
 }
 
 static void time_slice_put(struct time_slice *ts, struct cs_host *host,
                            struct job_id job, enum turn_list list, bool first)
 {
-    ts->turn[job.i].place = first ? --ts->first : ++ts->last;
-    ts->turn[job.i].list = (uint8_t)list;
+    struct turn *turn = &ts->turn[cs_seat(host, job)];
+
+    turn->place = first ? --ts->first : ++ts->last;
+    turn->list = (uint8_t)list;
     cs_deal_note(host, job);
 }
 
@@ -214,25 +224,23 @@ static void time_slice_line_up(struct time_slice *ts, struct cs_host *host)
 
     cs_sort(host, ts->heard, count, time_slice_place);
     for (uint32_t i = count; i-- > 0;) {
-        const struct turn *turn = &ts->turn[ts->heard[i].i];
-        if (!turn->over && turn->list == TURN_WAITS && turn->runs)
+        const struct turn *turn = &ts->turn[cs_seat(host, ts->heard[i])];
+        if (turn->list == TURN_WAITS && turn->runs)
             time_slice_put(ts, host, ts->heard[i], TURN_RUNS, true);
     }
     ts->heards = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct job_id job = ts->heard[i];
-        struct turn *turn = &ts->turn[job.i];
-        turn->heard = false;
-        if (turn->over)
-            continue;
+        struct turn *turn = &ts->turn[cs_seat(host, job)];
+        turn->heard = 0;
         if (turn->list == TURN_NEW &&
             (turn->runs || turn->ran_ns > cs_now_ns(host)))
             time_slice_put(ts, host, job, TURN_RUNS, false);
         else if (turn->list != TURN_WAITS && !turn->runs)
             time_slice_put(ts, host, job, TURN_WAITS, false);
         if (turn->list == TURN_RUNS && !turn->runs) {
-            turn->heard = true;
             ts->heard[ts->heards++] = job;
+            turn->heard = ts->heards;
         }
     }
 }
@@ -389,7 +397,7 @@ static void time_slice_decide(void *self, struct cs_host *host)
     ts->decisions++;
     ts->decided_ns = now;
     for (uint32_t i = 0; ts->packing && i < cs_running_count(host); i++)
-        ts->turn[cs_running(host, i).i].ran_ns = now + 1;
+        ts->turn[cs_seat(host, cs_running(host, i))].ran_ns = now + 1;
     if (ts->packing)
         judge(ts, host);
     time_slice_serve(ts, host);

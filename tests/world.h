@@ -37,6 +37,7 @@ struct world {
     const struct study *study;
     struct err err;
     uint32_t vain_max;                  /* see trial_spec */
+    uint32_t tenants;                   /* jobs are of; 0: of none */
 };
 
 static inline void world_write(const struct world *world, const char *name,
@@ -88,23 +89,27 @@ static inline const char *world_error(const struct world *world)
 /* The columns of jobs.csv as these worlds write it. */
 #define WORLD_TRACE "workload: {trace: {file: jobs.csv, format: csv, origin: " \
     "file, columns: {job: job, submit: submit, duration: duration, gpus: " \
-    "gpus}}}\n"
+    "gpus, tenant: tenant}}}\n"
 
 /* A trace of jobs on a cluster whose keys are given. */
 static inline bool world_trace_on(struct world *world, const char *cluster,
                                   const struct world_job *job, uint32_t jobs,
                                   const char *policies, uint32_t seeds)
 {
-    char *csv = malloc(64 * (jobs + 1)), text[3072];
-    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus\n");
+    char *csv = malloc(80 * (jobs + 1)), text[3072];
+    size_t n = (size_t)sprintf(csv, "job,submit,duration,gpus,tenant\n");
 
     assert(csv);
     strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
     assert(mkdtemp(world->folder));
-    for (uint32_t i = 0; i < jobs; i++)
-        n += (size_t)sprintf(csv + n, "%u,%lld,%lld,%u\n", i,
+    for (uint32_t i = 0; i < jobs; i++) {
+        n += (size_t)sprintf(csv + n, "%u,%lld,%lld,%u,", i,
                              (long long)job[i].submit_s,
                              (long long)job[i].duration_s, job[i].gpus);
+        if (world->tenants > 0)
+            n += (size_t)sprintf(csv + n, "t%u", i * 7 % world->tenants);
+        n += (size_t)sprintf(csv + n, "\n");
+    }
     world_write(world, "jobs.csv", csv);
     free(csv);
     snprintf(text, sizeof text,
