@@ -156,6 +156,7 @@ static bool afs_lost(const struct afs *afs, const struct cs_host *host)
 static void afs_decide(void *self, struct cs_host *host)
 {
     struct afs *afs = self;
+    uint32_t room = cs_total_gpus(host, 0);
     int64_t now = cs_now_ns(host);
 
     if (room != afs->total)             /* nodes have come or gone */
@@ -174,7 +175,7 @@ static void afs_decide(void *self, struct cs_host *host)
         job->pace = 0;
         afs_look_ahead(job, host);
     }
-    afs_deal(afs, host, cs_total_gpus(host, 0));
+    afs_deal(afs, host, room);
     for (uint32_t i = 0; i < afs->count; i++)
         afs->size[i] = (struct cs_size) { afs->job[i].job, afs->job[i].gpus };
     cs_set_sizes(host, afs->size, afs->count);
