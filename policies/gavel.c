@@ -368,16 +368,44 @@ static bool need_for(struct gavel *g, const struct cs_host *host, double rho)
     return true;
 }
 
+/* best_z() is no more than each job's fastest pool and all GPUs together would
+ * allow; with one pool that is what it is. */
+static double bound_z(const struct gavel *g)
+{
+    double gpus = 0, z = INFINITY;
+
+    for (uint32_t i = 0; i < g->count; i++) {
+        const struct entry *e = &g->entry[i];
+        double most = 0;
+        for (uint32_t p = 0; p < g->pools; p++)
+            if (e->gpus <= g->cap[p])
+                most = fmax(most, e->pace[p]);
+        z = fmin(z, most / g->need[i]);
+        gpus += e->gpus * g->need[i] / most;
+    }
+    return fmin(z, g->all / gpus);
+}
+
+/* Can every job have what it needs?  Programs are for where that is not plain. */
+static bool can_have(struct gavel *g)
+{
+    double z = g->packing ? NAN : bound_z(g);
+
+    if (z < 1 - TIGHT)
+        return false;
+    return (g->pools == 1 && z > 1 + TIGHT) || best_z(g) >= 1;
+}
+
 static void fair_finish(struct gavel *g, const struct cs_host *host)
 {
     double low = 0, high = 1;
 
     for (int i = 0; i < 40; i++, high *= 2)
-        if (need_for(g, host, high) && best_z(g) >= 1)
+        if (need_for(g, host, high) && can_have(g))
             break;
     for (int i = 0; i < BISECTIONS; i++) {
         double middle = (low + high) / 2;
-        if (need_for(g, host, middle) && best_z(g) >= 1)
+        if (need_for(g, host, middle) && can_have(g))
             high = middle;
         else
             low = middle;
