@@ -73,8 +73,9 @@ struct host_lease_slot {
     uint32_t place;                 /* among the leases */
     uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
     uint32_t pool_mask;
-    bool live, leaving, running, bursting, saving, aged;
-    uint32_t idle_before, idle_next;    /* of host_idle.c, where it is idle */
+    bool live, leaving, running, bursting, saving;
+    uint8_t aged;                       /* of host_idle.c, where it is idle, */
+    uint32_t idle_before, idle_next;    /* likewise */
     struct host_phase_run run;
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
