@@ -24,7 +24,7 @@
 #include "sim/err.h"
 
 #define TURNS 3u
-#define TURN_JOBS_MAX 200000u   /* of more, one turn */
+#define TURN_JOBS_MAX 200000u   /* of more, one turn, unless that is brief */
 #define ROWS_MAX 128u
 
 #define COUNT "{policy: fcfs, placement: count}"
@@ -129,7 +129,7 @@ static const struct row rows[] = {
     BACKLOGS("srsf"), BACKLOG("srsf", 100000, 100000),
     BACKLOGS("conservative"), BACKLOG("conservative", 100000, 100000),
     BACKLOGS("dlas"), BACKLOG("dlas", 100000, 100000),
-    BACKLOGS("las"), BACKLOGS("gittins"),
+    BACKLOGS("las"), BACKLOGS("gittins"), BACKLOGS("time-slice"),
     LATE(10), LATE(100), LATE(1000),
     COMMIT(10000, 1000), COMMIT(10000, 10000), COMMIT(100000, 100000),
     COMMIT_MOVING("wfp3", 10000, 1000), COMMIT_MOVING("wfp3", 10000, 10000),
@@ -138,6 +138,7 @@ static const struct row rows[] = {
     COMMIT_MOVING("unicef", 10000, 10000),
     COMMIT_MOVING("unicef", 100000, 100000),
     RUNNING("srsf"), RUNNING("las"), RUNNING("dlas"), RUNNING("gittins"),
+    RUNNING("time-slice"),
     ROW("fifo-count-written", 100000, 1250, 0, COUNT,
         .written = true, .quick = true),
     ROW("fifo-count-written", 1000000, 1250, 0, COUNT,
@@ -172,7 +173,8 @@ struct session {
 static bool measure(struct session *session, const struct row *row,
                     struct bench_report *out, struct err *err)
 {
-    uint32_t turns = row->load.jobs > TURN_JOBS_MAX || row->once ? 1 : TURNS;
+    bool brief = row->load.jobs <= TURN_JOBS_MAX || row->written;
+    uint32_t turns = brief && !row->once ? TURNS : 1;
     struct bench_trial trial = { row->name, &row->load, row->written,
                                  session->dir };
 

@@ -8,6 +8,7 @@
 #include "experiments/import_args.h"
 #include "experiments/import_nodes.h"
 #include "experiments/import_report.h"
+#include "experiments/import_requests.h"
 #include "experiments/import_series.h"
 #include "experiments/jobs_out.h"
 #include "experiments/out.h"
@@ -74,14 +75,15 @@ static bool write_files(const struct imported *imported, const char *yaml,
     return out_close(out, err);
 }
 
-/* What is said of jobs means nothing for a series. */
-static bool only_series_options(const struct args *args, struct err *err)
+/* What is said of jobs means nothing for others, but for one option. */
+static bool only_options(const struct args *args, enum arg taken,
+                         struct err *err)
 {
-    static const enum arg of_jobs[] = { ARG_SKIP, ARG_CLUSTER, ARG_GPUS,
-                                        ARG_LENGTHS, ARG_GPU_TYPE };
+    static const enum arg of_jobs[] = { ARG_SKIP, ARG_IN_ORDER, ARG_CLUSTER,
+                                        ARG_GPUS, ARG_LENGTHS, ARG_GPU_TYPE };
 
     for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
-        if (args->given[of_jobs[i]])
+        if (args->given[of_jobs[i]] && of_jobs[i] != taken)
             return err_set(err, ERR_USAGE, nowhere,
                            "format %s holds no jobs: it takes no %s",
                            args->word[0], arg_info(of_jobs[i])->name);
@@ -97,11 +99,29 @@ static int import_a_series(struct cli *cli, const struct args *args)
     const char *csv = NULL;
 
     if (!import_arg_csv(cli->arena, args, &csv, &err) ||
-        !only_series_options(args, &err) ||
+        !only_options(args, ARG_IN_ORDER, &err) ||
         !import_series(&import, args->value[ARG_OUT], csv, &err))
         return command_fail(cli, &err);
     import_series_report(cli->out, &import);
     fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
+    return 0;
+}
+
+static int import_requests(struct cli *cli, const struct args *args)
+{
+    struct requests_import import = {
+        .arena = cli->arena, .format = args->word[0], .file = args->word[1] };
+    struct err err = { 0 };
+    const char *csv = NULL;
+
+    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
+        !only_options(args, ARG_SKIP, &err) ||
+        !import_requests_skip(args, &import, &err) ||
+        !import_requests_read(&import, &err) ||
+        !import_requests_write(&import, args->value[ARG_OUT], &err))
+        return command_fail(cli, &err);
+    import_requests_report(cli->out, &import);
+    fprintf(cli->out, "written      %s\n", args->value[ARG_OUT]);
     return 0;
 }
 
@@ -111,7 +131,7 @@ static int import_a_list(struct cli *cli, const struct args *args)
     const char *csv = NULL;
 
     if (!import_arg_csv(cli->arena, args, &csv, &err) ||
-        !only_series_options(args, &err) ||
+        !only_options(args, ARG_IN_ORDER, &err) ||
         !import_nodes(cli->arena, args->word[1], args->value[ARG_OUT],
                       cli->out, &err))
         return command_fail(cli, &err);
@@ -134,6 +154,8 @@ static int import(struct cli *cli, const struct args *args)
         return import_a_series(cli, args);
     if (strcmp(args->word[0], IMPORT_NODES) == 0)
         return import_a_list(cli, args);
+    if (import_requests_find(args->word[0]))
+        return import_requests(cli, args);
     imported.format = import_arg_format(args->word[0], true, &err);
     if (imported.format == NULL ||
         !import_arg_csv(cli->arena, args, &csv, &err) ||
@@ -161,7 +183,8 @@ const struct command command_import = {
     "message names the --skip that leaves such rows out.\n"
     "Formats of series - prices, availability, carbon, faults - become series\n"
     "in one common form, a CSV and the file that names it; a list of nodes\n"
-    "(openb-nodes) becomes a cluster.\n",
+    "(openb-nodes) becomes a cluster; requests (azure, burstgpt, mooncake,\n"
+    "servegen) become a service that reads them from FILE.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SKIP) | ARG_BIT(ARG_IN_ORDER) |
         ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS) | ARG_BIT(ARG_LENGTHS) |
         ARG_BIT(ARG_GPU_TYPE), 2, 2, import

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "experiments/command.h"
+#include "experiments/import_requests.h"
 #include "experiments/trial.h"
 #include "models/catalogue.h"
 #include "models/goodput.h"
@@ -17,6 +18,7 @@
 #include "sim/conf.h"
 #include "workloads/import.h"
 #include "workloads/recipe.h"
+#include "workloads/request_trace.h"
 #include "workloads/series.h"
 
 static void list_policies(FILE *out, const struct catalogue *catalogue)
@@ -124,6 +126,7 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
 {
     const struct series_format *s;
     const struct import_format *f;
+    const char *name, *meaning;
 
     (void)catalogue;
     fputs("in a workload (trace.format)\n"
@@ -139,13 +142,17 @@ static void list_formats(FILE *out, const struct catalogue *catalogue)
           out);
     for (size_t i = 0; (s = series_format_at(i)) != NULL; i++)
         fprintf(out, "%-11s %s\n", s->name, s->summary);
+    fputs("\nof `clustersim import FORMAT FILE`, and of a service "
+          "(requests.trace.format)\n", out);
+    for (size_t i = 0; (name = request_format_at(i, &meaning)) != NULL; i++)
+        fprintf(out, "%-11s %s\n", name, meaning);
     fputs("\nof `clustersim import --skip REASON`\n", out);
     for (int r = 0; r < IMPORT_REASONS; r++) {
-        const char *meaning, *name =
-            import_reason_name((enum import_reason)r, &meaning);
-
+        name = import_reason_name((enum import_reason)r, &meaning);
         fprintf(out, "%-21s %s\n", name, meaning);
     }
+    fprintf(out, "%-21s %s\n", IMPORT_NO_OUTPUT, "of requests: nothing is "
+            "generated");
 }
 
 static void list_metrics(FILE *out, const struct catalogue *catalogue)

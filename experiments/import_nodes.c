@@ -56,7 +56,7 @@ static bool find_columns(struct listing *l, const char *file, struct err *err)
 static bool read_text(const struct listing *l, size_t column, char *out,
                       struct err *err)
 {
-    struct csv_field field = csv_field(l->csv, column);
+    struct csv_field field = *csv_field(l->csv, column);
 
     if (field.bytes >= TEXT_BYTES ||
         strspn(field.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"

@@ -26,8 +26,8 @@ static int by_value(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static void print_quantiles(FILE *file, const char *label, int64_t *value,
-                            size_t count, double unit)
+void import_quantiles(FILE *file, const char *label, int64_t *value,
+                      size_t count, double unit)
 {
     static const unsigned percent[] = { 25, 50, 75, 90, 99 };
 
@@ -135,15 +135,14 @@ void import_report(FILE *file, const struct imported *imported)
     fprintf(file, "GPU-hours    %.10g\n", hours);
     for (size_t i = 0; i < result->count; i++)
         value[i] = milli_of(&result->job[i]);
-    print_quantiles(file, "GPUs", value, result->count, 1000.0);
+    import_quantiles(file, "GPUs", value, result->count, 1000.0);
     for (size_t i = 0; i < result->count; i++)
         value[i] = result->job[i].run_ns;
-    print_quantiles(file, "run time s", value, result->count, 1e9);
+    import_quantiles(file, "run time s", value, result->count, 1e9);
     print_load(file, imported, hours, span_s);
 }
 
-/* A text in single quotation marks, as YAML wants it. */
-static void out_quoted(struct out *out, const char *text)
+void import_quoted(struct out *out, const char *text)
 {
     out_text(out, "'");
     for (; *text != '\0'; text++)
@@ -151,8 +150,7 @@ static void out_quoted(struct out *out, const char *text)
     out_text(out, "'");
 }
 
-/* A name from a command line, on one line of a comment. */
-static const char *one_line(struct arena *arena, const char *text)
+const char *import_one_line(struct arena *arena, const char *text)
 {
     char *copy = arena_text(arena, text);
 
@@ -188,22 +186,23 @@ void import_yaml(struct out *out, const struct imported *imported,
     struct jobs_columns any = jobs_columns(&jobs);
 
     out_printf(out, "# From %s by clustersim import %s.\n",
-               one_line(imported->arena, request->file),
+               import_one_line(imported->arena, request->file),
                imported->format->name);
     out_text(out, imported->format->about);
     if (request->lengths != NULL)
         out_printf(out, "# Run times from %s%s%s.\n",
-                   one_line(imported->arena, request->lengths),
+                   import_one_line(imported->arena, request->lengths),
                    request->gpu_type == NULL ? "" : ", GPU type ",
                    request->gpu_type == NULL
-                       ? "" : one_line(imported->arena, request->gpu_type));
+                       ? "" : import_one_line(imported->arena,
+                                            request->gpu_type));
     out_printf(out, "# %" PRIu64 " rows, %zu jobs:\n", result->rows,
                result->count);
     put_counts(NULL, out, imported);
     out_text(out, "name: ");
-    out_quoted(out, name);
+    import_quoted(out, name);
     out_text(out, "\ntrace:\n  file: ");
-    out_quoted(out, csv);
+    import_quoted(out, csv);
     out_printf(out, "\n  format: csv\n  columns: {job: job, submit: "
                "submit_s, duration: run_s, gpus: gpus%s%s%s%s%s%s%s}\n"
                "  estimate: exact\n",

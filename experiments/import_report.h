@@ -28,4 +28,13 @@ void import_report(FILE *file, const struct imported *imported);
 void import_yaml(struct out *out, const struct imported *imported,
                  const char *name, const char *csv);
 
+/* A line of the label and quantiles of the values, which it sorts; count is
+ * above 0. */
+void import_quantiles(FILE *file, const char *label, int64_t *value,
+                      size_t count, double unit);
+/* A text in single quotation marks, as YAML wants it. */
+void import_quoted(struct out *out, const char *text);
+/* A name from a command line, on one line of a comment. */
+const char *import_one_line(struct arena *arena, const char *text);
+
 #endif

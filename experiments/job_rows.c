@@ -44,19 +44,12 @@ void job_rows_watch(struct job_rows *rows, const struct cs_host *host)
     rows->host = host;
 }
 
-static const char *job_name(const struct job_request *request, char *out)
+static void name_cell(struct table *table, const struct job_request *request)
 {
-    char digits[12];
-    size_t n = 0, k = 0;
-
     if (request->name)
-        return request->name;
-    for (uint32_t i = request->id.i; n == 0 || i > 0; i /= 10)
-        digits[n++] = (char)('0' + i % 10);
-    while (n > 0)
-        out[k++] = digits[--n];
-    out[k] = '\0';
-    return out;
+        table_text(table, request->name);
+    else
+        table_number(table, request->id.i);
 }
 
 /* The first cells of all rows of a trial, formatted once. */
@@ -101,12 +94,17 @@ void job_rows_job(struct job_rows *rows, const struct host_job *job,
     const struct job_request *request = &job->request;
     bool started = job->start_ns != CLOCK_NEVER_NS;
     bool ended = status != JOB_UNFINISHED;
-    char name[16];
+    const double sums[] = {job->gpu_seconds, job->core_seconds, job->usd,
+                           job->joules / 3.6e6};
+    const double parts[] = {
+        job->usd_compute,
+        fmax(0, job->usd - job->usd_compute - job->usd_switch),
+        job->usd_switch, job->usd_transfer};
 
     if (table == NULL)
         return;
     row_keys(rows, table);
-    table_text(table, job_name(request, name));
+    name_cell(table, request);
     table_text(table, request->form->name);
     table_time(table, request->submit_ns);
     time_or_empty(table, job->start_ns);
@@ -117,17 +115,10 @@ void job_rows_job(struct job_rows *rows, const struct host_job *job,
                                : CLOCK_NEVER_NS);
     table_milli(table, milli_asked(request));
     table_text(table, job->gpu_type ? job->gpu_type : "");
-    table_real(table, job->gpu_seconds);
-    table_real(table, job->core_seconds);
-    table_real(table, job->usd);
-    table_real(table, job->joules / 3.6e6);
+    table_reals(table, sums, sizeof sums / sizeof sums[0]);
     table_count(table, job->preemptions);
     table_text(table, job_status_name(status));
-    table_real(table, job->usd_compute);
-    table_real(table, fmax(0, job->usd - job->usd_compute -
-                                  job->usd_switch));
-    table_real(table, job->usd_switch);
-    table_real(table, job->usd_transfer);
+    table_reals(table, parts, sizeof parts / sizeof parts[0]);
     table_count(table, job->interruptions);
     table_end_row(table);
 }
@@ -155,10 +146,10 @@ void job_rows_phase(struct job_rows *rows, const struct host_phase_run *run,
         return;
     const struct host_job *job = host_job(rows->host, run->job);
     const struct job_form *form = job->request.form;
-    char name[16], where[256];
+    char where[256];
 
     row_keys(rows, table);
-    table_text(table, job_name(&job->request, name));
+    name_cell(table, &job->request);
     table_text(table, run->phase->name);
     table_text(table, form->role[run->phase->role].name);
     table_time(table, run->start_ns);

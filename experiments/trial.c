@@ -127,12 +127,15 @@ static void decision_row(void *self, const struct host_decision *d)
     table_end_row(table);
 }
 
+/* 146 years: from there on, sums of times stay below "never". */
+#define END_OF_TIME_NS (CLOCK_NEVER_NS / 2)
+
 static bool build(struct trial *trial)
 {
     const struct trial_spec *spec = trial->spec;
     struct arena *arena = trial->arena;
     struct loop_limits limits = {
-        .until_ns = CLOCK_NEVER_NS - 1,
+        .until_ns = END_OF_TIME_NS,
         .event_count_max = spec->event_count_max,
         .stop = spec->stop,
     };
@@ -183,6 +186,20 @@ static bool nobody_starves(struct trial *trial)
                          first, trial->err);
 }
 
+/* Jobs that failures set back faster than they proceed never end. */
+static bool time_sufficed(struct trial *trial)
+{
+    uint32_t first = 0, left = host_unfinished(trial->host, &first);
+    struct err_pos nowhere = { 0 };
+
+    if (left == 0)
+        return true;
+    err_set(trial->err, ERR_LIMIT, nowhere, "after %.0f years %u jobs are left",
+            clock_s_from_ns(END_OF_TIME_NS) / 31557600, left);
+    return err_hint(trial->err, "Failures may set a job back faster than it "
+                                "proceeds.");
+}
+
 static bool run(struct trial *trial, struct trial_result *result)
 {
     const struct trial_spec *spec = trial->spec;
@@ -220,7 +237,8 @@ static bool run(struct trial *trial, struct trial_result *result)
                        (unsigned long long)spec->event_count_max);
     if (trial->timeline && !timeline_fits(trial->timeline, trial->err))
         return false;
-    return end != LOOP_DRAINED || nobody_starves(trial);
+    return end == LOOP_TIME_LIMIT ? time_sufficed(trial)
+                                  : end != LOOP_DRAINED || nobody_starves(trial);
 }
 
 /* A series that ended before the run says nothing of the rest of it. */

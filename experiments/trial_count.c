@@ -380,14 +380,15 @@ static void over(struct loop *loop, void *self, uint64_t lease)
     out->gpu_seconds = s * job->gpus;
     out->core_seconds = s * (double)(job->form->role[0].cores *
                                     UINT64_C(1000) * job->gpus) / 1000.0;
-    if (!t->spec->cluster->unpriced)
+    if (!t->spec->cluster->unpriced && t->group->usd_per_h > 0)
         out->usd = s / 3600 * (job->gpus * (double)GPU_MILLI /
                               ((double)GPU_MILLI * t->group->gpus) *
                               t->group->usd_per_h);
-    struct host_phase_run run = { .rate_max = 1 / out->ideal_s,
-                                  .busy_fraction = 1 };
-    if (s > 0)
+    struct host_phase_run run = { .busy_fraction = 1 };
+    if (out->usd > 0) {
+        run.rate_max = 1 / out->ideal_s;
         out->usd_compute = out->usd * host_busy_s(&run, true, s) / s;
+    }
     out->joules = s * job->gpus * power_gpu_w(t->group->gpu, 1);
     t->audit.charged += (wide)ran * job->gpus;
     t->audit.sojourn += now - job->submit_ns;

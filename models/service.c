@@ -114,8 +114,9 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
     (void)arg;
     do {
         struct flight flight = {
-            s->next.arrive_ns, s->next.prompt_tokens, s->next.output_tokens,
-            0, 0, 0
+            .arrive_ns = s->next.arrive_ns,
+            .prompt_tokens = s->next.prompt_tokens,
+            .output_tokens = s->next.output_tokens
         };
         s->result.requests++;
         s->result.measured += s->next.arrive_ns >= s->parts.warmup_ns;

@@ -257,8 +257,7 @@ static void advance(struct replica *r, uint32_t from, uint32_t to,
         struct flight *f = &r->batch[i];
 
         if (f->made_tokens == 0)
-            f->ttft_us = (uint32_t)fmin((double)(now - f->arrive_ns) / 1e3,
-                                        UINT32_MAX);
+            f->ttft_us = (now - f->arrive_ns) / 1000;
         f->made_tokens += tokens;
         if (f->made_tokens < f->output_tokens) {
             r->batch[kept++] = *f;

@@ -74,7 +74,7 @@ static void measure(struct service *service, const struct flight *flight)
     struct service_result *result = &service->result;
     double latency_s = clock_s_from_ns(service_now(service) -
                                        flight->arrive_ns);
-    double ttft_s = flight->made_tokens > 0 ? flight->ttft_us * 1e-6
+    double ttft_s = flight->made_tokens > 0 ? (double)flight->ttft_us * 1e-6
                                             : latency_s;
     double tpot_s = 0;
 

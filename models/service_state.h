@@ -20,8 +20,8 @@ struct flight {
     int64_t arrive_ns;
     uint32_t prompt_tokens, output_tokens;
     uint32_t made_tokens;       /* generated so far */
-    uint32_t ttft_us;           /* once made_tokens > 0; at most 71 min */
     uint32_t known_tokens;      /* of the prompt, that need no computing */
+    int64_t ttft_us;            /* once made_tokens > 0 */
 };
 
 /* FIFO over a power of two of slots. */

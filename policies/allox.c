@@ -21,12 +21,11 @@
 
 extern const struct cs_policy allox_policy;
 
-#define POOLS 32u
-#define CELLS_MAX 400000u       /* of the matrix of costs */
+#define CELLS_MAX 400000u       /* jobs x places that are looked at */
 
 struct machine {
     uint32_t pool;
-    double free_s;              /* from now */
+    bool free;
     uint32_t last;              /* k of the job that goes first */
     uint32_t ask;               /* of that job: index in order */
 };
@@ -36,11 +35,20 @@ struct allox {
     int64_t depth_max;
     struct machine *machine;
     uint32_t machines, room;
-    double *cost;
-    size_t cells;
+    uint32_t *pool;             /* by machine, as the matching wants it */
+    double *free_s;             /* by machine: from now */
+    double *time_s;             /* [job][pool] */
     uint32_t *column;
     struct ask_id *first;
 };
+
+static void add_machine(struct allox *a, uint32_t pool, double free_s)
+{
+    a->pool[a->machines] = pool;
+    a->free_s[a->machines] = free_s;
+    a->machine[a->machines++] = (struct machine) {
+        .pool = pool, .free = !(free_s > 0) };
+}
 
 /* The GPUs of a pool, those that are held until their leases should end. */
 static void add_machines(struct allox *a, struct cs_host *host, uint32_t pool)
@@ -56,11 +64,10 @@ static void add_machines(struct allox *a, struct cs_host *host, uint32_t pool)
             continue;
         for (uint32_t g = 0; g < lease->gpus; g++)
             if (a->machines - begin < total)
-                a->machine[a->machines++] = (struct machine) {
-                    .pool = pool, .free_s = fmax(s, 1e-3) };
+                add_machine(a, pool, fmax(s, 1e-3));
     }
     while (a->machines - begin < total)
-        a->machine[a->machines++] = (struct machine) { .pool = pool };
+        add_machine(a, pool, 0);
 }
 
 static void find_machines(struct allox *a, struct cs_host *host)
@@ -69,6 +76,8 @@ static void find_machines(struct allox *a, struct cs_host *host)
 
     if (all > a->room) {
         a->machine = cs_alloc(host, all, sizeof *a->machine);
+        a->pool = cs_alloc(host, all, sizeof *a->pool);
+        a->free_s = cs_alloc(host, all, sizeof *a->free_s);
         a->room = all;
     }
     a->machines = 0;
@@ -100,27 +109,21 @@ static double time_there(struct cs_host *host, const struct cs_ask *ask,
 
 static void match(struct allox *a, struct cs_host *host, uint32_t jobs)
 {
-    uint32_t k_max = places(a, jobs), columns = k_max * a->machines;
+    uint32_t k_max = places(a, jobs), pools = cs_pool_count(host);
+    struct cs_places places_of = {
+        .rows = jobs, .machines = a->machines, .places = k_max,
+        .kinds = pools, .time_s = a->time_s, .kind = a->pool,
+        .free_s = a->free_s,
+    };
 
-    size_t cells = (size_t)jobs * columns;
-
-    if (cells > a->cells) {
-        a->cells = 2 * cells;
-        a->cost = cs_alloc(host, a->cells, sizeof *a->cost);
-    }
     for (uint32_t j = 0; j < jobs; j++) {
         const struct cs_ask *ask = cs_ask(host, cs_pending(host, j));
-        double s[POOLS];
         if (cs_request(host, ask->job)->form->role_count != 1)
             cs_fail(host, "jobs that are matched must have one role");
-        for (uint32_t p = 0; p < cs_pool_count(host); p++)
-            s[p] = time_there(host, ask, p);
-        for (uint32_t m = 0; m < a->machines; m++)
-            for (uint32_t k = 0; k < k_max; k++)
-                a->cost[(size_t)j * columns + m * k_max + k] =
-                    (k + 1) * s[a->machine[m].pool] + a->machine[m].free_s;
+        for (uint32_t p = 0; p < pools; p++)
+            a->time_s[j * pools + p] = time_there(host, ask, p);
     }
-    cs_assign(jobs, columns, a->cost, a->column);
+    cs_assign_places(&places_of, a->column);
     for (uint32_t j = 0; j < jobs; j++) {
         struct machine *m = &a->machine[a->column[j] / k_max];
         uint32_t k = a->column[j] % k_max + 1;
@@ -143,13 +146,15 @@ static void allox_decide(void *self, struct cs_host *host)
     if (!a->column) {
         a->column = cs_alloc(host, (size_t)a->depth_max, sizeof *a->column);
         a->first = cs_alloc(host, (size_t)a->depth_max, sizeof *a->first);
+        a->time_s = cs_alloc(host, (size_t)a->depth_max * cs_pool_count(host),
+                             sizeof *a->time_s);
     }
     find_machines(a, host);
     if (a->machines == 0)
         return;
     match(a, host, jobs);
     for (uint32_t m = 0; m < a->machines; m++)
-        if (a->machine[m].last > 0 && !(a->machine[m].free_s > 0)) {
+        if (a->machine[m].last > 0 && a->machine[m].free) {
             a->machine[firsts] = a->machine[m];
             a->first[firsts++] = cs_pending(host, a->machine[m].ask);
         }

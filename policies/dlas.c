@@ -9,13 +9,15 @@
  * behind those that run, so that a running job is not stopped by its equals.
  * No promotion: long jobs can starve.  A queue is therefore three lists: those
  * that run, those that wait, and, for one decision, those that were demoted
- * into it; only who starts, stops or is demoted goes from one to another.
+ * into it; only who starts, stops or is demoted goes from one to another.  Who
+ * runs is in a heap by the time at which he may reach his limit.
  *
  * When to look again: `corrected` at the instant a running job reaches its
  * limit; `tiresias` as that simulator computes it, floor((limit - seconds run)
  * / GPUs) seconds from now, where limit / GPUs - seconds run was meant, so
  * that a job of several GPUs that has run before is looked at, and moved, too
- * late.
+ * late.  Of jobs of one queue and as many GPUs those times are in the order in
+ * which they reach their limit, so that each such class has a heap.
  */
 #include <math.h>
 #include <string.h>
@@ -32,9 +34,17 @@ struct dlas_job {
     int64_t place;              /* in its list; smaller goes first */
     int64_t bound_ns;           /* while it runs: before, it does not reach the
                                    limit; 0: not known */
+    uint32_t at;                /* in the heap of its class, or ID_NONE */
+    uint32_t class;
+    uint8_t queue, list;        /* enum dlas_list */
+    bool over, heard;
+};
+
+/* `corrected`: all jobs are of one. */
+struct dlas_class {
+    double gpus;
     uint32_t queue;
-    enum dlas_list list;
-    bool over;
+    uint32_t *heap, count, room;        /* by bound_ns */
 };
 
 struct dlas {
@@ -42,8 +52,10 @@ struct dlas {
     const char *demotion;
     struct dlas_job *job;                   /* by id */
     uint32_t job_room;
-    uint32_t *run, runs, run_room;          /* not in a list of those that wait */
-    uint32_t *moved;                        /* scratch, as many */
+    struct dlas_class *class;
+    uint32_t classes, class_room;
+    struct job_id *heard, *moved;           /* may go to another list; do */
+    uint32_t heards, heard_room, moves, moved_room;
     int64_t first, last;                    /* places that were given */
     int64_t look_ns;                        /* the next demotion is due */
     uint32_t free_gpus, pending;            /* after the last deal */
@@ -70,6 +82,7 @@ static bool dlas_init(void *self, struct cs_host *host)
     struct dlas *dlas = self;
 
     dlas->tiresias = strcmp(dlas->demotion, "tiresias") == 0;
+    cs_turned(host);            /* from now on it is told */
     if (dlas->tiresias || strcmp(dlas->demotion, "corrected") == 0)
         return true;
     cs_fail(host, "demotion must be corrected or tiresias");
@@ -90,6 +103,96 @@ static void *dlas_grow(struct cs_host *host, const void *old, uint32_t *room,
     return grown;
 }
 
+/* ---- heaps ---- */
+
+static int64_t dlas_bound_at(const struct dlas *dlas,
+                             const struct dlas_class *class, uint32_t at)
+{
+    return dlas->job[class->heap[at]].bound_ns;
+}
+
+static void dlas_set(struct dlas *dlas, struct dlas_class *class, uint32_t at,
+                     uint32_t id)
+{
+    class->heap[at] = id;
+    dlas->job[id].at = at;
+}
+
+/* A place is empty: there, or where others leave one, a job is put. */
+static void dlas_settle(struct dlas *dlas, struct dlas_class *class,
+                        uint32_t at, uint32_t id)
+{
+    int64_t bound_ns = dlas->job[id].bound_ns;
+
+    while (at > 0 && dlas_bound_at(dlas, class, (at - 1) / 2) > bound_ns) {
+        dlas_set(dlas, class, at, class->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    for (;;) {
+        uint32_t next = 2 * at + 1;
+        if (next + 1 < class->count &&
+            dlas_bound_at(dlas, class, next + 1) <
+                dlas_bound_at(dlas, class, next))
+            next++;
+        if (next >= class->count ||
+            dlas_bound_at(dlas, class, next) >= bound_ns)
+            break;
+        dlas_set(dlas, class, at, class->heap[next]);
+        at = next;
+    }
+    dlas_set(dlas, class, at, id);
+}
+
+static void dlas_unheap(struct dlas *dlas, uint32_t id)
+{
+    struct dlas_job *job = &dlas->job[id];
+
+    if (job->at == ID_NONE)
+        return;
+    struct dlas_class *class = &dlas->class[job->class];
+    uint32_t last = class->heap[--class->count];
+    if (last != id)
+        dlas_settle(dlas, class, job->at, last);
+    job->at = ID_NONE;
+}
+
+static uint32_t dlas_class_of(struct dlas *dlas, struct cs_host *host,
+                              uint32_t queue, double gpus)
+{
+    uint32_t i = 0;
+
+    if (!dlas->tiresias)
+        queue = 0, gpus = 0;
+    while (i < dlas->classes &&
+           (dlas->class[i].queue != queue || dlas->class[i].gpus < gpus ||
+            dlas->class[i].gpus > gpus))
+        i++;
+    if (i < dlas->classes)
+        return i;
+    if (i >= dlas->class_room)
+        dlas->class = dlas_grow(host, dlas->class, &dlas->class_room, i,
+                                sizeof *dlas->class);
+    dlas->class[dlas->classes++] =
+        (struct dlas_class) { .gpus = gpus, .queue = queue };
+    return i;
+}
+
+static void dlas_heap(struct dlas *dlas, struct cs_host *host, uint32_t id,
+                      double gpus)
+{
+    struct dlas_job *job = &dlas->job[id];
+
+    job->class = dlas_class_of(dlas, host, job->queue, gpus);
+    struct dlas_class *class = &dlas->class[job->class];
+    if (class->count >= class->room)
+        class->heap = dlas_grow(host, class->heap, &class->room, class->count,
+                                sizeof *class->heap);
+    class->count++;
+    dlas_settle(dlas, class, class->count - 1, id);
+}
+
+/* ---- lists ---- */
+
 static void dlas_put(struct dlas *dlas, uint32_t id, enum dlas_list list,
                      bool first)
 {
@@ -105,6 +208,7 @@ static void dlas_job_submitted(void *self, struct cs_host *host,
     if (job.i >= dlas->job_room)
         dlas->job = dlas_grow(host, dlas->job, &dlas->job_room, job.i,
                               sizeof *dlas->job);
+    dlas->job[job.i].at = ID_NONE;
     dlas_put(dlas, job.i, DLAS_WAIT, false);
     dlas->news = true;
 }
@@ -116,6 +220,7 @@ static void dlas_job_ended(void *self, struct cs_host *host,
 
     (void)host;
     dlas->job[job.i].over = true;
+    dlas_unheap(dlas, job.i);
     dlas->news = true;
 }
 
@@ -143,26 +248,27 @@ static double dlas_per_ns(const void *self, const struct cs_host *host,
     return 0;
 }
 
-/* Should job a be moved before job b?  In the order they came, or as they
- * stand. */
-static bool dlas_sooner(const struct dlas *dlas, const struct cs_host *host,
-                        uint32_t a, uint32_t b, bool came)
+/* In the order they came. */
+static double dlas_came(const void *self, const struct cs_host *host,
+                        struct job_id id)
 {
-    struct job_id x = { a }, y = { b };
-
-    return came ? a < b : dlas_key(dlas, host, x) < dlas_key(dlas, host, y);
+    (void)self;
+    (void)host;
+    return id.i;
 }
 
-/* Puts a job among the first `count` of those to be moved. */
-static void dlas_sort_in(struct dlas *dlas, const struct cs_host *host,
-                         uint32_t count, uint32_t id, bool came)
+static void dlas_note(struct cs_host *host, struct job_id **list,
+                      uint32_t *count, uint32_t *room, struct job_id id)
 {
-    uint32_t i = count;
+    if (*count >= *room)
+        *list = dlas_grow(host, *list, room, *count, sizeof **list);
+    (*list)[(*count)++] = id;
+}
 
-    for (; i > 0 && dlas_sooner(dlas, host, id, dlas->moved[i - 1], came);
-         i--)
-        dlas->moved[i] = dlas->moved[i - 1];
-    dlas->moved[i] = id;
+static void dlas_move(struct dlas *dlas, struct cs_host *host,
+                      struct job_id id)
+{
+    dlas_note(host, &dlas->moved, &dlas->moves, &dlas->moved_room, id);
 }
 
 static double dlas_gpus(const struct cs_host *host, struct job_id job)
@@ -176,43 +282,66 @@ static double dlas_gpus(const struct cs_host *host, struct job_id job)
 /* More than rounding can make of a time. */
 #define DLAS_MARGIN_NS 10000
 
-static void dlas_bound(struct dlas *dlas, const struct cs_host *host,
+static void dlas_bound(struct dlas *dlas, struct cs_host *host,
                        struct job_id id)
 {
     struct dlas_job *job = &dlas->job[id.i];
     double held = cs_attained_per_s(host, id), asked = dlas_gpus(host, id);
 
-    job->bound_ns = 0;
+    dlas_unheap(dlas, id.i);
     if (job->queue + 1 == DLAS_QUEUES)
-        job->bound_ns = INT64_MAX;
-    if (job->queue + 1 == DLAS_QUEUES || dlas->tiresias || !(held > 0) ||
-        held < asked || held > asked)
         return;
-    double left_ns = ((double)dlas->limit_ns[job->queue] -
-                      cs_attained_gpu_s(host, id) * 1e9) / held;
-    if (left_ns > 2 * DLAS_MARGIN_NS && left_ns < 4e18)
-        job->bound_ns = cs_now_ns(host) + (int64_t)left_ns - DLAS_MARGIN_NS;
+    job->bound_ns = 0;
+    if (held > 0 && held >= asked && held <= asked) {
+        double left_ns = ((double)dlas->limit_ns[job->queue] -
+                          cs_attained_gpu_s(host, id) * 1e9) / held;
+        if (left_ns > 2 * DLAS_MARGIN_NS && left_ns < 4e18)
+            job->bound_ns =
+                cs_now_ns(host) + (int64_t)left_ns - DLAS_MARGIN_NS;
+    }
+    dlas_heap(dlas, host, id.i, asked);
+}
+
+/* Those of a class who have reached their limit, from a place in its heap
+ * down. */
+static void dlas_find(struct dlas *dlas, struct cs_host *host,
+                      const struct dlas_class *class, uint32_t at)
+{
+    if (at >= class->count ||
+        dlas_bound_at(dlas, class, at) > cs_now_ns(host))
+        return;
+    struct job_id id = { class->heap[at] };
+    const struct dlas_job *job = &dlas->job[id.i];
+    if (!job->over && dlas_runs(host, id) &&
+        cs_attained_gpu_s(host, id) * 1e9 >=
+            (double)dlas->limit_ns[job->queue])
+        dlas_move(dlas, host, id);
+    dlas_find(dlas, host, class, 2 * at + 1);
+    dlas_find(dlas, host, class, 2 * at + 2);
+}
+
+static void dlas_hear(struct dlas *dlas, struct cs_host *host,
+                      struct job_id id)
+{
+    if (!dlas->job[id.i].heard && !dlas->job[id.i].over)
+        dlas_note(host, &dlas->heard, &dlas->heards, &dlas->heard_room, id);
+    dlas->job[id.i].heard = true;
 }
 
 /* One queue down at most, as there; at the end, in the order they came. */
 static void dlas_demote(struct dlas *dlas, struct cs_host *host)
 {
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < dlas->runs; i++) {
-        struct job_id id = { dlas->run[i] };
-        const struct dlas_job *job = &dlas->job[id.i];
-        if (!job->over && job->queue + 1 < DLAS_QUEUES &&
-            job->bound_ns <= cs_now_ns(host) && dlas_runs(host, id) &&
-            cs_attained_gpu_s(host, id) * 1e9 >=
-                (double)dlas->limit_ns[job->queue])
-            dlas_sort_in(dlas, host, count++, id.i, true);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        struct job_id id = { dlas->moved[i] };
+    dlas->moves = 0;
+    for (uint32_t c = 0; c < dlas->classes; c++)
+        dlas_find(dlas, host, &dlas->class[c], 0);
+    cs_sort(host, dlas->moved, dlas->moves, dlas_came);
+    for (uint32_t i = 0; i < dlas->moves; i++) {
+        struct job_id id = dlas->moved[i];
+        dlas_unheap(dlas, id.i);
         dlas->job[id.i].queue++;
         dlas_put(dlas, id.i, DLAS_TAIL, false);
         cs_deal_note(host, id);
+        dlas_hear(dlas, host, id);
     }
 }
 
@@ -222,41 +351,46 @@ static void dlas_demote(struct dlas *dlas, struct cs_host *host)
  * them. */
 static void dlas_part(struct dlas *dlas, struct cs_host *host)
 {
-    uint32_t kept = 0, count = 0;
-
-    for (uint32_t i = 0; i < dlas->runs; i++) {
-        struct job_id id = { dlas->run[i] };
-        if (dlas->job[id.i].over)
-            continue;
-        if (dlas_runs(host, id))
-            dlas->run[kept++] = id.i;
-        else
-            dlas_sort_in(dlas, host, count++, id.i, false);
+    dlas->moves = 0;
+    for (uint32_t i = 0; i < dlas->heards; i++) {
+        struct job_id id = dlas->heard[i];
+        if (!dlas->job[id.i].over && dlas->job[id.i].list != DLAS_WAIT &&
+            !dlas_runs(host, id))
+            dlas_move(dlas, host, id);
     }
-    dlas->runs = kept;
-    for (uint32_t i = count; i-- > 0;)
-        if (dlas->job[dlas->moved[i]].list == DLAS_RUN)
-            dlas_put(dlas, dlas->moved[i], DLAS_WAIT, true);
-    for (uint32_t i = 0; i < count; i++)
-        if (dlas->job[dlas->moved[i]].list == DLAS_TAIL)
-            dlas_put(dlas, dlas->moved[i], DLAS_WAIT, false);
+    cs_sort(host, dlas->moved, dlas->moves, dlas_key);
+    for (uint32_t i = dlas->moves; i-- > 0;) {
+        struct job_id id = dlas->moved[i];
+        dlas_unheap(dlas, id.i);
+        if (dlas->job[id.i].list == DLAS_RUN)
+            dlas_put(dlas, id.i, DLAS_WAIT, true);
+    }
+    for (uint32_t i = 0; i < dlas->moves; i++) {
+        struct job_id id = dlas->moved[i];
+        if (dlas->job[id.i].list == DLAS_TAIL)
+            dlas_put(dlas, id.i, DLAS_WAIT, false);
+    }
 }
 
-/* Who was started, or runs though demoted, runs behind those that run. */
+/* Who was started, or runs though demoted, runs behind those that run; who was
+ * interrupted and runs again, where he did. */
 static void dlas_join(struct dlas *dlas, struct cs_host *host)
 {
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < cs_running_count(host); i++) {
-        struct job_id id = cs_running(host, i);
-        if (dlas->job[id.i].list == DLAS_RUN || !dlas_runs(host, id))
+    dlas->moves = 0;
+    for (uint32_t i = 0; i < dlas->heards; i++) {
+        struct job_id id = dlas->heard[i];
+        dlas->job[id.i].heard = false;
+        if (dlas->job[id.i].over || !dlas_runs(host, id))
             continue;
-        if (dlas->job[id.i].list == DLAS_WAIT)
-            dlas->run[dlas->runs++] = id.i;
-        dlas_sort_in(dlas, host, count++, id.i, false);
+        if (dlas->job[id.i].list == DLAS_RUN)
+            dlas_bound(dlas, host, id);
+        else
+            dlas_move(dlas, host, id);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        struct job_id id = { dlas->moved[i] };
+    dlas->heards = 0;
+    cs_sort(host, dlas->moved, dlas->moves, dlas_key);
+    for (uint32_t i = 0; i < dlas->moves; i++) {
+        struct job_id id = dlas->moved[i];
         dlas_put(dlas, id.i, DLAS_RUN, false);
         dlas_bound(dlas, host, id);
         cs_deal_note(host, id);
@@ -276,40 +410,60 @@ static double dlas_due_ns(const struct dlas *dlas, const struct cs_host *host,
     return ceil((limit_s / gpus - run_s) * 1e9);
 }
 
-/* Until the first of the running jobs may have reached its limit, of those
- * that may by then. */
+/* Until the first may have reached its limit, of those of a class that may by
+ * then, from a place in its heap down. */
 static double dlas_least_ns(const struct dlas *dlas,
-                            const struct cs_host *host, int64_t upto_ns)
+                            const struct cs_host *host,
+                            const struct dlas_class *class, uint32_t at,
+                            int64_t upto_ns)
 {
-    double due_ns = INFINITY;
+    if (at >= class->count ||
+        dlas_bound_at(dlas, class, at) - 3 * DLAS_MARGIN_NS > upto_ns)
+        return INFINITY;
+    struct job_id job = { class->heap[at] };
+    double due_ns = dlas_due_ns(dlas, host, job);
+    due_ns = fmin(due_ns, dlas_least_ns(dlas, host, class, 2 * at + 1,
+                                        upto_ns));
+    return fmin(due_ns, dlas_least_ns(dlas, host, class, 2 * at + 2,
+                                      upto_ns));
+}
 
-    for (uint32_t i = 0; i < dlas->runs; i++) {
-        struct job_id job = { dlas->run[i] };
-        int64_t bound_ns = dlas->job[job.i].bound_ns;
-        if (bound_ns < INT64_MAX &&
-            bound_ns - 3 * DLAS_MARGIN_NS <= upto_ns)
-            due_ns = fmin(due_ns, dlas_due_ns(dlas, host, job));
-    }
-    return due_ns;
+/* The least bound that is known. */
+static int64_t dlas_first_ns(const struct dlas *dlas,
+                             const struct dlas_class *class, uint32_t at)
+{
+    if (at >= class->count)
+        return INT64_MAX;
+    if (dlas_bound_at(dlas, class, at) > 0)
+        return dlas_bound_at(dlas, class, at);
+    int64_t left = dlas_first_ns(dlas, class, 2 * at + 1);
+    int64_t right = dlas_first_ns(dlas, class, 2 * at + 2);
+    return left < right ? left : right;
+}
+
+static double dlas_class_due_ns(const struct dlas *dlas,
+                                const struct cs_host *host,
+                                const struct dlas_class *class)
+{
+    int64_t upto_ns = dlas_first_ns(dlas, class, 0);
+    double due_ns = dlas_least_ns(dlas, host, class, 0, upto_ns);
+
+    if (dlas->tiresias || due_ns > 9e18 ||
+        due_ns <= (double)(upto_ns - cs_now_ns(host)))
+        return due_ns;
+    return dlas_least_ns(dlas, host, class, 0,
+                         cs_now_ns(host) + (int64_t)due_ns);
 }
 
 static void dlas_look_again(struct dlas *dlas, struct cs_host *host)
 {
-    int64_t upto_ns = INT64_MAX;
-    double due_ns;
+    double due_ns = INFINITY;
 
     dlas->look_ns = 0;
-    for (uint32_t i = 0; i < dlas->runs; i++) {
-        int64_t bound_ns = dlas->job[dlas->run[i]].bound_ns;
-        if (bound_ns > 0 && bound_ns < upto_ns)
-            upto_ns = bound_ns;
-    }
-    due_ns = dlas_least_ns(dlas, host, upto_ns);
+    for (uint32_t c = 0; c < dlas->classes; c++)
+        due_ns = fmin(due_ns, dlas_class_due_ns(dlas, host, &dlas->class[c]));
     if (due_ns > 9e18)
         return;
-    if (due_ns > (double)(upto_ns - cs_now_ns(host)))
-        due_ns = dlas_least_ns(dlas, host,
-                               cs_now_ns(host) + (int64_t)due_ns);
     dlas->look_ns = cs_now_ns(host) + (int64_t)fmax(1, due_ns);
     cs_wake_at(host, dlas->look_ns);
 }
@@ -320,6 +474,7 @@ static void dlas_decide(void *self, struct cs_host *host)
         .key = dlas_key, .per_ns = dlas_per_ns, .still = true
     };
     struct dlas *dlas = self;
+    struct job_id turned;
 
     /* An alarm that a later decision made void changes nothing; nodes that
      * fail or come back do. */
@@ -328,17 +483,10 @@ static void dlas_decide(void *self, struct cs_host *host)
         cs_pending_count(host) == dlas->pending)
         return;
     dlas->news = false;
-    uint32_t room = dlas->runs + cs_running_count(host) +
-                    cs_pending_count(host);
-    if (room >= dlas->run_room) {
-        uint32_t moved_room = dlas->run_room;
-        dlas->moved = dlas_grow(host, dlas->moved, &moved_room, room,
-                                sizeof *dlas->moved);
-        dlas->run = dlas_grow(host, dlas->run, &dlas->run_room, room,
-                              sizeof *dlas->run);
-    }
     dlas_demote(dlas, host);
     cs_deal_moving(host, &motion);
+    while ((turned = cs_turned(host)).i != ID_NONE)
+        dlas_hear(dlas, host, turned);
     dlas_part(dlas, host);
     dlas_join(dlas, host);
     dlas->free_gpus = cs_free_gpus(host, 0);

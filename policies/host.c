@@ -119,6 +119,8 @@ static void ask_made(struct cs_host *host, uint32_t ask)
         host_moving_insert(host, ask);
     if (host->kinds != NULL)
         host_kinds_insert(host, ask);
+    if (host->turned != NULL)
+        host_turned_add(host, host->ask[ask].pub.job.i);
 }
 
 static void ask_gone(struct cs_host *host, uint32_t ask)
@@ -133,6 +135,8 @@ static void ask_gone(struct cs_host *host, uint32_t ask)
         host_moving_remove(host, ask);
     if (host->kinds != NULL)
         host_kinds_remove(host, ask);
+    if (host->turned != NULL)
+        host_turned_add(host, host->ask[ask].pub.job.i);
 }
 
 static void order_again(struct cs_host *host, uint32_t ask)

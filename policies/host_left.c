@@ -230,7 +230,7 @@ void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion)
     else if (host->lefts != NULL && !worth)
         turn_over(host);
     if (!worth) {
-        cs_deal(host, motion->key);
+        cs_deal(host, motion->sorted != NULL ? motion->sorted : motion->key);
         return;
     }
     refresh(host);

@@ -12,8 +12,8 @@
  * host_recall (leases that are taken back), host_pack (two jobs on the same
  * GPUs), host_epochs (what is known of changing batch sizes), host_keys
  * (keys that move), host_lanes (jobs by size, likewise), host_deal, host_left,
- * host_tops, host_tenants, host_kinds (tools), host_lp, host_assign (tools that
- * know no host), host (arrivals, decisions).
+ * host_tops, host_tenants, host_turned, host_sort, host_kinds (tools), host_lp,
+ * host_assign (tools that know no host), host (arrivals, decisions).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -269,6 +269,9 @@ struct cs_host {
     struct host_turns *turns;       /* likewise */
     struct host_moving *moving;     /* likewise */
     struct host_kinds *kinds;       /* likewise */
+    struct host_turned *turned;     /* likewise */
+    struct host_sorted *sort;       /* scratch */
+    uint32_t sort_room;
     struct ends *ends;              /* of leases, as expected; NULL likewise */
     uint32_t *list, list_room;      /* scratch */
     struct host_list *held;         /* leases, oldest first */
@@ -404,6 +407,9 @@ uint32_t *host_list_room(struct cs_host *host, uint32_t count);
 /* host_tenants.c: an ask comes or goes. */
 void host_tenants_insert(struct cs_host *host, uint32_t ask);
 void host_tenants_remove(struct cs_host *host, uint32_t ask);
+/* host_turned.c: a job waits, or does so no more. */
+void host_turned_add(struct cs_host *host, uint32_t job);
+
 /* host_kinds.c: the same; an ask lost the lease that it held. */
 void host_kinds_insert(struct cs_host *host, uint32_t ask);
 void host_kinds_remove(struct cs_host *host, uint32_t ask);

@@ -420,6 +420,8 @@ struct cs_motion {
     bool exact;                 /* keys are whole numbers: no rounding */
     bool still;                 /* per_ns is 0, no two keys are ever equal */
     bool anew;                  /* all keys may be others */
+    cs_key_fn *sorted;          /* the key where all are sorted after all, with
+                                   failures and ticks; NULL: the same */
 };
 void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion);
 /* The key of a job is another, though it neither started nor stopped. */
@@ -512,7 +514,28 @@ void cs_tried(struct cs_host *host, struct ask_id ask, enum cs_alike alike);
 /* Asks again when the next lease will have been idle for so long. */
 void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);
 
+/* The next of the jobs that came, started to hold what they asked for, ended or
+ * wait again since this was first asked, in that order, some more than once;
+ * ID_NONE: no more, for now.  For leases of a job's life. */
+struct job_id cs_turned(struct cs_host *host);
+
+/* Sorts jobs by key, lowest first; ties keep their order. */
+void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
+             cs_key_fn *key);
+
 /* Can cs_set_spots() give it GPUs?  Of one role, whole GPUs, no service. */
 bool cs_can_move(struct cs_host *host, struct job_id job);
+
+/* cs_assign() where columns are places of machines, machine by machine, and the
+ * k-th place of machine m costs row r k x time_s[r x kinds + kind[m]] + free_s[m]:
+ * the same answer, found without a matrix. */
+struct cs_places {
+    uint32_t rows, machines, places;    /* of a machine */
+    uint32_t kinds;
+    const double *time_s;               /* none below 0 */
+    const uint32_t *kind;               /* by machine, below kinds */
+    const double *free_s;               /* by machine */
+};
+void cs_assign_places(const struct cs_places *places, uint32_t *column);
 
 #endif

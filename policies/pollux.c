@@ -22,6 +22,11 @@
  * utilization on which they size the cluster, which is fixed here.  Links count
  * as within a node or between nodes.
  * Random numbers are of a generator that cs_random() seeds at each decision.
+ *
+ * Most jobs of a long queue have no GPUs in a matrix, so each has a list of those
+ * that have some, and what is drawn for the others in vain is skipped; what a row
+ * adds to the fitness depends on its pool, its GPUs and whether it spans nodes,
+ * and is kept by these.  Both give the numbers of the plain search.
  * What cannot be resized or moved starts as it asks, when it fits.
  */
 #include <math.h>
@@ -34,13 +39,30 @@ extern const struct cs_policy pollux_policy;
 #define POOLS 32u
 #define HOST_KINDS 2u           /* cores, host memory */
 #define LEAST 1e-3              /* speedup of a job without GPUs, as theirs */
+#define UNKNOWN UINT32_MAX
+#define STEP UINT64_C(0x9e3779b97f4a7c15)       /* of the generator */
+
+/* Of so many GPUs of a pool, on one node or on more. */
+struct pollux_known {
+    double gain;                /* speedup; < 0: not looked at yet */
+    double term, stays;         /* of the fitness: moved there, or there now */
+};
 
 struct pollux_job {
     struct job_id id;
     double attained, age_s, fair;
+    double moved;               /* part of a speedup that a restart leaves */
+    double each[HOST_KINDS];    /* per GPU */
     uint32_t restarts, cap, before;     /* before: its row last time, or none */
     bool runs;
-    double *pace;               /* [pool][one node, more][GPUs]; < 0: unknown */
+    struct pollux_known *known; /* [pool][one node, more][GPUs] */
+    uint32_t *below;            /* by GPUs: cs_size_below(); or UNKNOWN */
+};
+
+/* GPUs of nodes by job.  Those that are not in the list have none. */
+struct pollux_matrix {
+    uint8_t *row;               /* [job][node] */
+    uint32_t *list, count;      /* jobs, in order */
 };
 
 struct pollux {
@@ -54,22 +76,37 @@ struct pollux {
     uint32_t pool_most;         /* GPUs of the largest pool */
     uint32_t *pool, *capacity;  /* by node */
     double *host, *host_left;   /* by node: cores, memory */
-    uint8_t *state, *old, *now, *best;  /* [matrix][job][node]; now: held */
+    uint8_t *state, *old, *now; /* [matrix][job][node]; now: held */
+    struct pollux_matrix *matrix;       /* parents, then children */
     double *fitness;
+    uint32_t *lists, *spare;    /* of the matrices; one more */
+    uint32_t *holder, holders;  /* jobs that hold GPUs now */
+    double none, *none_sum;     /* term of a job without GPUs; of so many */
+    /* By node, of the matrix at work: GPUs used and left, jobs that have some,
+     * whether one of them spans nodes. */
+    uint32_t *used, *left, *held;
+    uint8_t *taken;
     struct cs_spot *spot;
-    double *paces;
-    uint32_t paces_room, spots_room;
+    struct pollux_known *known;
+    uint32_t *below;
+    uint32_t known_room, spots_room;
     uint64_t random;
 };
 
 /* splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
 static uint64_t pollux_next(struct pollux *px)
 {
-    uint64_t z = px->random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = px->random += STEP;
 
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
+}
+
+/* As if so many numbers had been drawn. */
+static void pollux_skip(struct pollux *px, uint64_t numbers)
+{
+    px->random += numbers * STEP;
 }
 
 static uint32_t pollux_below(struct pollux *px, uint32_t n)
@@ -120,7 +157,7 @@ static void pollux_room(struct pollux *px, struct cs_host *host, uint32_t jobs)
 {
     uint32_t room = pollux_doubled(px->room, jobs);
     size_t matrix = (size_t)room * px->nodes;
-    size_t all = 2 * (size_t)px->population * matrix;
+    size_t half = (size_t)px->population, all = 2 * half * matrix;
 
     if (room == px->room)
         return;
@@ -130,20 +167,23 @@ static void pollux_room(struct pollux *px, struct cs_host *host, uint32_t jobs)
     if (px->room) {
         memcpy(job, px->job, px->room * sizeof *job);
         memcpy(old_id, px->old_id, px->room * sizeof *old_id);
-        memcpy(old, px->old, 2 * (size_t)px->population * px->room * px->nodes);
+        memcpy(old, px->old, 2 * half * px->room * px->nodes);
     }
     px->job = job;
     px->old_id = old_id;
     px->old = old;
     px->state = cs_alloc(host, all, 1);
     px->now = cs_alloc(host, matrix, 1);
-    px->best = cs_alloc(host, matrix, 1);
+    px->lists = cs_alloc(host, (2 * half + 1) * room, sizeof *px->lists);
+    px->holder = cs_alloc(host, room, sizeof *px->holder);
+    px->none_sum = cs_alloc(host, (size_t)room + 1, sizeof *px->none_sum);
     px->room = room;
 }
 
 static void pollux_add(struct pollux *px, struct cs_host *host,
                        struct job_id id)
 {
+    const struct role_spec *role = &cs_request(host, id)->form->role[0];
     struct pollux_job *job;
 
     if (!pollux_mine(px, host, id))
@@ -157,6 +197,8 @@ static void pollux_add(struct pollux *px, struct cs_host *host,
     job->age_s = 1e-9 * (double)(cs_now_ns(host) -
                                  cs_request(host, id)->submit_ns);
     job->restarts = px->restarts[id.i];
+    job->each[0] = role->cores;
+    job->each[1] = (double)role->memory_bytes;
 }
 
 static bool pollux_first(const struct pollux_job *a, const struct pollux_job *b)
@@ -197,18 +239,6 @@ static void pollux_list(struct pollux *px, struct cs_host *host)
 
 /* ---- speedups -------------------------------------------------------------- */
 
-static double pollux_pace(struct pollux *px, struct cs_host *host,
-                          const struct pollux_job *job, uint32_t pool,
-                          uint32_t gpus, uint32_t nodes)
-{
-    double *pace = &job->pace[(pool * 2 + (nodes > 1)) * (px->gpus_max + 1) +
-                              gpus];
-
-    if (*pace < 0)
-        *pace = cs_pace_on(host, job->id, pool, gpus, nodes > 1 ? 2 : 1);
-    return *pace;
-}
-
 /* Of an equal share: its GPUs packed, where they are fastest. */
 static double pollux_fair(struct pollux *px, struct cs_host *host,
                           const struct pollux_job *job)
@@ -227,25 +257,52 @@ static double pollux_fair(struct pollux *px, struct cs_host *host,
     return best > 0 ? best : 1;
 }
 
-static void pollux_measure(struct pollux *px, struct cs_host *host)
+static double pollux_term(const struct pollux *px, double gain)
 {
-    size_t row = (size_t)px->pools * 2 * (px->gpus_max + 1);
+    return px->p == 0 ? log(fmax(gain, LEAST)) : pow(gain + LEAST, px->p);
+}
 
-    if (px->jobs > px->paces_room) {
-        px->paces_room = px->room;
-        px->paces = cs_alloc(host, px->room * row, sizeof *px->paces);
+static void pollux_forget(struct pollux *px, struct cs_host *host)
+{
+    size_t sizes = px->gpus_max + 1, row = px->pools * 2 * sizes;
+
+    if (px->jobs > px->known_room) {
+        px->known_room = px->room;
+        px->known = cs_alloc(host, px->room * row, sizeof *px->known);
+        px->below = cs_alloc(host, px->room * sizes, sizeof *px->below);
     }
     for (size_t i = 0; i < px->jobs * row; i++)
-        px->paces[i] = -1;
+        px->known[i].gain = -1;
+    for (size_t i = 0; i < px->jobs * sizes; i++)
+        px->below[i] = UNKNOWN;
+    for (uint32_t j = 0; j < px->jobs; j++) {
+        px->job[j].known = px->known + j * row;
+        px->job[j].below = px->below + j * sizes;
+    }
+    px->none = pollux_term(px, 0);
+    px->none_sum[0] = 0;
+    for (uint32_t j = 0; j < px->jobs; j++)
+        px->none_sum[j + 1] = px->none_sum[j] + px->none;
+}
+
+static void pollux_measure(struct pollux *px, struct cs_host *host)
+{
+    double delay_s = 1e-9 * (double)px->delay_ns;
+
+    pollux_forget(px, host);
+    px->holders = 0;
     for (uint32_t j = 0; j < px->jobs; j++) {
         struct pollux_job *job = &px->job[j];
         uint32_t least = cs_size_least(host, job->id), now = 0;
 
-        job->pace = px->paces + j * row;
         job->fair = pollux_fair(px, host, job);
         for (uint32_t n = 0; n < px->nodes; n++)
             now += px->now[j * px->nodes + n];
         job->runs = now > 0;
+        job->moved = fmax(0, job->age_s - job->restarts * delay_s) /
+                     (job->age_s + delay_s);
+        if (now > 0)
+            px->holder[px->holders++] = j;
         if (now > px->largest[job->id.i])
             px->largest[job->id.i] = now;
         job->cap = (uint32_t)px->growth * px->largest[job->id.i];
@@ -257,88 +314,132 @@ static void pollux_measure(struct pollux *px, struct cs_host *host)
     }
 }
 
-static double pollux_speedup(struct pollux *px, struct cs_host *host,
-                             const struct pollux_job *job, const uint8_t *row)
+/* Of a row that has GPUs, all of one pool. */
+static const struct pollux_known *pollux_known(
+    const struct pollux *px, struct cs_host *host,
+    const struct pollux_job *job, const uint8_t *row)
 {
-    uint32_t gpus = 0, nodes = 0, mask = 0;
-    double pace = INFINITY;
+    uint32_t gpus = 0, nodes = 0, last = 0, count = px->nodes;
 
-    for (uint32_t n = 0; n < px->nodes; n++)
-        if (row[n] > 0) {
-            gpus += row[n];
-            nodes++;
-            mask |= 1u << px->pool[n];
-        }
-    if (gpus == 0)
-        return 0;
-    for (uint32_t p = 0; p < px->pools; p++)
-        if (mask >> p & 1)
-            pace = fmin(pace, pollux_pace(px, host, job, p, gpus, nodes));
-    return pace / job->fair;
-}
-
-static double pollux_fitness(struct pollux *px, struct cs_host *host,
-                             const uint8_t *state)
-{
-    double delay_s = 1e-9 * (double)px->delay_ns, sum = 0;
-
-    for (uint32_t j = 0; j < px->jobs; j++) {
-        const struct pollux_job *job = &px->job[j];
-        const uint8_t *row = state + j * px->nodes;
-        double gain = pollux_speedup(px, host, job, row);
-        if (job->runs && memcmp(row, px->now + j * px->nodes, px->nodes) != 0)
-            gain *= fmax(0, job->age_s - job->restarts * delay_s) /
-                    (job->age_s + delay_s);
-        sum += px->p == 0 ? log(fmax(gain, LEAST)) : pow(gain + LEAST, px->p);
+    for (uint32_t n = 0; n < count; n++) {
+        gpus += row[n];
+        nodes += row[n] > 0;
+        last = row[n] > 0 ? n : last;
     }
-    return px->p == 0 ? exp(sum / px->jobs) : pow(sum / px->jobs, 1 / px->p);
+    uint32_t pool = px->pool[last];
+    struct pollux_known *known =
+        &job->known[(pool * 2 + (nodes > 1)) * (px->gpus_max + 1) + gpus];
+    if (known->gain < 0) {
+        double pace = cs_pace_on(host, job->id, pool, gpus,
+                                 nodes > 1 ? 2 : 1);
+        known->gain = pace / job->fair;
+        known->stays = pollux_term(px, known->gain);
+        known->term = pollux_term(px, job->runs ? known->gain * job->moved
+                                                : known->gain);
+    }
+    return known;
 }
 
 /* ---- the search -------------------------------------------------------------- */
 
-static void pollux_mutate(struct pollux *px, uint8_t *state)
+static uint8_t *pollux_row(const struct pollux *px,
+                           const struct pollux_matrix *m, uint32_t j)
 {
-    uint32_t nodes = px->nodes;
+    return m->row + (size_t)j * px->nodes;
+}
 
-    for (uint32_t j = 0; j < px->jobs; j++) {
-        uint8_t *row = state + j * nodes;
-        if (pollux_chance(px, 0.1))
-            memcpy(row, px->now + j * nodes, nodes);
-        if (pollux_chance(px, 0.1))
-            for (uint32_t n = 0; n < nodes; n++)
-                if (row[n] > 0 && pollux_chance(px, 0.1))
-                    row[n] = 0;
+/* It falls back to what it has, and loses GPUs. */
+static void pollux_mutate_row(struct pollux *px, uint8_t *row, uint32_t j)
+{
+    if (pollux_chance(px, 0.1))
+        memcpy(row, px->now + (size_t)j * px->nodes, px->nodes);
+    if (pollux_chance(px, 0.1))
+        for (uint32_t n = 0; n < px->nodes; n++)
+            if (row[n] > 0 && pollux_chance(px, 0.1))
+                row[n] = 0;
+}
+
+/* A row that has no GPUs and holds none now stays so, whatever is drawn. */
+static void pollux_mutate_rows(struct pollux *px, struct pollux_matrix *m)
+{
+    uint32_t *list = px->spare, count = 0, i = 0, h = 0, next = 0;
+
+    while (i < m->count || h < px->holders) {
+        uint32_t a = i < m->count ? m->list[i] : UINT32_MAX;
+        uint32_t b = h < px->holders ? px->holder[h] : UINT32_MAX;
+        uint32_t j = a < b ? a : b;
+        i += a == j;
+        h += b == j;
+        pollux_skip(px, 2 * (uint64_t)(j - next));
+        pollux_mutate_row(px, pollux_row(px, m, j), j);
+        list[count++] = j;
+        next = j + 1;
     }
-    for (uint32_t n = 0; n < nodes; n++) {
-        uint32_t used = 0, held = 0, pick;
-        for (uint32_t j = 0; j < px->jobs; j++) {
-            used += state[j * nodes + n];
-            held += state[j * nodes + n] > 0;
-        }
-        if (used >= px->capacity[n])
+    pollux_skip(px, 2 * (uint64_t)(px->jobs - next));
+    px->spare = m->list;
+    m->list = list;
+    m->count = count;
+}
+
+static void pollux_insert(struct pollux_matrix *m, uint32_t j)
+{
+    uint32_t at = m->count;
+
+    while (at > 0 && m->list[at - 1] > j)
+        at--;
+    if (at > 0 && m->list[at - 1] == j)
+        return;
+    memmove(m->list + at + 1, m->list + at, (m->count - at) * sizeof *m->list);
+    m->list[at] = j;
+    m->count++;
+}
+
+/* Free GPUs of a node: to one of all jobs, and to one of those there. */
+static void pollux_mutate_node(struct pollux *px, struct pollux_matrix *m,
+                               uint32_t n)
+{
+    uint32_t capacity = px->capacity[n], pick = pollux_below(px, px->jobs);
+    uint8_t *cell = pollux_row(px, m, pick) + n;
+
+    pollux_insert(m, pick);
+    *cell += (uint8_t)pollux_below(px, capacity - *cell + 1);
+    if (px->held[n] == 0)
+        return;
+    pick = pollux_below(px, px->held[n]);
+    for (uint32_t i = 0; i < m->count; i++) {
+        cell = pollux_row(px, m, m->list[i]) + n;
+        if (*cell == 0 || pick-- > 0)
             continue;
-        /* One of all jobs, and one of those that are there. */
-        pick = pollux_below(px, px->jobs);
-        uint8_t *cell = &state[pick * nodes + n];
-        *cell += (uint8_t)pollux_below(px, px->capacity[n] - *cell + 1);
-        pick = held ? pollux_below(px, held) : 0;
-        for (uint32_t j = 0; held > 0 && j < px->jobs; j++)
-            if (state[j * nodes + n] > 0 && pick-- == 0) {
-                cell = &state[j * nodes + n];
-                if (*cell < px->capacity[n])
-                    *cell += (uint8_t)pollux_below(px, px->capacity[n] -
-                                                           *cell + 1);
-                break;
-            }
+        if (*cell < capacity)
+            *cell += (uint8_t)pollux_below(px, capacity - *cell + 1);
+        return;
     }
 }
 
-/* At most so many GPUs, those of nodes from a random one on first. */
-static void pollux_trim(struct pollux *px, uint8_t *row, uint32_t most)
+static void pollux_mutate(struct pollux *px, struct pollux_matrix *m)
 {
-    uint32_t from = pollux_below(px, px->nodes), left = most;
+    uint32_t nodes = px->nodes, *used = px->used, *held = px->held;
 
-    for (uint32_t i = 0; i < px->nodes; i++) {
+    pollux_mutate_rows(px, m);
+    memset(used, 0, nodes * sizeof *used);
+    memset(held, 0, nodes * sizeof *held);
+    for (uint32_t i = 0; i < m->count; i++) {
+        const uint8_t *row = pollux_row(px, m, m->list[i]);
+        for (uint32_t n = 0; n < nodes; n++) {
+            used[n] += row[n];
+            held[n] += row[n] > 0;
+        }
+    }
+    for (uint32_t n = 0; n < nodes; n++)
+        if (used[n] < px->capacity[n])
+            pollux_mutate_node(px, m, n);
+}
+
+/* At most so many GPUs, those of nodes from this one on first. */
+static void pollux_trim(const struct pollux *px, uint8_t *row, uint32_t from,
+                        uint32_t most)
+{
+    for (uint32_t i = 0, left = most; i < px->nodes; i++) {
         uint8_t *cell = &row[(from + i) % px->nodes];
         if (*cell > left)
             *cell = (uint8_t)left;
@@ -370,73 +471,137 @@ static void pollux_one_pool(const struct pollux *px, uint8_t *row)
             row[n] = 0;
 }
 
-/* Where it has a pace, in a size that it may have; else nothing. */
-static void pollux_allow(struct pollux *px, struct cs_host *host,
-                         const struct pollux_job *job, uint8_t *row)
+/* Where it has a pace, in a size that it may have; else nothing: NULL. */
+static const struct pollux_known *pollux_allow(struct pollux *px,
+                                               struct cs_host *host,
+                                               const struct pollux_job *job,
+                                               uint8_t *row, uint32_t gpus)
 {
-    uint32_t gpus = pollux_sum(px, row), size;
+    const struct pollux_known *known;
 
-    if (gpus == 0)
-        return;
     if (px->pools > 1) {
         pollux_one_pool(px, row);
         gpus = pollux_sum(px, row);
     }
-    size = gpus ? cs_size_below(host, job->id, gpus) : 0;
-    if (size < gpus)
-        pollux_trim(px, row, size);
-    if (size > 0 && !(pollux_speedup(px, host, job, row) > 0))
-        memset(row, 0, px->nodes);
+    uint32_t *size = &job->below[gpus];
+    if (*size == UNKNOWN)
+        *size = cs_size_below(host, job->id, gpus);
+    if (*size < gpus)
+        pollux_trim(px, row, pollux_below(px, px->nodes), *size);
+    if (*size == 0)
+        return NULL;
+    known = pollux_known(px, host, job, row);
+    if (known->gain > 0)
+        return known;
+    memset(row, 0, px->nodes);
+    return NULL;
 }
 
 /* Cores and host memory bound a row too; to be taken, once it is final. */
-static void pollux_host(const struct pollux *px, const struct cs_host *host,
-                        const struct pollux_job *job, uint8_t *row, bool take)
+static void pollux_host(const struct pollux *px, const struct pollux_job *job,
+                        uint8_t *row, bool take)
 {
-    const struct role_spec *role = &cs_request(host, job->id)->form->role[0];
-    double each[HOST_KINDS] = { role->cores, (double)role->memory_bytes };
-
-    for (uint32_t n = 0; n < px->nodes; n++)
-        for (uint32_t k = 0; row[n] > 0 && k < HOST_KINDS; k++) {
+    for (uint32_t k = 0; k < HOST_KINDS; k++)
+        for (uint32_t n = 0; job->each[k] > 0 && n < px->nodes; n++) {
             double *left = &px->host_left[n * HOST_KINDS + k];
+            double each = job->each[k];
             if (take)
-                *left -= each[k] * row[n];
-            else if (each[k] > 0 && each[k] * row[n] > *left)
-                row[n] = (uint8_t)fmax(0, floor(*left / each[k]));
+                *left -= each * row[n];
+            else if (each * row[n] > *left)
+                row[n] = (uint8_t)fmax(0, floor(*left / each));
         }
 }
 
-static void pollux_repair(struct pollux *px, struct cs_host *host,
-                          uint8_t *state, uint32_t *left, uint8_t *taken)
+static uint32_t pollux_spread(const struct pollux *px, const uint8_t *row)
 {
-    uint32_t nodes = px->nodes;
+    uint32_t nodes = 0, count = px->nodes;
 
-    memcpy(left, px->capacity, nodes * sizeof *left);
-    memset(taken, 0, nodes);
-    memcpy(px->host_left, px->host, nodes * HOST_KINDS * sizeof *px->host);
-    for (uint32_t j = 0; j < px->jobs; j++) {
-        uint8_t *row = state + j * nodes;
-        uint32_t on = 0;
-        for (uint32_t n = 0; n < nodes; n++)
-            on += row[n] > 0;
-        for (uint32_t n = 0; on > 1 && n < nodes; n++)
-            if (row[n] > 0 && taken[n])
-                row[n] = 0;
-        for (uint32_t n = 0; n < nodes; n++)
-            if (row[n] > left[n])
-                row[n] = (uint8_t)left[n];
-        pollux_host(px, host, &px->job[j], row, false);
-        pollux_trim(px, row, px->job[j].cap);
-        pollux_allow(px, host, &px->job[j], row);
-        pollux_host(px, host, &px->job[j], row, true);
-        on = 0;
-        for (uint32_t n = 0; n < nodes; n++)
-            on += row[n] > 0;
-        for (uint32_t n = 0; n < nodes; n++) {
-            left[n] -= row[n];
-            taken[n] |= on > 1 && row[n] > 0;
-        }
+    for (uint32_t n = 0; n < count; n++)
+        nodes += row[n] > 0;
+    return nodes;
+}
+
+/* NULL: it has no GPUs. */
+static const struct pollux_known *pollux_repair_row(
+    struct pollux *px, struct cs_host *host, const struct pollux_job *job,
+    uint8_t *row)
+{
+    const struct pollux_known *known = NULL;
+    bool spans = pollux_spread(px, row) > 1;
+    uint32_t gpus = 0, from, nodes = px->nodes, *left = px->left;
+    uint8_t *taken = px->taken;
+
+    for (uint32_t n = 0; n < nodes; n++) {
+        uint32_t most = spans && taken[n] ? 0 : left[n];
+        if (row[n] > most)
+            row[n] = (uint8_t)most;
+        gpus += row[n];
     }
+    if (job->each[0] > 0 || job->each[1] > 0) {
+        pollux_host(px, job, row, false);
+        gpus = pollux_sum(px, row);
+    }
+    from = pollux_below(px, px->nodes);
+    if (gpus > job->cap) {
+        pollux_trim(px, row, from, job->cap);
+        gpus = job->cap;
+    }
+    if (gpus > 0)
+        known = pollux_allow(px, host, job, row, gpus);
+    if (known == NULL)
+        return NULL;
+    pollux_host(px, job, row, true);
+    spans = pollux_spread(px, row) > 1;
+    for (uint32_t n = 0; n < nodes; n++) {
+        left[n] -= row[n];
+        taken[n] |= spans && row[n] > 0;
+    }
+    return known;
+}
+
+/* The sum with the terms of these jobs, which have nothing. */
+static double pollux_add_none(const struct pollux *px, double sum,
+                              uint32_t from, uint32_t to)
+{
+    if (from == 0)
+        return px->none_sum[to];
+    for (uint32_t j = from; j < to; j++)
+        sum += px->none;
+    return sum;
+}
+
+/* How good it is then.  One number is drawn for a row without GPUs too, to
+ * trim nothing. */
+static double pollux_repair(struct pollux *px, struct cs_host *host,
+                            struct pollux_matrix *m)
+{
+    uint32_t nodes = px->nodes, kept = 0, next = 0, summed = 0;
+    double sum = 0;
+
+    memcpy(px->left, px->capacity, nodes * sizeof *px->left);
+    memset(px->taken, 0, nodes);
+    memcpy(px->host_left, px->host, nodes * HOST_KINDS * sizeof *px->host);
+    for (uint32_t i = 0; i < m->count; i++) {
+        uint32_t j = m->list[i];
+        const struct pollux_job *job = &px->job[j];
+        uint8_t *row = pollux_row(px, m, j);
+        pollux_skip(px, j - next);
+        next = j + 1;
+        const struct pollux_known *known = pollux_repair_row(px, host, job,
+                                                             row);
+        if (known == NULL)
+            continue;
+        m->list[kept++] = j;
+        bool stays = job->runs &&
+                     memcmp(row, px->now + (size_t)j * nodes, nodes) == 0;
+        sum = pollux_add_none(px, sum, summed, j);
+        sum += stays ? known->stays : known->term;
+        summed = j + 1;
+    }
+    pollux_skip(px, px->jobs - next);
+    m->count = kept;
+    sum = pollux_add_none(px, sum, summed, px->jobs) / px->jobs;
+    return px->p == 0 ? exp(sum) : pow(sum, 1 / px->p);
 }
 
 /* What was good last time, of the jobs that are still there. */
@@ -461,65 +626,102 @@ static void pollux_seed(struct pollux *px)
             else
                 memcpy(row, px->now + j * px->nodes, px->nodes);
         }
+    memset(px->state + px->population * matrix, 0, px->population * matrix);
+}
+
+/* Matrices and their lists; the second half are to be children. */
+static void pollux_begin(struct pollux *px)
+{
+    uint32_t all = 2 * (uint32_t)px->population;
+    size_t matrix = (size_t)px->jobs * px->nodes;
+
+    pollux_seed(px);
+    px->spare = px->lists + (size_t)all * px->room;
+    for (uint32_t i = 0; i < all; i++) {
+        struct pollux_matrix *m = &px->matrix[i];
+        m->row = px->state + i * matrix;
+        m->list = px->lists + (size_t)i * px->room;
+        m->count = 0;
+        for (uint32_t j = 0; j < px->jobs && i < px->population; j++)
+            if (pollux_spread(px, pollux_row(px, m, j)) > 0)
+                m->list[m->count++] = j;
+    }
 }
 
 /* The better of two at random. */
-static uint32_t pollux_parent(struct pollux *px)
+static const struct pollux_matrix *pollux_parent(struct pollux *px)
 {
     uint32_t a = pollux_below(px, (uint32_t)px->population);
     uint32_t b = pollux_below(px, (uint32_t)px->population);
 
-    return px->fitness[b] > px->fitness[a] ? b : a;
+    return &px->matrix[px->fitness[b] > px->fitness[a] ? b : a];
+}
+
+static void pollux_inherit(const struct pollux *px, struct pollux_matrix *child,
+                           const struct pollux_matrix *parent, uint32_t j)
+{
+    memcpy(pollux_row(px, child, j), pollux_row(px, parent, j), px->nodes);
+    child->list[child->count++] = j;
+}
+
+/* Rows of one up to the cut, of the other from there. */
+static void pollux_cross(const struct pollux *px, struct pollux_matrix *child,
+                         const struct pollux_matrix *a,
+                         const struct pollux_matrix *b, uint32_t cut)
+{
+    for (uint32_t i = 0; i < child->count; i++)
+        memset(pollux_row(px, child, child->list[i]), 0, px->nodes);
+    child->count = 0;
+    for (uint32_t i = 0; i < a->count && a->list[i] < cut; i++)
+        pollux_inherit(px, child, a, a->list[i]);
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->list[i] >= cut)
+            pollux_inherit(px, child, b, b->list[i]);
 }
 
 /* The best half of parents and children, in order; ties go to the first. */
-static void pollux_select(struct pollux *px, size_t matrix, uint8_t *swap)
+static void pollux_select(struct pollux *px)
 {
     uint32_t all = 2 * (uint32_t)px->population;
+    double *fitness = px->fitness;
 
     for (uint32_t i = 0; i < px->population; i++) {
+        struct pollux_matrix swap = px->matrix[i];
+        double most = fitness[i];
         uint32_t best = i;
         for (uint32_t k = i + 1; k < all; k++)
-            if (px->fitness[k] > px->fitness[best])
+            if (fitness[k] > most) {
+                most = fitness[k];
                 best = k;
-        if (best == i)
-            continue;
-        double fitness = px->fitness[i];
-        px->fitness[i] = px->fitness[best];
-        px->fitness[best] = fitness;
-        memcpy(swap, px->state + i * matrix, matrix);
-        memcpy(px->state + i * matrix, px->state + best * matrix, matrix);
-        memcpy(px->state + best * matrix, swap, matrix);
+            }
+        px->matrix[i] = px->matrix[best];
+        px->matrix[best] = swap;
+        fitness[best] = fitness[i];
+        fitness[i] = most;
     }
 }
 
-static void pollux_search(struct pollux *px, struct cs_host *host,
-                          uint32_t *left, uint8_t *taken)
+static void pollux_search(struct pollux *px, struct cs_host *host)
 {
     size_t matrix = (size_t)px->jobs * px->nodes;
     uint32_t count = (uint32_t)px->population;
 
-    pollux_seed(px);
-    for (uint32_t m = 0; m < count; m++) {
-        uint8_t *state = px->state + m * matrix;
-        pollux_repair(px, host, state, left, taken);
-        px->fitness[m] = pollux_fitness(px, host, state);
-    }
+    pollux_begin(px);
+    for (uint32_t i = 0; i < count; i++)
+        px->fitness[i] = pollux_repair(px, host, &px->matrix[i]);
     for (int64_t g = 0; g < px->generations; g++) {
         for (uint32_t c = 0; c < count; c++) {
-            const uint8_t *a = px->state + pollux_parent(px) * matrix;
-            const uint8_t *b = px->state + pollux_parent(px) * matrix;
-            uint8_t *child = px->state + (count + c) * matrix;
-            size_t cut = (size_t)pollux_below(px, px->jobs + 1) * px->nodes;
-            memcpy(child, a, cut);
-            memcpy(child + cut, b + cut, matrix - cut);
+            const struct pollux_matrix *a = pollux_parent(px);
+            const struct pollux_matrix *b = pollux_parent(px);
+            struct pollux_matrix *child = &px->matrix[count + c];
+            pollux_cross(px, child, a, b, pollux_below(px, px->jobs + 1));
             pollux_mutate(px, child);
-            pollux_repair(px, host, child, left, taken);
-            px->fitness[count + c] = pollux_fitness(px, host, child);
+            px->fitness[count + c] = pollux_repair(px, host, child);
         }
-        pollux_select(px, matrix, px->best);
+        pollux_select(px);
     }
-    memcpy(px->old, px->state, count * matrix);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(px->old + i * matrix, px->matrix[i].row, matrix);
     px->kept = count;
     px->old_jobs = px->jobs;
     for (uint32_t j = 0; j < px->jobs; j++)
@@ -537,7 +739,7 @@ static void pollux_apply(struct pollux *px, struct cs_host *host)
         px->spots_room = need;
     }
     for (uint32_t j = 0; j < px->jobs; j++) {
-        const uint8_t *row = px->state + j * px->nodes;
+        const uint8_t *row = pollux_row(px, &px->matrix[0], j);
         struct job_id id = px->job[j].id;
         uint32_t first = count;
         for (uint32_t n = 0; n < px->nodes; n++)
@@ -580,8 +782,7 @@ static void pollux_decide(void *self, struct cs_host *host)
         return;
     px->random = (uint64_t)(cs_random(host) * 0x1p52);
     pollux_measure(px, host);
-    pollux_search(px, host, px->capacity + px->nodes,
-                  (uint8_t *)(px->capacity + 2 * px->nodes));
+    pollux_search(px, host);
     pollux_apply(px, host);
 }
 
@@ -600,7 +801,11 @@ static bool pollux_init(void *self, struct cs_host *host)
             px->pool_most = all[node.pool];
     }
     px->pool = cs_alloc(host, px->nodes, sizeof *px->pool);
-    px->capacity = cs_alloc(host, 3 * (size_t)px->nodes, sizeof *px->capacity);
+    px->capacity = cs_alloc(host, px->nodes, sizeof *px->capacity);
+    px->left = cs_alloc(host, px->nodes, sizeof *px->left);
+    px->used = cs_alloc(host, px->nodes, sizeof *px->used);
+    px->held = cs_alloc(host, px->nodes, sizeof *px->held);
+    px->taken = cs_alloc(host, px->nodes, sizeof *px->taken);
     px->host = cs_alloc(host, px->nodes * HOST_KINDS, sizeof *px->host);
     px->host_left = cs_alloc(host, px->nodes * HOST_KINDS,
                              sizeof *px->host_left);
@@ -610,6 +815,8 @@ static bool pollux_init(void *self, struct cs_host *host)
     }
     px->fitness = cs_alloc(host, 2 * (size_t)px->population,
                            sizeof *px->fitness);
+    px->matrix = cs_alloc(host, 2 * (size_t)px->population,
+                          sizeof *px->matrix);
     pollux_room(px, host, 1);
     return px->nodes > 0;
 }

@@ -5,7 +5,9 @@
  * The suspend-resume of Gandiva (Xiao et al., OSDI 2018), whose quantum is a
  * minute: early feedback for every job at the price of switches.  At the end
  * of a quantum those who have not run for longest go first; in between, what
- * is free goes to the next in turn and nobody is stopped.
+ * is free goes to the next in turn and nobody is stopped.  Who runs has run
+ * now; so those that wait and those that run are two lists that stand still,
+ * and only who starts or stops goes from one to the other.
  *
  * With `packing`, Gandiva's by trial and error: while the cluster is full, the
  * next in turn goes beside one drawn from those that run alone on as many GPUs.
@@ -34,14 +36,31 @@ struct apart {
     struct kind a, b;
 };
 
+/* NEW: not dealt yet. */
+enum turn_list { TURN_WAITS, TURN_RUNS, TURN_NEW };
+
+struct turn {
+    int64_t ran_ns;             /* when it last ran, or came, + 1: at a decision
+                                   at which it ran already */
+    int64_t place;              /* in its list; smaller goes first */
+    uint64_t started;           /* while it runs: at that decision */
+    bool runs, over, heard;
+    uint8_t list;               /* enum turn_list: in the last deal */
+};
+
 struct time_slice {
     int64_t quantum_ns;
     bool packing;
     struct apart *apart;        /* kinds that were slower together */
     uint32_t aparts, apart_room;
     int64_t end_ns;             /* of the present quantum */
-    int64_t *ran_ns;            /* by job: when it last ran, or came, + 1 */
+    struct turn *turn;          /* by job */
     uint32_t room;
+    uint64_t decisions;         /* so many were made, */
+    int64_t decided_ns;         /* the last one then */
+    struct job_id *heard;       /* may go to another list */
+    uint32_t heards, heard_room;
+    int64_t first, last;        /* places that were given */
 };
 
 static const struct cs_param time_slice_param[] = {
@@ -54,52 +73,59 @@ static const struct cs_param time_slice_param[] = {
       .help = "are two jobs tried on the GPUs of one" },
 };
 
+static void *time_slice_grow(struct cs_host *host, const void *old,
+                             uint32_t *room, uint32_t need, size_t item_bytes)
+{
+    uint32_t more = *room ? *room : 256;
+
+    while (more <= need)
+        more *= 2;
+    void *grown = cs_alloc(host, more, item_bytes);
+    if (*room)
+        memcpy(grown, old, *room * item_bytes);
+    *room = more;
+    return grown;
+}
+
+static bool time_slice_init(void *self, struct cs_host *host)
+{
+    const struct time_slice *ts = self;
+
+    if (!ts->packing)
+        cs_turned(host);        /* from now on it is told */
+    return true;
+}
+
 static void time_slice_job_submitted(void *self, struct cs_host *host,
                                      struct job_id job)
 {
     struct time_slice *ts = self;
 
-    if (job.i >= ts->room) {
-        uint32_t more = ts->room ? ts->room : 256;
-        while (more <= job.i)
-            more *= 2;
-        int64_t *grown = cs_alloc(host, more, sizeof *grown);
-        if (ts->room)
-            memcpy(grown, ts->ran_ns, ts->room * sizeof *grown);
-        ts->ran_ns = grown;
-        ts->room = more;
-    }
-    ts->ran_ns[job.i] = cs_now_ns(host) + 1;
+    if (job.i >= ts->room)
+        ts->turn = time_slice_grow(host, ts->turn, &ts->room, job.i,
+                                   sizeof *ts->turn);
+    ts->turn[job.i].ran_ns = cs_now_ns(host) + 1;
+    ts->turn[job.i].place = job.i;
+    ts->turn[job.i].list = TURN_NEW;
 }
 
-static double time_slice_key(const void *self, const struct cs_host *host,
-                             struct job_id job)
+static void time_slice_job_ended(void *self, struct cs_host *host,
+                                 struct job_id job)
 {
-    const struct time_slice *ts = self;
+    struct time_slice *ts = self;
 
     (void)host;
-    return (double)(ts->ran_ns[job.i] - 1);
+    ts->turn[job.i].over = true;
 }
-
-static double time_slice_per_ns(const void *self, const struct cs_host *host,
-                                struct job_id job)
-{
-    (void)self;
-    (void)host;
-    (void)job;
-    return 1;                   /* whoever runs, ran now */
-}
-
-static const struct cs_motion time_slice_motion = {
-    .key = time_slice_key, .per_ns = time_slice_per_ns, .rises = true,
-    .exact = true
-};
 
 /* Of a job that has just come the news was not told yet: it is the last. */
 static int64_t time_slice_ran(const struct time_slice *ts, uint32_t job)
 {
-    return job < ts->room && ts->ran_ns[job] > 0 ? ts->ran_ns[job] - 1
-                                                 : INT64_MAX;
+    if (job >= ts->room || ts->turn[job].ran_ns == 0)
+        return INT64_MAX;
+    if (ts->turn[job].runs && ts->turn[job].started < ts->decisions)
+        return ts->decided_ns;
+    return ts->turn[job].ran_ns - 1;
 }
 
 /* Who has not run for longest; it stands still while one waits. */
@@ -110,6 +136,105 @@ static bool time_slice_before(const void *self, const struct cs_host *host,
     int64_t of_x = time_slice_ran(self, x), of_y = time_slice_ran(self, y);
 
     return of_x < of_y || (of_x == of_y && x < y);
+}
+
+/* ---- turns ----------------------------------------------------------------- */
+
+static double time_slice_key(const void *self, const struct cs_host *host,
+                             struct job_id job)
+{
+    (void)host;
+    return (double)time_slice_ran(self, job.i);
+}
+
+/* The same order where nobody is interrupted: whoever runs, ran now. */
+static double time_slice_place(const void *self, const struct cs_host *host,
+                               struct job_id job)
+{
+    const struct time_slice *ts = self;
+    const struct turn *turn = &ts->turn[job.i];
+
+    (void)host;
+    return (int)turn->list * 0x1p51 + (double)turn->place;
+}
+
+static double time_slice_per_ns(const void *self, const struct cs_host *host,
+                                struct job_id job)
+{
+    (void)self;
+    (void)host;
+    (void)job;
+    return 0;
+}
+
+static const struct cs_motion time_slice_motion = {
+    .key = time_slice_place, .per_ns = time_slice_per_ns, .still = true,
+    .sorted = time_slice_key
+};
+
+/* Who runs, and since when; who does no more, until when he did. */
+static void time_slice_listen(struct time_slice *ts, struct cs_host *host)
+{
+    struct job_id job;
+
+    while ((job = cs_turned(host)).i != ID_NONE) {
+        struct turn *turn = &ts->turn[job.i];
+        if (turn->over)
+            continue;
+        bool runs = cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE;
+        if (turn->runs && !runs)
+            turn->ran_ns = time_slice_ran(ts, job.i) + 1;
+        if (!turn->runs)
+            turn->started = ts->decisions;
+        turn->runs = runs;
+        if (turn->heard)
+            continue;
+        if (ts->heards >= ts->heard_room)
+            ts->heard = time_slice_grow(host, ts->heard, &ts->heard_room,
+                                        ts->heards, sizeof *ts->heard);
+        turn->heard = true;
+        ts->heard[ts->heards++] = job;
+    }
+}
+
+static void time_slice_put(struct time_slice *ts, struct cs_host *host,
+                           struct job_id job, enum turn_list list, bool first)
+{
+    ts->turn[job.i].place = first ? --ts->first : ++ts->last;
+    ts->turn[job.i].list = (uint8_t)list;
+    cs_deal_note(host, job);
+}
+
+/* Before a deal: who was started stands before all that run, who was stopped
+ * behind all that wait, each as they stood; behind them who has come since.
+ * Who came at this instant is as good as one that runs, once. */
+static void time_slice_line_up(struct time_slice *ts, struct cs_host *host)
+{
+    uint32_t count = ts->heards;
+
+    cs_sort(host, ts->heard, count, time_slice_place);
+    for (uint32_t i = count; i-- > 0;) {
+        const struct turn *turn = &ts->turn[ts->heard[i].i];
+        if (!turn->over && turn->list == TURN_WAITS && turn->runs)
+            time_slice_put(ts, host, ts->heard[i], TURN_RUNS, true);
+    }
+    ts->heards = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct job_id job = ts->heard[i];
+        struct turn *turn = &ts->turn[job.i];
+        turn->heard = false;
+        if (turn->over)
+            continue;
+        if (turn->list == TURN_NEW &&
+            (turn->runs || turn->ran_ns > cs_now_ns(host)))
+            time_slice_put(ts, host, job, TURN_RUNS, false);
+        else if (turn->list != TURN_WAITS && !turn->runs)
+            time_slice_put(ts, host, job, TURN_WAITS, false);
+        if (turn->list == TURN_RUNS && !turn->runs) {
+            turn->heard = true;
+            ts->heard[ts->heards++] = job;
+        }
+    }
 }
 
 /* ---- two on the GPUs of one ------------------------------------------------ */
@@ -240,21 +365,36 @@ static void time_slice_fill(struct time_slice *ts, struct cs_host *host)
     }
 }
 
+static void time_slice_serve(struct time_slice *ts, struct cs_host *host)
+{
+    int64_t now = cs_now_ns(host);
+
+    if (now >= ts->end_ns && ts->packing) {
+        cs_deal(host, time_slice_key);
+    } else if (now >= ts->end_ns && cs_pending_count(host) > 0) {
+        time_slice_line_up(ts, host);
+        cs_deal_moving(host, &time_slice_motion);
+    }
+    if (now < ts->end_ns || ts->packing)
+        time_slice_fill(ts, host);
+}
+
 static void time_slice_decide(void *self, struct cs_host *host)
 {
     struct time_slice *ts = self;
     int64_t now = cs_now_ns(host);
 
-    for (uint32_t i = 0; i < cs_running_count(host); i++)
-        ts->ran_ns[cs_running(host, i).i] = now + 1;
+    if (!ts->packing)
+        time_slice_listen(ts, host);
+    ts->decisions++;
+    ts->decided_ns = now;
+    for (uint32_t i = 0; ts->packing && i < cs_running_count(host); i++)
+        ts->turn[cs_running(host, i).i].ran_ns = now + 1;
     if (ts->packing)
         judge(ts, host);
-    if (now >= ts->end_ns && ts->packing)
-        cs_deal(host, time_slice_key);
-    else if (now >= ts->end_ns && cs_pending_count(host) > 0)
-        cs_deal_moving(host, &time_slice_motion);
-    if (now < ts->end_ns || ts->packing)
-        time_slice_fill(ts, host);
+    time_slice_serve(ts, host);
+    if (!ts->packing)
+        time_slice_listen(ts, host);
     if (cs_pending_count(host) == 0) {
         ts->end_ns = now;       /* the next to come may run at once */
         return;
@@ -273,7 +413,9 @@ const struct cs_policy time_slice_policy = {
     .self_bytes = sizeof(struct time_slice),
     .param = time_slice_param,
     .param_count = sizeof time_slice_param / sizeof time_slice_param[0],
+    .init = time_slice_init,
     .before = time_slice_before,
     .decide = time_slice_decide,
     .job_submitted = time_slice_job_submitted,
+    .job_ended = time_slice_job_ended,
 };

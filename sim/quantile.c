@@ -44,9 +44,9 @@ struct quantile {
     struct arena *arena;
     uint64_t count;
     double min, max;
-    double *sample;                 /* all of them, or those not yet merged */
+    uint64_t *sample;               /* keys of all, or of those not merged */
     uint32_t sample_count, sample_room;
-    double *sorting;                /* as much room, to sort in */
+    uint64_t *sorting;              /* as much room, to sort in */
     uint32_t sorted_count;          /* of sample: a sorted beginning */
     struct centroid *centroid;      /* NULL while exact */
     struct centroid *spare;
@@ -71,21 +71,30 @@ static uint64_t key_of(double sample)
     return bits ^ (bits >> 63 ? UINT64_MAX : UINT64_C(1) << 63);
 }
 
+static double value_of(uint64_t key)
+{
+    uint64_t bits = key ^ (key >> 63 ? UINT64_C(1) << 63 : UINT64_MAX);
+    double sample;
+
+    memcpy(&sample, &bits, sizeof sample);
+    return sample;
+}
+
 /* By one byte of the keys; equal ones keep their order. */
-static void sort_by(const double *from, double *to, uint32_t count,
+static void sort_by(const uint64_t *from, uint64_t *to, uint32_t count,
                     unsigned shift)
 {
     uint32_t place[256] = {0}, before = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        place[key_of(from[i]) >> shift & 255]++;
+        place[from[i] >> shift & 255]++;
     for (unsigned b = 0; b < 256; b++) {
         uint32_t here = place[b];
         place[b] = before;
         before += here;
     }
     for (uint32_t i = 0; i < count; i++)
-        to[place[key_of(from[i]) >> shift & 255]++] = from[i];
+        to[place[from[i] >> shift & 255]++] = from[i];
 }
 
 /* From the lowest byte to the highest.  Bytes that all keys share are passed
@@ -99,9 +108,9 @@ static void sort_samples(struct quantile *quantile)
     if (quantile->sorted_count == count)
         return;
     for (uint32_t i = 1; i < count; i++)
-        differ |= key_of(quantile->sample[i]) ^ key_of(quantile->sample[0]);
+        differ |= quantile->sample[i] ^ quantile->sample[0];
     for (unsigned shift = 0; shift < 64; shift += 8) {
-        double *swap = quantile->sample;
+        uint64_t *swap = quantile->sample;
 
         if ((differ >> shift & 255) == 0)
             continue;
@@ -137,11 +146,16 @@ static struct centroid next_in_order(const struct quantile *quantile,
                                      uint32_t *i, uint32_t *j)
 {
     assert(*i < quantile->centroid_count || *j < quantile->sample_count);
-    if (*j == quantile->sample_count ||
-        (*i < quantile->centroid_count &&
-         quantile->centroid[*i].mean <= quantile->sample[*j]))
+    double sample;
+
+    if (*j == quantile->sample_count)
         return quantile->centroid[(*i)++];
-    return (struct centroid){quantile->sample[(*j)++], 1};
+    sample = value_of(quantile->sample[*j]);
+    if (*i < quantile->centroid_count &&
+        quantile->centroid[*i].mean <= sample)
+        return quantile->centroid[(*i)++];
+    (*j)++;
+    return (struct centroid){sample, 1};
 }
 
 /* Merges the waiting samples into the centroids, in one pass. */
@@ -190,9 +204,9 @@ static void make_room(struct quantile *quantile)
         uint32_t new_room = room == 0 ? ROOM_FIRST : 2 * room;
 
         quantile->sample = arena_grow(quantile->arena, quantile->sample, room,
-                                      new_room, sizeof(double));
+                                      new_room, sizeof(uint64_t));
         quantile->sorting = arena_alloc(quantile->arena, new_room,
-                                        sizeof(double));
+                                        sizeof(uint64_t));
         quantile->sample_room = new_room;
         return;
     }
@@ -215,7 +229,7 @@ void quantile_add(struct quantile *quantile, double sample)
         quantile->min = sample;
     if (quantile->count == 0 || sample > quantile->max)
         quantile->max = sample;
-    quantile->sample[quantile->sample_count++] = sample;
+    quantile->sample[quantile->sample_count++] = key_of(sample);
     quantile->count++;
 }
 
@@ -229,7 +243,7 @@ static double exact_at(struct quantile *quantile, double p)
     sort_samples(quantile);
     if (rank < 1)
         rank = 1;
-    return quantile->sample[(uint32_t)rank - 1];
+    return value_of(quantile->sample[(uint32_t)rank - 1]);
 }
 
 /* A centroid stands for its samples half below and half above its mean;

@@ -364,9 +364,10 @@ static bool plain_digits(const char *text, size_t bytes, uint64_t *out)
     return true;
 }
 
-bool scan_i64(const char *text, size_t bytes, int64_t *out)
+/* Apart from scan_i64, which needs no registers saved without it. */
+__attribute__((noinline)) static bool signed_digits(const char *text,
+                                                    size_t bytes, int64_t *out)
 {
-    assert(text != NULL && out != NULL);
     size_t i = bytes > 0 && (text[0] == '-' || text[0] == '+');
     bool negative = i == 1 && text[0] == '-';
     uint64_t limit = (uint64_t)INT64_MAX + negative;
@@ -374,11 +375,6 @@ bool scan_i64(const char *text, size_t bytes, int64_t *out)
 
     if (i == bytes)
         return false;
-    if (plain_digits(text, bytes, &size)) {
-        *out = (int64_t)size;
-        return true;
-    }
-    size = 0;
     for (; i < bytes; i++) {
         if (text[i] < '0' || text[i] > '9')
             return false;
@@ -391,6 +387,17 @@ bool scan_i64(const char *text, size_t bytes, int64_t *out)
     return true;
 }
 
+bool scan_i64(const char *text, size_t bytes, int64_t *out)
+{
+    assert(text != NULL && out != NULL);
+    uint64_t size;
+
+    if (!plain_digits(text, bytes, &size))
+        return signed_digits(text, bytes, out);
+    *out = (int64_t)size;
+    return true;
+}
+
 bool scan_f64(const char *text, size_t bytes, double *out)
 {
     struct decimal decimal;
@@ -399,15 +406,22 @@ bool scan_f64(const char *text, size_t bytes, double *out)
            decimal_to_f64(&decimal, out);
 }
 
-bool scan_time(const char *text, size_t bytes, int64_t *ns)
+/* Apart from scan_time for the same reason. */
+__attribute__((noinline)) static bool decimal_time(const char *text,
+                                                   size_t bytes, int64_t *ns)
 {
     struct decimal decimal;
-    uint64_t whole;
 
-    if (plain_digits(text, bytes, &whole)) {
-        *ns = (int64_t)(whole * 1000000000u);
-        return true;
-    }
     return decimal_read(text, bytes, &decimal) == bytes && bytes > 0 &&
            decimal_to_ns(&decimal, ns);
+}
+
+bool scan_time(const char *text, size_t bytes, int64_t *ns)
+{
+    uint64_t whole;
+
+    if (!plain_digits(text, bytes, &whole))
+        return decimal_time(text, bytes, ns);
+    *ns = (int64_t)(whole * 1000000000u);
+    return true;
 }

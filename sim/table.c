@@ -2,9 +2,9 @@
 /*
  * table.c - rows of CSV in memory.
  *
- * A cell is appended to one growing buffer; `next` is the column to fill, so
- * that a row with a cell too many, too few or of another type cannot be
- * ended.
+ * A cell and a comma are appended to one growing buffer, and the last comma of
+ * a row becomes its line end; `next` is the column to fill, so that a row with
+ * a cell too many, too few or of another type cannot be ended.
  */
 #include "sim/table.h"
 
@@ -19,6 +19,7 @@
 
 #define NUMBER_BYTES_MAX    40      /* longest cell that is not a text */
 _Static_assert(NUMBER_BYTES_MAX >= CLOCK_TEXT_BYTES, "a time has room");
+#define SHORT_TEXT_BYTES    32      /* most texts are shorter */
 #define SINK_BYTES ((size_t)1 << 18)    /* kept back before a sink gets them */
 
 struct table {
@@ -56,7 +57,7 @@ static size_t used_bytes(const struct table *table)
     return table->buffer == NULL ? 0 : (size_t)(table->at - table->buffer);
 }
 
-static void grow(struct table *table, size_t bytes)
+__attribute__((noinline)) static void grow(struct table *table, size_t bytes)
 {
     size_t used = used_bytes(table);
     size_t row = used == 0 ? 0 : (size_t)(table->row - table->buffer);
@@ -76,42 +77,39 @@ static inline char *reserve(struct table *table, size_t bytes)
     return table->at;
 }
 
-/* Starts a cell of at most `bytes` bytes: asserts its type, puts the comma. */
+/* Starts a cell of at most `bytes` bytes and asserts its type. */
 static inline char *begin_cell(struct table *table, enum table_type type,
                                size_t bytes)
 {
     assert(table != NULL);
     assert(table->next != table->columns_end);
     assert(table->next->type == type);
-    char *out = reserve(table, bytes + 1);
-
-    if (table->next != table->columns)
-        *out++ = ',';
     table->next++;
-    return out;
+    return reserve(table, bytes + 1);
 }
 
 /* The cell ends there. */
 static inline void end_cell(struct table *table, char *out)
 {
-    assert(out <= table->buffer_end);
-    table->at = out;
+    assert(out < table->buffer_end);
+    *out = ',';
+    table->at = out + 1;
 }
 
-void table_text(struct table *table, const char *text)
-{
-    assert(text != NULL);
-    static const bool needs_quotes[256] = {
-        [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true};
-    size_t bytes = strlen(text);
-    char *out = begin_cell(table, TABLE_TEXT, 2 * bytes + 2);
-    bool quotes = false;
+/* What a text needs quotes for, or ends with. */
+static const bool not_plain[256] = {
+    ['\0'] = true, [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true};
 
-    for (size_t i = 0; i < bytes; i++) {
-        quotes |= needs_quotes[(unsigned char)text[i]];
-        out[i] = text[i];
-    }
-    if (!quotes) {
+/* A text that is long, or has to be quoted. */
+__attribute__((noinline)) static void put_text(struct table *table, const char *text)
+{
+    size_t bytes = strlen(text), plain = 0;
+    char *out = reserve(table, 2 * bytes + 3);
+
+    while (!not_plain[(unsigned char)text[plain]])
+        plain++;
+    if (plain == bytes) {
+        memcpy(out, text, bytes);
         end_cell(table, out + bytes);
         return;
     }
@@ -123,6 +121,20 @@ void table_text(struct table *table, const char *text)
     }
     *out++ = '"';
     end_cell(table, out);
+}
+
+void table_text(struct table *table, const char *text)
+{
+    assert(text != NULL);
+    char *out = begin_cell(table, TABLE_TEXT, SHORT_TEXT_BYTES);
+    size_t i = 0;
+
+    for (; i < SHORT_TEXT_BYTES && !not_plain[(unsigned char)text[i]]; i++)
+        out[i] = text[i];
+    if (i < SHORT_TEXT_BYTES && text[i] == '\0')
+        end_cell(table, out + i);
+    else
+        put_text(table, text);
 }
 
 /* Most cells are one digit: no call for that. */
@@ -142,6 +154,13 @@ void table_count(struct table *table, uint64_t count)
     end_cell(table, put_whole(out, count));
 }
 
+void table_number(struct table *table, uint64_t number)
+{
+    char *out = begin_cell(table, TABLE_TEXT, NUMBER_BYTES_MAX);
+
+    end_cell(table, put_whole(out, number));
+}
+
 void table_milli(struct table *table, uint64_t milli)
 {
     char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
@@ -153,19 +172,49 @@ void table_time(struct table *table, int64_t time_ns)
 {
     assert(time_ns != CLOCK_NEVER_NS);
     char *out = begin_cell(table, TABLE_TIME, NUMBER_BYTES_MAX);
+    uint64_t whole_s = (uint64_t)time_ns / (uint64_t)CLOCK_NS_PER_S;
 
-    end_cell(table, clock_put_s(out, time_ns));
+    /* Most traces know whole seconds. */
+    if (time_ns >= 0 && whole_s * CLOCK_NS_PER_S == (uint64_t)time_ns)
+        end_cell(table, put_whole(out, whole_s));
+    else
+        end_cell(table, clock_put_s(out, time_ns));
+}
+
+/* "%.9g".  Most are 0 or small whole numbers.  -0 is 0: nobody wants to see its
+ * sign. */
+static inline char *put_real(char *out, double value)
+{
+    if (value == 0) {
+        *out = '0';
+        return out + 1;
+    }
+    if (value >= 0 && value < 1e9 && value == (double)(uint32_t)value)
+        return put_whole(out, (uint32_t)value);
+    return out + table_format_real(value + 0.0, out);
 }
 
 void table_real(struct table *table, double value)
 {
     char *out = begin_cell(table, TABLE_REAL, NUMBER_BYTES_MAX);
 
-    /* Most are small whole numbers.  -0 is 0: nobody wants to see its sign. */
-    if (value >= 0 && value < 1e9 && value == (double)(uint32_t)value)
-        end_cell(table, put_whole(out, (uint32_t)value));
-    else
-        end_cell(table, out + table_format_real(value + 0.0, out));
+    end_cell(table, put_real(out, value));
+}
+
+void table_reals(struct table *table, const double *value, size_t count)
+{
+    assert(table != NULL && value != NULL);
+    assert(count <= (size_t)(table->columns_end - table->next));
+    char *out = reserve(table, count * (NUMBER_BYTES_MAX + 1));
+
+    for (size_t i = 0; i < count; i++) {
+        assert(table->next[i].type == TABLE_REAL);
+        out = put_real(out, value[i]);
+        *out++ = ',';
+    }
+    assert(out <= table->buffer_end);
+    table->next += count;
+    table->at = out;
 }
 
 void table_empty(struct table *table)
@@ -178,8 +227,7 @@ void table_end_row(struct table *table)
 {
     assert(table != NULL);
     assert(table->next == table->columns_end);
-    *reserve(table, 1) = '\n';
-    table->at++;
+    table->at[-1] = '\n';       /* for the comma behind the last cell */
     table->next = table->columns;
     if (table->sink != NULL && used_bytes(table) >= SINK_BYTES) {
         table->sink(table->sink_self, table->buffer, used_bytes(table));

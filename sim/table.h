@@ -28,12 +28,15 @@ struct table_column {
 struct table *table_new(const struct table_column *columns, size_t count);
 void table_free(struct table *table);                       /* accepts NULL */
 
-/* Each fills the next column and asserts that it is of that type. */
+/* Each fills the next column and asserts that it is of that type; table_reals
+ * fills the next `count`. */
 void table_text(struct table *table, const char *text);
 void table_count(struct table *table, uint64_t count);
+void table_number(struct table *table, uint64_t number);    /* as a text */
 void table_milli(struct table *table, uint64_t milli);  /* a count: 0.46, 8 */
 void table_time(struct table *table, int64_t time_ns);      /* exact */
 void table_real(struct table *table, double value);         /* "%.9g" */
+void table_reals(struct table *table, const double *value, size_t count);
 void table_empty(struct table *table);                      /* any type */
 /* The cells of a row that is begun, as bytes, good until the next call; and so
  * many cells at once, as they were got from there. */

@@ -98,6 +98,48 @@ static void an_assignment_is_the_best_of_all(void **state)
     }
 }
 
+/* Few values, so that many costs are alike, and some too large to add to. */
+static void places_meet_the_matrix(struct rng *rng)
+{
+    uint32_t rows = 1 + (uint32_t)rng_below(rng, 12), machines, n = 0;
+    uint32_t kind[8], column[12], other[12];
+    double time_s[24], free_s[8], cost[12 * 8 * 12];
+    struct cs_places in = { .rows = rows, .kinds = 2, .time_s = time_s,
+                            .kind = kind, .free_s = free_s };
+
+    in.machines = machines = 1 + (uint32_t)rng_below(rng, 8);
+    in.places = (rows + machines - 1) / machines;
+    in.places += (uint32_t)rng_below(rng, rows - in.places + 1);
+    for (uint32_t m = 0; m < machines; m++) {
+        kind[m] = (uint32_t)rng_below(rng, 2);
+        free_s[m] = rng_below(rng, 3) ? 0.1 * (double)rng_below(rng, 30) : 0;
+        if (m > 0 && rng_below(rng, 2) == 0) {
+            kind[m] = kind[m - 1];
+            free_s[m] = free_s[m - 1];
+        }
+    }
+    for (uint32_t i = 0; i < 2 * rows; i++)
+        time_s[i] = rng_below(rng, 8) == 0 ? 1e15
+                                           : 0.3 * (double)rng_below(rng, 9);
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t m = 0; m < machines; m++)
+            for (uint32_t k = 0; k < in.places; k++)
+                cost[n++] = (k + 1) * time_s[2 * r + kind[m]] + free_s[m];
+    cs_assign_places(&in, column);
+    cs_assign(rows, machines * in.places, cost, other);
+    assert_memory_equal(column, other, rows * sizeof *column);
+}
+
+static void places_are_assigned_as_by_the_matrix_of_all(void **state)
+{
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 8, "places", 0);
+    for (int i = 0; i < 5000; i++)
+        places_meet_the_matrix(&rng);
+}
+
 /* ---- two jobs, two GPUs ---------------------------------------------------- */
 
 /* Two jobs of 1000 s on the fast GPU; rates on the slow one are given. */
@@ -351,6 +393,7 @@ int main(void)
         cmocka_unit_test(a_program_of_wholes_has_its_known_optimum),
         cmocka_unit_test(a_program_without_an_answer_says_so),
         cmocka_unit_test(an_assignment_is_the_best_of_all),
+        cmocka_unit_test(places_are_assigned_as_by_the_matrix_of_all),
         cmocka_unit_test(gavel_max_min_evens_out_what_jobs_gain),
         cmocka_unit_test(gavel_makespan_ends_both_at_once),
         cmocka_unit_test(gavel_finish_time_treats_both_alike),

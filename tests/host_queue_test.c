@@ -201,7 +201,8 @@ static void agrees(const struct cs_policy *slow, const void *params,
     snprintf(text, sizeof text, "[{policy: %s, placement: %s}]", fast, rule);
     /* Many run and few wait, or the reverse. */
     assert_true(world_trace(&world, seed % 2 ? 4 : 11, 4, a, JOBS, text));
-    assert_true(world_run(&world, 0, NULL, a, NULL));
+    if (!world_run(&world, 0, NULL, a, NULL))
+        fail_msg("%s: %s", text, world_error(&world));
     policy.params = params;
     policy.rules = study_trial_spec(world.study, 0).policy->rules;
     if (!world_run(&world, 0, &policy, b, NULL))
@@ -533,6 +534,7 @@ static void policies_do_what_they_did_by_walks(void **state)
     static const char *const more[] = {
         "", ", tick: 10s", ", estimate: noisy, noise: 1",
         ", estimate: requested", ", blocking: skip",
+        ", rounds: {length: 30s}",
     };
     /* The parameters come first in what a policy keeps. */
     static const struct { int64_t time_ns[2]; const char *text; char rest[500]; }
@@ -561,7 +563,14 @@ static void policies_do_what_they_did_by_walks(void **state)
             for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
                 assert_true(pair[p].slow->self_bytes <= sizeof none);
                 snprintf(text, sizeof text, "%s%s", pair[p].fast, more[m]);
-                meets(pair[p].slow, pair[p].params, text, seed, rules[m]);
+                meets(pair[p].slow, pair[p].params, text, seed,
+                      rules[m % 5]);
+                if (!(pair[p].slow->flags & CS_PREEMPTS))
+                    continue;
+                snprintf(text, sizeof text, "%s%s, preemption: {cost: %ds}",
+                         pair[p].fast, more[m], m % 2 == 0 ? 20 : 37);
+                meets(pair[p].slow, pair[p].params, text, seed,
+                      rules[(m + 1) % 5]);
             }
 }
 

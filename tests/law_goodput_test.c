@@ -132,7 +132,7 @@ static void add_row(const struct law_aids *aids, struct csv *csv,
     const char *text[7];
 
     for (int c = 0; c < 7; c++)
-        text[c] = csv_field(csv, csv_find(csv, column[c])).text;
+        text[c] = csv_field(csv, csv_find(csv, column[c]))->text;
     const struct goodput_speed *speed =
         goodput_speed_of(app_of(aids, text[0]), text[1]);
     struct goodput_shape shape = { (uint32_t)atoi(text[2]),

@@ -273,6 +273,22 @@ static void a_backfill_of_what_was_submitted_meets_a_walk(void **state)
     }
 }
 
+/* A node fails every ten days, and all is lost. */
+static void a_job_that_failures_never_let_end_ends_the_run(void **state)
+{
+    struct world_job job = { .duration_s = 100000000, .gpus = 2 };
+    struct world world = { 0 };
+
+    (void)state;
+    assert_true(world_trace_on(&world, "nodes: [{name: n, count: 1, gpus: "
+                               "{type: generic, count: 2}}], failures: "
+                               "{node_mtbf: 240h, repair: 10min}", &job, 1,
+                               "[{policy: fcfs, placement: count}]", 1));
+    assert_false(world_run(&world, 0, NULL, &job, NULL));
+    assert_non_null(strstr(world_error(&world), "after 146 years 1 jobs"));
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +296,7 @@ int main(void)
         cmocka_unit_test(policies_meet_their_oracles_where_things_fail),
         cmocka_unit_test(who_came_before_is_who_a_walk_finds),
         cmocka_unit_test(a_backfill_of_what_was_submitted_meets_a_walk),
+        cmocka_unit_test(a_job_that_failures_never_let_end_ends_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,11 +133,15 @@ static const struct expected {
     { "spot_skypilot/*", "spot-ticks", { NULL },
       { "of availability, instances\n" } },
 
-    /* What services were asked, and how fast they were: no jobs. */
-    { "azure_llm_2023/*", "csv", { NULL },
-      { REFUSED, "requests of a service, not jobs" } },
-    { "mooncake/*", "csv", { NULL }, { REFUSED, "syntax error" } },
-    { "servegen/*", "csv", { NULL }, { REFUSED, "error: " } },
+    /* What services were asked, and how fast they were. */
+    { "azure_llm_2023/*", "azure", { NULL },
+      { "requests     8819\n", "span         3435.948056 s" } },
+    { "mooncake/*", "mooncake", { NULL },
+      { "requests     3993\n", "11 requests at the instant of the one above",
+        "121877 hash ids, 43924 distinct" } },
+    { "servegen/*-trace.csv", "servegen", { NULL }, { "requests     " } },
+    { "servegen/*", "servegen", { NULL },
+      { REFUSED, "is a file chunk-N-trace.csv" } },
     { "splitwise/*", "csv", { NULL }, { REFUSED, "measured times" } },
     { "vidur/*", "csv", { NULL }, { REFUSED, "lengths of requests" } },
 };

@@ -189,10 +189,80 @@ static void cells_are_repeated_as_they_were_put(void **state)
     table_free(table);
 }
 
+static void texts_of_any_length_are_kept(void **state)
+{
+    static const struct table_column one[] = {{"name", TABLE_TEXT, ""}};
+    char text[81], wanted[2 * sizeof text];
+
+    (void)state;
+    for (size_t bytes = 0; bytes < sizeof text; bytes++) {
+        for (size_t quote = 0; quote <= bytes; quote++) {
+            struct table *table = table_new(one, 1);
+            memset(text, 'a', sizeof text);
+            text[bytes] = '\0';
+            if (quote < bytes)
+                text[quote] = ',';
+            table_text(table, text);
+            table_end_row(table);
+            sprintf(wanted, quote < bytes ? "\"%s\"\n" : "%s\n", text);
+            check_rows(table, wanted);
+            table_free(table);
+        }
+    }
+}
+
+static void cells_at_once_are_those_one_by_one(void **state)
+{
+    static const struct table_column four[] = {
+        {"name", TABLE_TEXT, ""}, {"a", TABLE_REAL, ""},
+        {"b", TABLE_REAL, ""}, {"c", TABLE_REAL, ""}};
+    const double value[] = {0.5, -0.0, 12345678.25};
+    struct table *table = table_new(four, 4);
+
+    (void)state;
+    table_number(table, 18446744073709551615u);
+    table_reals(table, value, 3);
+    table_end_row(table);
+    table_number(table, 7);
+    table_real(table, value[0]);
+    table_reals(table, value + 1, 2);
+    table_end_row(table);
+    check_rows(table, "18446744073709551615,0.5,0,12345678.2\n"
+                      "7,0.5,0,12345678.2\n");
+    table_free(table);
+}
+
+static void whole_seconds_are_told_from_others(void **state)
+{
+    static const struct table_column one[] = {{"wait_s", TABLE_TIME, ""}};
+    static const struct {
+        int64_t ns;
+        const char *text;
+    } row[] = {
+        {0, "0\n"}, {1, "0.000000001\n"}, {9000000000, "9\n"},
+        {10000000000, "10\n"}, {-1000000000, "-1\n"},
+        {-500000000, "-0.5\n"}, {999999999, "0.999999999\n"},
+        {INT64_C(9223372036000000000), "9223372036\n"},
+        {INT64_C(9223372036854775806), "9223372036.854775806\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct table *table = table_new(one, 1);
+        table_time(table, row[i].ns);
+        table_end_row(table);
+        check_rows(table, row[i].text);
+        table_free(table);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_are_repeated_as_they_were_put),
+        cmocka_unit_test(texts_of_any_length_are_kept),
+        cmocka_unit_test(cells_at_once_are_those_one_by_one),
+        cmocka_unit_test(whole_seconds_are_told_from_others),
         cmocka_unit_test(rows_hold_their_cells_in_order),
         cmocka_unit_test(texts_are_quoted_only_where_they_must_be),
         cmocka_unit_test(header_names_the_columns),

@@ -14,6 +14,7 @@
 #include "sim/arena.h"
 #include "sim/decimal.h"
 #include "sim/scan.h"
+#include "workloads/csv_blanks.h"
 #include "workloads/csv_philly.h"
 
 struct csv {
@@ -46,11 +47,6 @@ static const char *const pai_names[] = {
 };
 enum { PAI_COLUMNS = 10 };
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 static struct err_pos place(const struct csv *csv, uint32_t col)
 {
     struct err_pos pos = {csv->path, 0, 0};
@@ -80,7 +76,7 @@ static char *cut_quoted(char *at, struct csv_field *field)
     field->text = at;
     field->bytes = (size_t)(to - at);
     from++;
-    while (is_blank(*from))
+    while (blanks_is(*from))
         from++;
     if (*from != ',' && *from != '\0')
         return NULL;
@@ -93,7 +89,7 @@ static char *cut_plain(char *at, struct csv_field *field)
 
     field->text = at;
     field->bytes = bytes;
-    while (field->bytes > 0 && is_blank(at[field->bytes - 1]))
+    while (field->bytes > 0 && blanks_is(at[field->bytes - 1]))
         field->bytes--;
     return at + bytes;
 }
@@ -117,7 +113,7 @@ static size_t split_commas(const struct csv *csv, char *line,
         struct csv_field next = {0};
         char *end;
 
-        while (is_blank(*at))
+        while (blanks_is(*at))
             at++;
         next.col = (uint32_t)(at - line) + 1;
         end = *at == '"' ? cut_quoted(at, &next) : cut_plain(at, &next);
@@ -137,94 +133,6 @@ static size_t split_commas(const struct csv *csv, char *line,
     return count;
 }
 
-/* Which of eight characters are below '!', as bits from the lowest: without a
- * branch, for no processor foresees how long fields are.  (After Warren,
- * Hacker's Delight, 2nd ed., 6-1: bytes do not carry.) */
-static inline uint64_t low_eight(const char *at)
-{
-    const uint64_t high = UINT64_C(0x8080808080808080);
-    const unsigned char *c = (const unsigned char *)at;
-    uint64_t word = (uint64_t)c[0] | (uint64_t)c[1] << 8 |
-                    (uint64_t)c[2] << 16 | (uint64_t)c[3] << 24 |
-                    (uint64_t)c[4] << 32 | (uint64_t)c[5] << 40 |
-                    (uint64_t)c[6] << 48 | (uint64_t)c[7] << 56;
-    uint64_t not_low = (word & ~high) + UINT64_C(0x5f5f5f5f5f5f5f5f);
-    uint64_t low = ~(not_low | word) & high;
-
-    /* The eighth bits, side by side. */
-    return (low >> 7) * UINT64_C(0x0102040810204080) >> 56;
-}
-
-static uint64_t low_characters(const char *at)
-{
-    return low_eight(at) | low_eight(at + 8) << 8 |
-           low_eight(at + 16) << 16 | low_eight(at + 24) << 24 |
-           low_eight(at + 32) << 32 | low_eight(at + 40) << 40 |
-           low_eight(at + 48) << 48 | low_eight(at + 56) << 56;
-}
-
-/* How many more fields begin at or after `from`, which stands behind a blank;
- * the rest of `low`, of the 64 characters from base, is not yet looked at. */
-static size_t count_blanks(const char *from, const char *base, uint64_t low)
-{
-    size_t count = 0;
-
-    for (;;) {
-        for (; low != 0; low &= low - 1) {
-            const char *at = base + __builtin_ctzll(low);
-
-            if (*at != ' ' && *at != '\0' && !is_blank(*at))
-                continue;
-            count += at > from;
-            if (*at == '\0')
-                return count;
-            from = at + 1;
-        }
-        base += 64;
-        low = low_characters(base);
-    }
-}
-
-/* Fields of whatever is not blank, of which `max` are cut out and all are
- * counted; with `rest`, the last of those takes the rest of the line. */
-static size_t split_blanks(char *line, struct csv_field *field, size_t max,
-                           bool rest)
-{
-    struct csv_field *next = field, *end = field + max;
-    char *from = line;
-
-    for (char *base = line;; base += 64) {
-        uint64_t low = low_characters(base);
-
-        for (; low != 0; low &= low - 1) {
-            char *at = base + __builtin_ctzll(low), c = *at;
-
-            if (c != ' ' && c != '\0' && !is_blank(c))
-                continue;
-            if (at > from) {
-                if (rest && next + 1 == end && c != '\0')
-                    continue;
-                *at = '\0';
-                *next++ = (struct csv_field){
-                    from, (size_t)(at - from), (uint32_t)(from - line) + 1, 0};
-            }
-            from = at + 1;
-            if (c == '\0')
-                return (size_t)(next - field);
-            if (next == end)
-                return max + count_blanks(from, base, low & (low - 1));
-        }
-    }
-}
-
-/* Blanks at the end of a field that took the rest of the line. */
-static void trim_field(struct csv_field *field)
-{
-    while (field->bytes > 0 && is_blank(field->text[field->bytes - 1]))
-        field->bytes--;
-    ((char *)field->text)[field->bytes] = '\0';
-}
-
 /* Blanks within a field stay, around it they go. */
 static size_t split_tabs(char *line, struct csv_field *field, size_t max)
 {
@@ -236,12 +144,12 @@ static size_t split_tabs(char *line, struct csv_field *field, size_t max)
         size_t bytes = strcspn(at, "\t");
         struct csv_field next = {at, bytes, (uint32_t)(at - line) + 1, 0};
 
-        while (next.bytes > 0 && is_blank(next.text[0])) {
+        while (next.bytes > 0 && blanks_is(next.text[0])) {
             next.text++;
             next.bytes--;
             next.col++;
         }
-        while (next.bytes > 0 && is_blank(next.text[next.bytes - 1]))
+        while (next.bytes > 0 && blanks_is(next.text[next.bytes - 1]))
             next.bytes--;
         more = at[bytes] == '\t';
         if (count < max)
@@ -255,14 +163,14 @@ static size_t split_tabs(char *line, struct csv_field *field, size_t max)
 
 static bool line_is_blank(const char *line)
 {
-    while (is_blank(*line))
+    while (blanks_is(*line))
         line++;
     return *line == '\0';
 }
 
 static bool is_comment(const char *line)
 {
-    while (*line <= ' ' && is_blank(*line))
+    while (*line <= ' ' && blanks_is(*line))
         line++;
     return *line == ';';
 }
@@ -455,11 +363,11 @@ static char first_character(const struct csv *csv, size_t column)
     if (column < csv->cut)
         return csv->field[column].text[0];
     for (size_t i = csv->cut;; i++) {
-        while (is_blank(*at))
+        while (blanks_is(*at))
             at++;
         if (i == column)
             return *at;
-        while (*at != '\0' && !is_blank(*at))
+        while (*at != '\0' && !blanks_is(*at))
             at++;
     }
 }
@@ -505,9 +413,9 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
     if (step != CSV_ROW)
         return step;
     if (csv->format == CSV_SWF)
-        count = split_blanks(line, csv->field, csv->cut, false);
+        count = blanks_split(line, csv->field, csv->cut);
     else if (csv->format == CSV_ALEA)
-        count = split_blanks(line, csv->field, columns, true);
+        count = blanks_split_rest(line, csv->field, columns);
     else if (csv->format == CSV_TAB)
         count = split_tabs(line, csv->field, columns);
     else
@@ -518,8 +426,6 @@ enum csv_step csv_next(struct csv *csv, struct err *err)
         csv->longer_rows++;
     else if (count != columns)
         return wrong_count(csv, count, err);
-    if (csv->format == CSV_ALEA)
-        trim_field(&csv->field[columns - 1]);
     if (csv->format == CSV_PAI && !csv->begun &&
         strcmp(csv->field[0].text, pai_names[0]) == 0) {
         csv->begun = true;
@@ -536,10 +442,10 @@ void csv_cut(struct csv *csv, size_t columns)
         csv->cut = columns;
 }
 
-struct csv_field csv_field(const struct csv *csv, size_t column)
+const struct csv_field *csv_field(const struct csv *csv, size_t column)
 {
     assert(column < (csv->format == CSV_SWF ? csv->cut : csv->columns));
-    return csv->field[column];
+    return &csv->field[column];
 }
 
 struct err_pos csv_pos(const struct csv *csv, size_t column)

@@ -57,7 +57,7 @@ void csv_cut(struct csv *csv, size_t columns);
 
 enum csv_step csv_next(struct csv *csv, struct err *err);
 /* Of the row that csv_next read; good until the next call. */
-struct csv_field csv_field(const struct csv *csv, size_t column);
+const struct csv_field *csv_field(const struct csv *csv, size_t column);
 /* Where that field stands; for messages. */
 struct err_pos csv_pos(const struct csv *csv, size_t column);
 uint64_t csv_blank_lines(const struct csv *csv);

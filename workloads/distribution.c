@@ -228,7 +228,7 @@ static bool load_samples(struct reader *r, struct csv *csv, size_t column,
     enum csv_step step;
 
     while ((step = csv_next(csv, r->err)) == CSV_ROW) {
-        struct csv_field field = csv_field(csv, column);
+        struct csv_field field = *csv_field(csv, column);
         double value;
 
         if (!scan_f64(field.text, field.bytes, &value))

@@ -140,7 +140,7 @@ bool import_refuse(const struct import_stream *stream,
     err_set(err, ERR_RANGE, csv_pos(csv, row->column),
             "job cannot be imported: %s (column %s is \"%.40s\")",
             reason_table[row->reason].meaning, csv_names(csv)[row->column],
-            csv_field(csv, row->column).text);
+            csv_field(csv, row->column)->text);
     return err_hint(err, "Leave such rows out, counted, with --skip %s.",
                     reason_table[row->reason].name);
 }

@@ -31,7 +31,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         !import_amount(csv, column[DURATION], &stated_s, err))
         return false;
     row->remark[REMARK_NO_SUCCESS] =
-        strcmp(csv_field(csv, column[STATE]).text, "COMPLETED") != 0;
+        strcmp(csv_field(csv, column[STATE])->text, "COMPLETED") != 0;
     row->remark[REMARK_DURATION] =
         stated_s != clock_s_from_ns(row->job.run_ns);
     return true;

@@ -24,8 +24,8 @@ static bool read_row(struct importer *importer, struct import_row *row,
     const struct csv *csv = importer->csv;
     int64_t status, allocated;
 
-    if (csv_field(csv, NODES).text[0] != '{' &&
-        csv_field(csv, NODES).text[0] != '-')
+    if (csv_field(csv, NODES)->text[0] != '{' &&
+        csv_field(csv, NODES)->text[0] != '-')
         return row_fault(csv, NODES, ERR_SYNTAX, "a {list} of nodes", err);
     if (!import_plain(importer, &at, row, err) ||
         !row_whole(csv, STATUS, &status, err) ||

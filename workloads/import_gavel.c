@@ -40,7 +40,7 @@ static bool open_gavel(struct importer *importer, struct err *err)
 
 static bool is_number(const struct csv *csv, size_t column, double wanted)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
     double value;
 
     return scan_f64(field.text, field.bytes, &value) && value == wanted;
@@ -54,7 +54,7 @@ static void find_length(struct importer *importer, const struct fields *at,
     double rate;
 
     snprintf(key, sizeof key, "('%.200s', %lld)",
-             csv_field(importer->csv, at->type).text,
+             csv_field(importer->csv, at->type)->text,
              (long long)row->job.gpus);
     rate = import_length(importer->lengths, key);
     if (rate > 0.0 &&
@@ -82,7 +82,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
     if (!row_whole(importer->csv, field->steps, &steps, err) ||
         !import_plain(importer, &at, row, err))
         return false;
-    row->job.kind = csv_field(importer->csv, field->type).text;
+    row->job.kind = csv_field(importer->csv, field->type)->text;
     if (steps > 0)
         find_length(importer, field, steps, row);
     if (field->weight == ROW_NO_COLUMN)

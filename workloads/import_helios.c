@@ -26,7 +26,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
 
     row->remark[REMARK_NO_SUCCESS] =
-        strcmp(csv_field(importer->csv, column[STATE]).text,
+        strcmp(csv_field(importer->csv, column[STATE])->text,
                "COMPLETED") != 0;
     return import_plain(importer, &at, row, err);
 }

@@ -53,8 +53,8 @@ static bool read_length(struct importer *importer, struct csv *csv,
                        (struct err_pos){importer->request->lengths, 1, 1},
                        "lengths must have the columns application and run_s");
     while ((step = csv_next(csv, err)) == CSV_ROW) {
-        struct csv_field field = csv_field(csv, run);
-        const char *key = csv_field(csv, name).text;
+        struct csv_field field = *csv_field(csv, run);
+        const char *key = csv_field(csv, name)->text;
         double value;
 
         if (!scan_f64(field.text, field.bytes, &value) || !(value > 0.0))

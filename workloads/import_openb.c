@@ -52,7 +52,7 @@ static bool read_run(struct importer *importer, struct import_row *row,
     if (!row_seconds(csv, deletion, &to_ns, err))
         return false;
     row->run_column = deletion;
-    if (csv_field(csv, scheduled).bytes == 0) {
+    if (csv_field(csv, scheduled)->bytes == 0) {
         import_drop(row, IMPORT_NEVER_RAN, scheduled);
         return true;
     }
@@ -82,10 +82,10 @@ static bool read_times(struct importer *importer, struct import_row *row,
         return false;
     if (row->job.submit_ns < 0)
         return row_fault(csv, creation, ERR_RANGE, "at least 0", err);
-    if (csv_field(csv, qos).bytes > 0)
-        row->job.tenant = csv_field(csv, qos).text;
+    if (csv_field(csv, qos)->bytes > 0)
+        row->job.tenant = csv_field(csv, qos)->text;
     row->remark[REMARK_NO_SUCCESS] =
-        strcmp(csv_field(csv, phase).text, "Failed") == 0;
+        strcmp(csv_field(csv, phase)->text, "Failed") == 0;
     return read_run(importer, row, err);
 }
 
@@ -107,7 +107,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
     struct import_job *job = &row->job;
     int64_t milli, mib;
 
-    *job = (struct import_job){.name = csv_field(csv, at[NAME]).text,
+    *job = (struct import_job){.name = csv_field(csv, at[NAME])->text,
                                .deadline_ns = CLOCK_NEVER_NS, .pod = true};
     row->name_column = at[NAME];
     row->gpus_column = at[GPUS];
@@ -125,7 +125,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         job->gpu_milli = milli;
     }
     if (spec != ROW_NO_COLUMN)
-        job->types = csv_field(csv, spec).text;
+        job->types = csv_field(csv, spec)->text;
     return read_times(importer, row, err);
 }
 

@@ -35,10 +35,10 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .job = JOB, .submit = START, .start = START, .end = END,
         .gpus = INSTANCES, .tenant = ROW_NO_COLUMN};
     const struct csv *csv = importer->csv;
-    struct csv_field job = csv_field(csv, JOB), task = csv_field(csv, TASK);
+    struct csv_field job = *csv_field(csv, JOB), task = *csv_field(csv, TASK);
     double instances, percent;
 
-    if (!is_status(csv_field(csv, STATUS).text))
+    if (!is_status(csv_field(csv, STATUS)->text))
         return row_fault(csv, STATUS, ERR_RANGE,
                          "Terminated, Failed, Running or Waiting", err);
     if (!import_amount(csv, INSTANCES, &instances, err) ||
@@ -56,10 +56,10 @@ static bool read_row(struct importer *importer, struct import_row *row,
         import_gpus(row, percent / WHOLE_GPU_PERCENT, GPU);
         row->job.gpus *= (int64_t)instances;
     }
-    row->job.types = csv_field(csv, TYPE).text;
+    row->job.types = csv_field(csv, TYPE)->text;
     row->types_column = TYPE;
     row->remark[REMARK_NO_SUCCESS] =
-        strcmp(csv_field(csv, STATUS).text, "Terminated") != 0;
+        strcmp(csv_field(csv, STATUS)->text, "Terminated") != 0;
     if (job.bytes + task.bytes + 2 > IMPORT_NAME_BYTES)
         return row_fault(csv, JOB, ERR_RANGE, "a shorter name", err);
     memcpy(row->name, job.text, job.bytes);

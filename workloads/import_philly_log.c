@@ -23,7 +23,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
     const struct csv *csv = importer->csv;
     int64_t attempts, untimed, open_end;
 
-    if (csv_field(csv, PHILLY_SUBMIT).bytes == 0) {
+    if (csv_field(csv, PHILLY_SUBMIT)->bytes == 0) {
         import_drop(row, IMPORT_NO_SUBMIT, PHILLY_SUBMIT);
         return true;
     }
@@ -41,7 +41,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
     row->remark[REMARK_ATTEMPTS] = attempts > 1;
     row->remark[REMARK_UNTIMED] = untimed > 0;
     row->remark[REMARK_NO_SUCCESS] =
-        strcmp(csv_field(csv, PHILLY_STATUS).text, "Pass") != 0;
+        strcmp(csv_field(csv, PHILLY_STATUS)->text, "Pass") != 0;
     return true;
 }
 

@@ -34,7 +34,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         return false;
     row->job.batch = row->job.run_ns / 1000000000;
     row->run_column = column[APPLICATION];
-    application = csv_field(importer->csv, column[APPLICATION]).text;
+    application = csv_field(importer->csv, column[APPLICATION])->text;
     if (importer->request->applications) {
         row->job.kind = application;
         row->job.run_ns = 1;    /* whoever reads knows it */

@@ -149,7 +149,7 @@ bool import_is_late(const struct import_job *job)
 bool import_amount(const struct csv *csv, size_t column, double *out,
                    struct err *err)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
 
     *out = 0.0;
     return field.bytes == 0 ||
@@ -172,7 +172,7 @@ void import_gpus(struct import_row *row, double gpus, size_t column)
 static bool read_moment(const struct csv *csv, size_t column, int64_t *ns,
                         bool *known, struct err *err)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
 
     *known = field.bytes > 0;
     if (!*known || date_read(field.text, field.bytes, ns))
@@ -195,9 +195,9 @@ bool import_timed(struct importer *importer, const struct timed_columns *at,
     row->submit_column = at->submit;
     row->name_column = at->job;
     if (at->job != ROW_NO_COLUMN)
-        row->job.name = csv_field(csv, at->job).text;
-    if (at->tenant != ROW_NO_COLUMN && csv_field(csv, at->tenant).bytes > 0)
-        row->job.tenant = csv_field(csv, at->tenant).text;
+        row->job.name = csv_field(csv, at->job)->text;
+    if (at->tenant != ROW_NO_COLUMN && csv_field(csv, at->tenant)->bytes > 0)
+        row->job.tenant = csv_field(csv, at->tenant)->text;
     if (!import_amount(csv, at->gpus, &gpus, err) ||
         !read_moment(csv, at->submit, &submit_ns, &submitted, err) ||
         !read_moment(csv, at->start, &start_ns, &started, err) ||

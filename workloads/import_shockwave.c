@@ -128,7 +128,7 @@ static void keep(struct arena *arena, const struct draft *draft,
 static void find_length(struct importer *importer, enum regime_mode mode,
                         int64_t steps, struct import_row *row)
 {
-    const char *text = csv_field(importer->csv, TYPE).text;
+    const char *text = csv_field(importer->csv, TYPE)->text;
     struct draft draft = {.regimes = 0};
     struct regime_type type;
     double epochs;
@@ -155,7 +155,7 @@ static void find_length(struct importer *importer, enum regime_mode mode,
 
 static bool is_number(const struct csv *csv, size_t column, double wanted)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
     double value;
 
     return scan_f64(field.text, field.bytes, &value) && value == wanted;
@@ -170,7 +170,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
         .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
     static const char *const name[] = {"static", "accordion", "gns"};
-    const char *text = csv_field(importer->csv, MODE).text;
+    const char *text = csv_field(importer->csv, MODE)->text;
     bool rated = importer->request->lengths != NULL;
     int64_t steps = 0;
     int mode = 0;

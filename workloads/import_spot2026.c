@@ -26,7 +26,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
         .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
         .tenant = column[ORGANIZATION], .priority = ROW_NO_COLUMN,
         .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
-    const char *type = csv_field(csv, column[TYPE]).text;
+    const char *type = csv_field(csv, column[TYPE])->text;
     double each;
     int64_t workers;
 
@@ -42,7 +42,7 @@ static bool read_row(struct importer *importer, struct import_row *row,
                          "a whole number from 0 to 1000000", err);
     row->job.gpus *= workers;
     row->job.priority = type[0] == 'H';
-    row->remark[REMARK_TYPE] = csv_field(csv, column[MODEL]).bytes > 0;
+    row->remark[REMARK_TYPE] = csv_field(csv, column[MODEL])->bytes > 0;
     return true;
 }
 

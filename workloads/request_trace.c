@@ -29,6 +29,13 @@ enum format {
 static const char *const format_names[] = {
     "csv", "azure", "burstgpt", "mooncake", "servegen", NULL
 };
+/* As format_names, from azure on. */
+static const char *const format_about[] = {
+    "Azure LLM inference traces: TIMESTAMP, ContextTokens, GeneratedTokens",
+    "BurstGPT: Timestamp, Request tokens, Response tokens",
+    "Mooncake (Kimi): an object a line, with hash_ids of blocks of 512 tokens",
+    "a client of ServeGen, chunk-N-trace.csv with chunk-N-dataset.json: drawn",
+};
 enum empty { EMPTY_REFUSE, EMPTY_SKIP };
 static const char *const empty_names[] = { "refuse", "skip", NULL };
 
@@ -87,6 +94,14 @@ struct request_trace {
     bool broken;                /* not the file that was checked */
 };
 
+const char *request_format_at(size_t i, const char **summary)
+{
+    if (i >= COUNT(format_about))
+        return NULL;
+    *summary = format_about[i];
+    return format_names[FORMAT_AZURE + i];
+}
+
 /* ---- rows -------------------------------------------------------------- */
 
 enum row { ROW_REQUEST, ROW_END, ROW_ERROR };
@@ -143,9 +158,9 @@ static enum row csv_row(struct request_trace *t, struct row_values *row,
 
     if (step != CSV_ROW)
         return step == CSV_END ? ROW_END : ROW_ERROR;
-    struct csv_field at = csv_field(t->csv, t->arrive);
-    struct csv_field prompt = csv_field(t->csv, t->prompt);
-    struct csv_field output = csv_field(t->csv, t->output);
+    struct csv_field at = *csv_field(t->csv, t->arrive);
+    struct csv_field prompt = *csv_field(t->csv, t->prompt);
+    struct csv_field output = *csv_field(t->csv, t->output);
     row->pos = csv_pos(t->csv, t->arrive);
     return instant(t, at.text, at.bytes, row->pos, &row->at_ns, err) &&
            tokens(prompt.text, prompt.bytes, 1, csv_pos(t->csv, t->prompt),
@@ -277,7 +292,8 @@ static enum row next_row(struct request_trace *t, struct row_values *row,
             return ROW_REQUEST;
         if (!t->spec->skip_empty) {
             err_set(err, ERR_RANGE, row->pos, "a request without output");
-            err_hint(err, "With `empty: skip` such requests are left out.");
+            err_hint(err, "With `empty: skip` (import: --skip no_output) such "
+                     "requests are left out, counted.");
             return ROW_ERROR;
         }
         t->skipped++;

@@ -20,6 +20,7 @@
 #define WORKLOADS_REQUEST_TRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "models/request.h"
@@ -39,6 +40,10 @@ struct request_trace_facts {
 
 extern const struct conf_schema request_trace_schema,
     request_trace_columns_schema;
+
+/* Names of published formats, as an import calls them, with a line about each;
+ * NULL past the last. */
+const char *request_format_at(size_t i, const char **summary);
 
 /* Relative file names are taken from the folder of the file that has them. */
 const struct request_trace_spec *request_trace_read(

@@ -18,7 +18,7 @@
 static bool read_time(const struct csv *csv, size_t column, int64_t *ns,
                       struct err *err)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
     char midnight[] = "2020-01-01 00:00:00";
 
     if (field.bytes == 10 && field.text[4] == '-') {
@@ -36,7 +36,7 @@ static bool read_time(const struct csv *csv, size_t column, int64_t *ns,
 static bool read_value(const struct csv *csv, size_t column, double *out,
                        struct err *err)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
     size_t sign = field.bytes > 0 && field.text[0] == '$';
 
     return scan_f64(field.text + sign, field.bytes - sign, out) ||
@@ -52,7 +52,7 @@ static bool table_row(struct series_reader *reader, const struct csv *csv,
     if (!read_time(csv, 0, &time_ns, err))
         return false;
     for (size_t i = 1; i < csv_columns(csv); i++) {
-        if (csv_field(csv, i).bytes == 0) {
+        if (csv_field(csv, i)->bytes == 0) {
             reader->counts->empty++;
             continue;
         }
@@ -114,7 +114,7 @@ static bool common_row(struct series_reader *reader, const struct csv *csv,
     return read_time(csv, at[1], &time_ns, err) &&
            read_value(csv, at[2], &value, err) &&
            series_add(reader, series_number(reader,
-                                            csv_field(csv, at[0]).text),
+                                            csv_field(csv, at[0])->text),
                       time_ns, value, csv_pos(csv, at[1]), err);
 }
 

@@ -118,7 +118,7 @@ static enum fate judge_reason(struct reading *in, enum import_reason reason,
     err_set(err, ERR_RANGE, csv_pos(in->csv, column),
             "row is no job: %s (column %s is \"%.40s\")", meaning,
             csv_names(in->csv)[column],
-            csv_field(in->csv, column).text);
+            csv_field(in->csv, column)->text);
     err_hint(err, "Leave such rows out with skip: {%s: true}.", name);
     return FATE_ERROR;
 }
@@ -188,7 +188,7 @@ static void explain_application(const struct reading *in,
                                 const struct row *row, struct err *err)
 {
     const struct catalogue *catalogue = in->spec->world->catalogue;
-    const char *name = csv_field(in->csv, in->at.duration).text, *near;
+    const char *name = csv_field(in->csv, in->at.duration)->text, *near;
     const struct application *app = catalogue_application(catalogue, name);
 
     if (app != NULL) {

@@ -18,7 +18,7 @@ bool row_fault(const struct csv *csv, size_t column, enum err_kind kind,
     return err_set(err, kind, csv_pos(csv, column),
                    "column %s must be %s, found \"%.40s\"",
                    csv_names(csv)[column], what,
-                   csv_field(csv, column).text);
+                   csv_field(csv, column)->text);
 }
 
 /* A number that is none of that kind because of its size alone. */
@@ -35,7 +35,7 @@ static bool too_large(struct csv_field field, bool whole)
 bool row_whole(const struct csv *csv, size_t column, int64_t *out,
                struct err *err)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
 
     return scan_i64(field.text, field.bytes, out) ||
            row_fault(csv, column, ERR_SYNTAX,
@@ -47,7 +47,7 @@ bool row_whole(const struct csv *csv, size_t column, int64_t *out,
 bool row_gpus(const struct csv *csv, size_t column, struct row *row,
               struct err *err)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
     int64_t nano, milli;
 
     row->gpu_milli = 0;
@@ -74,7 +74,7 @@ bool row_gpus(const struct csv *csv, size_t column, struct row *row,
 bool row_seconds(const struct csv *csv, size_t column, int64_t *ns,
                  struct err *err)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
 
     return scan_time(field.text, field.bytes, ns) ||
            row_fault(csv, column, ERR_SYNTAX,
@@ -86,7 +86,7 @@ bool row_seconds(const struct csv *csv, size_t column, int64_t *ns,
 static bool read_submit(const struct csv *csv, size_t column,
                         struct row *row, struct err *err)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
 
     row->dated = date_read(field.text, field.bytes, &row->submit_ns);
     if (row->dated)
@@ -118,7 +118,7 @@ static bool read_priority(const struct csv *csv, size_t column,
 bool row_deadline(const struct csv *csv, size_t column, int64_t *ns,
                   struct err *err)
 {
-    struct csv_field field = csv_field(csv, column);
+    struct csv_field field = *csv_field(csv, column);
 
     *ns = CLOCK_NEVER_NS;
     if (field.bytes == 0 || date_read(field.text, field.bytes, ns))
@@ -139,7 +139,7 @@ static bool read_more(const struct csv *csv, const struct row_columns *at,
     int64_t nano, mib = 0;
 
     if (at->types != ROW_NO_COLUMN)
-        row->types = csv_field(csv, at->types).text;
+        row->types = csv_field(csv, at->types)->text;
     if (at->cores != ROW_NO_COLUMN) {
         if (!row_seconds(csv, at->cores, &nano, err))
             return false;
@@ -192,9 +192,9 @@ bool row_read(const struct csv *csv, const struct row_columns *at,
     if (!read_more(csv, at, row, err))
         return false;
     if (at->job != ROW_NO_COLUMN)
-        row->name = csv_field(csv, at->job).text;
+        row->name = csv_field(csv, at->job)->text;
     if (at->tenant != ROW_NO_COLUMN &&
-        csv_field(csv, at->tenant).bytes > 0)
-        row->tenant = csv_field(csv, at->tenant).text;
+        csv_field(csv, at->tenant)->bytes > 0)
+        row->tenant = csv_field(csv, at->tenant)->text;
     return true;
 }

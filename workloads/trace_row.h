@@ -26,22 +26,24 @@ struct job_regimes;
 /* One row as it stands in the file. */
 struct row {
     int64_t submit_ns, duration_ns, limit_ns, gpus;
+    uint64_t number;            /* of the row in the file, from 0 */
+    const char *name;           /* NULL: none */
+    const char *types;          /* "V100|T4"; NULL or "": any */
+    /* The following is the same in nearly all rows of most files. */
     int64_t deadline_ns;        /* by the clock of the file, as submit_ns;
                                    CLOCK_NEVER_NS: none */
-    int32_t priority;
-    const char *name, *tenant;  /* NULL: none */
+    const char *tenant;         /* NULL: none */
     /* A part of a GPU: gpus is 1 and gpu_milli below 1000, else 0. */
     int64_t gpu_milli, gpu_mib;
-    const char *types;          /* "V100|T4"; NULL or "": any */
-    bool pod;                   /* lies on one node, and asks of it in all: */
-    int64_t core_milli, memory_bytes;
+    int64_t core_milli, memory_bytes;   /* of a pod */
     const struct trace_kind *kind;      /* found by trace.c; NULL: none */
     const struct job_rates *rates;      /* NULL: the same everywhere */
     double rate_known;
     const struct job_modes *modes;      /* NULL: its batch size stays */
     const struct job_regimes *regimes;
     const struct application_job *application;  /* NULL: not said */
-    uint64_t number;            /* of the row in the file, from 0 */
+    int32_t priority;
+    bool pod;                   /* lies on one node, and asks of it in all */
     bool dated;                 /* submit_ns was a date: since 1970, UTC */
 };
 

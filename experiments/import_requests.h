@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_requests.h - published requests become the workload of a service that
+ * reads them where they are, in the format they have.
+ */
+#ifndef EXPERIMENTS_IMPORT_REQUESTS_H
+#define EXPERIMENTS_IMPORT_REQUESTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct arena;
+struct args;
+struct err;
+
+/* What --skip takes: requests that generate nothing. */
+#define IMPORT_NO_OUTPUT "no_output"
+
+struct requests_import {
+    struct arena *arena;
+    const char *format, *file;
+    bool skip_empty;
+    /* filled by a read */
+    size_t count;
+    uint64_t skipped;           /* without output */
+    uint64_t together;          /* at the instant of the one above */
+    uint64_t blocks, distinct;  /* hash ids of prompts */
+    uint64_t odd_blocks;        /* requests with more or fewer than their
+                                   prompt fills */
+    int64_t span_ns;
+    double gap_cv;              /* standard deviation over mean of the gaps */
+    int64_t *prompt, *output;   /* tokens */
+};
+
+bool import_requests_find(const char *format);
+/* --skip knows only IMPORT_NO_OUTPUT here. */
+bool import_requests_skip(const struct args *args,
+                          struct requests_import *import, struct err *err);
+bool import_requests_read(struct requests_import *import, struct err *err);
+bool import_requests_write(const struct requests_import *import,
+                           const char *yaml, struct err *err);
+/* Requests, span, rate, quantiles of tokens, and all that was counted. */
+void import_requests_report(FILE *file, struct requests_import *import);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* csv_blanks_test.c - lines cut at blanks, against a cut by strtok. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/rng.h"
+#include "sim/scan.h"
+#include "workloads/csv.h"
+#include "workloads/csv_blanks.h"
+
+#define LINE_MAX_BYTES 300u
+#define FIELDS 200u
+
+static void same_as_strtok(const char *text, size_t max)
+{
+    char line[LINE_MAX_BYTES + SCAN_SLACK], copy[LINE_MAX_BYTES];
+    struct csv_field field[FIELDS];
+    size_t wanted = 0;
+    char *left = NULL;
+
+    memset(line, 'x', sizeof line);     /* what stands behind is not read on */
+    strcpy(line, text);
+    strcpy(copy, text);
+    size_t count = blanks_split(line, field, max);
+    for (char *next = strtok_r(copy, " \t\r", &left); next != NULL;
+         next = strtok_r(NULL, " \t\r", &left), wanted++) {
+        if (wanted >= max)
+            continue;
+        assert_string_equal(field[wanted].text, next);
+        assert_int_equal(field[wanted].bytes, strlen(next));
+        assert_int_equal(field[wanted].col, (size_t)(next - copy) + 1);
+        assert_int_equal(field[wanted].line, 0);
+    }
+    assert_int_equal(count, wanted);
+}
+
+static void lines_are_cut_as_strtok_cuts_them(void **state)
+{
+    static const char plain[] = "0123456789-.", odd[] = "\t\r\x01\x1f\xc3\xa9!";
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 7, "lines", 0);
+    for (unsigned round = 0; round < 20000; round++) {
+        char text[LINE_MAX_BYTES];
+        size_t bytes = rng_u64(&rng) % (LINE_MAX_BYTES - 1);
+        unsigned blanks = (unsigned)(rng_u64(&rng) % 100);
+        unsigned odds = round % 4 == 0 ? (unsigned)(rng_u64(&rng) % 4) : 0;
+
+        for (size_t i = 0; i < bytes; i++) {
+            uint64_t lot = rng_u64(&rng);
+            text[i] = lot % 100 < blanks ? ' '
+                      : lot / 100 % 100 < odds
+                          ? odd[lot / 10000 % (sizeof odd - 1)]
+                          : plain[lot / 10000 % (sizeof plain - 1)];
+        }
+        text[bytes] = '\0';
+        same_as_strtok(text, 1 + rng_u64(&rng) % FIELDS);
+    }
+}
+
+static void fields_may_end_with_a_block_of_64(void **state)
+{
+    char text[LINE_MAX_BYTES];
+
+    (void)state;
+    for (size_t bytes = 0; bytes < LINE_MAX_BYTES - 1; bytes++) {
+        memset(text, 'a', bytes);
+        text[bytes] = '\0';
+        same_as_strtok(text, 3);
+        for (size_t at = 0; at < bytes; at++) {     /* one blank, anywhere */
+            text[at] = at % 3 == 0 ? '\t' : ' ';
+            same_as_strtok(text, 1);
+            same_as_strtok(text, 3);
+            text[at] = 'a';
+        }
+    }
+}
+
+static void last_field_takes_the_rest(void **state)
+{
+    char line[LINE_MAX_BYTES] = "  1\t {2,  3}  a b =  c \r";
+    struct csv_field field[3];
+
+    (void)state;
+    assert_int_equal(blanks_split_rest(line, field, 3), 3);
+    assert_string_equal(field[0].text, "1");
+    assert_string_equal(field[1].text, "{2,");
+    assert_string_equal(field[2].text, "3}  a b =  c");
+    assert_int_equal(field[2].bytes, 12);
+    assert_int_equal(field[2].col, 11);
+    strcpy(line, "only two ");
+    assert_int_equal(blanks_split_rest(line, field, 3), 2);
+    assert_string_equal(field[1].text, "two");
+    strcpy(line, " \t");
+    assert_int_equal(blanks_split_rest(line, field, 3), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_cut_as_strtok_cuts_them),
+        cmocka_unit_test(fields_may_end_with_a_block_of_64),
+        cmocka_unit_test(last_field_takes_the_rest),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

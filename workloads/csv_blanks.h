@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * csv_blanks.h - a line cut into fields at its blanks: spaces, tabs and
+ * carriage returns, any number of them.
+ *
+ * Internal to csv.c.  The line ends with NUL, and SCAN_SLACK bytes behind it
+ * may be read.
+ */
+#ifndef WORKLOADS_CSV_BLANKS_H
+#define WORKLOADS_CSV_BLANKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct csv_field;
+
+static inline bool blanks_is(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Cuts the first `max` fields out and ends them with NUL; returns how many
+ * the line has in all. */
+size_t blanks_split(char *line, struct csv_field *field, size_t max);
+/* The same, but the last of `max` fields takes the rest of the line, without
+ * the blanks at its end: there are no more. */
+size_t blanks_split_rest(char *line, struct csv_field *field, size_t max);
+
+#endif
