@@ -689,6 +689,10 @@ uint32_t host_idle_in_the_way(struct cs_host *host,
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out);
+/* What that would find now: `placement: random` draws nothing for it. */
+bool host_look(struct cs_host *host, const struct host_job_slot *job,
+               uint32_t role, const struct cs_want *want,
+               struct placement *out);
 /* Is a node of it under notice?  What is given back there is gone. */
 bool host_on_leaving_node(const struct cs_host *host,
                           const struct host_lease_slot *lease);

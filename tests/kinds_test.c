@@ -136,8 +136,6 @@ static void searches_of_a_job_do_not_grow_with_the_backlog(void **state)
             struct trial_spec spec = study_trial_spec(world.study, t);
             struct trial_tables none = { 0 };
             struct trial_result result;
-            if (spec.policy->rules.placement == PLACE_RANDOM)
-                continue;               /* each search draws */
             if (!trial_run(&spec, &none, &result, &world.err))
                 fail_msg("%s", world_error(&world));
             seen[n][t / 2] = (double)result.nodes_seen / jobs;
@@ -145,7 +143,7 @@ static void searches_of_a_job_do_not_grow_with_the_backlog(void **state)
         world_close(&world);
     }
     for (uint32_t t = 0; t < trials; t += 2) {
-        assert_true(seen[1][t / 2] <= 2 * seen[0][t / 2]);
+        assert_true(seen[1][t / 2] <= 2 * seen[0][t / 2] + 64);
     }
 }
 
