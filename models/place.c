@@ -538,7 +538,7 @@ bool place_is_monotone(enum place_rule rule)
     return rule != PLACE_CONSOLIDATE;
 }
 
-bool placer_find(struct placer *placer, const struct fit_want *want,
+static bool find(struct placer *placer, const struct fit_want *want,
                  struct share *share, uint32_t share_max,
                  struct placement *out)
 {
@@ -562,4 +562,27 @@ bool placer_find(struct placer *placer, const struct fit_want *want,
                         share_max, out);
     cluster_split(cluster);
     return by_score(placer, want, share, share_max, out);
+}
+
+bool placer_find(struct placer *placer, const struct fit_want *want,
+                 struct share *share, uint32_t share_max,
+                 struct placement *out)
+{
+    struct rng before = placer->rng;
+
+    if (find(placer, want, share, share_max, out))
+        return true;
+    placer->rng = before;
+    return false;
+}
+
+bool placer_look(struct placer *placer, const struct fit_want *want,
+                 struct share *share, uint32_t share_max,
+                 struct placement *out)
+{
+    struct rng before = placer->rng;
+    bool found = find(placer, want, share, share_max, out);
+
+    placer->rng = before;
+    return found;
 }

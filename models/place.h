@@ -111,8 +111,13 @@ struct place_demand {
 };
 
 struct placer *placer_new(const struct placer_parts *parts);
-/* As fit_find(), by the placer's rule. */
+/* As fit_find(), by the placer's rule.  A search that finds nothing draws
+ * nothing by `random`. */
 bool placer_find(struct placer *placer, const struct fit_want *want,
+                 struct share *share, uint32_t share_max,
+                 struct placement *out);
+/* What that would find now: it draws nothing. */
+bool placer_look(struct placer *placer, const struct fit_want *want,
                  struct share *share, uint32_t share_max,
                  struct placement *out);
 /* Of the rules of fit.h, the one that is nearest. */

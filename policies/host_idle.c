@@ -4,10 +4,11 @@
  * they hold together with what is free.
  *
  * They stand in a list, who became idle first, first.  Searches that may take
- * all of them use one index (models/spare.h), and those that spare who has not
- * been idle for long another, which holds the first of the list up to some
- * lease, and moves along it as the time that is asked for does.  So a search
- * looks at no lease, and at no node that has too little.
+ * all of them use one index (models/spare.h).  Those that spare who has not
+ * been idle for so long use others, each of which holds the first of the list
+ * up to some lease, and moves along it as time goes on: one for each of the
+ * first few times that are asked for, and then whichever is nearest.  So a
+ * search looks at no lease, and at no node that has too little.
  *
  * Kept from the first search on that may take idle leases.
  */
@@ -28,11 +29,21 @@ struct idle_node {
     uint32_t count, room;
 };
 
+/* Leases that have been idle for so long. */
+#define AGES 8u
+struct idle_age {
+    struct spare *spare;
+    int64_t idle_ns;            /* as it was asked for last */
+    uint32_t last;              /* those up to it are in; NONE: none */
+    uint8_t bit;                /* of lease->aged, of those that are */
+};
+
 struct host_idle {
-    struct spare *all, *aged;
+    struct spare *all;
+    struct idle_age age[AGES];
+    uint32_t ages;
     struct idle_node *node;
     uint32_t first, last;       /* leases */
-    uint32_t aged_last;         /* those up to it are in `aged`; NONE: none */
     uint32_t *found, found_room;        /* scratch: leases in the way */
 };
 
@@ -43,7 +54,9 @@ static bool is_idle(const struct host_lease_slot *lease)
 
 /* ---- what is spare of a node ---- */
 
-static void sum_node(struct cs_host *host, struct spare *spare, uint32_t n)
+/* Of leases of that age; bit 0: of all. */
+static void sum_node(struct cs_host *host, struct spare *spare, uint8_t bit,
+                     uint32_t n)
 {
     const struct idle_node *node = &host->idle->node[n];
     struct share sum = { .node = n };
@@ -54,7 +67,7 @@ static void sum_node(struct cs_host *host, struct spare *spare, uint32_t n)
             &host->lease[node->here[i].lease];
         const struct share *share =
             &lease->pub.placement.share[node->here[i].share];
-        if (spare == host->idle->aged && !lease->aged)
+        if (bit != 0 && !(lease->aged & bit))
             continue;
         assert(share->node == n);
         sum.gpu_mask |= share->gpu_mask;
@@ -64,21 +77,24 @@ static void sum_node(struct cs_host *host, struct spare *spare, uint32_t n)
     spare_set(spare, &sum);
 }
 
-static void sum_lease(struct cs_host *host, struct spare *spare,
+static void sum_lease(struct cs_host *host, struct spare *spare, uint8_t bit,
                       uint32_t lease)
 {
     const struct placement *place = &host->lease[lease].pub.placement;
 
     for (uint32_t s = 0; s < place->share_count; s++)
-        sum_node(host, spare, place->share[s].node);
+        sum_node(host, spare, bit, place->share[s].node);
 }
 
 void host_idle_node_leaves(struct cs_host *host, uint32_t node)
 {
-    if (host->idle == NULL)
+    struct host_idle *idle = host->idle;
+
+    if (idle == NULL)
         return;
-    sum_node(host, host->idle->all, node);
-    sum_node(host, host->idle->aged, node);
+    sum_node(host, idle->all, 0, node);
+    for (uint32_t i = 0; i < idle->ages; i++)
+        sum_node(host, idle->age[i].spare, idle->age[i].bit, node);
 }
 
 static void node_add(struct cs_host *host, uint32_t n, uint32_t lease,
@@ -119,7 +135,7 @@ void host_idle_add(struct cs_host *host, uint32_t i)
     assert(is_idle(lease));
     lease->idle_before = idle->last;
     lease->idle_next = NONE;
-    lease->aged = false;
+    lease->aged = 0;
     if (idle->last != NONE) {
         assert(host->lease[idle->last].pub.idle_since_ns <=
                lease->pub.idle_since_ns);
@@ -130,7 +146,7 @@ void host_idle_add(struct cs_host *host, uint32_t i)
     idle->last = i;
     for (uint32_t s = 0; s < place->share_count; s++)
         node_add(host, place->share[s].node, i, s);
-    sum_lease(host, idle->all, i);
+    sum_lease(host, idle->all, 0, i);
 }
 
 void host_idle_remove(struct cs_host *host, uint32_t i)
@@ -150,14 +166,17 @@ void host_idle_remove(struct cs_host *host, uint32_t i)
         host->lease[next].idle_before = before;
     else
         idle->last = before;
-    if (idle->aged_last == i)
-        idle->aged_last = before;
     for (uint32_t s = 0; s < place->share_count; s++)
         node_remove(host, place->share[s].node, i);
-    sum_lease(host, idle->all, i);
-    if (lease->aged)
-        sum_lease(host, idle->aged, i);
-    lease->aged = false;
+    sum_lease(host, idle->all, 0, i);
+    for (uint32_t k = 0; k < idle->ages; k++) {
+        struct idle_age *age = &idle->age[k];
+        if (age->last == i)
+            age->last = before;
+        if (lease->aged & age->bit)
+            sum_lease(host, age->spare, age->bit, i);
+    }
+    lease->aged = 0;
 }
 
 /* Leases become idle in the order of time, but not in that of the slots. */
@@ -189,41 +208,69 @@ static struct host_idle *keep(struct cs_host *host)
     if (host->idle != NULL)
         return host->idle;
     host->idle = arena_alloc(arena, 1, sizeof *host->idle);
-    host->idle->first = host->idle->last = host->idle->aged_last = NONE;
+    host->idle->first = host->idle->last = NONE;
     host->idle->node = arena_alloc(arena, host->spec->node_count,
                                    sizeof *host->idle->node);
     host->idle->all = spare_new(arena, host->cluster);
-    host->idle->aged = spare_new(arena, host->cluster);
     collect(host);
     return host->idle;
 }
 
 /* ---- what may be asked ---- */
 
-static void set_aged(struct cs_host *host, uint32_t lease, bool aged)
+static int64_t apart(int64_t a, int64_t b)
 {
-    host->lease[lease].aged = aged;
-    sum_lease(host, host->idle->aged, lease);
+    return a > b ? a - b : b - a;
 }
 
-/* The first that has become idle after that time, or NONE; those before it are
- * in `aged`. */
-static uint32_t age(struct cs_host *host, int64_t since_ns)
+/* One whose time is near enough, or there is no other. */
+static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
 {
     struct host_idle *idle = host->idle;
+    struct idle_age *found = NULL;
+
+    for (uint32_t i = 0; i < idle->ages; i++)
+        if (found == NULL || apart(idle->age[i].idle_ns, idle_ns) <
+                                 apart(found->idle_ns, idle_ns))
+            found = &idle->age[i];
+    if (idle->ages < AGES &&
+        (found == NULL || apart(found->idle_ns, idle_ns) > idle_ns / 16)) {
+        found = &idle->age[idle->ages];
+        *found = (struct idle_age) {
+            .spare = spare_new(host->parts.arena, host->cluster),
+            .last = NONE, .bit = (uint8_t)(1u << idle->ages),
+        };
+        idle->ages++;
+    }
+    found->idle_ns = idle_ns;
+    return found;
+}
+
+static void turn(struct cs_host *host, const struct idle_age *age,
+                 uint32_t lease)
+{
+    host->lease[lease].aged ^= age->bit;
+    sum_lease(host, age->spare, age->bit, lease);
+}
+
+/* Moves to the leases that have been idle for so long. */
+static struct idle_age *move(struct cs_host *host, int64_t idle_ns)
+{
+    struct idle_age *age = nearest(host, idle_ns);
     const struct host_lease_slot *lease = host->lease;
-    uint32_t last = idle->aged_last, next;
+    int64_t since_ns = host_now(host) - idle_ns;
+    uint32_t last = age->last, next;
 
     for (; last != NONE && lease[last].pub.idle_since_ns > since_ns;
          last = lease[last].idle_before)
-        set_aged(host, last, false);
-    while ((next = last == NONE ? idle->first : lease[last].idle_next) !=
+        turn(host, age, last);
+    while ((next = last == NONE ? host->idle->first : lease[last].idle_next) !=
                NONE && lease[next].pub.idle_since_ns <= since_ns) {
-        set_aged(host, next, true);
+        turn(host, age, next);
         last = next;
     }
-    idle->aged_last = last;
-    return next;
+    age->last = last;
+    return age;
 }
 
 const struct spare *host_idle_spare(struct cs_host *host, int64_t idle_ns)
@@ -232,16 +279,18 @@ const struct spare *host_idle_spare(struct cs_host *host, int64_t idle_ns)
 
     if (idle_ns <= 0)
         return idle->all;
-    age(host, host_now(host) - idle_ns);
-    return idle->aged;
+    return move(host, idle_ns)->spare;
 }
 
 int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns)
 {
-    uint32_t next;
+    struct host_idle *idle = keep(host);
+    uint32_t last, next;
 
-    keep(host);
-    next = age(host, host_now(host) - idle_ns);
+    if (idle_ns <= 0)
+        return CLOCK_NEVER_NS;
+    last = move(host, idle_ns)->last;
+    next = last == NONE ? idle->first : host->lease[last].idle_next;
     return next == NONE ? CLOCK_NEVER_NS
                         : host->lease[next].pub.idle_since_ns + idle_ns;
 }

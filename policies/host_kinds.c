@@ -266,9 +266,7 @@ void cs_tried(struct cs_host *host, struct ask_id ask, enum cs_alike alike)
     if (all->stale || all->decisions != host->counts.decisions)
         return;
     uint32_t kind = all->of[ask.i], next = ID_NONE;
-    /* A draw for the one would be another for the other. */
-    if (kind == SINGLE || host->rules->placement == PLACE_RANDOM ||
-        alike == CS_ALIKE_NONE ||
+    if (kind == SINGLE || alike == CS_ALIKE_NONE ||
         (alike == CS_ALIKE_AS_LONG && host->form[all->kind[kind].form].fixed))
         next = ranks_at(all->order, ranks_rank(all->order, ask.i) + 1);
     if (next != RANKS_NONE && all->of[next] == kind)

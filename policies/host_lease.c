@@ -19,9 +19,10 @@
 #include "policies/host_state.h"
 #include "sim/clock.h"
 
-bool host_find(struct cs_host *host, const struct host_job_slot *job,
-               uint32_t role, const struct cs_want *want,
-               struct placement *out)
+/* look: nothing is drawn for it. */
+static bool search(struct cs_host *host, const struct host_job_slot *job,
+                   uint32_t role, const struct cs_want *want, bool look,
+                   struct placement *out)
 {
     struct fit_want fit;
 
@@ -41,9 +42,24 @@ bool host_find(struct cs_host *host, const struct host_job_slot *job,
     if (want->spot_count > 0)
         return host_find_spots(host, want, &fit, out) &&
                host_power_allows(host, out, &more_mw);
-    return placer_find(host->placer, &fit, host->scratch,
-                       host->spec->node_count, out) &&
+    return (look ? placer_look : placer_find)(host->placer, &fit,
+                                              host->scratch,
+                                              host->spec->node_count, out) &&
            host_power_allows(host, out, &more_mw);
+}
+
+bool host_find(struct cs_host *host, const struct host_job_slot *job,
+               uint32_t role, const struct cs_want *want,
+               struct placement *out)
+{
+    return search(host, job, role, want, false, out);
+}
+
+bool host_look(struct cs_host *host, const struct host_job_slot *job,
+               uint32_t role, const struct cs_want *want,
+               struct placement *out)
+{
+    return search(host, job, role, want, true, out);
 }
 
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)

@@ -73,8 +73,9 @@ struct host_lease_slot {
     uint32_t place;                 /* among the leases */
     uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
     uint32_t pool_mask;
-    bool live, leaving, running, bursting, saving, aged;
-    uint32_t idle_before, idle_next;    /* of host_idle.c, where it is idle */
+    bool live, leaving, running, bursting, saving;
+    uint8_t aged;                       /* of host_idle.c, where it is idle, */
+    uint32_t idle_before, idle_next;    /* likewise */
     struct host_phase_run run;
     int64_t changed_ns;             /* joules are settled up to here */
     double busy_now;                /* busy fraction joules are counted at */
@@ -688,6 +689,10 @@ uint32_t host_idle_in_the_way(struct cs_host *host,
 
 /* host_lease.c: from grant to drop. */
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
+               uint32_t role, const struct cs_want *want,
+               struct placement *out);
+/* What that would find now: `placement: random` draws nothing for it. */
+bool host_look(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out);
 /* Is a node of it under notice?  What is given back there is gone. */

@@ -288,7 +288,7 @@ bool cs_forecast(struct cs_host *host, struct ask_id id,
     struct placement place;
     if (!host_shape_ok(host, job, role, gpus) ||
         !host_room_at_all(host, want, gpus) ||
-        !host_find(host, job, role, want, &place))
+        !host_look(host, job, role, want, &place))
         return false;
     struct gang gang = fabric_gang(host->spec, &place);
     out->run_s = host_run_s(host, ask, &gang);

@@ -507,6 +507,31 @@ static void parts_of_a_gpu_add_up_to_one_and_no_more(void **state)
     arena_free(s.arena);
 }
 
+/* Of two placers of one seed one also looks, and searches in vain. */
+static void looks_and_searches_in_vain_draw_nothing(void **state)
+{
+    struct small s;
+    struct share share[4], other[4];
+    struct placement place;
+    struct fit_want want = { .gpus = 1 }, large = { .gpus = 1000 };
+    struct placer *plain, *curious;
+
+    (void)state;
+    small_open(&s, 4, 0);
+    plain = placer_of(&s, PLACE_RANDOM);
+    curious = placer_of(&s, PLACE_RANDOM);
+    for (int i = 0; i < 12; i++) {
+        assert_true(placer_look(curious, &want, other, 4, &place));
+        assert_false(placer_find(curious, &large, share, 4, &place));
+        assert_true(placer_find(curious, &want, share, 4, &place));
+        assert_int_equal(share[0].node, other[0].node);
+        assert_true(placer_find(plain, &want, share, 4, &place));
+        assert_int_equal(share[0].node, other[0].node);
+        cluster_take(s.cluster, &place);
+    }
+    arena_free(s.arena);
+}
+
 static void memory_of_a_gpu_limits_its_parts_where_they_state_it(void **state)
 {
     struct small s;
@@ -700,6 +725,7 @@ int main(int argc, char **argv)
         WITH_PROGRAM(a_slow_simulator_drops_the_same_jobs),
         WITH_PROGRAM(openb_rows_come_out_as_published),
         cmocka_unit_test(parts_of_a_gpu_add_up_to_one_and_no_more),
+        cmocka_unit_test(looks_and_searches_in_vain_draw_nothing),
         cmocka_unit_test(memory_of_a_gpu_limits_its_parts_where_they_state_it),
         cmocka_unit_test(a_gpu_is_whole_again_when_all_its_parts_are_back),
         cmocka_unit_test(topology_prefers_a_domain_then_a_node_then_a_rack),
