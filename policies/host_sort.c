@@ -29,6 +29,8 @@ static void merge(const struct host_sorted *from, struct host_sorted *to,
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
              cs_key_fn *key)
 {
+    if (count < 2)
+        return;
     if (count > host->sort_room) {
         host->sort_room = 2 * count;
         host->sort = arena_alloc(host->parts.arena,
