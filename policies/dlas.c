@@ -7,7 +7,9 @@
  * the queue's limit.  At every decision the queues are dealt GPUs in order,
  * passing over what does not fit; then, in each queue, those that wait move
  * behind those that run, so that a running job is not stopped by its equals.
- * No promotion: long jobs can starve.  A queue is therefore three lists: those
+ * Long jobs can starve, but with `promotion`: who has waited so many times as
+ * long as he has run since he was last promoted goes to the end of the first
+ * queue and counts anew.  A queue is therefore three lists: those
  * that run, those that wait, and, for one decision, those that were demoted
  * into it; only who starts, stops or is demoted goes from one to another.  Who
  * runs is in a heap by the time at which he may reach his limit.
@@ -33,7 +35,11 @@ enum dlas_list { DLAS_RUN, DLAS_WAIT, DLAS_TAIL };
 struct dlas_job {
     int64_t place;              /* in its list; smaller goes first */
     int64_t bound_ns;           /* while it runs: before, it does not reach the
-                                   limit; 0: not known */
+                                   limit, 0: not known; while it waits: when
+                                   it is promoted */
+    double had_gpu_s;           /* before it was last promoted */
+    int64_t waited_ns;          /* since then, once it had something */
+    int64_t wait_from_ns;       /* INT64_MAX: it runs */
     struct job_id id;
     uint32_t at;                /* in the heap of its class, or ID_NONE */
     uint32_t class;
@@ -41,16 +47,18 @@ struct dlas_job {
     bool heard;
 };
 
-/* `corrected`: all jobs are of one. */
+/* Of those that run; `corrected`: all jobs are of one.  Of those that wait and
+ * will be promoted. */
 struct dlas_class {
     double gpus;
-    uint32_t queue;
+    uint32_t queue;             /* DLAS_QUEUES: they wait */
     uint32_t *heap, count, room;        /* seats, by bound_ns */
 };
 
 struct dlas {
     int64_t limit_ns[DLAS_QUEUES - 1];      /* GPU-time */
-    const char *demotion;
+    const char *demotion, *service;
+    int64_t promotion;                      /* 0: never */
     struct dlas_job *job;                   /* by seat */
     uint32_t job_room;
     struct dlas_class *class;
@@ -60,22 +68,30 @@ struct dlas {
     int64_t first, last;                    /* places that were given */
     int64_t look_ns;                        /* the next demotion is due */
     uint32_t free_gpus, pending;            /* after the last deal */
-    bool tiresias, news;
+    bool tiresias, by_time, news;
 };
 
 static const struct cs_param dlas_param[] = {
     { .key = "limit_1", .type = CS_PARAM_TIME,
       .offset = offsetof(struct dlas, limit_ns[0]),
       .max = 1e9, .fallback = "3250s",
-      .help = "GPU-time at which a job leaves the first queue" },
+      .help = "service at which a job leaves the first queue" },
     { .key = "limit_2", .type = CS_PARAM_TIME,
       .offset = offsetof(struct dlas, limit_ns[1]),
       .max = 1e9, .fallback = "7200s",
-      .help = "GPU-time at which a job leaves the second queue" },
+      .help = "service at which a job leaves the second queue" },
     { .key = "demotion", .type = CS_PARAM_TEXT,
       .offset = offsetof(struct dlas, demotion), .fallback = "corrected",
       .help = "when to look for demotions: corrected, or tiresias as that "
               "simulator computes it" },
+    { .key = "service", .type = CS_PARAM_TEXT,
+      .offset = offsetof(struct dlas, service), .fallback = "gpu-time",
+      .help = "what the limits are of: gpu-time, or time" },
+    { .key = "promotion", .type = CS_PARAM_INT,
+      .offset = offsetof(struct dlas, promotion),
+      .max = 1e6, .fallback = "0",
+      .help = "a job that has waited so many times as long as it has run "
+              "goes back to the first queue; 0: never" },
 };
 
 static bool dlas_init(void *self, struct cs_host *host)
@@ -84,9 +100,13 @@ static bool dlas_init(void *self, struct cs_host *host)
 
     dlas->tiresias = strcmp(dlas->demotion, "tiresias") == 0;
     cs_turned(host);            /* from now on it is told */
-    if (dlas->tiresias || strcmp(dlas->demotion, "corrected") == 0)
+    dlas->by_time = strcmp(dlas->service, "time") == 0;
+    if (!dlas->tiresias && strcmp(dlas->demotion, "corrected") != 0)
+        cs_fail(host, "demotion must be corrected or tiresias");
+    else if (!dlas->by_time && strcmp(dlas->service, "gpu-time") != 0)
+        cs_fail(host, "service must be gpu-time or time");
+    else
         return true;
-    cs_fail(host, "demotion must be corrected or tiresias");
     return false;
 }
 
@@ -108,6 +128,64 @@ static struct dlas_job *dlas_of(const struct dlas *dlas,
                                 const struct cs_host *host, struct job_id id)
 {
     return &dlas->job[cs_seat(host, id)];
+}
+
+/* ---- what a job has had ---- */
+
+static double dlas_gpus(const struct cs_host *host, struct job_id job)
+{
+    uint32_t asked = cs_job_gpus(host, job);
+    int64_t milli = cs_request(host, job)->gpu_milli;
+
+    return milli > 0 ? (double)milli / 1000 : asked > 0 ? asked : 1;
+}
+
+/* GPU-seconds since it was last promoted. */
+static double dlas_had_s(const struct cs_host *host,
+                         const struct dlas_job *job)
+{
+    return cs_attained_gpu_s(host, job->id) - job->had_gpu_s;
+}
+
+/* GPU-nanoseconds at which it leaves its queue, which is not the last. */
+static double dlas_limit_ns(const struct dlas *dlas,
+                            const struct cs_host *host,
+                            const struct dlas_job *job)
+{
+    double limit_ns = (double)dlas->limit_ns[job->queue];
+
+    return dlas->by_time ? limit_ns * dlas_gpus(host, job->id) : limit_ns;
+}
+
+/* When it goes back to the first queue if it waits on; INT64_MAX: never. */
+static int64_t dlas_promotion_ns(const struct dlas *dlas,
+                                 const struct cs_host *host,
+                                 const struct dlas_job *job)
+{
+    double had_s = dlas_had_s(host, job);
+    double wait_ns = (double)dlas->promotion * had_s * 1e9 /
+                     dlas_gpus(host, job->id) - (double)job->waited_ns;
+
+    if (dlas->promotion == 0 || job->queue == 0 || !(had_s > 0) ||
+        wait_ns > 4e18)
+        return INT64_MAX;
+    return job->wait_from_ns + (int64_t)ceil(wait_ns);
+}
+
+static void dlas_promote(struct dlas_job *job, const struct cs_host *host)
+{
+    job->queue = 0;
+    job->had_gpu_s = cs_attained_gpu_s(host, job->id);
+    job->waited_ns = 0;
+    job->wait_from_ns = cs_now_ns(host);
+}
+
+/* It starts: waits before it had anything do not count. */
+static void dlas_waited(struct dlas_job *job, const struct cs_host *host)
+{
+    if (job->wait_from_ns != INT64_MAX && dlas_had_s(host, job) > 0)
+        job->waited_ns += cs_now_ns(host) - job->wait_from_ns;
+    job->wait_from_ns = INT64_MAX;
 }
 
 /* ---- heaps ---- */
@@ -166,8 +244,6 @@ static uint32_t dlas_class_of(struct dlas *dlas, struct cs_host *host,
 {
     uint32_t i = 0;
 
-    if (!dlas->tiresias)
-        queue = 0, gpus = 0;
     while (i < dlas->classes &&
            (dlas->class[i].queue != queue || dlas->class[i].gpus < gpus ||
             dlas->class[i].gpus > gpus))
@@ -183,9 +259,9 @@ static uint32_t dlas_class_of(struct dlas *dlas, struct cs_host *host,
 }
 
 static void dlas_heap(struct dlas *dlas, struct cs_host *host,
-                      struct dlas_job *job, double gpus)
+                      struct dlas_job *job, uint32_t queue, double gpus)
 {
-    job->class = dlas_class_of(dlas, host, job->queue, gpus);
+    job->class = dlas_class_of(dlas, host, queue, gpus);
     struct dlas_class *class = &dlas->class[job->class];
     if (class->count >= class->room)
         class->heap = dlas_grow(host, class->heap, &class->room, class->count,
@@ -212,7 +288,9 @@ static void dlas_job_submitted(void *self, struct cs_host *host,
     if (seat >= dlas->job_room)
         dlas->job = dlas_grow(host, dlas->job, &dlas->job_room, seat,
                               sizeof *dlas->job);
-    dlas->job[seat] = (struct dlas_job) { .id = job, .at = ID_NONE };
+    dlas->job[seat] = (struct dlas_job) {
+        .id = job, .at = ID_NONE, .wait_from_ns = cs_now_ns(host)
+    };
     dlas_put(dlas, &dlas->job[seat], DLAS_WAIT, false);
     dlas->news = true;
 }
@@ -272,14 +350,6 @@ static void dlas_move(struct dlas *dlas, struct cs_host *host,
     dlas_note(host, &dlas->moved, &dlas->moves, &dlas->moved_room, id);
 }
 
-static double dlas_gpus(const struct cs_host *host, struct job_id job)
-{
-    uint32_t asked = cs_job_gpus(host, job);
-    int64_t milli = cs_request(host, job)->gpu_milli;
-
-    return milli > 0 ? (double)milli / 1000 : asked > 0 ? asked : 1;
-}
-
 /* More than rounding can make of a time. */
 #define DLAS_MARGIN_NS 10000
 
@@ -294,17 +364,31 @@ static void dlas_bound(struct dlas *dlas, struct cs_host *host,
         return;
     job->bound_ns = 0;
     if (held > 0 && held >= asked && held <= asked) {
-        double left_ns = ((double)dlas->limit_ns[job->queue] -
-                          cs_attained_gpu_s(host, id) * 1e9) / held;
+        double left_ns = (dlas_limit_ns(dlas, host, job) -
+                          dlas_had_s(host, job) * 1e9) / held;
         if (left_ns > 2 * DLAS_MARGIN_NS && left_ns < 4e18)
             job->bound_ns =
                 cs_now_ns(host) + (int64_t)left_ns - DLAS_MARGIN_NS;
     }
-    dlas_heap(dlas, host, job, asked);
+    if (dlas->tiresias)
+        dlas_heap(dlas, host, job, job->queue, asked);
+    else
+        dlas_heap(dlas, host, job, 0, 0);
 }
 
-/* Those of a class who have reached their limit, from a place in its heap
- * down. */
+/* It waits from now on. */
+static void dlas_wait(struct dlas *dlas, struct cs_host *host,
+                      struct dlas_job *job)
+{
+    if (job->wait_from_ns == INT64_MAX)
+        job->wait_from_ns = cs_now_ns(host);
+    job->bound_ns = dlas_promotion_ns(dlas, host, job);
+    if (job->bound_ns != INT64_MAX)
+        dlas_heap(dlas, host, job, DLAS_QUEUES, 0);
+}
+
+/* Those of a class who have reached their limit, or waited for long enough,
+ * from a place in its heap down. */
 static void dlas_find(struct dlas *dlas, struct cs_host *host,
                       const struct dlas_class *class, uint32_t at)
 {
@@ -312,9 +396,9 @@ static void dlas_find(struct dlas *dlas, struct cs_host *host,
         dlas_bound_at(dlas, class, at) > cs_now_ns(host))
         return;
     const struct dlas_job *job = &dlas->job[class->heap[at]];
-    if (dlas_runs(host, job->id) &&
-        cs_attained_gpu_s(host, job->id) * 1e9 >=
-            (double)dlas->limit_ns[job->queue])
+    bool waits = class->queue == DLAS_QUEUES, runs = dlas_runs(host, job->id);
+    if (waits || (runs && dlas_had_s(host, job) * 1e9 >=
+                              dlas_limit_ns(dlas, host, job)))
         dlas_move(dlas, host, job->id);
     dlas_find(dlas, host, class, 2 * at + 1);
     dlas_find(dlas, host, class, 2 * at + 2);
@@ -328,7 +412,8 @@ static void dlas_hear(struct dlas *dlas, struct cs_host *host,
     dlas_of(dlas, host, id)->heard = true;
 }
 
-/* One queue down at most, as there; at the end, in the order they came. */
+/* One queue down at most, as there, or to the first; at its end, in the order
+ * they came. */
 static void dlas_demote(struct dlas *dlas, struct cs_host *host)
 {
     dlas->moves = 0;
@@ -338,7 +423,10 @@ static void dlas_demote(struct dlas *dlas, struct cs_host *host)
     for (uint32_t i = 0; i < dlas->moves; i++) {
         struct dlas_job *job = dlas_of(dlas, host, dlas->moved[i]);
         dlas_unheap(dlas, job);
-        job->queue++;
+        if (dlas_runs(host, job->id))
+            job->queue++;
+        else
+            dlas_promote(job, host);
         dlas_put(dlas, job, DLAS_TAIL, false);
         cs_deal_note(host, job->id);
         dlas_hear(dlas, host, job->id);
@@ -367,8 +455,11 @@ static void dlas_part(struct dlas *dlas, struct cs_host *host)
     }
     for (uint32_t i = 0; i < dlas->moves; i++) {
         struct dlas_job *job = dlas_of(dlas, host, dlas->moved[i]);
-        if (job->list == DLAS_TAIL)
+        if (job->list == DLAS_TAIL) {
             dlas_put(dlas, job, DLAS_WAIT, false);
+            cs_deal_note(host, job->id);    /* it may have waited before */
+        }
+        dlas_wait(dlas, host, job);
     }
 }
 
@@ -383,6 +474,8 @@ static void dlas_join(struct dlas *dlas, struct cs_host *host)
         job->heard = false;
         if (!dlas_runs(host, id))
             continue;
+        dlas_unheap(dlas, job);
+        dlas_waited(job, host);
         if (job->list == DLAS_RUN)
             dlas_bound(dlas, host, id);
         else
@@ -400,13 +493,14 @@ static void dlas_join(struct dlas *dlas, struct cs_host *host)
 
 /* Nanoseconds until a running job may have reached its limit. */
 static double dlas_due_ns(const struct dlas *dlas, const struct cs_host *host,
-                          struct job_id job)
+                          const struct dlas_job *job)
 {
-    double gpus = dlas_gpus(host, job);
-    double run_s = cs_attained_gpu_s(host, job) / gpus;
-    uint32_t queue = dlas_of(dlas, host, job)->queue;
-    double limit_s = (double)dlas->limit_ns[queue] / 1e9;
+    double gpus = dlas_gpus(host, job->id);
+    double run_s = dlas_had_s(host, job) / gpus;
+    double limit_s = (double)dlas->limit_ns[job->queue] / 1e9;
 
+    if (dlas->by_time)
+        return ceil((limit_s - run_s) * 1e9);
     if (dlas->tiresias)             /* it would look for ever, at 0 s */
         return fmax(1, floor((limit_s - run_s) / gpus)) * 1e9;
     return ceil((limit_s / gpus - run_s) * 1e9);
@@ -422,7 +516,7 @@ static double dlas_least_ns(const struct dlas *dlas,
     if (at >= class->count ||
         dlas_bound_at(dlas, class, at) - 3 * DLAS_MARGIN_NS > upto_ns)
         return INFINITY;
-    double due_ns = dlas_due_ns(dlas, host, dlas->job[class->heap[at]].id);
+    double due_ns = dlas_due_ns(dlas, host, &dlas->job[class->heap[at]]);
     due_ns = fmin(due_ns, dlas_least_ns(dlas, host, class, 2 * at + 1,
                                         upto_ns));
     return fmin(due_ns, dlas_least_ns(dlas, host, class, 2 * at + 2,
@@ -442,10 +536,29 @@ static int64_t dlas_first_ns(const struct dlas *dlas,
     return left < right ? left : right;
 }
 
+/* Until the first is promoted.  Who could have been and was not, as in the
+ * first queue none is, has to wait for other news. */
+static double dlas_promotion_due_ns(const struct dlas *dlas,
+                                    const struct cs_host *host,
+                                    const struct dlas_class *class,
+                                    uint32_t at)
+{
+    int64_t now_ns = cs_now_ns(host);
+
+    if (at >= class->count)
+        return INFINITY;
+    if (dlas_bound_at(dlas, class, at) > now_ns)
+        return (double)(dlas_bound_at(dlas, class, at) - now_ns);
+    return fmin(dlas_promotion_due_ns(dlas, host, class, 2 * at + 1),
+                dlas_promotion_due_ns(dlas, host, class, 2 * at + 2));
+}
+
 static double dlas_class_due_ns(const struct dlas *dlas,
                                 const struct cs_host *host,
                                 const struct dlas_class *class)
 {
+    if (class->queue == DLAS_QUEUES)
+        return dlas_promotion_due_ns(dlas, host, class, 0);
     int64_t upto_ns = dlas_first_ns(dlas, class, 0);
     double due_ns = dlas_least_ns(dlas, host, class, 0, upto_ns);
 
