@@ -28,17 +28,13 @@ set grid linecolor rgb '#D0D0D0' linewidth 0.7 dashtype 1
 set yrange [0:*]
 set format x '10^{%L}'
 set bmargin 4
+unset key
 array least[3] = [700, 70, 7]
 array most[3] = [1.4e6, 1.4e5, 1.4e5]
 set ylabel 'microseconds'
 do for [c = 1:3] {
     set xlabel heading[c]
     set xrange [least[c]:most[c]]
-    if (c == 1) {
-        set key at graph 0.98,0.87 right top Left reverse
-    } else {
-        unset key
-    }
     plot 0 linetype nodraw notitle, \
          for [p = 1:(c == 1 ? 4 : 3)] '$'.name[p].'_'.c using 1:2 with linespoints \
          pointtype sign[p] linecolor rgb colour[p] title said[p]
@@ -68,4 +64,13 @@ do for [c = 1:3] {
          pointtype sign[p] linecolor rgb colour[p]
     unset ylabel
 }
+# What the lines of the other panels are.
+unset border
+unset tics
+unset xlabel
+unset logscale
+set xrange [0:1]
+set yrange [0:1]
+set key at graph 0.1,0.8 left top Left reverse spacing 1.3
+plot for [p = 1:4] 2 with linespoints pointtype sign[p] linecolor rgb colour[p] title said[p]
 unset multiplot

@@ -9,6 +9,7 @@
  * is passed over whole.  Of leases it is how many GPUs come back.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "policies/host_state.h"
 #include "sim/arena.h"
@@ -22,10 +23,9 @@
 /* 0 for none, 1 for one GPU, 2 for two or three ... */
 static uint32_t class_of(uint32_t gpus)
 {
-    uint32_t class = 0;
-    while (class + 1 < HOST_GPU_CLASSES && gpus >> class > 0)
-        class++;
-    return class;
+    uint32_t class = gpus == 0 ? 0 : 32 - (uint32_t)__builtin_clz(gpus);
+
+    return class < HOST_GPU_CLASSES ? class : HOST_GPU_CLASSES - 1;
 }
 
 static uint32_t bound_of(int64_t estimate_ns)
@@ -36,6 +36,22 @@ static uint32_t bound_of(int64_t estimate_ns)
     return bound < BOUND_MAX ? (uint32_t)bound : BOUND_MAX;
 }
 
+/* Half of all subtrees are a leaf. */
+static void least_bounds(uint32_t *bound, const struct host_ask_sum *left,
+                         const struct host_ask_sum *right)
+{
+    const struct host_ask_sum *one = left != NULL ? left : right;
+
+    for (uint32_t c = 0; one == NULL && c < HOST_GPU_CLASSES; c++)
+        bound[c] = BOUND_NONE;
+    if (one != NULL)
+        memcpy(bound, one->bound, sizeof one->bound);
+    if (left == NULL || right == NULL)
+        return;
+    for (uint32_t c = 0; c < HOST_GPU_CLASSES; c++)
+        bound[c] = right->bound[c] < bound[c] ? right->bound[c] : bound[c];
+}
+
 void host_sum_asks(const struct cs_host *host, struct host_ask_sum *of,
                    uint32_t item, uint32_t left, uint32_t right)
 {
@@ -43,14 +59,8 @@ void host_sum_asks(const struct cs_host *host, struct host_ask_sum *of,
     const struct host_ask_slot *slot = &host->ask[item];
     uint32_t own = class_of(slot->pub.gpus);
 
-    for (uint32_t c = 0; c < HOST_GPU_CLASSES; c++) {
-        uint32_t least = BOUND_NONE;
-        if (left != RANKS_NONE)
-            least = of[left].bound[c];
-        if (right != RANKS_NONE && of[right].bound[c] < least)
-            least = of[right].bound[c];
-        sum->bound[c] = least;
-    }
+    least_bounds(sum->bound, left != RANKS_NONE ? &of[left] : NULL,
+                 right != RANKS_NONE ? &of[right] : NULL);
     if (bound_of(slot->pub.estimate_ns) < sum->bound[own])
         sum->bound[own] = bound_of(slot->pub.estimate_ns);
     sum->first_seq = slot->seq;
