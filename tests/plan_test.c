@@ -158,10 +158,17 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
     static const char *const more[] = {
         "", ", estimate: noisy, noise: 1", ", tick: 10s",
     };
-    static const struct { int64_t time_ns[2]; const char *text; char rest[500]; }
-        none = { { 0 }, NULL, "" },
-        limits = { { 300000000000, 900000000000 }, "corrected", "" },
-        quantum = { { 60000000000 }, NULL, "" };
+    static const struct {
+        int64_t time_ns[2];
+        const char *text[2];
+        int64_t count;
+        char rest[500];
+    } none = { { 0 }, { NULL }, 0, "" },
+      limits = { { 300000000000, 900000000000 }, { "corrected", "gpu-time" },
+                 0, "" },
+      knob = { { 300000000000, 900000000000 }, { "corrected", "time" }, 3,
+               "" },
+      quantum = { { 60000000000 }, { NULL }, 0, "" };
     const struct {
         const struct cs_policy *slow;
         const void *params;
@@ -169,6 +176,8 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
     } pair[] = {
         { &linear_conservative_policy, &none, "conservative" },
         { &linear_dlas_policy, &limits, "dlas, limit_1: 300s, limit_2: 900s" },
+        { &linear_dlas_policy, &knob, "dlas, limit_1: 300s, limit_2: 900s, "
+                                      "service: time, promotion: 3" },
         { &linear_drf_policy, &none, "drf" },
         { &linear_fair_share_policy, &none, "fair-share" },
         { &linear_fair_share_policy, &none, "fair-share, blocking: skip" },
