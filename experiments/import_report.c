@@ -58,13 +58,21 @@ static double gpu_hours(const struct import_result *result)
     return hours;
 }
 
+void import_line(FILE *report, struct out *out, uint64_t count,
+                 const char *text)
+{
+    if (count > 0 && out != NULL)
+        out_printf(out, "#   %" PRIu64 " %s\n", count, text);
+    else if (count > 0)
+        fprintf(report, "  %" PRIu64 " %s\n", count, text);
+}
+
 /* In the words of the report and of the workload's file. */
 static void put_counts(FILE *file, struct out *out,
                        const struct imported *imported)
 {
     const struct import_result *result = imported->result;
-    const char *comment = out != NULL ? "#   " : "  ";
-    char line[160];
+    char text[160];
 
     for (int r = 0; r < IMPORT_REASONS + REMARKS + 3; r++) {
         int remark = r - IMPORT_REASONS;
@@ -74,9 +82,7 @@ static void put_counts(FILE *file, struct out *out,
                          : remark == REMARKS + 1 ? result->longer_rows
                                                  : result->blank_lines;
 
-        if (count == 0)
-            continue;
-        snprintf(line, sizeof line, "%s%" PRIu64 " %s%s\n", comment, count,
+        snprintf(text, sizeof text, "%s%s",
                  r < IMPORT_REASONS ? "rows left out: "
                  : remark < REMARKS ? "jobs: " : "",
                  r < IMPORT_REASONS
@@ -88,10 +94,7 @@ static void put_counts(FILE *file, struct out *out,
                  : remark == REMARKS + 1
                      ? "rows of more than 18 fields: the others are not read"
                      : "blank lines");
-        if (out != NULL)
-            out_text(out, line);
-        else
-            fputs(line, file);
+        import_line(file, out, count, text);
     }
 }
 

@@ -36,6 +36,10 @@ void import_yaml(struct out *out, const struct imported *imported,
  * above 0. */
 void import_quantiles(FILE *file, const char *label, int64_t *value,
                       size_t count, double unit);
+/* "  12 rows ..." in a report, "#   12 rows ..." in the file of a workload, if
+ * there is one; nothing where none is counted. */
+void import_line(FILE *report, struct out *out, uint64_t count,
+                 const char *text);
 /* A text in single quotation marks, as YAML wants it. */
 void import_quoted(struct out *out, const char *text);
 /* A name from a command line, on one line of a comment. */

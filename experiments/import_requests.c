@@ -167,15 +167,8 @@ static void put_counts(FILE *file, struct out *out,
                               "512 tokens of the prompt" },
     };
 
-    for (size_t i = 0; i < sizeof line / sizeof line[0]; i++) {
-        if (line[i].count == 0)
-            continue;
-        if (out != NULL)
-            out_printf(out, "#   %" PRIu64 " %s\n", line[i].count,
-                       line[i].text);
-        else
-            fprintf(file, "  %" PRIu64 " %s\n", line[i].count, line[i].text);
-    }
+    for (size_t i = 0; i < sizeof line / sizeof line[0]; i++)
+        import_line(file, out, line[i].count, line[i].text);
 }
 
 /* As it is found from any folder. */

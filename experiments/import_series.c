@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/import_report.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "sim/clock.h"
@@ -82,15 +83,8 @@ static void put_counts(FILE *file, struct out *out,
         { counts->unchanged, "lines that say what was known" },
     };
 
-    for (size_t i = 0; i < sizeof line / sizeof line[0]; i++) {
-        if (line[i].count == 0)
-            continue;
-        if (out != NULL)
-            out_printf(out, "#   %" PRIu64 " %s\n", line[i].count,
-                       line[i].text);
-        else
-            fprintf(file, "  %" PRIu64 " %s\n", line[i].count, line[i].text);
-    }
+    for (size_t i = 0; i < sizeof line / sizeof line[0]; i++)
+        import_line(file, out, line[i].count, line[i].text);
 }
 
 static bool write_yaml(const struct series_import *import, const char *path,

@@ -27,6 +27,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/lazy.h"
 #include "sim/loop.h"
@@ -394,8 +395,7 @@ static void crowds_match(struct flow_net *net)
     if (net->share.crowd_room == i)
         return;
     net->crowd_room = net->share.crowd_room;
-    net->crowd = realloc(net->crowd, net->crowd_room * sizeof *net->crowd);
-    assert(net->crowd != NULL);
+    net->crowd = arena_resize_own(net->crowd, net->crowd_room, sizeof *net->crowd);
     for (; i < net->crowd_room; i++)
         net->crowd[i] = (struct flow_crowd){.finish_ns = CLOCK_NEVER_NS};
 }
@@ -498,8 +498,7 @@ uint32_t flow_link_add(struct flow_net *net, double capacity)
 
     if (net->share.link_room != net->link_room) {
         net->link_room = net->share.link_room;
-        net->link = realloc(net->link, net->link_room * sizeof *net->link);
-        assert(net->link != NULL);
+        net->link = arena_resize_own(net->link, net->link_room, sizeof *net->link);
     }
     net->link[link].area = (struct share_sum){0, 0};
     net->link[link].since_ns = loop_now_ns(net->loop);
@@ -557,8 +556,7 @@ static uint32_t slot_take(struct flow_net *net, const struct flow_spec *spec)
 
     if (net->share.flow_room != i) {
         net->flow_room = net->share.flow_room;
-        net->flow = realloc(net->flow, net->flow_room * sizeof *net->flow);
-        assert(net->flow != NULL);
+        net->flow = arena_resize_own(net->flow, net->flow_room, sizeof *net->flow);
         for (; i < net->flow_room; i++)
             net->flow[i].generation = 0;
     }

@@ -10,6 +10,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "sim/arena.h"
+
 void lazy_release(struct lazy *heap)
 {
     free(heap->item);
@@ -69,8 +71,7 @@ static void make_room(struct lazy *heap, lazy_holds_fn *holds,
         return;
     assert(heap->room <= UINT32_MAX / 2);
     heap->room = heap->room == 0 ? 16 : heap->room * 2;
-    heap->item = realloc(heap->item, heap->room * sizeof *heap->item);
-    assert(heap->item != NULL);
+    heap->item = arena_resize_own(heap->item, heap->room, sizeof *heap->item);
 }
 
 void lazy_push(struct lazy *heap, struct lazy_item item, lazy_holds_fn *holds,
