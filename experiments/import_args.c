@@ -11,6 +11,7 @@
 #include "sim/conf.h"
 #include "sim/err.h"
 #include "workloads/import.h"
+#include "workloads/request_trace.h"
 #include "workloads/series.h"
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
@@ -19,7 +20,7 @@ const struct import_format *import_arg_format(const char *name, bool series,
                                               struct err *err)
 {
     const struct import_format *format = import_format_find(name);
-    const char *names[64], *near;
+    const char *names[64], *near, *summary;
     size_t n = 0;
 
     if (format != NULL)
@@ -29,6 +30,9 @@ const struct import_format *import_arg_format(const char *name, bool series,
     for (size_t i = 0; series && series_format_at(i) != NULL && n + 1 < 64;
          i++)
         names[n++] = series_format_at(i)->name;
+    for (size_t i = 0; series && n + 1 < 64 &&
+                       (near = request_format_at(i, &summary)) != NULL; i++)
+        names[n++] = near;
     names[n] = NULL;
     near = conf_nearest(name, names);
     err_set(err, ERR_USAGE, nowhere, "there is no format '%.60s'", name);

@@ -212,6 +212,7 @@ static void usage_errors_name_what_is_there(void **state)
         const char *words[8], *message;
     } wrong[] = {
         { { "import", "itq", "x", "-o", "w.yaml" }, "Did you mean itp?" },
+        { { "import", "azuer", "x", "-o", "w.yaml" }, "Did you mean azure?" },
         { { "import", "itp", "x" }, "import needs -o WORKLOAD.yaml" },
         { { "import", "itp", "x", "-o", "w.csv" }, "ends in .yaml" },
         { { "import", "itp", "x", "-o", "w.yaml", "--skip", "late" },
