@@ -20,6 +20,7 @@
 #include "models/cluster.h"
 #include "policies/host.h"
 #include "sim/arena.h"
+#include "sim/conf_mend.h"
 #include "workloads/source.h"
 
 #define POLICIES_MAX 1000u
@@ -420,12 +421,95 @@ static bool read_top(struct reader *r, struct err *err)
     return true;
 }
 
+static bool read_checked(struct reader *r, struct err *err)
+{
+    struct study *study = r->study;
+
+    if (!read_top(r, err) || !read_catalogue(r, err) ||
+        !name_policies(r, err) || !read_baseline(r, err) ||
+        !read_points(r, err) || !check_expects(r, err))
+        return false;
+    if ((uint64_t)study->point_count * study->policy_count * study->seeds >
+        UINT32_MAX / 2)
+        return err_set(err, ERR_RANGE, conf_pos(r->root),
+                       "the experiment must have at most %u trials, and has "
+                       "%llu", UINT32_MAX / 2,
+                       (unsigned long long)study->point_count *
+                       study->policy_count * study->seeds);
+    return true;
+}
+
+/* Tables that only some workloads and policies fill. */
+static void add_tables(struct study *study)
+{
+    for (uint32_t i = 0; i < study->point_count; i++)
+        if (workload_service_count(study->point[i].workload) > 0)
+            study->tables |= STUDY_SERVICES;
+    for (uint32_t i = 0; i < study->point_count; i++)
+        for (uint32_t p = 0; p < study->policy_count; p++)
+            if (study->point[i].policy[p]->rules.blocking == HOST_DROP)
+                study->tables |= STUDY_ARRIVED;
+}
+
+/* What stands for a part that cannot be read, so that the others are judged
+ * in the same reading.  Nothing of it is ever run. */
+static const struct conf_node *read_stock(struct arena *arena)
+{
+    static const char text[] =
+        "cluster: {nodes: [{name: stock, count: 1, gpus: {type: a100-80, "
+        "count: 8}, cpu: {type: epyc-7742, sockets: 2}, memory: 1TB}]}\n"
+        "workload: {arrival: {process: poisson, rate: 1/h}, jobs: 1, mix: "
+        "[{recipe: trace, gpus: 1, duration: 1h}]}\n"
+        "policies: [fcfs]\n"
+        "seeds: 1\n";
+    struct err err = { 0 };
+
+    return conf_parse(arena, "stock", text, sizeof text - 1, &err);
+}
+
+/* The files that the tree names, with --set; a file that is not there is
+ * kept as an error, and the rest is read. */
+static bool read_files(struct reader *r, struct conf_mend *mend,
+                       struct err *err)
+{
+    const struct study_options *options = r->options;
+
+    for (;;) {
+        r->root = tree_sets(&r->inputs, mend->root, options->set,
+                            options->set_count, err);
+        if (r->root != NULL) {
+            mend->root = r->root;
+            return true;
+        }
+        if (!conf_mend_next(mend, err))
+            return false;
+    }
+}
+
+static bool read_all(struct reader *r, struct conf_mend *mend,
+                     struct err *err)
+{
+    const struct study before = *r->study;
+
+    if (!read_files(r, mend, err))
+        return false;
+    while (!read_checked(r, err)) {
+        if (!conf_mend_next(mend, err))
+            return false;
+        *r->study = before;
+        r->top = (struct study_top){ 0 };
+        r->root = mend->root;
+    }
+    return true;
+}
+
 const struct study *study_read(struct arena *arena, const char *path,
                                const struct study_options *options,
                                struct err *err)
 {
     struct reader r = { .arena = arena, .options = options };
     struct study *study = arena_alloc(arena, 1, sizeof *study);
+    struct conf_mend mend = { .arena = arena };
 
     r.study = study;
     r.inputs.arena = arena;
@@ -434,32 +518,14 @@ const struct study *study_read(struct arena *arena, const char *path,
     if (study->program_hash == 0 &&
         !hash_file("/proc/self/exe", &study->program_hash))
         study->program_hash = 0;
-    r.root = tree_load(&r.inputs, study->path, err);
-    if (r.root == NULL)
+    mend.root = tree_load(&r.inputs, study->path, err);
+    if (mend.root == NULL)
         return NULL;
-    r.root = tree_sets(&r.inputs, r.root, options->set, options->set_count,
-                       err);
-    if (r.root == NULL || !read_top(&r, err) ||
-        !read_catalogue(&r, err) || !name_policies(&r, err) ||
-        !read_baseline(&r, err) || !read_points(&r, err) ||
-        !check_expects(&r, err))
+    mend.stock = read_stock(arena);
+    (void)read_all(&r, &mend, err);
+    if (!conf_mend_end(&mend, err))
         return NULL;
-    if ((uint64_t)study->point_count * study->policy_count * study->seeds >
-        UINT32_MAX / 2) {
-        err_set(err, ERR_RANGE, conf_pos(r.root),
-                "the experiment must have at most %u trials, and has %llu",
-                UINT32_MAX / 2,
-                (unsigned long long)study->point_count *
-                study->policy_count * study->seeds);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < study->point_count; i++)
-        if (workload_service_count(study->point[i].workload) > 0)
-            study->tables |= STUDY_SERVICES;
-    for (uint32_t i = 0; i < study->point_count; i++)
-        for (uint32_t p = 0; p < study->policy_count; p++)
-            if (study->point[i].policy[p]->rules.blocking == HOST_DROP)
-                study->tables |= STUDY_ARRIVED;
+    add_tables(study);
     study->input = r.inputs.item;
     study->input_count = r.inputs.count;
     return study;

@@ -68,6 +68,8 @@ bool err_set(struct err *err, enum err_kind kind, struct err_pos pos,
     err->kind = kind;
     err->pos = pos;
     err->hint[0] = '\0';
+    err->fault = FAULT_OTHER;
+    err->key = NULL;
     va_start(args, fmt);
     print_safely(err->text, sizeof err->text, fmt, args);
     va_end(args);

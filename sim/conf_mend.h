@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * conf_mend.h - reading goes on after an error, so that all are told at once.
+ *
+ * Readers stop at their first error.  The tree is then repaired where the
+ * error stands, and read again from its beginning: an unknown key takes its
+ * nearest spelling or goes, a wrong value becomes one that its key allows,
+ * what nothing repairs is taken out.  No reader needs to know of it.
+ *
+ * What only follows from an earlier error is not told: an error at or around
+ * a repaired place, one that names what was taken out, and, in a map that
+ * holds a stand-in value, all but the errors of its key tables.  So every
+ * error that is told is the user's, and some may wait for the next reading.
+ */
+#ifndef SIM_CONF_MEND_H
+#define SIM_CONF_MEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/conf.h"
+
+#define CONF_MEND_ERRORS_MAX 20
+
+struct conf_mend {
+    struct arena *arena;
+    const struct conf_node *root;       /* what to read next */
+    /* A map of working values for keys of the root which cannot be read and
+     * must be there; NULL: none. */
+    const struct conf_node *stock;
+    struct err *found;
+    size_t found_count;
+    size_t round_count;
+    const char **gone;                  /* words that were taken out */
+    size_t gone_count, gone_room;
+    bool more;
+};
+
+/* Keeps the error, or forgets it as a consequence, and repairs the root.
+ * True: read the root anew, err is empty.  False: nothing can be repaired;
+ * end. */
+bool conf_mend_next(struct conf_mend *mend, struct err *err);
+
+/* The first error in the file's order goes to err, with the others behind it
+ * (err.next).  True: there was none. */
+bool conf_mend_end(struct conf_mend *mend, struct err *err);
+
+#endif
