@@ -33,6 +33,9 @@ struct reader {
     const struct conf_node *root;       /* with --set, before the sweep */
     struct study_top top;
     struct study_point *point;
+    struct conf_mend mend;
+    struct study empty;                 /* the study before any reading */
+    bool set;                           /* --set is in mend.root */
 };
 
 static bool read_catalogue(struct reader *r, struct err *err)
@@ -424,6 +427,7 @@ static bool read_top(struct reader *r, struct err *err)
 static bool read_checked(struct reader *r, struct err *err)
 {
     struct study *study = r->study;
+    const struct study_options *options = r->options;
 
     if (!read_top(r, err) || !read_catalogue(r, err) ||
         !name_policies(r, err) || !read_baseline(r, err) ||
@@ -436,7 +440,7 @@ static bool read_checked(struct reader *r, struct err *err)
                        "%llu", UINT32_MAX / 2,
                        (unsigned long long)study->point_count *
                        study->policy_count * study->seeds);
-    return true;
+    return options->check == NULL || options->check(r->arena, study, err);
 }
 
 /* Tables that only some workloads and policies fill. */
@@ -451,79 +455,47 @@ static void add_tables(struct study *study)
                 study->tables |= STUDY_ARRIVED;
 }
 
-/* What stands for a part that cannot be read, so that the others are judged
- * in the same reading.  Nothing of it is ever run. */
-static const struct conf_node *read_stock(struct arena *arena)
+static bool read_root(void *self, const struct conf_node *root,
+                      struct err *err)
 {
-    static const char text[] =
-        "cluster: {nodes: [{name: stock, count: 1, gpus: {type: a100-80, "
-        "count: 8}, cpu: {type: epyc-7742, sockets: 2}, memory: 1TB}]}\n"
-        "workload: {arrival: {process: poisson, rate: 1/h}, jobs: 1, mix: "
-        "[{recipe: trace, gpus: 1, duration: 1h}]}\n"
-        "policies: [fcfs]\n"
-        "seeds: 1\n";
-    struct err err = { 0 };
+    struct reader *r = self;
 
-    return conf_parse(arena, "stock", text, sizeof text - 1, &err);
-}
-
-/* The files that the tree names, with --set; a file that is not there is
- * kept as an error, and the rest is read. */
-static bool read_files(struct reader *r, struct conf_mend *mend,
-                       struct err *err)
-{
-    const struct study_options *options = r->options;
-
-    for (;;) {
-        r->root = tree_sets(&r->inputs, mend->root, options->set,
-                            options->set_count, err);
-        if (r->root != NULL) {
-            mend->root = r->root;
-            return true;
-        }
-        if (!conf_mend_next(mend, err))
+    *r->study = r->empty;
+    r->top = (struct study_top){ 0 };
+    r->root = root;
+    if (!r->set) {
+        r->root = tree_sets(&r->inputs, root, r->options->set,
+                            r->options->set_count, err);
+        if (r->root == NULL)
             return false;
+        r->set = true;
+        r->mend.root = r->root;
     }
-}
-
-static bool read_all(struct reader *r, struct conf_mend *mend,
-                     struct err *err)
-{
-    const struct study before = *r->study;
-
-    if (!read_files(r, mend, err))
-        return false;
-    while (!read_checked(r, err)) {
-        if (!conf_mend_next(mend, err))
-            return false;
-        *r->study = before;
-        r->top = (struct study_top){ 0 };
-        r->root = mend->root;
-    }
-    return true;
+    return read_checked(r, err);
 }
 
 const struct study *study_read(struct arena *arena, const char *path,
                                const struct study_options *options,
                                struct err *err)
 {
-    struct reader r = { .arena = arena, .options = options };
+    struct reader r = {
+        .arena = arena, .options = options,
+        .mend = { .arena = arena, .ground = "cluster" },
+    };
     struct study *study = arena_alloc(arena, 1, sizeof *study);
-    struct conf_mend mend = { .arena = arena };
 
     r.study = study;
     r.inputs.arena = arena;
-    study->path = arena_text(arena, path);
-    study->program_hash = options->program_hash;
-    if (study->program_hash == 0 &&
-        !hash_file("/proc/self/exe", &study->program_hash))
-        study->program_hash = 0;
-    mend.root = tree_load(&r.inputs, study->path, err);
-    if (mend.root == NULL)
+    r.empty.path = arena_text(arena, path);
+    r.empty.program_hash = options->program_hash;
+    if (r.empty.program_hash == 0 &&
+        !hash_file("/proc/self/exe", &r.empty.program_hash))
+        r.empty.program_hash = 0;
+    r.mend.root = tree_load(&r.inputs, r.empty.path, err);
+    if (r.mend.root == NULL)
         return NULL;
-    mend.stock = read_stock(arena);
-    (void)read_all(&r, &mend, err);
-    if (!conf_mend_end(&mend, err))
+    r.mend.stock = tree_stock(arena);
+    if (!conf_mend_read(&r.mend, read_root, &r, err))
         return NULL;
     add_tables(study);
     study->input = r.inputs.item;

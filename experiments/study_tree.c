@@ -239,3 +239,19 @@ uint64_t tree_hash(struct study_inputs *inputs, const struct conf_node *node)
 {
     return hash_node(inputs, node, HASH_START);
 }
+
+const struct conf_node *tree_stock(struct arena *arena)
+{
+    static const char text[] =
+        "experiment: stock\n"
+        "advise: stock\n"
+        "cluster: {nodes: [{name: stock, count: 1, gpus: {type: a100-80, "
+        "count: 8}, cpu: {type: epyc-7742, sockets: 2}, memory: 1TB}]}\n"
+        "workload: {arrival: {process: poisson, rate: 1/h}, jobs: 1, mix: "
+        "[{recipe: trace, gpus: 1, duration: 1h}]}\n"
+        "policies: [fcfs]\n"
+        "seeds: 1\n";
+    struct err err = { 0 };
+
+    return conf_parse(arena, "stock", text, sizeof text - 1, &err);
+}

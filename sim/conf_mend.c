@@ -3,6 +3,9 @@
  * conf_mend.c - an error's place in the tree, whether it only follows from
  * another, and the repair.
  *
+ * What is taken out is replaced by what the caller has in stock at the same
+ * keys, once; so the parts beside it are read on.
+ *
  * Places are found by file, line and column: the tree that a reader saw may
  * be an overlay (conf_set) of the one that is repaired, and shares its places.
  */
@@ -15,7 +18,6 @@
 #include "sim/conf_node.h"
 
 #define DEPTH_MAX   80
-#define ROUNDS_MAX  100
 #define WORD_BYTES  120
 
 /* From the root to what is at fault: node[i + 1] is child index[i] of
@@ -43,6 +45,11 @@ static size_t child_count(const struct conf_node *node)
     return node->kind == CONF_SCALAR ? 0 : node->count;
 }
 
+static bool is_marked(const struct conf_node *node, unsigned marks)
+{
+    return (node->marks & marks) != 0;
+}
+
 /* What an error is looked for by. */
 struct search {
     struct err_pos pos;
@@ -68,7 +75,8 @@ static bool find_below(const struct search *search, struct place *place)
     const struct conf_node *node = place->node[place->count - 1];
 
     if (is_wanted(search, node) &&
-        (place->count > 1 || search->fault == FAULT_MISSING))
+        (place->count > 1 || search->fault == FAULT_MISSING ||
+         is_marked(node, CONF_HURT)))
         return true;
     if (place->count == DEPTH_MAX)
         return false;
@@ -103,11 +111,6 @@ static bool find_place(const struct conf_mend *mend, const struct err *err,
 }
 
 /* Consequences. */
-
-static bool is_marked(const struct conf_node *node, unsigned marks)
-{
-    return (node->marks & marks) != 0;
-}
 
 static bool holds_mark(const struct conf_node *node, unsigned marks)
 {
@@ -188,13 +191,48 @@ static bool was_told(const struct conf_mend *mend, const struct err *err,
     return false;
 }
 
+/* A name that nobody knows is wrong whatever stands beside it. */
+static bool is_own_name(const struct err *err, const struct place *place)
+{
+    const struct conf_node *node = place->node[place->count - 1];
+
+    return err->kind == ERR_REFERENCE && !place->is_key &&
+           node->kind == CONF_SCALAR && strstr(err->text, node->text) != NULL;
+}
+
+static bool is_stock(const struct conf_mend *mend, struct err_pos pos)
+{
+    return mend->stock != NULL && pos.file == mend->stock->pos.file;
+}
+
+/* Whether it fits what it is judged against cannot be known: that is not as
+ * the user meant it. */
+static bool is_groundless(const struct conf_mend *mend, const struct err *err,
+                          const struct place *place)
+{
+    const unsigned any = CONF_NEUTRAL | CONF_GUESSED | CONF_HURT;
+
+    if (mend->ground == NULL)
+        return false;
+    const struct conf_node *ground = conf_get(mend->root, mend->ground);
+    if (ground == NULL || place->node[place->count > 1 ? 1 : 0] == ground)
+        return false;
+    bool whole = !holds_mark(ground, any) && !is_stock(mend, ground->pos);
+    return !whole && (err->kind == ERR_RANGE ||
+                      strstr(err->text, mend->ground) != NULL);
+}
+
 static bool is_consequence(const struct conf_mend *mend,
                            const struct err *err, const struct place *place)
 {
     const struct conf_node *node = place->node[place->count - 1];
 
-    if (was_told(mend, err, true))
+    if (was_told(mend, err, true) || is_stock(mend, err->pos))
         return true;
+    if (place->count > 1 && was_told(mend, err, false) &&
+        place->node[place->count - 2]->kind == CONF_LIST &&
+        is_marked(place->node[place->count - 2], CONF_HURT))
+        return true;        /* of each item of a list, as of a swept key */
     for (size_t i = 1; i < place->count; i++) {
         if (is_marked(place->node[i], CONF_NEUTRAL | CONF_GUESSED))
             return true;
@@ -203,9 +241,14 @@ static bool is_consequence(const struct conf_mend *mend,
         return true;
     if (err->fault != FAULT_OTHER)
         return false;
+    if (names_taken(mend, err->text) && !was_told(mend, err, false))
+        return true;
+    if (is_groundless(mend, err, place))
+        return true;
+    if (is_own_name(err, place))
+        return false;
     return holds_mark(node, CONF_NEUTRAL | CONF_GUESSED | CONF_HURT) ||
-           unit_is_hurt(unit_of(place)) ||
-           (names_taken(mend, err->text) && !was_told(mend, err, false));
+           unit_is_hurt(unit_of(place));
 }
 
 /* Repairs. */
@@ -261,6 +304,33 @@ static void put_node(struct conf_mend *mend, const struct place *place,
     mend->root = node;
 }
 
+/* What the stock has where node[depth] of the place is, or NULL. */
+static const struct conf_node *stock_at(const struct conf_mend *mend,
+                                        const struct place *place,
+                                        size_t depth)
+{
+    const struct conf_node *stock = mend->stock;
+
+    for (size_t i = 0; i < depth && stock != NULL; i++) {
+        const struct conf_node *node = place->node[i];
+        stock = node->kind == CONF_MAP && stock->kind == CONF_MAP
+                    ? conf_get(stock, node->pairs[place->index[i]].key)
+                    : NULL;
+    }
+    return stock;
+}
+
+static void remove_child(struct conf_node *node, size_t index)
+{
+    node->count--;
+    for (size_t i = index; i < node->count; i++) {
+        if (node->kind == CONF_MAP)
+            node->pairs[i] = node->pairs[i + 1];
+        else
+            node->items[i] = node->items[i + 1];
+    }
+}
+
 /* The pair or item at fault goes. */
 static bool take_out(struct conf_mend *mend, const struct place *place)
 {
@@ -268,37 +338,64 @@ static bool take_out(struct conf_mend *mend, const struct place *place)
         return false;
     size_t depth = place->count - 2;
     size_t index = place->index[depth];
+    const struct conf_node *node = place->node[depth + 1];
+    const struct conf_node *stock = stock_at(mend, place, depth + 1);
     struct conf_node *copy = copy_of(mend->arena, place->node[depth]);
 
-    take_words(mend, place->node[depth + 1]);
+    take_words(mend, node);
     if (copy->kind == CONF_MAP)
         take_word(mend, copy->pairs[index].key);
-    copy->count--;
-    for (size_t i = index; i < copy->count; i++) {
-        if (copy->kind == CONF_MAP)
-            copy->pairs[i] = copy->pairs[i + 1];
-        else
-            copy->items[i] = copy->items[i + 1];
-    }
+    if (stock != NULL && !is_stock(mend, node->pos))
+        copy->pairs[index].value = stock;
+    else
+        remove_child(copy, index);
     copy->marks |= CONF_HURT;
     put_node(mend, place, depth, copy);
     return true;
 }
 
-/* The word of "Did you mean 'WORD'?", with or without its marks. */
+/* A map gets the keys that the stock has and it has not; false: none. */
+static bool stock_up(struct conf_mend *mend, const struct place *place)
+{
+    const struct conf_node *map = place->node[place->count - 1];
+    const struct conf_node *stock = stock_at(mend, place, place->count - 1);
+
+    if (stock == NULL || stock->kind != CONF_MAP || map->kind != CONF_MAP ||
+        place->is_key || is_marked(map, CONF_HURT))
+        return false;
+    struct conf_node *copy = copy_of(mend->arena, map);
+    for (size_t i = 0; i < stock->count; i++) {
+        if (conf_get(map, stock->pairs[i].key) != NULL)
+            continue;
+        copy->pairs = arena_grow(mend->arena, copy->pairs, copy->count,
+                                 copy->count + 1, sizeof *copy->pairs);
+        copy->pairs[copy->count++] = stock->pairs[i];
+    }
+    copy->marks |= CONF_HURT;
+    put_node(mend, place, place->count - 1, copy);
+    return copy->count > map->count;
+}
+
+/* The word of "Did you mean 'WORD'?" or "The nearest name is WORD." */
 static const char *suggestion(const struct conf_mend *mend,
                               const struct err *err)
 {
-    static const char before[] = "Did you mean ";
+    static const char *const before[] = {"Did you mean ",
+                                         "The nearest name is "};
+    const char *from = NULL;
     char word[WORD_BYTES];
 
-    if (strncmp(err->hint, before, sizeof before - 1) != 0)
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        if (strncmp(err->hint, before[i], strlen(before[i])) == 0)
+            from = err->hint + strlen(before[i]);
+    }
+    if (from == NULL)
         return NULL;
-    const char *from = err->hint + sizeof before - 1;
     from += *from == '\'';
     size_t bytes = strcspn(from, "'? ");
     if (bytes == 0 || bytes >= sizeof word || from[bytes] == ' ')
         return NULL;        /* "the unit 'h'": no whole value */
+    bytes -= from[bytes] == '\0' && from[bytes - 1] == '.';
     memcpy(word, from, bytes);
     word[bytes] = '\0';
     return arena_text(mend->arena, word);
@@ -353,8 +450,10 @@ static bool add_missing(struct conf_mend *mend, const struct place *place,
     const struct conf_node *map = place->node[place->count - 1];
     const struct conf_node *value = NULL;
 
-    if (place->count == 1 && mend->stock != NULL)
-        value = conf_get(mend->stock, key);
+    const struct conf_node *stock = stock_at(mend, place, place->count - 1);
+
+    if (stock != NULL && stock->kind == CONF_MAP)
+        value = conf_get(stock, key);
     if (value == NULL && is_marked(map, CONF_HURT))
         return take_out(mend, place);   /* nothing stands for what went */
     if (value == NULL)
@@ -384,18 +483,15 @@ static bool repair(struct conf_mend *mend, const struct err *err,
                  neutral_at(mend, node->pos));
         return true;
     }
-    return take_out(mend, place);
+    return stock_up(mend, place) || take_out(mend, place);
 }
 
 static void keep(struct conf_mend *mend, const struct err *err)
 {
     if (mend->found == NULL)
-        mend->found = arena_alloc(mend->arena, CONF_MEND_ERRORS_MAX,
+        mend->found = arena_alloc(mend->arena, CONF_MEND_ROUNDS_MAX,
                                   sizeof *mend->found);
-    if (mend->found_count == CONF_MEND_ERRORS_MAX)
-        mend->more = true;
-    else
-        mend->found[mend->found_count++] = *err;
+    mend->found[mend->found_count++] = *err;
 }
 
 bool conf_mend_next(struct conf_mend *mend, struct err *err)
@@ -412,7 +508,7 @@ bool conf_mend_next(struct conf_mend *mend, struct err *err)
         (found && !is_consequence(mend, err, &place)))
         keep(mend, err);
     mend->round_count++;
-    if (!found || mend->more || mend->round_count == ROUNDS_MAX ||
+    if (!found || mend->round_count == CONF_MEND_ROUNDS_MAX ||
         !repair(mend, err, &place))
         return false;
     *err = (struct err){.kind = ERR_NONE};
@@ -452,12 +548,26 @@ bool conf_mend_end(struct conf_mend *mend, struct err *err)
     assert(mend != NULL && err != NULL);
     if (mend->found_count == 0)
         return err->kind == ERR_NONE;
-    size_t last = mend->found_count - 1;
+    size_t told = mend->found_count < CONF_MEND_TOLD_MAX
+                      ? mend->found_count : CONF_MEND_TOLD_MAX;
 
     sort_errs(mend->found, mend->found_count, mend->root->pos.file);
-    for (size_t i = 0; i < last; i++)
+    for (size_t i = 0; i + 1 < told; i++)
         mend->found[i].next = &mend->found[i + 1];
-    mend->found[last].more = mend->more;
+    mend->found[told - 1].more = (uint32_t)(mend->found_count - told);
     *err = mend->found[0];
     return false;
+}
+
+bool conf_mend_read(struct conf_mend *mend,
+                    bool (*read)(void *self, const struct conf_node *root,
+                                 struct err *err),
+                    void *self, struct err *err)
+{
+    assert(mend != NULL && read != NULL && err != NULL);
+    while (!read(self, mend->root, err)) {
+        if (!conf_mend_next(mend, err))
+            break;
+    }
+    return conf_mend_end(mend, err);
 }

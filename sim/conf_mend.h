@@ -20,20 +20,23 @@
 
 #include "sim/conf.h"
 
-#define CONF_MEND_ERRORS_MAX 20
+#define CONF_MEND_TOLD_MAX      20
+#define CONF_MEND_ROUNDS_MAX    100
 
 struct conf_mend {
     struct arena *arena;
     const struct conf_node *root;       /* what to read next */
-    /* A map of working values for keys of the root which cannot be read and
-     * must be there; NULL: none. */
+    /* A map of working values, for keys of the root and of the maps below it
+     * which cannot be read and must be there; NULL: none.  Nobody sees it. */
     const struct conf_node *stock;
-    struct err *found;
+    /* A key of the root that the others are judged against; NULL: none.
+     * Where it is repaired, what they would not fit is no error of theirs. */
+    const char *ground;
+    struct err *found;                  /* room for all rounds */
     size_t found_count;
     size_t round_count;
     const char **gone;                  /* words that were taken out */
     size_t gone_count, gone_room;
-    bool more;
 };
 
 /* Keeps the error, or forgets it as a consequence, and repairs the root.
@@ -42,7 +45,15 @@ struct conf_mend {
 bool conf_mend_next(struct conf_mend *mend, struct err *err);
 
 /* The first error in the file's order goes to err, with the others behind it
- * (err.next).  True: there was none. */
+ * (err.next), 20 of them at most.  True: there was none. */
 bool conf_mend_end(struct conf_mend *mend, struct err *err);
+
+/* All of it: `read` is called with `self` and mend->root until it succeeds or
+ * nothing can be repaired.  True: there was no error, and what was read may
+ * be used. */
+bool conf_mend_read(struct conf_mend *mend,
+                    bool (*read)(void *self, const struct conf_node *root,
+                                 struct err *err),
+                    void *self, struct err *err);
 
 #endif

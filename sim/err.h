@@ -55,7 +55,7 @@ struct err {
     /* Further errors of the same file, in its order; NULL: no more.  They
      * live as long as the study's arena. */
     const struct err *next;
-    bool more;          /* of the last one: there may be more than are told */
+    uint32_t more;      /* of the last one: so many are not told */
 };
 
 /* Both return false always, so that a failing line reads `return err_set(`. */
