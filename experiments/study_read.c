@@ -56,8 +56,8 @@ static bool read_catalogue(struct reader *r, struct err *err)
         if (!path_is_file(path[i])) {
             err_set(err, ERR_IO, conf_pos(item), "catalogue names the file "
                     "'%.150s', which is not there", path[i]);
-            return err_hint(err, "Paths are relative to the file that names "
-                                 "them.");
+            return err_hint_path(err, path[i], "Paths are relative to the "
+                                 "file that names them.");
         }
     }
     r->study->catalogue_hash = node == NULL ? 0 : tree_hash(&r->inputs, node);

@@ -85,7 +85,8 @@ static const struct conf_node *graft_one(struct study_inputs *inputs,
     if (!path_is_file(path)) {
         err_set(err, ERR_IO, pos, "%s names the file '%.150s', which %s", key,
                 path, path_is_folder(path) ? "is a folder" : "is not there");
-        err_hint(err, "Paths are relative to the file that names them.");
+        err_hint_path(err, path,
+                      "Paths are relative to the file that names them.");
         return NULL;
     }
     inner = tree_load(inputs, path, err);

@@ -210,7 +210,8 @@ static const struct conf_node *load_weights(struct arena *arena,
     if (!root && why.kind == ERR_IO) {      /* say who names that file */
         err_set(err, ERR_IO, conf_pos(node), "weights names the file '%.100s': "
                 "%.100s", path, why.text);
-        err_hint(err, "Paths are relative to the file that names them.");
+        err_hint_path(err, path, "Paths are relative to the file that names "
+                                 "them.");
     } else if (!root) {
         *err = why;
     }

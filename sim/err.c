@@ -90,6 +90,20 @@ bool err_hint(struct err *err, const char *fmt, ...)
     return false;
 }
 
+bool err_hint_path(struct err *err, const char *path, const char *otherwise)
+{
+    assert(path != NULL && otherwise != NULL);
+    for (const char *c = path; *c != '\0'; c++) {
+        if (*c == '\\')
+            return err_hint(err, "Write / for each backslash of a path; a drive "
+                                 "such as C: is a folder here, as /mnt/c.");
+        if ((unsigned char)*c < 0x20)
+            return err_hint(err, "Write / in a path: in double quotes a "
+                                 "backslash begins an escape, as \\t a tab.");
+    }
+    return err_hint(err, "%s", otherwise);
+}
+
 static const char *kind_name(enum err_kind kind)
 {
     switch (kind) {

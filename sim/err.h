@@ -64,6 +64,10 @@ bool err_set(struct err *err, enum err_kind kind, struct err_pos pos,
 bool err_hint(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Why a file may not be there under a path that was made elsewhere, with
+ * backslashes; `otherwise` where the path has none. */
+bool err_hint_path(struct err *err, const char *path, const char *otherwise);
+
 /* Writes "file:line:col: kind: text", the source line with a caret, and the
  * hint, each on a line of its own, into out; returns the bytes it wanted, as
  * snprintf does.  The column counts characters, not bytes. */

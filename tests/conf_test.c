@@ -490,6 +490,24 @@ static void explain_tells_what_the_table_says(void **state)
     assert_null(conf_explain(arena, &thing_schema, "nothing"));
 }
 
+/* As editors of other systems save it: lines end with CR LF, and no CR is a
+ * part of a value or moves a place. */
+static void lines_may_end_with_crlf(void **state)
+{
+    static const char text[] = "a: one\r\nb:\r\n  c: two\r\n\r\nd: 3\r\n";
+    struct err err = {0};
+    const struct conf_node *root =
+        conf_parse(*state, "crlf", text, sizeof text - 1, &err);
+
+    assert_non_null(root);
+    assert_string_equal(conf_text(conf_get(root, "a")), "one");
+    assert_string_equal(conf_text(conf_get(conf_get(root, "b"), "c")), "two");
+    const struct conf_node *last = conf_get(root, "d");
+    assert_string_equal(conf_text(last), "3");
+    assert_int_equal(conf_pos(last).line, 5);
+    assert_int_equal(conf_pos(last).col, 4);
+}
+
 static void manual_has_a_row_per_key(void **state)
 {
     const char *text = conf_markdown(*state, &thing_part_schema);
@@ -611,6 +629,7 @@ int main(void)
         WITH_ARENA(overlay_of_a_wrong_path_says_which_step),
         cmocka_unit_test(nearest_spelling_is_offered_only_when_near),
         WITH_ARENA(explain_tells_what_the_table_says),
+        WITH_ARENA(lines_may_end_with_crlf),
         WITH_ARENA(manual_has_a_row_per_key),
         WITH_ARENA(json_schema_is_yaml_that_names_every_key),
         cmocka_unit_test(no_bytes_crash_the_reader),
