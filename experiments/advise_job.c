@@ -122,11 +122,8 @@ static void find_laws(struct advise_job *job)
     job->task.longest_tokens = job->task.law->train.sequence_tokens;
     if (aligned && job->context_tokens > job->task.longest_tokens)
         job->task.longest_tokens = job->context_tokens;
-    if (aligned && job->keys.reference &&
-        job->task.law->train.method == TRAIN_FULL)
-        job->task.frozen_bytes =
-            memory_weight_bytes(job->task.law->train.llm,
-                                job->task.law->train.precision);
+    job->task.frozen = aligned && job->keys.reference &&
+                       job->task.law->train.method == TRAIN_FULL;
 }
 
 static bool read_job(const struct advise_world *world,

@@ -169,6 +169,7 @@ const struct link_type *catalogue_link(const struct catalogue *catalogue,
                                        const char *name);
 const struct price *catalogue_price(const struct catalogue *catalogue,
                                     const char *name);
+/* By its name, or by one of its aliases in any case. */
 const struct llm *catalogue_llm(const struct catalogue *catalogue,
                                 const char *name);
 const struct net *catalogue_net(const struct catalogue *catalogue,

@@ -255,11 +255,53 @@ static bool experts_add_up(const struct llm_form *form, struct err *err)
     return true;
 }
 
-static bool close_llm(struct llm_form *form, struct err *err)
+/* Another model that answers to the name; NULL: none does. */
+static const char *other_owner(const struct catalogue *catalogue,
+                               const struct llm_form *form, const char *name)
+{
+    for (size_t i = 0; i < catalogue_llm_count(catalogue); i++) {
+        const void *other = catalogue_form_at(catalogue, CATALOGUE_LLMS, i);
+        if (other != (const void *)form && catalogue_llm_is(other, name)) {
+            return ((const struct form *)other)->name;
+        }
+    }
+    return NULL;
+}
+
+/* A list of names, none of which any other model has. */
+static bool aliases_are_free(const struct catalogue *catalogue,
+                             const struct llm_form *form, struct err *err)
+{
+    const struct conf_node *list = form->aliases;
+
+    if (list != NULL && conf_kind(list) != CONF_LIST) {
+        return err_set(err, ERR_SCHEMA, conf_pos(list),
+                       "aliases of model '%s' must be a list of names: "
+                       "[NAME, ...]", form->head.name);
+    }
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+        if (conf_kind(item) != CONF_SCALAR || conf_text(item)[0] == '\0') {
+            return err_set(err, ERR_SCHEMA, conf_pos(item),
+                           "each of the aliases of model '%s' must be a name",
+                           form->head.name);
+        }
+        const char *owner = other_owner(catalogue, form, conf_text(item));
+        if (owner != NULL) {
+            return err_set(err, ERR_SCHEMA, conf_pos(item),
+                           "alias '%s' of model '%s' names model '%s' already",
+                           conf_text(item), form->head.name, owner);
+        }
+    }
+    return true;
+}
+
+static bool close_llm(const struct catalogue *catalogue,
+                      struct llm_form *form, struct err *err)
 {
     struct llm *llm = &form->llm;
 
-    if (!heads_add_up(form, err)) {
+    if (!aliases_are_free(catalogue, form, err) || !heads_add_up(form, err)) {
         return false;
     }
     if (form->head_dim <= 0) {
@@ -376,7 +418,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     default:
         llm->llm.name = form->name;
         llm->llm.index = (uint32_t)i;
-        return close_llm(llm, err);
+        return close_llm(catalogue, llm, err);
     }
 }
 

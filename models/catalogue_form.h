@@ -49,6 +49,7 @@ struct llm_form {
     int64_t layers, hidden, heads, kv_heads, head_dim, ffn, ffn_matrices;
     int64_t vocab, context_tokens, experts, experts_active, experts_shared;
     int64_t kv_width;
+    const struct conf_node *aliases;    /* other names; or NULL */
 };
 
 struct application_form {
@@ -81,6 +82,8 @@ struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
 /* NULL: there is none of that name. */
 struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
                                  const char *name);
+/* Is it the model's name, or one of its aliases, in any case? */
+bool catalogue_llm_is(const struct llm_form *form, const char *name);
 /* All files are read, names are listed: checks, and resolves what names say. */
 bool catalogue_close(struct catalogue *catalogue, struct err *err);
 

@@ -121,6 +121,8 @@ static const struct conf_field price_field[] = {
 
 static const struct conf_field llm_field[] = {
     WORDS(llm_form, llm),
+    KEY("aliases", CONF_NODE, llm_form, aliases,
+        "other names of it, in any case: [NAME, ...]"),
     KEY("layers", CONF_INT, llm_form, layers, "transformer layers"),
     KEY("hidden", CONF_INT, llm_form, hidden, "width of the residual stream"),
     KEY("heads", CONF_INT, llm_form, heads, "query heads"),

@@ -187,6 +187,31 @@ static void user_file_overrides_single_keys_and_adds_entries(void **state)
     arena_free(arena);
 }
 
+/* Names under which published rows know a model; case does not count. */
+static void models_answer_to_their_other_names(void **state)
+{
+    static const char *const same[][2] = {
+        { "deepseek-ai/DeepSeek-R1", "deepseek-v3" },
+        { "DeepSeek-V3", "deepseek-v3" },
+        { "openai/gpt-oss-120b", "gpt-oss-120b" },
+        { "Qwen/Qwen3-235B-A22B-FP8", "qwen3-235b-a22b" },
+        { "meta-llama/Llama-3.1-70B", "llama-3-70b" },
+        { "llama-3.1-70b", "llama-3-70b" },
+    };
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c = load_with(arena,
+        "llms:\n  qwen2.5-7b: {aliases: [ours, Ours v2]}\n", &err);
+
+    (void)state;
+    assert_non_null(c);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        assert_string_equal(catalogue_llm(c, same[i][0])->name, same[i][1]);
+    assert_string_equal(catalogue_llm(c, "OURS V2")->name, "qwen2.5-7b");
+    assert_null(catalogue_llm(c, "llama"));
+    arena_free(arena);
+}
+
 static void expect_error(const char *text, enum err_kind kind,
                          const char *part)
 {
@@ -220,6 +245,14 @@ static void faulty_user_files_are_located_errors(void **state)
                  ERR_RANGE, "must divide its hidden size 1000, found 3");
     expect_error("llms:\n  llama-2-7b: {kv_heads: 5}\n", ERR_RANGE,
                  "kv_heads");
+    expect_error("llms:\n  llama-2-7b: {aliases: DeepSeek}\n", ERR_SCHEMA,
+                 "must be a list of names");
+    expect_error("llms:\n  llama-2-7b: {aliases: [[a]]}\n", ERR_SCHEMA,
+                 "must be a name");
+    expect_error("llms:\n  llama-2-7b: {aliases: [gpt-1T]}\n", ERR_SCHEMA,
+                 "names model 'gpt-1t' already");
+    expect_error("llms:\n  llama-2-7b: {aliases: [DeepSeek-R1]}\n", ERR_SCHEMA,
+                 "names model 'deepseek-v3' already");
     expect_error("llms:\n  llama-2-7b: {heads: 0}\n", ERR_SCHEMA,
                  "heads");
 }
@@ -233,6 +266,7 @@ int main(void)
         cmocka_unit_test(model_sizes_follow_from_their_layers),
         cmocka_unit_test(prices_fall_from_on_demand_to_reserved_to_owned),
         cmocka_unit_test(user_file_overrides_single_keys_and_adds_entries),
+        cmocka_unit_test(models_answer_to_their_other_names),
         cmocka_unit_test(faulty_user_files_are_located_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
