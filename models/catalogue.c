@@ -9,7 +9,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <strings.h>
 
 #include "models/catalogue_form.h"
 #include "sim/conf.h"
@@ -136,21 +135,21 @@ const struct net *catalogue_net_at(const struct catalogue *catalogue, size_t i)
 const struct gpu_type *catalogue_gpu(const struct catalogue *catalogue,
                                      const char *name)
 {
-    const void *form = catalogue_form_find(catalogue, CATALOGUE_GPUS, name);
+    const void *form = catalogue_form_as(catalogue, CATALOGUE_GPUS, name);
     return form ? &((const struct gpu_form *)form)->gpu : NULL;
 }
 
 const struct cpu_type *catalogue_cpu(const struct catalogue *catalogue,
                                      const char *name)
 {
-    const void *form = catalogue_form_find(catalogue, CATALOGUE_CPUS, name);
+    const void *form = catalogue_form_as(catalogue, CATALOGUE_CPUS, name);
     return form ? &((const struct cpu_form *)form)->cpu : NULL;
 }
 
 const struct link_type *catalogue_link(const struct catalogue *catalogue,
                                        const char *name)
 {
-    const void *form = catalogue_form_find(catalogue, CATALOGUE_LINKS, name);
+    const void *form = catalogue_form_as(catalogue, CATALOGUE_LINKS, name);
     return form ? &((const struct link_form *)form)->link : NULL;
 }
 
@@ -161,38 +160,17 @@ const struct price *catalogue_price(const struct catalogue *catalogue,
     return form ? &((const struct price_form *)form)->price : NULL;
 }
 
-bool catalogue_llm_is(const struct llm_form *form, const char *name)
-{
-    const struct conf_node *aliases = form->aliases;
-    bool found = strcasecmp(form->head.name, name) == 0;
-
-    if (aliases == NULL || conf_kind(aliases) != CONF_LIST) {
-        return found;
-    }
-    for (size_t i = 0; i < conf_count(aliases) && !found; i++) {
-        const struct conf_node *item = conf_item(aliases, i);
-        found = conf_kind(item) == CONF_SCALAR &&
-                strcasecmp(conf_text(item), name) == 0;
-    }
-    return found;
-}
-
 const struct llm *catalogue_llm(const struct catalogue *catalogue,
                                 const char *name)
 {
-    const void *form = catalogue_form_find(catalogue, CATALOGUE_LLMS, name);
-
-    for (size_t i = 0; !form && i < catalogue_llm_count(catalogue); i++) {
-        const void *other = catalogue_form_at(catalogue, CATALOGUE_LLMS, i);
-        form = catalogue_llm_is(other, name) ? other : NULL;
-    }
+    const void *form = catalogue_form_as(catalogue, CATALOGUE_LLMS, name);
     return form ? &((const struct llm_form *)form)->llm : NULL;
 }
 
 const struct net *catalogue_net(const struct catalogue *catalogue,
                                 const char *name)
 {
-    const void *form = catalogue_form_find(catalogue, CATALOGUE_NETS, name);
+    const void *form = catalogue_form_as(catalogue, CATALOGUE_NETS, name);
     return form ? &((const struct net_form *)form)->net : NULL;
 }
 

@@ -160,7 +160,8 @@ const struct catalogue *catalogue_read(struct arena *arena,
                                        const struct conf_node *const *roots,
                                        size_t count, struct err *err);
 
-/* NULL when there is no such name. */
+/* NULL when there is no such name.  GPUs, CPUs, links, models and nets answer
+ * to their aliases, too, in any case; the entry has the name in the catalogue. */
 const struct gpu_type *catalogue_gpu(const struct catalogue *catalogue,
                                      const char *name);
 const struct cpu_type *catalogue_cpu(const struct catalogue *catalogue,
@@ -169,7 +170,6 @@ const struct link_type *catalogue_link(const struct catalogue *catalogue,
                                        const char *name);
 const struct price *catalogue_price(const struct catalogue *catalogue,
                                     const char *name);
-/* By its name, or by one of its aliases in any case. */
 const struct llm *catalogue_llm(const struct catalogue *catalogue,
                                 const char *name);
 const struct net *catalogue_net(const struct catalogue *catalogue,
@@ -211,6 +211,11 @@ enum catalogue_section {
 /* All names of a section, ends with NULL: for conf_nearest and lists. */
 const char *const *catalogue_names(const struct catalogue *catalogue,
                                    enum catalogue_section section);
+/* What a name that is not known may have meant, as a hint: the entries of its
+ * family, the nearest name, or the list to look at. */
+bool catalogue_hint(const struct catalogue *catalogue,
+                    enum catalogue_section section, const char *name,
+                    struct err *err);
 /* The key table of each section, for explain, schema and the manual. */
 extern const struct conf_schema catalogue_schema[CATALOGUE_SECTION_COUNT];
 /* The source of one key of an entry: its own, or the entry's. */

@@ -86,12 +86,10 @@ static bool no_such(const struct catalogue *catalogue,
                     const struct form *form, const char *key,
                     const char *name, int which, struct err *err)
 {
-    const char *near = conf_nearest(name, catalogue->section[which].names);
-
     err_set(err, ERR_REFERENCE, key_pos(form, key),
             "'%s' of '%s' names no %s of the catalogue: '%s'", key,
             form->name, section_item[which], name);
-    return near ? err_hint(err, "Did you mean '%s'?", near) : false;
+    return catalogue_hint(catalogue, (enum catalogue_section)which, name, err);
 }
 
 /* Where a rate was not measured, the share that 16 bits reach of their peak
@@ -178,8 +176,12 @@ static bool close_price(const struct catalogue *catalogue,
     if (price->granularity_ns <= 0) {
         price->granularity_ns = 1000000000;
     }
-    if (strcmp(price->of, "core") == 0 ||
-        catalogue_gpu(catalogue, price->of)) {
+    const struct gpu_type *gpu = catalogue_gpu(catalogue, price->of);
+
+    if (gpu) {
+        price->of = gpu->name;  /* by whatever name the file knows it */
+    }
+    if (gpu || strcmp(price->of, "core") == 0) {
         return true;
     }
     return no_such(catalogue, &form->head, "of", price->of, CATALOGUE_GPUS,
@@ -255,53 +257,11 @@ static bool experts_add_up(const struct llm_form *form, struct err *err)
     return true;
 }
 
-/* Another model that answers to the name; NULL: none does. */
-static const char *other_owner(const struct catalogue *catalogue,
-                               const struct llm_form *form, const char *name)
-{
-    for (size_t i = 0; i < catalogue_llm_count(catalogue); i++) {
-        const void *other = catalogue_form_at(catalogue, CATALOGUE_LLMS, i);
-        if (other != (const void *)form && catalogue_llm_is(other, name)) {
-            return ((const struct form *)other)->name;
-        }
-    }
-    return NULL;
-}
-
-/* A list of names, none of which any other model has. */
-static bool aliases_are_free(const struct catalogue *catalogue,
-                             const struct llm_form *form, struct err *err)
-{
-    const struct conf_node *list = form->aliases;
-
-    if (list != NULL && conf_kind(list) != CONF_LIST) {
-        return err_set(err, ERR_SCHEMA, conf_pos(list),
-                       "aliases of model '%s' must be a list of names: "
-                       "[NAME, ...]", form->head.name);
-    }
-    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
-        const struct conf_node *item = conf_item(list, i);
-        if (conf_kind(item) != CONF_SCALAR || conf_text(item)[0] == '\0') {
-            return err_set(err, ERR_SCHEMA, conf_pos(item),
-                           "each of the aliases of model '%s' must be a name",
-                           form->head.name);
-        }
-        const char *owner = other_owner(catalogue, form, conf_text(item));
-        if (owner != NULL) {
-            return err_set(err, ERR_SCHEMA, conf_pos(item),
-                           "alias '%s' of model '%s' names model '%s' already",
-                           conf_text(item), form->head.name, owner);
-        }
-    }
-    return true;
-}
-
-static bool close_llm(const struct catalogue *catalogue,
-                      struct llm_form *form, struct err *err)
+static bool close_llm(struct llm_form *form, struct err *err)
 {
     struct llm *llm = &form->llm;
 
-    if (!aliases_are_free(catalogue, form, err) || !heads_add_up(form, err)) {
+    if (!heads_add_up(form, err)) {
         return false;
     }
     if (form->head_dim <= 0) {
@@ -385,7 +345,9 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     struct net_form *net = (struct net_form *)(void *)form;
     struct application_form *app = (struct application_form *)(void *)form;
 
-    if (!check_required(form, which, err)) {
+    if (!check_required(form, which, err) ||
+        !catalogue_aliases_ok(catalogue, which, form, section_item[which],
+                              err)) {
         return false;
     }
     switch (which) {
@@ -418,7 +380,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     default:
         llm->llm.name = form->name;
         llm->llm.index = (uint32_t)i;
-        return close_llm(catalogue, llm, err);
+        return close_llm(llm, err);
     }
 }
 

@@ -19,6 +19,8 @@ struct form {
     const char *name;
     struct err_pos pos;         /* where it was last written */
     const struct conf_node *conf;
+    const struct conf_node *aliases;    /* other names of it; or NULL */
+    const struct conf_node *families;   /* names that it shares; or NULL */
 };
 
 struct gpu_form {
@@ -49,7 +51,6 @@ struct llm_form {
     int64_t layers, hidden, heads, kv_heads, head_dim, ffn, ffn_matrices;
     int64_t vocab, context_tokens, experts, experts_active, experts_shared;
     int64_t kv_width;
-    const struct conf_node *aliases;    /* other names; or NULL */
 };
 
 struct application_form {
@@ -82,8 +83,14 @@ struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
 /* NULL: there is none of that name. */
 struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
                                  const char *name);
-/* Is it the model's name, or one of its aliases, in any case? */
-bool catalogue_llm_is(const struct llm_form *form, const char *name);
+/* The same, or by one of its aliases (catalogue_alias.c). */
+struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
+                               const char *name);
+/* Aliases are a list of names, none of which any other entry has; `item` is
+ * what the entry is called in messages. */
+bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
+                          const struct form *form, const char *item,
+                          struct err *err);
 /* All files are read, names are listed: checks, and resolves what names say. */
 bool catalogue_close(struct catalogue *catalogue, struct err *err);
 

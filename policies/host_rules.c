@@ -371,8 +371,12 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
         return policy;
     err_set(err, ERR_REFERENCE, conf_pos(key),
             "there is no policy named %s", conf_text(key));
-    const char *near = conf_nearest(conf_text(key), registry_names());
-    if (near)
+    const char *near = registry_meant(conf_text(key));
+    if (near == NULL)
+        near = conf_nearest(conf_text(key), registry_names());
+    if (near && near[0] == '{')
+        err_hint(err, "Here it is %s.", near);
+    else if (near)
         err_hint(err, "Did you mean %s?", near);
     else
         err_hint(err, "See `clustersim list policies`.");

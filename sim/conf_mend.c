@@ -376,26 +376,20 @@ static bool stock_up(struct conf_mend *mend, const struct place *place)
     return copy->count > map->count;
 }
 
-/* The word of "Did you mean 'WORD'?" or "The nearest name is WORD." */
+/* The word of "Did you mean 'WORD'?", with or without its marks. */
 static const char *suggestion(const struct conf_mend *mend,
                               const struct err *err)
 {
-    static const char *const before[] = {"Did you mean ",
-                                         "The nearest name is "};
-    const char *from = NULL;
+    static const char before[] = "Did you mean ";
     char word[WORD_BYTES];
 
-    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
-        if (strncmp(err->hint, before[i], strlen(before[i])) == 0)
-            from = err->hint + strlen(before[i]);
-    }
-    if (from == NULL)
+    if (strncmp(err->hint, before, sizeof before - 1) != 0)
         return NULL;
+    const char *from = err->hint + sizeof before - 1;
     from += *from == '\'';
     size_t bytes = strcspn(from, "'? ");
     if (bytes == 0 || bytes >= sizeof word || from[bytes] == ' ')
         return NULL;        /* "the unit 'h'": no whole value */
-    bytes -= from[bytes] == '\0' && from[bytes - 1] == '.';
     memcpy(word, from, bytes);
     word[bytes] = '\0';
     return arena_text(mend->arena, word);
