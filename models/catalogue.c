@@ -13,35 +13,6 @@
 #include "models/catalogue_form.h"
 #include "sim/conf.h"
 
-const size_t catalogue_form_bytes[CATALOGUE_SECTION_COUNT] = {
-    sizeof(struct gpu_form), sizeof(struct cpu_form),
-    sizeof(struct link_form), sizeof(struct price_form),
-    sizeof(struct llm_form), sizeof(struct net_form),
-    sizeof(struct application_form)
-};
-
-struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
-                            size_t i)
-{
-    const struct section *s = &catalogue->section[which];
-
-    assert(i < s->count);
-    return (struct form *)(void *)(s->forms + i * catalogue_form_bytes[which]);
-}
-
-struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
-                              const char *name)
-{
-    assert(name);
-    for (size_t i = 0; i < catalogue->section[which].count; i++) {
-        struct form *form = catalogue_form_at(catalogue, which, i);
-        if (strcmp(form->name, name) == 0) {
-            return form;
-        }
-    }
-    return NULL;
-}
-
 size_t catalogue_gpu_count(const struct catalogue *catalogue)
 {
     return catalogue->section[CATALOGUE_GPUS].count;
@@ -185,13 +156,6 @@ const struct price *catalogue_price_of(const struct catalogue *catalogue,
         }
     }
     return NULL;
-}
-
-const char *const *catalogue_names(const struct catalogue *catalogue,
-                                   enum catalogue_section section)
-{
-    assert(catalogue && section < CATALOGUE_SECTION_COUNT);
-    return catalogue->section[section].names;
 }
 
 const char *catalogue_source(const struct conf_node *sources, const char *key,
