@@ -211,6 +211,10 @@ enum catalogue_section {
 /* All names of a section, ends with NULL: for conf_nearest and lists. */
 const char *const *catalogue_names(const struct catalogue *catalogue,
                                    enum catalogue_section section);
+/* Other names of an entry: a list of texts, or NULL. */
+const struct conf_node *catalogue_aliases(const struct catalogue *catalogue,
+                                          enum catalogue_section section,
+                                          size_t i);
 /* What a name that is not known may have meant, as a hint: the entries of its
  * family, the nearest name, or the list to look at. */
 bool catalogue_hint(const struct catalogue *catalogue,

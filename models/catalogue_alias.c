@@ -181,3 +181,10 @@ bool catalogue_hint(const struct catalogue *catalogue,
     return err_hint(err, "`clustersim list %s` prints the names that are "
                          "known.", list[section]);
 }
+
+const struct conf_node *catalogue_aliases(const struct catalogue *catalogue,
+                                          enum catalogue_section section,
+                                          size_t i)
+{
+    return catalogue_form_at(catalogue, section, i)->aliases;
+}

@@ -103,8 +103,8 @@ static enum conf_type conf_type_of(enum cs_param_type type)
 }
 
 /* The host's keys and, behind them in the same struct, the policy's. */
-static struct conf_schema joined_schema(struct arena *arena,
-                                        const struct cs_policy *policy)
+struct conf_schema host_policy_keys(struct arena *arena,
+                                    const struct cs_policy *policy)
 {
     size_t count = RULES_COUNT + policy->param_count;
     struct conf_field *field = arena_alloc(arena, count, sizeof *field);
@@ -415,7 +415,7 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
 
     if (!policy || !registry_check(policy, err))
         return NULL;
-    struct conf_schema schema = joined_schema(arena, policy);
+    struct conf_schema schema = host_policy_keys(arena, policy);
     struct host_policy *out = arena_alloc(arena, 1, sizeof *out);
     char *filled = arena_alloc(
         arena, 1, sizeof(struct keys) + policy->self_bytes + 16);
