@@ -247,7 +247,8 @@ static enum file_kind kind_of(const struct conf_node *root)
     if (has(root, "nodes") || (single && has(root, "cluster")))
         return KIND_CLUSTER;
     if (has(root, "gpus") || has(root, "cpus") || has(root, "links") ||
-        has(root, "prices") || has(root, "llms"))
+        has(root, "prices") || has(root, "llms") || has(root, "nets") ||
+        has(root, "applications"))
         return KIND_CATALOGUE;
     if (has(root, "weights"))
         return KIND_WEIGHTS;

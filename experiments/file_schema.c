@@ -92,17 +92,34 @@ static const struct conf_shape shapes[] = {
       ONLY("all_at_once", "", "") "]", NULL },
     { "workload.trace:", "'if': {'properties': {'format': {'const': 'csv'}}}, "
       "'then': {'required': ['columns']}, "
-      "'else': {'properties': {'columns': false}}", NULL },
+      "'else': {'properties': {'columns': false}}, 'allOf': [{'if': "
+      "{'required': ['lengths'], 'properties': {'lengths': {'const': "
+      "'applications'}}}, 'then': {'properties': {'elastic': false, 'rates': "
+      "false}}}]", NULL },
     { "workload.services[]:", "'allOf': [{'anyOf': [{'required': ['gpu']}, "
       "{'required': ['cpu']}]}, {'required': ['requests']}]", NULL },
     { "workload.services[].requests:", "'anyOf': [{'required': ['trace']}, "
       "{'required': ['arrival', 'for']}]", NULL },
     { "cluster.series:", "'oneOf': [{'required': ['file']}, {'required': "
       "['points']}]", NULL },
-    { "cluster.nodes[]:", "'dependencies': {'nvme_type': ['nvme']}", NULL },
+    { "cluster.nodes[]:", "'dependencies': {'nvme_type': ['nvme'], 'cpu': "
+      "['memory'], 'rent': {'properties': {'billing': {'not': {'const': "
+      "'held'}}}}, 'gpus': {'if': {'properties': {'gpus': {'properties': "
+      "{'type': {'const': 'generic'}}}}}, 'else': {'required': ['cpu']}}}",
+      NULL },
     { "experiment.expect[]:", ONE_LIMIT, NULL },
     { "advice.expect[]:", ONE_LIMIT, NULL },
 
+    { "workload.mix[].reward:", "'if': {'required': ['on'], 'properties': "
+      "{'on': {'const': 'gpu'}}}, 'then': {'required': ['model']}, 'else': "
+      "{'required': ['core_time']}", NULL },
+    { "workload.mix[].net:", "'dependencies': {'data': ['loader']}", NULL },
+
+    { "experiment.experiment", "{'type': ['string', 'number', 'boolean'], "
+      "'pattern': '^[^./][^/]*$'}", NULL },
+    { "experiment.output.dir", "@path@", NULL },
+    { "experiment.policies[].*name", "{'type': ['string', 'number', "
+      "'boolean'], 'pattern': '^[^,/ ]+$'}", NULL },
     { "experiment.cluster", ANY_OF("@path@, @cluster@"), NULL },
     { "experiment.workload", ANY_OF("@path@, @workload@"), NULL },
     { "advice.cluster", ANY_OF("@path@, @cluster@"), NULL },
@@ -239,7 +256,8 @@ static const struct conf_shape fixed[] = {
     /* A sweep may bring what is not there, so only without one. */
     { "whole workload", "{'allOf': [@workload@, {'anyOf': [{'required': "
       "['trace']}, {'required': ['services']}, {'required': ['arrival', "
-      "'mix']}]}]}", NULL },
+      "'mix'], 'anyOf': [{'required': ['jobs']}, {'required': ['for']}, "
+      "{'properties': {'arrival': {'required': ['times']}}}]}]}]}", NULL },
     { "catalogue", "{" OBJECT ", 'minProperties': 1, 'additionalProperties': "
       "false, 'properties': {"
       "'gpus': {" OBJECT ", 'additionalProperties': @catalogue.gpus@}, "
