@@ -451,7 +451,8 @@ bool advice_check_run(struct arena *arena, const char *path,
 {
     struct question q = {
         .options = options, .inputs = { .arena = arena },
-        .mend = { .arena = arena, .ground = "cluster" }, .result = result,
+        .mend = { .arena = arena, .ground = "cluster",
+                  .ground_words = tree_ground_words }, .result = result,
     };
 
     q.mend.stock = tree_stock(arena);

@@ -480,7 +480,8 @@ const struct study *study_read(struct arena *arena, const char *path,
 {
     struct reader r = {
         .arena = arena, .options = options,
-        .mend = { .arena = arena, .ground = "cluster" },
+        .mend = { .arena = arena, .ground = "cluster",
+                  .ground_words = tree_ground_words },
     };
     struct study *study = arena_alloc(arena, 1, sizeof *study);
 

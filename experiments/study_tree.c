@@ -241,13 +241,23 @@ uint64_t tree_hash(struct study_inputs *inputs, const struct conf_node *node)
     return hash_node(inputs, node, HASH_START);
 }
 
+const char *const tree_ground_words[] = { "cluster", "role ", NULL };
+
+#define STOCK_NODES(type) \
+    "{name: stock-" type ", count: 64, gpus: {type: " type ", count: 8}, " \
+    "cpu: {type: epyc-7742, sockets: 8}, memory: 8TB, nvme: 8x8TB, " \
+    "price: 1USD/h}, "
+
 const struct conf_node *tree_stock(struct arena *arena)
 {
     static const char text[] =
         "experiment: stock\n"
         "advise: stock\n"
-        "cluster: {nodes: [{name: stock, count: 1, gpus: {type: a100-80, "
-        "count: 8}, cpu: {type: epyc-7742, sockets: 2}, memory: 1TB}]}\n"
+        "cluster: {nodes: ["
+        STOCK_NODES("a100-80") STOCK_NODES("a100-40") STOCK_NODES("h100")
+        STOCK_NODES("h200") STOCK_NODES("l40s") STOCK_NODES("t4")
+        STOCK_NODES("v100-32") STOCK_NODES("a10")
+        "{name: generic, count: 64, gpus: {type: generic, count: 8}}]}\n"
         "workload: {arrival: {process: poisson, rate: 1/h}, jobs: 1, mix: "
         "[{recipe: trace, gpus: 1, duration: 1h}]}\n"
         "policies: [fcfs]\n"

@@ -57,12 +57,20 @@ struct search {
     const char *file;       /* not NULL: the scalar that names this file */
 };
 
+/* Behind the last slash. */
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
 static bool is_wanted(const struct search *search,
                       const struct conf_node *node)
 {
     if (search->file != NULL)
         return node->kind == CONF_SCALAR &&
-               strstr(node->text, search->file) != NULL;
+               strcmp(base_name(node->text), search->file) == 0;
     if (search->fault == FAULT_KEY || !same_pos(node->pos, search->pos))
         return false;
     return search->fault != FAULT_MISSING || node->kind == CONF_MAP;
@@ -84,7 +92,7 @@ static bool find_below(const struct search *search, struct place *place)
         place->index[place->count - 1] = i;
         place->node[place->count++] = child(node, i);
         place->is_key = node->kind == CONF_MAP && search->file == NULL &&
-            (search->fault == FAULT_KEY || search->fault == FAULT_OTHER) &&
+            search->fault != FAULT_MISSING &&
             same_pos(node->pairs[i].key_pos, search->pos);
         if (place->is_key || find_below(search, place))
             return true;
@@ -104,8 +112,7 @@ static bool find_place(const struct conf_mend *mend, const struct err *err,
     if (err->pos.file == NULL || err->pos.line == 0 ||
         strcmp(err->pos.file, mend->root->pos.file) == 0)
         return false;
-    const char *slash = strrchr(err->pos.file, '/');
-    search.file = slash == NULL ? err->pos.file : slash + 1;
+    search.file = base_name(err->pos.file);
     *place = (struct place){.node = {mend->root}, .count = 1};
     return find_below(&search, place);
 }
@@ -217,9 +224,14 @@ static bool is_groundless(const struct conf_mend *mend, const struct err *err,
     const struct conf_node *ground = conf_get(mend->root, mend->ground);
     if (ground == NULL || place->node[place->count > 1 ? 1 : 0] == ground)
         return false;
-    bool whole = !holds_mark(ground, any) && !is_stock(mend, ground->pos);
-    return !whole && (err->kind == ERR_RANGE ||
-                      strstr(err->text, mend->ground) != NULL);
+    bool stock = is_stock(mend, ground->pos);
+    if (!stock && !holds_mark(ground, any))
+        return false;
+    for (size_t i = 0; mend->ground_words[i] != NULL; i++) {
+        if (strstr(err->text, mend->ground_words[i]) != NULL)
+            return true;
+    }
+    return !stock && err->kind == ERR_RANGE;
 }
 
 static bool is_consequence(const struct conf_mend *mend,
@@ -471,7 +483,8 @@ static bool repair(struct conf_mend *mend, const struct err *err,
         return guess_key(mend, place, word);
     if (word != NULL && fresh && node->kind == CONF_SCALAR)
         return guess_value(mend, place, word);
-    if (err->fault == FAULT_VALUE && !is_marked(node, CONF_NEUTRAL)) {
+    if (err->fault == FAULT_VALUE && !place->is_key &&
+        !is_marked(node, CONF_NEUTRAL)) {
         take_words(mend, node);
         put_node(mend, place, place->count - 1,
                  neutral_at(mend, node->pos));
@@ -488,6 +501,26 @@ static void keep(struct conf_mend *mend, const struct err *err)
     mend->found[mend->found_count++] = *err;
 }
 
+/* The ground of the stock for the user's, which says nothing any more. */
+static bool reground(struct conf_mend *mend)
+{
+    if (mend->ground == NULL || mend->stock == NULL ||
+        conf_get(mend->stock, mend->ground) == NULL)
+        return false;
+    struct conf_node *root = copy_of(mend->arena, mend->root);
+    for (size_t i = 0; i < root->count; i++) {
+        struct conf_pair *pair = &root->pairs[i];
+        if (strcmp(pair->key, mend->ground) != 0 ||
+            is_stock(mend, pair->value->pos))
+            continue;
+        take_words(mend, pair->value);
+        pair->value = conf_get(mend->stock, mend->ground);
+        mend->root = root;
+        return true;
+    }
+    return false;
+}
+
 bool conf_mend_next(struct conf_mend *mend, struct err *err)
 {
     assert(mend != NULL && mend->root != NULL);
@@ -502,8 +535,11 @@ bool conf_mend_next(struct conf_mend *mend, struct err *err)
         (found && !is_consequence(mend, err, &place)))
         keep(mend, err);
     mend->round_count++;
-    if (!found || mend->round_count == CONF_MEND_ROUNDS_MAX ||
-        !repair(mend, err, &place))
+    if (!found || mend->round_count == CONF_MEND_ROUNDS_MAX)
+        return false;
+    bool groundless = is_stock(mend, err->pos) ||
+                      is_groundless(mend, err, &place);
+    if (!(groundless && reground(mend)) && !repair(mend, err, &place))
         return false;
     *err = (struct err){.kind = ERR_NONE};
     return true;

@@ -30,8 +30,11 @@ struct conf_mend {
      * which cannot be read and must be there; NULL: none.  Nobody sees it. */
     const struct conf_node *stock;
     /* A key of the root that the others are judged against; NULL: none.
-     * Where it is repaired, what they would not fit is no error of theirs. */
+     * Where it is repaired, what they would not fit is no error of theirs:
+     * then that of the stock stands for it.  `ground_words`, ending with
+     * NULL, are words of messages about not fitting it. */
     const char *ground;
+    const char *const *ground_words;
     struct err *found;                  /* room for all rounds */
     size_t found_count;
     size_t round_count;
