@@ -17,6 +17,7 @@
 #include "models/cluster.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "sim/conf_mend.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define TOP_ROWS 10
@@ -395,28 +396,67 @@ bool advice_check_is(struct arena *arena, const char *path)
     return root != NULL && conf_get(root, "advise") != NULL;
 }
 
-bool advice_check_run(struct arena *arena, const char *path,
-                      const struct advice_check_options *options,
-                      struct advice_check *result, struct err *err)
+/* One reading of a question and of what is expected of its answers. */
+struct question {
+    const struct advice_check_options *options;
+    struct study_inputs inputs;
+    struct conf_mend mend;
+    bool set;                   /* --set is in mend.root */
+    struct advice_check *result;
+};
+
+static bool ask_and_judge(struct question *q, const struct conf_node *root,
+                          struct err *err)
 {
-    struct study_inputs inputs = { .arena = arena };
-    const struct conf_node *root = tree_load(&inputs, path, err);
+    struct arena *arena = q->inputs.arena;
     struct asking ask = { .world = { .arena = arena } };
     struct advice_top top = { 0 };
+    bool judging = !q->options->read_only && q->mend.found_count == 0;
 
-    if (root == NULL)
-        return false;
-    root = tree_sets(&inputs, root, options->set, options->set_count, err);
-    if (root == NULL || !conf_fill(root, &advice_schema, &top, err))
+    if (!conf_fill(root, &advice_schema, &top, err))
         return false;
     ask.world.gpus_max = (uint32_t)top.gpus;
     if (!advise_world_from(&ask.world, top.cluster, err))
         return false;
     ask.job_count = advise_jobs_from(&ask.world, top.workload, &ask.job, err);
+    if (ask.job_count == 0 && err->kind == ERR_NONE)
+        err_set(err, ERR_SCHEMA, conf_pos(top.workload),
+                "advise needs a mix of recipes, and the workload has none");
     if (ask.job_count == 0)
         return false;
     ask.advice = arena_alloc(arena, ask.job_count, sizeof *ask.advice);
-    result->name = top.name;
-    return judge_all(&ask, top.expect, !options->read_only, &result->checks,
-                     err);
+    q->result->name = top.name;
+    return judge_all(&ask, top.expect, judging, &q->result->checks, err);
+}
+
+static bool read_question(void *self, const struct conf_node *root,
+                          struct err *err)
+{
+    struct question *q = self;
+
+    if (!q->set) {
+        root = tree_sets(&q->inputs, root, q->options->set,
+                         q->options->set_count, err);
+        if (root == NULL)
+            return false;
+        q->set = true;
+        q->mend.root = root;
+    }
+    return ask_and_judge(q, root, err);
+}
+
+bool advice_check_run(struct arena *arena, const char *path,
+                      const struct advice_check_options *options,
+                      struct advice_check *result, struct err *err)
+{
+    struct question q = {
+        .options = options, .inputs = { .arena = arena },
+        .mend = { .arena = arena, .ground = "cluster",
+                  .ground_words = tree_ground_words }, .result = result,
+    };
+
+    q.mend.stock = tree_stock(arena);
+    q.mend.root = tree_load(&q.inputs, path, err);
+    return q.mend.root != NULL &&
+           conf_mend_read(&q.mend, read_question, &q, err);
 }

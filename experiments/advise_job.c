@@ -18,6 +18,7 @@
 #include "models/cluster.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "sim/conf_mend.h"
 #include "workloads/source.h"
 
 #define ENDLESS_BYTES 1e18
@@ -121,11 +122,8 @@ static void find_laws(struct advise_job *job)
     job->task.longest_tokens = job->task.law->train.sequence_tokens;
     if (aligned && job->context_tokens > job->task.longest_tokens)
         job->task.longest_tokens = job->context_tokens;
-    if (aligned && job->keys.reference &&
-        job->task.law->train.method == TRAIN_FULL)
-        job->task.frozen_bytes =
-            memory_weight_bytes(job->task.law->train.llm,
-                                job->task.law->train.precision);
+    job->task.frozen = aligned && job->keys.reference &&
+                       job->task.law->train.method == TRAIN_FULL;
 }
 
 static bool read_job(const struct advise_world *world,
@@ -186,23 +184,57 @@ static const struct conf_node *workload_part(const struct advise_world *world,
     return part;
 }
 
+/* One reading of a workload and, if asked for, of its jobs. */
+struct reading {
+    const struct advise_world *world;
+    const struct workload_spec *spec;
+    const struct conf_node *root;
+    struct advise_job **jobs;           /* NULL: not asked for */
+    size_t count;
+};
+
+static bool read_workload(void *self, const struct conf_node *root,
+                          struct err *err)
+{
+    struct reading *reading = self;
+    const struct cluster_spec *cluster;
+
+    reading->root = root;
+    if (reading->jobs != NULL)
+        reading->count = advise_jobs_from(reading->world, root, reading->jobs,
+                                          err);
+    else
+        reading->spec = read_against_all(reading->world, root, &cluster, err);
+    return err->kind == ERR_NONE;
+}
+
+static bool read_file(struct reading *reading, const char *path,
+                      struct err *err)
+{
+    struct conf_mend mend = { .arena = reading->world->arena };
+
+    mend.root = workload_part(reading->world, path, err);
+    return mend.root != NULL &&
+           conf_mend_read(&mend, read_workload, reading, err);
+}
+
 const struct workload_spec *advise_workload_read(
     const struct advise_world *world, const char *path,
     const struct conf_node **root, struct err *err)
 {
-    const struct cluster_spec *cluster;
+    struct reading reading = { .world = world };
+    bool good = read_file(&reading, path, err);
 
-    *root = workload_part(world, path, err);
-    return *root == NULL ? NULL
-                         : read_against_all(world, *root, &cluster, err);
+    *root = reading.root;
+    return good ? reading.spec : NULL;
 }
 
 size_t advise_jobs_read(const struct advise_world *world, const char *path,
                         struct advise_job **jobs, struct err *err)
 {
-    const struct conf_node *root = workload_part(world, path, err);
+    struct reading reading = { .world = world, .jobs = jobs };
 
-    return root == NULL ? 0 : advise_jobs_from(world, root, jobs, err);
+    return read_file(&reading, path, err) ? reading.count : 0;
 }
 
 size_t advise_jobs_from(const struct advise_world *world,

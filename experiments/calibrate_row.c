@@ -70,36 +70,6 @@ static const struct alias gpu_alias[] = {
     { "A100-PCIe-80GB", "a100-pcie" },
 };
 
-static const struct alias llm_alias[] = {
-    { "Llama-3-8B-Instruct", "llama-3-8b" },
-    { "Llama-3-8B", "llama-3-8b" },
-    { "meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b" },
-    { "nvidia/Llama-3.1-8B-Instruct-FP8", "llama-3.1-8b" },
-    { "Llama-3.1-8B", "llama-3.1-8b" },
-    { "meta-llama/Llama-3.1-70B", "llama-3-70b" },
-    { "Llama-3.1-70B", "llama-3-70b" },
-    { "Llama-3.1-405B", "llama-3.1-405b" },
-    { "Qwen/Qwen3-32B", "qwen3-32b" }, { "Qwen3-32B", "qwen3-32b" },
-    { "Qwen3-30B-A3B-Instruct-2507", "qwen3-30b-a3b" },
-    { "nvidia/Qwen3-32B-NVFP4", "qwen3-32b" },
-    { "llama2-70b", "llama-2-70b" }, { "LLaMA 70B", "llama-2-70b" },
-    { "google/gemma-2-2b-it", "gemma-2-2b" },
-    { "gemma-2-2b-it", "gemma-2-2b" }, { "LLaMA 7B", "llama-2-7b" },
-    { "LLaMA-7B", "llama-2-7b" },
-    { "LLaMA-13B", "llama-2-13b" }, { "LLaMA-30B", "llama-30b" },
-    { "LLaMA-65B", "llama-65b"},
-    { "Llama-3-70B", "llama-3-70b"},
-    { "bloom-176b", "bloom-176b" },
-    { "DeepSeek-V3", "deepseek-v3" }, { "Qwen3-30B-A3B", "qwen3-30b-a3b" },
-    { "Qwen3-235B-A22B", "qwen3-235b-a22b" },
-    { "Qwen2.5-0.5B-Instruct", "qwen2.5-0.5b" },
-    { "DeepSeekV3", "deepseek-v3" }, { "Qwen3_30B_a3B", "qwen3-30b-a3b" },
-    { "Qwen3_235B_a22B", "qwen3-235b-a22b" },
-    { "GPT OSS 120B", "gpt-oss-120b" },
-    { "GPT-J 6B", "gpt-j-6b" }, { "Falcon 180B", "falcon-180b" },
-    { "BERT-Base", "bert-base" }, { "BERT-Large", "bert-large" },
-};
-
 static const char *find_alias(const struct alias *alias, size_t count,
                               const char *published)
 {
@@ -121,11 +91,7 @@ const struct gpu_type *row_gpu(const struct calibrate_row *row,
 
 const struct llm *row_llm(const struct calibrate_row *row)
 {
-    const char *name = find_alias(llm_alias,
-                                  sizeof llm_alias / sizeof llm_alias[0],
-                                  row_text(row, "model"));
-
-    return catalogue_llm(row->catalogue, name);
+    return catalogue_llm(row->catalogue, row_text(row, "model"));
 }
 
 static const struct alias net_alias[] = {

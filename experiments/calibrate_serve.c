@@ -127,6 +127,20 @@ const char *calibrate_tpot_served(const struct calibrate_row *row,
     return NULL;
 }
 
+/* Rows of mixtures of experts, and of models that the catalogue does not have.
+ * The law divides attention by tensor parallelism, whatever experts do. */
+const char *calibrate_tpot_experts(const struct calibrate_row *row,
+                                   double *measured, double *predicted)
+{
+    const struct llm *llm = row_llm(row);
+
+    if (llm != NULL && llm->experts == 0)
+        return calibrate_not_mine;
+    if (row_count(row, "dp", 1) > 1)
+        return "the law has no data parallel attention";
+    return calibrate_tpot_served(row, measured, predicted);
+}
+
 const char *calibrate_ttft(const struct calibrate_row *row, double *measured,
                            double *predicted)
 {

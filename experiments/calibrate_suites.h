@@ -13,6 +13,7 @@ calibrate_law calibrate_goodput;        /* a step of an application */
 calibrate_law calibrate_train_experts;  /* the same, of mixtures of experts */
 calibrate_law calibrate_tpot;           /* a decode step */
 calibrate_law calibrate_tpot_served;    /* the same beside prefills */
+calibrate_law calibrate_tpot_experts;   /* and of mixtures of experts */
 calibrate_law calibrate_ttft;           /* a prefill */
 calibrate_law calibrate_static_batch;   /* tokens per second of a batch */
 calibrate_law calibrate_replay_latency, calibrate_replay_tpot;  /* under load,

@@ -6,8 +6,10 @@
 
 #include "experiments/columns.h"
 #include "experiments/command.h"
+#include "experiments/file_schema.h"
 #include "experiments/schemas.h"
 #include "experiments/trial.h"
+#include "models/catalogue.h"
 #include "models/place.h"
 #include "policies/policy.h"
 #include "policies/registry.h"
@@ -246,11 +248,29 @@ static int explain(struct cli *cli, const struct args *args)
 
 static int schema(struct cli *cli, const struct args *args)
 {
-    size_t count;
-    const struct conf_schema *const *all = schemas_all(cli->arena, &count);
+    const char *kind = args->word_count > 0 ? args->word[0] : NULL, *near;
+    const struct catalogue *catalogue;
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct err err = { 0 };
+    size_t i = 0;
 
-    (void)args;
-    fputs(conf_json_schema(cli->arena, all, count), cli->out);
+    while (kind != NULL && file_schema_kinds[i] != NULL &&
+           strcmp(file_schema_kinds[i], kind) != 0)
+        i++;
+    if (kind != NULL && file_schema_kinds[i] == NULL) {
+        near = conf_nearest(kind, file_schema_kinds);
+        err_set(&err, ERR_USAGE, nowhere, "there is no kind of file '%.60s'",
+                kind);
+        err_hint(&err, "%s%s%s", near == NULL ? "Kinds are experiment, "
+                 "advise, cluster, workload, catalogue and weights."
+                 : "Did you mean ", near == NULL ? "" : near,
+                 near == NULL ? "" : "?");
+        return command_fail(cli, &err);
+    }
+    catalogue = catalogue_load(cli->arena, NULL, 0, &err);
+    if (catalogue == NULL)
+        return command_fail(cli, &err);
+    fputs(file_schema(cli->arena, catalogue, kind), cli->out);
     return 0;
 }
 
@@ -263,7 +283,11 @@ const struct command command_explain = {
 };
 
 const struct command command_schema = {
-    "schema", "", "JSON Schema of every file kind, for editors",
-    "Printed from the key tables that read the files.\n",
-    0, 0, 0, schema
+    "schema", "[experiment|advise|cluster|workload|catalogue|weights]",
+    "JSON Schema of a kind of file, for editors",
+    "Printed from the key tables that read the files, with the names of the\n"
+    "catalogue, of recipes and of policies; draft 07.  Without a kind: one for\n"
+    "all files, which tells them apart by their keys.  What only a reader can\n"
+    "know (sums, ranges of quantities, files) it does not: see `validate`.\n",
+    0, 0, 1, schema
 };

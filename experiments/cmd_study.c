@@ -39,7 +39,9 @@ const struct study *cmd_study_read(struct cli *cli, const struct args *args,
 {
     struct study_options options = {
         .set = args->set, .set_count = args->set_count,
-        .only = args->value[ARG_ONLY], .dir = args->value[ARG_OUT]
+        .only = args->value[ARG_ONLY], .dir = args->value[ARG_OUT],
+        /* Of some policies only, that which is trained may not be one. */
+        .check = args->given[ARG_ONLY] ? NULL : train_check
     };
     uint32_t shard = 0, count = 1;
     const struct study *study;
@@ -50,9 +52,6 @@ const struct study *cmd_study_read(struct cli *cli, const struct args *args,
         return NULL;
     study = study_read(cli->arena, args->word[0], &options, err);
     if (study == NULL)
-        return NULL;
-    /* Of some policies only, that which is trained may not be one. */
-    if (!args->given[ARG_ONLY] && !train_check(cli->arena, study, err))
         return NULL;
     moved = arena_alloc(cli->arena, 1, sizeof *moved);
     *moved = *study;

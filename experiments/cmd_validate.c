@@ -20,7 +20,12 @@
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "sim/conf_mend.h"
 #include "workloads/source.h"
+
+enum file_kind {
+    KIND_NONE, KIND_CLUSTER, KIND_CATALOGUE, KIND_WEIGHTS, KIND_WORKLOAD
+};
 
 struct validating {
     struct cli *cli;
@@ -28,6 +33,8 @@ struct validating {
     const struct catalogue *catalogue;
     const char *path;
     const struct conf_node *root;
+    enum file_kind kind;
+    const char *said;           /* what it is, printed if it holds no error */
 };
 
 static bool load_root(struct validating *v, struct err *err)
@@ -52,11 +59,11 @@ static const char *plural(uint32_t count)
 
 static bool validate_experiment(struct validating *v, struct err *err)
 {
-    struct study_options options = { 0 };
+    struct study_options options = { .check = train_check };
     const struct study *study = study_read(v->cli->arena, v->path, &options,
                                            err);
 
-    if (study == NULL || !train_check(v->cli->arena, study, err))
+    if (study == NULL)
         return false;
     fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
             "%u seed%s = %u trials, %u expectation%s\n", v->path, study->name,
@@ -89,7 +96,7 @@ static bool validate_cluster(struct validating *v, struct err *err)
                         v->catalogue, err);
     if (spec == NULL)
         return false;
-    fprintf(v->cli->out, "%s: ok: cluster: %u node%s, %u GPU%s, %u core%s, "
+    v->said = text_format(v->cli->arena, "%s: ok: cluster: %u node%s, %u GPU%s, %u core%s, "
             "%u pool%s\n", v->path, spec->node_count,
             plural(spec->node_count), spec->gpu_count,
             plural(spec->gpu_count), spec->core_count,
@@ -154,7 +161,7 @@ static bool validate_workload(struct validating *v, struct err *err)
     if (spec == NULL)
         return false;
     forms = workload_form_count(spec);
-    fprintf(v->cli->out, "%s: ok: workload: %zu kind%s of job, checked "
+    v->said = text_format(v->cli->arena, "%s: ok: workload: %zu kind%s of job, checked "
             "against %s\n", v->path, forms, forms == 1 ? "" : "s",
             v->args->given[ARG_CLUSTER] ? v->args->value[ARG_CLUSTER]
                 : "512 of each GPU of the catalogue in each pool");
@@ -164,11 +171,11 @@ static bool validate_workload(struct validating *v, struct err *err)
 static bool validate_catalogue(struct validating *v, struct err *err)
 {
     const struct catalogue *all =
-        catalogue_load(v->cli->arena, &v->path, 1, err);
+        catalogue_read(v->cli->arena, &v->root, 1, err);
 
     if (all == NULL)
         return false;
-    fprintf(v->cli->out, "%s: ok: catalogue, which then has %zu GPUs, %zu "
+    v->said = text_format(v->cli->arena, "%s: ok: catalogue, which then has %zu GPUs, %zu "
             "CPUs, %zu links, %zu prices, %zu models\n", v->path,
             catalogue_gpu_count(all), catalogue_cpu_count(all),
             catalogue_link_count(all), catalogue_price_count(all),
@@ -191,7 +198,7 @@ static bool validate_weights(struct validating *v, struct err *err)
         if (!conf_read(conf_value(map, i), &field, &number, err))
             return false;
     }
-    fprintf(v->cli->out, "%s: ok: %zu weights\n", v->path, conf_count(map));
+    v->said = text_format(v->cli->arena, "%s: ok: %zu weights\n", v->path, conf_count(map));
     return true;
 }
 
@@ -210,9 +217,51 @@ static bool has_key_of(const struct conf_node *root,
     return false;
 }
 
-static bool validate_one(struct validating *v, struct err *err)
+/* One that is no experiment and no question to advise: those repair what
+ * they read themselves. */
+static bool validate_part(void *self, const struct conf_node *root,
+                          struct err *err)
+{
+    struct validating *v = self;
+
+    v->root = root;
+    switch (v->kind) {
+    case KIND_CLUSTER: return validate_cluster(v, err);
+    case KIND_CATALOGUE: return validate_catalogue(v, err);
+    case KIND_WEIGHTS: return validate_weights(v, err);
+    case KIND_WORKLOAD: return validate_workload(v, err);
+    case KIND_NONE: break;
+    }
+    err_set(err, ERR_SCHEMA, conf_pos(root),
+            "the file is no experiment, cluster, workload, catalogue or "
+            "weights: it has none of their keys");
+    return err_hint(err, "An experiment has policies, a cluster has nodes, a "
+                    "workload has arrival and mix, or trace.");
+}
+
+static enum file_kind kind_of(const struct conf_node *root)
 {
     size_t count;
+    bool single = conf_count(root) == 1;
+
+    if (has(root, "nodes") || (single && has(root, "cluster")))
+        return KIND_CLUSTER;
+    if (has(root, "gpus") || has(root, "cpus") || has(root, "links") ||
+        has(root, "prices") || has(root, "llms") || has(root, "nets") ||
+        has(root, "applications"))
+        return KIND_CATALOGUE;
+    if (has(root, "weights"))
+        return KIND_WEIGHTS;
+    if (has_key_of(root, workload_schemas(&count)[0]) ||
+        has(root, "trace") || has(root, "recipe") ||
+        (single && has(root, "workload")))
+        return KIND_WORKLOAD;
+    return KIND_NONE;
+}
+
+static bool validate_one(struct validating *v, struct err *err)
+{
+    struct conf_mend mend = { .arena = v->cli->arena };
 
     if (!load_root(v, err))
         return false;
@@ -220,24 +269,16 @@ static bool validate_one(struct validating *v, struct err *err)
         return validate_experiment(v, err);
     if (has(v->root, "advise"))
         return validate_advice(v, err);
-    if (has(v->root, "nodes") ||
-        (conf_count(v->root) == 1 && has(v->root, "cluster")))
-        return validate_cluster(v, err);
-    if (has(v->root, "gpus") || has(v->root, "cpus") ||
-        has(v->root, "links") || has(v->root, "prices") ||
-        has(v->root, "llms"))
-        return validate_catalogue(v, err);
-    if (has(v->root, "weights"))
-        return validate_weights(v, err);
-    if (has_key_of(v->root, workload_schemas(&count)[0]) ||
-        has(v->root, "trace") || has(v->root, "recipe") ||
-        (conf_count(v->root) == 1 && has(v->root, "workload")))
-        return validate_workload(v, err);
-    err_set(err, ERR_SCHEMA, conf_pos(v->root),
-            "the file is no experiment, cluster, workload, catalogue or "
-            "weights: it has none of their keys");
-    return err_hint(err, "An experiment has policies, a cluster has nodes, a "
-                    "workload has arrival and mix, or trace.");
+    v->kind = kind_of(v->root);
+    mend.root = v->root;
+    if (v->kind == KIND_CLUSTER && !has(v->root, "cluster"))
+        mend.stock = conf_get(tree_stock(v->cli->arena), "cluster");
+    else if (v->kind == KIND_WORKLOAD && !has(v->root, "workload"))
+        mend.stock = conf_get(tree_stock(v->cli->arena), "workload");
+    if (!conf_mend_read(&mend, validate_part, v, err))
+        return false;
+    fputs(v->said, v->cli->out);
+    return true;
 }
 
 static int validate(struct cli *cli, const struct args *args)

@@ -23,7 +23,18 @@ static void print_err(struct cli *cli, const char *before,
 
 int command_fail(struct cli *cli, const struct err *err)
 {
-    print_err(cli, "", err);
+    unsigned count = 0, more = 0;
+
+    for (const struct err *e = err; e != NULL; e = e->next) {
+        print_err(cli, "", e);
+        more = e->more;
+        count++;
+    }
+    if (more > 0)
+        fprintf(cli->err, "%u errors, of which the first %u are told\n",
+                count + more, count);
+    else if (count > 1)
+        fprintf(cli->err, "%u errors\n", count);
     return err_exit_status(err->kind);
 }
 

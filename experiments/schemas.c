@@ -9,6 +9,7 @@
 #include "experiments/advice_check.h"
 #include "experiments/study.h"
 #include "experiments/train.h"
+#include "models/application.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "policies/host.h"
@@ -21,7 +22,7 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
     const struct conf_schema *const own[] = {
         &study_schema, &study_output_schema, &study_expect_schema,
         &train_schema, &train_seeds_schema, &host_rules_schema,
-        &advice_schema, &advice_expect_schema
+        &advice_schema, &advice_expect_schema, &application_speed_schema
     };
     const size_t own_count = sizeof own / sizeof own[0];
     const struct conf_schema *const *cluster, *const *workload, **all;

@@ -100,6 +100,10 @@ struct study_options {
     const char *only;           /* "a,b" or NULL */
     const char *dir;            /* or NULL */
     uint64_t program_hash;      /* 0: of the program's own file */
+    /* Of what only some commands read, or NULL: its errors are told with the
+     * others. */
+    bool (*check)(struct arena *arena, const struct study *study,
+                  struct err *err);
 };
 
 /* NULL: err says why. */

@@ -20,6 +20,7 @@
 #include "models/cluster.h"
 #include "policies/host.h"
 #include "sim/arena.h"
+#include "sim/conf_mend.h"
 #include "workloads/source.h"
 
 #define POLICIES_MAX 1000u
@@ -32,6 +33,9 @@ struct reader {
     const struct conf_node *root;       /* with --set, before the sweep */
     struct study_top top;
     struct study_point *point;
+    struct conf_mend mend;
+    struct study empty;                 /* the study before any reading */
+    bool set;                           /* --set is in mend.root */
 };
 
 static bool read_catalogue(struct reader *r, struct err *err)
@@ -52,8 +56,8 @@ static bool read_catalogue(struct reader *r, struct err *err)
         if (!path_is_file(path[i])) {
             err_set(err, ERR_IO, conf_pos(item), "catalogue names the file "
                     "'%.150s', which is not there", path[i]);
-            return err_hint(err, "Paths are relative to the file that names "
-                                 "them.");
+            return err_hint_path(err, path[i], "Paths are relative to the "
+                                 "file that names them.");
         }
     }
     r->study->catalogue_hash = node == NULL ? 0 : tree_hash(&r->inputs, node);
@@ -420,39 +424,28 @@ static bool read_top(struct reader *r, struct err *err)
     return true;
 }
 
-const struct study *study_read(struct arena *arena, const char *path,
-                               const struct study_options *options,
-                               struct err *err)
+static bool read_checked(struct reader *r, struct err *err)
 {
-    struct reader r = { .arena = arena, .options = options };
-    struct study *study = arena_alloc(arena, 1, sizeof *study);
+    struct study *study = r->study;
+    const struct study_options *options = r->options;
 
-    r.study = study;
-    r.inputs.arena = arena;
-    study->path = arena_text(arena, path);
-    study->program_hash = options->program_hash;
-    if (study->program_hash == 0 &&
-        !hash_file("/proc/self/exe", &study->program_hash))
-        study->program_hash = 0;
-    r.root = tree_load(&r.inputs, study->path, err);
-    if (r.root == NULL)
-        return NULL;
-    r.root = tree_sets(&r.inputs, r.root, options->set, options->set_count,
-                       err);
-    if (r.root == NULL || !read_top(&r, err) ||
-        !read_catalogue(&r, err) || !name_policies(&r, err) ||
-        !read_baseline(&r, err) || !read_points(&r, err) ||
-        !check_expects(&r, err))
-        return NULL;
+    if (!read_top(r, err) || !read_catalogue(r, err) ||
+        !name_policies(r, err) || !read_baseline(r, err) ||
+        !read_points(r, err) || !check_expects(r, err))
+        return false;
     if ((uint64_t)study->point_count * study->policy_count * study->seeds >
-        UINT32_MAX / 2) {
-        err_set(err, ERR_RANGE, conf_pos(r.root),
-                "the experiment must have at most %u trials, and has %llu",
-                UINT32_MAX / 2,
-                (unsigned long long)study->point_count *
-                study->policy_count * study->seeds);
-        return NULL;
-    }
+        UINT32_MAX / 2)
+        return err_set(err, ERR_RANGE, conf_pos(r->root),
+                       "the experiment must have at most %u trials, and has "
+                       "%llu", UINT32_MAX / 2,
+                       (unsigned long long)study->point_count *
+                       study->policy_count * study->seeds);
+    return options->check == NULL || options->check(r->arena, study, err);
+}
+
+/* Tables that only some workloads and policies fill. */
+static void add_tables(struct study *study)
+{
     for (uint32_t i = 0; i < study->point_count; i++)
         if (workload_service_count(study->point[i].workload) > 0)
             study->tables |= STUDY_SERVICES;
@@ -460,6 +453,52 @@ const struct study *study_read(struct arena *arena, const char *path,
         for (uint32_t p = 0; p < study->policy_count; p++)
             if (study->point[i].policy[p]->rules.blocking == HOST_DROP)
                 study->tables |= STUDY_ARRIVED;
+}
+
+static bool read_root(void *self, const struct conf_node *root,
+                      struct err *err)
+{
+    struct reader *r = self;
+
+    *r->study = r->empty;
+    r->top = (struct study_top){ 0 };
+    r->root = root;
+    if (!r->set) {
+        r->root = tree_sets(&r->inputs, root, r->options->set,
+                            r->options->set_count, err);
+        if (r->root == NULL)
+            return false;
+        r->set = true;
+        r->mend.root = r->root;
+    }
+    return read_checked(r, err);
+}
+
+const struct study *study_read(struct arena *arena, const char *path,
+                               const struct study_options *options,
+                               struct err *err)
+{
+    struct reader r = {
+        .arena = arena, .options = options,
+        .mend = { .arena = arena, .ground = "cluster",
+                  .ground_words = tree_ground_words },
+    };
+    struct study *study = arena_alloc(arena, 1, sizeof *study);
+
+    r.study = study;
+    r.inputs.arena = arena;
+    r.empty.path = arena_text(arena, path);
+    r.empty.program_hash = options->program_hash;
+    if (r.empty.program_hash == 0 &&
+        !hash_file("/proc/self/exe", &r.empty.program_hash))
+        r.empty.program_hash = 0;
+    r.mend.root = tree_load(&r.inputs, r.empty.path, err);
+    if (r.mend.root == NULL)
+        return NULL;
+    r.mend.stock = tree_stock(arena);
+    if (!conf_mend_read(&r.mend, read_root, &r, err))
+        return NULL;
+    add_tables(study);
     study->input = r.inputs.item;
     study->input_count = r.inputs.count;
     return study;

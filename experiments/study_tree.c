@@ -85,7 +85,8 @@ static const struct conf_node *graft_one(struct study_inputs *inputs,
     if (!path_is_file(path)) {
         err_set(err, ERR_IO, pos, "%s names the file '%.150s', which %s", key,
                 path, path_is_folder(path) ? "is a folder" : "is not there");
-        err_hint(err, "Paths are relative to the file that names them.");
+        err_hint_path(err, path,
+                      "Paths are relative to the file that names them.");
         return NULL;
     }
     inner = tree_load(inputs, path, err);
@@ -238,4 +239,30 @@ static uint64_t hash_node(struct study_inputs *inputs,
 uint64_t tree_hash(struct study_inputs *inputs, const struct conf_node *node)
 {
     return hash_node(inputs, node, HASH_START);
+}
+
+const char *const tree_ground_words[] = { "cluster", "role ", NULL };
+
+#define STOCK_NODES(type) \
+    "{name: stock-" type ", count: 64, gpus: {type: " type ", count: 8}, " \
+    "cpu: {type: epyc-7742, sockets: 8}, memory: 8TB, nvme: 8x8TB, " \
+    "price: 1USD/h}, "
+
+const struct conf_node *tree_stock(struct arena *arena)
+{
+    static const char text[] =
+        "experiment: stock\n"
+        "advise: stock\n"
+        "cluster: {nodes: ["
+        STOCK_NODES("a100-80") STOCK_NODES("a100-40") STOCK_NODES("h100")
+        STOCK_NODES("h200") STOCK_NODES("l40s") STOCK_NODES("t4")
+        STOCK_NODES("v100-32") STOCK_NODES("a10")
+        "{name: generic, count: 64, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {arrival: {process: poisson, rate: 1/h}, jobs: 1, mix: "
+        "[{recipe: trace, gpus: 1, duration: 1h}]}\n"
+        "policies: [fcfs]\n"
+        "seeds: 1\n";
+    struct err err = { 0 };
+
+    return conf_parse(arena, "stock", text, sizeof text - 1, &err);
 }

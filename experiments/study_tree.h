@@ -53,6 +53,11 @@ const struct conf_node *tree_part(struct study_inputs *inputs,
                                   const char *path, const char *key,
                                   struct err *err);
 
+/* What stands for a part that cannot be read, so that the others are judged
+ * in the same reading (conf_mend.h).  Nothing of it is ever run. */
+const struct conf_node *tree_stock(struct arena *arena);
+extern const char *const tree_ground_words[];   /* of what fits no cluster */
+
 /* Of all that is written in it, and of the bytes of the files it names;
  * those are added to the inputs. */
 uint64_t tree_hash(struct study_inputs *inputs, const struct conf_node *node);

@@ -30,7 +30,7 @@ struct memory_need advise_need(const struct advise_task *task,
     longest.sequence_tokens *=
         task->longest_tokens / task->law->train.sequence_tokens;
     struct memory_need need = memory_train(&longest, gpus);
-    double frozen = task->frozen_bytes / ((double)shape->tp * shape->pp);
+    double frozen = task->frozen ? memory_frozen(shape, gpus) : 0.0;
     need.weights += frozen;
     need.total += frozen;
     if (task->beside != NULL) {

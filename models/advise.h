@@ -34,7 +34,7 @@ struct phase_law;
 struct advise_task {
     const struct phase_law *law;    /* LAW_TRAIN */
     double longest_tokens;          /* memory holds the longest sequence */
-    double frozen_bytes;            /* a frozen copy of all weights; or 0 */
+    bool frozen;                    /* keeps a frozen copy of all weights */
     const struct train_shape *beside;   /* a critic, laid out alike; or NULL */
 };
 

@@ -13,35 +13,6 @@
 #include "models/catalogue_form.h"
 #include "sim/conf.h"
 
-const size_t catalogue_form_bytes[CATALOGUE_SECTION_COUNT] = {
-    sizeof(struct gpu_form), sizeof(struct cpu_form),
-    sizeof(struct link_form), sizeof(struct price_form),
-    sizeof(struct llm_form), sizeof(struct net_form),
-    sizeof(struct application_form)
-};
-
-struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
-                            size_t i)
-{
-    const struct section *s = &catalogue->section[which];
-
-    assert(i < s->count);
-    return (struct form *)(void *)(s->forms + i * catalogue_form_bytes[which]);
-}
-
-struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
-                              const char *name)
-{
-    assert(name);
-    for (size_t i = 0; i < catalogue->section[which].count; i++) {
-        struct form *form = catalogue_form_at(catalogue, which, i);
-        if (strcmp(form->name, name) == 0) {
-            return form;
-        }
-    }
-    return NULL;
-}
-
 size_t catalogue_gpu_count(const struct catalogue *catalogue)
 {
     return catalogue->section[CATALOGUE_GPUS].count;
@@ -135,21 +106,21 @@ const struct net *catalogue_net_at(const struct catalogue *catalogue, size_t i)
 const struct gpu_type *catalogue_gpu(const struct catalogue *catalogue,
                                      const char *name)
 {
-    const void *form = catalogue_form_find(catalogue, CATALOGUE_GPUS, name);
+    const void *form = catalogue_form_as(catalogue, CATALOGUE_GPUS, name);
     return form ? &((const struct gpu_form *)form)->gpu : NULL;
 }
 
 const struct cpu_type *catalogue_cpu(const struct catalogue *catalogue,
                                      const char *name)
 {
-    const void *form = catalogue_form_find(catalogue, CATALOGUE_CPUS, name);
+    const void *form = catalogue_form_as(catalogue, CATALOGUE_CPUS, name);
     return form ? &((const struct cpu_form *)form)->cpu : NULL;
 }
 
 const struct link_type *catalogue_link(const struct catalogue *catalogue,
                                        const char *name)
 {
-    const void *form = catalogue_form_find(catalogue, CATALOGUE_LINKS, name);
+    const void *form = catalogue_form_as(catalogue, CATALOGUE_LINKS, name);
     return form ? &((const struct link_form *)form)->link : NULL;
 }
 
@@ -163,14 +134,14 @@ const struct price *catalogue_price(const struct catalogue *catalogue,
 const struct llm *catalogue_llm(const struct catalogue *catalogue,
                                 const char *name)
 {
-    const void *form = catalogue_form_find(catalogue, CATALOGUE_LLMS, name);
+    const void *form = catalogue_form_as(catalogue, CATALOGUE_LLMS, name);
     return form ? &((const struct llm_form *)form)->llm : NULL;
 }
 
 const struct net *catalogue_net(const struct catalogue *catalogue,
                                 const char *name)
 {
-    const void *form = catalogue_form_find(catalogue, CATALOGUE_NETS, name);
+    const void *form = catalogue_form_as(catalogue, CATALOGUE_NETS, name);
     return form ? &((const struct net_form *)form)->net : NULL;
 }
 
@@ -185,13 +156,6 @@ const struct price *catalogue_price_of(const struct catalogue *catalogue,
         }
     }
     return NULL;
-}
-
-const char *const *catalogue_names(const struct catalogue *catalogue,
-                                   enum catalogue_section section)
-{
-    assert(catalogue && section < CATALOGUE_SECTION_COUNT);
-    return catalogue->section[section].names;
 }
 
 const char *catalogue_source(const struct conf_node *sources, const char *key,

@@ -155,8 +155,13 @@ struct net {                    /* no transformer; of one sample: */
 const struct catalogue *catalogue_load(struct arena *arena,
                                        const char *const *extra_paths,
                                        size_t extra_count, struct err *err);
+/* The same, of files that are trees already. */
+const struct catalogue *catalogue_read(struct arena *arena,
+                                       const struct conf_node *const *roots,
+                                       size_t count, struct err *err);
 
-/* NULL when there is no such name. */
+/* NULL when there is no such name.  GPUs, CPUs, links, models and nets answer
+ * to their aliases, too, in any case; the entry has the name in the catalogue. */
 const struct gpu_type *catalogue_gpu(const struct catalogue *catalogue,
                                      const char *name);
 const struct cpu_type *catalogue_cpu(const struct catalogue *catalogue,
@@ -206,6 +211,15 @@ enum catalogue_section {
 /* All names of a section, ends with NULL: for conf_nearest and lists. */
 const char *const *catalogue_names(const struct catalogue *catalogue,
                                    enum catalogue_section section);
+/* Other names of an entry: a list of texts, or NULL. */
+const struct conf_node *catalogue_aliases(const struct catalogue *catalogue,
+                                          enum catalogue_section section,
+                                          size_t i);
+/* What a name that is not known may have meant, as a hint: the entries of its
+ * family, the nearest name, or the list to look at. */
+bool catalogue_hint(const struct catalogue *catalogue,
+                    enum catalogue_section section, const char *name,
+                    struct err *err);
 /* The key table of each section, for explain, schema and the manual. */
 extern const struct conf_schema catalogue_schema[CATALOGUE_SECTION_COUNT];
 /* The source of one key of an entry: its own, or the entry's. */

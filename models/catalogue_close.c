@@ -86,12 +86,10 @@ static bool no_such(const struct catalogue *catalogue,
                     const struct form *form, const char *key,
                     const char *name, int which, struct err *err)
 {
-    const char *near = conf_nearest(name, catalogue->section[which].names);
-
     err_set(err, ERR_REFERENCE, key_pos(form, key),
             "'%s' of '%s' names no %s of the catalogue: '%s'", key,
             form->name, section_item[which], name);
-    return near ? err_hint(err, "Did you mean '%s'?", near) : false;
+    return catalogue_hint(catalogue, (enum catalogue_section)which, name, err);
 }
 
 /* Where a rate was not measured, the share that 16 bits reach of their peak
@@ -178,8 +176,12 @@ static bool close_price(const struct catalogue *catalogue,
     if (price->granularity_ns <= 0) {
         price->granularity_ns = 1000000000;
     }
-    if (strcmp(price->of, "core") == 0 ||
-        catalogue_gpu(catalogue, price->of)) {
+    const struct gpu_type *gpu = catalogue_gpu(catalogue, price->of);
+
+    if (gpu) {
+        price->of = gpu->name;  /* by whatever name the file knows it */
+    }
+    if (gpu || strcmp(price->of, "core") == 0) {
         return true;
     }
     return no_such(catalogue, &form->head, "of", price->of, CATALOGUE_GPUS,
@@ -343,7 +345,9 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     struct net_form *net = (struct net_form *)(void *)form;
     struct application_form *app = (struct application_form *)(void *)form;
 
-    if (!check_required(form, which, err)) {
+    if (!check_required(form, which, err) ||
+        !catalogue_aliases_ok(catalogue, which, form, section_item[which],
+                              err)) {
         return false;
     }
     switch (which) {

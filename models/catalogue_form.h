@@ -19,6 +19,8 @@ struct form {
     const char *name;
     struct err_pos pos;         /* where it was last written */
     const struct conf_node *conf;
+    const struct conf_node *aliases;    /* other names of it; or NULL */
+    const struct conf_node *families;   /* names that it shares; or NULL */
 };
 
 struct gpu_form {
@@ -81,6 +83,14 @@ struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
 /* NULL: there is none of that name. */
 struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
                                  const char *name);
+/* The same, or by one of its aliases (catalogue_alias.c). */
+struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
+                               const char *name);
+/* Aliases are a list of names, none of which any other entry has; `item` is
+ * what the entry is called in messages. */
+bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
+                          const struct form *form, const char *item,
+                          struct err *err);
 /* All files are read, names are listed: checks, and resolves what names say. */
 bool catalogue_close(struct catalogue *catalogue, struct err *err);
 

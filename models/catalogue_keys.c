@@ -36,7 +36,11 @@ const char *const price_kind_choices[] = {
     KEY("source", CONF_TEXT, form_, field_.source, "where values are from"), \
     KEY("notes", CONF_TEXT, form_, field_.notes, "what a reader should know"), \
     KEY("sources", CONF_NODE, form_, field_.sources, \
-        "key: source, where it differs from the entry's")
+        "key: source, where it differs from the entry's"), \
+    KEY("aliases", CONF_NODE, form_, head.aliases, \
+        "other names of it, in any case: [NAME, ...]"), \
+    KEY("families", CONF_NODE, form_, head.families, \
+        "names that say too little, for others have them too: [NAME, ...]")
 #define PEAK(key_, p_) \
     KEY(key_, CONF_FLOPS, gpu_form, gpu.flops_peak[p_], \
         "dense peak rate in " key_)

@@ -107,11 +107,11 @@ static void list_names(struct catalogue *catalogue)
     }
 }
 
-const struct catalogue *catalogue_load(struct arena *arena,
-                                       const char *const *extra_paths,
-                                       size_t extra_count, struct err *err)
+const struct catalogue *catalogue_read(struct arena *arena,
+                                       const struct conf_node *const *roots,
+                                       size_t count, struct err *err)
 {
-    assert(arena && err && (extra_paths || extra_count == 0));
+    assert(arena && err && (roots || count == 0));
     struct catalogue *catalogue = arena_alloc(arena, 1, sizeof *catalogue);
 
     catalogue->arena = arena;
@@ -123,12 +123,28 @@ const struct catalogue *catalogue_load(struct arena *arena,
             return NULL;
         }
     }
-    for (size_t i = 0; i < extra_count; i++) {
-        const struct conf_node *root = conf_load(arena, extra_paths[i], err);
-        if (!root || !read_root(catalogue, root, err)) {
+    for (size_t i = 0; i < count; i++) {
+        if (!read_root(catalogue, roots[i], err)) {
             return NULL;
         }
     }
     list_names(catalogue);
     return catalogue_close(catalogue, err) ? catalogue : NULL;
+}
+
+const struct catalogue *catalogue_load(struct arena *arena,
+                                       const char *const *extra_paths,
+                                       size_t extra_count, struct err *err)
+{
+    assert(arena && err && (extra_paths || extra_count == 0));
+    const struct conf_node **root = arena_alloc(arena, extra_count + 1,
+                                                sizeof *root);
+
+    for (size_t i = 0; i < extra_count; i++) {
+        root[i] = conf_load(arena, extra_paths[i], err);
+        if (!root[i]) {
+            return NULL;
+        }
+    }
+    return catalogue_read(arena, root, extra_count, err);
 }

@@ -34,19 +34,13 @@ const char *cluster_shown(const struct conf_node *node)
 }
 
 /* Offers the nearest name of the catalogue. */
-static bool hint_nearest(const struct cluster_reader *reader, const char *what,
-                         const char *name, enum catalogue_section section)
+static bool hint_nearest(const struct cluster_reader *reader, const char *name,
+                         enum catalogue_section section)
 {
-    const char *near =
-        conf_nearest(name, catalogue_names(reader->catalogue, section));
     static const char *const own[] = { CLUSTER_GENERIC, NULL };
-    if (near == NULL && section == CATALOGUE_GPUS)
-        near = conf_nearest(name, own);
-    if (near != NULL)
-        return err_hint(reader->err, "Did you mean '%s'?", near);
-    return err_hint(reader->err,
-                    "`clustersim list %ss` prints the names that are known.",
-                    what);
+    if (section == CATALOGUE_GPUS && conf_nearest(name, own) != NULL)
+        return err_hint(reader->err, "Did you mean '%s'?", own[0]);
+    return catalogue_hint(reader->catalogue, section, name, reader->err);
 }
 
 /* A name that the catalogue does not have: says where, offers the nearest. */
@@ -57,7 +51,7 @@ static bool unknown_type(const struct cluster_reader *reader,
     const struct conf_node *type = conf_get(at, "type");
     err_set(reader->err, ERR_REFERENCE, conf_pos(type != NULL ? type : at),
             "unknown %s type '%s'", what, name);
-    return hint_nearest(reader, what, name, section);
+    return hint_nearest(reader, name, section);
 }
 
 /* GPUs of one model are one type, whichever group has them. */
@@ -266,8 +260,7 @@ static const struct link_type *read_disk(const struct cluster_reader *reader,
             "nvme_type must be a disk of the catalogue, found '%s'",
             name == NULL ? "none" : name);
     if (disk == NULL)
-        hint_nearest(reader, "link", name == NULL ? "none" : name,
-                     CATALOGUE_LINKS);
+        hint_nearest(reader, name == NULL ? "none" : name, CATALOGUE_LINKS);
     return NULL;
 }
 

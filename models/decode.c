@@ -155,11 +155,11 @@ double decode_step_s(const struct decode_replica *r, double batch,
     assert(can_work(r));
     assert(batch > 0.0 && context_tokens >= 0.0);
     const struct gpu_type *gpu = r->gang->gpu;
-    double heads = fmin(r->tp, r->llm->kv_heads);
     double weight_s = step_weight_bytes(r->llm, r->precision, batch) / r->tp /
                       (WEIGHT_SHARE * gpu->memory_bps_sustained);
     double kv_s = batch * context_tokens * memory_kv_bytes_per_token(r->llm) /
-                  heads / (KV_RATE * gpu->memory_bps) * cache_factor(r);
+                  memory_kv_parts(r->llm, r->tp) /
+                  (KV_RATE * gpu->memory_bps) * cache_factor(r);
     double math_s = compute_forward_flops(r->llm, batch, 0.0) / r->tp /
                     (MATH_SHARE * compute_sustained_flops(gpu, r->precision));
 

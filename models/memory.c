@@ -196,6 +196,13 @@ static double activation_bytes(const struct train_shape *shape)
     if (shape->cp > 1) {
         kept /= shape->cp;
     }
+    if (shape->cp > 1) {
+        /* Keys and values of the layer at work and their gradients: whole,
+         * or, round a ring, a block at work and the next. */
+        double parts = shape->stack == STACK_ENGINE ? shape->cp / 2.0 : 1.0;
+        kept += 2.0 * shape->sequence_tokens * shape->micro_batch / parts *
+                memory_kv_attended(shape->llm, shape->tp);
+    }
     if (shape->recompute == RECOMPUTE_FULL) {
         /* One layer is alive while it is computed again. */
         struct train_shape one = *shape;
@@ -263,10 +270,36 @@ struct memory_need memory_train(const struct train_shape *shape,
     return need;
 }
 
-/* Tensor parallelism splits a KV cache by heads, and no further. */
-static double kv_split(const struct llm *llm, uint32_t tp)
+double memory_frozen(const struct train_shape *shape, uint32_t gpus)
 {
-    return fmin((double)tp, (double)llm->kv_heads);
+    assert(shape && shape->llm && gpus > 0);
+    struct held rest = held_by(shape, gpus, false);
+    struct held experts = held_by(shape, gpus, true);
+    double bytes = precision_weight_bytes(shape->precision);
+    bool divided = shape->zero >= 3;
+
+    return bytes * (rest.base / (divided ? rest.replicas : 1.0) +
+                    experts.base / (divided ? experts.replicas : 1.0));
+}
+
+bool memory_kv_is_latent(const struct llm *llm)
+{
+    assert(llm && llm->kv_width > 0);
+    return llm->kv_width < 2 * llm->kv_heads * llm->head_dim;
+}
+
+double memory_kv_parts(const struct llm *llm, uint32_t tp)
+{
+    assert(llm && tp > 0);
+    return memory_kv_is_latent(llm)
+               ? 1.0 : fmin((double)tp, (double)llm->kv_heads);
+}
+
+double memory_kv_attended(const struct llm *llm, uint32_t tp)
+{
+    double heads = memory_kv_is_latent(llm) ? llm->heads : llm->kv_heads;
+
+    return 2.0 * 2.0 * fmax(1.0, heads / tp) * llm->head_dim;
 }
 
 struct memory_need memory_decode(const struct llm *llm,
@@ -278,7 +311,7 @@ struct memory_need memory_decode(const struct llm *llm,
 
     need.weights = memory_weight_bytes(llm, precision) / tp;
     need.kv = batch * context_tokens * memory_kv_bytes_per_token(llm) /
-              kv_split(llm, tp);
+              memory_kv_parts(llm, tp);
     need.workspace = SERVE_OTHER_BYTES;
     need.total = total_of(&need);
     return need;

@@ -74,6 +74,20 @@ struct memory_need memory_forward(const struct llm *llm,
 
 double memory_weight_bytes(const struct llm *llm, enum precision precision);
 double memory_kv_bytes_per_token(const struct llm *llm);
+/* One latent vector stands for the keys and values of all heads (DeepSeek-V2,
+ * arXiv 2405.04434, section 2.1). */
+bool memory_kv_is_latent(const struct llm *llm);
+/* Parts that tensor parallelism makes of a KV cache: heads are divided and no
+ * further, so that more ranks hold copies; every rank holds a latent cache
+ * whole. */
+double memory_kv_parts(const struct llm *llm, uint32_t tp);
+/* Bytes of the keys and values of one token and layer on one of tp GPUs, as
+ * training attends to them: a latent vector is expanded to a key and a value
+ * of each query head. */
+double memory_kv_attended(const struct llm *llm, uint32_t tp);
+/* Bytes on each GPU of a frozen copy of the trained model's weights, laid out
+ * as the trained ones are, experts included; ZeRO-3 divides it too. */
+double memory_frozen(const struct train_shape *shape, uint32_t gpus);
 /* Trainable parameters of adapters on every linear layer. */
 double memory_lora_params(const struct llm *llm, double rank);
 /* The share of them that stands beside routed experts. */

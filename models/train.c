@@ -69,7 +69,8 @@ static struct micro micro_time(const struct train_shape *shape,
 
     m.compute_s = train_layers_s(shape, gang, &p, mine) + logit_s / shape->pp;
     m.logit_s = logit_s - logit_s / shape->pp;
-    m.comm_s = train_exchanges_s(shape, gang, &p, mine);
+    m.comm_s = train_exchanges_s(shape, gang, &p, mine) +
+               train_context_s(shape, gang, &p, mine);
     add_launches(shape, p.layer, &m);
     if (shape->pp > 1) {
         double bytes = 2.0 * mine * shape->llm->hidden / shape->tp;
@@ -164,15 +165,19 @@ static double exchange_s(const struct train_shape *shape,
 }
 
 /* Activations forward and gradients back over a stage's edge; each node is
- * taken to hold one edge that crosses nodes. */
+ * taken to hold one edge that crosses nodes, of the parts of a sequence that
+ * its GPUs work on. */
 static double edge_bytes(const struct train_shape *shape,
                          const struct gang *gang, double tokens)
 {
     if (shape->pp == 1 || gang->nodes == 1) {
         return 0.0;
     }
+    double parts = at_least_one(comm_gpus_per_node(gang) / shape->tp);
+    double share = fmin(1.0, parts / at_least_one(shape->cp));
+
     return 2.0 * precision_activation_bytes(shape->precision) * tokens *
-           shape->llm->hidden;
+           share * shape->llm->hidden;
 }
 
 static double optimizer_s(const struct train_shape *shape,
@@ -273,7 +278,8 @@ struct step_time train_step(const struct train_shape *shape,
 
     step.inter_bytes_per_node += count *
         (edge_bytes(shape, gang, tokens) +
-         train_experts_bytes(shape, gang, tokens));
+         train_experts_bytes(shape, gang, tokens) +
+         train_context_bytes(shape, gang, tokens));
     step.compute_s = count * m.compute_s;
     step.launch_s = count * m.launch_s + STEP_FLOOR_S;
     /* Of (p - 1) / v micro batches, and of waiting for the last stage. */

@@ -4,8 +4,10 @@
  *
  * Compute by size-dependent efficiency, element-wise traffic by bandwidth, a
  * launch floor per layer, tensor-parallel collectives on the critical path,
- * the 1F1B pipeline bubble (p-1)/m (Narayanan et al. 2021, section 2.2), and
- * the gradient exchange as far as it is not hidden by the backward pass.
+ * keys and values that context parallelism exchanges (train_pass.c: gathered
+ * before attention, or round a ring behind it), the 1F1B pipeline bubble
+ * (p-1)/m (Narayanan et al. 2021, section 2.2), and the gradient exchange as
+ * far as it is not hidden by the backward pass.
  */
 #ifndef MODELS_TRAIN_H
 #define MODELS_TRAIN_H

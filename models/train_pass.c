@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * train_pass.c - matrices by the rate that their size reaches, element-wise
- * work by bandwidth, exchanges of tensor and expert parallelism.
+ * work by bandwidth, exchanges of tensor, expert and context parallelism.
  *
  * Constants without a source of their own: see train.c.
  */
@@ -44,6 +44,8 @@
 /* Share of the passes behind which gradients and gathers travel. */
 #define EAGER_OVERLAP 0.8
 #define ENGINE_OVERLAP 0.9
+/* A backward pass of attention, in units of a forward pass. */
+#define BACKWARD 2.0
 /* Share of tensor parallel exchanges hidden behind matrices. */
 #define ENGINE_TP_OVERLAP 0.9
 /* 4-bit weights are expanded before use: 3,083 against 2,413 tokens/s
@@ -292,6 +294,86 @@ double train_exchanges_s(const struct train_shape *shape,
                   comm_group_s(COMM_ALL_REDUCE, gang, shape->tp, bytes);
     }
     return time_s + experts_exchange_s(shape, gang, p, bytes);
+}
+
+/* How often a micro batch gathers keys and values: once in every forward pass
+ * over attention, and once more in the backward pass. */
+static double context_gathers(const struct train_passes *p)
+{
+    return p->attention - BACKWARD + 1.0;
+}
+
+/* Keys and values gathered whole before attention, and the sum of their
+ * gradients scattered behind it, on the critical path (Llama 3, arXiv
+ * 2407.21783, section 3.3.2). */
+static double gathered_context_s(const struct train_shape *shape,
+                                 const struct gang *gang,
+                                 const struct train_passes *p, double tokens)
+{
+    double bytes = tokens * shape->cp *
+                   memory_kv_attended(shape->llm, shape->tp);
+
+    return context_gathers(p) * comm_strided_s(COMM_ALL_GATHER, gang,
+                                               shape->cp, shape->tp, bytes) +
+           comm_strided_s(COMM_REDUCE_SCATTER, gang, shape->cp, shape->tp,
+                          bytes);
+}
+
+/* Blocks of keys and values that go round a ring while attention works on the
+ * block before (Liu et al. 2023, arXiv 2310.01889, section 3): what attention
+ * over one block does not cover shows.  Their gradients go along in the
+ * backward pass, and one hop further, behind which nothing is left to compute.
+ * Each block's part of the sum is read, added to and written. */
+static double ring_context_s(const struct train_shape *shape,
+                             const struct gang *gang,
+                             const struct train_passes *p, double tokens)
+{
+    const struct llm *llm = shape->llm;
+    double bytes = tokens * memory_kv_attended(llm, shape->tp);
+    double hops = shape->cp - 1.0;
+    double block_s = attention_s(shape, gang->gpu, tokens) * shape->pp /
+                     llm->layers / shape->cp;
+    double one_s = comm_strided_s(COMM_P2P, gang, shape->cp, shape->tp, bytes);
+    double two_s = comm_strided_s(COMM_P2P, gang, shape->cp, shape->tp,
+                                  2.0 * bytes);
+    double outputs = 2.0 * tokens * llm->heads * llm->head_dim / shape->tp;
+    double forward = p->attention - BACKWARD;
+    double merged = 3.0 * hops * (forward * outputs + outputs + bytes);
+
+    return forward * hops * fmax(0.0, one_s - block_s) +
+           hops * fmax(0.0, two_s - BACKWARD * block_s) + one_s +
+           merged / gang->gpu->memory_bps_sustained;
+}
+
+/* Every rank has one early and one late part of each sequence, so that the
+ * masked halves add up to equal work (Llama 3, the same section). */
+double train_context_s(const struct train_shape *shape,
+                       const struct gang *gang, const struct train_passes *p,
+                       double tokens)
+{
+    double layers = (double)shape->llm->layers / shape->pp;
+
+    if (shape->cp <= 1) {
+        return 0.0;
+    }
+    return layers * (shape->stack == STACK_ENGINE
+                         ? ring_context_s(shape, gang, p, tokens)
+                         : gathered_context_s(shape, gang, p, tokens));
+}
+
+double train_context_bytes(const struct train_shape *shape,
+                           const struct gang *gang, double tokens)
+{
+    struct train_passes p = train_passes(shape);
+    double bytes = tokens * memory_kv_attended(shape->llm, shape->tp);
+
+    if (shape->cp <= 1) {
+        return 0.0;
+    }
+    return (double)shape->llm->layers / shape->pp *
+           (context_gathers(&p) + 1.0) *
+           comm_strided_inter_bytes(COMM_ALL_GATHER, gang, shape->cp,
+                                    shape->tp, bytes);
 }
 
 double train_launched_s(double work_s, double floor_s)

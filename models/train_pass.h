@@ -46,6 +46,16 @@ double train_exchanges_s(const struct train_shape *shape,
 /* The all-to-alls of one micro batch over the NICs of a node. */
 double train_experts_bytes(const struct train_shape *shape,
                            const struct gang *gang, double tokens);
+/* What context parallelism adds to one micro batch on one stage: exchanges of
+ * keys and values as far as attention does not hide them; `tokens` are those
+ * of one GPU. */
+double train_context_s(const struct train_shape *shape,
+                       const struct gang *gang, const struct train_passes *p,
+                       double tokens);
+/* The same exchanges over the NICs of a node; `tokens` are those of the micro
+ * batch. */
+double train_context_bytes(const struct train_shape *shape,
+                           const struct gang *gang, double tokens);
 /* What is launched takes at least floor_s: the larger of the two, softly. */
 double train_launched_s(double work_s, double floor_s);
 

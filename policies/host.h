@@ -76,6 +76,9 @@ struct host_policy {
 };
 
 extern const struct conf_schema host_rules_schema;
+/* The same with the keys of a policy behind them. */
+struct conf_schema host_policy_keys(struct arena *arena,
+                                    const struct cs_policy *policy);
 
 /* A scalar (the name) or a map {policy: NAME, name:, rules, params}. */
 const struct host_policy *host_policy_read(struct arena *arena,

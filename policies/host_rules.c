@@ -103,8 +103,8 @@ static enum conf_type conf_type_of(enum cs_param_type type)
 }
 
 /* The host's keys and, behind them in the same struct, the policy's. */
-static struct conf_schema joined_schema(struct arena *arena,
-                                        const struct cs_policy *policy)
+struct conf_schema host_policy_keys(struct arena *arena,
+                                    const struct cs_policy *policy)
 {
     size_t count = RULES_COUNT + policy->param_count;
     struct conf_field *field = arena_alloc(arena, count, sizeof *field);
@@ -210,7 +210,8 @@ static const struct conf_node *load_weights(struct arena *arena,
     if (!root && why.kind == ERR_IO) {      /* say who names that file */
         err_set(err, ERR_IO, conf_pos(node), "weights names the file '%.100s': "
                 "%.100s", path, why.text);
-        err_hint(err, "Paths are relative to the file that names them.");
+        err_hint_path(err, path, "Paths are relative to the file that names "
+                                 "them.");
     } else if (!root) {
         *err = why;
     }
@@ -370,8 +371,12 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
         return policy;
     err_set(err, ERR_REFERENCE, conf_pos(key),
             "there is no policy named %s", conf_text(key));
-    const char *near = conf_nearest(conf_text(key), registry_names());
-    if (near)
+    const char *near = registry_meant(conf_text(key));
+    if (near == NULL)
+        near = conf_nearest(conf_text(key), registry_names());
+    if (near && near[0] == '{')
+        err_hint(err, "Here it is %s.", near);
+    else if (near)
         err_hint(err, "Did you mean %s?", near);
     else
         err_hint(err, "See `clustersim list policies`.");
@@ -410,7 +415,7 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
 
     if (!policy || !registry_check(policy, err))
         return NULL;
-    struct conf_schema schema = joined_schema(arena, policy);
+    struct conf_schema schema = host_policy_keys(arena, policy);
     struct host_policy *out = arena_alloc(arena, 1, sizeof *out);
     char *filled = arena_alloc(
         arena, 1, sizeof(struct keys) + policy->self_bytes + 16);

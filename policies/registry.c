@@ -61,6 +61,69 @@ const struct cs_policy *registry_find(const char *name)
     return NULL;
 }
 
+/* Names in the literature and in other simulators, in small letters and
+ * without - and _. */
+static const char *const meant[][2] = {
+    { "fifo", "fcfs" },
+    { "firstcomefirstserved", "fcfs" },
+    { "backfill", "easy" },
+    { "backfilling", "easy" },
+    { "easybackfill", "easy" },
+    { "easybackfilling", "easy" },
+    { "fcfsbackfill", "easy" },
+    { "fcfseasy", "easy" },
+    { "conservativebackfill", "conservative" },
+    { "conservativebackfilling", "conservative" },
+    { "shortestjobfirst", "sjf" },
+    { "spt", "sjf" },
+    { "longestjobfirst", "ljf" },
+    { "lpt", "ljf" },
+    { "srpt", "srtf" },
+    { "preemptivesjf", "srtf" },
+    { "sjfpreemptive", "srtf" },
+    { "smallestfirst", "fewest-gpus" },
+    { "deadline", "edf" },
+    { "earliestdeadlinefirst", "edf" },
+    { "fair", "fair-share" },
+    { "dominantresourcefairness", "drf" },
+    { "leastattainedservice", "las" },
+    { "mlfq", "dlas" },
+    { "2dlas", "dlas" },
+    { "rr", "time-slice" },
+    { "roundrobin", "time-slice" },
+    { "gandiva", "time-slice" },
+    { "maxmin", "gavel" },
+    { "maxminfairness", "gavel" },
+    { "tiresias", "{policy: dlas, semantics: tiresias}" },
+    { "tiresiasl", "{policy: dlas, semantics: tiresias}" },
+    { "tiresiasg", "gittins" },
+    { "helios", "qssf" },
+    { "pai", "{policy: fcfs, semantics: pai}" },
+    { "accasim", "{policy: fcfs, semantics: accasim}" },
+    { "fgd", "{policy: fcfs, semantics: fgd}" },
+    { "rlscheduler", "{policy: f1, semantics: rlscheduler}" },
+};
+
+const char *registry_meant(const char *name)
+{
+    char key[40];
+    size_t n = 0;
+
+    for (; *name != '\0'; name++) {
+        if (*name == '-' || *name == '_' || *name == ' ')
+            continue;
+        if (n + 1 == sizeof key)
+            return NULL;
+        key[n++] = *name >= 'A' && *name <= 'Z' ? (char)(*name - 'A' + 'a')
+                                                : *name;
+    }
+    key[n] = '\0';
+    for (size_t i = 0; i < sizeof meant / sizeof meant[0]; i++)
+        if (strcmp(meant[i][0], key) == 0)
+            return meant[i][1];
+    return NULL;
+}
+
 const char *const *registry_names(void)
 {
     return builtin_name;

@@ -15,6 +15,9 @@ const struct cs_policy *registry_find(const char *name);    /* or NULL */
 const struct cs_policy *registry_at(size_t i);      /* NULL past the end */
 /* Ends with NULL; for nearest spellings. */
 const char *const *registry_names(void);
+/* How what others call so is written here, such as "fcfs" of "FIFO" or
+ * "{policy: dlas, semantics: tiresias}"; NULL: it is not known. */
+const char *registry_meant(const char *name);
 /* Says what a table lacks, by the name of the member. */
 bool registry_check(const struct cs_policy *policy, struct err *err);
 

@@ -19,7 +19,7 @@
 #include "sim/table.h"
 
 #define NUMBER_PATTERN \
-    "[-+]?([0-9]+\\\\.?[0-9]*|\\\\.[0-9]+)([eE][-+]?[0-9]+)?"
+    "([0-9]+\\\\.?[0-9]*|\\\\.[0-9]+)([eE][-+]?[0-9]+)?"
 #define RANGE_BYTES (2 * CONF_QUANTITY_BYTES + 16)
 
 /* A growing text that always ends with NUL. */
@@ -46,6 +46,16 @@ static void put_bytes(struct page *page, const char *text, size_t bytes)
 static void put(struct page *page, const char *text)
 {
     put_bytes(page, text, strlen(text));
+}
+
+static const char *text_of(struct arena *arena, const char *before,
+                           const char *behind)
+{
+    struct page page = {.arena = arena};
+
+    put(&page, before);
+    put(&page, behind);
+    return page.text;
 }
 
 static bool has_range(const struct conf_field *field)
@@ -221,18 +231,21 @@ static void put_number(struct page *page, const struct conf_field *field,
     put_bound(page, "maximum", field->max);
 }
 
-/* "type": a string of a number and one of the units. */
-static void put_pattern(struct page *page, enum conf_type type)
+/* One and the same for each type of quantity: a number, and a unit. */
+static void put_quantity(struct page *page, enum conf_type type, bool above_0)
 {
     size_t count;
     const struct conf_unit *units = conf_units(type, &count);
     bool first = true;
 
     assert(count > 1);
-    put(page, "\"type\": \"string\", \"pattern\": \"^");
+    put(page, "{\"type\": \"string\", \"pattern\": \"^");
+    if (above_0)
+        put(page, "(?=[^eE]*[1-9])");
     if (type == CONF_BYTES)
         put(page, "([0-9]+x)?");
-    put(page, NUMBER_PATTERN " ?(");
+    put(page, type == CONF_FRACTION ? "[-+]?" NUMBER_PATTERN " ?("
+                                    : "[+]?" NUMBER_PATTERN " ?(");
     for (size_t i = 0; i < count; i++) {
         if (units[i].name[0] == '\0')
             continue;
@@ -240,85 +253,139 @@ static void put_pattern(struct page *page, enum conf_type type)
         put(page, units[i].name);
         first = false;
     }
-    put(page, ")$\"");
+    put(page, ")$\"}");
 }
 
-static const struct conf_schema *find_schema(
-    const struct conf_schema *const *schemas, size_t count, const char *name)
-{
-    assert(name != NULL);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(schemas[i]->name, name) == 0)
-            return schemas[i];
-    }
-    return NULL;
-}
-
-/* All definitions, and the one that is being written. */
+/* What is written, and what is being written. */
 struct writing {
     struct page *page;
-    const struct conf_schema *const *schemas;
-    size_t count;
-    const struct conf_schema *schema;
+    const struct conf_json *json;
+    bool open;                  /* names of hardware and models are */
+    const struct conf_schema *table;
 };
 
-/* The definition of a CONF_NODE key; *is_list when it is that of an item. */
-static const struct conf_schema *find_target(const struct writing *writing,
-                                             const char *key, bool *is_list)
+/* A reference is a URI: what may not stand in one is written %XX. */
+static void put_reference(const struct writing *writing, const char *name,
+                          size_t bytes)
 {
-    char name[160];
+    struct page *page = writing->page;
+    char code[4];
 
-    for (int form = 0; form < 4; form++) {
-        const char *tail = form % 2 == 1 ? "[]" : "";
-        *is_list = form % 2 == 1;
-        if (form < 2)
-            snprintf(name, sizeof name, "%s.%s%s", writing->schema->name, key,
-                     tail);
-        else
-            snprintf(name, sizeof name, "%s%s", key, tail);
-        const struct conf_schema *target =
-            find_schema(writing->schemas, writing->count, name);
-        if (target != NULL)
-            return target;
-    }
-    return NULL;
-}
-
-/* A reference is a URI: brackets are written %5B and %5D (RFC 3986). */
-static void put_reference(struct page *page, const char *name)
-{
-    put(page, "{\"$ref\": \"#/$defs/");
-    for (; *name != '\0'; name++) {
-        if (*name == '[')
-            put(page, "%5B");
-        else if (*name == ']')
-            put(page, "%5D");
-        else
-            put_bytes(page, name, 1);
+    put(page, "{\"$ref\": \"#/definitions/");
+    put(page, writing->open ? "open%20" : "");
+    for (size_t i = 0; i < bytes; i++) {
+        if (strchr("[] ", name[i]) == NULL) {
+            put_bytes(page, &name[i], 1);
+            continue;
+        }
+        snprintf(code, sizeof code, "%%%02X", (unsigned)name[i]);
+        put(page, code);
     }
     put(page, "\"}");
 }
 
-/* A map may also be given as a path or a name, and an item likewise. */
+static void put_shape(const struct writing *writing, const char *json)
+{
+    for (const char *c = json; *c != '\0'; c++) {
+        if (*c == '\'') {
+            put(writing->page, "\"");
+        } else if (*c == '@') {
+            const char *end = strchr(c + 1, '@');
+            assert(end != NULL);
+            put_reference(writing, c + 1, (size_t)(end - c - 1));
+            c = end;
+        } else {
+            put_bytes(writing->page, c, 1);
+        }
+    }
+}
+
+/* A * in the pattern stands for any letters. */
+static bool fits(const char *pattern, const char *name)
+{
+    const char *star = NULL, *from = NULL;
+
+    while (*name != '\0') {
+        if (*pattern == '*') {
+            star = ++pattern;
+            from = name;
+        } else if (*pattern == *name) {
+            pattern++;
+            name++;
+        } else if (star != NULL) {
+            pattern = star;
+            name = ++from;
+        } else {
+            return false;
+        }
+    }
+    return pattern[strspn(pattern, "*")] == '\0';
+}
+
+/* NULL: nothing is said. */
+static const char *find_shape(const struct writing *writing, const char *key)
+{
+    const struct conf_json *json = writing->json;
+    char name[160];
+
+    snprintf(name, sizeof name, "%s%s%s", writing->table->name,
+             key[0] == ':' ? "" : ".", key);
+    for (size_t i = 0; i < json->shape_count; i++) {
+        const struct conf_shape *shape = &json->shapes[i];
+        if (fits(shape->name, name))
+            return writing->open && shape->open ? shape->open : shape->json;
+    }
+    return NULL;
+}
+
+static bool is_table(const struct writing *writing, const char *name)
+{
+    for (size_t i = 0; i < writing->json->table_count; i++) {
+        if (strcmp(writing->json->tables[i]->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void put_node(const struct writing *writing, const char *key)
 {
     struct page *page = writing->page;
-    bool is_list;
-    const struct conf_schema *target = find_target(writing, key, &is_list);
+    char name[164];
 
-    assert(key != NULL);
-    if (target == NULL) {
+    snprintf(name, sizeof name, "%s.%s", writing->table->name, key);
+    if (is_table(writing, name)) {
+        put(page, "\"allOf\": [");
+        put_reference(writing, name, strlen(name));
+        put(page, "]");
+        return;
+    }
+    snprintf(name, sizeof name, "%s.%s[]", writing->table->name, key);
+    if (!is_table(writing, name)) {
         put(page, "\"type\": [\"object\", \"array\", \"string\", "
                   "\"number\", \"boolean\"]");
         return;
     }
-    put(page, "\"anyOf\": [");
-    if (is_list)
-        put(page, "{\"type\": \"array\", \"items\": {\"anyOf\": [");
-    put_reference(page, target->name);
-    if (is_list)
-        put(page, ", {\"type\": \"string\"}]}}");
-    put(page, ", {\"type\": \"string\"}]");
+    put(page, "\"type\": \"array\", \"items\": ");
+    put_reference(writing, name, strlen(name));
+}
+
+static const char *const quantity_name[] = {
+    [CONF_FRACTION] = "percentage", [CONF_TIME] = "time",
+    [CONF_BYTES] = "bytes", [CONF_RATE] = "rate", [CONF_FLOPS] = "flops",
+    [CONF_POWER] = "power", [CONF_PRICE] = "price",
+    [CONF_FREQUENCY] = "frequency",
+};
+#define QUANTITY_COUNT (sizeof quantity_name / sizeof quantity_name[0])
+
+static void put_quantity_reference(const struct writing *writing,
+                                   const struct conf_field *field)
+{
+    char name[40];
+
+    snprintf(name, sizeof name, "%s%s", quantity_name[field->type],
+             field->type != CONF_FRACTION && field->min > 0.0 ? " above 0"
+                                                              : "");
+    put_reference(writing, name, strlen(name));
 }
 
 static void put_type(const struct writing *writing,
@@ -337,9 +404,9 @@ static void put_type(const struct writing *writing,
     case CONF_FRACTION:
         put(page, "\"anyOf\": [{");
         put_number(page, field, "number");
-        put(page, "}, {");
-        put_pattern(page, field->type);
-        put(page, "}]");
+        put(page, "}, ");
+        put_quantity_reference(writing, field);
+        put(page, "]");
         return;
     case CONF_CHOICE:
         put(page, "\"enum\": [");
@@ -355,7 +422,11 @@ static void put_type(const struct writing *writing,
     case CONF_FLOPS:
     case CONF_POWER:
     case CONF_PRICE:
-    case CONF_FREQUENCY: put_pattern(page, field->type); return;
+    case CONF_FREQUENCY:
+        put(page, "\"allOf\": [");
+        put_quantity_reference(writing, field);
+        put(page, "]");
+        return;
     }
     assert(false);
 }
@@ -384,12 +455,14 @@ static void put_fallback(struct page *page, const struct conf_field *field)
     }
 }
 
-static void put_field(const struct writing *writing,
-                      const struct conf_field *field)
+static void put_own_field(const struct writing *writing,
+                          const struct conf_field *field)
 {
     struct page *page = writing->page;
     char range[RANGE_BYTES];
     struct page words = {.arena = page->arena};
+    bool is_open = field->type == CONF_NODE || field->type == CONF_TEXT;
+    const char *shape = is_open ? find_shape(writing, field->key) : NULL;
 
     conf_range_format(field, NULL, range);
     put(&words, field->help);
@@ -398,10 +471,14 @@ static void put_field(const struct writing *writing,
         put(&words, range);
         put(&words, ")");
     }
-    put(page, "        ");
-    put_json(page, field->key);
-    put(page, ": {");
-    put_type(writing, field);
+    put(page, "{");
+    if (shape != NULL) {
+        put(page, "\"allOf\": [");
+        put_shape(writing, shape);
+        put(page, "]");
+    } else {
+        put_type(writing, field);
+    }
     put(page, ", \"description\": ");
     put_json(page, words.text);
     if (field->fallback != NULL && field->fallback[0] != '\0')
@@ -409,6 +486,57 @@ static void put_field(const struct writing *writing,
     put(page, "}");
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same_field(const struct conf_field *a, const struct conf_field *b)
+{
+    return strcmp(a->key, b->key) == 0 && a->type == b->type &&
+           a->min == b->min && a->max == b->max && a->choices == b->choices &&
+           same_text(a->fallback, b->fallback) && same_text(a->help, b->help);
+}
+
+/* The table above that has the very same key, which need not be said again;
+ * NULL: none.  What a key may hold may depend on its table. */
+static const struct conf_schema *find_above(const struct writing *writing,
+                                            const struct conf_field *field)
+{
+    struct writing above = *writing;
+    const char *shape = find_shape(writing, field->key);
+
+    if (field->type == CONF_NODE && shape == NULL)
+        return NULL;
+    for (size_t t = 0; writing->json->tables[t] != writing->table; t++) {
+        above.table = writing->json->tables[t];
+        for (size_t i = 0; i < above.table->count; i++) {
+            if (same_field(&above.table->fields[i], field) &&
+                same_text(find_shape(&above, field->key), shape))
+                return above.table;
+        }
+    }
+    return NULL;
+}
+
+static void put_field(const struct writing *writing,
+                      const struct conf_field *field)
+{
+    struct page *page = writing->page;
+    const struct conf_schema *above = find_above(writing, field);
+    char name[200];
+
+    put(page, "        ");
+    put_json(page, field->key);
+    put(page, ": ");
+    if (above == NULL) {
+        put_own_field(writing, field);
+        return;
+    }
+    int bytes = snprintf(name, sizeof name, "%s/properties/%s", above->name,
+                         field->key);
+    put_reference(writing, name, (size_t)bytes);
+}
 static void put_required(struct page *page, const struct conf_schema *schema)
 {
     bool first = true;
@@ -424,52 +552,91 @@ static void put_required(struct page *page, const struct conf_schema *schema)
     put(page, "],\n");
 }
 
-static void put_definition(const struct writing *writing)
+static void put_name(const struct writing *writing, const char *name)
 {
     struct page *page = writing->page;
-    const struct conf_schema *schema = writing->schema;
 
-    assert(schema->help != NULL);
     put(page, "    ");
-    put_json(page, schema->name);
-    put(page, ": {\n      \"type\": \"object\",\n      \"description\": ");
-    put_json(page, schema->help);
-    put(page, ",\n      \"additionalProperties\": false,\n");
-    put_required(page, schema);
-    put(page, "      \"properties\": {\n");
-    for (size_t i = 0; i < schema->count; i++) {
-        put_field(writing, &schema->fields[i]);
-        put(page, i + 1 < schema->count ? ",\n" : "\n");
-    }
-    put(page, "      }\n    }");
+    put_json(page, writing->open ? text_of(page->arena, "open ", name) : name);
+    put(page, ": ");
 }
 
-char *conf_json_schema(struct arena *arena,
-                       const struct conf_schema *const *schemas,
-                       size_t count)
+static void put_table(const struct writing *writing)
 {
-    assert(arena != NULL);
-    assert(schemas != NULL && count > 0);
+    struct page *page = writing->page;
+    const struct conf_schema *table = writing->table;
+    const char *more = find_shape(writing, ":");
+
+    assert(table->help != NULL);
+    put_name(writing, table->name);
+    put(page, "{\n      \"type\": \"object\",\n      \"description\": ");
+    put_json(page, table->help);
+    put(page, ",\n      \"additionalProperties\": false,\n");
+    if (more != NULL) {
+        put(page, "      ");
+        put_shape(writing, more);
+        put(page, ",\n");
+    }
+    put_required(page, table);
+    put(page, "      \"properties\": {\n");
+    for (size_t i = 0; i < table->count; i++) {
+        put_field(writing, &table->fields[i]);
+        put(page, i + 1 < table->count ? ",\n" : "\n");
+    }
+    put(page, "      }\n    },\n");
+}
+
+static void put_quantities(const struct writing *writing)
+{
+    for (size_t type = 0; type < QUANTITY_COUNT; type++) {
+        const char *name = quantity_name[type];
+        if (name == NULL)
+            continue;
+        put_name(writing, name);
+        put_quantity(writing->page, (enum conf_type)type, false);
+        put(writing->page, ",\n");
+        put_name(writing, text_of(writing->page->arena, name, " above 0"));
+        put_quantity(writing->page, (enum conf_type)type, true);
+        put(writing->page, ",\n");
+    }
+}
+
+static void put_definitions(struct writing *writing)
+{
+    const struct conf_json *json = writing->json;
+
+    for (size_t i = 0; i < json->table_count; i++) {
+        writing->table = json->tables[i];
+        put_table(writing);
+    }
+    put_quantities(writing);
+    for (size_t i = 0; i < json->definition_count; i++) {
+        const struct conf_shape *shape = &json->definitions[i];
+        put_name(writing, shape->name);
+        put_shape(writing, writing->open && shape->open ? shape->open
+                                                        : shape->json);
+        put(writing->page, ",\n");
+    }
+}
+
+char *conf_json_schema(struct arena *arena, const struct conf_json *json)
+{
+    assert(arena != NULL && json != NULL);
+    assert(json->title != NULL && json->root != NULL);
     struct page page = {.arena = arena};
-    struct writing writing = {&page, schemas, count, NULL};
-    bool first = true;
+    struct writing writing = {.page = &page, .json = json};
 
     put(&page, "{\n  \"$schema\": "
-               "\"https://json-schema.org/draft/2020-12/schema\",\n"
-               "  \"title\": \"clustersim files\",\n  \"anyOf\": [");
-    for (size_t i = 0; i < count; i++) {
-        if (strpbrk(schemas[i]->name, ".[") != NULL)
-            continue;                   /* a part of a file, not a file */
-        put(&page, first ? "" : ", ");
-        put_reference(&page, schemas[i]->name);
-        first = false;
-    }
-    put(&page, first ? "true],\n  \"$defs\": {\n" : "],\n  \"$defs\": {\n");
-    for (size_t i = 0; i < count; i++) {
-        writing.schema = schemas[i];
-        put_definition(&writing);
-        put(&page, i + 1 < count ? ",\n" : "\n");
-    }
-    put(&page, "  }\n}\n");
+               "\"http://json-schema.org/draft-07/schema#\",\n"
+               "  \"title\": ");
+    put_json(&page, json->title);
+    put(&page, ",\n  \"allOf\": [");
+    put_shape(&writing, json->root);
+    put(&page, "],\n  \"definitions\": {\n");
+    put_definitions(&writing);
+    writing.open = true;
+    if (json->with_open)
+        put_definitions(&writing);
+    put(&page, "    \"nothing\": false\n  }\n}\n");
     return page.text;
 }

@@ -19,12 +19,36 @@ struct arena;
 char *conf_explain(struct arena *arena, const struct conf_schema *schema,
                    const char *key);
 
-/* A JSON Schema (draft 2020-12) with one definition per schema.  A CONF_NODE
- * key refers to the definition named "<schema>.<key>" or "<schema>.<key>[]"
- * where there is one, or "<key>" or "<key>[]" alone. */
-char *conf_json_schema(struct arena *arena,
-                       const struct conf_schema *const *schemas,
-                       size_t count);
+/* JSON where no key table says it.  To be read in C: ' stands for ", and @NAME@
+ * for a reference to the definition of that name. */
+struct conf_shape {
+    const char *name;
+    const char *json;
+    const char *open;   /* instead, where names are open; NULL: the same */
+};
+
+/* What a JSON Schema is made of.  Each key table becomes a definition of its
+ * name; `definitions` are others.  A shape is found by "TABLE.KEY", a * in its
+ * name standing for any letters, and says what a CONF_NODE or CONF_TEXT key
+ * may hold; the shape "TABLE:" has members that are added to that table's
+ * definition.  The first that fits counts.  A CONF_NODE key without a shape
+ * refers to the table "TABLE.KEY", or is a list of "TABLE.KEY[]". */
+struct conf_json {
+    const char *title;
+    const char *root;           /* as in conf_shape.json */
+    const struct conf_schema *const *tables;
+    size_t table_count;
+    const struct conf_shape *shapes;
+    size_t shape_count;
+    const struct conf_shape *definitions;
+    size_t definition_count;
+    bool with_open;
+};
+
+/* A JSON Schema, draft 07.  Quantities are the definitions "time", "bytes" ...
+ * and, where 0 is not allowed, "time above 0" ...  With `with_open`
+ * all stand there twice, the second time as "open NAME" with open names. */
+char *conf_json_schema(struct arena *arena, const struct conf_json *json);
 
 /* A table of the keys in Markdown, without a heading. */
 char *conf_markdown(struct arena *arena, const struct conf_schema *schema);

@@ -38,6 +38,7 @@ static bool fail_unknown(const struct conf_schema *schema, const char *key,
     names[schema->count] = NULL;
     err_set(err, ERR_SCHEMA, pos, "key '%.80s' is not known in '%s'", key,
             schema->name);
+    err->fault = FAULT_KEY;
     const char *nearest = conf_nearest(key, names);
     if (nearest != NULL)
         return err_hint(err, "Did you mean '%s'?", nearest);
@@ -54,6 +55,8 @@ static bool fill_absent(const struct conf_node *map,
     if (field->fallback == NULL) {
         err_set(err, ERR_SCHEMA, map->pos, "key '%s' is missing in '%s'",
                 field->key, schema->name);
+        err->fault = FAULT_MISSING;
+        err->key = field->key;
         if (field->type == CONF_NODE || field->type == CONF_CHOICE)
             return err_hint(err, "It says: %s.", field->help);
         return err_hint(err, "It says: %s; a %s such as %s.", field->help,

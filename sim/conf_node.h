@@ -19,9 +19,18 @@ struct conf_pair {
     const struct conf_node *value;
 };
 
+/* How a node was repaired, so that the rest of a file can be read after an
+ * error (conf_mend.c). */
+enum conf_mark {
+    CONF_NEUTRAL = 1,   /* stands for a value: any type takes it */
+    CONF_GUESSED = 2,   /* the nearest spelling stands here */
+    CONF_HURT = 4       /* a key or an item was taken out of it */
+};
+
 struct conf_node {
     enum conf_kind kind;
     bool plain;                         /* a scalar without quotes */
+    uint8_t marks;                      /* bits of enum conf_mark */
     struct err_pos pos;
     size_t count;                       /* of items or pairs */
     const char *text;                   /* CONF_SCALAR */

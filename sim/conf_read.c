@@ -287,11 +287,36 @@ static bool read_scalar(const struct reading *reading, void *out)
     return false;
 }
 
-bool conf_read(const struct conf_node *node, const struct conf_field *field,
-               void *out, struct err *err)
+/* A value that the field allows, where the user's own was at fault. */
+static bool read_neutral(const struct conf_node *node,
+                         const struct conf_field *field, void *out)
 {
-    assert(node != NULL && field != NULL);
-    assert(out != NULL && err != NULL);
+    bool no_range = field->min == 0.0 && field->max == 0.0;
+    double value = no_range ? 1.0 : fmin(fmax(1.0, field->min), field->max);
+
+    switch (field->type) {
+    case CONF_BOOL: *(bool *)out = false; break;
+    case CONF_CHOICE: *(int *)out = 0; break;
+    case CONF_INT: *(int64_t *)out = (int64_t)value; break;
+    case CONF_TIME: return clock_ns_from_s(value, out);
+    case CONF_TEXT: *(const char **)out = node->text; break;
+    case CONF_NODE: *(const struct conf_node **)out = node; break;
+    case CONF_REAL:
+    case CONF_FRACTION:
+    case CONF_BYTES:
+    case CONF_RATE:
+    case CONF_FLOPS:
+    case CONF_POWER:
+    case CONF_PRICE:
+    case CONF_FREQUENCY: *(double *)out = value; break;
+    }
+    return true;
+}
+
+static bool read_value(const struct conf_node *node,
+                       const struct conf_field *field, void *out,
+                       struct err *err)
+{
     struct reading reading = {.node = node, .field = field, .err = err};
 
     if (field->key == NULL || field->key[0] == '\0')
@@ -312,4 +337,17 @@ bool conf_read(const struct conf_node *node, const struct conf_field *field,
     snprintf(reading.shown, sizeof reading.shown, "%.*s%s", SHOWN_BYTES,
              node->text, strlen(node->text) > SHOWN_BYTES ? "..." : "");
     return read_scalar(&reading, out);
+}
+
+bool conf_read(const struct conf_node *node, const struct conf_field *field,
+               void *out, struct err *err)
+{
+    assert(node != NULL && field != NULL);
+    assert(out != NULL && err != NULL);
+    if ((node->marks & CONF_NEUTRAL) != 0)
+        return read_neutral(node, field, out);
+    if (read_value(node, field, out, err))
+        return true;
+    err->fault = FAULT_VALUE;
+    return false;
 }

@@ -63,6 +63,10 @@ static const char *const advice[][2] = {
     {"cannot start any token",
      "Indent with spaces, not tabs; quote a text that begins with @, ` or %."},
     {"tab character", "Indent with spaces, not tabs."},
+    {"hexdecimal number",  /* as libyaml spells it */
+     "In double quotes a backslash begins an escape: write a path with /."},
+    {"unknown escape character",
+     "In double quotes a backslash begins an escape: write a path with /."},
     {"mapping values are not allowed",
      "Check the indentation; quote a text that holds a colon and a blank."},
     {"could not find expected ':'",
@@ -80,6 +84,19 @@ static const char *const advice[][2] = {
     {"control characters", "Remove it, or save the file as plain text."},
 };
 
+/* What libyaml met is a tab.  Its index counts characters. */
+static bool has_tab(const struct reader *reader, size_t index)
+{
+    size_t i = 0;
+
+    for (; i < reader->bytes; i++) {
+        bool begins = ((unsigned char)reader->text[i] & 0xC0) != 0x80;
+        if (begins && index-- == 0)
+            break;
+    }
+    return i < reader->bytes && reader->text[i] == '\t';
+}
+
 static bool fail_syntax(struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
@@ -88,6 +105,9 @@ static bool fail_syntax(struct reader *reader)
 
     if (problem == NULL)
         problem = "the text is not YAML";
+    if (strstr(problem, "cannot start any token") != NULL &&
+        has_tab(reader, parser->problem_mark.index))
+        problem = "found a tab character where YAML wants blanks";
     if (parser->error == YAML_MEMORY_ERROR)
         problem = "no memory is left to read the file";
     if (parser->error == YAML_READER_ERROR) {
@@ -514,8 +534,9 @@ const struct conf_node *conf_load(struct arena *arena, const char *path,
         int code = errno;
         fail_file(err, file, strerror(code));
         if (code == ENOENT)
-            err_hint(err, "Paths on the command line are relative to the current "
-                          "folder, those in a file to the file.");
+            err_hint_path(err, path, "Paths on the command line are relative "
+                          "to the current folder, those in a file to the "
+                          "file.");
         return NULL;
     }
     if (check_file(fd, file, &bytes, err)) {

@@ -68,6 +68,8 @@ bool err_set(struct err *err, enum err_kind kind, struct err_pos pos,
     err->kind = kind;
     err->pos = pos;
     err->hint[0] = '\0';
+    err->fault = FAULT_OTHER;
+    err->key = NULL;
     va_start(args, fmt);
     print_safely(err->text, sizeof err->text, fmt, args);
     va_end(args);
@@ -86,6 +88,20 @@ bool err_hint(struct err *err, const char *fmt, ...)
     print_safely(err->hint, sizeof err->hint, fmt, args);
     va_end(args);
     return false;
+}
+
+bool err_hint_path(struct err *err, const char *path, const char *otherwise)
+{
+    assert(path != NULL && otherwise != NULL);
+    for (const char *c = path; *c != '\0'; c++) {
+        if (*c == '\\')
+            return err_hint(err, "Write / for each backslash of a path; a drive "
+                                 "such as C: is a folder here, as /mnt/c.");
+        if ((unsigned char)*c < 0x20)
+            return err_hint(err, "Write / in a path: in double quotes a "
+                                 "backslash begins an escape, as \\t a tab.");
+    }
+    return err_hint(err, "%s", otherwise);
 }
 
 static const char *kind_name(enum err_kind kind)

@@ -36,11 +36,26 @@ struct err_pos {
     uint32_t col;
 };
 
+/* What of a file is at fault, where a key table knows it: whoever reads on
+ * after the error may then repair just that (conf_mend.h). */
+enum err_fault {
+    FAULT_OTHER,
+    FAULT_KEY,          /* the key at pos is not known */
+    FAULT_VALUE,        /* the value at pos is not of its type or range */
+    FAULT_MISSING       /* the map at pos lacks `key` */
+};
+
 struct err {
     enum err_kind kind;
     struct err_pos pos;
     char text[240];     /* telegram style: no capital, no full stop */
     char hint[160];     /* whole sentences, or empty */
+    enum err_fault fault;
+    const char *key;    /* of FAULT_MISSING: the table's own text */
+    /* Further errors of the same file, in its order; NULL: no more.  They
+     * live as long as the study's arena. */
+    const struct err *next;
+    uint32_t more;      /* of the last one: so many are not told */
 };
 
 /* Both return false always, so that a failing line reads `return err_set(`. */
@@ -48,6 +63,10 @@ bool err_set(struct err *err, enum err_kind kind, struct err_pos pos,
              const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 bool err_hint(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Why a file may not be there under a path that was made elsewhere, with
+ * backslashes; `otherwise` where the path has none. */
+bool err_hint_path(struct err *err, const char *path, const char *otherwise);
 
 /* Writes "file:line:col: kind: text", the source line with a caret, and the
  * hint, each on a line of its own, into out; returns the bytes it wanted, as

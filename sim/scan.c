@@ -44,8 +44,8 @@ static bool fail_open(struct err *err, const char *path, int code)
 
     err_set(err, ERR_IO, pos, "cannot read the file: %s", strerror(code));
     if (code == ENOENT)
-        err_hint(err, "Paths on the command line are relative to the current "
-                      "folder, those in a file to the file.");
+        err_hint_path(err, path, "Paths on the command line are relative to "
+                      "the current folder, those in a file to the file.");
     return false;
 }
 

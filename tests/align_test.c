@@ -322,6 +322,43 @@ static void one_step_off_generates_the_next_while_it_trains_on_the_last(
     program_close(&program);
 }
 
+/* DeepSeek-V3 with a reference, all weights trained: 32 nodes of eight H100,
+ * tp 1, pp 16, ep 16, as NeMo-RL runs it.  The reference's experts are divided
+ * as the policy's: 84 GB a GPU otherwise, and no place. */
+static void a_published_mixture_keeps_its_reference_on_80_gb(void **state)
+{
+    struct program program;
+    char path[256], log[256];
+    const char *text =
+        "experiment: ds\nseed: 1\nseeds: 1\n"
+        "cluster:\n"
+        "  nodes:\n"
+        "    - {name: h, count: 32, gpus: {type: h100, count: 8},\n"
+        "       cpu: {type: epyc-9654, sockets: 2}, memory: 2TB,\n"
+        "       nics: {type: ib-ndr, count: 8}}\n"
+        "workload:\n"
+        "  arrival: {process: all_at_once}\n  jobs: 1\n  mix:\n"
+        "    - {recipe: grpo, model: deepseek-v3, method: full, pp: 16,\n"
+        "       ep: 16, zero: 1, recompute: full, stack: engine,\n"
+        "       layout: colocated, prompts: 32, responses: 16,\n"
+        "       prompt_tokens: 256, response: {mean: 1000, cv: 1, max: 1280},\n"
+        "       reward: {core_time: 10ms}, steps: 2, data: {cores: 16},\n"
+        "       train: {gpus: 256}, rollout: {tp: 32}}\n"
+        "policies: [fcfs]\n";
+
+    (void)state;
+    program_open(&program, program_name);
+    snprintf(path, sizeof path, "%s/ds.yaml", program.folder);
+    snprintf(log, sizeof log, "%s/log", program.folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
+    const char *argv[] = {program.path, "validate", path, NULL};
+    if (program_spawn(argv, log) != 0)
+        fail_msg("%s", program_read(log));
+    program_close(&program);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +373,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(keys_that_fit_no_layout_are_refused_with_a_place),
         cmocka_unit_test(
             one_step_off_generates_the_next_while_it_trains_on_the_last),
+        cmocka_unit_test(a_published_mixture_keeps_its_reference_on_80_gb),
     };
     (void)argc;
     program_name = argv[0];

@@ -47,6 +47,7 @@ stage 'build with gcc' $make all tests &&
 stage 'gates' tests/check.sh build
 stage 'what is installed' tests/installed.sh
 program stage 'golden results' tests/golden.sh build
+program stage 'JSON Schema' tests/schema.sh build
 program stage 'blocks of the READMEs' tests/readme_blocks.sh build
 stage 'build with clang' build clang &&
     stage 'tests, clang' tests/run.sh build/clang

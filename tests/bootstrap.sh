@@ -46,6 +46,9 @@ look() {
     [ "$1" = test ] || return 0
     need clang 'clang' command -v clang
     need libclang-rt-dev 'sanitizers of clang' sanitizers
+    need python3-jsonschema 'a validator of JSON Schema' \
+        python3 -c 'import jsonschema'
+    need python3-yaml 'YAML for Python' python3 -c 'import yaml'
 }
 
 install() {

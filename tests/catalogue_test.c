@@ -187,6 +187,130 @@ static void user_file_overrides_single_keys_and_adds_entries(void **state)
     arena_free(arena);
 }
 
+/* Names under which published rows know a model; case does not count. */
+static void models_answer_to_their_other_names(void **state)
+{
+    static const char *const same[][2] = {
+        { "deepseek-ai/DeepSeek-R1", "deepseek-v3" },
+        { "DeepSeek-V3", "deepseek-v3" },
+        { "openai/gpt-oss-120b", "gpt-oss-120b" },
+        { "Qwen/Qwen3-235B-A22B-FP8", "qwen3-235b-a22b" },
+        { "meta-llama/Llama-3.1-70B", "llama-3-70b" },
+        { "llama-3.1-70b", "llama-3-70b" },
+    };
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c = load_with(arena,
+        "llms:\n  qwen2.5-7b: {aliases: [ours, Ours v2]}\n", &err);
+
+    (void)state;
+    assert_non_null(c);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        assert_string_equal(catalogue_llm(c, same[i][0])->name, same[i][1]);
+    assert_string_equal(catalogue_llm(c, "OURS V2")->name, "qwen2.5-7b");
+    assert_null(catalogue_llm(c, "llama"));
+    arena_free(arena);
+}
+
+/* As nvidia-smi, clouds and Hugging Face spell them. */
+static void hardware_answers_to_its_other_names(void **state)
+{
+    static const char *const gpu[][2] = {
+        { "nvidia-h100-sxm", "h100" }, { "H100-SXM5-80GB", "h100" },
+        { "NVIDIA H100 80GB HBM3", "h100" }, { "H100", "h100" },
+        { "NVIDIA A100-SXM4-80GB", "a100-80" }, { "A100-80GB", "a100-80" },
+        { "A100-SXM4-40GB", "a100-40" }, { "A100_40", "a100-40" },
+        { "NVIDIA A100 80GB PCIe", "a100-pcie" }, { "Tesla T4", "t4" },
+        { "NVIDIA GeForce RTX 4090", "rtx-4090" }, { "rtx4090", "rtx-4090" },
+        { "RTX 3090", "rtx-3090" }, { "Tesla V100-SXM2-32GB", "v100-32" },
+        { "NVIDIA L40S", "l40s" }, { "L4", "l4" }, { "A10", "a10" },
+        { "NVIDIA H200", "h200" }, { "p5.48xlarge", "h100" },
+        { "NVIDIA RTX A6000", "rtx-a6000" },
+    };
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c = load_with(arena,
+        "prices:\n  mine: {of: NVIDIA H100, price: 3USD/h, source: me}\n",
+        &err);
+
+    (void)state;
+    assert_non_null(c);
+    for (size_t i = 0; i < sizeof gpu / sizeof *gpu; i++) {
+        const struct gpu_type *type = catalogue_gpu(c, gpu[i][0]);
+        if (type == NULL)
+            fail_msg("'%s' is nothing, not %s", gpu[i][0], gpu[i][1]);
+        assert_string_equal(type->name, gpu[i][1]);
+    }
+    assert_string_equal(catalogue_price(c, "mine")->of, "h100");
+    assert_string_equal(catalogue_cpu(c, "AMD EPYC 7742")->name, "epyc-7742");
+    assert_string_equal(catalogue_link(c, "IB HDR")->name, "ib-hdr");
+    assert_string_equal(catalogue_llm(c, "meta-llama/Llama-3.1-8B")->name,
+                        "llama-3.1-8b");
+    assert_string_equal(catalogue_llm(c, "Qwen/Qwen2.5-7B-Instruct")->name,
+                        "qwen2.5-7b");
+    assert_string_equal(catalogue_llm(c, "meta-llama/Llama-2-7b-chat-hf")->name,
+                        "llama-2-7b");
+    arena_free(arena);
+}
+
+/* What could be two is neither; what is near a name by its letters alone is
+ * not offered for it. */
+static void names_that_say_too_little_are_answered_with_candidates(
+    void **state)
+{
+    static const char *const hint[][2] = {
+        { "A100", "It may be a100-40 or a100-80." },
+        { "NVIDIA A100", "It may be a100-40 or a100-80." },
+        { "a100-sxm4", "It may be a100-40 or a100-80." },
+        { "V100", "It may be v100-32 or v100s." },
+        { "h1000", "Did you mean 'h100'?" },
+        { "h100-pcie", "`clustersim list gpus` prints the names that are "
+                       "known." },
+    };
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c = load_with(arena, "gpus: {}\n", &err);
+
+    (void)state;
+    assert_non_null(c);
+    for (size_t i = 0; i < sizeof hint / sizeof *hint; i++) {
+        struct err_pos nowhere = { NULL, 0, 0 };
+
+        memset(&err, 0, sizeof err);
+        assert_null(catalogue_gpu(c, hint[i][0]));
+        err_set(&err, ERR_REFERENCE, nowhere, "no %s", hint[i][0]);
+        catalogue_hint(c, CATALOGUE_GPUS, hint[i][0], &err);
+        assert_string_equal(err.hint, hint[i][1]);
+    }
+    arena_free(arena);
+}
+
+/* Two entries of the catalogue never answer to one name. */
+static void no_two_entries_answer_to_one_name(void **state)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct err err = { 0 };
+    const struct catalogue *c = load_with(arena, "gpus: {}\n", &err);
+
+    (void)state;
+    assert_non_null(c);
+    for (size_t i = 0; i < catalogue_gpu_count(c); i++) {
+        const struct gpu_type *gpu = catalogue_gpu_at(c, i);
+        char name[80];
+
+        snprintf(name, sizeof name, "NVIDIA %s", gpu->name);
+        assert_ptr_equal(catalogue_gpu(c, name), gpu);
+    }
+    for (size_t i = 0; i < catalogue_llm_count(c); i++) {
+        const struct llm *llm = catalogue_llm_at(c, i);
+        char name[80];
+
+        snprintf(name, sizeof name, "Somebody/%s-Instruct", llm->name);
+        assert_ptr_equal(catalogue_llm(c, name), llm);
+    }
+    arena_free(arena);
+}
+
 static void expect_error(const char *text, enum err_kind kind,
                          const char *part)
 {
@@ -220,6 +344,16 @@ static void faulty_user_files_are_located_errors(void **state)
                  ERR_RANGE, "must divide its hidden size 1000, found 3");
     expect_error("llms:\n  llama-2-7b: {kv_heads: 5}\n", ERR_RANGE,
                  "kv_heads");
+    expect_error("llms:\n  llama-2-7b: {aliases: DeepSeek}\n", ERR_SCHEMA,
+                 "must be a list of names");
+    expect_error("llms:\n  llama-2-7b: {aliases: [[a]]}\n", ERR_SCHEMA,
+                 "must be a name");
+    expect_error("llms:\n  llama-2-7b: {aliases: [gpt-1T]}\n", ERR_SCHEMA,
+                 "names model 'gpt-1t' already");
+    expect_error("llms:\n  llama-2-7b: {aliases: [DeepSeek-R1]}\n", ERR_SCHEMA,
+                 "names model 'deepseek-v3' already");
+    expect_error("gpus:\n  t4: {aliases: [NVIDIA L4]}\n", ERR_SCHEMA,
+                 "names GPU 'l4' already");
     expect_error("llms:\n  llama-2-7b: {heads: 0}\n", ERR_SCHEMA,
                  "heads");
 }
@@ -233,6 +367,11 @@ int main(void)
         cmocka_unit_test(model_sizes_follow_from_their_layers),
         cmocka_unit_test(prices_fall_from_on_demand_to_reserved_to_owned),
         cmocka_unit_test(user_file_overrides_single_keys_and_adds_entries),
+        cmocka_unit_test(models_answer_to_their_other_names),
+        cmocka_unit_test(hardware_answers_to_its_other_names),
+        cmocka_unit_test(
+            names_that_say_too_little_are_answered_with_candidates),
+        cmocka_unit_test(no_two_entries_answer_to_one_name),
         cmocka_unit_test(faulty_user_files_are_located_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

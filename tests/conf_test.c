@@ -490,6 +490,24 @@ static void explain_tells_what_the_table_says(void **state)
     assert_null(conf_explain(arena, &thing_schema, "nothing"));
 }
 
+/* As editors of other systems save it: lines end with CR LF, and no CR is a
+ * part of a value or moves a place. */
+static void lines_may_end_with_crlf(void **state)
+{
+    static const char text[] = "a: one\r\nb:\r\n  c: two\r\n\r\nd: 3\r\n";
+    struct err err = {0};
+    const struct conf_node *root =
+        conf_parse(*state, "crlf", text, sizeof text - 1, &err);
+
+    assert_non_null(root);
+    assert_string_equal(conf_text(conf_get(root, "a")), "one");
+    assert_string_equal(conf_text(conf_get(conf_get(root, "b"), "c")), "two");
+    const struct conf_node *last = conf_get(root, "d");
+    assert_string_equal(conf_text(last), "3");
+    assert_int_equal(conf_pos(last).line, 5);
+    assert_int_equal(conf_pos(last).col, 4);
+}
+
 static void manual_has_a_row_per_key(void **state)
 {
     const char *text = conf_markdown(*state, &thing_part_schema);
@@ -507,30 +525,50 @@ static void manual_has_a_row_per_key(void **state)
 static void json_schema_is_yaml_that_names_every_key(void **state)
 {
     struct arena *arena = *state;
-    static const struct conf_schema *const schemas[] = {&thing_schema,
-                                                        &thing_part_schema};
+    static const struct conf_schema *const tables[] = {&thing_schema,
+                                                       &thing_part_schema};
+    static const struct conf_shape shapes[] = {
+        {"thing:", "'minProperties': 1", NULL},
+        {"th*.name", "{'type': 'string', 'not': @word@}", "{}"},
+    };
+    static const struct conf_shape words[] = {
+        {"word", "{'enum': ['a b']}", "{'type': 'string'}"}};
+    struct conf_json json = {"things", "@thing@", tables, 2, shapes, 2, words,
+                             1, true};
     /* JSON is YAML, so our own reader checks its form. */
     const struct conf_node *root =
-        parse_good(arena, conf_json_schema(arena, schemas, 2));
-    const struct conf_node *defs = conf_get(root, "$defs");
+        parse_good(arena, conf_json_schema(arena, &json));
+    const struct conf_node *defs = conf_get(root, "definitions");
     const struct conf_node *thing = conf_get(defs, "thing");
     const struct conf_node *keys = conf_get(thing, "properties");
 
-    assert_int_equal(conf_count(conf_get(root, "anyOf")), 1);
-    assert_int_equal(conf_count(defs), 2);
+    assert_string_equal(conf_text(conf_get(conf_item(
+        conf_get(root, "allOf"), 0), "$ref")), "#/definitions/thing");
     assert_int_equal(conf_count(keys), thing_schema.count);
     for (size_t i = 0; i < thing_schema.count; i++)
         assert_non_null(conf_get(keys, thing_fields[i].key));
+    assert_string_equal(conf_text(conf_get(thing, "minProperties")), "1");
     const struct conf_node *required = conf_get(thing, "required");
     assert_int_equal(conf_count(required), 1);
     assert_string_equal(conf_text(conf_item(required, 0)), "name");
-    const struct conf_node *part = conf_get(conf_get(keys, "part"), "anyOf");
+    const struct conf_node *part = conf_get(conf_get(keys, "part"), "allOf");
     assert_string_equal(conf_text(conf_get(conf_item(part, 0), "$ref")),
-                        "#/$defs/thing.part");
-    const char *pattern =
-        conf_text(conf_get(conf_get(keys, "power"), "pattern"));
-    assert_string_equal(pattern, "^[-+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)"
-                                 "([eE][-+]?[0-9]+)? ?(mW|W|kW|MW)$");
+                        "#/definitions/thing.part");
+    const struct conf_node *name = conf_item(
+        conf_get(conf_get(keys, "name"), "allOf"), 0);
+    assert_string_equal(conf_text(conf_get(conf_get(name, "not"), "$ref")),
+                        "#/definitions/word");
+    assert_non_null(conf_get(defs, "open thing.part"));
+    assert_string_equal(conf_text(conf_get(conf_get(defs, "open word"),
+                                           "type")), "string");
+    assert_string_equal(
+        conf_text(conf_get(conf_get(defs, "power"), "pattern")),
+        "^[+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)? ?"
+        "(mW|W|kW|MW)$");
+    assert_string_equal(
+        conf_text(conf_get(conf_get(defs, "time above 0"), "pattern")),
+        "^(?=[^eE]*[1-9])[+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)"
+        "([eE][-+]?[0-9]+)? ?(ns|us|ms|s|min|m|h|d|w)$");
 }
 
 /* One round of the fuzz loop: whatever it is, it ends well or with an err. */
@@ -611,6 +649,7 @@ int main(void)
         WITH_ARENA(overlay_of_a_wrong_path_says_which_step),
         cmocka_unit_test(nearest_spelling_is_offered_only_when_near),
         WITH_ARENA(explain_tells_what_the_table_says),
+        WITH_ARENA(lines_may_end_with_crlf),
         WITH_ARENA(manual_has_a_row_per_key),
         WITH_ARENA(json_schema_is_yaml_that_names_every_key),
         cmocka_unit_test(no_bytes_crash_the_reader),

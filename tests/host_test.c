@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "policies/registry.h"
+#include "sim/arena.h"
+#include "sim/conf.h"
 #include "tests/oracle.h"
 #include "tests/world.h"
 
@@ -309,6 +311,40 @@ static void a_run_in_which_all_stops_are_in_vain_ends(void **state)
     world_close(&world);
 }
 
+/* As people who come from elsewhere write it; what is offered can be read. */
+static void what_others_call_a_policy_is_translated(void **state)
+{
+    static const char *const word[][2] = {
+        { "FIFO", "fcfs" }, { "backfill", "easy" },
+        { "EASY-backfill", "easy" }, { "SRPT", "srtf" },
+        { "tiresias", "{policy: dlas, semantics: tiresias}" },
+        { "round_robin", "time-slice" }, { "Helios", "qssf" },
+        { "pai", "{policy: fcfs, semantics: pai}" },
+        { "accasim", "{policy: fcfs, semantics: accasim}" },
+        { "FGD", "{policy: fcfs, semantics: fgd}" },
+        { "RLScheduler", "{policy: f1, semantics: rlscheduler}" },
+        { "max-min", "gavel" }, { "MLFQ", "dlas" },
+    };
+    struct arena *arena = arena_new(1 << 16);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+        struct err err = { 0 };
+        const char *meant = registry_meant(word[i][0]);
+
+        assert_non_null(meant);
+        assert_string_equal(meant, word[i][1]);
+        assert_null(registry_find(word[i][0]));
+        const struct conf_node *conf = conf_parse(arena, "policy", meant,
+                                                  strlen(meant), &err);
+        assert_non_null(conf);
+        assert_non_null(host_policy_read(arena, conf, &err));
+    }
+    assert_null(registry_meant("wurzel"));
+    assert_null(registry_meant("a-name-that-is-much-too-long-for-any-of-them"));
+    arena_free(arena);
+}
+
 static void the_registry_says_which_member_is_wrong(void **state)
 {
     struct cs_policy table = {
@@ -457,6 +493,7 @@ int main(void)
         cmocka_unit_test(a_run_in_which_no_decision_comes_to_anything_ends),
         cmocka_unit_test(a_run_in_which_all_stops_are_in_vain_ends),
         cmocka_unit_test(the_registry_says_which_member_is_wrong),
+        cmocka_unit_test(what_others_call_a_policy_is_translated),
         cmocka_unit_test(the_policy_is_asked_once_an_instant_after_all_news),
         cmocka_unit_test(preemption_costs_what_its_key_says),
         cmocka_unit_test(rounds_decide_only_at_their_boundaries),

@@ -214,6 +214,61 @@ static void decode_batch_is_what_memory_holds(void **state)
     law_aids_free(&aids);
 }
 
+/* DeepSeek-V3 in FP8 on eight H200: 671 GB of weights and 3.5 GB an engine
+ * leave 0.9 x 150.8 - 83.9 - 3.5 = 48.3 GB on each, and every rank holds the
+ * latent vectors of all tokens: 48.3e9 / 70272 = 0.69 M tokens, published.
+ * Llama-3-70B has eight heads of keys: a rank of 16 has a copy of one. */
+static void ranks_share_heads_and_hold_a_latent_cache_whole(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    const struct llm *latent = catalogue_llm(aids.catalogue, "deepseek-v3");
+    const struct llm *grouped = catalogue_llm(aids.catalogue, "llama-3-70b");
+    const struct gpu_type *gpu = catalogue_gpu(aids.catalogue, "h200");
+
+    (void)state;
+    double tokens = memory_decode_batch_max(latent, PRECISION_FP8, 8, 1.0,
+                                            gpu->memory_bytes);
+    assert_true(tokens > 0.68e6 && tokens < 0.70e6);
+    for (uint32_t tp = 1; tp <= 16; tp *= 2) {
+        double whole = memory_decode(latent, PRECISION_FP8, tp, 2.0,
+                                     500.0).kv;
+        double part = memory_decode(grouped, PRECISION_BF16, tp, 2.0,
+                                    500.0).kv;
+        assert_true(fabs(whole - 70272.0 * 1000.0) < 1.0);
+        assert_true(fabs(part - 327680.0 * 1000.0 / (tp < 8 ? tp : 8)) < 1.0);
+    }
+    law_aids_free(&aids);
+}
+
+/* A frozen copy of DeepSeek-V3 beside the trained one, tp 1, pp 16, ep 16 on
+ * 256 GPUs: of 671e9 parameters 654e9 are experts (58 layers of 256 of 3 x
+ * 7168 x 2048, as its report counts them, section 4.2), so that each GPU
+ * holds 2 (654e9 / 256 + 17e9 / 16) = 7.2 GB, and not 2 x 671e9 / 16 = 84. */
+static void a_frozen_copy_is_divided_as_the_trained_one_is(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    struct train_shape shape = full(catalogue_llm(aids.catalogue,
+                                                  "deepseek-v3"));
+
+    (void)state;
+    shape.pp = 16;
+    shape.ep = 16;
+    shape.zero = 1;
+    double bytes = memory_frozen(&shape, 256);
+    assert_true(bytes > 7.0e9 && bytes < 7.5e9);
+    assert_true(bytes == memory_train(&shape, 256).weights);
+    /* A dense one: by tp and pp, and under ZeRO-3 by all. */
+    shape = full(catalogue_llm(aids.catalogue, "llama-3-8b"));
+    shape.tp = 2;
+    shape.pp = 4;
+    assert_true(law_error(memory_frozen(&shape, 64),
+                          2.0 * shape.llm->params / 8.0) < 1e-9);
+    shape.zero = 3;
+    assert_true(law_error(memory_frozen(&shape, 64),
+                          2.0 * shape.llm->params / 64.0) < 1e-9);
+    law_aids_free(&aids);
+}
+
 /* Full training of a 7B (108 GB of states) on one 24 GB GPU: only 4-bit
  * weights fit; on eight A100-80 sharding alone is enough. */
 static void remedy_is_the_mildest_shape_that_fits(void **state)
@@ -248,6 +303,8 @@ int main(void)
         cmocka_unit_test(more_sharding_never_needs_more_memory),
         cmocka_unit_test(memory_grows_with_batch_and_context),
         cmocka_unit_test(decode_batch_is_what_memory_holds),
+        cmocka_unit_test(ranks_share_heads_and_hold_a_latent_cache_whole),
+        cmocka_unit_test(a_frozen_copy_is_divided_as_the_trained_one_is),
         cmocka_unit_test(remedy_is_the_mildest_shape_that_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -380,7 +380,7 @@ static const struct refusal refusals[] = {
      "the cluster has no GPU of the types it names"},
     {"  - {recipe: lora, model: qwen2.5-7b, batch: 8, sequence: 512,\n"
      "     steps: 1, train: {gpus: 8, types: [a100-8]}}\n",
-     "The nearest name is a100-80."},
+     "Did you mean 'a100-80'?"},
     {"  - {recipe: lora, model: qwen2.5-7c, batch: 8, sequence: 512,\n"
      "     steps: 1, train: {gpus: 8}}\n",
      "w.yaml:4:27: model names qwen2.5-7c"},

@@ -57,16 +57,13 @@ bool align_begin(struct align *align, const struct world *world,
     return critic_begin(align);
 }
 
-/* A frozen copy beside the trained weights; adapters are switched off and
- * need none.  ZeRO-3 divides it too. */
+/* A frozen copy beside the trained weights, divided as they are; adapters are
+ * switched off and need none. */
 static double reference_bytes(const struct align *align, uint32_t gpus)
 {
-    const struct train_shape *shape = &align->mean;
-    double bytes = memory_weight_bytes(shape->llm, shape->precision);
-
-    if (!align->draft.keys.reference || shape->method != TRAIN_FULL)
+    if (!align->draft.keys.reference || align->mean.method != TRAIN_FULL)
         return 0.0;
-    return bytes / (shape->zero == 3 ? gpus : shape->tp * shape->pp);
+    return memory_frozen(&align->mean, gpus);
 }
 
 /* What a GPU keeps of a critic while the policy trains, and the other way

@@ -109,7 +109,7 @@ static bool cluster_has(const struct cluster_spec *cluster, const char *pool,
 static bool named_type(const struct world *world,
                        const struct conf_node *node, uint32_t *type)
 {
-    const char *name, *near;
+    const char *name;
     const struct gpu_type *gpu;
 
     if (conf_kind(node) != CONF_SCALAR)
@@ -123,11 +123,7 @@ static bool named_type(const struct world *world,
     }
     err_set(world->err, ERR_REFERENCE, conf_pos(node),
             "types names %s, which is no GPU of the catalogue", name);
-    near = conf_nearest(name, catalogue_names(world->catalogue,
-                                              CATALOGUE_GPUS));
-    if (near != NULL)
-        err_hint(world->err, "The nearest name is %s.", near);
-    return false;
+    return catalogue_hint(world->catalogue, CATALOGUE_GPUS, name, world->err);
 }
 
 /* The allowed types that the cluster has, in order of preference. */

@@ -145,6 +145,9 @@ static uint32_t pools_named(const struct world *world, const char *name)
 
     if (pool != UINT32_MAX)
         return 1u << pool;
+    const struct gpu_type *gpu = catalogue_gpu(world->catalogue, name);
+    if (gpu != NULL)
+        name = gpu->name;       /* of an alias */
     for (uint32_t g = 0; g < cluster->group_count; g++)
         if (cluster->group[g].gpu != NULL &&
             strcmp(cluster->group[g].gpu->name, name) == 0)

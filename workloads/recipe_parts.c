@@ -27,7 +27,6 @@ bool draft_model(const struct draft *draft, const char *key,
 {
     const struct catalogue *catalogue = draft->world->catalogue;
     const struct conf_node *node = conf_get(draft->conf, key);
-    const char *near;
 
     *out = catalogue_llm(catalogue, name);
     if (*out != NULL)
@@ -37,18 +36,13 @@ bool draft_model(const struct draft *draft, const char *key,
     err_set(draft->world->err, ERR_REFERENCE, conf_pos(node),
             "%s names %s, which is no LLM of the catalogue",
             strcmp(key, "critic") == 0 ? key : "model", name);
-    near = conf_nearest(name, catalogue_names(catalogue, CATALOGUE_LLMS));
-    if (near != NULL)
-        err_hint(draft->world->err, "The nearest name is %s.", near);
-    return false;
+    return catalogue_hint(catalogue, CATALOGUE_LLMS, name, draft->world->err);
 }
 
 bool draft_net(const struct draft *draft, const char *name,
                const struct net **out)
 {
     const struct catalogue *catalogue = draft->world->catalogue;
-    const char *near = conf_nearest(name, catalogue_names(catalogue,
-                                                          CATALOGUE_NETS));
 
     *out = catalogue_net(catalogue, name);
     if (*out != NULL)
@@ -56,9 +50,7 @@ bool draft_net(const struct draft *draft, const char *name,
     err_set(draft->world->err, ERR_REFERENCE,
             conf_pos(conf_get(draft->conf, "model")),
             "model names %s, which is no net of the catalogue", name);
-    if (near != NULL)
-        return err_hint(draft->world->err, "The nearest name is %s.", near);
-    return false;
+    return catalogue_hint(catalogue, CATALOGUE_NETS, name, draft->world->err);
 }
 
 /* A distribution of times that an entry may have. */

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/place.h"
@@ -75,6 +76,20 @@ struct source {
 
 /* ---- reading ---------------------------------------------------------- */
 
+/* "pretrain, sft, ...": all recipes there are. */
+static const char *recipe_list(struct arena *arena)
+{
+    size_t bytes = 1;
+    char *list, *end;
+
+    for (size_t i = 0; i < recipe_count; i++)
+        bytes += strlen(recipe_table[i]->name) + 2;
+    end = list = arena_alloc(arena, bytes, 1);
+    for (size_t i = 0; i < recipe_count; i++)
+        end += sprintf(end, "%s%s", i > 0 ? ", " : "", recipe_table[i]->name);
+    return list;
+}
+
 static bool read_entry(const struct world *world,
                        const struct conf_node *conf, struct entry *out)
 {
@@ -94,8 +109,8 @@ static bool read_entry(const struct world *world,
             return recipe_table[i]->expand(recipe_table[i], world, conf,
                                            out);
     err_set(world->err, ERR_REFERENCE, conf_pos(name),
-            "%s is no recipe; allowed are pretrain, sft, lora, dpo, grpo, ppo, "
-            "batch-infer, multimodal, trace", conf_text(name));
+            "%s is no recipe; allowed are %s", conf_text(name),
+            recipe_list(world->arena));
     near = conf_nearest(conf_text(name), recipe_names);
     if (near != NULL)
         err_hint(world->err, "Did you mean %s?", near);
