@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Makefile - builds clustersim in build/, tests it, installs it: `make help`.
-#
 # One set of rules serves every variant: a variant is a folder B with its own
 # compiler and sanitizers, as in `make B=build/x CC=clang SAN=address unit`.
 # FLOORS="sim models" builds the library from those folders alone.
@@ -39,7 +38,7 @@ EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
 EMBED_plot      := $(wildcard plots/*.gp)
 
 SRC   := $(filter-out experiments/main.c,$(wildcard $(FLOORS:%=%/*.c)))
-OBJ   := $(SRC:%.c=$(B)/%.o) $(B)/embed/catalogue_data.o $(B)/embed/plot_data.o
+OBJ   := $(patsubst %.c,$(B)/%.o,$(SRC) $(patsubst %,embed/%.c,catalogue_data plot_data rng_table))
 LIB   := $(B)/libclustersim.a
 TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/*_test.c))
 FUZZ  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
@@ -85,6 +84,7 @@ $(B)/%.o: $(B)/%.c $(B)/flags.stamp
 $(B)/embed/%_data.c: models/embed.sh $$(EMBED_$$*) $(B)/sources.stamp
 	mkdir -p $(@D)
 	models/embed.sh $* $(wildcard */$*_file.h) $(EMBED_$*) > $@
+$(B)/embed/rng_table.c: sim/rng_table.awk; mkdir -p $(@D); awk -f $< > $@
 
 # A stamp is touched only when its text changes: what depends on it is made
 # again exactly when the flags, or the list of the sources, are others.

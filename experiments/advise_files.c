@@ -10,6 +10,7 @@
 #include "experiments/advise_print.h"
 #include "experiments/advise_rank.h"
 #include "experiments/advise_service.h"
+#include "experiments/folder.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/plot_data.h"
@@ -133,11 +134,11 @@ static uint32_t number_places(const struct advice *advice,
     return places;
 }
 
-static bool put_file(struct arena *arena, const char *dir, const char *name,
-                     const char *head, const struct plot_file *text,
+static bool put_file(struct arena *arena, const struct folder *dir,
+                     const char *name, const char *head, const struct plot_file *text,
                      struct err *err)
 {
-    struct out *out = out_open(arena, path_join(arena, dir, name), err);
+    struct out *out = out_in(arena, dir, name, err);
 
     if (out == NULL)
         return false;
@@ -194,12 +195,11 @@ static void put_points(const struct chart *chart, bool front,
 }
 
 /* All rows, and, after two empty lines, those on the Pareto front. */
-static bool put_data(struct chart *chart, struct err *err)
+static bool put_data(struct chart *chart, const struct folder *dir,
+                     struct err *err)
 {
     const char *name = text_format(chart->arena, "%s.dat", chart->stem);
-    struct out *out = out_open(chart->arena,
-                               path_join(chart->arena, chart->dir, name),
-                               err);
+    struct out *out = out_in(chart->arena, dir, name, err);
 
     if (out == NULL)
         return false;
@@ -210,12 +210,12 @@ static bool put_data(struct chart *chart, struct err *err)
     return out_close_fast(out, err);
 }
 
-static bool put_script(struct chart *chart, struct err *err)
+static bool put_script(struct chart *chart, const struct folder *dir,
+                       struct err *err)
 {
     const char *name = text_format(chart->arena, "%s.gp", chart->stem);
-    const char *path = path_join(chart->arena, chart->dir, name);
     const struct plot_file *text = template("advise.gp");
-    struct out *out = out_open(chart->arena, path, err);
+    struct out *out = out_in(chart->arena, dir, name, err);
 
     if (out == NULL)
         return false;
@@ -250,10 +250,15 @@ static bool draw(struct chart *chart, const char *path, struct err *err)
     if (chart->places == 0)
         return err_set(err, ERR_RANGE, pos,
                        "cannot be drawn: no row has a price");
-    return put_file(chart->arena, chart->dir, "style.gp", "",
-                    template("style.gp"), err) &&
-           put_data(chart, err) && put_script(chart, err) &&
-           plot_gnuplot(chart->arena, chart->dir, chart->stem, "png", err);
+    struct folder *dir = folder_make(chart->arena, chart->dir, err);
+    bool ok = dir != NULL &&
+              put_file(chart->arena, dir, "style.gp", "",
+                       template("style.gp"), err) &&
+              put_data(chart, dir, err) && put_script(chart, dir, err) &&
+              plot_gnuplot(chart->arena, dir, chart->stem, "png", err);
+
+    folder_close(dir);
+    return ok;
 }
 
 bool advise_plot(struct arena *arena, const char *path,

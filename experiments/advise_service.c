@@ -185,7 +185,7 @@ bool advise_service_search(struct advise_service *service, bool by_time,
     const struct service_spec *spec = &service->entry->spec;
     size_t cpus = catalogue_cpu_count(world->catalogue);
 
-    if (spec->ttft_ns + spec->tpot_ns + spec->latency_ns == 0)
+    if ((spec->ttft_ns | spec->tpot_ns | spec->latency_ns) == 0)
         return err_set(err, ERR_SCHEMA, conf_pos(service->conf),
                        "slo is missing: without a promise one replica would "
                        "do for service %s", spec->name);

@@ -354,7 +354,8 @@ static void hear_end(struct audit *audit, const struct fact *fact)
           "a job ends that was not in the system", id.i);
     audit->finished++;
     population(audit, fact->time_ns, -1);
-    audit->sojourn_ns += fact->time_ns - job->request.submit_ns;
+    audit->sojourn_ns += (wide_ns)(fact->time_ns -
+                                     job->request.submit_ns);
     audit->usd_jobs += job->usd;
     audit->joules_jobs += job->joules;
     if (fact->object == JOB_DONE)

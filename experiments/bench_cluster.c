@@ -17,7 +17,10 @@
 #include <unistd.h>
 
 #include "experiments/bench_trial.h"
+#include "experiments/folder.h"
+#include "experiments/out.h"
 #include "experiments/paths.h"
+#include "experiments/plot_data.h"
 #include "experiments/plot_gnuplot.h"
 #include "plots/plot_file.h"
 #include "sim/arena.h"
@@ -295,25 +298,25 @@ static bool row_is_wanted(const struct row *row,
 
 /* ---- the figure ---- */
 
-static void write_curve(FILE *file, const struct session *session,
+static void write_curve(struct out *file, const struct session *session,
                         enum curve curve, const char *name)
 {
-    fputc('$', file);
+    out_text(file, "$");
     for (const char *c = name; *c != '\0'; c++)
-        fputc(*c == '-' ? '_' : *c, file);
-    fprintf(file, "_%d << EOD\n", (int)curve);
+        out_bytes(file, *c == '-' ? "_" : c, 1);
+    out_printf(file, "_%d << EOD\n", (int)curve);
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct bench_load *load = &rows[i].load;
         const struct bench_report *report = &session->report[i];
         if (!session->measured[i] || rows[i].curve != curve ||
             strcmp(rows[i].name, name) != 0)
             continue;
-        fprintf(file, "%u %.6g %.6g\n",
+        out_printf(file, "%u %.6g %.6g\n",
                 curve == BY_JOBS ? load->jobs
                 : curve == BY_GPUS ? load->nodes * 8 : load->burst,
                 report->cpu_s * 1e6 / load->jobs, report->peak_bytes / 1e6);
     }
-    fputs("EOD\n", file);
+    out_text(file, "EOD\n");
 }
 
 static bool write_figure(const struct session *session, struct err *err)
@@ -322,11 +325,10 @@ static bool write_figure(const struct session *session, struct err *err)
         "fifo", "easy", "srtf", "phases", "hrrn", "drf", "srsf", "dlas",
         "las", "gittins", "conservative", "conservative-late",
     };
-    struct err_pos nowhere = { NULL, 0, 0 };
     struct arena *arena = arena_new((size_t)1 << 16);
-    const char *dir = session->options->plots;
-    FILE *file = path_make_folder(dir, err)
-        ? fopen(path_join(arena, dir, "scale.gp"), "w") : NULL;
+    struct folder *dir = folder_make(arena, session->options->plots, err);
+    struct out *file = dir == NULL ? NULL
+                                   : out_in(arena, dir, "scale.gp", err);
     bool ok = file != NULL;
 
     if (ok) {
@@ -335,12 +337,13 @@ static bool write_figure(const struct session *session, struct err *err)
                 write_curve(file, session, c, names[n]);
         for (unsigned i = 0; i < plot_file_count; i++)
             if (strcmp(plot_file[i].name, "scale.gp") == 0)
-                fwrite(plot_file[i].text, 1, plot_file[i].bytes, file);
-        ok = fclose(file) == 0;
+                out_bytes(file, plot_file[i].text, plot_file[i].bytes);
+        ok = out_close_fast(file, err) &&
+             plot_gnuplot(arena, dir, "scale", "png", err);
     }
-    if (!ok && err->kind == ERR_NONE)
-        err_set(err, ERR_IO, nowhere, "cannot write '%s/scale.gp'", dir);
-    ok = ok && plot_gnuplot(arena, dir, "scale", "png", err);
+    if (!ok)
+        plot_keep_err(err, session->options->plots);
+    folder_close(dir);
     arena_free(arena);
     return ok;
 }

@@ -11,10 +11,11 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
+#include "experiments/folder.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/trial.h"
@@ -40,24 +41,25 @@ struct head {
 struct rows {
     struct cache *cache;
     struct table *table;        /* NULL: not wanted */
-    const char *path;           /* of the file beside */
+    const char *name;           /* of the file beside */
     struct out *beside;         /* NULL: there is none so far */
     uint64_t bytes, sum;        /* of it */
 };
 
 struct cache {
     struct arena *arena;
-    const char *dir, *path;
+    const struct folder *dir;
+    const char *name;
     uint64_t hash;
     struct rows rows[CACHE_TABLE_COUNT];
     volatile int *stop;
     struct err err;             /* of the first rows not written */
 };
 
-static const char *path_of(struct arena *arena, const char *dir,
-                           uint64_t hash, const char *what)
+static const char *name_of(struct arena *arena, uint64_t hash,
+                           const char *what)
 {
-    return text_format(arena, "%s/%016" PRIx64 ".%s", dir, hash, what);
+    return text_format(arena, "%016" PRIx64 ".%s", hash, what);
 }
 
 static uint64_t checksum(uint64_t sum, const void *bytes, size_t count)
@@ -75,7 +77,8 @@ static void take_rows(void *self, const char *bytes, size_t count)
     if (cache->err.kind != ERR_NONE)
         return;
     if (rows->beside == NULL)
-        rows->beside = out_open(cache->arena, rows->path, &cache->err);
+        rows->beside = out_in(cache->arena, cache->dir, rows->name,
+                              &cache->err);
     if (rows->beside != NULL) {
         rows->sum = checksum(rows->sum, bytes, count);
         rows->bytes += count;
@@ -87,7 +90,7 @@ static void take_rows(void *self, const char *bytes, size_t count)
         __atomic_store_n(cache->stop, 1, __ATOMIC_RELAXED);
 }
 
-struct cache *cache_begin(const char *dir, uint64_t hash,
+struct cache *cache_begin(const struct folder *dir, uint64_t hash,
                           const struct trial_tables *tables,
                           volatile int *stop)
 {
@@ -100,7 +103,7 @@ struct cache *cache_begin(const char *dir, uint64_t hash,
 
     cache->arena = arena;
     cache->dir = dir;
-    cache->path = path_of(arena, dir, hash, "trial");
+    cache->name = name_of(arena, hash, "trial");
     cache->hash = hash;
     cache->stop = stop;
     for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
@@ -108,7 +111,7 @@ struct cache *cache_begin(const char *dir, uint64_t hash,
 
         rows->cache = cache;
         rows->table = table[t];
-        rows->path = path_of(arena, dir, hash, suffix[t]);
+        rows->name = name_of(arena, hash, suffix[t]);
         if (rows->table != NULL)
             table_sink(rows->table, take_rows, rows);
     }
@@ -148,7 +151,8 @@ static bool write_trial(struct cache *cache, const struct trial_result *result)
             text[t] = table_bytes(cache->rows[t].table, &count[t]);
         head.bytes[t] = count[t];
     }
-    struct out *out = out_open(cache->arena, cache->path, &cache->err);
+    struct out *out = out_in(cache->arena, cache->dir, cache->name,
+                             &cache->err);
     if (out == NULL)
         return false;
     uint64_t sum = checksum(0, &head, sizeof head);
@@ -162,12 +166,18 @@ static bool write_trial(struct cache *cache, const struct trial_result *result)
     return out_close_fast(out, &cache->err);
 }
 
+/* Files of an earlier run, which did finish the trial, hold the same. */
 static void throw_away(struct cache *cache)
 {
+    bool earlier = folder_holds(cache->dir, cache->name);
+    struct err ignored = { 0 };
+
     for (int t = 0; t < CACHE_TABLE_COUNT; t++)
         if (cache->rows[t].bytes > 0) {
             out_abandon(cache->rows[t].beside);
-            (void)unlink(cache->rows[t].path);
+            if (!earlier)
+                (void)folder_remove(cache->arena, cache->dir,
+                                    cache->rows[t].name, &ignored);
         }
 }
 
@@ -183,7 +193,7 @@ bool cache_end(struct cache *cache, const struct trial_result *result,
     if (!ok || (result != NULL && !kept)) {
         ok = false;             /* the path in the error is in the arena */
         err_set(err, cache->err.kind, nowhere, "%.100s: a trial %.100s",
-                cache->dir, cache->err.text);
+                folder_path(cache->dir), cache->err.text);
     }
     arena_free(cache->arena);
     return ok;
@@ -209,10 +219,10 @@ static bool copy(FILE *file, uint64_t count, uint64_t *sum, struct out *out)
     return true;
 }
 
-static bool copy_beside(const char *path, uint64_t count, uint64_t sum,
-                        struct out *out)
+static bool copy_beside(const struct folder *dir, const char *name,
+                        uint64_t count, uint64_t sum, struct out *out)
 {
-    FILE *file = count == 0 ? NULL : fopen(path, "rb");
+    FILE *file = count == 0 ? NULL : folder_read(dir, name);
     uint64_t found = 0;
     bool ok = count == 0 ||
               (file != NULL && copy(file, count, &found, out) &&
@@ -223,8 +233,9 @@ static bool copy_beside(const char *path, uint64_t count, uint64_t sum,
     return ok;
 }
 
-static bool read_trial(struct arena *arena, FILE *file, const char *dir,
-                       uint64_t hash, struct trial_result *result,
+static bool read_trial(struct arena *arena, FILE *file,
+                       const struct folder *dir, uint64_t hash,
+                       struct trial_result *result,
                        struct out *const out[CACHE_TABLE_COUNT])
 {
     struct head head;
@@ -237,7 +248,7 @@ static bool read_trial(struct arena *arena, FILE *file, const char *dir,
     for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
         struct out *to = out == NULL ? NULL : out[t];
 
-        if (!copy_beside(path_of(arena, dir, hash, suffix[t]),
+        if (!copy_beside(dir, name_of(arena, hash, suffix[t]),
                          head.beside[t], head.beside_sum[t], to) ||
             !copy(file, head.bytes[t], &found, to))
             return false;
@@ -249,11 +260,12 @@ static bool read_trial(struct arena *arena, FILE *file, const char *dir,
     return true;
 }
 
-bool cache_read(const char *dir, uint64_t hash, struct trial_result *result,
+bool cache_read(const struct folder *dir, uint64_t hash,
+                struct trial_result *result,
                 struct out *const out[CACHE_TABLE_COUNT])
 {
     struct arena *arena = arena_new(4096);
-    FILE *file = fopen(path_of(arena, dir, hash, "trial"), "rb");
+    FILE *file = folder_read(dir, name_of(arena, hash, "trial"));
     bool ok = file != NULL &&
               read_trial(arena, file, dir, hash, result, out);
 
@@ -261,4 +273,30 @@ bool cache_read(const char *dir, uint64_t hash, struct trial_result *result,
         fclose(file);
     arena_free(arena);
     return ok;
+}
+
+/* HASH.WHAT, or, while it is written, HASH.WHAT.tmp or HASH.WHAT.N.tmp. */
+bool cache_formed(const char *name, uint64_t *hash)
+{
+    size_t digits = strspn(name, "0123456789abcdef");
+    const char *rest = name + digits + 1;
+    size_t bytes;
+
+    if (digits != 16 || name[digits] != '.')
+        return false;
+    *hash = strtoull(name, NULL, 16);
+    bytes = strcspn(rest, ".");
+    for (int t = 0; t <= CACHE_TABLE_COUNT; t++) {
+        const char *what = t == CACHE_TABLE_COUNT ? "trial" : suffix[t];
+
+        if (strlen(what) != bytes || memcmp(rest, what, bytes) != 0)
+            continue;
+        rest += bytes;
+        if (*rest == '\0')
+            return true;
+        if (*rest == '.' && rest[1] >= '0' && rest[1] <= '9')
+            rest += 1 + strspn(rest + 1, "0123456789");
+        return strcmp(rest, ".tmp") == 0;
+    }
+    return false;
 }

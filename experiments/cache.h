@@ -16,6 +16,7 @@
 
 struct cache;
 struct err;
+struct folder;
 struct out;
 struct trial_result;
 struct trial_tables;
@@ -28,7 +29,7 @@ enum cache_table {
 
 /* A trial begins to fill these tables, which stay the caller's.  Should rows
  * not be writable, 1 is stored in *stop, if there is one. */
-struct cache *cache_begin(const char *dir, uint64_t hash,
+struct cache *cache_begin(const struct folder *dir, uint64_t hash,
                           const struct trial_tables *tables,
                           volatile int *stop);
 /* It is done, and the tables are full: the trial is there, or err says why it
@@ -39,7 +40,12 @@ bool cache_end(struct cache *cache, const struct trial_result *result,
 
 /* False: there is none, or it is not whole.  Rows, without a header, go to
  * those of the files that are not NULL; `out` may be NULL. */
-bool cache_read(const char *dir, uint64_t hash, struct trial_result *result,
+bool cache_read(const struct folder *dir, uint64_t hash,
+                struct trial_result *result,
                 struct out *const out[CACHE_TABLE_COUNT]);
+
+/* Is it the name of a file that cache_begin or cache_end makes?  If so, of
+ * which trial. */
+bool cache_formed(const char *name, uint64_t *hash);
 
 #endif

@@ -18,6 +18,7 @@
 
 struct arena;
 struct err;
+struct folder;
 struct grid;
 
 enum check_verdict { CHECK_HOLDS, CHECK_FAILS, CHECK_UNDECIDED };
@@ -53,7 +54,7 @@ struct check_list check_regressions(struct arena *arena,
 
 /* checks.csv of a results folder: expectations and their verdicts; none: no
  * file. */
-bool check_write(struct arena *arena, const char *dir,
+bool check_write(struct arena *arena, const struct folder *dir,
                  const struct check_list *list, struct err *err);
 /* The expectations again, from checks.csv; an absent file has none. */
 bool check_read(struct arena *arena, const char *dir,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "experiments/check.h"
+#include "experiments/folder.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
@@ -66,7 +67,7 @@ static void check_row(struct table *table, const struct check_item *item)
     table_end_row(table);
 }
 
-bool check_write(struct arena *arena, const char *dir,
+bool check_write(struct arena *arena, const struct folder *dir,
                  const struct check_list *list, struct err *err)
 {
     struct table *table;
@@ -77,7 +78,7 @@ bool check_write(struct arena *arena, const char *dir,
 
     if (list->count == 0)
         return true;
-    out = out_open(arena, path_join(arena, dir, checks_file), err);
+    out = out_in(arena, dir, checks_file, err);
     if (out == NULL)
         return false;
     table = table_new(checks_column, CHECKS_COLUMNS);

@@ -11,6 +11,8 @@
 
 #include "experiments/calibrate.h"
 #include "experiments/command.h"
+#include "experiments/folder.h"
+#include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/plot_gnuplot.h"
 #include "models/catalogue.h"
@@ -154,29 +156,28 @@ static void write_rows(struct calibrating *c,
 }
 
 /* The values a suite's chart is drawn from, and the template beside them. */
-static bool write_plot(struct calibrating *c, const char *dir,
+static bool write_plot(struct calibrating *c, const struct folder *dir,
                        const char *name,
                        const struct calibrate_samples *samples,
                        struct err *err)
 {
     struct arena *arena = c->cli->arena;
-    struct err_pos pos = { path_join(arena, dir, name), 0, 0 };
-    FILE *file = fopen(text_format(arena, "%s.gp", pos.file), "w");
+    struct out *file = out_in(arena, dir, text_format(arena, "%s.gp", name),
+                              err);
 
     if (file == NULL)
-        return err_set(err, ERR_IO, pos, "cannot be written");
-    fprintf(file, "suite = '%s'\n$rows << EOD\n", name);
+        return false;
+    out_printf(file, "suite = '%s'\n$rows << EOD\n", name);
     for (size_t i = 0; i < samples->count; i++)
         if (samples->item[i].refused == NULL && samples->item[i].solid)
-            fprintf(file, "%.6g %.6g %d\n", samples->item[i].measured,
-                    samples->item[i].predicted, samples->item[i].chosen);
-    fputs("EOD\n", file);
+            out_printf(file, "%.6g %.6g %d\n", samples->item[i].measured,
+                       samples->item[i].predicted, samples->item[i].chosen);
+    out_text(file, "EOD\n");
     for (unsigned i = 0; i < plot_file_count; i++)
         if (strcmp(plot_file[i].name, "calibrate.gp") == 0)
-            fwrite(plot_file[i].text, 1, plot_file[i].bytes, file);
-    if (fclose(file) != 0)
-        return err_set(err, ERR_IO, pos, "cannot be written");
-    return plot_gnuplot(arena, dir, name, "png", err);
+            out_bytes(file, plot_file[i].text, plot_file[i].bytes);
+    return out_close_fast(file, err) &&
+           plot_gnuplot(arena, dir, name, "png", err);
 }
 
 static bool run_suite(struct calibrating *c,
@@ -193,9 +194,14 @@ static bool run_suite(struct calibrating *c,
     print_suite(c, suite, &samples);
     write_rows(c, suite, &samples);
     if (c->args->given[ARG_PLOTS] &&
-        count_rows(&samples).predicted > 0)
-        return path_make_folder(plots, err) &&
-               write_plot(c, plots, suite->name, &samples, err);
+        count_rows(&samples).predicted > 0) {
+        struct folder *dir = folder_make(c->cli->arena, plots, err);
+        bool ok = dir != NULL &&
+                  write_plot(c, dir, suite->name, &samples, err);
+
+        folder_close(dir);
+        return ok;
+    }
     return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "experiments/advice_check.h"
 #include "experiments/cmd_study.h"
+#include "experiments/folder.h"
 #include "experiments/grid.h"
 #include "experiments/paths.h"
 #include "experiments/study.h"
@@ -74,8 +75,11 @@ static bool ask_advice(struct checking *c, struct err *err)
     c->name = advice.name;
     if (dir == NULL)
         dir = path_join(arena, "out", advice.name);
-    return path_make_folder(dir, err) &&
-           check_write(arena, dir, &advice.checks, err);
+    struct folder *folder = folder_make(arena, dir, err);
+    bool ok = folder != NULL && folder_lock(folder, err) &&
+              check_write(arena, folder, &advice.checks, err);
+    folder_close(folder);
+    return ok;
 }
 
 static bool write_files(struct checking *c, struct err *err)

@@ -6,6 +6,7 @@
 
 #include "experiments/bench.h"
 #include "experiments/command.h"
+#include "experiments/folder.h"
 #include "experiments/paths.h"
 #include "experiments/plot.h"
 #include "experiments/report.h"
@@ -29,8 +30,12 @@ static int plot(struct cli *cli, const struct args *args)
                 "summary.csv in it");
         return command_fail(cli, &err);
     }
-    if (!plot_draw(args->word[0], format, &err) ||
-        !report_write(args->word[0], &err))
+    struct folder *folder = folder_make(cli->arena, args->word[0], &err);
+    bool ok = folder != NULL && folder_lock(folder, &err) &&
+              plot_draw(args->word[0], format, &err) &&
+              report_write(args->word[0], &err);
+    folder_close(folder);
+    if (!ok)
         return command_fail(cli, &err);
     fprintf(cli->out, "charts: %s/plots\n", args->word[0]);
     return 0;

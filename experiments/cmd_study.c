@@ -103,5 +103,9 @@ int cmd_study_run(struct cli *cli, const struct args *args,
             return interrupted(cli, session, args->word[0]);
         return command_fail(cli, &err);
     }
+    if (session->others_kept)
+        fprintf(cli->err, "note: %s/.trials keeps trials of other runs, for "
+                "--resume; remove it if they are of no use\n",
+                study->dir);
     return failures(cli, session);
 }

@@ -144,7 +144,7 @@ bool import_requests_read(struct requests_import *import, struct err *err)
         id = add_blocks(import, id, &room, &request);
     }
     request_trace_close(trace);
-    import->span_ns += last_ns;
+    import->span_ns = clock_after(import->span_ns, last_ns);
     mean = clock_s_from_ns(import->span_ns) / ((double)import->count - 1.0);
     if (import->count > 1 && mean > 0.0)
         import->gap_cv = sqrt(fmax(0.0, squares / ((double)import->count -

@@ -250,8 +250,8 @@ static void job_ended(struct metrics *m, const struct host_job *job,
         return;
     double wait = clock_s_from_ns(job->start_ns - submit);
     m->done++;
-    m->jct_sum += now - submit;
-    m->wait_sum += job->start_ns - submit;
+    m->jct_sum += (wide_ns)(now - submit);
+    m->wait_sum += (wide_ns)(job->start_ns - submit);
     quantile_add(m->jct_q, jct);
     quantile_add(m->wait_q, wait);
     if (job->ideal_s > 0)

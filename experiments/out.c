@@ -6,18 +6,24 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "experiments/folder.h"
 #include "experiments/paths.h"
 #include "sim/arena.h"
 
+#define PARTS_MAX 10000u   /* of one name, left behind by killed runs */
+
 struct out {
     FILE *file;
-    const char *path;       /* at the end */
+    const char *path;       /* at the end, as messages say it */
+    int folder;             /* handle that names are seen from */
+    const char *name;       /* at the end */
     const char *temporary;  /* NULL: written in place */
     int why;                /* errno of the first failure */
 };
@@ -29,21 +35,58 @@ static bool out_failed(const char *path, int why, struct err *err)
     return err_set(err, ERR_IO, pos, "cannot be written: %s", strerror(why));
 }
 
+int out_part(struct arena *arena, int folder, const char *name,
+             const char **part)
+{
+    for (unsigned i = 0;; i++) {
+        *part = i == 0 ? text_format(arena, "%s.tmp", name)
+                       : text_format(arena, "%s.%u.tmp", name, i);
+        int fd = openat(folder, *part, O_WRONLY | O_CREAT | O_EXCL |
+                        O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST || i == PARTS_MAX)
+            return fd;
+    }
+}
+
+static struct out *open_part(struct arena *arena, struct out *out,
+                             struct err *err)
+{
+    int fd = out_part(arena, out->folder, out->name, &out->temporary);
+
+    if (fd >= 0)
+        out->file = fdopen(fd, "wb");
+    if (out->file != NULL)
+        return out;
+    out_failed(out->path, errno, err);
+    return NULL;
+}
+
+struct out *out_in(struct arena *arena, const struct folder *folder,
+                   const char *name, struct err *err)
+{
+    struct out *out = arena_alloc(arena, 1, sizeof *out);
+
+    assert(strchr(name, '/') == NULL);
+    out->path = folder_join(arena, folder, name);
+    out->folder = folder_handle(folder);
+    out->name = arena_text(arena, name);
+    return open_part(arena, out, err);
+}
+
 struct out *out_open(struct arena *arena, const char *path, struct err *err)
 {
     struct out *out = arena_alloc(arena, 1, sizeof *out);
     struct stat st;
-    bool special = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 
-    out->path = arena_text(arena, path);
-    if (!special)
-        out->temporary = text_format(arena, "%s.tmp", path);
-    out->file = fopen(special ? path : out->temporary, "wb");
-    if (out->file == NULL) {
-        out_failed(out->path, errno, err);
-        return NULL;
-    }
-    return out;
+    out->path = out->name = arena_text(arena, path);
+    out->folder = AT_FDCWD;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
+        return open_part(arena, out, err);
+    out->file = fopen(path, "wb");
+    if (out->file != NULL)
+        return out;
+    out_failed(out->path, errno, err);
+    return NULL;
 }
 
 static void out_check(struct out *out, bool ok)
@@ -102,11 +145,12 @@ static bool finish(struct out *out, bool wait, struct err *err)
     out_check(out, fclose(out->file) == 0);
     out->file = NULL;
     if (out->why == 0 && out->temporary != NULL)
-        out_check(out, rename(out->temporary, out->path) == 0);
+        out_check(out, renameat(out->folder, out->temporary, out->folder,
+                                out->name) == 0);
     if (out->why == 0)
         return true;
     if (out->temporary != NULL)
-        (void)unlink(out->temporary);
+        (void)unlinkat(out->folder, out->temporary, 0);
     return out_failed(out->path, out->why, err);
 }
 
@@ -127,5 +171,5 @@ void out_abandon(struct out *out)
     (void)fclose(out->file);
     out->file = NULL;
     if (out->temporary != NULL)
-        (void)unlink(out->temporary);
+        (void)unlinkat(out->folder, out->temporary, 0);
 }

@@ -2,9 +2,10 @@
 /*
  * out.h - a file that is there whole or not at all.
  *
- * It is written as NAME.tmp, brought to disk, and renamed.  Every write is
- * checked: a full disk is an error with the file's name.  A target that is no
- * regular file (/dev/stdout, a pipe) is written in place.
+ * It is written beside, as NAME.tmp or, where there is such a file already,
+ * NAME.1.tmp and so on, brought to disk, and renamed.  Nothing that is there is
+ * written to: a link of the name is replaced, and not followed.  Every write
+ * is checked: a full disk is an error with the file's name.
  */
 #ifndef EXPERIMENTS_OUT_H
 #define EXPERIMENTS_OUT_H
@@ -15,11 +16,22 @@
 #include "sim/err.h"
 
 struct arena;
+struct folder;
+
+/* Makes an empty file beside `name`, as seen from a handle of a folder, that
+ * nobody else has; returns its handle, or -1 and errno. */
+int out_part(struct arena *arena, int folder, const char *name,
+             const char **part);
 
 /* A failed write is remembered: out_close reports the first. */
 struct out;
 
+/* A file that the user named.  One that is no regular file (/dev/stdout, a
+ * pipe) is written in place. */
 struct out *out_open(struct arena *arena, const char *path, struct err *err);
+/* A file of a folder, by a name without folders. */
+struct out *out_in(struct arena *arena, const struct folder *folder,
+                   const char *name, struct err *err);
 void out_bytes(struct out *out, const void *bytes, size_t count);
 void out_text(struct out *out, const char *text);
 void out_printf(struct out *out, const char *fmt, ...)

@@ -5,13 +5,11 @@
 #include "experiments/paths.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "sim/arena.h"
 
@@ -115,30 +113,4 @@ bool path_make_folder(const char *path, struct err *err)
         part[i] = '/';
     }
     return make_one(part, path, err);
-}
-
-bool path_remove(struct arena *arena, const char *dir, const char *name,
-                 struct err *err)
-{
-    const char *path = path_join(arena, dir, name);
-    struct err_pos pos = { path, 0, 0 };
-
-    if (unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR)
-        return true;
-    return err_set(err, ERR_IO, pos, "cannot be replaced: %s",
-                   strerror(errno));
-}
-
-void path_remove_folder(struct arena *arena, const char *dir)
-{
-    DIR *folder = opendir(dir);
-    const struct dirent *entry;
-
-    if (folder == NULL)
-        return;
-    while ((entry = readdir(folder)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            (void)unlink(path_join(arena, dir, entry->d_name));
-    closedir(folder);
-    (void)rmdir(dir);
 }

@@ -29,10 +29,5 @@ bool path_is_file(const char *path);        /* a regular one */
 bool path_same(const char *a, const char *b);
 /* Makes the folder and those above it. */
 bool path_make_folder(const char *path, struct err *err);
-/* Removes DIR/name if it is there; false only when it stays. */
-bool path_remove(struct arena *arena, const char *dir, const char *name,
-                 struct err *err);
-/* Removes all files of a folder that holds only files, and the folder. */
-void path_remove_folder(struct arena *arena, const char *dir);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/folder.h"
 #include "experiments/grid.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
@@ -41,10 +42,15 @@ static const struct figure {
     { "sweep", NULL, plot_make_sweep },
 };
 
+static const char *const ending[] = { "gp", "dat", "png", "svg", "pdf" };
+static const char list_file[] = "list.txt", skipped_file[] = "skipped.txt";
+
+#define ENDINGS (sizeof ending / sizeof ending[0])
+
 struct drawing {
     struct plot_source source;
     struct arena *arena;
-    const char *dir;            /* the folder plots/ */
+    struct folder *dir;         /* plots/ */
     const char *format;
     bool wanted[FIGURES];
     const char *skip[FIGURES];
@@ -60,13 +66,13 @@ static void want(struct drawing *d, const char *name)
 
 static bool read_list(struct drawing *d, struct err *err)
 {
-    const char *path = path_join(d->arena, d->dir, "list.txt");
+    const char *path = folder_join(d->arena, d->dir, list_file);
     enum scan_step step;
     struct scan *scan;
     size_t bytes;
     char *line;
 
-    if (!path_is_file(path)) {
+    if (!folder_holds_file(d->dir, list_file)) {
         for (unsigned f = 0; f < FIGURES; f++)
             d->wanted[f] = true;
         return true;
@@ -92,8 +98,7 @@ static const struct plot_file *template(const char *name)
 static bool copy_style(struct drawing *d, struct err *err)
 {
     const struct plot_file *style = template("style.gp");
-    struct out *out = out_open(
-        d->arena, path_join(d->arena, d->dir, style->name), err);
+    struct out *out = out_in(d->arena, d->dir, style->name, err);
 
     if (out == NULL)
         return false;
@@ -132,11 +137,9 @@ static bool make(struct drawing *d, unsigned f, struct err *err)
     bool ok = false;
 
     source.arena = arena_new((size_t)1 << 16);
-    sink.head = out_open(d->arena, path_join(d->arena, d->dir, text->name),
-                         err);
+    sink.head = out_in(d->arena, d->dir, text->name, err);
     if (sink.head != NULL)
-        sink.data = out_open(d->arena, path_join(d->arena, d->dir, data),
-                             err);
+        sink.data = out_in(d->arena, d->dir, data, err);
     if (sink.data != NULL) {
         put_head(d, figure[f].name, sink.head);
         made = figure[f].make(&source, &sink, err);
@@ -160,39 +163,42 @@ static bool make(struct drawing *d, unsigned f, struct err *err)
 static bool remove_figure(struct drawing *d, const char *name,
                           struct err *err)
 {
-    static const char *const ending[] = { "gp", "dat", "png", "svg", "pdf" };
-
-    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
-        if (!path_remove(d->arena, d->dir,
-                         text_format(d->arena, "%s.%s", name, ending[i]),
-                         err))
+    for (size_t i = 0; i < ENDINGS; i++)
+        if (!folder_remove(d->arena, d->dir,
+                           text_format(d->arena, "%s.%s", name, ending[i]),
+                           err))
             return false;
     return true;
 }
 
 static bool write_skipped(struct drawing *d, struct err *err)
 {
-    static const char name[] = "skipped.txt";
     struct out *out = NULL;
 
     for (unsigned f = 0; f < FIGURES; f++) {
         if (d->skip[f] == NULL)
             continue;
         if (out == NULL)
-            out = out_open(d->arena, path_join(d->arena, d->dir, name), err);
+            out = out_in(d->arena, d->dir, skipped_file, err);
         if (out == NULL)
             return false;
         out_printf(out, "%s: %s\n", figure[f].name, d->skip[f]);
     }
-    return out == NULL ? path_remove(d->arena, d->dir, name, err)
+    return out == NULL ? folder_remove(d->arena, d->dir, skipped_file, err)
                        : out_close_fast(out, err);
 }
 
 static bool draw(struct drawing *d, const char *results, struct err *err)
 {
-    if (!plot_source_read(d->arena, results, &d->source, err) ||
-        !path_make_folder(d->dir, err) || !read_list(d, err) ||
-        !copy_style(d, err))
+    struct folder *dir = NULL;
+
+    if (!plot_source_read(d->arena, results, &d->source, err))
+        return false;
+    dir = folder_make(d->arena, results, err);
+    if (dir != NULL)
+        d->dir = folder_within(d->arena, dir, PLOT_FOLDER, err);
+    folder_close(dir);
+    if (d->dir == NULL || !read_list(d, err) || !copy_style(d, err))
         return false;
     for (unsigned f = 0; f < FIGURES; f++)
         if ((d->wanted[f] && !make(d, f, err)) ||
@@ -216,10 +222,34 @@ bool plot_draw(const char *dir, const char *format, struct err *err)
 
     assert(strcmp(format, "png") == 0 || strcmp(format, "svg") == 0 ||
            strcmp(format, "pdf") == 0);
-    d.dir = path_join(d.arena, dir, "plots");
     ok = draw(&d, dir, err);
+    folder_close(d.dir);
     if (!ok)
         plot_keep_err(err, dir);
     arena_free(d.arena);
     return ok;
+}
+
+const char *plot_formed(struct arena *arena, unsigned i)
+{
+    const char *const lone[] = { list_file, skipped_file, "style.gp" };
+
+    if (i < sizeof lone / sizeof lone[0])
+        return lone[i];
+    i -= (unsigned)(sizeof lone / sizeof lone[0]);
+    return i >= FIGURES * ENDINGS ? NULL
+           : text_format(arena, "%s.%s", figure[i / ENDINGS].name,
+                         ending[i % ENDINGS]);
+}
+
+bool plot_list_write(struct arena *arena, const struct folder *dir,
+                     const char *const *name, size_t count, struct err *err)
+{
+    struct out *out = out_in(arena, dir, list_file, err);
+
+    if (out == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        out_printf(out, "%s\n", name[i]);
+    return out_close(out, err);
 }

@@ -3,7 +3,7 @@
  * plot_gnuplot.c - fork, exec, and listen to what the program complains of.
  *
  * One line of its stderr is kept; all of it is read, so that it never waits.
- * The chart is drawn beside and renamed.
+ * The chart is drawn into an empty file beside, and renamed.
  */
 #include "experiments/plot_gnuplot.h"
 
@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "experiments/folder.h"
+#include "experiments/out.h"
 #include "experiments/paths.h"
 #include "sim/err.h"
 
@@ -27,12 +29,12 @@ struct complaint {
 };
 
 /* After fork: only functions that a signal handler may call. */
-static void child(const char *dir, const int *pipe_fd, char *const *words)
+static void child(int dir, const int *pipe_fd, char *const *words)
 {
     int null = open("/dev/null", O_RDWR);
 
     if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-        dup2(pipe_fd[1], 2) < 0 || chdir(dir) != 0)
+        dup2(pipe_fd[1], 2) < 0 || fchdir(dir) != 0)
         _exit(1);
     close(pipe_fd[0]);
     close(pipe_fd[1]);
@@ -81,7 +83,7 @@ static int wait_for(pid_t pid, int fd, struct complaint *complaint)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-static int run(const char *dir, char *const *words,
+static int run(int dir, char *const *words,
                struct complaint *complaint)
 {
     int pipe_fd[2], status;
@@ -105,33 +107,46 @@ static int run(const char *dir, char *const *words,
     return status;
 }
 
-bool plot_gnuplot(struct arena *arena, const char *dir, const char *name,
-                  const char *format, struct err *err)
+static bool say_why(struct err_pos pos, int status,
+                    const struct complaint *complaint, struct err *err)
+{
+    if (status == NOT_INSTALLED) {
+        err_set(err, ERR_IO, pos, "gnuplot is not installed: no chart drawn");
+        return err_hint(err, "Install the package gnuplot-nox (Debian), then "
+                        "run `clustersim plot` on the folder.");
+    }
+    return err_set(err, ERR_IO, pos, "gnuplot failed: %s",
+                   complaint->line[0] != '\0' ? complaint->line
+                                              : "it did not say why");
+}
+
+bool plot_gnuplot(struct arena *arena, const struct folder *dir,
+                  const char *name, const char *format, struct err *err)
 {
     char *script = text_format(arena, "%s.gp", name);
-    char *setting = text_format(arena, "format = '%s'; file = '%s.tmp'",
-                                format, name);
-    const char *whole = text_format(arena, "%s/%s.%s", dir, name, format);
-    const char *part = text_format(arena, "%s/%s.tmp", dir, name);
-    char *const words[] = { "gnuplot", "-d", "-e", setting, script, NULL };
-    struct err_pos pos = { path_join(arena, dir, script), 0, 0 };
+    const char *whole = text_format(arena, "%s.%s", name, format), *part;
+    struct err_pos pos = { folder_join(arena, dir, whole), 0, 0 };
     struct complaint complaint = { "", "", 0 };
-    int status = run(dir, words, &complaint);
+    int at = folder_handle(dir), status = 0;
+    int fd = out_part(arena, at, name, &part);
+    bool ok = false;
 
-    if (status == 0 && rename(part, whole) == 0)
-        return true;
-    if (status == 0) {
-        pos.file = whole;
-        err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
-    } else if (status == NOT_INSTALLED) {
-        err_set(err, ERR_IO, pos, "gnuplot is not installed: no chart drawn");
-        err_hint(err, "Install the package gnuplot-nox (Debian), then run "
-                 "`clustersim plot` on the folder.");
-    } else {
-        err_set(err, ERR_IO, pos, "gnuplot failed: %s",
-                complaint.line[0] != '\0' ? complaint.line
-                                          : "it did not say why");
+    if (fd >= 0) {
+        char *setting = text_format(arena, "format = '%s'; file = '%s'",
+                                    format, part);
+        char *const words[] = { "gnuplot", "-d", "-e", setting, script, NULL };
+
+        (void)close(fd);
+        status = run(at, words, &complaint);
+        ok = status == 0 && renameat(at, part, at, whole) == 0;
     }
-    (void)unlink(part);
-    return false;
+    if (!ok && status == 0)
+        err_set(err, ERR_IO, pos, "cannot be drawn: %s", strerror(errno));
+    if (status != 0) {
+        pos.file = folder_join(arena, dir, script);
+        say_why(pos, status, &complaint, err);
+    }
+    if (!ok && fd >= 0)
+        (void)unlinkat(at, part, 0);
+    return ok;
 }

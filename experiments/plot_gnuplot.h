@@ -9,10 +9,11 @@
 
 struct arena;
 struct err;
+struct folder;
 
 /* Runs DIR/NAME.gp in DIR; what it draws is DIR/NAME.FORMAT, there whole or
  * as it was. */
-bool plot_gnuplot(struct arena *arena, const char *dir, const char *name,
-                  const char *format, struct err *err);
+bool plot_gnuplot(struct arena *arena, const struct folder *dir,
+                  const char *name, const char *format, struct err *err);
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <yaml.h>
 
+#include "experiments/folder.h"
 #include "experiments/out.h"
-#include "experiments/paths.h"
 #include "experiments/study.h"
 #include "policies/host.h"
 #include "policies/policy.h"
@@ -90,12 +90,12 @@ static void put_inputs(struct out *out, const struct study *study)
     out_text(out, "  ]\n");
 }
 
-bool provenance_write(struct arena *arena, const struct study *study,
+bool provenance_write(struct arena *arena, const struct folder *dir,
+                      const struct study *study,
                       const struct provenance_command *command,
                       struct err *err)
 {
-    struct out *out = out_open(
-        arena, path_join(arena, study->dir, "provenance.json"), err);
+    struct out *out = out_in(arena, dir, "provenance.json", err);
 
     if (out == NULL)
         return false;

@@ -12,6 +12,7 @@
 
 struct arena;
 struct err;
+struct folder;
 struct study;
 
 /* The words of the command line, as they were given; count 0: not known. */
@@ -20,7 +21,8 @@ struct provenance_command {
     char *const *word;
 };
 
-bool provenance_write(struct arena *arena, const struct study *study,
+bool provenance_write(struct arena *arena, const struct folder *dir,
+                      const struct study *study,
                       const struct provenance_command *command,
                       struct err *err);
 const char *provenance_compiler(void);

@@ -25,8 +25,10 @@ struct rental {
     int64_t from_ns, up_ns, end_ns;     /* CLOCK_NEVER_NS: not yet */
 };
 
+__extension__ typedef __int128 wide_ns;   /* nodes x nanoseconds */
+
 struct rent_sum {
-    int64_t node_ns;
+    wide_ns node_ns;
     double usd, unused_usd;
 };
 
@@ -52,12 +54,13 @@ static void enter(const struct rent *rent, uint32_t node, int64_t end_ns,
     if (end_ns < from)
         return;
     if (group->rent != NULL)
-        paid = rental->from_ns + rented_billed_ns(group->rent,
-                                                  end_ns - rental->from_ns);
+        paid = clock_after(rental->from_ns,
+                           rented_billed_ns(group->rent,
+                                            end_ns - rental->from_ns));
     if (paid < end_ns)
         paid = end_ns;
     up = up < from ? from : up > end_ns ? end_ns : up;
-    sum->node_ns += end_ns - from;
+    sum->node_ns += (wide_ns)(end_ns - from);
     sum->usd += cluster_node_usd(group, from, paid);
     sum->unused_usd += cluster_node_usd(group, from, up) +
                        cluster_node_usd(group, end_ns, paid);
@@ -192,7 +195,7 @@ static struct rent_sum all(const struct rent *rent, uint32_t g, int64_t now)
 double rent_node_s(const struct rent *rent, uint32_t group, int64_t now_ns)
 {
     assert(rent != NULL && group < rent->spec->group_count);
-    return clock_s_from_ns(all(rent, group, now_ns).node_ns);
+    return (double)all(rent, group, now_ns).node_ns / 1e9;
 }
 
 double rent_usd(const struct rent *rent, uint32_t group, int64_t now_ns,

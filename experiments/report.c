@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "experiments/grid.h"
+#include "experiments/folder.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/plot_data.h"
@@ -460,9 +461,13 @@ bool report_write(const char *dir, struct err *err)
     if (ok) {
         r.made_from = read_json(&r, "provenance.json");
         r.audit = read_json(&r, "audit.json");
-        r.out = out_open(r.arena, in_folder(&r, "report.html"), err);
+        struct folder *folder = folder_make(r.arena, dir, err);
+
+        if (folder != NULL)
+            r.out = out_in(r.arena, folder, "report.html", err);
         ok = r.out != NULL && write_page(&r, err) && out_close(r.out, err);
         out_abandon(r.out);
+        folder_close(folder);
     }
     if (!ok)
         plot_keep_err(err, dir);

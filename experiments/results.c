@@ -11,15 +11,18 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/cache.h"
 #include "experiments/columns.h"
 #include "experiments/compare.h"
+#include "experiments/folder.h"
 #include "experiments/grid.h"
 #include "experiments/hash.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
+#include "experiments/plot.h"
 #include "experiments/runner.h"
 #include "experiments/study.h"
 #include "models/job.h"
@@ -32,21 +35,33 @@ static const char *const result_files[] = {
     "provenance.json", "trace.json", "report.html", NULL
 };
 
-const char *results_trials_dir(struct arena *arena, const struct study *study)
+#define TRIALS_FOLDER ".trials"
+static const char provenance[] = "provenance.json";
+
+/* In .trials: says whose folder that is. */
+static const char mark[] = "clustersim-trials.txt";
+static const char mark_text[] =
+    "Finished trials of clustersim, which --resume goes on from.\n"
+    "They can be removed, and copied beside those of other shards.\n";
+
+/* Of the folder of trials, or of one in which something is not ours. */
+static bool not_ours(struct err_pos pos, const char *what, struct err *err)
 {
-    return path_join(arena, study->dir, ".trials");
+    err_set(err, ERR_IO, pos, "%s", what);
+    return err_hint(err, "Choose another folder with -o, or move %s away.",
+                    pos.file);
 }
 
 /* The inputs of this experiment, and files that happen to be called like a
- * table but came from no run, are not ours to delete.  A run's own folder has
- * its trials until provenance.json is there. */
+ * table but came from no run, are not ours to delete. */
 static bool may_replace(struct arena *arena, const struct study *study,
-                        const char *name, bool ours, struct err *err)
+                        const struct folder *dir, const char *name, bool ours,
+                        struct err *err)
 {
-    const char *path = path_join(arena, study->dir, name);
+    const char *path = folder_join(arena, dir, name);
     struct err_pos pos = { path, 0, 0 };
 
-    if (!path_is_file(path))
+    if (!folder_holds(dir, name))
         return true;
     for (size_t i = 0; i < study->input_count; i++)
         if (path_same(study->input[i].path, path)) {
@@ -61,42 +76,116 @@ static bool may_replace(struct arena *arena, const struct study *study,
     return err_hint(err, "Choose another folder with -o, or move the file.");
 }
 
-/* The folder of trials comes first: it says from then on whose files these
- * are. */
-bool results_begin(struct arena *arena, const struct study *study, bool resume,
-                   struct err *err)
+/* The charts of an earlier run; what else lies beside them stays. */
+static bool clear_plots(struct arena *arena, const struct study *study,
+                        const struct folder *dir, bool ours, struct err *err)
 {
-    const char *plots = path_join(arena, study->dir, "plots");
-    const char *trials = results_trials_dir(arena, study);
-    bool ours = path_is_folder(trials) || path_is_file(
-        path_join(arena, study->dir, "provenance.json"));
+    struct folder *plots;
+    const char *name;
+    bool ok = true;
+
+    if (!folder_holds(dir, PLOT_FOLDER))
+        return true;
+    plots = folder_within(arena, dir, PLOT_FOLDER, err);
+    if (plots == NULL)
+        return false;
+    for (unsigned i = 0; ok && (name = plot_formed(arena, i)) != NULL; i++)
+        ok = may_replace(arena, study, plots, name, ours, err);
+    for (unsigned i = 0; ok && (name = plot_formed(arena, i)) != NULL; i++)
+        ok = folder_remove(arena, plots, name, err);
+    folder_close(plots);
+    folder_drop(dir, PLOT_FOLDER);
+    return ok;
+}
+
+/* A folder of that name is ours if it is empty, or says so. */
+static bool open_trials(struct arena *arena, struct results *results,
+                        struct err *err)
+{
+    const struct folder *dir = results->dir;
+    struct err_pos pos = { folder_join(arena, dir, TRIALS_FOLDER), 0, 0 };
+    struct out *out;
+
+    results->trials = folder_within(arena, dir, TRIALS_FOLDER, err);
+    if (results->trials == NULL)
+        return false;
+    if (folder_holds_file(results->trials, mark))
+        return true;
+    if (!folder_is_empty(results->trials, NULL))
+        return not_ours(pos, "holds files, and is not from a run: there is no "
+                        "clustersim-trials.txt in it", err);
+    out = out_in(arena, results->trials, mark, err);
+    if (out == NULL)
+        return false;
+    out_text(out, mark_text);
+    return out_close(out, err);
+}
+
+/* The trials come first: that they are there says from then on whose files
+ * these are. */
+static bool begin(struct arena *arena, const struct study *study,
+                  struct results *results, struct err *err)
+{
+    const struct folder *dir = results->dir;
+    bool had_trials = folder_holds(dir, TRIALS_FOLDER);
+
+    if (!open_trials(arena, results, err))
+        return false;
+    bool ours = folder_holds_file(dir, provenance) ||
+                (had_trials && !folder_is_empty(results->trials, mark));
 
     for (size_t i = 0; result_files[i] != NULL; i++)
-        if (!may_replace(arena, study, result_files[i], ours, err))
+        if (!may_replace(arena, study, dir, result_files[i], ours, err))
             return false;
-    if (!path_make_folder(study->dir, err))
-        return false;
-    if (!resume)
-        path_remove_folder(arena, trials);
-    if (!path_make_folder(trials, err))
+    if (!clear_plots(arena, study, dir, ours, err))
         return false;
     for (size_t i = 0; result_files[i] != NULL; i++)
-        if (!path_remove(arena, study->dir, result_files[i], err))
+        if (!folder_remove(arena, dir, result_files[i], err))
             return false;
-    if (path_is_file(path_join(arena, plots, "list.txt")))
-        path_remove_folder(arena, plots);
     return true;
 }
 
-unsigned results_recall(struct arena *arena, const struct study *study,
-                        struct runner_trial *trial)
+static bool drop_trials(const struct results *results)
 {
-    const char *dir = results_trials_dir(arena, study);
+    struct err ignored = { 0 };
+    struct arena *arena;
+
+    if (!folder_is_empty(results->trials, mark))
+        return false;
+    arena = arena_new(4096);
+    (void)folder_remove(arena, results->trials, mark, &ignored);
+    arena_free(arena);
+    folder_drop(results->dir, TRIALS_FOLDER);
+    return true;
+}
+
+bool results_begin(struct arena *arena, const struct study *study,
+                   struct results *results, struct err *err)
+{
+    *results = (struct results){ .dir = folder_make(arena, study->dir, err) };
+    if (results->dir != NULL && folder_lock(results->dir, err) &&
+        begin(arena, study, results, err))
+        return true;
+    if (results->trials != NULL)        /* was there nothing before? */
+        (void)drop_trials(results);
+    results_close(results);
+    return false;
+}
+
+void results_close(struct results *results)
+{
+    folder_close(results->trials);
+    folder_close(results->dir);
+}
+
+unsigned results_recall(const struct results *results,
+                        const struct study *study, struct runner_trial *trial)
+{
     unsigned count = 0;
 
     for (uint32_t i = 0; i < study_trial_count(study); i++) {
-        if (cache_read(dir, study_trial_hash(study, i), &trial[i].result,
-                       NULL)) {
+        if (cache_read(results->trials, study_trial_hash(study, i),
+                       &trial[i].result, NULL)) {
             trial[i].state = RUNNER_DONE;
             trial[i].known = true;
             count++;
@@ -107,11 +196,10 @@ unsigned results_recall(struct arena *arena, const struct study *study,
 
 /* Tables that trials filled themselves. */
 
-static struct out *open_csv(struct arena *arena, const struct study *study,
+static struct out *open_csv(struct arena *arena, const struct results *results,
                             const struct csv_kind *kind, struct err *err)
 {
-    struct out *out = out_open(arena, path_join(arena, study->dir, kind->file),
-                               err);
+    struct out *out = out_in(arena, results->dir, kind->file, err);
     char header[4096];
     size_t bytes;
 
@@ -127,8 +215,9 @@ struct csv_set {
     struct out *out[CACHE_TABLE_COUNT];     /* NULL: not wanted */
 };
 
-static bool open_set(struct arena *arena, const struct study *study,
-                     struct csv_set *set, struct err *err)
+static bool open_set(struct arena *arena, const struct results *results,
+                     const struct study *study, struct csv_set *set,
+                     struct err *err)
 {
     static const struct csv_kind *const kind[CACHE_TABLE_COUNT] = {
         &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions, &csv_services,
@@ -142,14 +231,14 @@ static bool open_set(struct arena *arena, const struct study *study,
     for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
         if ((study->tables & mask[t]) == 0)
             continue;
-        set->out[t] = open_csv(arena, study, kind[t], err);
+        set->out[t] = open_csv(arena, results, kind[t], err);
         if (set->out[t] == NULL)
             return false;
     }
     return true;
 }
 
-static bool append_trial(const char *dir, uint64_t hash,
+static bool append_trial(const struct folder *dir, uint64_t hash,
                          const struct csv_set *set, struct err *err)
 {
     struct err_pos nowhere = { NULL, 0, 0 };
@@ -157,19 +246,20 @@ static bool append_trial(const char *dir, uint64_t hash,
 
     return cache_read(dir, hash, &result, set->out) ||
            err_set(err, ERR_IO, nowhere, "%.120s: a finished trial is no "
-                   "longer there", dir);
+                   "longer there", folder_path(dir));
 }
 
-static bool write_rows(struct arena *arena, const struct study *study,
+static bool write_rows(struct arena *arena, const struct results *results,
+                       const struct study *study,
                        const struct runner_trial *trial, struct err *err)
 {
-    const char *dir = results_trials_dir(arena, study);
     struct csv_set set = { { NULL } };
-    bool ok = open_set(arena, study, &set, err);
+    bool ok = open_set(arena, results, study, &set, err);
 
     for (uint32_t i = 0; ok && i < study_trial_count(study); i++)
         if (trial[i].state == RUNNER_DONE)
-            ok = append_trial(dir, study_trial_hash(study, i), &set, err);
+            ok = append_trial(results->trials, study_trial_hash(study, i),
+                              &set, err);
     for (int t = 0; ok && t < CACHE_TABLE_COUNT; t++)
         if (set.out[t] != NULL)
             ok = out_close(set.out[t], err);
@@ -227,10 +317,11 @@ static bool close_table(struct out *out, struct table *table, struct err *err)
     return out_close(out, err);
 }
 
-static bool write_summary(struct arena *arena, const struct study *study,
-                          const struct grid *grid, struct err *err)
+static bool write_summary(struct arena *arena, const struct results *results,
+                          const struct study *study, const struct grid *grid,
+                          struct err *err)
 {
-    struct out *out = open_csv(arena, study, &csv_summary, err);
+    struct out *out = open_csv(arena, results, &csv_summary, err);
     struct table *table;
 
     if (out == NULL)
@@ -241,15 +332,16 @@ static bool write_summary(struct arena *arena, const struct study *study,
     return close_table(out, table, err);
 }
 
-static bool write_compare(struct arena *arena, const struct study *study,
-                          const struct grid *grid, struct err *err)
+static bool write_compare(struct arena *arena, const struct results *results,
+                          const struct study *study, const struct grid *grid,
+                          struct err *err)
 {
     struct out *out;
     struct table *table;
 
     if ((study->tables & STUDY_COMPARE) == 0)
         return true;
-    out = open_csv(arena, study, &csv_compare, err);
+    out = open_csv(arena, results, &csv_compare, err);
     if (out == NULL)
         return false;
     table = table_new(csv_compare.columns, csv_compare.count);
@@ -271,7 +363,8 @@ static const struct csv_kind csv_failures = {
     sizeof failures_column / sizeof failures_column[0]
 };
 
-static bool write_failures(struct arena *arena, const struct study *study,
+static bool write_failures(struct arena *arena, const struct results *results,
+                           const struct study *study,
                            const struct runner_trial *trial, struct err *err)
 {
     struct table *table = NULL;
@@ -284,7 +377,7 @@ static bool write_failures(struct arena *arena, const struct study *study,
         if (trial[i].state != RUNNER_FAILED)
             continue;
         if (out == NULL) {
-            out = open_csv(arena, study, &csv_failures, err);
+            out = open_csv(arena, results, &csv_failures, err);
             if (out == NULL)
                 return false;
             table = table_new(csv_failures.columns, csv_failures.count);
@@ -331,12 +424,12 @@ static struct audit_sum audit_sum(const struct study *study,
     return sum;
 }
 
-static bool write_audit(struct arena *arena, const struct study *study,
+static bool write_audit(struct arena *arena, const struct results *results,
+                        const struct study *study,
                         const struct runner_trial *trial, struct err *err)
 {
     struct audit_sum sum = audit_sum(study, trial);
-    struct out *out = out_open(
-        arena, path_join(arena, study->dir, "audit.json"), err);
+    struct out *out = out_in(arena, results->dir, "audit.json", err);
 
     if (out == NULL)
         return false;
@@ -357,18 +450,49 @@ static bool write_audit(struct arena *arena, const struct study *study,
     return out_close(out, err);
 }
 
-bool results_write(struct arena *arena, const struct study *study,
-                   const struct runner_trial *trial, const struct grid *grid,
-                   struct err *err)
+bool results_write(struct arena *arena, const struct results *results,
+                   const struct study *study, const struct runner_trial *trial,
+                   const struct grid *grid, struct err *err)
 {
-    return write_rows(arena, study, trial, err) &&
-           write_failures(arena, study, trial, err) &&
-           write_audit(arena, study, trial, err) &&
-           write_compare(arena, study, grid, err) &&
-           write_summary(arena, study, grid, err);
+    return write_rows(arena, results, study, trial, err) &&
+           write_failures(arena, results, study, trial, err) &&
+           write_audit(arena, results, study, trial, err) &&
+           write_compare(arena, results, study, grid, err) &&
+           write_summary(arena, results, study, grid, err);
 }
 
-void results_end(struct arena *arena, const struct study *study)
+/* ---- the end ---- */
+
+struct hashes {
+    uint64_t *hash;             /* sorted */
+    uint32_t count;
+};
+
+static int order_hashes(const void *a, const void *b)
 {
-    path_remove_folder(arena, results_trials_dir(arena, study));
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);   /* equal ones are the same trial */
+}
+
+static bool formed(const void *self, const char *name)
+{
+    const struct hashes *all = self;
+    uint64_t hash;
+
+    return cache_formed(name, &hash) &&
+           bsearch(&hash, all->hash, all->count, sizeof hash, order_hashes);
+}
+
+bool results_end(struct arena *arena, const struct results *results,
+                 const struct study *study)
+{
+    struct hashes all = { .count = study_trial_count(study) };
+
+    all.hash = arena_alloc(arena, all.count, sizeof *all.hash);
+    for (uint32_t i = 0; i < all.count; i++)
+        all.hash[i] = study_trial_hash(study, i);
+    qsort(all.hash, all.count, sizeof *all.hash, order_hashes);
+    folder_sweep(results->trials, formed, &all);
+    return drop_trials(results);
 }

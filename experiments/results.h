@@ -10,25 +10,33 @@
 
 struct arena;
 struct err;
+struct folder;
 struct grid;
 struct runner_trial;
 struct study;
 
-/* DIR/.trials, where finished trials wait to be put together. */
-const char *results_trials_dir(struct arena *arena, const struct study *study);
+/* The folder, locked, and DIR/.trials, where finished trials wait to be put
+ * together. */
+struct results {
+    struct folder *dir, *trials;
+};
 
-/* Makes the folder and takes away the results of an earlier run; with
- * `resume` its finished trials stay. */
-bool results_begin(struct arena *arena, const struct study *study, bool resume,
-                   struct err *err);
+/* Makes the folder and takes away the tables of an earlier run; its finished
+ * trials stay. */
+bool results_begin(struct arena *arena, const struct study *study,
+                   struct results *results, struct err *err);
 /* Marks trials that .trials already holds as done; returns how many. */
-unsigned results_recall(struct arena *arena, const struct study *study,
-                        struct runner_trial *trial);
+unsigned results_recall(const struct results *results,
+                        const struct study *study, struct runner_trial *trial);
 /* All tables but checks.csv, from .trials and the results in memory. */
-bool results_write(struct arena *arena, const struct study *study,
-                   const struct runner_trial *trial, const struct grid *grid,
-                   struct err *err);
-/* Takes .trials away: nothing is left to resume. */
-void results_end(struct arena *arena, const struct study *study);
+bool results_write(struct arena *arena, const struct results *results,
+                   const struct study *study, const struct runner_trial *trial,
+                   const struct grid *grid, struct err *err);
+/* Takes this study's trials away, as nothing is left to resume, and .trials if
+ * it holds no others: true. */
+bool results_end(struct arena *arena, const struct results *results,
+                 const struct study *study);
+/* Lets go of the folder. */
+void results_close(struct results *results);
 
 #endif

@@ -8,9 +8,8 @@
 #include "experiments/session.h"
 
 #include "experiments/cache.h"
+#include "experiments/folder.h"
 #include "experiments/grid.h"
-#include "experiments/out.h"
-#include "experiments/paths.h"
 #include "experiments/plot.h"
 #include "experiments/report.h"
 #include "experiments/results.h"
@@ -21,7 +20,7 @@
 
 struct keeper {
     const struct study *study;
-    const char *dir;
+    struct results results;
 };
 
 static struct trial_spec trial_spec(void *self, uint32_t index,
@@ -41,8 +40,8 @@ static void *begin(void *self, uint32_t index,
 {
     const struct keeper *keeper = self;
 
-    return cache_begin(keeper->dir, study_trial_hash(keeper->study, index),
-                       tables, stop);
+    return cache_begin(keeper->results.trials,
+                       study_trial_hash(keeper->study, index), tables, stop);
 }
 
 static bool keep(void *begun, const struct trial_result *result,
@@ -67,20 +66,16 @@ static void count_trials(struct session *session)
     }
 }
 
-static bool write_plot_list(struct arena *arena, const struct study *study,
-                            struct err *err)
+static bool list_plots(struct arena *arena, const struct results *results,
+                       const struct study *study, struct err *err)
 {
-    const char *dir = path_join(arena, study->dir, "plots");
-    struct out *out;
+    struct folder *plots = folder_within(arena, results->dir, PLOT_FOLDER,
+                                         err);
+    bool ok = plots != NULL && plot_list_write(arena, plots, study->plot,
+                                               study->plot_count, err);
 
-    if (!path_make_folder(dir, err))
-        return false;
-    out = out_open(arena, path_join(arena, dir, "list.txt"), err);
-    if (out == NULL)
-        return false;
-    for (size_t i = 0; i < study->plot_count; i++)
-        out_printf(out, "%s\n", study->plot[i]);
-    return out_close(out, err);
+    folder_close(plots);
+    return ok;
 }
 
 /* Charts and report can be made again from the tables: that they could not
@@ -98,7 +93,8 @@ static void decorate(const struct study *study,
         options->warn(options->self, &err);
 }
 
-static bool put_together(struct arena *arena, struct session *session,
+static bool put_together(struct arena *arena, const struct results *results,
+                         struct session *session,
                          const struct session_options *options,
                          struct err *err)
 {
@@ -107,14 +103,16 @@ static bool put_together(struct arena *arena, struct session *session,
     session->grid = grid_from_trials(arena, study, session->trial);
     session->checks = check_expects(arena, session->grid, study->expect,
                                     study->expect_count);
-    if (!results_write(arena, study, session->trial, session->grid, err) ||
-        !check_write(arena, study->dir, &session->checks, err) ||
-        (study->perfetto && !trace_json_write(study->dir, err)) ||
-        (study->plot_count > 0 && !write_plot_list(arena, study, err)) ||
-        !provenance_write(arena, study, &options->command, err))
+    if (!results_write(arena, results, study, session->trial, session->grid,
+                       err) ||
+        !check_write(arena, results->dir, &session->checks, err) ||
+        (study->perfetto && !trace_json_write(results->dir, err)) ||
+        (study->plot_count > 0 &&
+         !list_plots(arena, results, study, err)) ||
+        !provenance_write(arena, results->dir, study, &options->command, err))
         return false;
     if (session->failed == 0)
-        results_end(arena, study);
+        session->others_kept = !results_end(arena, results, study);
     if (session->done > 0)
         decorate(study, options);
     return true;
@@ -126,7 +124,7 @@ bool session_run(struct arena *arena, const struct study *study,
 {
     uint32_t count = study_trial_count(study);
     struct runner_trial *trial = arena_alloc(arena, count, sizeof *trial);
-    struct keeper keeper = { study, results_trials_dir(arena, study) };
+    struct keeper keeper = { .study = study };
     const struct runner_plan plan = {
         .count = count, .threads = options->threads,
         .timeline_step_ns = study->timeline_step_ns,
@@ -136,17 +134,18 @@ bool session_run(struct arena *arena, const struct study *study,
     bool ok;
 
     *session = (struct session){ .study = study, .trial = trial };
-    if (!results_begin(arena, study, options->resume, err))
+    if (!results_begin(arena, study, &keeper.results, err))
         return false;
     if (options->resume)
-        results_recall(arena, study, trial);
+        results_recall(&keeper.results, study, trial);
     for (uint32_t i = 0; i < count; i++)
         if (options->shard_count > 1 && trial[i].state == RUNNER_WAITING &&
             i % options->shard_count != options->shard)
             trial[i].state = RUNNER_SKIPPED;
     ok = runner_run(&plan, trial, err);
     count_trials(session);
-    if (!ok || options->shard_count > 1)
-        return ok;
-    return put_together(arena, session, options, err);
+    if (ok && options->shard_count <= 1)
+        ok = put_together(arena, &keeper.results, session, options, err);
+    results_close(&keeper.results);
+    return ok;
 }

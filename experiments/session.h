@@ -35,6 +35,7 @@ struct session {
     uint32_t done, known, failed;
     const struct err *first_failure;
     bool broken;                    /* an audit failed: our bug */
+    bool others_kept;               /* .trials holds some of other runs */
 };
 
 /* False: err says why (ERR_INTERRUPTED: what was finished is kept). */

@@ -191,8 +191,8 @@ static void sample(struct loop *loop, void *self, uint64_t arg)
     }
     /* Nothing else will happen: a sample must not keep the run alive. */
     if (loop_pending_count(loop) > 0)
-        loop_at(loop, t->start_ns + t->step_ns, LOOP_RANK_SAMPLE, sample, t,
-                0);
+        loop_at(loop, clock_after(t->start_ns, t->step_ns), LOOP_RANK_SAMPLE,
+                sample, t, 0);
 }
 
 void timeline_watch(struct timeline *t, struct cs_host *host)

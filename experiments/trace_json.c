@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "experiments/columns.h"
+#include "experiments/folder.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
@@ -133,24 +134,24 @@ static bool write_all(struct writer *w, struct err *err)
     return step == CSV_END;
 }
 
-bool trace_json_write(const char *dir, struct err *err)
+bool trace_json_write(const struct folder *dir, struct err *err)
 {
     struct arena *arena = arena_new(1 << 16);
     struct writer w = { .arena = arena, .first = true };
     struct err why = { 0 };
     bool ok;
 
-    w.in = csv_in_open(arena, path_join(arena, dir, csv_phases.file), &why);
+    w.in = csv_in_open(arena, folder_join(arena, dir, csv_phases.file), &why);
     w.out = w.in == NULL ? NULL
-          : out_open(arena, path_join(arena, dir, "trace.json"), &why);
+          : out_in(arena, dir, "trace.json", &why);
     ok = w.out != NULL && write_all(&w, &why) && out_close(w.out, &why);
     out_abandon(w.out);
     csv_in_close(w.in);
     arena_free(arena);
     if (!ok) {      /* the file's name went with the arena */
         why.pos.file = NULL;
-        err_set(err, why.kind, why.pos, "%.80s/trace.json: %.120s", dir,
-                why.text);
+        err_set(err, why.kind, why.pos, "%.80s/trace.json: %.120s",
+                folder_path(dir), why.text);
     }
     return ok;
 }

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 struct err;
+struct folder;
 
-bool trace_json_write(const char *dir, struct err *err);
+bool trace_json_write(const struct folder *dir, struct err *err);
 
 #endif

@@ -391,7 +391,7 @@ static void over(struct loop *loop, void *self, uint64_t lease)
     }
     out->joules = s * job->gpus * power_gpu_w(t->group->gpu, 1);
     t->audit.charged += (wide)ran * job->gpus;
-    t->audit.sojourn += now - job->submit_ns;
+    t->audit.sojourn += (wide)(now - job->submit_ns);
     t->audit.ended++;
     t->free_gpus += job->gpus;
     t->now.working_gpus -= job->gpus;
@@ -425,13 +425,13 @@ static void start(struct count_trial *t, uint32_t i)
     t->lease[lease] = (struct count_lease) {
         .job = slot,
         .end_ns = job->estimate_ns < CLOCK_NEVER_NS - now
-                      ? now + job->estimate_ns : CLOCK_NEVER_NS,
+                      ? clock_after(now, job->estimate_ns) : CLOCK_NEVER_NS,
     };
     if (t->ends != NULL)
         ends_add(t->ends, t->lease[lease].end_ns, lease, job->gpus);
     t->counts.decisions++;
     metrics_count_started(t->metrics, told(t, job));
-    loop_at(t->loop, now + job->duration_ns, LOOP_RANK_FINISH, over, t,
+    loop_at(t->loop, clock_after(now, job->duration_ns), LOOP_RANK_FINISH, over, t,
             lease);
 }
 

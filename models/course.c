@@ -359,11 +359,11 @@ int64_t course_next_ns(const struct course *course, int64_t now_ns)
 
     assert(now_ns >= 0);
     if (round > 0)
-        base = now_ns / round * round;
+        base = now_ns - now_ns % round;
     for (i = point_at(course, now_ns - base); i < course->count; i++)
-        if (base + course->time_ns[i] > now_ns)
-            return base + course->time_ns[i];
-    return round > 0 ? base + round : CLOCK_NEVER_NS;
+        if (clock_after(base, course->time_ns[i]) > now_ns)
+            return clock_after(base, course->time_ns[i]);
+    return round > 0 ? clock_after(base, round) : CLOCK_NEVER_NS;
 }
 
 int64_t course_over_ns(const struct course *course, int64_t time_ns)

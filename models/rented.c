@@ -99,11 +99,8 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
 
 int64_t rented_billed_ns(const struct rent_spec *spec, int64_t rented_ns)
 {
-    int64_t units;
-
     assert(spec != NULL && rented_ns >= 0 && spec->unit_ns > 0);
     if (rented_ns < spec->least_ns)
         rented_ns = spec->least_ns;
-    units = (rented_ns + spec->unit_ns - 1) / spec->unit_ns;
-    return units * spec->unit_ns;
+    return clock_tick_from(rented_ns, spec->unit_ns);
 }

@@ -318,7 +318,7 @@ static void look(struct loop *loop, void *self, uint64_t arg)
     bring_to(s, SERVE_GPU, want[SERVE_GPU]);
     bring_to(s, SERVE_CPU, want[SERVE_CPU]);
     s->seen = 0;
-    loop_at(loop, loop_now_ns(loop) + s->spec->scaling.interval_ns,
+    loop_at(loop, clock_after(loop_now_ns(loop), s->spec->scaling.interval_ns),
             LOOP_RANK_ARRIVAL, look, s, 0);
 }
 
@@ -367,7 +367,8 @@ void service_begin(struct service *s)
     }
     bring_to(s, s->mode, side->min);
     loop_at(s->parts.loop,
-            service_now(s) + s->spec->scaling.interval_ns, LOOP_RANK_ARRIVAL,
+            clock_after(service_now(s), s->spec->scaling.interval_ns),
+            LOOP_RANK_ARRIVAL,
             look, s, 0);
 }
 

@@ -22,8 +22,8 @@ static void batch_start(struct replica *r)
     r->at_work = r->queue.count < most ? r->queue.count : most;
     r->does = REPLICA_BATCH;
     r->since_ns = service_now(s);
-    r->event = loop_at(s->parts.loop, r->since_ns +
-                       clock_ns_for_work(r->batch_s[r->at_work], 1),
+    r->event = loop_at(s->parts.loop, clock_after(r->since_ns,
+                       clock_ns_for_work(r->batch_s[r->at_work], 1)),
                        LOOP_RANK_FINISH, batch_over, r, 0);
 }
 
@@ -42,7 +42,8 @@ static void batch_next(struct replica *r)
         r->does = REPLICA_IDLE;
         return;
     }
-    due = r->queue.slot[r->queue.head].arrive_ns + s->spec->batch_delay_ns;
+    due = clock_after(r->queue.slot[r->queue.head].arrive_ns,
+                      s->spec->batch_delay_ns);
     if (r->queue.count >= s->spec->batch_max || due <= service_now(s)) {
         batch_start(r);
         return;

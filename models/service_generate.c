@@ -42,7 +42,7 @@ static void set_event(struct replica *r, enum replica_does does,
 {
     r->does = does;
     r->event = loop_at(r->service->parts.loop,
-                       r->since_ns + clock_ns_for_work(seconds, 1),
+                       clock_after(r->since_ns, clock_ns_for_work(seconds, 1)),
                        LOOP_RANK_FINISH, generate_over, r, 0);
 }
 
@@ -312,7 +312,8 @@ static void cut(struct replica *r)
         return;
     loop_cancel(r->service->parts.loop, r->event);
     r->steps = high;
-    int64_t end_ns = r->since_ns + clock_ns_for_work(steps_s(r, high), 1);
+    int64_t end_ns = clock_after(r->since_ns,
+                                 clock_ns_for_work(steps_s(r, high), 1));
     int64_t now = service_now(r->service);
     r->event = loop_at(r->service->parts.loop, end_ns > now ? end_ns : now,
                        LOOP_RANK_FINISH, generate_over, r, 0);

@@ -325,7 +325,8 @@ static void tick(struct loop *loop, void *self, uint64_t arg)
         s->in_service = 0, s->result.done = s->result.requests -
                                             s->result.dropped;
     else
-        loop_at(loop, now + tick_ns, LOOP_RANK_ARRIVAL, tick, s, 0);
+        loop_at(loop, clock_after(now, tick_ns), LOOP_RANK_ARRIVAL, tick, s,
+                0);
 }
 
 void service_mass_begin(struct service *s)
@@ -339,6 +340,6 @@ void service_mass_begin(struct service *s)
     }
     s->more = true;
     s->first_ns = s->parts.warmup_ns;
-    loop_at(s->parts.loop, service_now(s) + s->spec->aggregate_ns,
+    loop_at(s->parts.loop, clock_after(service_now(s), s->spec->aggregate_ns),
             LOOP_RANK_ARRIVAL, tick, s, 0);
 }

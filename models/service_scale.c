@@ -76,7 +76,7 @@ void service_scale_begin(struct service *s)
     const struct serve_scaling *scaling = &s->spec->scaling;
 
     assert(scaling->interval_ns > 0 && scaling->target > 0);
-    s->wishes = (uint32_t)(scaling->down_ns / scaling->interval_ns) + 1;
+    s->wishes = 1 + (uint32_t)(scaling->down_ns / scaling->interval_ns);
     s->wish = arena_alloc(s->parts.arena, s->wishes, sizeof *s->wish);
     s->mode = s->spec->side[SERVE_CPU].form != NULL ? SERVE_CPU : SERVE_GPU;
 }

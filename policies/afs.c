@@ -164,8 +164,9 @@ static void afs_decide(void *self, struct cs_host *host)
     afs->total = room;
     if (afs->count == 0 || (!afs->changed && !afs_lost(afs, host)))
         return;
-    if (afs->once && now < afs->last_ns + afs->interval_ns) {
-        cs_wake_at(host, afs->last_ns + afs->interval_ns);
+    int64_t due_ns = clock_after(afs->last_ns, afs->interval_ns);
+    if (afs->once && now < due_ns) {
+        cs_wake_at(host, due_ns);
         return;
     }
     for (uint32_t i = 0; i < afs->count; i++) {

@@ -178,7 +178,7 @@ static void con_reset(struct con *con, struct cs_host *host)
 
 static int64_t con_end(int64_t start_ns, int64_t run_ns)
 {
-    return run_ns < NEVER - start_ns ? start_ns + run_ns : NEVER;
+    return clock_after(start_ns, run_ns);
 }
 
 static void con_reserve(struct con *con, uint32_t id)
@@ -255,7 +255,7 @@ static void con_replan(struct con *con, struct cs_host *host)
         uint32_t id = cs_running(host, i).i;
         struct con_job *job = &con->job[id];
         if (job->end_ns <= now_ns)
-            job->end_ns = now_ns + 1;
+            job->end_ns = clock_after(now_ns, 1);
         cs_plan_take(con->plan, now_ns, job->end_ns, job->gpus);
         con_due(con, id);
     }

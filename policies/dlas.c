@@ -169,7 +169,7 @@ static int64_t dlas_promotion_ns(const struct dlas *dlas,
     if (dlas->promotion == 0 || job->queue == 0 || !(had_s > 0) ||
         wait_ns > 4e18)
         return INT64_MAX;
-    return job->wait_from_ns + (int64_t)ceil(wait_ns);
+    return clock_after(job->wait_from_ns, (int64_t)ceil(wait_ns));
 }
 
 static void dlas_promote(struct dlas_job *job, const struct cs_host *host)
@@ -184,7 +184,8 @@ static void dlas_promote(struct dlas_job *job, const struct cs_host *host)
 static void dlas_waited(struct dlas_job *job, const struct cs_host *host)
 {
     if (job->wait_from_ns != INT64_MAX && dlas_had_s(host, job) > 0)
-        job->waited_ns += cs_now_ns(host) - job->wait_from_ns;
+        job->waited_ns = clock_after(job->waited_ns,
+                                     cs_now_ns(host) - job->wait_from_ns);
     job->wait_from_ns = INT64_MAX;
 }
 
@@ -367,8 +368,8 @@ static void dlas_bound(struct dlas *dlas, struct cs_host *host,
         double left_ns = (dlas_limit_ns(dlas, host, job) -
                           dlas_had_s(host, job) * 1e9) / held;
         if (left_ns > 2 * DLAS_MARGIN_NS && left_ns < 4e18)
-            job->bound_ns =
-                cs_now_ns(host) + (int64_t)left_ns - DLAS_MARGIN_NS;
+            job->bound_ns = clock_after(cs_now_ns(host),
+                                        (int64_t)left_ns - DLAS_MARGIN_NS);
     }
     if (dlas->tiresias)
         dlas_heap(dlas, host, job, job->queue, asked);
@@ -566,7 +567,7 @@ static double dlas_class_due_ns(const struct dlas *dlas,
         due_ns <= (double)(upto_ns - cs_now_ns(host)))
         return due_ns;
     return dlas_least_ns(dlas, host, class, 0,
-                         cs_now_ns(host) + (int64_t)due_ns);
+                         clock_after(cs_now_ns(host), (int64_t)due_ns));
 }
 
 static void dlas_look_again(struct dlas *dlas, struct cs_host *host)
@@ -578,7 +579,7 @@ static void dlas_look_again(struct dlas *dlas, struct cs_host *host)
         due_ns = fmin(due_ns, dlas_class_due_ns(dlas, host, &dlas->class[c]));
     if (due_ns > 9e18)
         return;
-    dlas->look_ns = cs_now_ns(host) + (int64_t)fmax(1, due_ns);
+    dlas->look_ns = clock_after(cs_now_ns(host), (int64_t)fmax(1, due_ns));
     cs_wake_at(host, dlas->look_ns);
 }
 

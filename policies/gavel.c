@@ -665,11 +665,11 @@ static bool moved(const struct gavel *g, const struct cs_host *host)
 static void gavel_decide(void *self, struct cs_host *host)
 {
     struct gavel *g = self;
-    int64_t now = cs_now_ns(host), next = now / g->round_ns + 1;
+    int64_t now = cs_now_ns(host);
 
     if (g->count == 0)
         return;
-    cs_wake_at(host, next * g->round_ns);
+    cs_wake_at(host, clock_tick_after(now, g->round_ns));
     if (now % g->round_ns != 0)
         return;
     account(g, host);

@@ -269,8 +269,7 @@ static void gittins_decide(void *self, struct cs_host *host)
         gittins_deal(g, host);
     g->news = false;
     if (cs_pending_count(host) > 0)
-        cs_wake_at(host, (cs_now_ns(host) / g->quantum_ns + 1) *
-                             g->quantum_ns);
+        cs_wake_at(host, clock_tick_after(cs_now_ns(host), g->quantum_ns));
 }
 
 const struct cs_policy gittins_policy = {

@@ -26,7 +26,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg);
 static int64_t idle_decision_time(struct cs_host *host, int64_t at)
 {
     if (host->decided_ns > 0 && !host->submits_over &&
-        at < host->decided_ns + host->rules->resolve_ns)
+        at < clock_after(host->decided_ns, host->rules->resolve_ns))
         return CLOCK_NEVER_NS;
     host->round_from_ns = at;
     return at;
@@ -41,11 +41,11 @@ static int64_t decision_time(struct cs_host *host, int64_t at)
         return at;
     if (host->rules->round_ends_early && cs_running_count(host) == 0)
         return idle_decision_time(host, at);
-    if (host->decided_ns > 0 &&
-        at < host->decided_ns + host->rules->resolve_ns)
-        at = host->decided_ns + host->rules->resolve_ns;
-    at -= host->round_from_ns;
-    return host->round_from_ns + (at + round - 1) / round * round;
+    int64_t due_ns = clock_after(host->decided_ns, host->rules->resolve_ns);
+    if (host->decided_ns > 0 && at < due_ns)
+        at = due_ns;
+    return clock_after(host->round_from_ns,
+                       clock_tick_from(at - host->round_from_ns, round));
 }
 
 static void wake(struct cs_host *host)
@@ -378,7 +378,8 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     job->gap_ns = -1;
     host->jobs_left++;
     if (host->form[job->form].fixed) {
-        job->truth.duration_ns += host->rules->tick_ns;
+        job->truth.duration_ns = clock_after(job->truth.duration_ns,
+                                             host->rules->tick_ns);
         job->pub.work_due_s = clock_s_from_ns(job->truth.duration_ns) *
                               job_role_amount(request, 0);
     }

@@ -75,7 +75,7 @@ static int64_t expected_end(const struct cs_host *host, uint32_t i)
 {
     const struct host_job_slot *job = host_job_slot(host, host->instant[i]);
 
-    return host_after(job->pub.start_ns, job->estimate_ns);
+    return clock_after(job->pub.start_ns, job->estimate_ns);
 }
 
 static int by_end(const void *left, const void *right)

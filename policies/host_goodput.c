@@ -174,7 +174,7 @@ int64_t host_goodput_known_ns(const struct cs_host *host,
         double pace = pace_on(host, job, place, s);
         double takes = (double)(job->end_ns[s] - at) / pace;
         if (takes > left)
-            return at - from_ns + (int64_t)floor(left * pace);
+            return clock_after(at - from_ns, (int64_t)floor(left * pace));
         left -= takes;
         at = job->end_ns[s];
     }

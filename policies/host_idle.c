@@ -292,7 +292,8 @@ int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns)
     last = move(host, idle_ns)->last;
     next = last == NONE ? idle->first : host->lease[last].idle_next;
     return next == NONE ? CLOCK_NEVER_NS
-                        : host->lease[next].pub.idle_since_ns + idle_ns;
+                        : clock_after(host->lease[next].pub.idle_since_ns,
+                                      idle_ns);
 }
 
 /* Puts a lease among those that were found, by its place among all: once. */

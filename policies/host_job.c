@@ -63,7 +63,7 @@ void host_ask_job(struct cs_host *host, uint32_t j)
     host_left_change(host, job);
     if (host->rules->relax_ns > 0)
         loop_at(host->parts.loop,
-                host_after(host_now(host), host->rules->relax_ns),
+                clock_after(host_now(host), host->rules->relax_ns),
                 LOOP_RANK_DECIDE, relax, host, 0);
     host_order_insert(host, i);
     host_ask_waits(host, i, +1);

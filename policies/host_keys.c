@@ -54,7 +54,7 @@ static int64_t cross_of(const struct cs_host *host, uint32_t a, uint32_t b)
         return 0;
     if (closing <= 0 || apart / closing > 4e18)
         return CLOCK_NEVER_NS;
-    return host_after(now, (int64_t)(apart / closing));
+    return clock_after(now, (int64_t)(apart / closing));
 }
 
 static int64_t least(int64_t a, int64_t b)

@@ -321,16 +321,17 @@ static void start_process(void *self, uint64_t arg)
     int64_t wait_ns = job->penalty_ns;
 
     if (job->penalty_ns > 0)
-        job->restart_until_ns = host_now(host) + job->penalty_ns;
+        job->restart_until_ns = clock_after(host_now(host), job->penalty_ns);
     job->penalty_ns = 0;
     if (s > 0)
-        wait_ns += clock_ns_for_work(s, 1.0);
+        wait_ns = clock_after(wait_ns, clock_ns_for_work(s, 1.0));
     job->home[lease->pub.role] = lease->pub.placement.share[0].node;
     if (wait_ns == 0) {
         loaded(host, arg);
         return;
     }
-    lease->event = loop_at(host->parts.loop, host_now(host) + wait_ns,
+    lease->event = loop_at(host->parts.loop,
+                           clock_after(host_now(host), wait_ns),
                            LOOP_RANK_FINISH, started, host, arg);
 }
 
@@ -409,7 +410,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
                            : host_pace_on(host, job, &lease->pub.placement);
     lease->beside = ID_NONE;
     host_lease_expect(
-        host, i, host_after(now, host_lease_left_ns(host, job, lease)));
+        host, i, clock_after(now, host_lease_left_ns(host, job, lease)));
     lease->gang = fabric_gang(host->spec, &lease->pub.placement);
     for (uint32_t s = 0; s < placement->share_count; s++)
         lease->pool_mask |=

@@ -56,7 +56,7 @@ static void draw_next(struct cs_host *host)
     struct host_outage *o = host->outage;
     double s = rng_exponential(&o->rng, o->mean_s);
 
-    o->next_ns = s < 1e9 ? host_after(o->next_ns, clock_ns_for_work(s, 1.0))
+    o->next_ns = s < 1e9 ? clock_after(o->next_ns, clock_ns_for_work(s, 1.0))
                          : CLOCK_NEVER_NS;
 }
 
@@ -307,7 +307,7 @@ static void fail(struct cs_host *host)
 {
     struct host_outage *o = host->outage;
     bool single = rng_uniform(&o->rng) < o->node_share;
-    int64_t until_ns = host_after(o->next_ns, spec_of(host)->repair_ns);
+    int64_t until_ns = clock_after(o->next_ns, spec_of(host)->repair_ns);
     uint32_t leaf = host->spec->leaf_nodes, first, count = leaf;
 
     if (single) {
@@ -410,6 +410,6 @@ void host_outage_ran(struct cs_host *host, uint32_t j, bool runs)
     job->gap_from_ns = host_now(host);
     if (job->gap_ns != CLOCK_NEVER_NS)
         job->gap_event =
-            loop_at(host->parts.loop, host_after(host_now(host), job->gap_ns),
+            loop_at(host->parts.loop, clock_after(host_now(host), job->gap_ns),
                     LOOP_RANK_OUTAGE, job_due, host, j);
 }

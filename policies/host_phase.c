@@ -70,8 +70,8 @@ static void over_by_flow(void *self, uint64_t arg)
 static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)
 {
     host->lease[lease].event =
-        loop_at(host->parts.loop, host_now(host) + ns, LOOP_RANK_FINISH,
-                over_by_event, host, lease);
+        loop_at(host->parts.loop, clock_after(host_now(host), ns),
+                LOOP_RANK_FINISH, over_by_event, host, lease);
 }
 
 static int64_t known_left_ns(const struct host_job_slot *job)
@@ -208,7 +208,7 @@ static int64_t phase_end_ns(const struct cs_host *host,
 {
     if (isinf(rate_max))
         return host_now(host);
-    return host_after(host_now(host),
+    return clock_after(host_now(host),
                       clock_ns_for_work(1 - part_before(lease), rate_max));
 }
 
@@ -330,7 +330,7 @@ void host_phase_off(struct cs_host *host, uint32_t i, bool done)
 /* So much of a known length is done; in GPU-seconds of what was asked for. */
 static void known_done(struct host_job_slot *job, int64_t known_ns)
 {
-    job->done_ns += known_ns;
+    job->done_ns = clock_after(job->done_ns, known_ns);
     job->pub.work_done_s += clock_s_from_ns(known_ns) *
                             job_role_amount(&job->pub.request, 0);
 }

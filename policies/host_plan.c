@@ -487,6 +487,6 @@ int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
                                    before_ns);
         if (start_ns < before_ns)
             return start_ns;
-        from_ns = hole->start_ns + 1;
+        from_ns = clock_after(hole->start_ns, 1);
     }
 }

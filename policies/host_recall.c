@@ -62,7 +62,7 @@ enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
     struct job_id job = lease->pub.job;
     host_answer(host, HOST_TAKE_BACK, job, lease->pub.role, CS_DONE,
                 &lease->pub.placement);
-    int64_t at_ns = host_after(host_now(host), delay_ns > 0 ? delay_ns : 0);
+    int64_t at_ns = clock_after(host_now(host), delay_ns > 0 ? delay_ns : 0);
     if (!loop_cancel(host->parts.loop, lease->recall)) {
         host->counts.preemptions++;
         host_job_slot(host, job.i)->pub.preemptions++;

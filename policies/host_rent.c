@@ -144,7 +144,7 @@ static int64_t want_role(struct cs_host *host, const struct cs_ask *ask,
         double nodes = nodes_for(group, &job->pub.request, r);
         if (nodes > group->node_count)
             continue;
-        int64_t due = host_after(ask->ready_ns, group->rent->wait_ns);
+        int64_t due = clock_after(ask->ready_ns, group->rent->wait_ns);
         if (due > host_now(host)) {
             next = due < next ? due : next;
             continue;

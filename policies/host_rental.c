@@ -301,7 +301,7 @@ void host_rental_notice(struct cs_host *host, uint32_t n)
     host_idle_node_leaves(host, n);
     host_tell(host, FACT_RENT_NOTICE, n, 0, block_free(host, n));
     node->event = loop_at(host->parts.loop,
-                          host_after(host_now(host), spec->notice_ns),
+                          clock_after(host_now(host), spec->notice_ns),
                           LOOP_RANK_OUTAGE, taken, host, n);
     if (spec->on_notice == RENT_SAVE)
         save_leases(host, n);
@@ -368,7 +368,7 @@ static void arm_keep(struct cs_host *host, uint32_t n)
 
     if (spec->scale == RENT_QUEUE)
         host->rent->node[n].keep =
-            loop_at(host->parts.loop, host_after(host_now(host), keep),
+            loop_at(host->parts.loop, clock_after(host_now(host), keep),
                     LOOP_RANK_SETTLE, keep_over, host, n);
 }
 
@@ -399,7 +399,7 @@ static void arm_reclaim(struct cs_host *host, uint32_t n)
     double s = -log(u) * clock_s_from_ns(mtbf);
     if (s < 1e9)
         node->reclaim = loop_at(host->parts.loop,
-                                host_after(host_now(host),
+                                clock_after(host_now(host),
                                            clock_ns_for_work(s, 1.0)),
                                 LOOP_RANK_OUTAGE, reclaim_due, host, n);
 }
@@ -446,7 +446,7 @@ void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
     node->state = RENT_COMING;
     group_of(host, n)->coming++;
     node->event = loop_at(host->parts.loop,
-                          host_after(host_now(host), start_ns),
+                          clock_after(host_now(host), start_ns),
                           LOOP_RANK_FINISH, start_over, host, n);
 }
 

@@ -66,7 +66,7 @@ static void expect(struct cs_host *host, const struct cs_ask *ask,
                              slot->pub.role, &slot->pub.placement,
                              &slot->gang);
     host_lease_expect(host, lease,
-                      host_now(host) + clock_ns_for_work(s, 1.0));
+                      clock_after(host_now(host), clock_ns_for_work(s, 1.0)));
 }
 
 /* An ask for one role: on a new lease, thrown out of the old if it had one. */
@@ -262,7 +262,8 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
         }
     }
     if (save_s > 0)
-        job->penalty_ns += clock_ns_for_work(save_s, 1.0);
+        job->penalty_ns = clock_after(job->penalty_ns,
+                                      clock_ns_for_work(save_s, 1.0));
 }
 
 /* Many stops in a row that saved nothing, and between which no phase ended,
@@ -294,7 +295,9 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
     job->penalty_ns = host_restart_ns(host, job);
     host_note_stop(host);
     save_job(host, job);
-    job->penalty_ns += host_stop_cost_ns(host, host_job_drop(host, id.i));
+    job->penalty_ns =
+        clock_after(job->penalty_ns,
+                    host_stop_cost_ns(host, host_job_drop(host, id.i)));
     job->restart_until_ns = 0;
     host_tell(host, FACT_JOB_STOP, id.i, 0, 0);
     host_answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);

@@ -77,8 +77,8 @@ static void change(struct cs_host *host, uint32_t i,
         lease->part = part;
         lease->part_phase = phase;
     }
-    job->penalty_ns = host_restart_ns(host, job) +
-                      host_stop_cost_ns(host, lease->pub.gpus);
+    job->penalty_ns = clock_after(host_restart_ns(host, job),
+                                  host_stop_cost_ns(host, lease->pub.gpus));
     job->restart_until_ns = 0;
     host_regrant(host, i, place);
 }

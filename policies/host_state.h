@@ -770,11 +770,4 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
 /* What a restart costs a job that held so many GPUs, `preemption: {cost: }`. */
 int64_t host_stop_cost_ns(const struct cs_host *host, uint32_t gpus);
 
-/* A sum of times that stays at "never". */
-static inline int64_t host_after(int64_t now_ns, int64_t wait_ns)
-{
-    return wait_ns < CLOCK_NEVER_NS - now_ns ? now_ns + wait_ns
-                                             : CLOCK_NEVER_NS;
-}
-
 #endif

@@ -76,7 +76,7 @@ static void step_over(struct cs_host *host, uint32_t i)
 
     if (s->computing || s->sending)
         return;
-    s->late_ns += host_now(host) - s->computed_ns;
+    s->late_ns = clock_after(s->late_ns, host_now(host) - s->computed_ns);
     if (++s->done == s->total) {
         run_over(host, i);
         return;
@@ -143,7 +143,8 @@ static void burst_plan(struct cs_host *host, uint32_t i, double step_s)
     s->sending = true;
     s->burst_begin = loop_at(
         host->parts.loop,
-        host_now(host) + clock_ns_for_work(fmax(step_s - alone_s, 0), 1.0),
+        clock_after(host_now(host),
+                    clock_ns_for_work(fmax(step_s - alone_s, 0), 1.0)),
         LOOP_RANK_FINISH, burst, host, i);
 }
 
@@ -163,12 +164,12 @@ static void step_begin(struct cs_host *host, uint32_t i)
         return;
     }
     if (s->wait_from_ns != CLOCK_NEVER_NS)
-        s->wait_ns += now - s->wait_from_ns;
+        s->wait_ns = clock_after(s->wait_ns, now - s->wait_from_ns);
     s->wait_from_ns = CLOCK_NEVER_NS;
     s->buffered -= fed(s);
     s->computing = true;
     s->compute = loop_at(host->parts.loop,
-                         now + clock_ns_for_work(step_s, 1.0),
+                         clock_after(now, clock_ns_for_work(step_s, 1.0)),
                          LOOP_RANK_FINISH, computed, host, i);
     burst_plan(host, i, step_s);
     feed_begin(host, i);

@@ -260,11 +260,12 @@ int64_t host_done_ns(const struct cs_host *host,
         return ns_from_s(form->step_s * job->pub.step);
     /* Without a look at its lease, which is elsewhere in memory. */
     if (job->even_from_ns != CLOCK_NEVER_NS)
-        return done + (host_now(host) - job->even_from_ns);
+        return clock_after(done, host_now(host) - job->even_from_ns);
     if (job->phases_running && job->lease[0] != ID_NONE) {
         const struct host_lease_slot *lease = &host->lease[job->lease[0]];
-        done += host_known_ns(host, job, lease,
-                              host_now(host) - lease->phase_start_ns);
+        done = clock_after(done, host_known_ns(host, job, lease,
+                                               host_now(host) -
+                                                   lease->phase_start_ns));
     }
     return done;
 }
@@ -289,7 +290,7 @@ int64_t host_restart_ns(const struct cs_host *host,
 {
     int64_t left = job->restart_until_ns - host_now(host);
 
-    return job->penalty_ns + (left > 0 ? left : 0);
+    return clock_after(job->penalty_ns, left > 0 ? left : 0);
 }
 
 int64_t host_left_ns(const struct cs_host *host,
@@ -298,7 +299,8 @@ int64_t host_left_ns(const struct cs_host *host,
     int64_t whole = truth ? truth_ns(host, job) : job->estimate_ns;
     int64_t done = host_done_ns(host, job);
 
-    return (whole > done ? whole - done : 0) + host_restart_ns(host, job);
+    return clock_after(whole > done ? whole - done : 0,
+                       host_restart_ns(host, job));
 }
 
 /* ---- other GPUs than were asked for ------------------------------------ */
@@ -328,7 +330,7 @@ int64_t host_ran_ns(const struct cs_host *host,
     if (job->pub.request.goodput)
         return host_goodput_ran_ns(host, job->pub.request.goodput,
                                    &lease->pub.placement, from_ns,
-                                   from_ns + known_ns);
+                                   clock_after(from_ns, known_ns));
     if (pace == 1)
         return known_ns;
     return (int64_t)fmin(ceil((double)known_ns / pace), 4e18);
@@ -412,8 +414,10 @@ int64_t host_lease_left_ns(const struct cs_host *host,
 
     if (lease->pace == 1 && !job->pub.request.goodput)
         return left;
-    return restart + host_ran_ns(host, job, lease, host_done_ns(host, job),
-                                 left - restart);
+    return clock_after(restart,
+                       host_ran_ns(host, job, lease, host_done_ns(host, job),
+                                   left == CLOCK_NEVER_NS ? left
+                                                          : left - restart));
 }
 
 double host_gpu_usd_per_h(const struct cs_host *host,

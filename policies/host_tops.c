@@ -64,11 +64,11 @@ int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
                    NEAR * (fabs(of_w.claim) + fabs(of_l.claim));
     double closing = of_l.per_ns - of_w.per_ns;
     if (!(apart > 0))
-        return now + 1;
+        return clock_after(now, 1);
     if (closing <= 0 || apart / closing > 4e18)
         return CLOCK_NEVER_NS;
     int64_t wait = (int64_t)(apart / closing);
-    return host_after(now, wait > 0 ? wait : 1);
+    return clock_after(now, wait > 0 ? wait : 1);
 }
 
 static void play(const struct cs_host *host, struct tournament *t, uint32_t n)

@@ -55,7 +55,7 @@ static enum cs_alike hybrid_take(struct cs_host *host, struct ask_id ask,
     if (rest_s > 0)
         want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
     if (cs_start_want(host, ask, &want) != CS_DONE && want.idle_ns > 0)
-        cs_wake_at(host, cs_now_ns(host) + want.idle_ns);
+        cs_wake_at(host, clock_after(cs_now_ns(host), want.idle_ns));
     return CS_ALIKE_AS_LONG;
 }
 

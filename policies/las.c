@@ -73,8 +73,7 @@ static void las_decide(void *self, struct cs_host *host)
         cs_deal_moving(host, &las_motion);
     las->news = false;
     if (cs_pending_count(host) > 0)
-        cs_wake_at(host, (cs_now_ns(host) / las->quantum_ns + 1) *
-                             las->quantum_ns);
+        cs_wake_at(host, clock_tick_after(cs_now_ns(host), las->quantum_ns));
 }
 
 const struct cs_policy las_policy = {

@@ -127,7 +127,7 @@ static void lucid_leave_profiler(struct lucid *l, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_lease_count(host);) {
         const struct cs_lease *lease = cs_lease(host, cs_lease_at(host, i));
-        int64_t end_ns = lease->since_ns + l->profile_ns;
+        int64_t end_ns = clock_after(lease->since_ns, l->profile_ns);
 
         if ((cs_lease_pools(host, cs_lease_at(host, i)) & l->profile_pools) ==
                 0 || cs_request(host, lease->job)->form->role_count > 1) {
@@ -164,7 +164,7 @@ static void lucid_profile(struct lucid *l, struct cs_host *host)
         if (cs_start_want(host, least, &want) != CS_DONE)
             return;
         l->job[job].stage = STAGE_PROFILED;
-        cs_wake_at(host, cs_now_ns(host) + l->profile_ns);
+        cs_wake_at(host, clock_after(cs_now_ns(host), l->profile_ns));
     }
 }
 

@@ -101,7 +101,7 @@ static void optimus_decide(void *self, struct cs_host *host)
 
     if (cs_pending_count(host) + cs_running_count(host) == 0)
         return;
-    cs_wake_at(host, (now / o->interval_ns + 1) * o->interval_ns);
+    cs_wake_at(host, clock_tick_after(now, o->interval_ns));
     if (now % o->interval_ns != 0)
         return;
     optimus_list(o, host);

@@ -790,7 +790,7 @@ static void pollux_decide(void *self, struct cs_host *host)
     pollux_start_others(px, host);
     if (cs_pending_count(host) + cs_running_count(host) == 0)
         return;
-    cs_wake_at(host, (now / px->interval_ns + 1) * px->interval_ns);
+    cs_wake_at(host, clock_tick_after(now, px->interval_ns));
     if (now % px->interval_ns != 0)
         return;
     pollux_list(px, host);

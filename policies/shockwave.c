@@ -594,11 +594,11 @@ static bool shockwave_init(void *self, struct cs_host *host)
 static void shockwave_decide(void *self, struct cs_host *host)
 {
     struct shockwave *s = self;
-    int64_t now = cs_now_ns(host), next = now / s->round_ns + 1;
+    int64_t now = cs_now_ns(host);
 
     if (s->count == 0)
         return;
-    cs_wake_at(host, next * s->round_ns);
+    cs_wake_at(host, clock_tick_after(now, s->round_ns));
     if (now % s->round_ns != 0)
         return;
     if (s->changed || s->rounds_left == 0)

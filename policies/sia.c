@@ -489,7 +489,7 @@ static void sia_decide(void *self, struct cs_host *host)
     sia_start_others(sia, host);
     if (cs_pending_count(host) + cs_running_count(host) == 0)
         return;
-    cs_wake_at(host, (now / sia->interval_ns + 1) * sia->interval_ns);
+    cs_wake_at(host, clock_tick_after(now, sia->interval_ns));
     if (now % sia->interval_ns != 0)
         return;
     sia_list(sia, host);

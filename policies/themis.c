@@ -303,7 +303,7 @@ static void themis_decide(void *self, struct cs_host *host)
 
     if (t->count == 0)
         return;
-    cs_wake_at(host, (now / t->lease_ns + 1) * t->lease_ns);
+    cs_wake_at(host, clock_tick_after(now, t->lease_ns));
     /* Between, only GPUs that are free are offered: who holds a lease is out. */
     if (!due && (!t->free || cs_free_gpus(host, 0) == 0))
         return;

@@ -108,7 +108,7 @@ static void time_slice_job_submitted(void *self, struct cs_host *host,
         ts->turn = time_slice_grow(host, ts->turn, &ts->room, seat,
                                    sizeof *ts->turn);
     ts->turn[seat] = (struct turn) {
-        .ran_ns = cs_now_ns(host) + 1, .place = job.i, .list = TURN_NEW,
+        .ran_ns = clock_after(cs_now_ns(host), 1), .place = job.i, .list = TURN_NEW,
     };
 }
 
@@ -328,7 +328,7 @@ static void try_beside(struct time_slice *ts, struct cs_host *host,
             cs_random(host) * ++count < 1)
             drawn = cs_running(host, i);
     if (drawn.i != ID_NONE && cs_start_beside(host, ask, drawn) == CS_DONE)
-        cs_wake_at(host, cs_now_ns(host) + ts->quantum_ns);
+        cs_wake_at(host, clock_after(cs_now_ns(host), ts->quantum_ns));
 }
 
 /* Those that have been together for a quantum. */
@@ -340,7 +340,8 @@ static void judge(struct time_slice *ts, struct cs_host *host)
         if (other.i == ID_NONE || other.i > job.i)
             continue;
         struct lease_id lease = cs_role_lease(host, job, 0);
-        int64_t due_ns = cs_lease(host, lease)->since_ns + ts->quantum_ns;
+        int64_t due_ns = clock_after(cs_lease(host, lease)->since_ns,
+                                     ts->quantum_ns);
         if (due_ns > cs_now_ns(host)) {
             cs_wake_at(host, due_ns);
         } else if (together(host, job, other, cs_lease_pools(host, lease)) <
@@ -397,7 +398,8 @@ static void time_slice_decide(void *self, struct cs_host *host)
     ts->decisions++;
     ts->decided_ns = now;
     for (uint32_t i = 0; ts->packing && i < cs_running_count(host); i++)
-        ts->turn[cs_seat(host, cs_running(host, i))].ran_ns = now + 1;
+        ts->turn[cs_seat(host, cs_running(host, i))].ran_ns =
+            clock_after(now, 1);
     if (ts->packing)
         judge(ts, host);
     time_slice_serve(ts, host);
@@ -408,7 +410,7 @@ static void time_slice_decide(void *self, struct cs_host *host)
         return;
     }
     if (now >= ts->end_ns)
-        ts->end_ns = now + ts->quantum_ns;
+        ts->end_ns = clock_after(now, ts->quantum_ns);
     cs_wake_at(host, ts->end_ns);
 }
 

@@ -68,12 +68,16 @@ _Static_assert(_Alignof(max_align_t) <= ALIGN_BYTES,
 
 /* The one place where memory runs out.  SIGABRT's handler in the program
  * turns this into exit status 70. */
+void arena_run_out(void)
+{
+    fputs("clustersim: out of memory\n", stderr);
+    abort();
+}
+
 static void *need(void *memory)
 {
-    if (memory == NULL) {
-        fputs("clustersim: out of memory\n", stderr);
-        abort();
-    }
+    if (memory == NULL)
+        arena_run_out();
     return memory;
 }
 

@@ -103,13 +103,13 @@ static bool fail_syntax(struct reader *reader)
     const char *problem = parser->problem;
     struct err_pos pos = pos_of(reader, parser->problem_mark);
 
+    if (parser->error == YAML_MEMORY_ERROR)
+        arena_run_out();
     if (problem == NULL)
         problem = "the text is not YAML";
     if (strstr(problem, "cannot start any token") != NULL &&
         has_tab(reader, parser->problem_mark.index))
         problem = "found a tab character where YAML wants blanks";
-    if (parser->error == YAML_MEMORY_ERROR)
-        problem = "no memory is left to read the file";
     if (parser->error == YAML_READER_ERROR) {
         pos = pos_of_byte(reader, parser->problem_offset);
         err_set(reader->err, ERR_SYNTAX, pos, "%s (0x%02X)", problem,
@@ -460,11 +460,8 @@ const struct conf_node *conf_parse(struct arena *arena, const char *path,
         err_hint(err, "Save the file as plain text in UTF-8.");
         return NULL;
     }
-    if (yaml_parser_initialize(&reader.parser) == 0) {
-        err_set(err, ERR_LIMIT, (struct err_pos){reader.file, 0, 0},
-                "no memory is left to read the file");
-        return NULL;
-    }
+    if (yaml_parser_initialize(&reader.parser) == 0)
+        arena_run_out();
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser,
                                  (const unsigned char *)text, bytes);

@@ -132,7 +132,7 @@ static int64_t end_ns(const struct flow_net *net, uint32_t crowd,
         left = 0;
     need_ns = clock_ns_for_work(left, net->share.crowd[crowd].level);
     return need_ns < CLOCK_NEVER_NS - in_time->since_ns
-               ? in_time->since_ns + need_ns
+               ? clock_after(in_time->since_ns, need_ns)
                : CLOCK_NEVER_NS;
 }
 
@@ -342,8 +342,7 @@ static void finish_move(struct flow_net *net, uint32_t slot)
     if (flow->finish_ns <= now_ns)
         return;
     need_ns = clock_ns_for_work(flow->left, net->share.flow[slot].rate);
-    finish_ns = need_ns < CLOCK_NEVER_NS - now_ns ? now_ns + need_ns
-                                                  : CLOCK_NEVER_NS;
+    finish_ns = clock_after(now_ns, need_ns);
     if (finish_ns == flow->finish_ns)
         return;
     if (flow->finish_ns != CLOCK_NEVER_NS)

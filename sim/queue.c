@@ -281,11 +281,11 @@ void queue_sweep(struct queue *queue)
 static void make_room(struct queue *queue)
 {
     uint32_t count = queue->near_tail - queue->near_head;
-    const uint64_t *time_ns = queue->near_time_ns + queue->near_head;
+    const uint64_t *time_ns = &queue->near_time_ns[queue->near_head];
     const uint64_t *order = queue->near_order + queue->near_head;
     assert(count <= queue->near_max);
     if (count < queue->near_max) {
-        memmove(queue->near_time_ns + 1, time_ns, count * sizeof *time_ns);
+        memmove(&queue->near_time_ns[1], time_ns, count * sizeof *time_ns);
         memmove(queue->near_order + 1, order, count * sizeof *order);
         queue->near_head = 1;
         queue->near_tail = 1 + count;

@@ -84,11 +84,8 @@ struct scan *scan_open(const char *path, struct err *err)
     if (fd < 0)
         return NULL;
     gzFile file = gzdopen(fd, "rb");
-    if (file == NULL) {
-        close(fd);
-        fail_open(err, path, ENOMEM);
-        return NULL;
-    }
+    if (file == NULL)
+        arena_run_out();
     struct scan *scan = arena_resize_own(NULL, 1, sizeof *scan);
     scan->path = path;
     scan->file = file;
@@ -145,6 +142,8 @@ static bool fill(struct scan *scan, struct err *err)
         scan->failed = true;
         return fail_open(err, scan->path, errno);
     }
+    if (code == Z_MEM_ERROR)
+        arena_run_out();
     if (got < 0) {
         fail(scan, err, ERR_IO, 0, "the gzip data is corrupt");
         return err_hint(err, "The file is damaged; fetch it again.");

@@ -497,7 +497,7 @@ static int cut_off(struct fixture *f, int number)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void assert_resumed_as_whole(struct fixture *f)
+static void assert_resumed_as_another(struct fixture *f)
 {
     static const char *const file[] = { "summary.csv", "compare.csv",
                                         "jobs.csv", "audit.json" };
@@ -507,6 +507,11 @@ static void assert_resumed_as_whole(struct fixture *f)
     assert_int_equal(RUN(f, "run", "-q", "@e.yaml", "-o", "@whole"), 0);
     for (size_t i = 0; i < sizeof file / sizeof file[0]; i++)
         assert_same(f, file[i]);
+}
+
+static void assert_resumed_as_whole(struct fixture *f)
+{
+    assert_resumed_as_another(f);
     assert_false(is_there(f, "cut/.trials"));
 }
 
@@ -562,6 +567,12 @@ static void resume_does_not_mix_in_trials_of_another_experiment(void **state)
         "policies: [{policy: fcfs, placement: count, blocking: skip}, "
         "{policy: sjf, placement: pack}]\n"
         "output: {plots: [], tables: [compare, jobs]}\n");
+    unsigned kept = trials_kept(f);
+
+    assert_in_range(kept, 20, 1199);
+    assert_resumed_as_another(f);
+    assert_int_equal(trials_kept(f), kept);     /* not its own: they stay, */
+    scratch_experiment(&f->scratch, many);      /* and can be gone on from */
     assert_resumed_as_whole(f);
 }
 

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "experiments/folder.h"
 #include "experiments/plot.h"
 #include "experiments/plot_gnuplot.h"
 #include "sim/arena.h"
@@ -432,7 +433,9 @@ static void what_gnuplot_complains_of_is_told(void **state)
     need_gnuplot();
     results_make(dir, &results_plain);
     results_write_text(dir, "bad.gp", "print nonsense(1)\n");
-    assert_false(plot_gnuplot(arena, dir, "bad", "png", &err));
+    struct folder *folder = folder_make(arena, dir, &err);
+    assert_false(plot_gnuplot(arena, folder, "bad", "png", &err));
+    folder_close(folder);
     assert_int_equal(err.kind, ERR_IO);
     assert_non_null(strstr(err.text, "gnuplot failed: "));
     assert_non_null(strstr(err.text, "undefined function"));
@@ -450,7 +453,9 @@ static void without_gnuplot_the_package_is_named(void **state)
     (void)state;
     results_make(dir, &results_plain);
     setenv("PATH", dir, 1);
-    assert_false(plot_gnuplot(arena, dir, "cost", "png", &err));
+    struct folder *folder = folder_make(arena, dir, &err);
+    assert_false(plot_gnuplot(arena, folder, "cost", "png", &err));
+    folder_close(folder);
     setenv("PATH", path, 1);
     free(path);
     assert_int_equal(err.kind, ERR_IO);

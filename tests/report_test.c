@@ -190,7 +190,7 @@ static void a_page_that_cannot_be_written_is_an_error(void **state)
 
     (void)state;
     results_make(dir, &results_plain);
-    snprintf(path, sizeof path, "%s/report.html.tmp", dir);
+    snprintf(path, sizeof path, "%s/report.html", dir);
     assert_int_equal(mkdir(path, 0777), 0);
     assert_false(report_write(dir, &err));
     assert_int_equal(err.kind, ERR_IO);

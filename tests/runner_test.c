@@ -19,6 +19,7 @@
 #include "experiments/cache.h"
 #include "experiments/columns.h"
 #include "experiments/hash.h"
+#include "experiments/folder.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
@@ -31,6 +32,7 @@
 struct world {
     struct arena *arena;
     struct scratch scratch;
+    struct folder *folder;      /* the scratch folder */
     const struct study *study;
     struct err err;
 };
@@ -46,8 +48,9 @@ static int setup(void **state)
                        "seeds: 3\n");
     w->study = study_read(w->arena, scratch_path(&w->scratch, "e.yaml"),
                           &none, &w->err);
+    w->folder = folder_make(w->arena, w->scratch.dir, &w->err);
     *state = w;
-    return w->study == NULL;
+    return w->study == NULL || w->folder == NULL;
 }
 
 static int teardown(void **state)
@@ -55,6 +58,7 @@ static int teardown(void **state)
     struct world *w = *state;
 
     scratch_close(&w->scratch);
+    folder_close(w->folder);
     arena_free(w->arena);
     free(w);
     return 0;
@@ -164,7 +168,8 @@ static void trials_that_are_done_are_not_run_again(void **state)
 }
 
 /* Trial 77 with so many rows of 4 bytes; `result` NULL: not finished. */
-static bool write_rows(struct world *w, const char *dir, unsigned rows,
+static bool write_rows(struct world *w, const struct folder *dir,
+                       unsigned rows,
                        const struct trial_result *result, volatile int *stop)
 {
     struct table *jobs = table_new(csv_compare.columns, 1);
@@ -183,7 +188,7 @@ static bool write_rows(struct world *w, const char *dir, unsigned rows,
 
 static void write_one(struct world *w, const struct trial_result *result)
 {
-    assert_true(write_rows(w, w->scratch.dir, 1, result, NULL));
+    assert_true(write_rows(w, w->folder, 1, result, NULL));
 }
 
 /* Trial 77's rows, and its result; NULL: it is not there. */
@@ -194,7 +199,7 @@ static char *read_rows(struct world *w, struct trial_result *result)
 
     out[CACHE_JOBS] = out_open(w->arena, scratch_path(&w->scratch, "rows"),
                                &w->err);
-    there = cache_read(w->scratch.dir, 77, result, out);
+    there = cache_read(w->folder, 77, result, out);
     assert_true(out_close(out[CACHE_JOBS], &w->err));
     return there ? scratch_read(&w->scratch, "rows") : NULL;
 }
@@ -223,7 +228,7 @@ static void finished_trial_comes_back_whole(void **state)
     assert_true(back.value[METRIC_COST] == 1.0 / 3);
     assert_string_equal(rows, "odd\n");
     free(rows);
-    assert_false(cache_read(w->scratch.dir, 78, &back, NULL));
+    assert_false(cache_read(w->folder, 78, &back, NULL));
     assert_null(scratch_read(&w->scratch, "000000000000004d.jobs"));
 }
 
@@ -235,7 +240,7 @@ static void a_long_table_goes_beside_and_comes_back_in_order(void **state)
     struct trial_result result = { .digest = 6 }, back;
     char *rows;
 
-    assert_true(write_rows(w, w->scratch.dir, LONG, &result, NULL));
+    assert_true(write_rows(w, w->folder, LONG, &result, NULL));
     rows = scratch_read(&w->scratch, "000000000000004d.jobs");
     assert_non_null(rows);
     assert_in_range(strlen(rows), 4 * LONG / 2, 4 * LONG - 1);
@@ -258,7 +263,7 @@ static void a_trial_that_was_not_finished_leaves_no_rows(void **state)
 {
     struct world *w = *state;
 
-    assert_true(write_rows(w, w->scratch.dir, LONG, NULL, NULL));
+    assert_true(write_rows(w, w->folder, LONG, NULL, NULL));
     assert_null(scratch_read(&w->scratch, "000000000000004d.trial"));
     assert_null(scratch_read(&w->scratch, "000000000000004d.jobs"));
     assert_null(scratch_read(&w->scratch, "000000000000004d.jobs.tmp"));
@@ -270,9 +275,11 @@ static void rows_that_cannot_be_written_stop_the_run(void **state)
     struct world *w = *state;
     struct trial_result result = { .digest = 7 };
     int stop = 0;
-    const char *nowhere = arena_text(w->arena,
-                                     scratch_path(&w->scratch, "no"));
+    struct folder *nowhere = folder_make(
+        w->arena, scratch_path(&w->scratch, "no"), &w->err);
 
+    assert_non_null(nowhere);
+    folder_drop(w->folder, "no");
     assert_false(write_rows(w, nowhere, LONG, &result, &stop));
     assert_int_equal(stop, 1);
     assert_int_equal(w->err.kind, ERR_IO);
@@ -281,6 +288,7 @@ static void rows_that_cannot_be_written_stop_the_run(void **state)
     stop = 0;
     assert_false(write_rows(w, nowhere, 1, &result, &stop));
     assert_int_equal(stop, 0);
+    folder_close(nowhere);
 }
 
 static void torn_or_changed_trial_is_as_good_as_absent(void **state)
@@ -292,14 +300,14 @@ static void torn_or_changed_trial_is_as_good_as_absent(void **state)
 
     write_one(w, &result);
     change_byte(w, "000000000000004d.trial", 200);
-    assert_false(cache_read(w->scratch.dir, 77, &back, NULL));
+    assert_false(cache_read(w->folder, 77, &back, NULL));
     write_one(w, &result);
     path = scratch_path(&w->scratch, "000000000000004d.trial");
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(truncate(path, st.st_size - 1), 0);
-    assert_false(cache_read(w->scratch.dir, 77, &back, NULL));
+    assert_false(cache_read(w->folder, 77, &back, NULL));
     assert_int_equal(truncate(path, 0), 0);
-    assert_false(cache_read(w->scratch.dir, 77, &back, NULL));
+    assert_false(cache_read(w->folder, 77, &back, NULL));
 }
 
 static void file_is_there_only_after_close(void **state)

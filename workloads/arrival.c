@@ -196,9 +196,8 @@ static int64_t later(int64_t time_ns, double s)
 {
     int64_t gap_ns;
 
-    if (!clock_ns_from_s(s, &gap_ns) || gap_ns > CLOCK_NEVER_NS - time_ns)
-        return CLOCK_NEVER_NS;
-    return time_ns + gap_ns;
+    return clock_ns_from_s(s, &gap_ns) ? clock_after(time_ns, gap_ns)
+                                       : CLOCK_NEVER_NS;
 }
 
 static void enter_state(struct arrival_clock *clock, bool high, int64_t now)
@@ -276,9 +275,7 @@ static int64_t next_fixed(const struct arrival_clock *clock)
                                             : CLOCK_NEVER_NS;
     if (clock->count == 0)
         return 0;
-    if (a->every_ns > CLOCK_NEVER_NS - clock->now_ns)
-        return CLOCK_NEVER_NS;
-    return clock->now_ns + a->every_ns;
+    return clock_after(clock->now_ns, a->every_ns);
 }
 
 int64_t arrival_next(struct arrival_clock *clock)

@@ -163,7 +163,7 @@ static bool read_attempt(struct philly *philly, struct err *err)
     else if (to_ns < from_ns)
         return fault(philly, "attempt ends before it starts", err);
     else
-        philly->run_ns += to_ns - from_ns;
+        philly->run_ns = clock_after(philly->run_ns, to_ns - from_ns);
     return true;
 }
 

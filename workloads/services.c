@@ -244,7 +244,7 @@ static bool read_request_trace(struct service_draft *d,
     if (e->trace == NULL)
         return false;
     struct request_trace_facts facts = request_trace_facts(e->trace);
-    e->for_ns = keys->for_ns > 0 ? keys->for_ns : facts.span_ns + 1;
+    e->for_ns = keys->for_ns > 0 ? keys->for_ns : clock_after(facts.span_ns, 1);
     e->prompt = constant(fmax(1.0, facts.prompt_mean));
     e->output = constant(fmax(1.0, facts.output_mean));
     e->generates = true;
@@ -448,7 +448,7 @@ static bool read_sides(struct service_draft *d)
                    d->world->err))
         return false;
     if (d->keys.times != NULL && (d->out->generates ||
-                                  times.batch_ns + times.request_ns == 0))
+                                  (times.batch_ns | times.request_ns) == 0))
         return err_set(d->world->err, ERR_SCHEMA, conf_pos(d->keys.times),
                        d->out->generates
                            ? "times have no meaning beside output"

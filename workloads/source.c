@@ -370,8 +370,7 @@ static void make_whole(const struct source *source, const struct entry *entry,
     /* What goes beyond the run time is rounded: a factor of 1 is exact. */
     double beyond = fmin(distribution_draw(&entry->limit, &limit), 1e9) - 1.0;
     int64_t more_ns = clock_ns_for_work(beyond, 1e9 / (double)ns);
-    request->limit_ns = more_ns < CLOCK_NEVER_NS - ns ? ns + more_ns
-                                                      : CLOCK_NEVER_NS;
+    request->limit_ns = clock_after(ns, more_ns);
 }
 
 static void make_job(const struct source *source, int64_t now_ns,
@@ -400,8 +399,8 @@ static void make_job(const struct source *source, int64_t now_ns,
         request->limit_ns = draw_time(source, "limit", &entry->limit);
     if (entry->has_deadline) {
         after_ns = draw_time(source, "deadline", &entry->deadline);
-        if (after_ns < CLOCK_NEVER_NS - now_ns)
-            request->deadline_ns = now_ns + after_ns;
+        if (clock_after(now_ns, after_ns) < CLOCK_NEVER_NS)
+            request->deadline_ns = clock_after(now_ns, after_ns);
     }
     birth->truth.seed = rng_u64(&truth);
 }

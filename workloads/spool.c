@@ -267,7 +267,8 @@ static const char *take(struct spool_reader *reader, size_t bytes)
 
 static void unpack(const struct head *head, struct row *row)
 {
-    row->submit_ns += head->submit_s * CLOCK_NS_PER_S;
+    row->submit_ns = clock_after(head->submit_s * CLOCK_NS_PER_S,
+                                 row->submit_ns);
     row->duration_ns = head->duration_s * CLOCK_NS_PER_S;
     row->limit_ns = head->limit_s * CLOCK_NS_PER_S;
     row->gpus = head->gpus;

@@ -300,6 +300,12 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
             return err_set(err, ERR_SCHEMA, conf_pos(conf),
                            "lengths is missing: traces of format %s hold no "
                            "run times", name);
+        if (!spec->import->typed && keys->gpu_type != NULL) {
+            err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "gpu_type")),
+                    "gpu_type has no meaning for format %s: its run times "
+                    "are the same on all types", name);
+            return err_hint(err, "Leave gpu_type out.");
+        }
         if (!spec->import->typed || keys->gpu_type != NULL)
             return true;
         return err_set(err, ERR_SCHEMA, conf_pos(conf), "gpu_type is missing: "
@@ -307,7 +313,9 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
     }
     if (keys->lengths == NULL && keys->gpu_type == NULL)
         return true;
-    return err_set(err, ERR_SCHEMA, conf_pos(node != NULL ? node : conf),
+    if (node == NULL)
+        node = conf_get(conf, "gpu_type");
+    return err_set(err, ERR_SCHEMA, conf_pos(node),
                    "format %s holds its own run times and takes neither "
                    "lengths nor gpu_type", name);
 }

@@ -102,8 +102,9 @@ bool date_read(const char *text, size_t bytes, int64_t *ns)
            read_fraction(text + DATE_BYTES, bytes - DATE_BYTES, &part_ns);
     if (!read_zone(text + used, bytes - used, &offset_ns))
         return false;
-    *ns = (days_from_date(year, month, day) * 86400 + hour * 3600 +
-           minute * 60 + second) * CLOCK_NS_PER_S + part_ns - offset_ns;
+    *ns = clock_after((days_from_date(year, month, day) * 86400 + hour * 3600 +
+                       minute * 60 + second) * CLOCK_NS_PER_S,
+                      part_ns - offset_ns);
     return true;
 }
 

@@ -232,6 +232,14 @@ static void assume_run_time(struct reading *in, struct row *row)
     in->counts.assumed_run_time++;
 }
 
+/* Does it ask for GPUs?  A pod may run on cores alone; but `rates` and
+ * `elastic` say how fast GPUs are, and nothing of cores. */
+static bool asks_enough(const struct reading *in, const struct row *row)
+{
+    return row->gpus > 0 || (row->pod && row->gpus == 0 &&
+                             row->core_milli > 0 && !in->spec->form.paced);
+}
+
 /* Is the row a job by its own values? */
 static enum fate judge_values(struct reading *in, struct row *row,
                               struct err *err)
@@ -254,8 +262,7 @@ static enum fate judge_values(struct reading *in, struct row *row,
                      : "");
         return FATE_ERROR;
     }
-    if (row->gpus <= 0 &&
-        !(row->pod && row->gpus == 0 && row->core_milli > 0)) {
+    if (!asks_enough(in, row)) {
         if (skip->reason[IMPORT_GPUS]) {
             in->counts.skipped_gpus++;
             return FATE_SKIP;
@@ -263,7 +270,9 @@ static enum fate judge_values(struct reading *in, struct row *row,
         row_fault(in->csv, in->at.gpus, ERR_RANGE, "greater than 0",
                   err);
         err_hint(err, "Leave such rows out with skip: {gpus_not_positive: "
-                      "true}.");
+                      "true}%s.", row->pod && in->spec->form.paced
+                          ? ", or leave out rates and elastic, which say "
+                            "nothing of jobs without GPUs" : "");
         return FATE_ERROR;
     }
     if (!find_kind(in, row))
