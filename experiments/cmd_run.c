@@ -145,7 +145,7 @@ static int run(struct cli *cli, const struct args *args)
         fprintf(cli->out, "shard %s: %u of %u trials are in %s/.trials\n"
                 "to put shards together, copy their .trials into one folder "
                 "and run with -o FOLDER --resume\n", args->value[ARG_SHARD],
-                session.done, study_trial_count(study), study->dir);
+                session.done, study_run_count(study), study->dir);
     return status;
 }
 

@@ -95,7 +95,8 @@ unsigned results_recall(struct arena *arena, const struct study *study,
     unsigned count = 0;
 
     for (uint32_t i = 0; i < study_trial_count(study); i++) {
-        if (cache_read(dir, study_trial_hash(study, i), &trial[i].result,
+        if (!study_is_copy(study, i) &&
+            cache_read(dir, study_trial_hash(study, i), &trial[i].result,
                        NULL)) {
             trial[i].state = RUNNER_DONE;
             trial[i].known = true;
@@ -204,7 +205,8 @@ static void summary_rows(const struct study *study, const struct grid *grid,
     for (uint32_t i = 0; i < study_trial_count(study); i++) {
         struct study_trial t = study_trial(study, i);
 
-        if (!grid_present(grid, t.point, t.policy, t.seed))
+        if (!grid_present(grid, t.point, t.policy, t.seed) ||
+            study_is_copy(study, i))
             continue;
         table_text(table, grid->point[t.point]);
         table_text(table, grid->policy[t.policy]);
@@ -213,6 +215,7 @@ static void summary_rows(const struct study *study, const struct grid *grid,
             put_metric(table, csv_summary.columns[3 + m].type,
                        grid_value(grid, t.point, t.policy, t.seed,
                                   (enum metric)m));
+        table_count(table, !study_draws(study, t.point, t.policy));
         table_end_row(table);
     }
 }
@@ -235,7 +238,7 @@ static bool write_summary(struct arena *arena, const struct study *study,
 
     if (out == NULL)
         return false;
-    assert(csv_summary.count == 3 + METRIC_COUNT);
+    assert(csv_summary.count == 3 + METRIC_COUNT + 1);
     table = table_new(csv_summary.columns, csv_summary.count);
     summary_rows(study, grid, table);
     return close_table(out, table, err);
@@ -358,14 +361,21 @@ static bool write_audit(struct arena *arena, const struct study *study,
 }
 
 bool results_write(struct arena *arena, const struct study *study,
-                   const struct runner_trial *trial, const struct grid *grid,
-                   struct err *err)
+                   const struct runner_trial *trial,
+                   const struct grid **grid, struct err *err)
 {
-    return write_rows(arena, study, trial, err) &&
-           write_failures(arena, study, trial, err) &&
-           write_audit(arena, study, trial, err) &&
-           write_compare(arena, study, grid, err) &&
-           write_summary(arena, study, grid, err);
+    const struct grid *run = grid_from_trials(arena, study, trial), *read;
+
+    if (!write_rows(arena, study, trial, err) ||
+        !write_failures(arena, study, trial, err) ||
+        !write_audit(arena, study, trial, err) ||
+        !write_summary(arena, study, run, err))
+        return false;
+    read = grid_from_folder(arena, study->dir, err);
+    if (read == NULL)
+        return false;
+    *grid = compare_align(arena, run, read);
+    return write_compare(arena, study, *grid, err);
 }
 
 void results_end(struct arena *arena, const struct study *study)

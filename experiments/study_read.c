@@ -123,6 +123,8 @@ static bool name_policies(struct reader *r, struct err *err)
     size_t count = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
     const char **all = arena_alloc(r->arena, count + 1, sizeof *all);
     const char **kept = arena_alloc(r->arena, count + 1, sizeof *kept);
+    const char **left = arena_alloc(r->arena, count + 1, sizeof *left);
+    uint32_t lefts = 0;
 
     if (count == 0) {
         err_set(err, ERR_SCHEMA, conf_pos(list),
@@ -150,8 +152,11 @@ static bool name_policies(struct reader *r, struct err *err)
             }
         if (wanted(r->options->only, all[i]))
             kept[r->study->policy_count++] = all[i];
+        else
+            left[lefts++] = all[i];
     }
     r->study->policy_name = kept;
+    r->study->left_out = left;
     return check_only(r, all, err);
 }
 
@@ -403,6 +408,7 @@ static bool read_top(struct reader *r, struct err *err)
     study->seed = (uint64_t)r->top.seed;
     study->seeds = r->options->seeds != 0 ? r->options->seeds
                                           : (uint32_t)r->top.seeds;
+    study->fewer_seeds = study->seeds < (uint64_t)r->top.seeds;
     study->warmup_ns = r->top.warmup_ns;
     study->event_count_max = (uint64_t)r->top.event_count_max;
     study->train = r->top.train;

@@ -58,7 +58,8 @@ static struct grid *two_points(struct arena *arena)
     struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
     const double mean[] = { 10, 20, 15, 40 };
 
-    *grid = (struct grid){ point, 2, policy, 2, 1, seed, NULL, NULL };
+    *grid = (struct grid){ .point = point, .point_count = 2, .policy = policy,
+                            .policy_count = 2, .seed_count = 1, .seed = seed };
     grid->value = arena_alloc(arena, 4 * METRIC_COUNT, sizeof(double));
     grid->present = arena_alloc(arena, 4, sizeof(bool));
     for (int i = 0; i < 4; i++) {

@@ -417,7 +417,7 @@ static void hash_of_a_file_is_xxh64(void **state)
 }
 
 static const char training[] =
-    "experiment: t\npolicies: [learned]\ntrain:\n"
+    "experiment: t\npolicies: [{policy: learned, placement: random}]\ntrain:\n"
     "  objective: jct_mean_s\n  generations: 2\n  population: 4\n"
     "  elite: 2\n  seeds: {from: 100, count: 2}\n"
     "  held_out: {from: 0, count: 2}\n  features: [age, gpus]\n";

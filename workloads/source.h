@@ -73,6 +73,10 @@ size_t workload_form_count(const struct workload_spec *spec);
 const struct job_form *workload_form(const struct workload_spec *spec,
                                      size_t i);
 
+/* Could its jobs or requests depend on the replica?  Only a trace that is
+ * replayed as it stands, alone, surely does not. */
+bool workload_draws(const struct workload_spec *spec);
+
 /* Services, for services.h. */
 struct service_entry;
 size_t workload_service_count(const struct workload_spec *spec);

@@ -434,3 +434,8 @@ enum workload_estimate trace_estimate(const struct trace_spec *spec)
 {
     return (enum workload_estimate)spec->keys.estimate;
 }
+
+bool trace_draws(const struct trace_spec *spec)
+{
+    return spec->keys.resample != NULL;
+}
