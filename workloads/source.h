@@ -50,6 +50,7 @@ struct source_counts {
     uint64_t skipped_too_large; /* more GPUs than the cluster, by `skip` */
     uint64_t skipped_other;     /* by any other reason of `skip` */
     uint64_t outside_slice;
+    uint64_t never_drawn;       /* of a last block, by `resample`: jobs */
     uint64_t blank_lines;       /* not among the rows */
     uint64_t longer_rows;       /* of SWF, whose other fields are not read */
     uint64_t parts;             /* jobs that want parts of GPUs, or certain
