@@ -199,24 +199,49 @@ static bool is_whole(struct arena *arena, const struct grid *grid,
     return false;
 }
 
+/* Seeds that both sides have. */
+static uint32_t trials_at(const struct grid *grid, const struct speaks *at)
+{
+    uint32_t count = 0;
+
+    for (uint32_t s = 0; s < grid->seed_count; s++)
+        count += grid_present(grid, at->point, at->policy, s) &&
+                 grid_present(grid, at->other_point, at->other, s);
+    return count;
+}
+
+/* Did a flag leave, or a folder that is not whole, what can be judged? */
+static bool suffices(struct arena *arena, const struct grid *grid,
+                     const struct speaks *at, struct check_item *item)
+{
+    const struct study_expect *e = item->expect;
+    uint32_t trials = trials_at(grid, at);
+
+    if (grid_fixed(grid, at->point, at->policy) &&
+        grid_fixed(grid, at->other_point, at->other))
+        return true;
+    if (trials < e->trials_min)
+        leave(item, CHECK_NOT_JUDGED, text_format(
+            arena, "%u of %u seeds are there", trials, e->trials_min));
+    else if (item->seeds < e->seeds_min)
+        leave(item, CHECK_NOT_JUDGED, text_format(
+            arena, "%u sample%s, and %u are needed: fewer seeds were run than "
+            "the experiment has", item->seeds, item->seeds == 1 ? "" : "s",
+            e->seeds_min));
+    else
+        return true;
+    return false;
+}
+
 static void judge_item(struct arena *arena, const struct grid *grid,
                        const struct speaks *at, struct check_item *item)
 {
-    const struct study_expect *e = item->expect;
-
     if (!is_whole(arena, grid, at, item))
         return;
     measure(arena, grid, at, item);
-    if (!item->alike && item->seeds < e->seeds_min) {
-        leave(item, CHECK_NOT_JUDGED, text_format(
-            arena, "%s; %u seed%s, and at least %u %s", item->seeds == 0
-                ? "no trial has the value"
-                : text_format(arena, "%.10g%s", item->value, unit_text(e)),
-            item->seeds, item->seeds == 1 ? "" : "s", e->seeds_min,
-            e->seeds_min == 1 ? "is needed" : "are needed"));
+    if (!suffices(arena, grid, at, item))
         return;
-    }
-    item->verdict = judge(e, item);
+    item->verdict = judge(item->expect, item);
     item->reason = figures(arena, item);
 }
 

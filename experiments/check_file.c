@@ -122,11 +122,11 @@ static bool read_row(struct arena *arena, const struct csv_in *in,
         return err_set(err, ERR_RANGE, csv_in_pos(in),
                        "confidence must lie between 0 and 1");
     e->percent = percent == 1;
-    e->seeds_min = seeds > 0 ? (uint32_t)seeds : 0;
+    e->trials_min = seeds > 0 ? (uint32_t)seeds : 0;
     /* What was kept from being judged stays so. */
     if (strcmp(csv_in_field(in, c[10]),
                check_verdict_name(CHECK_NOT_JUDGED)) == 0)
-        e->seeds_min++;
+        e->seeds_min = e->trials_min + 1;
     e->low = isnan(e->low) ? -INFINITY : e->low;
     e->high = isnan(e->high) ? INFINITY : e->high;
     return true;

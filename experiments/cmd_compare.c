@@ -79,8 +79,9 @@ static int compare(struct cli *cli, const struct args *args)
     if (args->given[ARG_JOBS])
         return compare_by_job(cli, args);
     if (args->given[ARG_BLOCK] || args->word_count < 2) {
-        err_set(&err, ERR_USAGE, nowhere, "%s needs --jobs",
-                args->given[ARG_BLOCK] ? "--block" : "one folder alone");
+        err_set(&err, ERR_USAGE, nowhere, args->given[ARG_BLOCK]
+                ? "--block needs --jobs" : "compare needs two operands, or "
+                "one and --jobs");
         err_hint(&err, "`clustersim compare DIR --jobs` compares its policies "
                        "job by job.");
         return command_fail(cli, &err);

@@ -55,8 +55,9 @@ struct study_expect {
     double low, high;           /* -INFINITY, INFINITY: no limit */
     bool percent;               /* of the mean of the other */
     double confidence;
-    uint32_t seeds_min;         /* fewer samples do not judge it, but where
-                                   nothing is drawn; 0: any */
+    /* What it takes to judge it, where anything is drawn; 0: no matter. */
+    uint32_t seeds_min;         /* samples */
+    uint32_t trials_min;        /* with or without the value */
     struct err_pos pos, policy_pos, versus_pos, point_pos, versus_point_pos;
 };
 
