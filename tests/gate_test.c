@@ -257,6 +257,45 @@ static void copies_are_not_run_and_have_no_interval(void **state)
     RUN(*state, lines);
 }
 
+/* On one GPU and for forty days, three jobs of 1,000, 100 + day and 10 s come a
+ * second apart: the shortest first lets the last one pass the second, which
+ * costs 10 s and saves 100 + day.  So a job takes (90 + 19.5) / 3 s less. */
+static void jobs_of_two_policies_are_paired_over_days(void **state)
+{
+    static const struct line lines[] = {
+        { "awk 'BEGIN { print \"job,submit,duration,gpus\"; for (d = 0; d < "
+          "40; d++) for (j = 0; j < 3; j++) printf \"%d-%d,%d,%d,1\\n\", d, "
+          "j, 86400 * d + j, j == 0 ? 1000 : j == 1 ? 100 + d : 10 }' "
+          ">jobs.csv", 0, NULL },
+        { "sed 's/count: 8}/count: 1}/; s/\\[8, 8\\]/[120, 120]/; "
+          "s/at_least: 8/at_least: 120/' e.yaml >d.yaml && "
+          "clustersim check d.yaml -o d", 0, NULL },
+        { "clustersim compare d --jobs >one && clustersim compare d --jobs "
+          ">two && cmp one two && cat one", 0, "base, fcfs -> sjf\n    120 "
+          "pairs; mean completion time" },
+        { "cat one", 0, "faster 33.3%, slower 33.3%, equal 33.3%" },
+        { "cat one", 0, "-36.5 s; 95% interval [" },
+        { "cat one", 0, "40 blocks; p = 1.8e-12" },
+        { "cat one", 0, "neighbouring blocks are alike" },
+        /* seeds of the same jobs share their days */
+        { "cat one", 0, "base, fcfs -> noisy\n    120 pairs" },
+        { "clustersim compare d d --jobs", 0, "base, noisy\n    360 pairs" },
+        { "clustersim compare d --jobs --block 7d", 0, "no interval: 6 "
+          "blocks" },
+        { "cp -r d e && awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) "
+          "if ($i == \"jct_s\") c = i } $2 == \"sjf\" && $4 ~ /^1[0-9]-0/ { "
+          "$c = \"\" } { print }' d/jobs.csv >e/jobs.csv && clustersim compare "
+          "e --jobs", 0, "110 pairs of 120: 10 jobs did not end" },
+        { "clustersim compare d d --jobs", 0, "equal 100.0%" },
+        { "clustersim compare d", 2, "one and --jobs" },
+        { "clustersim compare d d --block 1d", 2, "--block needs --jobs" },
+        { "clustersim compare d --jobs --block 7", 2, "unit" },
+        { "rm e/jobs.csv && clustersim compare d e --jobs", 4, NULL },
+    };
+
+    RUN(*state, lines);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(int argc, char **argv)
@@ -267,6 +306,7 @@ int main(int argc, char **argv)
         TEST(no_flag_turns_the_gate_green),
         TEST(a_failed_trial_is_neither_held_nor_undecided),
         TEST(ten_copies_are_as_good_as_the_one_trial),
+        TEST(jobs_of_two_policies_are_paired_over_days),
         TEST(copies_are_not_run_and_have_no_interval),
     };
     char here[2000];
