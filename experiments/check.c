@@ -84,8 +84,7 @@ static const char *figures(struct arena *arena, const struct check_item *item)
         return text_format(arena, "%.10g%s; %s", item->value, unit,
                            item->alike ? "deterministic, seeds add nothing: "
                            "the value alone is judged"
-                           : "one seed, so no interval: the value alone is "
-                           "judged");
+                           : "one seed, so no interval");
     return text_format(arena, "%.5g%s, %.4g%% interval [%.5g%s, %.5g%s], "
                        "%u seeds%s", item->value, unit, 100 * e->confidence,
                        item->low, unit, item->high, unit, item->seeds,
