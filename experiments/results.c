@@ -202,6 +202,11 @@ static void put_metric(struct table *table, enum table_type type, double value)
 static void summary_rows(const struct study *study, const struct grid *grid,
                          struct table *table)
 {
+    /* By column; METRIC_COUNT: `deterministic`, wherever it stands. */
+    enum metric metric[3 + METRIC_COUNT + 1];
+
+    for (size_t c = 3; c < csv_summary.count; c++)
+        metric[c] = metric_find(csv_summary.columns[c].name);
     for (uint32_t i = 0; i < study_trial_count(study); i++) {
         struct study_trial t = study_trial(study, i);
 
@@ -211,11 +216,13 @@ static void summary_rows(const struct study *study, const struct grid *grid,
         table_text(table, grid->point[t.point]);
         table_text(table, grid->policy[t.policy]);
         table_count(table, grid->seed[t.seed]);
-        for (unsigned m = 0; m < METRIC_COUNT; m++)
-            put_metric(table, csv_summary.columns[3 + m].type,
-                       grid_value(grid, t.point, t.policy, t.seed,
-                                  (enum metric)m));
-        table_count(table, !study_draws(study, t.point, t.policy));
+        for (size_t c = 3; c < csv_summary.count; c++)
+            if (metric[c] == METRIC_COUNT)
+                table_count(table, !study_draws(study, t.point, t.policy));
+            else
+                put_metric(table, csv_summary.columns[c].type,
+                           grid_value(grid, t.point, t.policy, t.seed,
+                                      metric[c]));
         table_end_row(table);
     }
 }

@@ -20,6 +20,7 @@
 #include "models/cluster.h"
 #include "policies/host.h"
 #include "sim/arena.h"
+#include "sim/scan.h"
 #include "workloads/source.h"
 
 #define POLICIES_MAX 1000u
@@ -30,6 +31,7 @@ struct reader {
     struct study_inputs inputs;
     const struct study_options *options;
     const struct conf_node *root;       /* with --set, before the sweep */
+    int64_t file_seeds;                 /* as the file says, without --set */
     struct study_top top;
     struct study_point *point;
 };
@@ -391,6 +393,18 @@ static bool check_expects(struct reader *r, struct err *err)
     return true;
 }
 
+/* Before --set changes them; what is wrong with them is told later. */
+static int64_t seeds_of_file(const struct conf_node *root)
+{
+    const struct conf_node *node =
+        conf_kind(root) == CONF_MAP ? conf_get(root, "seeds") : NULL;
+    const char *text = node != NULL && conf_kind(node) == CONF_SCALAR
+                           ? conf_text(node) : "1";
+    int64_t seeds;
+
+    return scan_i64(text, strlen(text), &seeds) ? seeds : 1;
+}
+
 static bool read_top(struct reader *r, struct err *err)
 {
     struct study *study = r->study;
@@ -408,7 +422,7 @@ static bool read_top(struct reader *r, struct err *err)
     study->seed = (uint64_t)r->top.seed;
     study->seeds = r->options->seeds != 0 ? r->options->seeds
                                           : (uint32_t)r->top.seeds;
-    study->fewer_seeds = study->seeds < (uint64_t)r->top.seeds;
+    study->fewer_seeds = study->seeds < r->file_seeds;
     study->warmup_ns = r->top.warmup_ns;
     study->event_count_max = (uint64_t)r->top.event_count_max;
     study->train = r->top.train;
@@ -443,6 +457,7 @@ const struct study *study_read(struct arena *arena, const char *path,
     r.root = tree_load(&r.inputs, study->path, err);
     if (r.root == NULL)
         return NULL;
+    r.file_seeds = seeds_of_file(r.root);
     r.root = tree_sets(&r.inputs, r.root, options->set, options->set_count,
                        err);
     if (r.root == NULL || !read_top(&r, err) ||

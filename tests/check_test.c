@@ -249,6 +249,24 @@ static void trial_that_is_gone_is_a_regression(void **state)
     assert_int_equal(list.failed, 1);   /* the graver verdict stays */
 }
 
+/* The draws of b are compared with a value that no seed moves. */
+static void what_draws_has_an_interval_against_what_does_not(void **state)
+{
+    struct world *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct study_expect e = expect("b", "a", -INFINITY, -6.9, 0);
+    bool fixed[] = { true, false };
+    struct check_list list;
+
+    for (uint32_t i = 0; i < 4; i++)
+        grid->value[i * METRIC_COUNT + METRIC_JCT_MEAN] = 100;
+    grid->fixed = fixed;                /* b - a: -10, -8, -6, -4 */
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.item[0].seeds, 4);
+    assert_int_equal(list.undecided, 1);
+    assert_true(fabs(list.item[0].low - (-7 - 4.1086)) < 1e-3);
+}
+
 static void expectations_come_back_from_checks_csv(void **state)
 {
     struct world *w = *state;
@@ -316,6 +334,7 @@ int main(void)
         TEST(fewer_samples_than_are_needed_do_not_judge),
         TEST(failed_trial_is_a_verdict_of_its_own),
         TEST(copies_are_judged_by_their_value_alone),
+        TEST(what_draws_has_an_interval_against_what_does_not),
         TEST(any_seed_that_got_worse_is_a_regression),
         TEST(trial_that_is_gone_is_a_regression),
         TEST(expectations_come_back_from_checks_csv),

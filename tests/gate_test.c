@@ -176,6 +176,8 @@ static void no_flag_turns_the_gate_green(void **state)
         { "clustersim check e.yaml --seeds 1", 1,
           "1 sample, and 2 are needed" },
         { "clustersim check out/e", 1, "1 not judged" },
+        { "clustersim check e.yaml --set seeds=1", 1,
+          "1 sample, and 2 are needed" },
         { "clustersim check e.yaml --seeds 2 -q", 0, NULL },
         { "clustersim check e.yaml --seeds 2 --baseline b", 1,
           "1 of 3 trials of the baseline were left out" },

@@ -9,6 +9,7 @@
 #include "workloads/distribution.h"
 #include "workloads/pacing.h"
 #include "workloads/recipe.h"
+#include "workloads/resample.h"
 #include "workloads/request_trace.h"
 #include "workloads/services.h"
 #include "workloads/series.h"
@@ -24,6 +25,7 @@ static const struct conf_schema *const all[] = {
     &role_engine_schema, &role_data_schema, &role_whole_schema,
     &response_schema, &reward_schema, &loader_schema, &trace_schema,
     &trace_columns_schema, &trace_slice_schema, &trace_skip_schema,
+    &resample_schema,
     &series_schema, &pacing_elastic_schema,
     &role_trace_schema, &distribution_constant_schema,
     &distribution_uniform_schema, &distribution_exponential_schema,
