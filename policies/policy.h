@@ -33,7 +33,7 @@
 #include "models/placement.h"
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 6u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 7u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -64,7 +64,7 @@ enum cs_policy_flags {
     CS_ORDER_AT_NEWS = 1u << 8, /* since 1.6: before() knows a job once its
                                    job_submitted was called, and stands still
                                    from then on */
-    CS_DRAWS         = 1u << 9  /* since 1.6: may call cs_random(); without it
+    CS_DRAWS         = 1u << 13 /* since 1.7: may call cs_random(); without it
                                    seeds may be taken for copies */
 };
 
