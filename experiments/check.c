@@ -82,8 +82,10 @@ static const char *figures(struct arena *arena, const struct check_item *item)
         return "no trial has the value";
     if (isnan(item->low))
         return text_format(arena, "%.10g%s; %s", item->value, unit,
-                           item->alike ? "deterministic, seeds add nothing: "
-                           "the value alone is judged"
+                           item->fixed ? "deterministic, seeds add nothing: "
+                           "the value alone is judged" :
+                           item->alike ? "all seeds are alike and count as "
+                           "one: the value alone is judged"
                            : "one seed, so no interval");
     return text_format(arena, "%.5g%s, %.4g%% interval [%.5g%s, %.5g%s], "
                        "%u seeds%s", item->value, unit, 100 * e->confidence,
@@ -139,6 +141,13 @@ static struct speaks speaks_of(struct arena *arena, const struct grid *grid,
     };
 }
 
+/* Nothing is drawn on either side. */
+static bool is_fixed(const struct grid *grid, const struct speaks *at)
+{
+    return grid_fixed(grid, at->point, at->policy) &&
+           grid_fixed(grid, at->other_point, at->other);
+}
+
 static void measure(struct arena *arena, const struct grid *grid,
                     const struct speaks *at, struct check_item *item)
 {
@@ -149,6 +158,7 @@ static void measure(struct arena *arena, const struct grid *grid,
 
     n = grid_samples(grid, at->point, at->policy, e->metric, x);
     item->alike = grid_alike(grid, at->point, at->policy);
+    item->fixed = is_fixed(grid, at);
     if (!at->compares) {
         struct stats_mean mean = stats_mean(x, n, e->confidence);
 
@@ -216,8 +226,7 @@ static bool suffices(struct arena *arena, const struct grid *grid,
     const struct study_expect *e = item->expect;
     uint32_t trials = trials_at(grid, at);
 
-    if (grid_fixed(grid, at->point, at->policy) &&
-        grid_fixed(grid, at->other_point, at->other))
+    if (item->fixed)
         return true;
     if (trials < e->trials_min)
         leave(item, CHECK_NOT_JUDGED, text_format(

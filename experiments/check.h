@@ -38,7 +38,8 @@ struct check_item {
     const char *metric;         /* its name */
     const char *point;
     uint32_t seeds;
-    bool alike;                 /* seeds that are all alike: one sample */
+    bool alike;                 /* seeds that are all alike: one sample, */
+    bool fixed;                 /* since nothing is drawn */
     double value, low, high;
 };
 

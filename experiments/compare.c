@@ -193,7 +193,7 @@ static void print_line(FILE *file, const struct grid *left, uint32_t point,
         snprintf(sure, sizeof sure, "[%+.3g%%, %+.3g%%] p=%.2g",
                  d.percent_low, d.percent_high, d.p_value);
     else if (n < left->seed_count)
-        snprintf(sure, sizeof sure, "deterministic: no interval");
+        snprintf(sure, sizeof sure, "seeds are alike: no interval");
     fprintf(file, "%-24s %-14s %-24s %12.6g %12.6g %10s  %s\n",
             left->point[point], left->policy[policy],
             metric_info(metric)->name, a.mean, b.mean, change, sure);
