@@ -60,6 +60,12 @@ static const struct arg_info info[ARG_COUNT] = {
                        "whose rates, where --lengths has several" },
     [ARG_SEED] = { "--seed", 0, "N", "of what is drawn (1)" },
     [ARG_SHAPE] = { "--format", 0, "swf|csv", "of the file (csv)" },
+    [ARG_NOT_JUDGED] = { "--allow-not-judged", 0, NULL,
+                         "what a flag left out of the run passes" },
+    [ARG_JOBS] = { "--jobs", 0, NULL,
+                   "pair jobs by name and seed, not trials" },
+    [ARG_BLOCK] = { "--block", 0, "TIME",
+                    "jobs submitted within it count as one sample (1d)" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 
@@ -69,13 +75,13 @@ const struct arg_info *arg_info(enum arg arg)
     return &info[arg];
 }
 
-static bool takes(uint32_t mask, int arg)
+static bool takes(uint64_t mask, int arg)
 {
     return (mask >> arg & 1) != 0 || arg == ARG_HELP;
 }
 
 /* The option that `bytes` of a word name, or ARG_COUNT. */
-static enum arg find_long(uint32_t mask, const char *word, size_t bytes)
+static enum arg find_long(uint64_t mask, const char *word, size_t bytes)
 {
     for (int a = 0; a < ARG_COUNT; a++)
         if (takes(mask, a) && strlen(info[a].name) == bytes &&
@@ -84,7 +90,7 @@ static enum arg find_long(uint32_t mask, const char *word, size_t bytes)
     return ARG_COUNT;
 }
 
-static enum arg find_letter(uint32_t mask, char letter)
+static enum arg find_letter(uint64_t mask, char letter)
 {
     for (int a = 0; a < ARG_COUNT; a++)
         if (takes(mask, a) && info[a].letter != 0 && info[a].letter == letter)
@@ -92,7 +98,7 @@ static enum arg find_letter(uint32_t mask, char letter)
     return ARG_COUNT;
 }
 
-static bool unknown(uint32_t mask, const char *word, size_t bytes,
+static bool unknown(uint64_t mask, const char *word, size_t bytes,
                     struct err *err)
 {
     const char *names[ARG_COUNT + 1], *near;
@@ -115,7 +121,7 @@ static bool unknown(uint32_t mask, const char *word, size_t bytes,
 struct reading {
     int argc, at;
     char *const *argv;
-    uint32_t mask;
+    uint64_t mask;
     struct args *args;
 };
 
@@ -163,7 +169,7 @@ static bool read_option(struct reading *r, const char *word, struct err *err)
 }
 
 bool args_read(struct arena *arena, int argc, char *const *argv, int first,
-               uint32_t mask, struct args *args, struct err *err)
+               uint64_t mask, struct args *args, struct err *err)
 {
     struct reading r = { argc, first, argv, mask, args };
     bool options = true;

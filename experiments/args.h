@@ -21,7 +21,8 @@ enum arg {
     ARG_QUIET, ARG_BASELINE, ARG_TOLERANCE, ARG_JUNIT, ARG_MARKDOWN,
     ARG_FORMAT, ARG_CLUSTER, ARG_DATA, ARG_SUITE, ARG_CSV, ARG_PLOTS,
     ARG_JOB, ARG_GPUS, ARG_SORT, ARG_TOP, ARG_MEMORY, ARG_PLOT, ARG_SKIP,
-    ARG_IN_ORDER, ARG_LENGTHS, ARG_GPU_TYPE, ARG_SEED, ARG_SHAPE, ARG_HELP,
+    ARG_IN_ORDER, ARG_LENGTHS, ARG_GPU_TYPE, ARG_SEED, ARG_SHAPE,
+    ARG_NOT_JUDGED, ARG_JOBS, ARG_BLOCK, ARG_HELP,
     ARG_COUNT
 };
 
@@ -47,7 +48,7 @@ struct args {
 /* Sorts argv[first] and on; `mask` has bit 1 << arg of each option that the
  * command takes. */
 bool args_read(struct arena *arena, int argc, char *const *argv, int first,
-               uint32_t mask, struct args *args, struct err *err);
+               uint64_t mask, struct args *args, struct err *err);
 /* The value of an option as a whole number from min to max; `*out` stays when
  * it was not given. */
 bool args_number(const struct args *args, enum arg arg, uint32_t min,

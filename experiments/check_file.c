@@ -28,7 +28,8 @@ static const struct table_column checks_column[] = {
     { "value", TABLE_REAL, "mean, or mean paired difference" },
     { "ci_low", TABLE_REAL, "its interval" },
     { "ci_high", TABLE_REAL, "its other end" },
-    { "verdict", TABLE_TEXT, "holds, does not hold, undecided" },
+    { "verdict", TABLE_TEXT, "holds, does not hold, undecided, not judged, failed "
+      "trial" },
     { "reason", TABLE_TEXT, "in words" },
     { "vs_point", TABLE_TEXT, "point that it is compared with" },
 };
@@ -100,7 +101,7 @@ static const char *text_or_null(struct arena *arena, const char *text)
 static bool read_row(struct arena *arena, const struct csv_in *in,
                      const size_t *c, struct study_expect *e, struct err *err)
 {
-    double percent;
+    double percent, seeds;
 
     e->claim = text_or_null(arena, csv_in_field(in, c[0]));
     e->point = arena_text(arena, csv_in_field(in, c[1]));
@@ -115,12 +116,18 @@ static bool read_row(struct arena *arena, const struct csv_in *in,
     if (!csv_in_number(in, c[5], &percent, err) ||
         !csv_in_number(in, c[6], &e->low, err) ||
         !csv_in_number(in, c[7], &e->high, err) ||
-        !csv_in_number(in, c[8], &e->confidence, err))
+        !csv_in_number(in, c[8], &e->confidence, err) ||
+        !csv_in_number(in, c[11], &seeds, err))
         return false;
     if (!(e->confidence > 0 && e->confidence < 1))
         return err_set(err, ERR_RANGE, csv_in_pos(in),
                        "confidence must lie between 0 and 1");
     e->percent = percent == 1;
+    e->trials_min = seeds > 0 ? (uint32_t)seeds : 0;
+    /* What was kept from being judged stays so. */
+    if (strcmp(csv_in_field(in, c[10]),
+               check_verdict_name(CHECK_NOT_JUDGED)) == 0)
+        e->seeds_min = e->trials_min + 1;
     e->low = isnan(e->low) ? -INFINITY : e->low;
     e->high = isnan(e->high) ? INFINITY : e->high;
     return true;
@@ -134,11 +141,14 @@ static bool read_rows(struct arena *arena, struct csv_in *in,
     uint32_t room = 0;
     enum csv_step step;
     struct err older = { 0 };
-    size_t c[10];
+    size_t c[12];
 
     for (size_t i = 0; i < 9; i++)
         if (!csv_in_column(in, checks_column[i].name, &c[i], err))
             return false;
+    if (!csv_in_column(in, "verdict", &c[10], err) ||
+        !csv_in_column(in, "seeds", &c[11], err))
+        return false;
     if (!csv_in_column(in, checks_column[VS_POINT].name, &c[9], &older))
         c[9] = SIZE_MAX;        /* written by an older version */
     *count = 0;
@@ -184,6 +194,24 @@ void check_print(FILE *file, const struct check_list *list)
                 list->item[i].reason);
 }
 
+void check_print_sum(FILE *file, const struct check_list *list, size_t lists)
+{
+    uint32_t count = 0, held = 0, not_judged = 0, trial_failed = 0;
+
+    for (size_t i = 0; i < lists; i++) {
+        count += list[i].count;
+        held += list[i].held;
+        not_judged += list[i].not_judged;
+        trial_failed += list[i].trial_failed;
+    }
+    fprintf(file, "%u of %u checks hold", held, count);
+    if (not_judged > 0)
+        fprintf(file, ", %u not judged", not_judged);
+    if (trial_failed > 0)
+        fprintf(file, ", %u with a failed trial", trial_failed);
+    fputc('\n', file);
+}
+
 static void xml_text(struct out *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -197,9 +225,21 @@ static void xml_text(struct out *out, const char *text)
     }
 }
 
-static void junit_case(struct out *out, const char *suite,
-                       const struct check_item *item)
+/* JUnit knows failures, errors and what was skipped. */
+static const char *junit_element(const struct check_item *item,
+                                 bool not_judged_passes)
 {
+    if (item->verdict == CHECK_TRIAL_FAILED)
+        return "error";
+    return item->verdict == CHECK_NOT_JUDGED && not_judged_passes ? "skipped"
+                                                                  : "failure";
+}
+
+static void junit_case(struct out *out, const char *suite,
+                       const struct check_item *item, bool not_judged_passes)
+{
+    const char *element = junit_element(item, not_judged_passes);
+
     out_text(out, "  <testcase classname=\"");
     xml_text(out, suite);
     out_text(out, "\" name=\"");
@@ -208,8 +248,10 @@ static void junit_case(struct out *out, const char *suite,
         out_text(out, "\"/>\n");
         return;
     }
-    out_printf(out, "\">\n    <failure type=\"%s\" message=\"",
-               check_verdict_name(item->verdict));
+    out_printf(out, "\">\n    <%s", element);
+    if (strcmp(element, "skipped") != 0)
+        out_printf(out, " type=\"%s\"", check_verdict_name(item->verdict));
+    out_text(out, " message=\"");
     xml_text(out, item->reason);
     out_text(out, "\"/>\n  </testcase>\n");
 }
@@ -218,21 +260,25 @@ bool check_junit(struct arena *arena, const char *path, const char *suite,
                  const struct check_list *list, size_t lists, struct err *err)
 {
     struct out *out = out_open(arena, path, err);
-    uint32_t count = 0, bad = 0;
+    uint32_t count = 0, bad = 0, errors = 0, skipped = 0;
 
     if (out == NULL)
         return false;
     for (size_t i = 0; i < lists; i++) {
         count += list[i].count;
-        bad += list[i].failed + list[i].undecided;
+        bad += check_bad(&list[i]) - list[i].trial_failed;
+        errors += list[i].trial_failed;
+        skipped += list[i].not_judged_passes ? list[i].not_judged : 0;
     }
     out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                   "<testsuite name=\"");
     xml_text(out, suite);
-    out_printf(out, "\" tests=\"%u\" failures=\"%u\">\n", count, bad);
+    out_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" "
+               "skipped=\"%u\">\n", count, bad, errors, skipped);
     for (size_t i = 0; i < lists; i++)
         for (uint32_t j = 0; j < list[i].count; j++)
-            junit_case(out, suite, &list[i].item[j]);
+            junit_case(out, suite, &list[i].item[j],
+                       list[i].not_judged_passes);
     out_text(out, "</testsuite>\n");
     return out_close(out, err);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/grid.h"
+#include "experiments/notes.h"
 #include "experiments/stats.h"
 #include "sim/arena.h"
 
@@ -147,8 +148,9 @@ static void fill_column(struct arena *arena, const struct grid *grid,
     column->best = arena_alloc(arena, n, sizeof *column->best);
     column->text = arena_alloc(arena, n, sizeof *column->text);
     for (uint32_t p = 0; p < n; p++) {
-        grid_samples(grid, point, p, what->metric, x);
-        column->mean[p] = stats_mean(x, grid->seed_count, 0.95);
+        uint32_t seeds = grid_samples(grid, point, p, what->metric, x);
+
+        column->mean[p] = stats_mean(x, seeds, 0.95);
         if (column->mean[p].mean > largest)
             largest = column->mean[p].mean;
     }
@@ -193,22 +195,57 @@ static void print_point(FILE *file, const struct grid *grid, uint32_t point,
     arena_free(arena);
 }
 
+/* "3 seeds", unless they could not differ. */
+static void print_seeds(FILE *file, const struct grid *grid, uint32_t point)
+{
+    bool fixed = grid->seed_count > 1;
+
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        fixed = fixed && grid_fixed(grid, point, p);
+    if (fixed)
+        fputs("deterministic: seeds add nothing\n", file);
+    else
+        fprintf(file, "%u seed%s\n", grid->seed_count,
+                grid->seed_count == 1 ? "" : "s");
+}
+
+static bool has_intervals(const struct grid *grid)
+{
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            if (grid->seed_count > 1 && !grid_alike(grid, t, p))
+                return true;
+    return false;
+}
+
+static void print_notes(FILE *file, const struct grid *grid)
+{
+    struct arena *arena = arena_new(1 << 14);
+    struct notes notes = notes_of(arena, grid);
+
+    for (size_t i = 0; i < notes.count; i++)
+        fprintf(file, "%s\n", notes.line[i]);
+    arena_free(arena);
+}
+
 void closing_print(FILE *file, const struct grid *grid, const char *name,
                    bool bold)
 {
+    bool intervals = has_intervals(grid);
+
     for (uint32_t t = 0; t < grid->point_count; t++) {
-        fprintf(file, "%s%s%s, %u seed%s\n", name,
-                grid->point_count > 1 ? ", " : "",
-                grid->point_count > 1 ? grid->point[t] : "",
-                grid->seed_count, grid->seed_count == 1 ? "" : "s");
+        fprintf(file, "%s%s%s, ", name, grid->point_count > 1 ? ", " : "",
+                grid->point_count > 1 ? grid->point[t] : "");
+        print_seeds(file, grid, t);
         print_point(file, grid, t, bold);
         fputc('\n', file);
     }
     if (grid->policy_count > 1)
         fputs("* best mean of those that did the most jobs", file);
-    if (grid->seed_count > 1)
+    if (intervals)
         fprintf(file, "%s\u00b1 half of the 95%% interval over the seeds",
                 grid->policy_count > 1 ? "; " : "");
-    if (grid->policy_count > 1 || grid->seed_count > 1)
+    if (grid->policy_count > 1 || intervals)
         fputs("\n", file);
+    print_notes(file, grid);
 }

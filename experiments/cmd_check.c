@@ -20,6 +20,7 @@ struct checking {
     const struct grid *now;
     struct check_list list[LISTS];
     const char *name;
+    struct check_left left;         /* by a flag */
 };
 
 /* The folder's own numbers and expectations. */
@@ -50,6 +51,7 @@ static int run_experiment(struct checking *c)
     status = cmd_study_run(c->cli, c->args, study, &session);
     c->now = session.grid;
     c->list[EXPECTS] = session.checks;
+    c->left = (struct check_left){ study->left_out, study->fewer_seeds };
     c->name = study->name;
     return status;
 }
@@ -95,25 +97,50 @@ static bool write_files(struct checking *c, struct err *err)
                            LISTS, err));
 }
 
+static bool nothing(const struct checking *c, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (int i = 0; i < LISTS; i++)
+        if (c->list[i].count > 0)
+            return false;
+    err_set(err, ERR_USAGE, nowhere, "%.150s has nothing to check: no "
+            "expectation and no --baseline", c->args->word[0]);
+    return !err_hint(err, "`expect:` in the experiment says what must hold.");
+}
+
 static int verdict(struct checking *c)
 {
-    uint32_t bad = 0, count = 0;
     struct err err = { 0 };
+    uint32_t bad = 0;
 
     for (int i = 0; i < LISTS; i++) {
+        c->list[i].not_judged_passes = c->args->given[ARG_NOT_JUDGED];
         if (!c->args->given[ARG_QUIET])
             check_print(c->cli->out, &c->list[i]);
-        bad += c->list[i].failed + c->list[i].undecided;
-        count += c->list[i].count;
+        bad += check_bad(&c->list[i]);
     }
-    if (!write_files(c, &err))
+    if (nothing(c, &err) || !write_files(c, &err))
         return command_fail(c->cli, &err);
-    if (count == 0)
-        fprintf(c->cli->err, "%s: nothing to check: no `expect:` and no "
-                "--baseline\n", c->args->word[0]);
-    else if (!c->args->given[ARG_QUIET])
-        fprintf(c->cli->out, "%u of %u checks hold\n", count - bad, count);
+    if (!c->args->given[ARG_QUIET])
+        check_print_sum(c->cli->out, c->list, LISTS);
     return bad > 0 ? 1 : 0;
+}
+
+/* What is compared is what stands on disk, on both sides. */
+static bool read_baseline(struct checking *c, struct err *err)
+{
+    const char *dir = c->args->value[ARG_BASELINE];
+    struct err_pos pos = { dir, 0, 0 };
+
+    if (!c->args->given[ARG_BASELINE])
+        return true;
+    c->before = grid_from_folder(c->cli->arena, dir, err);
+    if (c->before == NULL)
+        return false;
+    return c->before->seed_count > 0 ||
+           err_set(err, ERR_SCHEMA, pos, "summary.csv has no row: there is no "
+                   "trial to compare with");
 }
 
 static int check(struct cli *cli, const struct args *args)
@@ -130,12 +157,8 @@ static int check(struct cli *cli, const struct args *args)
             return command_fail(cli, &err);
         return verdict(&c);
     }
-    if (args->given[ARG_BASELINE]) {    /* first: the run may replace it */
-        c.before = grid_from_folder(cli->arena, args->value[ARG_BASELINE],
-                                    &err);
-        if (c.before == NULL)
-            return command_fail(cli, &err);
-    }
+    if (!read_baseline(&c, &err))       /* first: the run may replace it */
+        return command_fail(cli, &err);
     if (path_is_folder(args->word[0])) {
         if (!read_folder(&c, &err))
             return command_fail(cli, &err);
@@ -152,7 +175,7 @@ static int check(struct cli *cli, const struct args *args)
     }
     if (c.before != NULL)
         c.list[REGRESSIONS] = check_regressions(cli->arena, c.before, c.now,
-                                                tolerance);
+                                                tolerance, &c.left);
     if (status != 0) {
         (void)verdict(&c);
         return status;
@@ -162,17 +185,21 @@ static int check(struct cli *cli, const struct args *args)
 
 const struct command command_check = {
     "check", "EXPERIMENT.yaml|DIR [--baseline DIR] [--tolerance FRACTION]\n"
-    "       [--junit FILE] [--markdown FILE] [options of run]",
+    "       [--allow-not-judged] [--junit FILE] [--markdown FILE] [options of run]",
     "judge expectations and regressions; status 1 if any does not hold",
     "Given an experiment, runs it first; given a results folder, judges what\n"
     "is there.  An expectation holds when the whole confidence interval lies\n"
     "inside its limits, does not hold when all of it lies outside, and is\n"
     "undecided when it straddles a limit: more seeds may decide it.  Only\n"
     "what holds passes.  With one seed the value alone is judged.\n\n"
+    "What --only, --seeds or missing rows leave out is not judged, and does\n"
+    "not pass either, but with --allow-not-judged.  Where a trial failed the\n"
+    "verdict is `failed trial`.\n\n"
     "--baseline compares trial by trial (point, policy, seed).  Trials are\n"
     "deterministic, so any metric that got worse in any seed by more than\n"
     "--tolerance (0 unless given) is a regression, and so is a trial that is\n"
     "gone.\n",
     STUDY_ARGS | ARG_BIT(ARG_BASELINE) | ARG_BIT(ARG_TOLERANCE) |
-        ARG_BIT(ARG_JUNIT) | ARG_BIT(ARG_MARKDOWN), 1, 1, check
+        ARG_BIT(ARG_JUNIT) | ARG_BIT(ARG_MARKDOWN) |
+        ARG_BIT(ARG_NOT_JUDGED), 1, 1, check
 };

@@ -2,10 +2,14 @@
 /*
  * cmd_compare.c - `clustersim compare` and `clustersim diff`.
  */
+#include <string.h>
+
 #include "experiments/command.h"
 #include "experiments/compare.h"
+#include "experiments/compare_jobs.h"
 #include "experiments/diff.h"
 #include "experiments/grid.h"
+#include "sim/conf.h"
 
 struct two {
     const struct grid *left, *right;
@@ -33,11 +37,55 @@ static bool print_counts(struct cli *cli, const struct two *two)
     return only.both > 0;
 }
 
+#define BLOCK_NS (INT64_C(86400) * 1000000000)
+
+static bool read_block(struct cli *cli, const struct args *args,
+                       int64_t *block_ns, struct err *err)
+{
+    static const struct conf_field field = {
+        "--block", CONF_TIME, 0, 1, 9e8, NULL, NULL, ""
+    };
+    const char *text = args->value[ARG_BLOCK];
+    const struct conf_node *node;
+
+    if (!args->given[ARG_BLOCK])
+        return true;
+    node = conf_parse(cli->arena, "--block", text, strlen(text), err);
+    if (node != NULL && conf_read(node, &field, block_ns, err))
+        return true;
+    err->kind = ERR_USAGE;
+    return false;
+}
+
+static int compare_by_job(struct cli *cli, const struct args *args)
+{
+    struct compare_jobs what = {
+        args->word[0], args->word_count > 1 ? args->word[1] : NULL, BLOCK_NS
+    };
+    struct err err = { 0 };
+
+    if (!read_block(cli, args, &what.block_ns, &err) ||
+        !compare_jobs_print(cli->out, &what, &err))
+        return command_fail(cli, &err);
+    return 0;
+}
+
 static int compare(struct cli *cli, const struct args *args)
 {
+    struct err_pos nowhere = { NULL, 0, 0 };
     struct err err = { 0 };
     struct two two;
 
+    if (args->given[ARG_JOBS])
+        return compare_by_job(cli, args);
+    if (args->given[ARG_BLOCK] || args->word_count < 2) {
+        err_set(&err, ERR_USAGE, nowhere, args->given[ARG_BLOCK]
+                ? "--block needs --jobs" : "compare needs two operands, or "
+                "one and --jobs");
+        err_hint(&err, "`clustersim compare DIR --jobs` compares its policies "
+                       "job by job.");
+        return command_fail(cli, &err);
+    }
     if (!read_two(cli, args, &two, &err))
         return command_fail(cli, &err);
     fprintf(cli->out, "left   %s\nright  %s\n", args->word[0], args->word[1]);
@@ -63,12 +111,18 @@ static int diff(struct cli *cli, const struct args *args)
 }
 
 const struct command command_compare = {
-    "compare", "DIR DIR",
-    "two results folders, paired by point, policy and seed",
+    "compare", "DIR DIR | DIR [DIR] --jobs [--block TIME]",
+    "two results folders, paired by point, policy and seed, or by job",
     "Prints each metric whose value moved in any seed: both means, the\n"
     "change in percent of the left mean, its 95% interval over the paired\n"
-    "seeds and the p-value of the paired t-test.\n",
-    0, 2, 2, compare
+    "seeds and the p-value of the paired t-test.\n\n"
+    "--jobs pairs jobs of the same name: of two folders, or the policies of\n"
+    "one with its baseline.  So even one trace, whose seeds would be copies,\n"
+    "says how sure a difference is.  Jobs of one cluster depend on each\n"
+    "other; so all that was submitted within --block (1d) is one sample.  The\n"
+    "interval is a bootstrap over blocks, the p-value Wilcoxon's signed-rank\n"
+    "test of their mean differences.  Fewer than ten blocks give neither.\n",
+    ARG_BIT(ARG_JOBS) | ARG_BIT(ARG_BLOCK), 1, 2, compare
 };
 
 const struct command command_diff = {

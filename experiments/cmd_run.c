@@ -41,7 +41,8 @@ static void print_left_out(struct cli *cli, const struct study *study)
         struct source_counts c = workload_counts(study->point[i].workload);
 
         if (c.rows == c.jobs &&
-            c.blank_lines + c.longer_rows + c.assumed_run_time == 0)
+            c.blank_lines + c.longer_rows + c.assumed_run_time +
+            c.never_drawn == 0)
             continue;
         if (!begun)
             fputs("\ntraces\n", cli->out);
@@ -57,6 +58,10 @@ static void print_left_out(struct cli *cli, const struct study *study)
         if (c.longer_rows > 0)
             fprintf(cli->out, ", %" PRIu64 " rows of more than 18 fields\n",
                     c.longer_rows);
+        if (c.never_drawn > 0)
+            fprintf(cli->out, "  %s: %" PRIu64 " jobs of the last block, "
+                    "which is not whole, are never drawn\n",
+                    study->point[i].label, c.never_drawn);
         if (c.assumed_run_time > 0)
             fprintf(cli->out, "  %s: %" PRIu64 " rows of unknown run time "
                     "run for unknown_run_time\n", study->point[i].label,
@@ -145,7 +150,7 @@ static int run(struct cli *cli, const struct args *args)
         fprintf(cli->out, "shard %s: %u of %u trials are in %s/.trials\n"
                 "to put shards together, copy their .trials into one folder "
                 "and run with -o FOLDER --resume\n", args->value[ARG_SHARD],
-                session.done, study_trial_count(study), study->dir);
+                session.done, study_run_count(study), study->dir);
     return status;
 }
 

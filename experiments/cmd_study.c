@@ -64,7 +64,7 @@ static int interrupted(struct cli *cli, const struct session *session,
 {
     fprintf(cli->err, "interrupted: %u of %u trials are finished and kept in "
             "%s/.trials\n`clustersim run %s --resume` with the same options "
-            "goes on\n", session->done, study_trial_count(session->study),
+            "goes on\n", session->done, study_run_count(session->study),
             session->study->dir, path);
     return err_exit_status(ERR_INTERRUPTED);
 }
@@ -74,7 +74,7 @@ static int failures(struct cli *cli, const struct session *session)
     if (session->failed == 0)
         return 0;
     fprintf(cli->err, "%u of %u trials failed", session->failed,
-            study_trial_count(session->study));
+            study_run_count(session->study));
     if (session->grid != NULL)
         fprintf(cli->err, "; %s/failures.csv lists them",
                 session->study->dir);

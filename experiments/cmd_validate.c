@@ -66,10 +66,13 @@ static bool validate_experiment(struct validating *v, struct err *err)
     if (study == NULL)
         return false;
     fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
-            "%u seed%s = %u trials, %u expectation%s\n", v->path, study->name,
+            "%u seed%s%s %u trials, %u expectation%s\n", v->path, study->name,
             study->point_count, plural(study->point_count),
             study->policy_count, study->policy_count == 1 ? "y" : "ies",
-            study->seeds, plural(study->seeds), study_trial_count(study),
+            study->seeds, plural(study->seeds),
+            study_run_count(study) == study_trial_count(study) ? " ="
+            : ", of which deterministic ones run once:",
+            study_run_count(study),
             study->expect_count, plural(study->expect_count));
     return true;
 }

@@ -111,6 +111,8 @@ static const struct table_column summary_column[] = {
       "for which series that had ended were held" },
     { "resizes", TABLE_COUNT,
       "leases changed for more, fewer or other GPUs as they worked" },
+    { "deterministic", TABLE_COUNT, "1: nothing is drawn, so any seed would "
+      "give this row, and one trial stands for all" },
 };
 
 static const struct table_column compare_column[] = {
@@ -130,6 +132,8 @@ static const struct table_column compare_column[] = {
     { "delta_ci95_high_percent", TABLE_REAL, "upper end of that interval" },
     { "p_value", TABLE_REAL,
       "of the two-sided paired t-test against the baseline" },
+    { "deterministic", TABLE_COUNT, "1: nothing is drawn or all seeds gave "
+      "equal results; they count as one, without an interval" },
 };
 
 static const struct table_column jobs_column[] = {

@@ -27,13 +27,13 @@ struct command {
     const char *synopsis;       /* after the name: "EXPERIMENT.yaml [-o DIR]" */
     const char *summary;        /* one line */
     const char *help;           /* paragraphs for --help */
-    uint32_t options;           /* bits of enum arg */
+    uint64_t options;           /* bits of enum arg */
     size_t words_min, words_max;
     /* The exit status. */
     int (*run)(struct cli *cli, const struct args *args);
 };
 
-#define ARG_BIT(arg) (UINT32_C(1) << (arg))
+#define ARG_BIT(arg) (UINT64_C(1) << (arg))
 
 extern const struct command command_run, command_validate, command_check,
     command_compare, command_diff, command_plot, command_train, command_list,

@@ -25,23 +25,31 @@ static void put(struct table *table, double value)
 
 struct scratch {
     double *x, *base;           /* seed_count each */
+    uint32_t count;             /* of them, the samples */
 };
+
+/* Pairs are alike only where both sides are. */
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
 
 static void compare_row(const struct grid *grid, struct scratch *scratch,
                         uint32_t point, uint32_t policy, uint32_t baseline,
                         enum metric metric, struct table *table)
 {
     bool paired = baseline != UINT32_MAX && baseline != policy;
+    uint32_t n;
     struct stats_delta delta = { .percent = NAN, .percent_low = NAN,
                                  .percent_high = NAN, .p_value = NAN };
     struct stats_mean mean;
 
-    grid_samples(grid, point, policy, metric, scratch->x);
-    mean = stats_mean(scratch->x, grid->seed_count, CONFIDENCE);
+    n = grid_samples(grid, point, policy, metric, scratch->x);
+    mean = stats_mean(scratch->x, n, CONFIDENCE);
     if (paired) {
-        grid_samples(grid, point, baseline, metric, scratch->base);
-        delta = stats_delta(scratch->x, scratch->base, grid->seed_count,
-                            CONFIDENCE);
+        n = larger(n, grid_samples(grid, point, baseline, metric,
+                                   scratch->base));
+        delta = stats_delta(scratch->x, scratch->base, n, CONFIDENCE);
     }
     table_text(table, grid->point[point]);
     table_text(table, grid->policy[policy]);
@@ -55,6 +63,7 @@ static void compare_row(const struct grid *grid, struct scratch *scratch,
     put(table, delta.percent_low);
     put(table, delta.percent_high);
     put(table, delta.p_value);
+    table_count(table, grid_alike(grid, point, policy));
     table_end_row(table);
 }
 
@@ -63,7 +72,7 @@ void compare_rows(struct arena *arena, const struct grid *grid,
 {
     struct scratch scratch = {
         .x = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.x),
-        .base = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.base)
+        .base = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.base),
     };
 
     for (uint32_t point = 0; point < grid->point_count; point++)
@@ -84,32 +93,44 @@ struct grid *compare_align(struct arena *arena, const struct grid *grid,
     out->present = arena_alloc(arena, cells + 1, sizeof *out->present);
     out->value = arena_alloc(arena, cells * METRIC_COUNT + 1,
                              sizeof *out->value);
+    out->fixed = arena_alloc(arena, cells + 1, sizeof *out->fixed);
+    out->failed = arena_alloc(arena, cells + 1, sizeof *out->failed);
     for (uint32_t t = 0; t < grid->point_count; t++)
-        for (uint32_t p = 0; p < grid->policy_count; p++)
-            for (uint32_t s = 0; s < grid->seed_count; s++, at++) {
-                uint32_t ot = grid_point(other, grid->point[t]);
-                uint32_t op = grid_policy(other, grid->policy[p]);
-                uint32_t os = grid_seed(other, grid->seed[s]);
-                bool there = ot != UINT32_MAX && op != UINT32_MAX &&
-                             os != UINT32_MAX;
+        for (uint32_t p = 0; p < grid->policy_count; p++) {
+            uint32_t ot = grid_point(other, grid->point[t]);
+            uint32_t op = grid_policy(other, grid->policy[p]);
+            bool both = ot != UINT32_MAX && op != UINT32_MAX;
+            size_t pair = (size_t)t * grid->policy_count + p;
 
-                there = there && grid_present(other, ot, op, os);
-                out->present[at] = there;
+            out->fixed[pair] = both && grid_fixed(other, ot, op);
+            out->failed[pair] = both ? grid_failed(other, ot, op) : 0;
+            for (uint32_t s = 0; s < grid->seed_count; s++, at++) {
+                uint32_t os = out->fixed[pair] ? 0
+                            : grid_seed(other, grid->seed[s]);
+
+                out->present[at] = both && os != UINT32_MAX &&
+                                   grid_present(other, ot, op, os);
                 for (unsigned m = 0; m < METRIC_COUNT; m++)
-                    out->value[at * METRIC_COUNT + m] = !there ? NAN
+                    out->value[at * METRIC_COUNT + m] =
+                        !out->present[at] ? NAN
                         : grid_value(other, ot, op, os, (enum metric)m);
             }
+        }
     return out;
 }
 
-static uint32_t present_count(const struct grid *grid)
+/* Trials that were run, of those that `with` has, too (NULL: all). */
+static uint32_t present_count(const struct grid *grid,
+                              const struct grid *with)
 {
-    size_t cells = (size_t)grid->point_count * grid->policy_count *
-                   grid->seed_count;
     uint32_t count = 0;
 
-    for (size_t i = 0; i < cells; i++)
-        count += grid->present[i];
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            for (uint32_t s = 0; s < grid->seed_count; s++)
+                count += (s == 0 || !grid_fixed(grid, t, p)) &&
+                         grid_present(grid, t, p, s) &&
+                         (with == NULL || grid_present(with, t, p, s));
     return count;
 }
 
@@ -119,13 +140,11 @@ struct compare_only compare_count(const struct grid *left,
     struct arena *arena = arena_new(1 << 16);
     const struct grid *pair = compare_align(arena, left, right);
     struct compare_only only = { 0, 0, 0 };
-    size_t cells = (size_t)left->point_count * left->policy_count *
-                   left->seed_count;
 
-    for (size_t i = 0; i < cells; i++)
-        only.both += left->present[i] && pair->present[i];
-    only.left = present_count(left) - only.both;
-    only.right = present_count(right) - only.both;
+    only.both = present_count(left, pair);
+    only.left = present_count(left, NULL) - only.both;
+    only.right = present_count(right, compare_align(arena, right, left));
+    only.right = present_count(right, NULL) - only.right;
     arena_free(arena);
     return only;
 }
@@ -148,8 +167,9 @@ static void pair_samples(const struct grid *left, const struct grid *pair,
                          uint32_t point, uint32_t policy, enum metric metric,
                          struct scratch *scratch)
 {
-    grid_samples(left, point, policy, metric, scratch->base);
-    grid_samples(pair, point, policy, metric, scratch->x);
+    scratch->count = larger(
+        grid_samples(left, point, policy, metric, scratch->base),
+        grid_samples(pair, point, policy, metric, scratch->x));
     for (uint32_t s = 0; s < left->seed_count; s++)
         if (!grid_present(left, point, policy, s) ||
             !grid_present(pair, point, policy, s))
@@ -160,7 +180,7 @@ static void print_line(FILE *file, const struct grid *left, uint32_t point,
                        uint32_t policy, enum metric metric,
                        const struct scratch *scratch)
 {
-    uint32_t n = left->seed_count;
+    uint32_t n = scratch->count;
     struct stats_mean a = stats_mean(scratch->base, n, CONFIDENCE);
     struct stats_mean b = stats_mean(scratch->x, n, CONFIDENCE);
     struct stats_delta d = stats_delta(scratch->x, scratch->base, n,
@@ -172,6 +192,8 @@ static void print_line(FILE *file, const struct grid *left, uint32_t point,
     if (isfinite(d.percent_low))
         snprintf(sure, sizeof sure, "[%+.3g%%, %+.3g%%] p=%.2g",
                  d.percent_low, d.percent_high, d.p_value);
+    else if (n < left->seed_count)
+        snprintf(sure, sizeof sure, "seeds are alike: no interval");
     fprintf(file, "%-24s %-14s %-24s %12.6g %12.6g %10s  %s\n",
             left->point[point], left->policy[policy],
             metric_info(metric)->name, a.mean, b.mean, change, sure);
@@ -184,7 +206,7 @@ uint32_t compare_print(FILE *file, const struct grid *left,
     const struct grid *pair = compare_align(arena, left, right);
     struct scratch scratch = {
         .x = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.x),
-        .base = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.base)
+        .base = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.base),
     };
     uint32_t lines = 0;
 

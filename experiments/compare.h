@@ -18,7 +18,8 @@ void compare_rows(struct arena *arena, const struct grid *grid,
                   uint32_t baseline, struct table *table);
 
 /* The block of `other` that pairs with `grid`: the same points, policies and
- * seeds in the same order, absent where `other` lacks them. */
+ * seeds in the same order, absent where `other` lacks them.  Where nothing is
+ * drawn in `other`, its one trial pairs with every seed. */
 struct grid *compare_align(struct arena *arena, const struct grid *grid,
                            const struct grid *other);
 /* Trials that only one of the two has. */

@@ -28,6 +28,9 @@ struct grid {
     const uint32_t *seed;       /* the number in the column `seed` */
     double *value;              /* use grid_value */
     bool *present;              /* by point, policy, seed */
+    /* By point and policy; NULL: none of them. */
+    bool *fixed;                /* nothing is drawn: one trial is all seeds' */
+    uint32_t *failed;           /* trials that failed */
 };
 
 struct grid *grid_from_trials(struct arena *arena, const struct study *study,
@@ -39,8 +42,16 @@ double grid_value(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed, enum metric metric);
 bool grid_present(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed);
-/* One metric over the seeds, seed_count numbers, into out. */
-void grid_samples(const struct grid *grid, uint32_t point, uint32_t policy,
+/* Do all seeds give the same, by any metric?  Such replicas count as one. */
+bool grid_alike(const struct grid *grid, uint32_t point, uint32_t policy);
+/* Trials that failed; 0 where that is not known. */
+uint32_t grid_failed(const struct grid *grid, uint32_t point,
+                     uint32_t policy);
+/* Is nothing drawn, so that one trial is all seeds'? */
+bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy);
+/* One metric over the seeds, seed_count numbers, into out.  Returns how many
+ * of them are samples: 1 where all seeds are alike, else seed_count. */
+uint32_t grid_samples(const struct grid *grid, uint32_t point, uint32_t policy,
                   enum metric metric, double *out);
 /* Index by name, or UINT32_MAX. */
 uint32_t grid_policy(const struct grid *grid, const char *name);

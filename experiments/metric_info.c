@@ -153,14 +153,14 @@ static const struct metric_info info[METRIC_COUNT] = {
                               "part of gpu_idle_queued_fraction: something "
                               "waits that wants no more GPUs than are free in "
                               "the pool, and does not fit or is held back",
-                              false, -1 },
+                              false, 0 },
     [METRIC_GPU_GANG] = { "gpu_gang_fraction", "fraction",
                           "part of gpu_idle_queued_fraction: all that waits "
                           "for the pool wants more GPUs than are free there",
-                          false, -1 },
+                          false, 0 },
     [METRIC_GPU_UNSUITED] = { "gpu_unsuited_fraction", "fraction",
                               "part of gpu_idle_queued_fraction: what waits "
-                              "wants other pools or types", false, -1 },
+                              "wants other pools or types", false, 0 },
     [METRIC_GPU_RENT] = { "gpu_rent_fraction", "fraction",
                           "GPU time: of rented nodes that are starting or "
                           "under notice", false, -1 },

@@ -35,8 +35,8 @@ static void choose_policies(struct gantt *g)
 
         if (p == g->side[0].policy)
             continue;
-        grid_samples(grid, 0, p, METRIC_COST_PER_JOB, x);
-        m = stats_mean(x, grid->seed_count, 0.95);
+        m = stats_mean(x, grid_samples(grid, 0, p, METRIC_COST_PER_JOB, x),
+                       0.95);
         if (g->side[1].policy == UINT32_MAX ||
             (m.count > 0 && m.mean < best)) {
             g->side[1].policy = p;

@@ -27,8 +27,9 @@ static struct stats_mean mean_of(const struct plot_source *source,
                                  double *scratch, uint32_t point,
                                  uint32_t policy, enum metric metric)
 {
-    grid_samples(source->grid, point, policy, metric, scratch);
-    return stats_mean(scratch, source->grid->seed_count, CONFIDENCE);
+    uint32_t n = grid_samples(source->grid, point, policy, metric, scratch);
+
+    return stats_mean(scratch, n, CONFIDENCE);
 }
 
 static double *scratch_of(const struct plot_source *source)

@@ -13,6 +13,7 @@
 
 #include "experiments/grid.h"
 #include "experiments/folder.h"
+#include "experiments/notes.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/plot_data.h"
@@ -181,7 +182,8 @@ static bool check_row(struct out *out, const struct csv_in *in,
     unit = value[K_PERCENT] == 1 ? "%" : "";
     out_printf(out, "<tr><td class=\"verdict %s\">",
                strcmp(verdict, "holds") == 0 ? "holds"
-               : strcmp(verdict, "does not hold") == 0 ? "fails" : "open");
+               : strcmp(verdict, "does not hold") == 0 ||
+                 strcmp(verdict, "failed trial") == 0 ? "fails" : "open");
     html_text(out, verdict);
     out_text(out, "</td>");
     for (int i = K_CLAIM; i <= K_POINT; i++)
@@ -226,7 +228,8 @@ static bool verdicts(struct report *r, struct err *err)
     csv_in_close(in);
     out_text(r->out, "</tbody></table></div>\n<p class=\"pale\">Holds: the "
              "whole interval lies inside the limit. Undecided: it straddles "
-             "the limit.</p>\n");
+             "the limit. Not judged: what it speaks of was left out of the "
+             "run.</p>\n");
     return step == CSV_END;
 }
 
@@ -264,6 +267,7 @@ static bool failures(struct report *r, struct err *err)
 static void results(struct report *r)
 {
     const struct grid *grid = r->source.grid;
+    struct notes notes = notes_of(r->arena, grid);
 
     out_text(r->out, "<h2>Results</h2>\n<p class=\"pale\">");
     if (grid->seed_count > 1)
@@ -276,6 +280,8 @@ static void results(struct report *r)
     else
         out_text(r->out, "One seed: there are no intervals. ");
     out_text(r->out, "\u2713 best mean.</p>\n");
+    for (size_t i = 0; i < notes.count; i++)
+        html_element(r->out, "p", notes.line[i]);
     for (uint32_t t = 0; t < grid->point_count; t++)
         report_point(r->out, &r->source, t);
 }

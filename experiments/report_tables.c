@@ -30,8 +30,8 @@ static struct stats_mean mean_of(const struct plot_source *source,
     const struct grid *grid = source->grid;
     double *x = arena_alloc(source->arena, grid->seed_count + 1, sizeof *x);
 
-    grid_samples(grid, point, policy, metric, x);
-    return stats_mean(x, grid->seed_count, CONFIDENCE);
+    return stats_mean(x, grid_samples(grid, point, policy, metric, x),
+                      CONFIDENCE);
 }
 
 /* Means and half widths. */

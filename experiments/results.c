@@ -184,7 +184,8 @@ unsigned results_recall(const struct results *results,
     unsigned count = 0;
 
     for (uint32_t i = 0; i < study_trial_count(study); i++) {
-        if (cache_read(results->trials, study_trial_hash(study, i),
+        if (!study_is_copy(study, i) &&
+            cache_read(results->trials, study_trial_hash(study, i),
                        &trial[i].result, NULL)) {
             trial[i].state = RUNNER_DONE;
             trial[i].known = true;
@@ -291,18 +292,27 @@ static void put_metric(struct table *table, enum table_type type, double value)
 static void summary_rows(const struct study *study, const struct grid *grid,
                          struct table *table)
 {
+    /* By column; METRIC_COUNT: `deterministic`, wherever it stands. */
+    enum metric metric[3 + METRIC_COUNT + 1];
+
+    for (size_t c = 3; c < csv_summary.count; c++)
+        metric[c] = metric_find(csv_summary.columns[c].name);
     for (uint32_t i = 0; i < study_trial_count(study); i++) {
         struct study_trial t = study_trial(study, i);
 
-        if (!grid_present(grid, t.point, t.policy, t.seed))
+        if (!grid_present(grid, t.point, t.policy, t.seed) ||
+            study_is_copy(study, i))
             continue;
         table_text(table, grid->point[t.point]);
         table_text(table, grid->policy[t.policy]);
         table_count(table, grid->seed[t.seed]);
-        for (unsigned m = 0; m < METRIC_COUNT; m++)
-            put_metric(table, csv_summary.columns[3 + m].type,
-                       grid_value(grid, t.point, t.policy, t.seed,
-                                  (enum metric)m));
+        for (size_t c = 3; c < csv_summary.count; c++)
+            if (metric[c] == METRIC_COUNT)
+                table_count(table, !study_draws(study, t.point, t.policy));
+            else
+                put_metric(table, csv_summary.columns[c].type,
+                           grid_value(grid, t.point, t.policy, t.seed,
+                                      metric[c]));
         table_end_row(table);
     }
 }
@@ -326,7 +336,7 @@ static bool write_summary(struct arena *arena, const struct results *results,
 
     if (out == NULL)
         return false;
-    assert(csv_summary.count == 3 + METRIC_COUNT);
+    assert(csv_summary.count == 3 + METRIC_COUNT + 1);
     table = table_new(csv_summary.columns, csv_summary.count);
     summary_rows(study, grid, table);
     return close_table(out, table, err);
@@ -452,13 +462,20 @@ static bool write_audit(struct arena *arena, const struct results *results,
 
 bool results_write(struct arena *arena, const struct results *results,
                    const struct study *study, const struct runner_trial *trial,
-                   const struct grid *grid, struct err *err)
+                   const struct grid **grid, struct err *err)
 {
-    return write_rows(arena, results, study, trial, err) &&
-           write_failures(arena, results, study, trial, err) &&
-           write_audit(arena, results, study, trial, err) &&
-           write_compare(arena, results, study, grid, err) &&
-           write_summary(arena, results, study, grid, err);
+    const struct grid *run = grid_from_trials(arena, study, trial), *read;
+
+    if (!write_rows(arena, results, study, trial, err) ||
+        !write_failures(arena, results, study, trial, err) ||
+        !write_audit(arena, results, study, trial, err) ||
+        !write_summary(arena, results, study, run, err))
+        return false;
+    read = grid_from_folder(arena, study->dir, err);
+    if (read == NULL)
+        return false;
+    *grid = compare_align(arena, run, read);
+    return write_compare(arena, results, study, *grid, err);
 }
 
 /* ---- the end ---- */

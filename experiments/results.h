@@ -28,10 +28,12 @@ bool results_begin(struct arena *arena, const struct study *study,
 /* Marks trials that .trials already holds as done; returns how many. */
 unsigned results_recall(const struct results *results,
                         const struct study *study, struct runner_trial *trial);
-/* All tables but checks.csv, from .trials and the results in memory. */
+/* All tables but checks.csv, from .trials and the results in memory.  *grid
+ * becomes what summary.csv then says: whatever is made of the values is the
+ * same now and when the folder is read again. */
 bool results_write(struct arena *arena, const struct results *results,
                    const struct study *study, const struct runner_trial *trial,
-                   const struct grid *grid, struct err *err);
+                   const struct grid **grid, struct err *err);
 /* Takes this study's trials away, as nothing is left to resume, and .trials if
  * it holds no others: true. */
 bool results_end(struct arena *arena, const struct results *results,

@@ -50,6 +50,24 @@ static bool keep(void *begun, const struct trial_result *result,
     return cache_end(begun, result, err);
 }
 
+/* Copies, and what other shards run: each N-th of those that are run. */
+static void skip_trials(const struct study *study,
+                        const struct session_options *options,
+                        struct runner_trial *trial)
+{
+    uint32_t number = 0;
+
+    for (uint32_t i = 0; i < study_trial_count(study); i++) {
+        bool copy = study_is_copy(study, i);
+        bool here = options->shard_count <= 1 ||
+                    number % options->shard_count == options->shard;
+
+        number += !copy;
+        if (copy || (!here && trial[i].state == RUNNER_WAITING))
+            trial[i].state = RUNNER_SKIPPED;
+    }
+}
+
 static void count_trials(struct session *session)
 {
     for (uint32_t i = 0; i < study_trial_count(session->study); i++) {
@@ -100,12 +118,12 @@ static bool put_together(struct arena *arena, const struct results *results,
 {
     const struct study *study = session->study;
 
-    session->grid = grid_from_trials(arena, study, session->trial);
+    if (!results_write(arena, results, study, session->trial, &session->grid,
+                       err))
+        return false;
     session->checks = check_expects(arena, session->grid, study->expect,
                                     study->expect_count);
-    if (!results_write(arena, results, study, session->trial, session->grid,
-                       err) ||
-        !check_write(arena, results->dir, &session->checks, err) ||
+    if (!check_write(arena, results->dir, &session->checks, err) ||
         (study->perfetto && !trace_json_write(results->dir, err)) ||
         (study->plot_count > 0 &&
          !list_plots(arena, results, study, err)) ||
@@ -138,10 +156,7 @@ bool session_run(struct arena *arena, const struct study *study,
         return false;
     if (options->resume)
         results_recall(&keeper.results, study, trial);
-    for (uint32_t i = 0; i < count; i++)
-        if (options->shard_count > 1 && trial[i].state == RUNNER_WAITING &&
-            i % options->shard_count != options->shard)
-            trial[i].state = RUNNER_SKIPPED;
+    skip_trials(study, options, trial);
     ok = runner_run(&plan, trial, err);
     count_trials(session);
     if (ok && options->shard_count <= 1)

@@ -8,6 +8,9 @@
 #include <assert.h>
 
 #include "experiments/hash.h"
+#include "models/cluster.h"
+#include "policies/host.h"
+#include "workloads/source.h"
 
 uint32_t study_trial_count(const struct study *study)
 {
@@ -22,6 +25,31 @@ struct study_trial study_trial(const struct study *study, uint32_t index)
         .policy = index / study->seeds % study->policy_count,
         .seed = index % study->seeds
     };
+}
+
+bool study_draws(const struct study *study, uint32_t point, uint32_t policy)
+{
+    const struct study_point *at = &study->point[point];
+
+    return workload_draws(at->workload) || cluster_draws(at->cluster) ||
+           host_policy_draws(at->policy[policy]);
+}
+
+bool study_is_copy(const struct study *study, uint32_t index)
+{
+    struct study_trial trial = study_trial(study, index);
+
+    return trial.seed > 0 && !study_draws(study, trial.point, trial.policy);
+}
+
+uint32_t study_run_count(const struct study *study)
+{
+    uint32_t count = 0;
+
+    for (uint32_t t = 0; t < study->point_count; t++)
+        for (uint32_t p = 0; p < study->policy_count; p++)
+            count += study_draws(study, t, p) ? study->seeds : 1;
+    return count;
 }
 
 struct trial_spec study_trial_spec(const struct study *study, uint32_t index)

@@ -55,6 +55,9 @@ struct study_expect {
     double low, high;           /* -INFINITY, INFINITY: no limit */
     bool percent;               /* of the mean of the other */
     double confidence;
+    /* What it takes to judge it, where anything is drawn; 0: no matter. */
+    uint32_t seeds_min;         /* samples */
+    uint32_t trials_min;        /* with or without the value */
     struct err_pos pos, policy_pos, versus_pos, point_pos, versus_point_pos;
 };
 
@@ -72,6 +75,9 @@ struct study {
     const char *const *policy_name;
     uint32_t policy_count;
     uint32_t baseline;          /* UINT32_MAX: it is not among the policies */
+    const char *const *left_out;        /* policies of the file, by --only;
+                                           ends with NULL */
+    bool fewer_seeds;           /* than the file says, by --seeds */
 
     const char *dir;
     uint32_t tables;            /* enum study_table */
@@ -116,6 +122,13 @@ struct study_trial {
     uint32_t point, policy, seed;
 };
 struct study_trial study_trial(const struct study *study, uint32_t index);
+/* Can seeds of the policy differ at the point?  Where nothing is drawn, by
+ * workload, cluster or policy, the first stands for all of them. */
+bool study_draws(const struct study *study, uint32_t point, uint32_t policy);
+/* Would the trial be a copy of its first seed's?  Such a one is not run. */
+bool study_is_copy(const struct study *study, uint32_t index);
+/* Trials that are to be run: all but copies. */
+uint32_t study_run_count(const struct study *study);
 /* What trial_run needs; `stop` is left NULL. */
 struct trial_spec study_trial_spec(const struct study *study, uint32_t index);
 /* Depends on everything that could change the trial's rows. */

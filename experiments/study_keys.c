@@ -395,9 +395,12 @@ bool study_expects(struct arena *arena, const struct conf_node *node,
     if (!list_check(node, "expect", err))
         return false;
     expect = arena_alloc(arena, conf_count(node) + 1, sizeof *expect);
-    for (size_t i = 0; i < conf_count(node); i++)
+    for (size_t i = 0; i < conf_count(node); i++) {
         if (!expect_read(conf_item(node, i), &expect[i], err))
             return false;
+        /* A flag must not turn an interval into a value that holds alone. */
+        expect[i].seeds_min = study->fewer_seeds ? 2 : 0;
+    }
     study->expect = expect;
     study->expect_count = (uint32_t)conf_count(node);
     return true;

@@ -21,6 +21,7 @@
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/conf_mend.h"
+#include "sim/scan.h"
 #include "workloads/source.h"
 
 #define POLICIES_MAX 1000u
@@ -31,6 +32,7 @@ struct reader {
     struct study_inputs inputs;
     const struct study_options *options;
     const struct conf_node *root;       /* with --set, before the sweep */
+    int64_t file_seeds;                 /* as the file says, without --set */
     struct study_top top;
     struct study_point *point;
     struct conf_mend mend;
@@ -127,6 +129,8 @@ static bool name_policies(struct reader *r, struct err *err)
     size_t count = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
     const char **all = arena_alloc(r->arena, count + 1, sizeof *all);
     const char **kept = arena_alloc(r->arena, count + 1, sizeof *kept);
+    const char **left = arena_alloc(r->arena, count + 1, sizeof *left);
+    uint32_t lefts = 0;
 
     if (count == 0) {
         err_set(err, ERR_SCHEMA, conf_pos(list),
@@ -154,8 +158,11 @@ static bool name_policies(struct reader *r, struct err *err)
             }
         if (wanted(r->options->only, all[i]))
             kept[r->study->policy_count++] = all[i];
+        else
+            left[lefts++] = all[i];
     }
     r->study->policy_name = kept;
+    r->study->left_out = left;
     return check_only(r, all, err);
 }
 
@@ -390,6 +397,18 @@ static bool check_expects(struct reader *r, struct err *err)
     return true;
 }
 
+/* Before --set changes them; what is wrong with them is told later. */
+static int64_t seeds_of_file(const struct conf_node *root)
+{
+    const struct conf_node *node =
+        conf_kind(root) == CONF_MAP ? conf_get(root, "seeds") : NULL;
+    const char *text = node != NULL && conf_kind(node) == CONF_SCALAR
+                           ? conf_text(node) : "1";
+    int64_t seeds;
+
+    return scan_i64(text, strlen(text), &seeds) ? seeds : 1;
+}
+
 static bool read_top(struct reader *r, struct err *err)
 {
     struct study *study = r->study;
@@ -407,6 +426,7 @@ static bool read_top(struct reader *r, struct err *err)
     study->seed = (uint64_t)r->top.seed;
     study->seeds = r->options->seeds != 0 ? r->options->seeds
                                           : (uint32_t)r->top.seeds;
+    study->fewer_seeds = study->seeds < r->file_seeds;
     study->warmup_ns = r->top.warmup_ns;
     study->event_count_max = (uint64_t)r->top.event_count_max;
     study->train = r->top.train;
@@ -464,6 +484,7 @@ static bool read_root(void *self, const struct conf_node *root,
     r->top = (struct study_top){ 0 };
     r->root = root;
     if (!r->set) {
+        r->file_seeds = seeds_of_file(root);
         r->root = tree_sets(&r->inputs, root, r->options->set,
                             r->options->set_count, err);
         if (r->root == NULL)

@@ -178,11 +178,25 @@ static bool read_weights(struct arena *arena, const struct study *study,
                    "there is nothing to learn: give weights or features");
 }
 
+/* Seeds that are copies would judge on what was trained on. */
+static bool seeds_differ(const struct study *study,
+                         const struct train_keys *keys, struct err *err)
+{
+    for (uint32_t t = 0; t < study->point_count; t++)
+        if (study_draws(study, t, keys->policy))
+            return true;
+    err_set(err, ERR_RANGE, conf_pos(study->train), "held_out must differ "
+            "from what is trained on, and nothing is drawn here: all seeds "
+            "are alike");
+    return err_hint(err, "Of a trace, `resample: {block: 1d}` draws other "
+                         "days for each seed.");
+}
+
 bool train_keys_read(struct arena *arena, const struct study *study,
                      struct train_keys *keys, struct err *err)
 {
     return read_keys(study, keys, err) && find_objective(study, keys, err) &&
-           find_policy(study, keys, err) &&
+           find_policy(study, keys, err) && seeds_differ(study, keys, err) &&
            read_weights(arena, study, keys, err);
 }
 

@@ -9,6 +9,7 @@
  */
 #include "models/cluster.h"
 #include "models/course.h"
+#include "models/outage.h"
 #include "models/placement.h"
 #include "models/rented.h"
 #include "models/spare.h"
@@ -19,6 +20,22 @@
 #include "models/catalogue.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+
+bool cluster_draws(const struct cluster_spec *spec)
+{
+    const struct outage_spec *f = spec->failures;
+    bool draws = f != NULL && (f->gpu_mtbf_ns > 0 || f->node_mtbf_ns > 0 ||
+                               f->switch_mtbf_ns > 0 || f->job_mtbf_ns > 0 ||
+                               f->recorded != NULL);
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct rent_spec *rent = spec->group[g].rent;
+
+        draws = draws || (rent != NULL && (rent->reclaim_mtbf_ns > 0 ||
+                                           rent->available != NULL));
+    }
+    return draws;
+}
 
 const struct node_group *cluster_group_search(const struct cluster_spec *spec,
                                               uint32_t node)

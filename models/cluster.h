@@ -92,6 +92,10 @@ struct cluster_spec {
     const struct outage_spec *failures; /* NULL: nothing fails */
 };
 
+/* Could a trial on it depend on which replica it is: do nodes fail, or are
+ * rented ones taken away? */
+bool cluster_draws(const struct cluster_spec *spec);
+
 const struct node_group *cluster_group_search(const struct cluster_spec *spec,
                                               uint32_t node);
 

@@ -448,6 +448,11 @@ bool host_verdict(const struct cs_host *host, struct err *err)
 {
     struct err_pos nowhere = { 0 };
 
+    if (!host->failed && host->random_state > 0 &&
+        (host->policy->flags & CS_DRAWS) == 0)
+        return err_set(err, ERR_POLICY, nowhere, "policy %s draws random "
+                       "numbers, and its flags lack CS_DRAWS",
+                       host->policy->name);
     if (!host->failed)
         return true;
     err_set(err, ERR_POLICY, nowhere, "policy %s: %s", host->policy->name,

@@ -90,6 +90,10 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
                                               const char *estimate,
                                               struct err *err);
 
+/* Could a trial of it depend on which replica it is?  Told by what is
+ * declared: a policy without CS_DRAWS that draws fails. */
+bool host_policy_draws(const struct host_policy *policy);
+
 struct host_parts {
     struct arena *arena;        /* of the trial */
     struct loop *loop;

@@ -440,3 +440,12 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
     out->semantics = semantics(arena, policy, &out->rules);
     return out;
 }
+
+bool host_policy_draws(const struct host_policy *policy)
+{
+    const struct host_rules *rules = &policy->rules;
+
+    return (policy->policy->flags & CS_DRAWS) != 0 ||
+           rules->placement == PLACE_RANDOM || rules->ties_shuffled ||
+           rules->estimate == HOST_NOISY;
+}

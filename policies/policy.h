@@ -34,7 +34,7 @@
 #include "sim/clock.h"     /* clock_after: a sum of times */
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 6u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 7u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -62,9 +62,11 @@ enum cs_policy_flags {
     CS_TUNES_BATCHES = 1u << 7, /* since 1.6: jobs whose goodput is known run
                                    at the batch of the most goodput, else at
                                    their own */
-    CS_ORDER_AT_NEWS = 1u << 8  /* since 1.6: before() knows a job once its
+    CS_ORDER_AT_NEWS = 1u << 8, /* since 1.6: before() knows a job once its
                                    job_submitted was called, and stands still
                                    from then on */
+    CS_DRAWS         = 1u << 13 /* since 1.7: may call cs_random(); without it
+                                   seeds may be taken for copies */
 };
 
 enum cs_param_type {
@@ -282,7 +284,8 @@ void cs_fail(struct cs_host *host, const char *why);
 bool cs_skips(const struct cs_host *host);      /* `blocking: skip` */
 /* Zeroed, good to the end of the trial; never freed singly. */
 void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes);
-double cs_random(struct cs_host *host);         /* [0, 1), stream "policy" */
+double cs_random(struct cs_host *host);         /* [0, 1), stream "policy";
+                                                   needs CS_DRAWS */
 void cs_note(struct cs_host *host, const char *text);
 /* The weights that `weights:` names: `count` numbers by key; 0 if absent. */
 double cs_weight(const struct cs_host *host, const char *key);

@@ -30,6 +30,6 @@ const struct cs_policy random_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "random",
     .summary = "waiting phases in random order, wherever they fit",
-    .flags = CS_PER_PHASE,
+    .flags = CS_PER_PHASE | CS_DRAWS,
     .decide = random_decide,
 };

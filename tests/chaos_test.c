@@ -232,7 +232,7 @@ static void chaos_idle(void *self, struct cs_host *host,
 static const struct cs_policy chaos_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof chaos_policy,
     .name = "chaos", .summary = "anything that is allowed, at random",
-    .flags = CS_PER_PHASE | CS_PREEMPTS | CS_RESIZES,
+    .flags = CS_PER_PHASE | CS_PREEMPTS | CS_RESIZES | CS_DRAWS,
     .self_bytes = sizeof(struct chaos), .decide = chaos_decide,
     .lease_idle = chaos_idle,
 };

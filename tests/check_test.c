@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "experiments/check.h"
+#include "experiments/folder.h"
 #include "experiments/grid.h"
 #include "sim/arena.h"
 #include "tests/scratch.h"
@@ -50,7 +51,9 @@ static struct grid *make_grid(struct arena *arena, uint32_t seeds)
     static const uint32_t seed[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
 
-    *grid = (struct grid){ point, 1, policy, 2, seeds, seed, NULL, NULL };
+    *grid = (struct grid){ .point = point, .point_count = 1, .policy = policy,
+                            .policy_count = 2, .seed_count = seeds,
+                            .seed = seed };
     grid->value = arena_alloc(arena, 2 * seeds * METRIC_COUNT,
                               sizeof(double));
     grid->present = arena_alloc(arena, 2 * seeds, sizeof(bool));
@@ -80,7 +83,9 @@ static enum check_verdict judge(struct world *world, const struct grid *grid,
     *copy = e;
     list = check_expects(world->arena, grid, copy, 1);
     assert_int_equal(list.count, 1);
-    assert_int_equal(list.held + list.failed + list.undecided, 1);
+    assert_int_equal(list.held + list.failed + list.undecided +
+                     list.not_judged + list.trial_failed, 1);
+    assert_int_equal(check_bad(&list), list.held == 0);
     assert_true(list.item[0].reason[0] != '\0');
     return list.item[0].verdict;
 }
@@ -140,13 +145,67 @@ static void missing_values_are_undecided(void **state)
                      CHECK_UNDECIDED);
 }
 
-static void policies_that_were_not_run_are_left_out(void **state)
+static void what_was_not_run_is_not_judged_and_does_not_pass(void **state)
 {
     struct world *w = *state;
     struct study_expect e = expect("c", NULL, 0, 1, 0);
+    struct check_list list;
 
-    assert_int_equal(check_expects(w->arena, make_grid(w->arena, 2), &e,
-                                   1).count, 0);
+    assert_int_equal(judge(w, make_grid(w->arena, 2), e), CHECK_NOT_JUDGED);
+    e = expect("a", "c", 0, 1, 0);
+    assert_int_equal(judge(w, make_grid(w->arena, 2), e), CHECK_NOT_JUDGED);
+    e = expect("a", NULL, 0, 1000, 0);
+    e.point = "rate=2/h";
+    assert_int_equal(judge(w, make_grid(w->arena, 2), e), CHECK_NOT_JUDGED);
+    list = check_expects(w->arena, make_grid(w->arena, 2), &e, 1);
+    list.not_judged_passes = true;
+    assert_int_equal(check_bad(&list), 0);
+}
+
+static void fewer_samples_than_are_needed_do_not_judge(void **state)
+{
+    struct world *w = *state;
+    struct grid *grid = make_grid(w->arena, 1);
+    struct study_expect e = expect("a", NULL, 0, 1000, 0);
+    bool fixed[] = { true, false };
+
+    e.seeds_min = 2;
+    assert_int_equal(judge(w, grid, e), CHECK_NOT_JUDGED);
+    grid->fixed = fixed;                /* more could not be had */
+    assert_int_equal(judge(w, grid, e), CHECK_HOLDS);
+}
+
+static void failed_trial_is_a_verdict_of_its_own(void **state)
+{
+    struct world *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    uint32_t failed[] = { 0, 1 };
+
+    grid->failed = failed;
+    grid->present[7] = false;
+    assert_int_equal(judge(w, grid, expect("a", NULL, 0, 1000, 0)),
+                     CHECK_HOLDS);
+    assert_int_equal(judge(w, grid, expect("b", NULL, 0, 1000, 0)),
+                     CHECK_TRIAL_FAILED);
+    assert_int_equal(judge(w, grid, expect("a", "b", -1000, 1000, 0)),
+                     CHECK_TRIAL_FAILED);
+}
+
+/* Ten copies are one sample, with neither interval nor p-value. */
+static void copies_are_judged_by_their_value_alone(void **state)
+{
+    struct world *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct study_expect e = expect("b", "a", -INFINITY, -6.5, 0);
+    struct check_list list;
+
+    for (uint32_t i = 0; i < 8; i++)
+        grid->value[i * METRIC_COUNT + METRIC_JCT_MEAN] = i < 4 ? 100 : 90;
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.held, 1);
+    assert_int_equal(list.item[0].seeds, 1);
+    assert_true(isnan(list.item[0].low));
+    assert_non_null(strstr(list.item[0].reason, "count as one"));
 }
 
 static void any_seed_that_got_worse_is_a_regression(void **state)
@@ -157,17 +216,18 @@ static void any_seed_that_got_worse_is_a_regression(void **state)
     double *value = &now->value[2 * METRIC_COUNT + METRIC_JCT_MEAN];
     struct check_list list;
 
-    list = check_regressions(w->arena, before, now, 0);
+    list = check_regressions(w->arena, before, now, 0, NULL);
     assert_int_equal(list.held, 2);
     *value += 0.5;                      /* 102 -> 102.5 */
-    list = check_regressions(w->arena, before, now, 0);
+    list = check_regressions(w->arena, before, now, 0, NULL);
     assert_int_equal(list.failed, 1);
     assert_non_null(strstr(list.item[0].reason, "worse in 1 of 4 seeds (seed "
                            "2: 102 -> 102.5)"));
-    assert_int_equal(check_regressions(w->arena, before, now, 0.005).failed,
-                     0);
+    assert_int_equal(check_regressions(w->arena, before, now, 0.005,
+                                       NULL).failed, 0);
     *value = 50;
-    assert_int_equal(check_regressions(w->arena, before, now, 0).failed, 0);
+    assert_int_equal(check_regressions(w->arena, before, now, 0,
+                                       NULL).failed, 0);
 }
 
 static void trial_that_is_gone_is_a_regression(void **state)
@@ -177,10 +237,35 @@ static void trial_that_is_gone_is_a_regression(void **state)
     struct check_list list;
 
     now->present[7] = false;
-    list = check_regressions(w->arena, make_grid(w->arena, 4), now, 0);
+    list = check_regressions(w->arena, make_grid(w->arena, 4), now, 0, NULL);
     assert_int_equal(list.failed, 1);
     assert_non_null(strstr(list.item[1].reason, "1 of 4 trials of the "
                            "baseline are gone"));
+    struct check_left left = { NULL, true };
+    list = check_regressions(w->arena, make_grid(w->arena, 4), now, 0, &left);
+    assert_int_equal(list.failed, 0);
+    assert_int_equal(list.not_judged, 1);
+    now->value[6 * METRIC_COUNT + METRIC_JCT_MEAN] += 1;
+    list = check_regressions(w->arena, make_grid(w->arena, 4), now, 0, &left);
+    assert_int_equal(list.failed, 1);   /* the graver verdict stays */
+}
+
+/* The draws of b are compared with a value that no seed moves. */
+static void what_draws_has_an_interval_against_what_does_not(void **state)
+{
+    struct world *w = *state;
+    struct grid *grid = make_grid(w->arena, 4);
+    struct study_expect e = expect("b", "a", -INFINITY, -6.9, 0);
+    bool fixed[] = { true, false };
+    struct check_list list;
+
+    for (uint32_t i = 0; i < 4; i++)
+        grid->value[i * METRIC_COUNT + METRIC_JCT_MEAN] = 100;
+    grid->fixed = fixed;                /* b - a: -10, -8, -6, -4 */
+    list = check_expects(w->arena, grid, &e, 1);
+    assert_int_equal(list.item[0].seeds, 4);
+    assert_int_equal(list.undecided, 1);
+    assert_true(fabs(list.item[0].low - (-7 - 4.1086)) < 1e-3);
 }
 
 static void expectations_come_back_from_checks_csv(void **state)
@@ -191,11 +276,13 @@ static void expectations_come_back_from_checks_csv(void **state)
     const struct study_expect *back;
     struct check_list list;
     struct err err = { 0 };
+    struct folder *folder = folder_make(w->arena, w->scratch.dir, &err);
     uint32_t count;
 
     e[0].claim = "A \"3\", first";
     list = check_expects(w->arena, make_grid(w->arena, 4), e, 2);
-    assert_true(check_write(w->arena, w->scratch.dir, &list, &err));
+    assert_true(check_write(w->arena, folder, &list, &err));
+    folder_close(folder);
     assert_true(check_read(w->arena, w->scratch.dir, &back, &count, &err));
     assert_int_equal(count, 2);
     assert_string_equal(back[0].claim, e[0].claim);
@@ -230,7 +317,8 @@ static void junit_escapes_and_counts(void **state)
     assert_true(check_junit(w->arena, scratch_path(&w->scratch, "j.xml"),
                             "suite", &list, 1, &err));
     text = scratch_read(&w->scratch, "j.xml");
-    assert_non_null(strstr(text, "tests=\"1\" failures=\"1\""));
+    assert_non_null(strstr(text, "tests=\"1\" failures=\"1\" "
+                           "errors=\"0\" skipped=\"0\""));
     assert_non_null(strstr(text, "a&lt;b &amp; &quot;c&quot;: jct_mean_s"));
     assert_non_null(strstr(text, "<failure type=\"does not hold\""));
     free(text);
@@ -245,7 +333,11 @@ int main(void)
         TEST(versus_judges_the_paired_difference),
         TEST(one_seed_is_judged_by_its_value),
         TEST(missing_values_are_undecided),
-        TEST(policies_that_were_not_run_are_left_out),
+        TEST(what_was_not_run_is_not_judged_and_does_not_pass),
+        TEST(fewer_samples_than_are_needed_do_not_judge),
+        TEST(failed_trial_is_a_verdict_of_its_own),
+        TEST(copies_are_judged_by_their_value_alone),
+        TEST(what_draws_has_an_interval_against_what_does_not),
         TEST(any_seed_that_got_worse_is_a_regression),
         TEST(trial_that_is_gone_is_a_regression),
         TEST(expectations_come_back_from_checks_csv),

@@ -15,6 +15,7 @@
 
 #include "experiments/advice_check.h"
 #include "experiments/check.h"
+#include "experiments/folder.h"
 #include "experiments/grid.h"
 #include "experiments/point_label.h"
 #include "sim/arena.h"
@@ -58,7 +59,8 @@ static struct grid *two_points(struct arena *arena)
     struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
     const double mean[] = { 10, 20, 15, 40 };
 
-    *grid = (struct grid){ point, 2, policy, 2, 1, seed, NULL, NULL };
+    *grid = (struct grid){ .point = point, .point_count = 2, .policy = policy,
+                            .policy_count = 2, .seed_count = 1, .seed = seed };
     grid->value = arena_alloc(arena, 4 * METRIC_COUNT, sizeof(double));
     grid->present = arena_alloc(arena, 4, sizeof(bool));
     for (int i = 0; i < 4; i++) {
@@ -99,10 +101,12 @@ static void point_and_its_other_come_back_from_checks_csv(void **state)
     struct check_list list = check_expects(arena, two_points(arena), &e, 1);
     const struct study_expect *back;
     struct err err = { 0 };
+    struct folder *folder = folder_make(arena, program.folder, &err);
     uint32_t count;
 
     (void)state;
-    assert_true(check_write(arena, program.folder, &list, &err));
+    assert_true(check_write(arena, folder, &list, &err));
+    folder_close(folder);
     assert_true(check_read(arena, program.folder, &back, &count, &err));
     assert_int_equal(count, 1);
     list = check_expects(arena, two_points(arena), back, count);

@@ -140,7 +140,8 @@ static struct grid *make_grid(struct arena *arena)
     static const uint32_t seed[] = { 0, 1, 2 };
     struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
 
-    *grid = (struct grid){ point, 1, policy, 2, 3, seed, NULL, NULL };
+    *grid = (struct grid){ .point = point, .point_count = 1, .policy = policy,
+                            .policy_count = 2, .seed_count = 3, .seed = seed };
     grid->value = arena_alloc(arena, 6 * METRIC_COUNT, sizeof(double));
     grid->present = arena_alloc(arena, 6, sizeof(bool));
     for (size_t i = 0; i < 6; i++) {
@@ -162,7 +163,8 @@ static void compare_rows_leave_the_baseline_without_delta(void **state)
     (void)state;
     compare_rows(arena, make_grid(arena), 0, table);
     rows = table_bytes(table, &bytes);
-    assert_memory_equal(rows, "base,a,jobs,3,10,10,10,a,,,,\n", 29);
+    /* All seeds of a are alike, so they count as one. */
+    assert_memory_equal(rows, "base,a,jobs,1,10,,,a,,,,,1\n", 26);
     assert_non_null(strstr(rows, "base,b,cost_usd,3,12,9.51586229,14.4841377,"
                            "a,20,-4.84137712,44.8413771,"));
     table_free(table);
@@ -190,10 +192,42 @@ static void aligned_grid_is_absent_where_the_other_lacks_trials(void **state)
     arena_free(arena);
 }
 
+/* The first policy's trial is of seed 0 and stands for all; the other's three
+ * seeds differ. */
+static void one_trial_of_what_draws_nothing_pairs_with_every_seed(
+    void **state)
+{
+    struct arena *arena = arena_new(4096);
+    struct grid *grid = make_grid(arena), *copies = make_grid(arena);
+    const struct grid *pair;
+    bool fixed[] = { true, false };
+    double x[3];
+
+    (void)state;
+    for (uint32_t s = 0; s < 3; s++)
+        for (unsigned m = 0; m < METRIC_COUNT; m++)
+            grid->value[s * METRIC_COUNT + m] =
+                copies->value[s * METRIC_COUNT + m] = 7;
+    assert_true(grid_alike(copies, 0, 0));
+    assert_false(grid_alike(copies, 0, 1));
+    assert_int_equal(grid_samples(copies, 0, 0, METRIC_JCT_MEAN, x), 1);
+    assert_int_equal(grid_samples(copies, 0, 1, METRIC_JCT_MEAN, x), 3);
+    grid->fixed = fixed;
+    grid->present[1] = grid->present[2] = false;
+    assert_true(grid_alike(grid, 0, 0));
+    pair = compare_align(arena, copies, grid);
+    for (uint32_t s = 0; s < 3; s++) {
+        assert_true(grid_present(pair, 0, 0, s));
+        assert_true(grid_value(pair, 0, 0, s, METRIC_COST) == 7);
+    }
+    assert_int_equal(compare_count(grid, copies).both, 4);
+    arena_free(arena);
+}
+
 static void summary_columns_are_the_metrics_in_order(void **state)
 {
     (void)state;
-    assert_int_equal(csv_summary.count, 3 + METRIC_COUNT);
+    assert_int_equal(csv_summary.count, 3 + METRIC_COUNT + 1);
     for (size_t m = 0; m < METRIC_COUNT; m++) {
         const struct metric_info *info = metric_info((enum metric)m);
         const struct table_column *column = &csv_summary.columns[3 + m];
@@ -220,6 +254,8 @@ int main(void)
         cmocka_unit_test(zero_baseline_has_no_percentage),
         cmocka_unit_test(compare_rows_leave_the_baseline_without_delta),
         cmocka_unit_test(aligned_grid_is_absent_where_the_other_lacks_trials),
+        cmocka_unit_test(
+            one_trial_of_what_draws_nothing_pairs_with_every_seed),
         cmocka_unit_test(summary_columns_are_the_metrics_in_order),
     };
 

@@ -118,7 +118,8 @@ static bool probe_before(const void *self, const struct cs_host *host,
 
 static const struct cs_policy probe_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof probe_policy,
-    .name = "probe", .summary = "asks, and walks", .flags = CS_PREEMPTS,
+    .name = "probe", .summary = "asks, and walks",
+    .flags = CS_PREEMPTS | CS_DRAWS,
     .self_bytes = sizeof(struct probe), .decide = probe_decide,
     .fini = probe_fini, .before = probe_before,
 };

@@ -173,7 +173,8 @@ static void chaos_decide(void *self, struct cs_host *host)
 
 static const struct cs_policy chaos_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof chaos_policy,
-    .name = "chaos", .summary = "wrong at random", .flags = CS_PREEMPTS,
+    .name = "chaos", .summary = "wrong at random",
+    .flags = CS_PREEMPTS | CS_DRAWS,
     .self_bytes = sizeof(struct chaos), .decide = chaos_decide,
 };
 

@@ -614,7 +614,7 @@ const struct cs_policy linear_pollux_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "pollux",
     .summary = "elastic: GPUs and batches for the most goodput of all",
-    .flags = CS_PREEMPTS | CS_RESIZES | CS_TUNES_BATCHES,
+    .flags = CS_PREEMPTS | CS_RESIZES | CS_TUNES_BATCHES | CS_DRAWS,
     .param_count = sizeof params / sizeof params[0], .param = params,
     .self_bytes = sizeof(struct pollux), .init = pollux_init,
     .decide = pollux_decide,

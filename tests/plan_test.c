@@ -236,7 +236,7 @@ static void who_came_before_is_who_a_walk_finds(void **state)
     struct world world = { 0 };
 
     (void)state;
-    probe.flags |= CS_PREEMPTS;
+    probe.flags |= CS_PREEMPTS | CS_DRAWS;
     probe.self_bytes = sizeof(uint32_t);
     probe.decide = ask_who_came_before;
     probe.fini = some_were_asked;

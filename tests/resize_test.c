@@ -393,7 +393,8 @@ static void chaos_decide(void *self, struct cs_host *host)
 static const struct cs_policy chaos_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof chaos_policy,
     .name = "chaos", .summary = "resizes and moves at random",
-    .flags = CS_PREEMPTS | CS_RESIZES, .self_bytes = sizeof(struct chaos),
+    .flags = CS_PREEMPTS | CS_RESIZES | CS_DRAWS,
+    .self_bytes = sizeof(struct chaos),
     .decide = chaos_decide,
 };
 

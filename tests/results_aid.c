@@ -91,6 +91,7 @@ static void summary(const char *dir, const struct results_names *names)
             else
                 table_real(table, value);
         }
+        table_count(table, 0);
         table_end_row(table);
     }
     put_kind(dir, &csv_summary, table);
@@ -116,6 +117,7 @@ static void compare(const char *dir, const struct results_names *names)
                                   : c == 2 ? -46 : 0.004);
             else
                 table_empty(table);
+        table_count(table, 0);
         table_end_row(table);
     }
     put_kind(dir, &csv_compare, table);

@@ -425,7 +425,7 @@ static void hash_of_a_file_is_xxh64(void **state)
 }
 
 static const char training[] =
-    "experiment: t\npolicies: [learned]\ntrain:\n"
+    "experiment: t\npolicies: [{policy: learned, placement: random}]\ntrain:\n"
     "  objective: jct_mean_s\n  generations: 2\n  population: 4\n"
     "  elite: 2\n  seeds: {from: 100, count: 2}\n"
     "  held_out: {from: 0, count: 2}\n  features: [age, gpus]\n";
@@ -467,6 +467,19 @@ static void training_twice_gives_the_same_bytes(void **state)
     free(two);
 }
 
+/* Where nothing is drawn, the seeds that it is judged on are copies. */
+static void training_on_copies_is_refused(void **state)
+{
+    struct world *w = *state;
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s", training);
+    memcpy(strstr(text, "placement: random"), "placement: spread", 17);
+    assert_false(train_into(w, "x.yaml", 1, text));
+    assert_non_null(strstr(w->err.text, "nothing is drawn"));
+    assert_non_null(strstr(w->err.hint, "resample: {block: 1d}"));
+}
+
 static void training_on_the_seeds_it_is_judged_on_is_refused(void **state)
 {
     struct world *w = *state;
@@ -501,6 +514,7 @@ int main(void)
         TEST(hash_is_fnv_1a),
         TEST(hash_of_a_file_is_xxh64),
         TEST(training_twice_gives_the_same_bytes),
+        TEST(training_on_copies_is_refused),
         TEST(training_on_the_seeds_it_is_judged_on_is_refused),
     };
 

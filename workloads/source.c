@@ -257,6 +257,12 @@ const struct service_entry *workload_service(const struct workload_spec *spec,
 
 /* ---- what a workload is ----------------------------------------------- */
 
+bool workload_draws(const struct workload_spec *spec)
+{
+    return spec->entry_count > 0 || spec->service_count > 0 ||
+           (spec->trace != NULL && trace_draws(spec->trace));
+}
+
 size_t workload_form_count(const struct workload_spec *spec)
 {
     return spec->trace != NULL ? 1 : spec->entry_count;

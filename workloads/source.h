@@ -50,6 +50,7 @@ struct source_counts {
     uint64_t skipped_too_large; /* more GPUs than the cluster, by `skip` */
     uint64_t skipped_other;     /* by any other reason of `skip` */
     uint64_t outside_slice;
+    uint64_t never_drawn;       /* of a last block, by `resample`: jobs */
     uint64_t blank_lines;       /* not among the rows */
     uint64_t longer_rows;       /* of SWF, whose other fields are not read */
     uint64_t parts;             /* jobs that want parts of GPUs, or certain
@@ -72,6 +73,10 @@ const struct conf_schema *const *workload_schemas(size_t *count);
 size_t workload_form_count(const struct workload_spec *spec);
 const struct job_form *workload_form(const struct workload_spec *spec,
                                      size_t i);
+
+/* Could its jobs or requests depend on the replica?  Only a trace that is
+ * replayed as it stands, alone, surely does not. */
+bool workload_draws(const struct workload_spec *spec);
 
 /* Services, for services.h. */
 struct service_entry;

@@ -83,8 +83,8 @@ static const struct conf_field trace_fields[] = {
     TRACE(constraints, CONF_CHOICE, "heed", constraints_choices,
           "types of GPU that rows name: jobs take no others, or any"),
     TRACE(resample, CONF_NODE, CONF_ABSENT, NULL,
-          "the list shuffled, and cut or drawn from until it asks for so "
-          "much; jobs come one by one"),
+          "drawn anew for each seed: {block: 1d}, whole days, or {until: "
+          "130%}, job by job until they ask for so much"),
     TRACE(role, CONF_NODE, CONF_ABSENT, NULL,
           "per GPU: cores, memory; types, pool"),
     TRACE(elastic, CONF_NODE, CONF_ABSENT, NULL,
@@ -182,7 +182,7 @@ struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
     trace->spec = spec;
     if (spec->sorted == NULL)
         trace->spool = spool_read(spec->spool, arena);
-    if (spec->resample.until_milli > 0 && replica != TRACE_AS_FILED)
+    if (spec->keys.resample != NULL && replica != TRACE_AS_FILED)
         trace->drawn = resample_draw(&spec->resample, arena, spec->sorted,
                                      spec->sorted_count, seed, replica);
     return trace;
@@ -233,7 +233,8 @@ static enum source_step next_drawn(struct trace *trace,
         return SOURCE_END;
     row = resampled_row(drawn, trace->arena, trace->jobs++);
     birth_fill(trace, &row, birth);
-    birth->request.submit_ns = row.submit_ns;
+    if (drawn->place == NULL)
+        birth->request.submit_ns = row.submit_ns;
     birth->truth.seed = trace->jobs;
     return SOURCE_JOB;
 }
@@ -407,6 +408,14 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
     return true;
 }
 
+static bool count_blocks(struct trace_spec *spec, struct err *err)
+{
+    return spec->resample.block_ns == 0 ||
+           resample_count(&spec->resample, spec->sorted, spec->sorted_count,
+                          conf_pos(conf_get(spec->keys.resample, "block")),
+                          &spec->counts.never_drawn, err);
+}
+
 const struct trace_spec *trace_read(const struct world *world,
                                     const struct conf_node *conf)
 {
@@ -422,7 +431,7 @@ const struct trace_spec *trace_read(const struct world *world,
         spec->applications = applications_new(world, &spec->form);
     spec->asks = trace_kinds_new(world->arena, &spec->form);
     spec->world = world;
-    if (!trace_check(spec, world))
+    if (!trace_check(spec, world) || !count_blocks(spec, world->err))
         return NULL;
     spec->world = NULL;         /* kinds are only looked up from now on */
     return spec;
@@ -441,4 +450,9 @@ struct source_counts trace_counts(const struct trace_spec *spec)
 enum workload_estimate trace_estimate(const struct trace_spec *spec)
 {
     return (enum workload_estimate)spec->keys.estimate;
+}
+
+bool trace_draws(const struct trace_spec *spec)
+{
+    return spec->keys.resample != NULL;
 }

@@ -24,6 +24,8 @@ const struct trace_spec *trace_read(const struct world *world,
 const struct job_form *trace_form(const struct trace_spec *spec);
 struct source_counts trace_counts(const struct trace_spec *spec);
 enum workload_estimate trace_estimate(const struct trace_spec *spec);
+/* Is it another list for each replica? */
+bool trace_draws(const struct trace_spec *spec);
 
 /* A replica that no trial has: a list that is drawn anew, as the file is. */
 #define TRACE_AS_FILED UINT32_MAX

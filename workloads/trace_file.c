@@ -582,7 +582,7 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
             row.tenant = texts_keep(&in->tenants, in->arena, row.tenant,
                                     NULL);
         if (spec->keys.unsorted == UNSORTED_SORT ||
-            spec->resample.until_milli > 0)
+            spec->keys.resample != NULL)
             keep_row(in, kept, &row);
         else
             spool_put(spec->spool, &row);

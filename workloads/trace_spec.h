@@ -59,7 +59,7 @@ struct trace_spec {
     const struct world *world;  /* while the file is checked */
     struct applications *applications;  /* of the catalogue; NULL: none */
     struct trace_kinds *asks;   /* by cores, memory and types of GPU */
-    struct resample resample;   /* until_milli 0: none */
+    struct resample resample;   /* where keys.resample is not NULL */
 };
 
 /* Reads the file: first and origin, counts, and sorted or spool are set.

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * block_stats.h - how sure one can be of what was measured in blocks of time:
+ * jobs of one day depend on each other, days much less.
+ *
+ * NAN: not known.  An interval may have no end (-INFINITY, INFINITY).
+ */
+#ifndef EXPERIMENTS_BLOCK_STATS_H
+#define EXPERIMENTS_BLOCK_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+#define BLOCKS_LEAST 10u        /* fewer give no interval */
+
+/* The ratio of two sums over the blocks, and its 95% interval. */
+struct block_ratio {
+    double value, low, high;
+};
+/* Bootstrap-t: blocks are drawn with replacement, always the same ones for
+ * the same `stream`. */
+struct block_ratio block_ratio(struct arena *arena, const double *sum,
+                               const double *by, size_t blocks,
+                               uint64_t stream);
+/* p-value of Wilcoxon's signed-rank test, two-sided: is the middle of the
+ * values 0?  Exact for up to 200 values that are not 0, given their ties. */
+double block_signed_rank(struct arena *arena, const double *value,
+                         size_t blocks);
+/* Correlation of each value with the next. */
+double block_neighbours(const double *value, size_t blocks);
+
+#endif
