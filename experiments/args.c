@@ -60,6 +60,9 @@ static const struct arg_info info[ARG_COUNT] = {
                        "whose rates, where --lengths has several" },
     [ARG_SEED] = { "--seed", 0, "N", "of what is drawn (1)" },
     [ARG_SHAPE] = { "--format", 0, "swf|csv", "of the file (csv)" },
+    [ARG_TIER] = { "--tier", 0, "TIER",
+                   "prices that rank: list, marketplace, reserved, spot, "
+                   "assumption (list)" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 
