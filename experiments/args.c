@@ -63,6 +63,9 @@ static const struct arg_info info[ARG_COUNT] = {
     [ARG_TIER] = { "--tier", 0, "TIER",
                    "prices that rank: list, marketplace, reserved, spot, "
                    "assumption (list)" },
+    [ARG_COLUMNS] = { "--columns", 0, "KEY=NAME,..",
+                      "which column of a CSV is what; a number stands for "
+                      "every row" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 
