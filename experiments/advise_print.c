@@ -154,12 +154,33 @@ static void widen_dates(const char *date, const char **first,
         *last = date;
 }
 
+/* Nodes of a file have a price each: of the catalogue, or an amount. */
+static void print_given_prices(FILE *file, const struct advise_world *world)
+{
+    for (size_t i = 0; i < world->place_count; i++) {
+        const struct advise_place *place = &world->place[i];
+        const struct price *rate = place->group->rate;
+
+        fprintf(file, "%s%s: ", i == 0 ? "prices of its nodes: " : "; ",
+                place->name);
+        if (rate != NULL)
+            fprintf(file, "%s, of %s%s", price_tier_choices[rate->tier],
+                    rate->as_of,
+                    price_is_assumption(rate) ? " (an assumption)" : "");
+        else
+            fputs("as given", file);
+    }
+    fputc('\n', file);
+}
+
 void advise_print_tier(FILE *file, const struct advise_world *world)
 {
     const char *first = NULL, *last = NULL;
 
-    if (world->cluster != NULL)
+    if (world->cluster != NULL) {
+        print_given_prices(file, world);
         return;
+    }
     for (size_t i = 0; i < world->place_count; i++)
         if (world->place[i].rate != NULL)
             widen_dates(world->place[i].rate->as_of, &first, &last);

@@ -184,6 +184,12 @@ static void a_plan_keeps_the_tier_that_was_asked_for(void **state)
     assert_says("owned.log", "--cluster FILE, with price: owned");
     assert_int_equal(advise("given.log", given), 2);
     assert_says("given.log", "have prices of their own");
+    const char *dgx[] = { "experiments/advise/d8_7b.yaml", "--job", "lora-7b",
+                          "--cluster", "models/clusters/dgx_a100_8.yaml",
+                          NULL };
+    assert_int_equal(advise("dgx.log", dgx), 0);
+    assert_says("dgx.log", "\nprices of its nodes: dgx: owned, of 2026 (an "
+                           "assumption)\n");
 }
 
 /* How long it takes is a row of `clustersim bench`. */
