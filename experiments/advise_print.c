@@ -159,14 +159,14 @@ static void print_given_prices(FILE *file, const struct advise_world *world)
 {
     for (size_t i = 0; i < world->place_count; i++) {
         const struct advise_place *place = &world->place[i];
-        const struct price *rate = place->group->rate;
+        const struct price *tariff = place->group->tariff;
 
         fprintf(file, "%s%s: ", i == 0 ? "prices of its nodes: " : "; ",
                 place->name);
-        if (rate != NULL)
-            fprintf(file, "%s, of %s%s", price_tier_choices[rate->tier],
-                    rate->as_of,
-                    price_is_assumption(rate) ? " (an assumption)" : "");
+        if (tariff != NULL)
+            fprintf(file, "%s, of %s%s", price_tier_choices[tariff->tier],
+                    tariff->as_of,
+                    price_is_assumption(tariff) ? " (an assumption)" : "");
         else
             fputs("as given", file);
     }

@@ -87,20 +87,20 @@ static void put_prices(struct out *out, const struct cluster_spec *spec)
 
     out_text(out, "  \"prices\": [");
     for (uint32_t g = 0; g < spec->group_count; g++) {
-        const struct price *rate = spec->group[g].rate;
+        const struct price *tariff = spec->group[g].tariff;
 
-        if (rate == NULL)
+        if (tariff == NULL)
             continue;
         out_text(out, any ? ",\n    {\"nodes\": " : "\n    {\"nodes\": ");
         out_json_text(out, spec->group[g].name);
         out_text(out, ", \"price\": ");
-        out_json_text(out, rate->name);
+        out_json_text(out, tariff->name);
         out_text(out, ", \"tier\": ");
-        out_json_text(out, price_tier_choices[rate->tier]);
+        out_json_text(out, price_tier_choices[tariff->tier]);
         out_text(out, ", \"as_of\": ");
-        out_json_text(out, rate->as_of);
+        out_json_text(out, tariff->as_of);
         out_printf(out, ", \"assumption\": %s}",
-                   price_is_assumption(rate) ? "true" : "false");
+                   price_is_assumption(tariff) ? "true" : "false");
         any = true;
     }
     out_text(out, any ? "\n  ],\n" : "],\n");

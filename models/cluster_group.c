@@ -378,7 +378,7 @@ static bool catalogue_node_price(const struct cluster_reader *reader,
             return no_price(reader, at, group->gpu->name, ask->text);
         group->usd_per_h = group->gpus * gpu->usd_per_h;
         group->energy_included = gpu->energy_included;
-        group->rate = gpu;
+        group->tariff = gpu;
         cores -= group->gpus * gpu->cores;
     }
     if (cores <= 0.0)
@@ -387,8 +387,8 @@ static bool catalogue_node_price(const struct cluster_reader *reader,
     if (core == NULL)
         return no_price(reader, at, "core", ask->text);
     group->usd_per_h += cores * core->usd_per_h;
-    if (group->rate == NULL)
-        group->rate = core;
+    if (group->tariff == NULL)
+        group->tariff = core;
     return true;
 }
 
@@ -450,6 +450,7 @@ static bool read_price(const struct cluster_reader *reader,
 {
     bool of_catalogue = group->gpu != NULL ? !is_generic(reader, group->gpu)
                                            : group->cpu != NULL;
+    group->price_said = conf->price != NULL;
     if (conf->price == NULL && !of_catalogue) {
         group->energy_included = true;
         return true;
