@@ -454,7 +454,8 @@ void csv_list(const struct csv *csv, char *out, size_t out_bytes)
         size_t bytes = strlen(csv->name[i]);
         bool last = i + 1 == csv->columns;
 
-        if (used + bytes + (last ? 3 : 7) > out_bytes) {
+        /* ", name", and room behind it for the end or for ", ...". */
+        if (used + 2 + bytes + (last ? 1 : 6) > out_bytes) {
             strcpy(out + used, used > 0 ? ", ..." : "...");
             return;
         }
