@@ -87,6 +87,9 @@ static bool no_column(const struct finding *f, const char *key,
     if (csv_header_is_row(f->csv))
         return err_hint(f->err, "That looks like a row: the first line must "
                                 "name the columns.");
+    if (csv_columns(f->csv) == 1 && strpbrk(csv_names(f->csv)[0], "|: ") != NULL)
+        return err_hint(f->err, "Fields stand between commas, semicolons or "
+                                "tabs.");
     if (near != NULL)
         return err_hint(f->err, "The nearest column is %s.", near);
     if (name[0] >= '0' && name[0] <= '9')
