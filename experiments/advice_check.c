@@ -66,7 +66,7 @@ static const char *const figure_name[] = {
 
 struct advice_expect {
     const char *claim, *job, *on, *vs_job, *vs_on;
-    int figure;
+    int figure, tier;
     int64_t gpus;
     const struct conf_node *at_most, *at_least, *between;
 };
@@ -84,6 +84,8 @@ static const struct conf_field expect_field[] = {
       "layout: the others; feasible (0 or 1): there is a layout" },
     { "gpus", CONF_INT, EXPECT(gpus), 0, 16384, "0", NULL,
       "layouts of so many GPUs alone; 0: of any number" },
+    { "tier", CONF_CHOICE, EXPECT(tier), 0, 0, "list", price_tier_choices,
+      "market of the prices, of both sides where two are compared" },
     { "vs_job", CONF_TEXT, EXPECT(vs_job), 0, 0, CONF_ABSENT, NULL,
       "job that it is compared with" },
     { "vs_on", CONF_TEXT, EXPECT(vs_on), 0, 0, CONF_ABSENT, NULL,
@@ -102,10 +104,12 @@ const struct conf_schema advice_expect_schema = {
 };
 
 struct asking {
-    struct advise_world world;
+    struct advise_world world;  /* at list prices */
     struct advise_job *job;
     size_t job_count;
-    struct advice *advice;      /* by job; row NULL: not searched yet */
+    /* At the prices of each tier; place NULL: not asked yet. */
+    struct advise_world tier[TIER_COUNT];
+    struct advice *advice[TIER_COUNT];  /* by job; job NULL: not searched */
 };
 
 /* ---- limits ----------------------------------------------------------- */
@@ -166,12 +170,12 @@ static size_t find_job(const struct asking *ask, const char *name)
     return SIZE_MAX;
 }
 
-static const struct advise_place *find_place(const struct asking *ask,
+static const struct advise_place *find_place(const struct advise_world *world,
                                              const char *name)
 {
-    for (size_t i = 0; i < ask->world.place_count; i++)
-        if (strcmp(ask->world.place[i].name, name) == 0)
-            return &ask->world.place[i];
+    for (size_t i = 0; i < world->place_count; i++)
+        if (strcmp(world->place[i].name, name) == 0)
+            return &world->place[i];
     return NULL;
 }
 
@@ -180,7 +184,7 @@ static bool check_names(const struct asking *ask, const struct conf_node *map,
                         struct err *err)
 {
     if (name == NULL || (is_job ? find_job(ask, name) != SIZE_MAX
-                                : find_place(ask, name) != NULL))
+                                : find_place(&ask->world, name) != NULL))
         return true;
     return err_set(err, ERR_REFERENCE, conf_pos(conf_get(map, key)),
                    "%s is '%.60s', which is no %s", key, name,
@@ -229,28 +233,50 @@ static double memory_figure(const struct advise_job *job,
     return figure == MOST ? most : part(&need, has, figure);
 }
 
-/* The cheapest timed row of a place; NULL: nothing fits. */
+static bool is_of(const struct advise_row *row,
+                  const struct advise_place *place, int64_t gpus)
+{
+    const struct advise_choice *main = row->train.place != NULL
+                                           ? &row->train : &row->engine;
+
+    return main->place == place && (gpus == 0 || main->gpus == gpus);
+}
+
+/* Of a place without a price no row need be timed: the fastest guess is. */
+static const struct advise_row *time_fastest(struct advice *advice,
+                                             const struct advise_place *place,
+                                             int64_t gpus)
+{
+    struct advise_row *best = NULL;
+    struct err ignored = { 0 };
+
+    for (size_t i = 0; i < advice->row_count; i++)
+        if (is_of(&advice->row[i], place, gpus) &&
+            (best == NULL || advice->row[i].guess_s < best->guess_s))
+            best = &advice->row[i];
+    return best != NULL && advise_plan_time(advice, best, &ignored) ? best
+                                                                    : NULL;
+}
+
+/* The cheapest timed row of a place, or the fastest where no price is known;
+ * NULL: nothing fits. */
 static const struct advise_row *best_row(struct asking *ask, size_t job,
                                          const struct advise_place *place,
-                                         int64_t gpus)
+                                         const struct advice_expect *e)
 {
-    struct advice *advice = &ask->advice[job];
+    struct advice *advice = &ask->advice[e->tier][job];
     const struct advise_row **rows;
     size_t count;
 
     if (advice->job == NULL) {
-        advise_search(&ask->world, &ask->job[job], advice);
+        advise_search(&ask->tier[e->tier], &ask->job[job], advice);
         advise_rank(advice, TOP_ROWS);
     }
     count = advise_order(advice, false, &rows);
-    for (size_t i = 0; i < count; i++) {
-        const struct advise_choice *main = rows[i]->train.place != NULL
-                                         ? &rows[i]->train : &rows[i]->engine;
-
-        if (main->place == place && (gpus == 0 || main->gpus == gpus))
+    for (size_t i = 0; i < count; i++)
+        if (is_of(rows[i], place, e->gpus))
             return rows[i];
-    }
-    return NULL;
+    return time_fastest(advice, place, e->gpus);
 }
 
 static double row_figure(const struct advise_row *row, int figure)
@@ -275,12 +301,12 @@ static double figure_of(struct asking *ask, const char *job, const char *on,
                         const struct advice_expect *e)
 {
     size_t j = find_job(ask, job);
-    const struct advise_place *place = find_place(ask, on);
+    const struct advise_place *place = find_place(&ask->tier[e->tier], on);
     const struct advise_row *row;
 
     if (e->figure < FEASIBLE)
         return memory_figure(&ask->job[j], place, e->figure);
-    row = best_row(ask, j, place, e->gpus);
+    row = best_row(ask, j, place, e);
     if (e->figure == FEASIBLE)
         return row != NULL;
     return row == NULL ? NAN : row_figure(row, e->figure);
@@ -301,6 +327,40 @@ static const char *limits_text(struct arena *arena,
                        e->high, unit);
 }
 
+/* Why there is no figure: a price that nobody knows, or no layout. */
+static const char *missing_text(const struct asking *ask,
+                                const struct advice_expect *e)
+{
+    const char *const on[] = { e->on, e->vs_on };
+
+    for (int i = 0; i < 2 && e->figure == COST; i++)
+        if (on[i] != NULL &&
+            isnan(find_place(&ask->tier[e->tier], on[i])->gpu_usd_per_h))
+            return text_format(ask->world.arena, "no %s price of %s is known",
+                               price_tier_choices[e->tier], on[i]);
+    return "no layout fits, so there is no figure";
+}
+
+/* Prices of the tier; a given cluster has its own. */
+static bool ask_tier(struct asking *ask, const struct conf_node *map,
+                     const struct advice_expect *e, struct err *err)
+{
+    struct advise_world *world = &ask->tier[e->tier];
+
+    if (ask->world.cluster != NULL && conf_get(map, "tier") != NULL)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf_get(map, "tier")),
+                       "tier has no meaning where the cluster has prices of "
+                       "its own");
+    if (world->place != NULL)
+        return true;
+    *world = (struct advise_world){ .arena = ask->world.arena,
+                                    .gpus_max = ask->world.gpus_max,
+                                    .tier = (enum price_tier)e->tier };
+    ask->advice[e->tier] = arena_alloc(ask->world.arena, ask->job_count,
+                                       sizeof **ask->advice);
+    return advise_world_from(world, ask->world.cluster, err);
+}
+
 static void judge(struct asking *ask, const struct advice_expect *e,
                   const struct study_expect *limits, struct check_item *item)
 {
@@ -311,9 +371,12 @@ static void judge(struct asking *ask, const struct advice_expect *e,
     *item = (struct check_item){
         .expect = limits, .metric = figure_name[e->figure], .seeds = 1,
         .low = NAN, .high = NAN,
-        .point = text_format(arena, "%s on %s%s", e->job, e->on,
+        .point = text_format(arena, "%s on %s%s%s", e->job, e->on,
                              e->gpus == 0 ? ""
-                                 : text_format(arena, " x %d", (int)e->gpus))
+                                 : text_format(arena, " x %d", (int)e->gpus),
+                             e->tier == TIER_LIST ? ""
+                                 : text_format(arena, ", %s prices",
+                                               price_tier_choices[e->tier]))
     };
     if (compared)
         other = figure_of(ask, e->vs_job != NULL ? e->vs_job : e->job,
@@ -328,7 +391,7 @@ static void judge(struct asking *ask, const struct advice_expect *e,
         compared ? " vs " : "", limits->versus == NULL ? "" : limits->versus,
         limits_text(arena, limits));
     if (isnan(item->value))
-        item->reason = "no layout fits, so there is no figure";
+        item->reason = missing_text(ask, e);
     else if (compared)
         item->reason = text_format(arena, "%.5g%s: %.5g against %.5g",
                                    item->value, limits->percent ? "%" : "",
@@ -349,7 +412,7 @@ static bool judge_one(struct asking *ask, const struct conf_node *map,
         !check_names(ask, map, "vs_job", e.vs_job, true, err) ||
         !check_names(ask, map, "on", e.on, false, err) ||
         !check_names(ask, map, "vs_on", e.vs_on, false, err) ||
-        !limits_read(map, &e, limits, err))
+        !limits_read(map, &e, limits, err) || !ask_tier(ask, map, &e, err))
         return false;
     limits->claim = e.claim;
     limits->policy = "advice";
@@ -424,7 +487,9 @@ static bool ask_and_judge(struct question *q, const struct conf_node *root,
                 "advise needs a mix of recipes, and the workload has none");
     if (ask.job_count == 0)
         return false;
-    ask.advice = arena_alloc(arena, ask.job_count, sizeof *ask.advice);
+    ask.tier[TIER_LIST] = ask.world;
+    ask.advice[TIER_LIST] = arena_alloc(arena, ask.job_count,
+                                        sizeof *ask.advice[TIER_LIST]);
     q->result->name = top.name;
     return judge_all(&ask, top.expect, judging, &q->result->checks, err);
 }

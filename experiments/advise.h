@@ -17,11 +17,11 @@
 #include <stdint.h>
 
 #include "models/advise.h"
+#include "models/catalogue.h"
 #include "sim/err.h"
 #include "workloads/recipe.h"
 
 struct arena;
-struct catalogue;
 struct cluster_spec;
 struct conf_node;
 struct gang;
@@ -37,6 +37,7 @@ struct advise_place {
     uint32_t cores;             /* that a GPU may take at most */
     uint32_t free_cores;        /* that come with its price */
     double gpu_usd_per_h;       /* NAN: no price is known */
+    const struct price *rate;   /* in the world's tier; NULL: given, or none */
 };
 
 struct advise_world {
@@ -47,6 +48,7 @@ struct advise_world {
     struct advise_place *place;
     size_t place_count;
     uint32_t gpus_max;
+    enum price_tier tier;       /* of all prices: only one tier is ranked */
 };
 
 struct advise_job {
@@ -115,6 +117,8 @@ bool advise_world_read(struct advise_world *world, const char *cluster_path,
 /* The same of a cluster's keys; NULL: the whole catalogue. */
 bool advise_world_from(struct advise_world *world,
                        const struct conf_node *cluster, struct err *err);
+/* The price of one core in the tier, or else on-demand; NULL: none. */
+const struct price *advise_core_price(const struct advise_world *world);
 /* The YAML of `gpus` GPUs of a place with so many cores each, in a pool. */
 char *advise_nodes_text(const struct advise_world *world,
                         const struct advise_place *place, const char *pool,
@@ -160,6 +164,12 @@ uint32_t advise_engine_cores(const struct advise_job *job,
 /* Times a row through that experiment; false: the reader refused it. */
 bool advise_plan_time(const struct advice *advice, struct advise_row *row,
                       struct err *err);
+
+/* What a timed row costs at the GPU prices of another tier; NAN: a GPU has
+ * none there.  Sets `*assumed` where a price is an assumption. */
+double advise_tier_usd(const struct advice *advice,
+                       const struct advise_row *row, enum price_tier tier,
+                       bool *assumed);
 
 /* advise_text.c -------------------------------------------------------- */
 

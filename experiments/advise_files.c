@@ -29,7 +29,8 @@ void advise_csv_head(struct out *out)
              "start_s,cost_usd,sequences_per_s,tokens_per_s,mfu,hfu,gpu_busy,"
              "cpu_busy,pcie_busy,network_busy,storage_busy,bottleneck,"
              "gpu_memory_bytes,weights_bytes,gradients_bytes,optimizer_bytes,"
-             "activations_bytes,gathered_bytes,kv_bytes,workspace_bytes\n");
+             "activations_bytes,gathered_bytes,kv_bytes,workspace_bytes,"
+             "price_tier,cost_least_usd,cost_most_usd\n");
 }
 
 static uint32_t at_least_one(uint32_t n)
@@ -65,9 +66,33 @@ static void csv_choices(struct out *out, const struct advise_row *row)
         out_text(out, ",");
 }
 
-static void csv_row(struct out *out, const char *job, size_t rank,
+/* The tier of the row's cost, and what it costs at least and at most at the
+ * prices of all tiers that can be rented. */
+static void csv_tiers(struct out *out, const struct advice *advice,
+                      const struct advise_row *row)
+{
+    double least = NAN, most = NAN;
+    bool assumed = false, given = advice->world->cluster != NULL;
+
+    for (int t = 0; t < TIER_COUNT && !given; t++) {
+        double usd = t == TIER_OWNED
+                         ? NAN : advise_tier_usd(advice, row,
+                                                 (enum price_tier)t, &assumed);
+
+        least = fmin(least, usd);
+        most = fmax(most, usd);
+    }
+    out_printf(out, ",%s", given ? "" : price_tier_choices[advice->world->tier]);
+    if (isnan(least))
+        out_text(out, ",,\n");
+    else
+        out_printf(out, ",%.9g,%.9g\n", least, most);
+}
+
+static void csv_row(struct out *out, const struct advice *advice, size_t rank,
                     const struct advise_row *row)
 {
+    const char *job = advice->job->form->name;
     const struct memory_need *need = &row->need;
 
     out_printf(out, "%s,%zu,%d", job, rank, row->pareto);
@@ -82,10 +107,11 @@ static void csv_row(struct out *out, const char *job, size_t rank,
                row->tokens_per_s, row->mfu, row->hfu);
     for (int s = 0; s < ADVISE_STAGE_COUNT; s++)
         out_printf(out, ",%.9g", row->busy[s]);
-    out_printf(out, ",%s,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f\n",
+    out_printf(out, ",%s,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f",
                row->bottleneck, need->total, need->weights, need->gradients,
                need->optimizer, need->activations, need->gathered, need->kv,
                need->workspace);
+    csv_tiers(out, advice, row);
 }
 
 void advise_csv(struct out *out, const struct advice *advice, bool by_time)
@@ -94,7 +120,7 @@ void advise_csv(struct out *out, const struct advice *advice, bool by_time)
     size_t count = advise_order(advice, by_time, &rows);
 
     for (size_t i = 0; i < count; i++)
-        csv_row(out, advice->job->form->name, i + 1, rows[i]);
+        csv_row(out, advice, i + 1, rows[i]);
 }
 
 /* ---- the chart -------------------------------------------------------- */

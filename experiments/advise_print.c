@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "experiments/advise.h"
 #include "experiments/advise_rank.h"
@@ -108,6 +109,90 @@ static void print_needs(FILE *file, const struct advice *advice,
         print_needs_row(file, advice->world->arena, i + 1, rows[i]);
 }
 
+/* The first tier that has a price of the type; TIER_COUNT: none has. */
+static int first_tier(const struct advise_world *world, const char *name)
+{
+    int t = 0;
+
+    while (t < TIER_COUNT && catalogue_price_in(world->catalogue, name,
+                                                (enum price_tier)t) == NULL)
+        t++;
+    return t;
+}
+
+/* Types without a price in the tier, a line for each tier that has one. */
+static void print_unpriced(FILE *file, const struct advise_world *world)
+{
+    for (int t = 0; t <= TIER_COUNT; t++) {
+        uint32_t found = 0;
+
+        for (size_t i = 0; i < world->place_count; i++) {
+            const char *name = world->place[i].name;
+
+            if (world->place[i].rate != NULL || first_tier(world, name) != t)
+                continue;
+            if (found++ == 0)
+                fprintf(file, "not ranked by cost, %s%s: ",
+                        t < TIER_COUNT ? "priced as " : "no price is known",
+                        t < TIER_COUNT ? price_tier_choices[t] : "");
+            fprintf(file, "%s%s", found > 1 ? ", " : "", name);
+        }
+        if (found > 0)
+            fputc('\n', file);
+    }
+}
+
+/* Dates begin with a digit; what is only the version of a table does not. */
+static void widen_dates(const char *date, const char **first,
+                        const char **last)
+{
+    if (date[0] < '0' || date[0] > '9')
+        return;
+    if (*first == NULL || strcmp(date, *first) < 0)
+        *first = date;
+    if (*last == NULL || strcmp(date, *last) > 0)
+        *last = date;
+}
+
+/* Nodes of a file have a price each: of the catalogue, or an amount. */
+static void print_given_prices(FILE *file, const struct advise_world *world)
+{
+    for (size_t i = 0; i < world->place_count; i++) {
+        const struct advise_place *place = &world->place[i];
+        const struct price *tariff = place->group->tariff;
+
+        fprintf(file, "%s%s: ", i == 0 ? "prices of its nodes: " : "; ",
+                place->name);
+        if (tariff != NULL)
+            fprintf(file, "%s, of %s%s", price_tier_choices[tariff->tier],
+                    tariff->as_of,
+                    price_is_assumption(tariff) ? " (an assumption)" : "");
+        else
+            fputs("as given", file);
+    }
+    fputc('\n', file);
+}
+
+void advise_print_tier(FILE *file, const struct advise_world *world)
+{
+    const char *first = NULL, *last = NULL;
+
+    if (world->cluster != NULL) {
+        print_given_prices(file, world);
+        return;
+    }
+    for (size_t i = 0; i < world->place_count; i++)
+        if (world->place[i].rate != NULL)
+            widen_dates(world->place[i].rate->as_of, &first, &last);
+    fprintf(file, "prices: %s", price_tier_choices[world->tier]);
+    if (first != NULL)
+        fprintf(file, ", of %s%s%s", first,
+                strcmp(first, last) == 0 ? "" : " to ",
+                strcmp(first, last) == 0 ? "" : last);
+    fputc('\n', file);
+    print_unpriced(file, world);
+}
+
 static void print_counts(FILE *file, const struct advice *advice)
 {
     const struct advise_world *world = advice->world;
@@ -119,9 +204,40 @@ static void print_counts(FILE *file, const struct advice *advice)
             "tried, %" PRIu64 " fit\n", world->place_count,
             world->place_count == 1 ? "" : "s", world->gpus_max,
             advice->tried_count, advice->fit_count);
+    advise_print_tier(file, world);
     if (advice->refused_count > 0)
         fprintf(file, "%zu left out: %s\n", advice->refused_count,
                 advice->refused.text);
+}
+
+/* The rows at the prices of every tier: an amount is that of the GPUs, which
+ * bring cores of their host along. */
+static void print_tiers(FILE *file, const struct advice *advice,
+                        const struct advise_row *const *rows, size_t count)
+{
+    struct arena *arena = advice->world->arena;
+
+    fprintf(file, "\nUSD of these rows by tier of price (~: an assumption); "
+            "tiers do not compare\n%4s   %-27s", "", "GPUs");
+    for (int t = 0; t < TIER_COUNT; t++)
+        if (t != TIER_OWNED)
+            fprintf(file, " %12s", price_tier_choices[t]);
+    fputc('\n', file);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(file, "%4zu   %-27s", i + 1, gpus_text(arena, rows[i]));
+        for (int t = 0; t < TIER_COUNT; t++) {
+            bool assumed = false;
+            double usd = advise_tier_usd(advice, rows[i], (enum price_tier)t,
+                                         &assumed);
+
+            if (t != TIER_OWNED)
+                fprintf(file, " %12s",
+                        isnan(usd) ? "-"
+                                   : text_format(arena, "%s%.2f",
+                                                 assumed ? "~" : "", usd));
+        }
+        fputc('\n', file);
+    }
 }
 
 void advise_print(FILE *file, const struct advice *advice, bool by_time,
@@ -142,6 +258,8 @@ void advise_print(FILE *file, const struct advice *advice, bool by_time,
     print_head(file, advice->job);
     for (size_t i = 0; i < count && i < top; i++)
         print_row(file, advice->world->arena, i + 1, advice->job, rows[i]);
+    if (advice->world->cluster == NULL)
+        print_tiers(file, advice, rows, count < top ? count : top);
     print_needs(file, advice, rows, count < top ? count : top);
     fprintf(file, "\nPareto front of time and cost\n");
     print_head(file, advice->job);

@@ -18,6 +18,9 @@ struct out;
 
 void advise_print(FILE *file, const struct advice *advice, bool by_time,
                   size_t top);
+/* The tier and dates of the catalogue's prices, and what has none there; of
+ * nodes that were given, the tier of each. */
+void advise_print_tier(FILE *file, const struct advise_world *world);
 /* Why a job as written does not fit, and what would make it fit. */
 void advise_print_misses(FILE *file, const struct advice *advice);
 /* Bytes per GPU of the job as written, on every place. */

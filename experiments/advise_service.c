@@ -110,8 +110,7 @@ static void try_cores(struct advise_service *service,
 {
     const struct serve_side_spec *side = &service->entry->spec.side[SERVE_CPU];
     const struct role_spec *role = &side->form->role[0];
-    const struct price *core = catalogue_price_of(service->world->catalogue,
-                                                  "core", PRICE_ON_DEMAND);
+    const struct price *core = advise_core_price(service->world);
     struct advise_replica c = {
         .service = service, .law = side->law, .side = SERVE_CPU,
         .gang = { .cpu = cpu, .cores = role->cores, .nodes = 1 },

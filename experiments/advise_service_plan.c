@@ -69,8 +69,9 @@ static const char *plan_cluster(const struct advise_service *service,
                                              row->tp * row->replicas, 16));
     return text_format(world->arena, "cluster: {nodes: [{name: nodes, count: "
                        "%u, cpu: {type: %s}, cores: %u, memory: 256GB, price: "
-                       "on-demand}]}\n", row->replicas, row->name,
-                       row->cores);
+                       "%s}]}\n", row->replicas, row->name, row->cores,
+                       world->tier == TIER_LIST
+                           ? "on-demand" : price_tier_choices[world->tier]);
 }
 
 char *advise_service_plan(const struct advise_service *service)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "experiments/advise_print.h"
 #include "experiments/advise_service.h"
 #include "experiments/out.h"
 #include "workloads/services.h"
@@ -79,7 +80,9 @@ void advise_service_print(FILE *file, const struct advise_service *service,
         fprintf(file, "%.6g requests a second at most", service->peak_per_s);
     else
         fputs("requests of a file", file);
-    fprintf(file, ", %g%% as promised\n\n", 100 * ADVISE_ATTAINED);
+    fprintf(file, ", %g%% as promised\n", 100 * ADVISE_ATTAINED);
+    advise_print_tier(file, service->world);
+    fputc('\n', file);
     fprintf(file, "  %-14s %4s %5s %8s %5s %5s", "on", "tp", "cores",
             "replicas", "GPUs", "busy");
     if (entry->generates)

@@ -261,6 +261,34 @@ static double plan_usd_per_h(const struct advice *advice,
     return isnan(row->train.usd_per_h + row->engine.usd_per_h) ? NAN : usd;
 }
 
+static double choice_tier_usd_per_h(const struct advice *advice,
+                                    const struct advise_choice *choice,
+                                    enum price_tier tier, bool *assumed)
+{
+    const struct price *price;
+
+    if (choice->place == NULL)
+        return 0.0;
+    price = catalogue_price_in(advice->world->catalogue, choice->place->name,
+                               tier);
+    if (price == NULL)
+        return NAN;
+    *assumed |= price_is_assumption(price);
+    return choice->gpus * price->usd_per_h;
+}
+
+/* In its own tier a row pays for cores beyond those of its GPUs, too. */
+double advise_tier_usd(const struct advice *advice,
+                       const struct advise_row *row, enum price_tier tier,
+                       bool *assumed)
+{
+    double usd = choice_tier_usd_per_h(advice, &row->train, tier, assumed) +
+                 choice_tier_usd_per_h(advice, &row->engine, tier, assumed);
+
+    return tier == advice->world->tier ? row->usd
+                                       : usd * row->time_s / 3600.0;
+}
+
 static void time_row(const struct advice *advice, const struct plan *plan,
                      struct advise_row *row)
 {

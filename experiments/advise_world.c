@@ -72,13 +72,24 @@ static struct instance instance_of(const struct gpu_type *gpu)
     return node;
 }
 
-static uint32_t priced_cores(const struct catalogue *catalogue,
-                             const char *gpu)
+const struct price *advise_core_price(const struct advise_world *world)
 {
-    const struct price *price = catalogue_price_of(catalogue, gpu,
-                                                   PRICE_ON_DEMAND);
+    const struct price *core = catalogue_price_in(world->catalogue, "core",
+                                                  world->tier);
 
-    return price == NULL ? 0 : (uint32_t)price->cores;
+    return core != NULL ? core : catalogue_price_of(world->catalogue, "core",
+                                                    PRICE_ON_DEMAND);
+}
+
+/* What is best known needs no word; nodes without a price cost nothing. */
+static const char *price_text(const struct advise_world *world,
+                              const struct price *price)
+{
+    if (price == NULL)
+        return ", price: 0USD/h";
+    return price->tier == TIER_LIST
+               ? "" : text_format(world->arena, ", price: %s",
+                                  price_tier_choices[price->tier]);
 }
 
 /* Nodes of a type: whole ones of eight GPUs, or one with fewer. */
@@ -87,10 +98,10 @@ static char *rented_text(const struct advise_world *world, const char *gpu,
 {
     const struct instance node =
         instance_of(catalogue_gpu(world->catalogue, gpu));
-    bool priced = catalogue_price_of(world->catalogue, gpu,
-                                     PRICE_ON_DEMAND) != NULL;
+    const struct price *price = catalogue_price_in(world->catalogue, gpu,
+                                                   world->tier);
     uint32_t each = gpus < NODE_GPUS ? gpus : NODE_GPUS;
-    uint32_t least = priced_cores(world->catalogue, gpu);
+    uint32_t least = price == NULL ? 0 : (uint32_t)price->cores;
 
     return text_format(
         world->arena, "  - {name: %s, count: %u, gpus: {type: %s, count: %u},"
@@ -102,7 +113,7 @@ static char *rented_text(const struct advise_world *world, const char *gpu,
         (int)(node.memory_gb * each / NODE_GPUS),
         (node.drives * (int)each + 7) / (int)NODE_GPUS, node.drive, node.nic,
         node.nics,
-        priced ? "" : ", price: 0USD/h");
+        price_text(world, price));
 }
 
 char *advise_nodes_text(const struct advise_world *world,
@@ -133,9 +144,8 @@ static bool rented_place(struct advise_world *world,
     uint32_t whole = (world->gpus_max + NODE_GPUS - 1) / NODE_GPUS;
     char *text = rented_text(world, gpu->name, "nodes", whole * NODE_GPUS,
                              cores);
-    const struct price *price = catalogue_price_of(world->catalogue,
-                                                   gpu->name,
-                                                   PRICE_ON_DEMAND);
+    const struct price *price = catalogue_price_in(world->catalogue,
+                                                   gpu->name, world->tier);
 
     place->spec = spec_of_text(world, text_format(world->arena,
                                                   "nodes:\n%s", text), err);
@@ -146,7 +156,8 @@ static bool rented_place(struct advise_world *world,
     place->node_gpus = NODE_GPUS;
     place->gpus_max = world->gpus_max;
     place->cores = cores;
-    place->free_cores = priced_cores(world->catalogue, gpu->name);
+    place->free_cores = price == NULL ? 0 : (uint32_t)price->cores;
+    place->rate = price;
     place->gpu_usd_per_h = price == NULL ? NAN : price->usd_per_h;
     return true;
 }

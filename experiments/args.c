@@ -66,6 +66,12 @@ static const struct arg_info info[ARG_COUNT] = {
                    "pair jobs by name and seed, not trials" },
     [ARG_BLOCK] = { "--block", 0, "TIME",
                     "jobs submitted within it count as one sample (1d)" },
+    [ARG_TIER] = { "--tier", 0, "TIER",
+                   "prices that rank: list, marketplace, reserved, spot, "
+                   "assumption (list)" },
+    [ARG_COLUMNS] = { "--columns", 0, "KEY=NAME,..",
+                      "which column of a CSV is what; a number stands for "
+                      "every row" },
     [ARG_HELP] = { "--help", 'h', NULL, "this text" },
 };
 

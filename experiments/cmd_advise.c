@@ -45,6 +45,36 @@ static bool read_sort(struct advising *a, struct err *err)
                    "--sort must be cost or time, and is '%.40s'", sort);
 }
 
+/* Prices of a given cluster are its own; owned hardware has no market. */
+static bool read_tier(struct advising *a, const char *cluster,
+                      struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    const char *text = a->args->value[ARG_TIER], *near;
+    int tier = 0;
+
+    if (!a->args->given[ARG_TIER])
+        return true;
+    while (tier < TIER_COUNT && strcmp(price_tier_choices[tier], text) != 0)
+        tier++;
+    if (tier == TIER_COUNT || tier == TIER_OWNED) {
+        near = conf_nearest(text, price_tier_choices);
+        err_set(err, ERR_USAGE, nowhere, "--tier must be list, marketplace, "
+                "reserved, spot or assumption, and is '%.40s'", text);
+        if (tier == TIER_OWNED)
+            return err_hint(err, "What you own stands in a file: --cluster "
+                                 "FILE, with price: owned.");
+        return near == NULL ? false
+                            : err_hint(err, "Did you mean %s?", near);
+    }
+    if (cluster != NULL)
+        return err_set(err, ERR_USAGE, nowhere, "--tier ranks prices of the "
+                       "catalogue: the nodes of %s have prices of their own",
+                       cluster);
+    a->world.tier = (enum price_tier)tier;
+    return true;
+}
+
 /* --job keeps that one alone. */
 static bool pick_job(struct advising *a, struct err *err)
 {
@@ -95,7 +125,7 @@ static bool read_all(struct advising *a, struct err *err)
     if (!args_number(a->args, ARG_GPUS, 1, GPUS_MAX, &a->world.gpus_max,
                      err) ||
         !args_number(a->args, ARG_TOP, 1, 1000, &top, err) ||
-        !read_sort(a, err) ||
+        !read_sort(a, err) || !read_tier(a, cluster, err) ||
         !advise_world_read(&a->world, cluster, err))
         return false;
     a->top = top;
@@ -237,12 +267,14 @@ static int advise(struct cli *cli, const struct args *args)
 
 const struct command command_advise = {
     "advise", "WORKLOAD.yaml [--cluster FILE] [--job NAME] [--gpus MAX] "
-    "[--sort cost|time] [--top N] [--memory] [--csv FILE] [--plot FILE.png] "
+    "[--sort cost|time] [--tier TIER] [--top N] [--memory] [--csv FILE] [--plot FILE.png] "
     "[-o EXPERIMENT.yaml]",
     "which GPUs, how many, laid out how; what it takes and costs",
     "For each job of the mix: all GPU types of the cluster, or of the whole\n"
     "catalogue at its prices; powers of two and multiples of eight GPUs;\n"
     "tensor, pipeline and data parallelism, ZeRO, recomputing, micro batch.\n"
+    "Prices are of one tier, published list prices unless --tier names\n"
+    "another; GPUs without one are not ranked by cost.\n"
     "Printed are the best rows, by cost or by time, the Pareto front, and\n"
     "for what does not fit the bytes that are missing and each change that\n"
     "would make it fit, with its price in time.\n"
@@ -253,6 +285,6 @@ const struct command command_advise = {
     "8 GPUs, the fewest replicas that answer 99% of requests as promised at\n"
     "the highest rate, simulated request by request.\n",
     ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_JOB) | ARG_BIT(ARG_GPUS) |
-        ARG_BIT(ARG_SORT) | ARG_BIT(ARG_TOP) | ARG_BIT(ARG_MEMORY) |
+        ARG_BIT(ARG_SORT) | ARG_BIT(ARG_TIER) | ARG_BIT(ARG_TOP) | ARG_BIT(ARG_MEMORY) |
         ARG_BIT(ARG_CSV) | ARG_BIT(ARG_PLOT) | ARG_BIT(ARG_OUT), 1, 1, advise
 };

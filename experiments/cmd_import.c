@@ -80,7 +80,8 @@ static bool only_options(const struct args *args, enum arg taken,
                          struct err *err)
 {
     static const enum arg of_jobs[] = { ARG_SKIP, ARG_IN_ORDER, ARG_CLUSTER,
-                                        ARG_GPUS, ARG_LENGTHS, ARG_GPU_TYPE };
+                                        ARG_GPUS, ARG_LENGTHS, ARG_GPU_TYPE,
+                                        ARG_COLUMNS };
 
     for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
         if (args->given[of_jobs[i]] && of_jobs[i] != taken)
@@ -164,6 +165,7 @@ static int import(struct cli *cli, const struct args *args)
     if (imported.format == NULL ||
         !import_arg_csv(cli->arena, args, &csv, &err) ||
         !import_arg_skips(args, &request, &err) ||
+        !import_arg_columns(cli->arena, args, &request.columns, &err) ||
         !read_gpus(cli, args, &imported.cluster_gpus, &err))
         return command_fail(cli, &err);
     request.gpus_max = imported.cluster_gpus;
@@ -179,7 +181,8 @@ static int import(struct cli *cli, const struct args *args)
 
 const struct command command_import = {
     "import", "FORMAT FILE -o WORKLOAD.yaml [--skip REASON,..] [--sort]\n"
-    "       [--cluster FILE|--gpus N] [--lengths FILE [--gpu-type NAME]]",
+    "       [--columns KEY=NAME,..] [--cluster FILE|--gpus N]\n"
+    "       [--lengths FILE [--gpu-type NAME]]",
     "a public trace becomes a workload, with a report of what is in it",
     "Reads FILE, plain or gzip, in one of the formats of `clustersim list\n"
     "formats`; writes its jobs as CSV beside the workload that reads them,\n"
@@ -187,11 +190,14 @@ const struct command command_import = {
     "out, mended or sorted unless it is asked for, and then it is counted:\n"
     "a row that is no job is refused with file, line and column, and the\n"
     "message names the --skip that leaves such rows out.\n"
+    "A CSV of your own is of format csv: --columns says which of its columns\n"
+    "is what, as in submit=arrived,duration=runtime,gpus=1, where a number\n"
+    "stands for every row.\n"
     "Formats of series - prices, availability, carbon, faults - become series\n"
     "in one common form, a CSV and the file that names it; a list of nodes\n"
     "(openb-nodes) becomes a cluster; requests (azure, burstgpt, mooncake,\n"
     "servegen) become a service that reads them from FILE.\n",
     ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SKIP) | ARG_BIT(ARG_IN_ORDER) |
         ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS) | ARG_BIT(ARG_LENGTHS) |
-        ARG_BIT(ARG_GPU_TYPE), 2, 2, import
+        ARG_BIT(ARG_GPU_TYPE) | ARG_BIT(ARG_COLUMNS), 2, 2, import
 };

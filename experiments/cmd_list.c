@@ -72,13 +72,14 @@ static void list_links(FILE *out, const struct catalogue *catalogue)
 
 static void list_prices(FILE *out, const struct catalogue *catalogue)
 {
-    fprintf(out, "%-26s %-12s %-10s %8s  %-10s  %s\n", "name", "of", "kind",
-            "USD/h", "as of", "source");
+    fprintf(out, "%-26s %-12s %-10s %-11s %8s  %-10s  %s\n", "name", "of",
+            "kind", "tier", "USD/h", "as of", "source");
     for (size_t i = 0; i < catalogue_price_count(catalogue); i++) {
         const struct price *p = catalogue_price_at(catalogue, i);
 
-        fprintf(out, "%-26s %-12s %-10s %8.4g  %-10s  %s\n", p->name, p->of,
-                price_kind_choices[p->kind], p->usd_per_h, p->as_of,
+        fprintf(out, "%-26s %-12s %-10s %-11s %8.4g  %-10s  %s\n", p->name,
+                p->of, price_kind_choices[p->kind],
+                price_tier_choices[p->tier], p->usd_per_h, p->as_of,
                 p->source);
     }
 }

@@ -8,11 +8,14 @@
 
 #include "experiments/args.h"
 #include "experiments/paths.h"
+#include "sim/arena.h"
 #include "sim/conf.h"
 #include "sim/err.h"
 #include "workloads/import.h"
 #include "workloads/request_trace.h"
 #include "workloads/series.h"
+#include "workloads/trace.h"
+#include "workloads/trace_columns.h"
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 
@@ -74,6 +77,100 @@ bool import_arg_skips(const struct args *args,
                 break;
         }
     return true;
+}
+
+static const struct conf_field *column_field(const char *key, size_t bytes)
+{
+    const struct conf_schema *schema = &trace_columns_schema;
+
+    for (size_t i = 0; i < schema->count; i++)
+        if (strlen(schema->fields[i].key) == bytes &&
+            memcmp(schema->fields[i].key, key, bytes) == 0)
+            return &schema->fields[i];
+    return NULL;
+}
+
+static bool no_such_key(const char *text, size_t bytes, struct err *err)
+{
+    const struct conf_schema *schema = &trace_columns_schema;
+    const char *names[32], *near;
+    char key[40], list[120] = "";
+
+    bytes = bytes < sizeof key ? bytes : sizeof key - 1;
+    memcpy(key, text, bytes);
+    key[bytes] = '\0';
+    for (size_t i = 0; i < schema->count && i < 31; i++) {
+        names[i] = schema->fields[i].key;
+        names[i + 1] = NULL;
+        if (strlen(list) + strlen(names[i]) + 3 < sizeof list) {
+            strcat(list, i > 0 ? ", " : "");
+            strcat(list, names[i]);
+        }
+    }
+    near = conf_nearest(key, names);
+    err_set(err, ERR_USAGE, nowhere, "--columns knows no '%s': keys are %s",
+            key, list);
+    return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
+}
+
+/* One "key=name" of --columns. */
+static bool take_column(struct arena *arena, const char *text, size_t bytes,
+                        struct trace_columns *columns, struct err *err)
+{
+    const char *equals = memchr(text, '=', bytes);
+    const struct conf_field *field;
+    const char **member;
+
+    if (equals == NULL || equals + 1 == text + bytes) {
+        err_set(err, ERR_USAGE, nowhere,
+                "--columns must be a list of KEY=NAME, and has '%.*s'",
+                bytes < 60 ? (int)bytes : 60, text);
+        return err_hint(err, "As in --columns submit=arrived,duration=runtime,"
+                             "gpus=1.");
+    }
+    field = column_field(text, (size_t)(equals - text));
+    if (field == NULL)
+        return no_such_key(text, (size_t)(equals - text), err);
+    member = (const char **)(void *)((char *)columns + field->offset);
+    if (*member != NULL)
+        return err_set(err, ERR_USAGE, nowhere, "--columns has %s twice",
+                       field->key);
+    *member = text_format(arena, "%.*s", (int)(text + bytes - equals - 1),
+                          equals + 1);
+    return true;
+}
+
+bool import_arg_columns(struct arena *arena, const struct args *args,
+                        const struct trace_columns **columns,
+                        struct err *err)
+{
+    struct trace_columns *made;
+
+    *columns = NULL;
+    if (!args->given[ARG_COLUMNS])
+        return true;
+    if (strcmp(args->word[0], import_format_at(0)->name) != 0)
+        return err_set(err, ERR_USAGE, nowhere,
+                       "format %s has columns of its own: --columns is for "
+                       "csv", args->word[0]);
+    made = arena_alloc(arena, 1, sizeof *made);
+    for (const char *at = args->value[ARG_COLUMNS];; at++) {
+        size_t bytes = strcspn(at, ",");
+
+        if (!take_column(arena, at, bytes, made, err))
+            return false;
+        at += bytes;
+        if (*at == '\0')
+            break;
+    }
+    *columns = made;
+    if (made->submit != NULL && made->duration != NULL && made->gpus != NULL)
+        return true;
+    err_set(err, ERR_USAGE, nowhere, "--columns lacks %s",
+            made->submit == NULL ? "submit" : made->duration == NULL
+                                                  ? "duration" : "gpus");
+    return err_hint(err, "It needs submit, duration and gpus; a number in "
+                         "place of a name stands for every row: gpus=1.");
 }
 
 bool import_arg_csv(struct arena *arena, const struct args *args,

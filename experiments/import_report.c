@@ -18,7 +18,10 @@
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/scan_look.h"
+#include "sim/conf.h"
 #include "workloads/import.h"
+#include "workloads/trace.h"
+#include "workloads/trace_columns.h"
 
 static int by_value(const void *left, const void *right)
 {
@@ -186,6 +189,26 @@ static void out_skips(struct out *out, const struct import_request *request)
         out_text(out, "}\n");
 }
 
+/* What was asked for as --columns. */
+static void out_columns(struct out *out, struct arena *arena,
+                        const struct trace_columns *columns)
+{
+    const struct conf_schema *schema = &trace_columns_schema;
+    const char *before = "# Columns:";
+
+    for (size_t i = 0; i < schema->count; i++) {
+        const char *const *name = (const void *)((const char *)columns +
+                                                 schema->fields[i].offset);
+
+        if (*name == NULL)
+            continue;
+        out_printf(out, "%s %s=%s", before, schema->fields[i].key,
+                   import_one_line(arena, *name));
+        before = ",";
+    }
+    out_text(out, ".\n");
+}
+
 void import_yaml(struct out *out, const struct imported *imported,
                  const char *name, const char *csv)
 {
@@ -197,7 +220,10 @@ void import_yaml(struct out *out, const struct imported *imported,
     out_printf(out, "# From %s by clustersim import %s.\n",
                import_one_line(imported->arena, request->file),
                imported->format->name);
-    out_text(out, imported->format->about);
+    if (request->columns != NULL)
+        out_columns(out, imported->arena, request->columns);
+    else
+        out_text(out, imported->format->about);
     if (request->lengths != NULL)
         out_printf(out, "# Run times from %s%s%s.\n",
                    import_one_line(imported->arena, request->lengths),

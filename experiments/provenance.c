@@ -12,6 +12,8 @@
 #include "experiments/folder.h"
 #include "experiments/out.h"
 #include "experiments/study.h"
+#include "models/catalogue.h"
+#include "models/cluster.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/clock.h"
@@ -77,6 +79,33 @@ static void put_policies(struct out *out, const struct study *study)
     out_text(out, "  ],\n");
 }
 
+/* Which of the catalogue's prices each group of nodes has, of the first point;
+ * an amount that the file gives is its own. */
+static void put_prices(struct out *out, const struct cluster_spec *spec)
+{
+    bool any = false;
+
+    out_text(out, "  \"prices\": [");
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct price *tariff = spec->group[g].tariff;
+
+        if (tariff == NULL)
+            continue;
+        out_text(out, any ? ",\n    {\"nodes\": " : "\n    {\"nodes\": ");
+        out_json_text(out, spec->group[g].name);
+        out_text(out, ", \"price\": ");
+        out_json_text(out, tariff->name);
+        out_text(out, ", \"tier\": ");
+        out_json_text(out, price_tier_choices[tariff->tier]);
+        out_text(out, ", \"as_of\": ");
+        out_json_text(out, tariff->as_of);
+        out_printf(out, ", \"assumption\": %s}",
+                   price_is_assumption(tariff) ? "true" : "false");
+        any = true;
+    }
+    out_text(out, any ? "\n  ],\n" : "],\n");
+}
+
 static void put_inputs(struct out *out, const struct study *study)
 {
     out_text(out, "  \"inputs\": [\n");
@@ -121,6 +150,7 @@ bool provenance_write(struct arena *arena, const struct folder *dir,
     put_text(out, "baseline", study->baseline == UINT32_MAX ? ""
              : study->policy_name[study->baseline]);
     put_policies(out, study);
+    put_prices(out, study->point[0].cluster);
     put_inputs(out, study);
     out_text(out, "}\n");
     return out_close(out, err);

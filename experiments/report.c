@@ -118,6 +118,23 @@ static void policies(struct report *r)
     out_text(r->out, "</tbody></table></div>\n");
 }
 
+/* The catalogue's prices, each with its market and date. */
+static void prices(struct report *r)
+{
+    const struct conf_node *list = list_of(r->made_from, "prices");
+
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+        bool assumed = strcmp(word(item, "assumption"), "true") == 0;
+
+        fact(r->out, i == 0 ? "prices" : "",
+             text_format(r->arena, "%s: %s, tier %s, of %s%s",
+                         word(item, "nodes"), word(item, "price"),
+                         word(item, "tier"), word(item, "as_of"),
+                         assumed ? ", an assumption" : ""), "");
+    }
+}
+
 static void what_was_run(struct report *r)
 {
     const struct conf_node *from = r->made_from;
@@ -140,6 +157,7 @@ static void what_was_run(struct report *r)
     fact(r->out, "until", drained ? "all jobs have ended" : until,
          drained || until[0] == '\0' ? "" : " s");
     fact(r->out, "warm-up", word(from, "warmup_s"), " s");
+    prices(r);
     fact(r->out, "baseline", r->source.baseline == UINT32_MAX ? "none"
          : grid->policy[r->source.baseline], "");
     out_text(r->out, "</tbody></table>\n");

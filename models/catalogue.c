@@ -149,13 +149,36 @@ const struct price *catalogue_price_of(const struct catalogue *catalogue,
                                        const char *of, enum price_kind kind)
 {
     assert(catalogue && of);
+    const struct price *best = NULL;
+
     for (size_t i = 0; i < catalogue_price_count(catalogue); i++) {
         const struct price *price = catalogue_price_at(catalogue, i);
-        if (price->kind == (int)kind && strcmp(price->of, of) == 0) {
+        if (price->kind == (int)kind && strcmp(price->of, of) == 0 &&
+            (best == NULL || price->tier < best->tier)) {
+            best = price;
+        }
+    }
+    return best;
+}
+
+const struct price *catalogue_price_in(const struct catalogue *catalogue,
+                                       const char *of, enum price_tier tier)
+{
+    assert(catalogue && of && tier < TIER_COUNT);
+    for (size_t i = 0; i < catalogue_price_count(catalogue); i++) {
+        const struct price *price = catalogue_price_at(catalogue, i);
+        if (price->tier == (int)tier && strcmp(price->of, of) == 0) {
             return price;
         }
     }
     return NULL;
+}
+
+bool price_is_assumption(const struct price *price)
+{
+    assert(price && price->source);
+    return price->tier == TIER_ASSUMPTION ||
+           strncmp(price->source, "assumption", strlen("assumption")) == 0;
 }
 
 const char *catalogue_source(const struct conf_node *sources, const char *key,

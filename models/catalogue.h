@@ -92,6 +92,12 @@ struct link_type {              /* one slot, port, NIC or drive */
 enum price_kind { PRICE_ON_DEMAND, PRICE_RESERVED, PRICE_OWNED, PRICE_SPOT };
 extern const char *const price_kind_choices[];
 
+/* The market of a price, best known first: prices of two tiers do not compare,
+ * and an assumption is of a paper, which nobody is known to have paid. */
+enum price_tier { TIER_LIST, TIER_MARKETPLACE, TIER_RESERVED, TIER_SPOT,
+                  TIER_OWNED, TIER_ASSUMPTION, TIER_COUNT };
+extern const char *const price_tier_choices[];
+
 /* One price of one unit of one thing.  A rented GPU brings `cores` of its
  * host; an owned one brings nothing but itself and pays its energy apart. */
 struct price {
@@ -99,6 +105,7 @@ struct price {
     const char *label;
     const char *of;             /* a GPU's name, or "core" */
     int kind;                   /* enum price_kind */
+    int tier;                   /* enum price_tier */
     double usd_per_h;           /* per GPU, or per physical core */
     double cores;               /* physical cores included per GPU */
     int64_t granularity_ns;     /* billed in units of this */
@@ -176,9 +183,14 @@ const struct net *catalogue_net(const struct catalogue *catalogue,
                                 const char *name);
 const struct application *catalogue_application(
     const struct catalogue *catalogue, const char *name);
-/* The first price of that thing and kind; NULL: none is known. */
+/* The price of that thing and kind, of the best known tier; NULL: none is. */
 const struct price *catalogue_price_of(const struct catalogue *catalogue,
                                        const char *of, enum price_kind kind);
+/* The first price of that thing in that tier; NULL: none is known. */
+const struct price *catalogue_price_in(const struct catalogue *catalogue,
+                                       const char *of, enum price_tier tier);
+/* Was it assumed, or derived by an assumption, and not found anywhere? */
+bool price_is_assumption(const struct price *price);
 
 size_t catalogue_gpu_count(const struct catalogue *catalogue);
 size_t catalogue_cpu_count(const struct catalogue *catalogue);

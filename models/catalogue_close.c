@@ -168,6 +168,11 @@ static void close_link(struct link_form *form)
     }
 }
 
+static const enum price_tier tier_of_kind[] = {
+    [PRICE_ON_DEMAND] = TIER_LIST, [PRICE_RESERVED] = TIER_RESERVED,
+    [PRICE_OWNED] = TIER_OWNED, [PRICE_SPOT] = TIER_SPOT
+};
+
 static bool close_price(const struct catalogue *catalogue,
                         struct price_form *form, struct err *err)
 {
@@ -175,6 +180,12 @@ static bool close_price(const struct catalogue *catalogue,
 
     if (price->granularity_ns <= 0) {
         price->granularity_ns = 1000000000;
+    }
+    if (price->as_of == NULL) {
+        price->as_of = "";
+    }
+    if (price->kind != PRICE_ON_DEMAND && price->tier == TIER_LIST) {
+        price->tier = tier_of_kind[price->kind];
     }
     const struct gpu_type *gpu = catalogue_gpu(catalogue, price->of);
 

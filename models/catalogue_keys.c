@@ -17,6 +17,9 @@ const char *const link_kind_choices[] = {
 const char *const net_class_choices[] = {
     "convolution", "recommendation", NULL
 };
+const char *const price_tier_choices[] = {
+    "list", "marketplace", "reserved", "spot", "owned", "assumption", NULL
+};
 const char *const price_kind_choices[] = {
     "on-demand", "reserved", "owned", "spot", NULL
 };
@@ -112,6 +115,8 @@ static const struct conf_field price_field[] = {
     KEY("of", CONF_TEXT, price_form, price.of, "a GPU's name, or core"),
     CHOICE("kind", price_form, price.kind, price_kind_choices,
            "how it is paid for"),
+    CHOICE("tier", price_form, price.tier, price_tier_choices,
+           "its market; absent: list, or what its kind is"),
     KEY("price", CONF_PRICE, price_form, price.usd_per_h,
         "of one GPU, or of one physical core"),
     KEY("cores", CONF_REAL, price_form, price.cores,

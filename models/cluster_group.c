@@ -313,12 +313,45 @@ static bool read_nics(const struct cluster_reader *reader,
     return true;
 }
 
+/* What a file asks of the catalogue: a kind, or a tier of its own. */
+struct price_ask {
+    const char *text;
+    enum price_kind kind;
+    enum price_tier tier;       /* TIER_COUNT: the kind says enough */
+};
+
+/* Cores have a price of few tiers: on-demand stands in. */
+static const struct price *asked_price(const struct cluster_reader *reader,
+                                       const struct price_ask *ask,
+                                       const char *of)
+{
+    const struct price *price = NULL;
+
+    if (ask->tier < TIER_COUNT)
+        price = catalogue_price_in(reader->catalogue, of, ask->tier);
+    if (price == NULL &&
+        (ask->tier == TIER_COUNT || strcmp(of, "core") == 0))
+        price = catalogue_price_of(reader->catalogue, of, ask->kind);
+    return price;
+}
+
 static bool no_price(const struct cluster_reader *reader,
                      const struct conf_node *at, const char *of,
-                     enum price_kind kind)
+                     const char *asked)
 {
+    char has[128] = "";
+    size_t used = 0;
+
     err_set(reader->err, ERR_REFERENCE, conf_pos(at),
-            "no %s price of %s is known", price_kind_choices[kind], of);
+            "no %s price of %s is known", asked, of);
+    for (int t = 0; t < TIER_COUNT; t++)
+        if (catalogue_price_in(reader->catalogue, of, (enum price_tier)t))
+            used += (size_t)snprintf(has + used, sizeof has - used, "%s%s",
+                                     used > 0 ? ", " : "",
+                                     price_tier_choices[t]);
+    if (used > 0)
+        return err_hint(reader->err, "There is one of: %s. Or give the price "
+                                     "of one node: price: 2.5USD/h", has);
     return err_hint(reader->err, "Give the price of one node: price: "
                                  "2.5USD/h");
 }
@@ -326,28 +359,29 @@ static bool no_price(const struct cluster_reader *reader,
 /* GPUs with the cores that come with them, then the cores beyond those. */
 static bool catalogue_node_price(const struct cluster_reader *reader,
                                  const struct conf_node *at,
-                                 enum price_kind kind,
+                                 const struct price_ask *ask,
                                  struct node_group *group)
 {
     double cores = group->cores;
     group->usd_per_h = 0.0;
-    group->energy_included = kind != PRICE_OWNED;
+    group->energy_included = ask->kind != PRICE_OWNED;
     if (group->gpu != NULL) {
-        const struct price *gpu = catalogue_price_of(
-            reader->catalogue, group->gpu->name, kind);
+        const struct price *gpu = asked_price(reader, ask, group->gpu->name);
         if (gpu == NULL)
-            return no_price(reader, at, group->gpu->name, kind);
+            return no_price(reader, at, group->gpu->name, ask->text);
         group->usd_per_h = group->gpus * gpu->usd_per_h;
         group->energy_included = gpu->energy_included;
+        group->tariff = gpu;
         cores -= group->gpus * gpu->cores;
     }
     if (cores <= 0.0)
         return true;
-    const struct price *core =
-        catalogue_price_of(reader->catalogue, "core", kind);
+    const struct price *core = asked_price(reader, ask, "core");
     if (core == NULL)
-        return no_price(reader, at, "core", kind);
+        return no_price(reader, at, "core", ask->text);
     group->usd_per_h += cores * core->usd_per_h;
+    if (group->tariff == NULL)
+        group->tariff = core;
     return true;
 }
 
@@ -373,14 +407,34 @@ static bool read_amount(const struct conf_node *price,
     };
     const char *text = cluster_shown(price);
     const char *near = conf_nearest(text, price_kind_choices);
+    if (near == NULL)
+        near = conf_nearest(text, price_tier_choices);
     if (near != NULL) {
         err_set(err, ERR_SCHEMA, conf_pos(price),
-                "price must be on-demand, reserved, owned, spot or an amount, "
-                "as 2.5USD/h, found '%s'", text);
+                "price must be on-demand, reserved, owned, spot, list, "
+                "marketplace, assumption or an amount, as 2.5USD/h, found "
+                "'%s'", text);
         return err_hint(err, "Did you mean '%s'?", near);
     }
     group->energy_included = true;
     return conf_read(price, &literal, &group->usd_per_h, err);
+}
+
+/* false: the text is neither a kind nor a tier. */
+static bool price_asked(const char *text, struct price_ask *ask)
+{
+    ask->text = text;
+    for (int kind = 0; price_kind_choices[kind] != NULL; kind++)
+        if (strcmp(text, price_kind_choices[kind]) == 0) {
+            ask->kind = (enum price_kind)kind;
+            return true;
+        }
+    for (int tier = 0; price_tier_choices[tier] != NULL; tier++)
+        if (strcmp(text, price_tier_choices[tier]) == 0) {
+            ask->tier = (enum price_tier)tier;
+            return true;
+        }
+    return false;
 }
 
 static bool read_price(const struct cluster_reader *reader,
@@ -389,18 +443,18 @@ static bool read_price(const struct cluster_reader *reader,
 {
     bool of_catalogue = group->gpu != NULL ? !is_generic(reader, group->gpu)
                                            : group->cpu != NULL;
+    group->price_said = conf->price != NULL;
     if (conf->price == NULL && !of_catalogue) {
         group->energy_included = true;
         return true;
     }
+    struct price_ask ask = { "on-demand", PRICE_ON_DEMAND, TIER_COUNT };
     if (conf->price == NULL)
-        return catalogue_node_price(reader, conf->at, PRICE_ON_DEMAND, group);
+        return catalogue_node_price(reader, conf->at, &ask, group);
     if (conf_kind(conf->price) == CONF_MAP)
         return read_price_course(reader, conf->price, group);
-    for (int kind = 0; price_kind_choices[kind] != NULL; kind++)
-        if (strcmp(cluster_shown(conf->price), price_kind_choices[kind]) == 0)
-            return catalogue_node_price(reader, conf->price,
-                                        (enum price_kind)kind, group);
+    if (price_asked(cluster_shown(conf->price), &ask))
+        return catalogue_node_price(reader, conf->price, &ask, group);
     return read_amount(conf->price, group, reader->err);
 }
 

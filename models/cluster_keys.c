@@ -77,7 +77,8 @@ static const struct conf_field nodes_fields[] = {
       .fallback = CONF_ABSENT, .help = "pool; the group's name if left out" },
     { .key = "price", .type = CONF_NODE, .offset = AT(nodes_conf, price),
       .fallback = CONF_ABSENT,
-      .help = "on-demand (if left out), reserved, owned, spot from the "
+      .help = "on-demand (if left out), reserved, owned, spot, or a tier (list, "
+              "marketplace, assumption) from the "
               "catalogue, or of one node, as 2.5USD/h, or a series of it" },
     { .key = "wan", .type = CONF_RATE, .fallback = CONF_ABSENT,
       .offset = AT(nodes_conf, wan_bps), .min = 1.0, .max = 1e15,

@@ -192,7 +192,8 @@ static bool is_archive(const struct scan *scan, struct err *err)
     static const struct {
         const char *name, *magic;
     } known[] = {
-        { "a zip archive", "PK\003\004" }, { "bzip2 data", "BZh91AY&SY" },
+        { "a zip archive, or a workbook of Excel", "PK\003\004" },
+        { "Parquet", "PAR1" }, { "bzip2 data", "BZh91AY&SY" },
         { "xz data", "\xFD" "7zXZ" }, { "zstd data", "\x28\xB5\x2F\xFD" },
         { "a 7z archive", "7z\xBC\xAF" },
         { "gzip data within gzip data", "\x1F\x8B" },
@@ -211,10 +212,27 @@ static bool is_archive(const struct scan *scan, struct err *err)
     return false;
 }
 
+/* Half of the bytes of plain text in UTF-16 are 0. */
+static bool is_utf16(const struct scan *scan)
+{
+    const unsigned char *text = (const unsigned char *)scan->buffer;
+
+    if (scan->end < 4)
+        return false;
+    return (text[0] == 0xFF && text[1] == 0xFE) ||
+           (text[0] == 0xFE && text[1] == 0xFF) ||
+           (text[0] != 0 && text[1] == 0 && text[2] != 0 && text[3] == 0) ||
+           (text[0] == 0 && text[1] != 0 && text[2] == 0 && text[3] != 0);
+}
+
 static bool not_text(struct scan *scan, struct err_pos pos, unsigned byte,
                      struct err *err)
 {
     scan->failed = true;
+    if (is_utf16(scan)) {
+        err_set(err, ERR_SYNTAX, pos, "the file is text in UTF-16");
+        return err_hint(err, "Save it in UTF-8, or: iconv -f UTF-16 -t UTF-8.");
+    }
     err_set(err, ERR_SYNTAX, pos, "byte 0x%02X is not UTF-8 text", byte);
     return err_hint(err, "Save the file as plain text in UTF-8.");
 }

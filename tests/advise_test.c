@@ -114,6 +114,84 @@ static void simulation_of_the_best_row_takes_the_time_advised(void **state)
     }
 }
 
+static bool has_line(const char *text, const char *head, const char *part)
+{
+    const char *at = strstr(text, head), *found;
+
+    if (at == NULL)
+        return false;
+    found = strstr(at, part);
+    return found != NULL && found < strstr(at, "\n\n");
+}
+
+/* A price that a paper assumed is in no row that list prices rank, of all the
+ * examples; it ranks where it is asked for, marked. */
+static void prices_of_one_market_rank(void **state)
+{
+    static const char *const example[][2] = {
+        { "experiments/advise/train_70b.yaml", "train-70b" },
+        { "experiments/advise/rlhf_7b.yaml", "ppo-7b" },
+        { "experiments/advise/rlhf_7b.yaml", "grpo-7b" },
+        { "experiments/advise/c6_train_infer.yaml", "train-7b" },
+        { "experiments/advise/c6_train_infer.yaml", "infer-1b" },
+        { "experiments/advise/c1_tumour_15b.yaml", "tumour-15b" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof example / sizeof example[0]; i++) {
+        const char *words[] = { example[i][0], "--job", example[i][1],
+                                "--gpus", "64", NULL };
+
+        assert_int_equal(advise("tier.log", words), 0);
+        assert_says("tier.log", "prices: list, of ");
+        assert_says("tier.log", "priced as assumption: h800\n");
+        char *text = said("tier.log");
+        assert_true(has_line(text, "by cost (*", "USD"));
+        assert_false(has_line(text, "by cost (*", "h800"));
+        free(text);
+    }
+    const char *paper[] = { example[0][0], "--tier", "assumption", "--gpus",
+                            "64", NULL };
+    assert_int_equal(advise("paper.log", paper), 0);
+    assert_says("paper.log", "prices: assumption, of 2024-12\n");
+    assert_says("paper.log", "   1 * 64 x h800 ");
+    assert_says("paper.log", " ~526.89\n");
+}
+
+/* The plan of a tier pays that tier's price when it is simulated. */
+static void a_plan_keeps_the_tier_that_was_asked_for(void **state)
+{
+    char plan[128], out[128];
+    const char *words[] = { "experiments/advise/train_70b.yaml", "--tier",
+                            "marketplace", "--gpus", "64", "-o", plan, NULL };
+    const char *check[] = { program.path, "check", plan, "-q", "-o", out,
+                            NULL };
+    const char *owned[] = { "experiments/advise/train_70b.yaml", "--tier",
+                            "owned", NULL };
+    const char *given[] = { "experiments/advise/d8_7b.yaml", "--tier", "spot",
+                            "--cluster",
+                            "experiments/advise/one_a100_40.yaml", NULL };
+
+    (void)state;
+    snprintf(plan, sizeof plan, "%s/tier.yaml", program.folder);
+    snprintf(out, sizeof out, "%s/tier", program.folder);
+    assert_int_equal(advise("plan.log", words), 0);
+    assert_says("tier.yaml", "price: marketplace");
+    assert_int_equal(program_spawn(check, NULL), 0);
+    snprintf(plan, sizeof plan, "tier/provenance.json");
+    assert_says(plan, "\"tier\": \"marketplace\"");
+    assert_int_equal(advise("owned.log", owned), 2);
+    assert_says("owned.log", "--cluster FILE, with price: owned");
+    assert_int_equal(advise("given.log", given), 2);
+    assert_says("given.log", "have prices of their own");
+    const char *dgx[] = { "experiments/advise/d8_7b.yaml", "--job", "lora-7b",
+                          "--cluster", "models/clusters/dgx_a100_8.yaml",
+                          NULL };
+    assert_int_equal(advise("dgx.log", dgx), 0);
+    assert_says("dgx.log", "\nprices of its nodes: dgx: owned, of 2026 (an "
+                           "assumption)\n");
+}
+
 /* How long it takes is a row of `clustersim bench`. */
 static void search_of_the_catalogue_for_a_70b_says_what_is_best_and_missing(
     void **state)
@@ -316,6 +394,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(simulation_of_the_best_row_takes_the_time_advised),
+        cmocka_unit_test(prices_of_one_market_rank),
+        cmocka_unit_test(a_plan_keeps_the_tier_that_was_asked_for),
         cmocka_unit_test(
             search_of_the_catalogue_for_a_70b_says_what_is_best_and_missing),
         cmocka_unit_test(

@@ -143,6 +143,35 @@ static void prices_fall_from_on_demand_to_reserved_to_owned(void **state)
     law_aids_free(&aids);
 }
 
+/* A price of a paper, of a market of hosts, and published ones; what a file
+ * does not say follows from the kind. */
+static void prices_say_their_market_and_date(void **state)
+{
+    struct law_aids aids = law_aids_new();
+    const struct catalogue *c = aids.catalogue;
+    const struct price *paper = catalogue_price_of(c, "h800", PRICE_ON_DEMAND);
+    const struct price *list = catalogue_price_of(c, "h100", PRICE_ON_DEMAND);
+
+    (void)state;
+    assert_int_equal(paper->tier, TIER_ASSUMPTION);
+    assert_true(price_is_assumption(paper));
+    assert_string_equal(paper->as_of, "2024-12");
+    assert_null(catalogue_price_in(c, "h800", TIER_LIST));
+    assert_int_equal(list->tier, TIER_LIST);
+    assert_false(price_is_assumption(list));
+    assert_true(catalogue_price_in(c, "h100", TIER_MARKETPLACE)->usd_per_h <
+                list->usd_per_h);
+    assert_int_equal(catalogue_price_of(c, "rtx-3090", PRICE_ON_DEMAND)->tier,
+                     TIER_MARKETPLACE);
+    /* Derived from another price: the tier is its kind's. */
+    list = catalogue_price_of(c, "h100", PRICE_RESERVED);
+    assert_int_equal(list->tier, TIER_RESERVED);
+    assert_true(price_is_assumption(list));
+    for (size_t i = 0; i < catalogue_price_count(c); i++)
+        assert_true(catalogue_price_at(c, i)->as_of[0] != '\0');
+    law_aids_free(&aids);
+}
+
 /* Writes text to a new file, loads the catalogue with it, removes it. */
 static const struct catalogue *load_with(struct arena *arena,
                                          const char *text, struct err *err)
@@ -366,6 +395,7 @@ int main(void)
         cmocka_unit_test(every_entry_names_its_source),
         cmocka_unit_test(model_sizes_follow_from_their_layers),
         cmocka_unit_test(prices_fall_from_on_demand_to_reserved_to_owned),
+        cmocka_unit_test(prices_say_their_market_and_date),
         cmocka_unit_test(user_file_overrides_single_keys_and_adds_entries),
         cmocka_unit_test(models_answer_to_their_other_names),
         cmocka_unit_test(hardware_answers_to_its_other_names),

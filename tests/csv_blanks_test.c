@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* csv_blanks_test.c - lines cut at blanks, against a cut by strtok. */
+/* csv_blanks_test.c - lines cut at blanks, against a cut by strtok; names of
+ * columns in a list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "sim/arena.h"
+#include "sim/err.h"
 #include "sim/rng.h"
 #include "sim/scan.h"
 #include "workloads/csv.h"
@@ -102,12 +107,44 @@ static void last_field_takes_the_rest(void **state)
     assert_int_equal(blanks_split_rest(line, field, 3), 0);
 }
 
+/* Into room of any size: all of it, or what fits and three dots. */
+static void a_list_of_columns_keeps_to_its_room(void **state)
+{
+    static const char whole[] = "a, bcd, eeeeeeeeeeeeeeeeeeeeeeee, f, gg";
+    struct arena *arena = arena_new(1 << 16);
+    struct err err = { 0 };
+    char path[] = "/tmp/csv_blanks_test.XXXXXX", room[80];
+    int made = mkstemp(path);
+
+    (void)state;
+    assert_int_equal(write(made, whole, sizeof whole - 1), sizeof whole - 1);
+    assert_int_equal(close(made), 0);
+    struct csv *csv = csv_open(arena, path, CSV_COMMA, &err);
+    assert_int_equal(unlink(path), 0);
+    assert_non_null(csv);
+    for (size_t bytes = 9; bytes < sizeof room; bytes++) {
+        memset(room, '#', sizeof room);
+        csv_list(csv, room, bytes);
+        size_t used = strlen(room);
+        assert_true(used < bytes);
+        for (size_t i = bytes; i < sizeof room; i++)
+            assert_int_equal(room[i], '#');
+        if (bytes >= sizeof whole + 5)  /* room for the dots, too */
+            assert_string_equal(room, whole);
+        else if (strcmp(room, whole) != 0)
+            assert_string_equal(room + used - 3, "...");
+    }
+    csv_close(csv);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_cut_as_strtok_cuts_them),
         cmocka_unit_test(fields_may_end_with_a_block_of_64),
         cmocka_unit_test(last_field_takes_the_rest),
+        cmocka_unit_test(a_list_of_columns_keeps_to_its_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,8 +218,10 @@ static void wrong_traces_are_refused_at_their_line(void **state)
         { "job,submit,duration,gpus\n1,0,10,33\n", "t.csv:2:8: " },
         { "job,submit,duration,gpus\n1,0,10,\n", "t.csv:2:8: " },
         { "job,submit,duration,gpus\n1,\"0,10,1\n", "t.csv:2:" },
-        { "job;submit;duration;gpus\n1;0;10;1\n",
-          "Its first column is job;submit;duration;gpus." },
+        { "job|submit|duration|gpus\n1|0|10|1\n",
+          "its columns are job|submit|duration|gpus" },
+        { "job|submit|duration|gpus\n1|0|10|1\n",
+          "Fields stand between commas, semicolons or tabs." },
     };
 
     open_replay(f);

@@ -17,13 +17,17 @@
 #include "workloads/csv_blanks.h"
 #include "workloads/csv_philly.h"
 
+#define CONSTANTS_MAX 16u
+
 struct csv {
     struct scan *scan;          /* NULL: philly */
     struct philly *philly;
     const char *path;
     enum csv_format format;
-    const char **name;          /* columns + 1, ends with NULL */
+    const char **name;          /* columns + constants + 1, ends with NULL */
     size_t columns;
+    size_t constants;           /* fields behind those of the file */
+    char comma;                 /* or ';' or a tab */
     size_t cut;                 /* SWF: columns that are set, if not all */
     struct csv_field *field;
     uint64_t blank_lines, longer_rows;
@@ -59,8 +63,15 @@ static struct err_pos place(const struct csv *csv, uint32_t col)
     return pos;
 }
 
+/* A tab is no blank where it separates. */
+static bool is_blank(const struct csv *csv, char c)
+{
+    return blanks_is(c) && c != csv->comma;
+}
+
 /* Cuts a quoted field; returns what follows its closing quote, or NULL. */
-static char *cut_quoted(char *at, struct csv_field *field)
+static char *cut_quoted(const struct csv *csv, char *at,
+                        struct csv_field *field)
 {
     char *to = at, *from = at + 1;
 
@@ -76,22 +87,36 @@ static char *cut_quoted(char *at, struct csv_field *field)
     field->text = at;
     field->bytes = (size_t)(to - at);
     from++;
-    while (blanks_is(*from))
+    while (is_blank(csv, *from))
         from++;
-    if (*from != ',' && *from != '\0')
+    if (*from != csv->comma && *from != '\0')
         return NULL;
     return from;
 }
 
-static char *cut_plain(char *at, struct csv_field *field)
+static char *cut_plain(const struct csv *csv, char *at,
+                       struct csv_field *field)
 {
-    size_t bytes = strcspn(at, ",");
+    const char commas[2] = {csv->comma, '\0'};
+    size_t bytes = strcspn(at, commas);
 
     field->text = at;
     field->bytes = bytes;
-    while (field->bytes > 0 && blanks_is(at[field->bytes - 1]))
+    while (field->bytes > 0 && is_blank(csv, at[field->bytes - 1]))
         field->bytes--;
     return at + bytes;
+}
+
+static size_t bad_quote(const struct csv *csv, const struct csv_field *field,
+                        struct err *err)
+{
+    err_set(err, ERR_SYNTAX, place(csv, field->col),
+            "quoted field does not end before the next %s or the end of the "
+            "line", csv->comma == ';' ? "semicolon"
+                    : csv->comma == '\t' ? "tab" : "comma");
+    err_hint(err, "A field holds no line break; a quotation mark within one "
+                  "is written twice.");
+    return SIZE_MAX;
 }
 
 /* Ends the text of a field with NUL; what it overwrites was read already. */
@@ -113,17 +138,14 @@ static size_t split_commas(const struct csv *csv, char *line,
         struct csv_field next = {0};
         char *end;
 
-        while (blanks_is(*at))
+        while (is_blank(csv, *at))
             at++;
         next.col = (uint32_t)(at - line) + 1;
-        end = *at == '"' ? cut_quoted(at, &next) : cut_plain(at, &next);
-        if (end == NULL) {
-            err_set(err, ERR_SYNTAX, place(csv, next.col),
-                    "quoted field does not end before the next comma or "
-                    "the end of the line");
-            return SIZE_MAX;
-        }
-        more = *end == ',';
+        end = *at == '"' ? cut_quoted(csv, at, &next)
+                         : cut_plain(csv, at, &next);
+        if (end == NULL)
+            return bad_quote(csv, &next, err);
+        more = *end == csv->comma;
         if (count < max)
             field[count] = next;
         seal(&next);
@@ -198,27 +220,78 @@ static enum csv_step next_line(struct csv *csv, char **line, struct err *err)
     }
 }
 
+bool csv_header_is_row(const struct csv *csv)
+{
+    size_t numbers = 0;
+
+    for (size_t i = 0; i < csv->columns; i++) {
+        double value;
+
+        numbers += scan_f64(csv->name[i], strlen(csv->name[i]), &value);
+    }
+    return 2 * numbers >= csv->columns && numbers > 0;
+}
+
 static bool header_is_good(const struct csv *csv, struct err *err)
 {
     for (size_t i = 0; i < csv->columns; i++) {
-        if (csv->name[i][0] == '\0')
-            return err_set(err, ERR_SYNTAX, place(csv, 1),
-                           "column %zu has no name in the header line",
-                           i + 1);
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(csv->name[i], csv->name[j]) == 0)
-                return err_set(err, ERR_SYNTAX, place(csv, 1),
-                               "column %s stands twice in the header line",
-                               csv->name[i]);
+        if (csv->name[i][0] == '\0') {
+            err_set(err, ERR_SYNTAX, place(csv, 1),
+                    "column %zu has no name in the header line", i + 1);
+            return err_hint(err, i + 1 < csv->columns
+                                     ? "Only the first columns may have none, "
+                                       "as an index that pandas writes."
+                                     : "A separator at the end of the line "
+                                       "begins one more column.");
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(csv->name[i], csv->name[j]) != 0)
+                continue;
+            err_set(err, ERR_SYNTAX, place(csv, 1),
+                    "column %s stands twice in the header line",
+                    csv->name[i]);
+            return csv_header_is_row(csv)
+                       ? err_hint(err, "It looks like a row: the first line "
+                                       "must name the columns.") : false;
+        }
     }
     return true;
+}
+
+/* The index of a data frame has no name of its own, nor have the first of
+ * several: "Unnamed: 0" and so on, and ".1" behind it where a column is called
+ * so, as of a file that was written twice. */
+static void name_index(struct csv *csv, struct arena *arena)
+{
+    for (size_t i = 0; i + 1 < csv->columns && csv->name[i][0] == '\0'; i++) {
+        char *name = arena_alloc(arena, 40, 1), *end;
+
+        strcpy(name, "Unnamed: ");
+        end = decimal_put(name + strlen(name), i);
+        *end = '\0';
+        while (csv_find(csv, name) != SIZE_MAX && strlen(name) < 36)
+            strcat(name, ".1");
+        csv->name[i] = name;
+    }
+}
+
+/* What separates the fields of a header: a comma, unless it has none, and
+ * semicolons or tabs. */
+static char separator_of(const char *line)
+{
+    if (strchr(line, ',') != NULL)
+        return ',';
+    if (strchr(line, ';') != NULL)
+        return ';';
+    return strchr(line, '\t') != NULL ? '\t' : ',';
 }
 
 static bool read_header(struct csv *csv, struct arena *arena,
                         struct err *err)
 {
     static const char mark[] = "\xEF\xBB\xBF";  /* UTF-8 byte order mark */
-    struct csv_field *field = arena_alloc(arena, CSV_FIELDS_MAX,
+    struct csv_field *field = arena_alloc(arena,
+                                          CSV_FIELDS_MAX + CONSTANTS_MAX,
                                           sizeof *field);
     char *line;
     size_t count;
@@ -233,6 +306,7 @@ static bool read_header(struct csv *csv, struct arena *arena,
                        "columns is expected");
     if (strncmp(line, mark, 3) == 0)
         line += 3;
+    csv->comma = separator_of(line);
     count = split_commas(csv, line, field, CSV_FIELDS_MAX, err);
     if (count == SIZE_MAX)
         return false;
@@ -242,9 +316,11 @@ static bool read_header(struct csv *csv, struct arena *arena,
                        CSV_FIELDS_MAX);
     csv->columns = count;
     csv->field = field;
-    csv->name = arena_alloc(arena, count + 1, sizeof *csv->name);
+    csv->name = arena_alloc(arena, count + CONSTANTS_MAX + 1,
+                            sizeof *csv->name);
     for (size_t i = 0; i < count; i++)
         csv->name[i] = arena_text(arena, field[i].text);
+    name_index(csv, arena);
     return header_is_good(csv, err);
 }
 
@@ -306,6 +382,7 @@ struct csv *csv_open(struct arena *arena, const char *path,
     assert(path != NULL && err != NULL);
     csv->path = path;
     csv->format = format;
+    csv->comma = ',';
     if (format == CSV_PHILLY) {
         csv->philly = philly_open(arena, path, err);
         fix_columns(csv, arena);
@@ -348,10 +425,47 @@ size_t csv_columns(const struct csv *csv)
 
 size_t csv_find(const struct csv *csv, const char *name)
 {
-    for (size_t i = 0; i < csv->columns; i++)
+    for (size_t i = 0; i < csv->columns + csv->constants; i++)
         if (strcmp(csv->name[i], name) == 0)
             return i;
     return SIZE_MAX;
+}
+
+size_t csv_constant(struct csv *csv, struct arena *arena, const char *text)
+{
+    size_t at = csv->columns + csv->constants;
+
+    assert(csv->format == CSV_COMMA && text != NULL);
+    if (csv->constants == CONSTANTS_MAX)
+        return SIZE_MAX;
+    csv->name[at] = arena_text(arena, text);
+    csv->field[at] = (struct csv_field){csv->name[at], strlen(text), 1, 0};
+    csv->constants++;
+    return at;
+}
+
+void csv_list(const struct csv *csv, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+
+    assert(out_bytes > 8);
+    out[0] = '\0';
+    for (size_t i = 0; i < csv->columns; i++) {
+        size_t bytes = strlen(csv->name[i]);
+        bool last = i + 1 == csv->columns;
+
+        /* ", name", and room behind it for the end or for ", ...". */
+        if (used + 2 + bytes + (last ? 1 : 6) > out_bytes) {
+            strcpy(out + used, used > 0 ? ", ..." : "...");
+            return;
+        }
+        if (used > 0) {
+            memcpy(out + used, ", ", 3);
+            used += 2;
+        }
+        memcpy(out + used, csv->name[i], bytes + 1);
+        used += bytes;
+    }
 }
 
 /* The first character of SWF's column `column`, which may not be cut out. */
@@ -398,6 +512,10 @@ static enum csv_step wrong_count(const struct csv *csv, size_t count,
     if (csv->format == CSV_SWF && count == ALEA_COLUMNS)
         err_hint(err, "Rows of %d fields may be of Alea: format alea.",
                  ALEA_COLUMNS);
+    if (csv->format == CSV_COMMA && count > csv->columns &&
+        csv->comma == ',')
+        err_hint(err, "A comma within a number, 3,600 or 0,5, separates "
+                      "fields: write 3600, or 0.5.");
     return CSV_ERROR;
 }
 
@@ -444,7 +562,8 @@ void csv_cut(struct csv *csv, size_t columns)
 
 const struct csv_field *csv_field(const struct csv *csv, size_t column)
 {
-    assert(column < (csv->format == CSV_SWF ? csv->cut : csv->columns));
+    assert(column < (csv->format == CSV_SWF ? csv->cut
+                                            : csv->columns + csv->constants));
     return &csv->field[column];
 }
 
@@ -452,7 +571,7 @@ struct err_pos csv_pos(const struct csv *csv, size_t column)
 {
     const struct csv_field *field = &csv->field[column];
 
-    assert(column < csv->columns);
+    assert(column < csv->columns + csv->constants);
     if (field->line == 0)
         return place(csv, field->col);
     return (struct err_pos){csv->path, field->line, field->col};

@@ -3,13 +3,15 @@
  * csv.h - rows of text files, split into fields, each with its place.
  *
  * Comma-separated with one header line (RFC 4180, a field may be quoted, but
- * holds no line break), or the columns of the Standard Workload Format, which
- * are separated by blanks and told by number, with comment lines that begin
- * with ';', or fields between tabs without a header (their columns are called
- * "1", "2" ..., as many as the first line has).  Two logs have a layout of
- * their own: PAI's task table, whose header is a file of its own and may stand
- * in the first line, and Philly's, a JSON of which each job is a row
- * (csv_philly.c).  Streamed, plain or gzip.
+ * holds no line break).  A header without commas may have semicolons or tabs in
+ * their place.  Its first columns may have no name, as an index that pandas
+ * writes: they are called "Unnamed: 0" and so on, as pandas calls them.
+ * Or the columns of the Standard Workload Format, which are separated by blanks
+ * and told by number, with comment lines that begin with ';', or fields between
+ * tabs without a header (their columns are called "1", "2" ..., as many as the
+ * first line has).  Two logs have a layout of their own: PAI's task table, whose
+ * header is a file of its own and may stand in the first line, and Philly's, a
+ * JSON of which each job is a row (csv_philly.c).  Streamed, plain or gzip.
  * Blank lines are no rows; they are counted.  A row that has not as many
  * fields as the header is an error.
  */
@@ -50,6 +52,14 @@ const char *const *csv_names(const struct csv *csv);
 size_t csv_columns(const struct csv *csv);
 /* Index of a column, or SIZE_MAX. */
 size_t csv_find(const struct csv *csv, const char *name);
+
+/* One more column, which has this text in every row; SIZE_MAX: there are too
+ * many.  It is known to csv_find, too. */
+size_t csv_constant(struct csv *csv, struct arena *arena, const char *text);
+/* "a, b, c": the columns of the file, cut to the bytes that `out` has. */
+void csv_list(const struct csv *csv, char *out, size_t out_bytes);
+/* Does the header look like a row: is at least half of it numbers? */
+bool csv_header_is_row(const struct csv *csv);
 
 /* Of SWF, only the first so many columns are asked for from now on: rows have
  * to have the others, too, but these are not set. */

@@ -258,6 +258,7 @@ static bool pick_column(struct reader *r, const struct conf_node *node,
                         size_t *column)
 {
     const char *near;
+    char has[120];
 
     *column = 0;
     if (name == NULL && csv_names(csv)[1] == NULL)
@@ -270,8 +271,9 @@ static bool pick_column(struct reader *r, const struct conf_node *node,
     *column = csv_find(csv, name);
     if (*column != SIZE_MAX)
         return true;
+    csv_list(csv, has, sizeof has);
     err_set(r->err, ERR_REFERENCE, conf_pos(node),
-            "the file has no column %s", name);
+            "the file has no column %s: its columns are %s", name, has);
     near = conf_nearest(name, csv_names(csv));
     if (near != NULL)
         err_hint(r->err, "The nearest column is %s.", near);

@@ -291,7 +291,8 @@ struct import_stream *import_open(struct arena *arena,
     importer->csv = csv_open(arena, request->file, format->layout, err);
     if (importer->csv == NULL)
         return NULL;
-    if ((format->columns == NULL || import_columns(importer, err)) &&
+    if ((format->columns == NULL || request->columns != NULL ||
+         import_columns(importer, err)) &&
         (format->open == NULL || format->open(importer, err)))
         return stream;
     import_close(stream);

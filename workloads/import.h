@@ -24,6 +24,7 @@ struct arena;
 struct err;
 struct job_modes;
 struct job_regimes;
+struct trace_columns;
 
 /* Why a row is no job; refused unless the request skips it. */
 enum import_reason {
@@ -69,6 +70,8 @@ struct import_request {
     const char *lengths;        /* what the format needs beside it; or NULL */
     bool applications;          /* run times follow from those of the
                                    catalogue: kind and batch are told */
+    const struct trace_columns *columns;    /* csv: names of its own; NULL:
+                                   those that export writes */
     const char *gpu_type;       /* of lengths that tell types apart; or NULL */
     uint32_t gpus_max;          /* larger jobs cannot run; 0: not checked */
     bool sort;

@@ -92,17 +92,18 @@ static const char *in_other_case(const struct csv *csv, const char *name)
 bool import_columns(struct importer *importer, struct err *err)
 {
     const struct import_format *format = importer->format;
-    char names[140];
+    char names[140], has[120];
 
     for (size_t i = 0; format->columns[i] != NULL; i++) {
         assert(i < IMPORT_COLUMNS_MAX);
         importer->at[i] = csv_find(importer->csv, format->columns[i]);
         if (importer->at[i] != ROW_NO_COLUMN)
             continue;
+        csv_list(importer->csv, has, sizeof has);
         err_set(err, ERR_SYNTAX,
                 (struct err_pos){importer->request->file, 1, 1},
-                "file has no column %s, and format %s needs it",
-                format->columns[i], format->name);
+                "file has no column %s, and format %s needs it: its columns "
+                "are %s", format->columns[i], format->name, has);
         if (what_it_is(importer->csv) != NULL)
             return err_hint(err, "%s", what_it_is(importer->csv));
         if (in_other_case(importer->csv, format->columns[i]) != NULL)

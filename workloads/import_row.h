@@ -20,6 +20,7 @@ struct importer {
     struct csv *csv;
     size_t at[IMPORT_COLUMNS_MAX];      /* of format->columns, in order */
     const struct import_lengths *lengths;       /* if open() read them */
+    struct row_columns plain;           /* if open() found them */
 };
 
 /* Fills job and columns from fields that mean what row_columns says. */

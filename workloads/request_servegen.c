@@ -355,17 +355,26 @@ bool servegen_next(struct servegen *client, int64_t *at_ns, int64_t *prompt,
     return false;
 }
 
+/* Bytes of a path without ".gz" behind it. */
+static size_t plain_bytes(const char *path)
+{
+    size_t bytes = strlen(path), end = strlen(".gz");
+
+    return bytes > end && strcmp(path + bytes - end, ".gz") == 0
+               ? bytes - end : bytes;
+}
+
 /* chunk-N-trace.csv: chunk-N-dataset.json.gz, or without .gz. */
 static const char *dataset_of(struct arena *arena, const char *path,
                               struct err *err)
 {
-    size_t bytes = strlen(path), end = strlen(TRACE_END);
+    size_t bytes = plain_bytes(path), end = strlen(TRACE_END);
     struct err_pos pos = { path, 0, 0 };
     char *name;
 
-    if (bytes < end || strcmp(path + bytes - end, TRACE_END) != 0) {
+    if (bytes < end || memcmp(path + bytes - end, TRACE_END, end) != 0) {
         err_set(err, ERR_SCHEMA, pos, "a client of ServeGen is a file "
-                "chunk-N" TRACE_END);
+                "chunk-N" TRACE_END ", plain or with .gz behind it");
         return NULL;
     }
     name = arena_alloc(arena, bytes + 16, 1);
@@ -381,7 +390,10 @@ struct servegen *servegen_open(struct arena *arena, const char *path,
 {
     struct servegen *client = arena_alloc(arena, 1, sizeof *client);
     const char *slash = strrchr(path, '/');
+    char *name = arena_text(arena, slash ? slash + 1 : path);
 
+    /* Packed or not, it draws the same. */
+    name[plain_bytes(name)] = '\0';
     client->arena = arena;
     client->path = path;
     client->now_s = -1;
@@ -389,7 +401,6 @@ struct servegen *servegen_open(struct arena *arena, const char *path,
     if (client->dataset == NULL || !read_trace(client, err) ||
         !read_dataset(client, err))
         return NULL;
-    rng_init(&client->rng, rng_hash_text(slash ? slash + 1 : path),
-             "servegen", 0);
+    rng_init(&client->rng, rng_hash_text(name), "servegen", 0);
     return client;
 }

@@ -307,11 +307,14 @@ static bool find(const struct request_trace *t, const char *name,
 {
     struct err_pos pos = {t->spec->path, 1, 1};
     const char *near;
+    char has[120];
 
     *column = csv_find(t->csv, name);
     if (*column != SIZE_MAX)
         return true;
-    err_set(err, ERR_SCHEMA, pos, "there is no column '%.60s'", name);
+    csv_list(t->csv, has, sizeof has);
+    err_set(err, ERR_SCHEMA, pos, "there is no column '%.60s': the columns "
+            "are %s", name, has);
     near = conf_nearest(name, csv_names(t->csv));
     if (near != NULL)
         err_hint(err, "Did you mean %s?", near);

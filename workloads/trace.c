@@ -34,6 +34,7 @@
 #include "workloads/resample.h"
 #include "workloads/spool.h"
 #include "workloads/texts.h"
+#include "workloads/trace_columns.h"
 #include "workloads/trace_kind.h"
 #include "workloads/trace_row.h"
 
@@ -99,32 +100,6 @@ static const struct conf_field trace_fields[] = {
 };
 const struct conf_schema trace_schema = {
     "workload.trace", "jobs of a file", trace_fields, COUNT(trace_fields)};
-
-#define COLUMN(NAME, FALLBACK, HELP) \
-    {#NAME, CONF_TEXT, offsetof(struct trace_columns, NAME), 0, 0, FALLBACK, \
-     NULL, HELP}
-static const struct conf_field columns_fields[] = {
-    COLUMN(job, CONF_ABSENT, "name of the job; default: its number"),
-    COLUMN(submit, NULL, "submit time: seconds, or a date and time"),
-    COLUMN(duration, NULL, "run time in seconds"),
-    COLUMN(gpus, NULL, "GPUs: a whole number, or a part of one, as 0.25"),
-    COLUMN(limit, CONF_ABSENT, "requested time in seconds; <= 0: none"),
-    COLUMN(tenant, CONF_ABSENT, "whose job it is"),
-    COLUMN(priority, CONF_ABSENT, "whole number, larger goes first"),
-    COLUMN(deadline, CONF_ABSENT,
-           "when it should be done, by the clock of submit; empty: none"),
-    COLUMN(cores, CONF_ABSENT,
-           "cores of the job in all; it then lies on one node"),
-    COLUMN(memory_mib, CONF_ABSENT,
-           "host memory of the job in all; it then lies on one node"),
-    COLUMN(gpu_memory_mib, CONF_ABSENT,
-           "memory that a part of a GPU takes of it"),
-    COLUMN(gpu_types, CONF_ABSENT,
-           "names of GPU types that it takes, as V100|T4; empty: any"),
-};
-const struct conf_schema trace_columns_schema = {
-    "workload.trace.columns", "which column of the CSV is what",
-    columns_fields, COUNT(columns_fields)};
 
 #define SLICE(NAME, TYPE, MEMBER, MAX, HELP) \
     {NAME, TYPE, offsetof(struct trace_slice, MEMBER), 0, MAX, CONF_ABSENT, \

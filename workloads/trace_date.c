@@ -8,7 +8,9 @@
 
 #include "sim/clock.h"
 
-#define DATE_BYTES 19u
+#define DAY_BYTES 10u           /* "2017-10-09" */
+#define MINUTE_BYTES 6u         /* " 07:01" */
+#define SECOND_BYTES 9u         /* " 07:01:55" */
 
 /* Digits of a fixed-width part of a date; -1 if there are others. */
 static int64_t digits(const char *text, size_t count)
@@ -60,18 +62,27 @@ static size_t read_fraction(const char *text, size_t bytes, int64_t *ns)
     return i > 1 ? i : 0;
 }
 
-/* "", "Z", "+08:00": what is to be taken off. */
+/* "", "Z", "+08:00", "+0800", "+08", and a blank before: what is to be taken
+ * off. */
 static bool read_zone(const char *text, size_t bytes, int64_t *offset_ns)
 {
-    int64_t hours, minutes;
+    int64_t hours, minutes = 0;
 
     *offset_ns = 0;
-    if (bytes == 0 || (bytes == 1 && text[0] == 'Z'))
+    if (bytes > 1 && text[0] == ' ') {
+        text++;
+        bytes--;
+    }
+    if (bytes == 0 || (bytes == 1 && text[0] == 'Z') ||
+        (bytes == 3 && (memcmp(text, "UTC", 3) == 0 ||
+                        memcmp(text, "GMT", 3) == 0)))
         return true;
-    if (bytes != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':')
+    if ((bytes != 6 && bytes != 5 && bytes != 3) ||
+        (text[0] != '+' && text[0] != '-') || (bytes == 6 && text[3] != ':'))
         return false;
     hours = digits(text + 1, 2);
-    minutes = digits(text + 4, 2);
+    if (bytes > 3)
+        minutes = digits(text + bytes - 2, 2);
     if (hours < 0 || hours > 14 || minutes < 0 || minutes > 59)
         return false;
     *offset_ns = (hours * 3600 + minutes * 60) * CLOCK_NS_PER_S;
@@ -80,31 +91,49 @@ static bool read_zone(const char *text, size_t bytes, int64_t *offset_ns)
     return true;
 }
 
+/* "07:01:55.680" or "07:01" behind a date; how many bytes, or 0. */
+static size_t read_time(const char *text, size_t bytes, int64_t *ns)
+{
+    int64_t hour, minute, second = 0, part_ns = 0;
+    size_t used = MINUTE_BYTES;
+
+    if (bytes < MINUTE_BYTES || (text[0] != ' ' && text[0] != 'T') ||
+        text[3] != ':')
+        return 0;
+    hour = digits(text + 1, 2);
+    minute = digits(text + 4, 2);
+    if (bytes >= SECOND_BYTES && text[6] == ':') {
+        second = digits(text + 7, 2);
+        used = SECOND_BYTES;
+        used += read_fraction(text + used, bytes - used, &part_ns);
+    }
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
+        second > 60)
+        return 0;
+    *ns = (hour * 3600 + minute * 60 + second) * CLOCK_NS_PER_S + part_ns;
+    return used;
+}
+
 bool date_read(const char *text, size_t bytes, int64_t *ns)
 {
-    int64_t year, month, day, hour, minute, second, part_ns = 0, offset_ns;
+    int64_t year, month, day, time_ns = 0, offset_ns = 0;
     size_t used;
 
-    if (bytes < DATE_BYTES || text[4] != '-' || text[7] != '-' ||
-        text[13] != ':' || text[16] != ':' ||
-        (text[10] != ' ' && text[10] != 'T'))
+    if (bytes < DAY_BYTES || text[4] != '-' || text[7] != '-')
         return false;
     year = digits(text, 4);
     month = digits(text + 5, 2);
     day = digits(text + 8, 2);
-    hour = digits(text + 11, 2);
-    minute = digits(text + 14, 2);
-    second = digits(text + 17, 2);
-    if (!is_day(year, month, day) || hour < 0 || hour > 23 || minute < 0 ||
-        minute > 59 || second < 0 || second > 60)
+    if (!is_day(year, month, day))
         return false;
-    used = DATE_BYTES +
-           read_fraction(text + DATE_BYTES, bytes - DATE_BYTES, &part_ns);
-    if (!read_zone(text + used, bytes - used, &offset_ns))
-        return false;
-    *ns = clock_after((days_from_date(year, month, day) * 86400 + hour * 3600 +
-                       minute * 60 + second) * CLOCK_NS_PER_S,
-                      part_ns - offset_ns);
+    if (bytes > DAY_BYTES) {
+        used = read_time(text + DAY_BYTES, bytes - DAY_BYTES, &time_ns);
+        if (used == 0 || !read_zone(text + DAY_BYTES + used,
+                                    bytes - DAY_BYTES - used, &offset_ns))
+            return false;
+    }
+    *ns = clock_after(days_from_date(year, month, day) * 86400 *
+                      CLOCK_NS_PER_S, time_ns - offset_ns);
     return true;
 }
 

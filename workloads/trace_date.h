@@ -10,8 +10,10 @@
 #include <stdint.h>
 
 /* "2017-10-09 07:01:55", or with a T between; then perhaps a fraction of a
- * second of up to nine digits, and "Z" or an offset such as "+08:00".  Since
- * 1970; UTC where no offset stands. */
+ * second of up to nine digits, and "Z", "UTC", or an offset such as "+08:00",
+ * "+0800" or "+08".  Without the seconds, or without the time, which is then
+ * midnight, it is read too (ISO 8601).  Since 1970; UTC where no offset
+ * stands. */
 bool date_read(const char *text, size_t bytes, int64_t *ns);
 /* "2/24/2020", the month first: its midnight. */
 bool date_read_us(const char *text, size_t bytes, int64_t *ns);

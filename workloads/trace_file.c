@@ -419,60 +419,20 @@ static enum fate next_row(struct reading *in, struct row *row,
 
 /* ---- opening ---------------------------------------------------------- */
 
-static bool find_column(const struct reading *in, const char *key,
-                        const char *name, size_t *out, struct err *err)
-{
-    const struct trace_spec *spec = in->spec;
-    const char *near;
-
-    *out = ROW_NO_COLUMN;
-    if (name == NULL)
-        return true;
-    *out = csv_find(in->csv, name);
-    if (*out != ROW_NO_COLUMN)
-        return true;
-    err_set(err, ERR_REFERENCE, spec->columns_pos,
-            "%s names column %s, which %s does not have", key, name,
-            spec->path);
-    near = conf_nearest(name, csv_names(in->csv));
-    if (near != NULL)
-        return err_hint(err, "The nearest column is %s.", near);
-    return err_hint(err, "Its first column is %s.",
-                    csv_names(in->csv)[0]);
-}
-
 static bool find_columns(struct reading *in, struct err *err)
 {
-    const struct trace_columns *names = &in->spec->columns;
-    struct row_columns *at = &in->at;
+    const struct trace_spec *spec = in->spec;
 
-    at->gpus_else = ROW_NO_COLUMN;
-    if (in->spec->keys.format == FORMAT_SWF) {
-        *at = (struct row_columns){
+    if (spec->keys.format == FORMAT_SWF) {
+        in->at = (struct row_columns){
             .job = 0, .submit = 1, .duration = 3, .gpus = 4, .gpus_else = 7,
             .limit = 8, .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
             .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
-        csv_cut(in->own, at->limit + 1);
+        csv_cut(in->own, in->at.limit + 1);
         return true;
     }
-    return find_column(in, "job", names->job, &at->job, err) &&
-           find_column(in, "submit", names->submit, &at->submit, err) &&
-           find_column(in, "duration", names->duration, &at->duration,
-                       err) &&
-           find_column(in, "gpus", names->gpus, &at->gpus, err) &&
-           find_column(in, "limit", names->limit, &at->limit, err) &&
-           find_column(in, "tenant", names->tenant, &at->tenant, err) &&
-           find_column(in, "priority", names->priority, &at->priority,
-                       err) &&
-           find_column(in, "deadline", names->deadline, &at->deadline,
-                       err) &&
-           find_column(in, "cores", names->cores, &at->cores, err) &&
-           find_column(in, "memory_mib", names->memory_mib,
-                       &at->memory_mib, err) &&
-           find_column(in, "gpu_memory_mib", names->gpu_memory_mib,
-                       &at->gpu_memory_mib, err) &&
-           find_column(in, "gpu_types", names->gpu_types, &at->types,
-                       err);
+    return trace_columns_find(in->own, in->arena, &spec->columns, spec->path,
+                              spec->columns_pos, &in->at, err);
 }
 
 static struct reading *open_file(struct arena *arena,

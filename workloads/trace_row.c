@@ -10,15 +10,20 @@
 #include "sim/decimal.h"
 #include "sim/scan.h"
 #include "workloads/csv.h"
+#include "workloads/row_hint.h"
 #include "workloads/trace_date.h"
 
 bool row_fault(const struct csv *csv, size_t column, enum err_kind kind,
                const char *what, struct err *err)
 {
-    return err_set(err, kind, csv_pos(csv, column),
-                   "column %s must be %s, found \"%.40s\"",
-                   csv_names(csv)[column], what,
-                   csv_field(csv, column)->text);
+    struct csv_field field = *csv_field(csv, column);
+
+    err_set(err, kind, csv_pos(csv, column),
+            "column %s must be %s, found \"%.40s\"", csv_names(csv)[column],
+            what, field.text);
+    if (kind == ERR_SYNTAX)
+        row_hint(field.text, field.bytes, err);
+    return false;
 }
 
 /* A number that is none of that kind because of its size alone. */

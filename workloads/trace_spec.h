@@ -11,6 +11,7 @@
 #include "workloads/recipe.h"
 #include "workloads/resample.h"
 #include "workloads/trace.h"
+#include "workloads/trace_columns.h"
 #include "workloads/trace_row.h"
 
 struct applications;
@@ -21,10 +22,6 @@ enum { FORMAT_CSV, FORMAT_SWF };        /* the others are of import.h */
 enum { UNSORTED_ERROR, UNSORTED_SORT };
 enum { ORIGIN_FIRST, ORIGIN_FILE };
 
-struct trace_columns {
-    const char *job, *submit, *duration, *gpus, *limit, *tenant, *priority,
-        *deadline, *cores, *memory_mib, *gpu_memory_mib, *gpu_types;
-};
 struct trace_slice { int64_t from_ns, for_ns, jobs; };
 struct trace_skip { bool reason[IMPORT_REASONS]; };
 

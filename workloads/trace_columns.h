@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trace_columns.h - which column of somebody's CSV is what, by its name, or a
+ * number that stands for every row.
+ */
+#ifndef WORKLOADS_TRACE_COLUMNS_H
+#define WORKLOADS_TRACE_COLUMNS_H
+
+#include <stdbool.h>
+
+#include "sim/err.h"
+
+struct arena;
+struct csv;
+struct row_columns;
+
+/* NULL: the file has none.  Those of `submit`, `duration` and `gpus` are
+ * needed. */
+struct trace_columns {
+    const char *job, *submit, *duration, *gpus, *limit, *tenant, *priority,
+        *deadline, *cores, *memory_mib, *gpu_memory_mib, *gpu_types;
+};
+
+/* Finds them in the header.  What is no column, but a number, becomes one that
+ * has this number in every row.  False with an err at `pos`, which lists the
+ * columns of the file `path`. */
+bool trace_columns_find(struct csv *csv, struct arena *arena,
+                        const struct trace_columns *names, const char *path,
+                        struct err_pos pos, struct row_columns *at,
+                        struct err *err);
+
+#endif
