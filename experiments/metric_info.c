@@ -152,7 +152,8 @@ static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_GPU_FRAGMENT] = { "gpu_fragment_fraction", "fraction",
                               "part of gpu_idle_queued_fraction: something "
                               "waits that wants no more GPUs than are free in "
-                              "the pool, and does not fit or is held back",
+                              "the pool, and does not fit or is held back, "
+                              "but for gpu_head_of_line_fraction",
                               false, -1 },
     [METRIC_GPU_GANG] = { "gpu_gang_fraction", "fraction",
                           "part of gpu_idle_queued_fraction: all that waits "
@@ -201,6 +202,11 @@ static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_RESIZES] = { "resizes", "count",
                          "leases that were changed for more, fewer or other "
                          "GPUs as they worked", true, 0 },
+    [METRIC_GPU_BEHIND] = { "gpu_head_of_line_fraction", "fraction",
+                            "part of gpu_idle_queued_fraction: what wants no "
+                            "more GPUs than are free in the pool is held back "
+                            "behind the first of the queue, which wants more",
+                            false, -1 },
 };
 
 const struct metric_info *metric_info(enum metric metric)

@@ -33,7 +33,7 @@
 #include "models/placement.h"
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 6u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 7u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -61,9 +61,13 @@ enum cs_policy_flags {
     CS_TUNES_BATCHES = 1u << 7, /* since 1.6: jobs whose goodput is known run
                                    at the batch of the most goodput, else at
                                    their own */
-    CS_ORDER_AT_NEWS = 1u << 8  /* since 1.6: before() knows a job once its
+    CS_ORDER_AT_NEWS = 1u << 8, /* since 1.6: before() knows a job once its
                                    job_submitted was called, and stands still
                                    from then on */
+    CS_RESERVES      = 1u << 9  /* since 1.7: its own decide starts in the order
+                                   of before(), and others only where they do
+                                   not delay the first: GPUs that it leaves
+                                   free for that reason are told as such */
 };
 
 enum cs_param_type {
