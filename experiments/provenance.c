@@ -114,8 +114,10 @@ bool provenance_write(struct arena *arena, const struct study *study,
              study->description == NULL ? "" : study->description);
     put_text(out, "file", study->path);
     out_printf(out, "  \"seed\": %" PRIu64 ",\n  \"seeds\": %u,\n"
-               "  \"points\": %u,\n  \"trials\": %u,\n", study->seed,
-               study->seeds, study->point_count, study_trial_count(study));
+               "  \"points\": %u,\n  \"trials\": %u,\n"
+               "  \"detail_seeds\": %u,\n", study->seed,
+               study->seeds, study->point_count, study_trial_count(study),
+               study->detail_seeds);
     put_time(out, "until_s", study->until_ns);
     put_time(out, "warmup_s", study->warmup_ns);
     put_text(out, "baseline", study->baseline == UINT32_MAX ? ""
