@@ -17,13 +17,15 @@
 #include "experiments/paths.h"
 #include "experiments/plot_data.h"
 #include "experiments/plot_gnuplot.h"
+#include "experiments/point_label.h"
 #include "plots/plot_file.h"
 #include "sim/arena.h"
 #include "sim/err.h"
 #include "sim/scan.h"
 
-#define POLICY_CHARACTERS 24
+#define POLICY_CHARACTERS 36
 #define POINT_CHARACTERS 40
+#define TITLE_CHARACTERS 60
 #define FIGURES 8
 
 static const struct figure {
@@ -101,6 +103,36 @@ static bool copy_style(struct drawing *d, struct err *err)
     return out_close_fast(out, err);
 }
 
+/* Points in words; their values alone where all have one key, which then is
+ * point_key (else ''). */
+static void put_points(const struct drawing *d, struct out *out)
+{
+    const struct grid *grid = d->source.grid;
+    const char **title = arena_alloc(d->arena, grid->point_count + 1,
+                                     sizeof *title);
+    const char **value = arena_alloc(d->arena, grid->point_count + 1,
+                                     sizeof *value);
+    size_t key = strcspn(grid->point[0], "=");
+    bool one = grid->point[0][key] == '=';
+
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        const char *label = grid->point[t];
+
+        title[t] = point_label_words(d->arena, label);
+        value[t] = strncmp(label, grid->point[0], key + 1) == 0
+            ? label + key + 1 : label;
+        one = one && value[t] != label && strchr(value[t], '=') == NULL;
+    }
+    plot_names(out, "point_title", title, grid->point_count,
+               TITLE_CHARACTERS);
+    plot_names(out, "point_value", one ? value : title, grid->point_count,
+               POINT_CHARACTERS);
+    out_text(out, "point_key = ");
+    plot_quote(out, one ? point_key_words(d->arena, text_format(
+                   d->arena, "%.*s", (int)key, grid->point[0])) : "", 60);
+    out_text(out, "\n");
+}
+
 static void put_head(const struct drawing *d, const char *name,
                      struct out *out)
 {
@@ -116,6 +148,7 @@ static void put_head(const struct drawing *d, const char *name,
                POLICY_CHARACTERS);
     plot_names(out, "point_name", grid->point, grid->point_count,
                POINT_CHARACTERS);
+    put_points(d, out);
     out_printf(out, "policies = %u\npoints = %u\nseeds = %u\n",
                grid->policy_count, grid->point_count, grid->seed_count);
 }

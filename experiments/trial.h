@@ -85,6 +85,8 @@ struct metric_info {
     int better;                 /* +1 more is better, -1 less, 0 neither */
 };
 const struct metric_info *metric_info(enum metric metric);
+/* What charts call it, in words: "cost per job done"; NULL: none shows it. */
+const char *metric_title(enum metric metric);
 /* METRIC_COUNT if there is none of that name. */
 enum metric metric_find(const char *name);
 
