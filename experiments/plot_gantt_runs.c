@@ -84,26 +84,6 @@ struct reader {
     void (*take)(struct reader *reader, const struct row *row);
 };
 
-static uint32_t kind_of(struct gantt *g, const char *name)
-{
-    struct gantt_kinds *kinds = &g->kind;
-    uint32_t i = 0;
-
-    while (i < kinds->count && strcmp(kinds->name[i], name) != 0)
-        i++;
-    if (i < kinds->count)
-        return i;
-    if (kinds->count == kinds->room) {
-        uint32_t room = 2 * kinds->room + 16;
-
-        kinds->name = arena_grow(g->source->arena, kinds->name, kinds->room,
-                                 room, sizeof *kinds->name);
-        kinds->room = room;
-    }
-    kinds->name[kinds->count] = arena_text(g->source->arena, name);
-    return kinds->count++;
-}
-
 /* ---- the first pass ---- */
 
 static void add_window(struct windows *w, uint64_t run, double start_s)
@@ -223,14 +203,7 @@ static void choose_window(struct gantt *g, struct windows *w)
 
 static void find_rows(struct gantt *g)
 {
-    for (uint32_t n = 0; n < g->nodes; n++) {
-        if (g->rows + g->gpus[n] > GANTT_ROWS_MAX) {
-            g->rows_left_out += g->gpus[n];
-            g->gpus[n] = 0;
-        }
-        g->row[n] = g->rows;
-        g->rows += g->gpus[n];
-    }
+    gantt_choose_rows(g);
     for (int s = 0; s < 2; s++) {
         g->side[s].edge = arena_alloc(g->source->arena, g->rows + 1,
                                       sizeof *g->side[s].edge);
@@ -252,7 +225,7 @@ static int by_start(const void *a, const void *b)
 }
 
 static void keep(struct gantt *g, struct gantt_side *side,
-                 const struct gantt_run *run, const char *nodes)
+                 const struct gantt_run *run, const struct row *row)
 {
     if (side->runs == side->room) {
         size_t room = side->room * 2 + 1024;
@@ -262,7 +235,8 @@ static void keep(struct gantt *g, struct gantt_side *side,
         side->room = room;
     }
     side->run[side->runs] = *run;
-    side->run[side->runs++].nodes = arena_text(g->source->arena, nodes);
+    side->run[side->runs].name = arena_text(g->source->arena, row->job);
+    side->run[side->runs++].nodes = arena_text(g->source->arena, row->nodes);
 }
 
 static void take_run(struct reader *reader, const struct row *row)
@@ -270,8 +244,8 @@ static void take_run(struct reader *reader, const struct row *row)
     struct gantt *g = reader->g;
     struct gantt_side *side = &g->side[row->side];
     struct gantt_run run = { row->start_s, row->end_s, NULL,
-                             hash_text(HASH_START, row->job), row->kind,
-                             row->index };
+                             hash_text(HASH_START, row->job), NULL, row->kind,
+                             0, row->index };
     bool drawn = false, early = row->end_s <= g->start_s;
     bool late = row->start_s >= g->end_s;
     uint32_t first, last, node = 0;
@@ -291,7 +265,9 @@ static void take_run(struct reader *reader, const struct row *row)
                 edge->after = run;
         }
     if (drawn && !early && !late)
-        keep(g, side, &run, row->nodes);
+        keep(g, side, &run, row);
+    if (!early && !late && strstr(row->nodes, "...") != NULL)
+        g->cut = true;
 }
 
 /* ---- all of them ---- */
@@ -322,7 +298,7 @@ static bool read_row(struct reader *reader, const struct csv_in *in,
         policy == g->side[1].policy, value[C_START], value[C_END],
         value[C_GPUS], csv_in_field(in, c[C_NODES]),
         csv_in_field(in, c[C_JOB]),
-        kind_of(g, csv_in_field(in, c[C_PHASE])), index
+        gantt_name(g, &g->kind, csv_in_field(in, c[C_PHASE])), index
     };
     reader->take(reader, &row);
     return true;
@@ -357,6 +333,7 @@ bool gantt_read(struct gantt *g, struct plot_sink *sink, struct err *err)
     g->row = arena_alloc(arena, GANTT_NODES_MAX, sizeof *g->row);
     g->gpus = arena_alloc(arena, GANTT_NODES_MAX, sizeof *g->gpus);
     reader.windows.start_s = arena_alloc(arena, WINDOWS_MAX, sizeof(double));
+    gantt_cluster_read(g);
     if (!pass(&reader, take_extent, sink, err))
         return false;
     if (g->side[0].count + g->side[1].count == 0)

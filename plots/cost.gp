@@ -54,8 +54,8 @@ do for [panel = (per_job ? 1 : 2):2] {
     set bmargin at screen panel == 1 && below ? down(top + 300) : up(foot + axis)
     set ylabel (panel == 1 ? 'cost per job done, USD' : 'total cost, USD') offset -1, 0 \
         textcolor rgb ink
-    set label 99 point_key at graph 0.5, graph -0.03 offset 0, character (slanted ? -3 - 0.19 * chars : -1.4) \
-        center textcolor rgb ink
+    set label 99 point_key at graph 0.5, graph -0.03 center textcolor rgb ink \
+        offset 0, character (slanted ? -3 - 0.19 * chars : -1.4)
     plot for [p = 1:policies] data \
              using (place($1, p)):($2 == p ? column(mean) : NaN):(slot * 0.86) \
              with boxes fillstyle pattern hatch_of(p) linecolor rgb colour_of(p) \

@@ -15,8 +15,8 @@ do for [p = 1:policies] {
     entry_chars = p != baseline && strlen(policy[p]) > entry_chars ? strlen(policy[p]) : entry_chars
 }
 heading = 'Difference to '.policy[baseline].', in percent'
-note = 'Each seed is compared with itself: the same jobs under both policies. JCT: job completion '.\
-       'time. Less is better, but for jobs done and GPU utilization.'.\
+note = 'Each seed is compared with itself: the same jobs under both policies. JCT: job '.\
+       'completion time. Less is better, but for jobs done and GPU utilization.'.\
        ' What lies beyond an axis stands at its end, with its number.'.\
        (seeds < 2 ? '' : ' Whiskers: 95% intervals of the mean difference; '.\
         'one across the line of 0 may be chance, one that ends in an arrow goes on.')
