@@ -103,8 +103,8 @@ static bool copy_style(struct drawing *d, struct err *err)
     return out_close_fast(out, err);
 }
 
-/* Points in words; their values alone where all have one key, which then is
- * point_key (else ''). */
+/* Points in words; their values alone where all have the same keys, which then
+ * are point_key (else ''). */
 static void put_points(const struct drawing *d, struct out *out)
 {
     const struct grid *grid = d->source.grid;
@@ -112,24 +112,21 @@ static void put_points(const struct drawing *d, struct out *out)
                                      sizeof *title);
     const char **value = arena_alloc(d->arena, grid->point_count + 1,
                                      sizeof *value);
-    size_t key = strcspn(grid->point[0], "=");
-    bool one = grid->point[0][key] == '=';
+    const char *key = NULL, *other;
+    bool alike = true;
 
     for (uint32_t t = 0; t < grid->point_count; t++) {
-        const char *label = grid->point[t];
-
-        title[t] = point_label_words(d->arena, label);
-        value[t] = strncmp(label, grid->point[0], key + 1) == 0
-            ? label + key + 1 : label;
-        one = one && value[t] != label && strchr(value[t], '=') == NULL;
+        title[t] = point_label_words(d->arena, grid->point[t]);
+        point_label_split(d->arena, grid->point[t], &other, &value[t]);
+        alike = alike && other != NULL && (t == 0 || strcmp(key, other) == 0);
+        key = other;
     }
     plot_names(out, "point_title", title, grid->point_count,
                TITLE_CHARACTERS);
-    plot_names(out, "point_value", one ? value : title, grid->point_count,
+    plot_names(out, "point_value", alike ? value : title, grid->point_count,
                POINT_CHARACTERS);
     out_text(out, "point_key = ");
-    plot_quote(out, one ? point_key_words(d->arena, text_format(
-                   d->arena, "%.*s", (int)key, grid->point[0])) : "", 60);
+    plot_quote(out, alike ? key : "", 80);
     out_text(out, "\n");
 }
 

@@ -149,21 +149,45 @@ const char *point_unit_words(const char *unit)
     return unit;
 }
 
+/* Adds `more` behind a comma. */
+static const char *listed(struct arena *arena, const char *list,
+                          const char *more)
+{
+    return text_format(arena, "%s%s%s", list, *list == '\0' ? "" : ", ", more);
+}
+
+void point_label_split(struct arena *arena, const char *label,
+                       const char **keys, const char **values)
+{
+    size_t bytes;
+
+    *keys = *values = "";
+    for (; (bytes = next_word(&label)) > 0; label += bytes) {
+        size_t key = key_bytes(label, bytes);
+
+        if (label[key - 1] != '=') {            /* "base" */
+            *keys = *values = NULL;
+            return;
+        }
+        *keys = listed(arena, *keys, point_key_words(
+            arena, text_format(arena, "%.*s", (int)key - 1, label)));
+        *values = listed(arena, *values, text_format(
+            arena, "%.*s", (int)(bytes - key), label + key));
+    }
+}
+
 const char *point_label_words(struct arena *arena, const char *label)
 {
-    const char *text = "";
+    const char *text = "", *keys, *values;
     size_t bytes;
 
     for (; (bytes = next_word(&label)) > 0; label += bytes) {
-        size_t key = key_bytes(label, bytes);
-        const char *name = text_format(arena, "%.*s", (int)key - 1, label);
-
-        if (key == bytes && label[bytes - 1] != '=')
-            return arena_text(arena, label);        /* "base" */
-        text = text_format(arena, "%s%s%s = %.*s", text,
-                           *text == '\0' ? "" : ", ",
-                           point_key_words(arena, name), (int)(bytes - key),
-                           label + key);
+        point_label_split(arena, text_format(arena, "%.*s", (int)bytes,
+                                             label), &keys, &values);
+        if (keys == NULL)
+            return arena_text(arena, label);
+        text = listed(arena, text, text_format(arena, "%s = %s", keys,
+                                               values));
     }
     return text;
 }

@@ -12,12 +12,13 @@ chars = 0
 do for [t = 1:points] { chars = strlen(point_value[t]) > chars ? strlen(point_value[t]) : chars }
 each = across_px / (points * 1.)                # pixels of a point
 slanted = each < 8.4 * chars && chars > 8
-nth_label = slanted ? int(20 / each) + 1 : int(8.4 * (chars + 1) / each) + 1
+nth_label = slanted ? int(50 / each) + 1 : int(8.4 * (chars + 1) / each) + 1
 axis = slanted ? 35 + 3.2 * chars : 35
 axis = axis + (point_key eq '' ? 0 : 24)
 body = below && per_job ? 2 * (300 + axis) + 35 : 400 + axis
 load 'style.gp'
 
+left_px = slanted ? most(100, 7.6 * chars + 10 - each / 2) : 100
 room = 0.84                                     # of the space of a point
 slot = room / policies
 place(t, p) = t - room / 2 + (p - 0.5) * slot
@@ -48,7 +49,7 @@ if (points > 1) {
 do for [panel = (per_job ? 1 : 2):2] {
     mean = panel == 1 ? 3 : 6
     second = panel == 2 && per_job
-    set lmargin at screen across(!second || below ? 100 : 700)
+    set lmargin at screen across(!second || below ? left_px : 600 + left_px)
     set rmargin at screen across(!below && per_job && panel == 1 ? 580 : 1180)
     set tmargin at screen down(second && below ? top + 335 + axis : top)
     set bmargin at screen panel == 1 && below ? down(top + 300) : up(foot + axis)
