@@ -18,8 +18,9 @@
 #include "experiments/trial.h"
 #include "sim/arena.h"
 
-#define COLOURS_MAX 24u
+#define COLOURS_MAX 24u         /* at most 32: bits of g->drawn */
 #define TONES 3u                /* of a colour: neighbours differ */
+#define HAIR 1500.0             /* of the window: less cannot be seen */
 
 static double mean_at_middle(const struct plot_source *source,
                              uint32_t policy, enum metric metric)
@@ -84,7 +85,8 @@ static bool put_gap(struct gantt *g, struct out *out, uint32_t row,
     double gap[2] = { last->end_s, next->start_s };
     bool put = false;
 
-    if (last->job == next->job && last->job != GANTT_NO_JOB)
+    if (last->job == next->job && last->job != GANTT_NO_JOB &&
+        gap[1] - gap[0] >= (g->end_s - g->start_s) / HAIR)
         put = put_box(g, out, row, 1, gap, 0, 0);
     if (last->job != next->job || last->end_s < next->end_s)
         *last = *next;
@@ -138,31 +140,70 @@ static uint32_t tone_of(struct toned *last, uint64_t job)
     return tone;
 }
 
+/* A bar that the next run may go on with. */
+struct bar {
+    double from_to[2];
+    uint32_t rows, colour, tone;
+};
+
+static void put_bar(struct gantt *g, struct out *out, uint32_t row,
+                    const struct bar *bar)
+{
+    if (bar->rows > 0 && put_box(g, out, row, bar->rows, bar->from_to,
+                                 bar->colour, bar->tone))
+        g->drawn |= 1u << (bar->colour - 1);
+}
+
+/* Runs that follow each other in one colour are one bar: steps of weeks would
+ * be nothing but seams. */
+static void add_bar(struct gantt *g, struct out *out, struct bar *bars,
+                    uint32_t row, const struct bar *next)
+{
+    struct bar *last = &bars[row];
+    double hair = (g->end_s - g->start_s) / HAIR;
+
+    if (g->shade[next->colour - 1] == GANTT_DARKEST &&
+        next->from_to[1] - next->from_to[0] < hair)
+        return;
+    if (last->rows == next->rows && last->colour == next->colour &&
+        last->tone == next->tone &&
+        next->from_to[0] - last->from_to[1] < hair) {
+        last->from_to[1] = fmax(last->from_to[1], next->from_to[1]);
+        return;
+    }
+    put_bar(g, out, row, last);
+    *last = *next;
+}
+
 static void put_runs(struct gantt *g, struct out *out,
                      const struct gantt_side *side)
 {
     struct toned *last = arena_alloc(g->source->arena, g->rows + 1,
                                      sizeof *last);
+    struct bar *bars = arena_alloc(g->source->arena, g->rows + 1,
+                                   sizeof *bars);
     uint32_t first, end, node = 0;
 
     for (size_t i = 0; i < side->runs; i++) {
         const struct gantt_run *run = &side->run[i];
         const char *text = run->nodes;
-        double from_to[2] = { run->start_s, run->end_s };
-        uint32_t colour = run->colour < COLOURS_MAX ? run->colour
-                                                    : COLOURS_MAX - 1;
+        struct bar bar = { { run->start_s, run->end_s }, 0, 1 +
+                           (run->colour < COLOURS_MAX ? run->colour
+                                                      : COLOURS_MAX - 1), 0 };
 
         while (gantt_next_gpus(&text, &node, &first, &end))
             if (end < g->gpus[node]) {
-                uint32_t row = g->row[node] + first, tone = 0;
+                uint32_t row = g->row[node] + first;
 
                 for (uint32_t r = row; r <= g->row[node] + end; r++)
-                    tone = r == row ? tone_of(&last[r], run->job)
-                                    : (last[r] = last[row], tone);
-                put_box(g, out, row, end - first + 1, from_to, colour + 1,
-                        tone);
+                    bar.tone = r == row ? tone_of(&last[r], run->job)
+                                        : (last[r] = last[row], bar.tone);
+                bar.rows = end - first + 1;
+                add_bar(g, out, bars, row, &bar);
             }
     }
+    for (uint32_t r = 0; r < g->rows; r++)
+        put_bar(g, out, r, &bars[r]);
     out_text(out, "NaN NaN NaN NaN NaN NaN\n");
 }
 
@@ -217,7 +258,7 @@ static void put_nodes(struct gantt *g, struct out *out)
     for (uint32_t n = 0; n < g->nodes; n++)
         if (g->gpus[n] > 0)
             name[nodes++] = gantt_node_name(g, n);
-    plot_names(out, "node", name, nodes, 16);
+    plot_names(out, "node", name, nodes, 24);
     out_printf(out, "nodes = %u\narray node_row[%u]\n", nodes, nodes + 1);
     nodes = 0;
     for (uint32_t n = 0; n < g->nodes; n++)
@@ -236,6 +277,11 @@ static void put_colours(struct gantt *g, struct out *out)
     plot_names(out, "kind", g->colour.name, colours, 36);
     out_printf(out, "kinds = %u\narray hue[%u]\narray shade[%u]\n", colours,
                colours, colours);
+    out_text(out, "present = '");
+    for (uint32_t c = 0, shown = 0; c < colours; c++)
+        if (g->drawn >> c & 1)
+            out_printf(out, "%s%u", shown++ == 0 ? "" : " ", c + 1);
+    out_text(out, "'\n");
     for (uint32_t c = 0; c < colours; c++)
         out_printf(out, "hue[%u] = %u; shade[%u] = %u\n", c + 1,
                    g->hue[c] + 1, c + 1, g->shade[c]);

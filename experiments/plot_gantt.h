@@ -40,6 +40,8 @@ struct gantt_side {
     uint32_t policy;            /* UINT32_MAX: none */
     uint64_t count;             /* of all runs of the trial */
     double first_s, last_s, sum_s;      /* earliest start, latest end */
+    double stays_s;             /* how long jobs stayed on a node, in all */
+    uint64_t stays;
     struct gantt_run *run;      /* those in the window, by start */
     size_t runs, room;
     struct gantt_edge *edge;    /* by row */
@@ -72,6 +74,7 @@ struct gantt {
     struct gantt_kinds job_kind;        /* names of kinds of job */
     struct gantt_kinds colour;  /* of a kind of job in a phase */
     uint32_t *hue, *shade;      /* by colour: kind of job, lightness */
+    uint32_t drawn;             /* bit c: colour c is in the chart */
     bool cut;                   /* a placement is not told to its end */
     double start_s, end_s;      /* the window */
     uint32_t *row, *gpus;       /* by node: first row, GPUs drawn */
@@ -105,6 +108,9 @@ bool gantt_find_kinds(struct gantt *gantt, struct err *err);
 void gantt_put_labels(struct gantt *gantt, const struct gantt_side *side,
                       struct gantt_kinds *label, struct out *data);
 
+/* The lightness of a phase: 0 light to GANTT_DARKEST. */
+#define GANTT_DARKEST 3u
+uint32_t gantt_shade(const char *phase);
 /* Its number, in the order in which names are met. */
 uint32_t gantt_name(struct gantt *gantt, struct gantt_kinds *names,
                     const char *name);

@@ -108,31 +108,13 @@ static bool read_kinds(struct gantt *g, struct job_of *job, size_t count,
     return step == CSV_END;
 }
 
-/* 0: light, as what generates; 1: full, what trains and all that is not
- * known; 2: dark, what judges; 3: almost black, what moves bytes. */
-#define DARKEST 3u
-static uint32_t shade_of(const char *phase)
-{
-    static const char *const known[][2] = {
-        { "rollout", "0" }, { "infer", "0" }, { "serve", "0" },
-        { "reference", "2" }, { "reward", "2" }, { "validate", "2" },
-        { "preprocess", "3" }, { "load", "3" }, { "sync", "3" },
-        { "checkpoint", "3" }
-    };
-
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(phase, known[i][0]) == 0)
-            return (uint32_t)(known[i][1][0] - '0');
-    return 1;
-}
-
 /* The colour of a kind of job in a phase. */
 static uint32_t colour_of(struct gantt *g, uint32_t kind, uint32_t phase)
 {
     const char *name = g->kind.name[phase];
     uint32_t colour, known = g->colour.count, room = g->colour.room;
 
-    if (g->job_kind.count > 1 && shade_of(name) == DARKEST)
+    if (g->job_kind.count > 1 && gantt_shade(name) == GANTT_DARKEST)
         name = "moving state";          /* black, whoever's it is */
     else if (kind != NO_KIND && g->job_kind.count > 1)
         name = text_format(g->source->arena, "%s: %s",
@@ -146,7 +128,7 @@ static uint32_t colour_of(struct gantt *g, uint32_t kind, uint32_t phase)
     }
     if (colour == known) {
         g->hue[colour] = kind == NO_KIND ? 0 : kind;
-        g->shade[colour] = shade_of(g->kind.name[phase]);
+        g->shade[colour] = gantt_shade(g->kind.name[phase]);
     }
     return colour;
 }
@@ -192,7 +174,10 @@ static void put_block(struct gantt *g, const struct block *block,
     size_t chars = strlen(name);
 
     if (chars > LABEL_CHARACTERS) {     /* names differ at their end */
-        name = text_format(g->source->arena, "\u2026%s", name + chars - 6);
+        name += chars - 6;
+        while ((*name & 0xc0) == 0x80)          /* a letter stays whole */
+            name--;
+        name = text_format(g->source->arena, "\u2026%s", name);
         chars = 7;
     }
     if (block->rows == 0 || label->count >= LABELS_MAX ||

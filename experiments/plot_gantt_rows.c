@@ -16,6 +16,7 @@
 #include "sim/arena.h"
 #include "sim/conf.h"
 
+#define NAME_BYTES 18           /* of a group's name beside a row */
 #define ROWS_TOO_MANY (2 * GANTT_ROWS_MAX)      /* with a node for each pool */
 
 uint32_t gantt_name(struct gantt *g, struct gantt_kinds *kinds,
@@ -36,6 +37,23 @@ uint32_t gantt_name(struct gantt *g, struct gantt_kinds *kinds,
     }
     kinds->name[kinds->count] = arena_text(g->source->arena, name);
     return kinds->count++;
+}
+
+/* 0: light, as what generates; 1: full, what trains and all that is not
+ * known; 2: dark, what judges; 3: almost black, what moves bytes. */
+uint32_t gantt_shade(const char *phase)
+{
+    static const char *const known[][2] = {
+        { "rollout", "0" }, { "infer", "0" }, { "serve", "0" },
+        { "reference", "2" }, { "reward", "2" }, { "validate", "2" },
+        { "preprocess", "3" }, { "load", "3" }, { "sync", "3" },
+        { "checkpoint", "3" }
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(phase, known[i][0]) == 0)
+            return (uint32_t)(known[i][1][0] - '0');
+    return 1;
 }
 
 static const char *text_of(const struct conf_node *map, const char *key)
@@ -103,13 +121,20 @@ static const struct gantt_group *group_of(const struct gantt *g,
 const char *gantt_node_name(const struct gantt *g, uint32_t node)
 {
     const struct gantt_group *group = group_of(g, node);
+    size_t bytes;
+    bool cut;
 
     if (group == NULL || group->name[0] == '\0')
         return text_format(g->source->arena, "node %u", node);
     if (group->count == 1)
         return group->name;
-    return text_format(g->source->arena, "%s %u", group->name,
-                       node - group->first);
+    bytes = strlen(group->name);
+    cut = bytes > NAME_BYTES;
+    for (bytes = cut ? NAME_BYTES : bytes;
+         cut && (group->name[bytes] & 0xc0) == 0x80;)
+        bytes--;                /* a letter stays whole */
+    return text_format(g->source->arena, "%.*s%s %u", (int)bytes, group->name,
+                       cut ? "\u2026" : "", node - group->first);
 }
 
 uint32_t gantt_node_pool(const struct gantt *g, uint32_t node)

@@ -21,6 +21,7 @@
 #include "sim/arena.h"
 
 #define WINDOW_RUNS 40.0        /* length of the window in mean runs */
+#define WINDOW_STAYS 8.0        /* or of mean stays of a job on a node */
 #define WINDOWS_MAX 2048u       /* an even number */
 #define BUSY_UNITS 1e6          /* of a GPU that is busy all the window */
 
@@ -78,8 +79,16 @@ struct windows {
     double length_s;
 };
 
+/* Of one node: the job that ran there last, and since when it did. */
+struct stay {
+    double start_s, end_s;
+    uint64_t job;
+    bool any;
+};
+
 struct reader {
     struct gantt *g;
+    struct stay *stay[2];       /* by node */
     struct windows windows;
     void (*take)(struct reader *reader, const struct row *row);
 };
@@ -99,6 +108,26 @@ static void add_window(struct windows *w, uint64_t run, double start_s)
             return;
     }
     w->start_s[w->count++] = start_s;
+}
+
+static void end_stay(struct gantt_side *side, const struct stay *stay)
+{
+    side->stays += stay->any;
+    side->stays_s += stay->any ? stay->end_s - stay->start_s : 0;
+}
+
+/* A job that shares its node with others has stays that are cut short. */
+static void add_stay(struct reader *reader, const struct row *row,
+                     uint32_t node)
+{
+    uint64_t job = hash_text(HASH_START, row->job);
+    struct stay *stay = &reader->stay[row->side][node];
+
+    if (!stay->any || stay->job != job) {
+        end_stay(&reader->g->side[row->side], stay);
+        *stay = (struct stay){ row->start_s, row->end_s, job, true };
+    }
+    stay->end_s = fmax(stay->end_s, row->end_s);
 }
 
 static void take_extent(struct reader *reader, const struct row *row)
@@ -123,6 +152,7 @@ static void take_extent(struct reader *reader, const struct row *row)
         add_window(&reader->windows, side->count, row->start_s);
     side->count++;
     while (gantt_next_gpus(&text, &node, &first, &last)) {
+        add_stay(reader, row, node);
         if (g->gpus[node] < last + 1)
             g->gpus[node] = last + 1;
         if (g->nodes < node + 1)
@@ -139,12 +169,30 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void set_length(struct gantt *g, struct windows *w)
+/* Where jobs have one phase again and again, it is their stays that a reader
+ * wants to see. */
+static bool one_phase(const struct gantt *g)
 {
-    const struct gantt_side *side = &g->side[g->side[0].count == 0];
+    uint32_t phases = 0;
 
-    w->length_s = fmin(WINDOW_RUNS * side->sum_s / (double)side->count,
-                       side->last_s - side->first_s);
+    for (uint32_t k = 0; k < g->kind.count; k++)
+        phases += gantt_shade(g->kind.name[k]) != GANTT_DARKEST;
+    return phases < 2;
+}
+
+static void set_length(struct reader *reader)
+{
+    struct gantt *g = reader->g;
+    struct windows *w = &reader->windows;
+    struct gantt_side *side = &g->side[g->side[0].count == 0];
+
+    w->length_s = WINDOW_RUNS * side->sum_s / (double)side->count;
+    for (uint32_t n = 0; n < g->nodes; n++)
+        end_stay(side, &reader->stay[side - g->side][n]);
+    if (one_phase(g) && side->stays > 0)
+        w->length_s = fmax(w->length_s, WINDOW_STAYS * side->stays_s /
+                                            (double)side->stays);
+    w->length_s = fmin(w->length_s, side->last_s - side->first_s);
     /* Equal numbers are the same bytes in either order. */
     qsort(w->start_s, w->count, sizeof *w->start_s, by_value);
     for (int s = 0; s < 2; s++)
@@ -333,12 +381,15 @@ bool gantt_read(struct gantt *g, struct plot_sink *sink, struct err *err)
     g->row = arena_alloc(arena, GANTT_NODES_MAX, sizeof *g->row);
     g->gpus = arena_alloc(arena, GANTT_NODES_MAX, sizeof *g->gpus);
     reader.windows.start_s = arena_alloc(arena, WINDOWS_MAX, sizeof(double));
+    for (int s = 0; s < 2; s++)
+        reader.stay[s] = arena_alloc(arena, GANTT_NODES_MAX,
+                                     sizeof *reader.stay[s]);
     gantt_cluster_read(g);
     if (!pass(&reader, take_extent, sink, err))
         return false;
     if (g->side[0].count + g->side[1].count == 0)
         return true;
-    set_length(g, &reader.windows);
+    set_length(&reader);
     if (!pass(&reader, take_busy, sink, err))
         return false;
     choose_window(g, &reader.windows);

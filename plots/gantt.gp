@@ -5,7 +5,8 @@
 band = rows * row_px
 band = band < 260 ? 260 : band
 body = band + 70
-entries = kinds + gaps
+shown_kinds = words(present)
+entries = shown_kinds + gaps
 entry_chars = gaps ? 29 : 0
 do for [k = 1:kinds] { entry_chars = strlen(kind[k]) > entry_chars ? strlen(kind[k]) : entry_chars }
 heading = 'What every GPU does'
@@ -41,8 +42,9 @@ nth_node = int(15. / (band / nodes)) + 1
 left_px = 40 + 8.1 * node_chars + (pools ? 22 : 0)
 panel_px = (width - 25. - left_px - (sides - 1) * 25) / sides
 
-plot for [k = 1:kinds] NaN with boxes fillstyle solid noborder linecolor rgb tint(k, 0) \
-         title kind[k], \
+nr(i) = int(word(present, i))           # of the i-th colour that is drawn
+plot for [i = 1:shown_kinds] NaN with boxes fillstyle solid noborder \
+         linecolor rgb tint(nr(i), 0) title kind[nr(i)], \
      for [k = 1:gaps] NaN with boxes fillstyle solid noborder linecolor rgb '#E4E4E4' \
          title 'between two phases of one job'
 eval panels

@@ -148,8 +148,8 @@ static void the_gantt_has_a_row_per_gpu_and_boxes_per_run(void **state)
     assert_non_null(strstr(text,
         "# policy 1: between phases\n0 1 10 12 0 0\n1 2 10 12 0 0\n"
         "2 3 10 12 0 0\nNaN NaN NaN NaN NaN NaN\n\n\n"
-        "# policy 1: phases\n0 2 0 10 1 1\n2 3 0 10 1 1\n4 5 5 15 2 1\n"
-        "0 2 12 20 1 1\n2 3 12 20 1 1\nNaN NaN NaN NaN NaN NaN\n\n\n"
+        "# policy 1: phases\n0 2 0 10 1 1\n2 3 0 10 1 1\n"
+        "0 2 12 20 1 1\n2 3 12 20 1 1\n4 5 5 15 2 1\nNaN NaN NaN NaN NaN NaN\n\n\n"
         "# policy 1: time_s, row and number of the names of jobs\n"
         " 10 1 1\n 10 2.5 1\n 10 4.5 2\nNaN NaN 1\n"));
     free(text);
@@ -389,7 +389,7 @@ static void a_long_table_is_cut_to_the_window_with_its_gaps(void **state)
         end += sprintf(end, "x=2/h,second,0,j,train,%d,%d,1,0:0\n", 20 * i,
                        20 * i + 10);
         if (i >= 2002 && i < 2042)
-            end += sprintf(end, "x=2/h,second,0,l,sync,%d,%d,200,1:0-1\n",
+            end += sprintf(end, "x=2/h,second,0,l,rollout,%d,%d,200,1:0-1\n",
                            20 * i, 20 * i + 10);
     }
     assert_true(end - table < 800000);
@@ -406,6 +406,40 @@ static void a_long_table_is_cut_to_the_window_with_its_gaps(void **state)
     assert_non_null(strstr(text, "\n0 1 40040 40050 1 "));
     assert_non_null(strstr(text, "\n2 4 40420 40430 2 "));
     assert_null(strstr(text, "40450"));
+    free(text);
+    results_remove(dir);
+}
+
+/* 12 jobs, one after the other, of 500 runs of 10 s each with a checkpoint of
+ * 1 s between: eight jobs are shown, not forty runs, and each is one bar. */
+static void steps_of_one_phase_are_shown_as_the_stay_of_their_job(void **state)
+{
+    char dir[64], *text, *table = malloc(800000), *end = table;
+
+    (void)state;
+    assert_non_null(table);
+    results_make(dir, &results_plain);
+    end += sprintf(end, "point,policy,seed,job,phase,start_s,end_s,gpus,"
+                        "nodes\n");
+    for (int i = 0; i < 6000; i++) {
+        end += sprintf(end, "x=2/h,first,0,%d,train,%d,%d,1,0:0\n", i / 500,
+                       11 * i, 11 * i + 10);
+        end += sprintf(end, "x=2/h,first,0,%d,checkpoint,%d,%d,1,0:0\n",
+                       i / 500, 11 * i + 10, 11 * i + 11);
+    }
+    assert_true(end - table < 800000);
+    results_write_text(dir, "phases.csv", table);
+    free(table);
+    draw(dir, "png");
+    text = results_text(dir, "plots/gantt.gp");
+    assert_non_null(strstr(text, "start_s = 0\nend_s = 44000\n"));
+    assert_non_null(strstr(text, "\narray kind[2] = ['train', 'checkpoint']\n"));
+    assert_non_null(strstr(text, "\npresent = '1'\n"));     /* too short */
+    free(text);
+    text = results_text(dir, "plots/gantt.dat");
+    assert_non_null(strstr(text, "# policy 1: phases\n0 1 0 5499 1 "));
+    assert_non_null(strstr(text, "\n0 1 5500 10999 1 "));
+    assert_non_null(strstr(text, "\n0 1 38500 43999 1 "));
     free(text);
     results_remove(dir);
 }
@@ -694,6 +728,7 @@ int main(void)
         cmocka_unit_test(axes_have_words_and_units),
         cmocka_unit_test(keys_are_told_in_words),
         cmocka_unit_test(a_long_table_is_cut_to_the_window_with_its_gaps),
+        cmocka_unit_test(steps_of_one_phase_are_shown_as_the_stay_of_their_job),
         cmocka_unit_test(a_curve_of_many_jobs_keeps_its_shape),
         cmocka_unit_test(drawing_twice_gives_the_same_data),
         cmocka_unit_test(every_figure_is_a_png_of_sane_size),
