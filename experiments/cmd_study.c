@@ -8,6 +8,7 @@
 
 #include "experiments/paths.h"
 #include "experiments/study.h"
+#include "experiments/table_sizes.h"
 #include "experiments/train.h"
 #include "sim/arena.h"
 
@@ -98,6 +99,10 @@ int cmd_study_run(struct cli *cli, const struct args *args,
     if (!cmd_threads(args, &options.threads, &err) ||
         !args_shard(args, &options.shard, &options.shard_count, &err))
         return command_fail(cli, &err);
+    if (!args->given[ARG_QUIET]) {
+        struct table_sizes sizes = table_sizes_of(cli->arena, study);
+        table_sizes_print(cli->err, study, &sizes);
+    }
     if (!session_run(cli->arena, study, &options, session, &err)) {
         if (err.kind == ERR_INTERRUPTED)
             return interrupted(cli, session, args->word[0]);

@@ -14,6 +14,7 @@
 #include "experiments/pool_names.h"
 #include "experiments/study.h"
 #include "experiments/study_tree.h"
+#include "experiments/table_sizes.h"
 #include "experiments/train.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
@@ -74,6 +75,8 @@ static bool validate_experiment(struct validating *v, struct err *err)
             : ", of which deterministic ones run once:",
             study_run_count(study),
             study->expect_count, plural(study->expect_count));
+    struct table_sizes sizes = table_sizes_of(v->cli->arena, study);
+    table_sizes_print(v->cli->out, study, &sizes);
     return true;
 }
 

@@ -111,6 +111,8 @@ static const struct table_column summary_column[] = {
       "for which series that had ended were held" },
     { "resizes", TABLE_COUNT,
       "leases changed for more, fewer or other GPUs as they worked" },
+    { "gpu_head_of_line_fraction", TABLE_REAL,
+      "GPU time: free, but the first of the queue wants more" },
     { "deterministic", TABLE_COUNT, "1: nothing is drawn, so any seed would "
       "give this row, and one trial stands for all" },
 };

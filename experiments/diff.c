@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "experiments/columns.h"
+#include "experiments/grid.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
 #include "sim/arena.h"
@@ -229,6 +230,24 @@ static bool walk_all(struct walk *w, struct err *err)
     return true;
 }
 
+/* Decisions of one seed say nothing of the others. */
+static void tell_left_out(struct arena *arena, FILE *file, const char *dir,
+                          const struct side *s)
+{
+    struct err ignored = { 0 };
+    const struct grid *grid = grid_from_folder(arena, dir, &ignored);
+    unsigned trials = 0;
+
+    for (uint32_t t = 0; grid != NULL && t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            for (uint32_t i = 0; i < grid->seed_count; i++)
+                trials += grid_present(grid, t, p, i);
+    if (trials > s->count)
+        fprintf(file, "the %s has decisions of %u of its %u trials: of "
+                "others nothing is said here (`output: {detail_seeds: all}`"
+                ")\n", s->name, s->count, trials);
+}
+
 bool diff_print(FILE *file, const char *left, const char *right,
                 struct err *err)
 {
@@ -240,6 +259,10 @@ bool diff_print(FILE *file, const char *left, const char *right,
               list_trials(arena, right, &w.side[1], &why) &&
               walk_all(&w, &why);
 
+    if (ok) {
+        tell_left_out(arena, file, left, &w.side[0]);
+        tell_left_out(arena, file, right, &w.side[1]);
+    }
     csv_in_close(w.side[0].in);
     csv_in_close(w.side[1].in);
     if (!ok) {      /* names of files went with the arena */

@@ -42,10 +42,11 @@ struct idle_lease {
 struct idle {
     struct arena *arena;
     const struct cluster_spec *spec;
-    const struct cs_host *host;
+    struct cs_host *host;
     struct idle_lease *lease;
     uint32_t lease_room;
     int64_t level[GPU_DOES_COUNT];
+    int64_t *free_milli;        /* by pool, now */
     wide_ns sum[GPU_DOES_COUNT];
     int64_t from_ns, last_ns;
     struct fact *later;         /* that wait for the next job */
@@ -154,13 +155,33 @@ static int64_t dropped(const struct idle *idle, const struct fact *drop,
 
 /* What the free GPUs of a pool are free for. */
 static enum gpu_does free_for(const struct idle *idle, uint32_t pool,
-                              int64_t milli)
+                              const int64_t *milli)
 {
-    uint32_t wanted = host_pool_waits(idle->host, pool);
+    uint32_t wanted = host_pool_waits(idle->host, pool), behind;
 
     if (wanted == 0)
         return host_pending(idle->host) > 0 ? GPU_UNSUITED : GPU_UNWANTED;
-    return (int64_t)wanted * GPU_MILLI <= milli ? GPU_FRAGMENT : GPU_GANG;
+    if ((int64_t)wanted * GPU_MILLI > milli[pool])
+        return GPU_GANG;
+    behind = host_pool_behind(idle->host, pool, milli);
+    return behind > 0 && (int64_t)behind * GPU_MILLI <= milli[pool]
+        ? GPU_BEHIND : GPU_FRAGMENT;
+}
+
+/* What is free, pool by pool; returns how much in all. */
+static int64_t count_pools(struct idle *idle, const struct fact *drop)
+{
+    int64_t *milli = idle->free_milli, sum = 0;
+
+    for (uint32_t p = 0; p < idle->spec->pool_count; p++)
+        milli[p] = host_pool_free_milli(idle->host, p) +
+                   (drop != NULL ? dropped(idle, drop, p) : 0);
+    for (uint32_t p = 0; p < idle->spec->pool_count; p++) {
+        if (milli[p] != 0)
+            idle->level[free_for(idle, p, milli)] += milli[p];
+        sum += milli[p];
+    }
+    return sum;
 }
 
 /* A lease that goes is told of before its GPUs are free. */
@@ -169,21 +190,12 @@ static void count_free(struct idle *idle, const struct fact *drop)
     int64_t left = (int64_t)idle->spec->gpu_count * GPU_MILLI;
 
     for (int d = 0; d < GPU_DOES_COUNT; d++) {
-        if (d >= GPU_UNWANTED && d <= GPU_FRAGMENT)
+        if (d >= GPU_UNWANTED && d <= GPU_BEHIND)
             idle->level[d] = 0;
         left -= idle->level[d];
     }
-    for (uint32_t p = 0; left > 0 && idle->host != NULL &&
-                         host_jobs_left(idle->host) > 0 &&
-                         p < idle->spec->pool_count; p++) {
-        int64_t milli = host_pool_free_milli(idle->host, p);
-        if (drop != NULL)
-            milli += dropped(idle, drop, p);
-        if (milli == 0)
-            continue;
-        idle->level[free_for(idle, p, milli)] += milli;
-        left -= milli;
-    }
+    if (left > 0 && idle->host != NULL && host_jobs_left(idle->host) > 0)
+        left -= count_pools(idle, drop);
     /* In the middle of a change the host may be one fact ahead. */
     idle->level[GPU_UNWANTED] += left;
 }
@@ -240,6 +252,8 @@ struct idle *idle_new(const struct metrics_parts *parts)
 
     idle->arena = parts->arena;
     idle->spec = spec;
+    idle->free_milli = arena_alloc(parts->arena, spec->pool_count + 1,
+                                   sizeof *idle->free_milli);
     for (uint32_t g = 0; g < spec->group_count; g++)
         if (spec->group[g].rent != NULL)
             idle->level[GPU_AWAY] += (int64_t)spec->group[g].gpus *
@@ -249,17 +263,19 @@ struct idle *idle_new(const struct metrics_parts *parts)
     return idle;
 }
 
-void idle_watch(struct idle *idle, const struct cs_host *host)
+void idle_watch(struct idle *idle, struct cs_host *host)
 {
     idle->host = host;
 }
 
 void idle_count(struct idle *idle, int64_t now_ns, uint32_t working_gpus,
-                uint32_t wanted_gpus)
+                uint32_t wanted_gpus, uint32_t behind_gpus)
 {
     uint32_t free = idle->spec->gpu_count - working_gpus;
     enum gpu_does does = wanted_gpus == 0 ? GPU_UNWANTED
-                         : wanted_gpus <= free ? GPU_FRAGMENT : GPU_GANG;
+                         : wanted_gpus > free ? GPU_GANG
+                         : behind_gpus > 0 && behind_gpus <= free ? GPU_BEHIND
+                         : GPU_FRAGMENT;
 
     advance(idle, now_ns);
     memset(idle->level, 0, sizeof idle->level);

@@ -23,6 +23,8 @@ enum gpu_does {
                            are free in its pool */
     GPU_FRAGMENT,       /* free, and something waits that wants no more: it
                            does not fit on the nodes, or is held back */
+    GPU_BEHIND,         /* free, and what wants no more waits behind the first
+                           in the order, which wants more than are free */
     GPU_DOWN,           /* out of service */
     GPU_RENTED,         /* paid for, and starting or under notice */
     GPU_AWAY,           /* not rented: not there at all */
@@ -30,11 +32,12 @@ enum gpu_does {
 };
 
 struct idle *idle_new(const struct metrics_parts *parts);
-void idle_watch(struct idle *idle, const struct cs_host *host);
+void idle_watch(struct idle *idle, struct cs_host *host);
 /* By hand, without a host: so many GPUs work, all others are free, and the
- * smallest of those that wait wants so many (0: none waits). */
+ * smallest of those that wait wants so many (0: none waits), the smallest
+ * behind the first of them so many (0: the first waits alone). */
 void idle_count(struct idle *idle, int64_t now_ns, uint32_t working_gpus,
-                uint32_t wanted_gpus);
+                uint32_t wanted_gpus, uint32_t behind_gpus);
 /* From here on it counts: the end of the warm-up. */
 void idle_begin(struct idle *idle, int64_t now_ns);
 /* GPU-seconds since then, up to a time that is not before the last lease. */

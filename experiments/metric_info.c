@@ -152,7 +152,8 @@ static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_GPU_FRAGMENT] = { "gpu_fragment_fraction", "fraction",
                               "part of gpu_idle_queued_fraction: something "
                               "waits that wants no more GPUs than are free in "
-                              "the pool, and does not fit or is held back",
+                              "the pool, and does not fit or is held back, "
+                              "but for gpu_head_of_line_fraction",
                               false, 0 },
     [METRIC_GPU_GANG] = { "gpu_gang_fraction", "fraction",
                           "part of gpu_idle_queued_fraction: all that waits "
@@ -201,12 +202,47 @@ static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_RESIZES] = { "resizes", "count",
                          "leases that were changed for more, fewer or other "
                          "GPUs as they worked", true, 0 },
+    [METRIC_GPU_BEHIND] = { "gpu_head_of_line_fraction", "fraction",
+                            "part of gpu_idle_queued_fraction: what wants no "
+                            "more GPUs than are free in the pool is held back "
+                            "behind the first of the queue, which wants more",
+                            false, 0 },
 };
 
 const struct metric_info *metric_info(enum metric metric)
 {
     assert((unsigned)metric < METRIC_COUNT);
     return &info[metric];
+}
+
+const char *metric_title(enum metric metric)
+{
+    static const char *const title[METRIC_COUNT] = {
+        [METRIC_JOBS_DONE] = "jobs done",
+        [METRIC_MAKESPAN] = "makespan",
+        [METRIC_JCT_MEAN] = "JCT, mean",
+        [METRIC_JCT_P95] = "JCT, 95th percentile",
+        [METRIC_WAIT_MEAN] = "wait for GPUs, mean",
+        [METRIC_COST] = "total cost",
+        [METRIC_COST_PER_JOB] = "cost per job done",
+        [METRIC_ENERGY] = "energy",
+        [METRIC_GPU_UTILIZATION] = "GPU utilization",
+        [METRIC_GPU_BUSY] = "busy",
+        [METRIC_GPU_TAIL] = "tail",
+        [METRIC_GPU_SWITCH] = "switch",
+        [METRIC_GPU_BUBBLE] = "bubble",
+        [METRIC_GPU_IDLE_QUEUED] = "idle, asks wait",
+        [METRIC_GPU_IDLE_EMPTY] = "idle, nothing waits",
+        [METRIC_GPU_GANG] = "gang",
+        [METRIC_GPU_BEHIND] = "head of line",
+        [METRIC_GPU_FRAGMENT] = "fragment",
+        [METRIC_GPU_UNSUITED] = "other pools",
+        [METRIC_GPU_DOWN] = "failures",
+        [METRIC_GPU_RENT] = "starting",
+    };
+
+    assert((unsigned)metric < METRIC_COUNT);
+    return title[metric];
 }
 
 enum metric metric_find(const char *name)

@@ -355,7 +355,8 @@ void metrics_count_told(struct metrics *m)
 
     m->last_fact_ns = loop_now_ns(m->parts.loop);
     idle_count(m->idle, m->last_fact_ns, count->working_gpus,
-               waits_least(&count->waits));
+               waits_least(&count->waits),
+               waits_least_but(&count->waits, count->first_gpus));
 }
 
 /* A run that is drained ended with its last fact: a sample of the timeline may
@@ -402,8 +403,10 @@ static void gpu_time(struct metrics *m, double *value)
     value[METRIC_GPU_FRAGMENT] = idle_gpu_s(idle, GPU_FRAGMENT) / all;
     value[METRIC_GPU_GANG] = idle_gpu_s(idle, GPU_GANG) / all;
     value[METRIC_GPU_UNSUITED] = idle_gpu_s(idle, GPU_UNSUITED) / all;
+    value[METRIC_GPU_BEHIND] = idle_gpu_s(idle, GPU_BEHIND) / all;
     value[METRIC_GPU_IDLE_QUEUED] = value[METRIC_GPU_FRAGMENT] +
-        value[METRIC_GPU_GANG] + value[METRIC_GPU_UNSUITED];
+        value[METRIC_GPU_BEHIND] + value[METRIC_GPU_GANG] +
+        value[METRIC_GPU_UNSUITED];
     value[METRIC_GPU_DOWN] = idle_gpu_s(idle, GPU_DOWN) / all;
     value[METRIC_GPU_RENT] = idle_gpu_s(idle, GPU_RENTED) / all;
     value[METRIC_GPU_LOST] = m->lost_s / all;

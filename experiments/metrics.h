@@ -37,6 +37,7 @@ struct host_counts;
 struct host_job;
 struct metrics_count {
     uint32_t pending, running, working_gpus;
+    uint32_t first_gpus;        /* of the first that waits; 0: none does */
     struct waits waits;
     const struct host_counts *counts;
 };

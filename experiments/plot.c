@@ -18,13 +18,15 @@
 #include "experiments/paths.h"
 #include "experiments/plot_data.h"
 #include "experiments/plot_gnuplot.h"
+#include "experiments/point_label.h"
 #include "plots/plot_file.h"
 #include "sim/arena.h"
 #include "sim/err.h"
 #include "sim/scan.h"
 
-#define POLICY_CHARACTERS 24
+#define POLICY_CHARACTERS 36
 #define POINT_CHARACTERS 40
+#define TITLE_CHARACTERS 60
 #define FIGURES 8
 
 static const struct figure {
@@ -106,6 +108,33 @@ static bool copy_style(struct drawing *d, struct err *err)
     return out_close_fast(out, err);
 }
 
+/* Points in words; their values alone where all have the same keys, which then
+ * are point_key (else ''). */
+static void put_points(const struct drawing *d, struct out *out)
+{
+    const struct grid *grid = d->source.grid;
+    const char **title = arena_alloc(d->arena, grid->point_count + 1,
+                                     sizeof *title);
+    const char **value = arena_alloc(d->arena, grid->point_count + 1,
+                                     sizeof *value);
+    const char *key = NULL, *other;
+    bool alike = true;
+
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        title[t] = point_label_words(d->arena, grid->point[t]);
+        point_label_split(d->arena, grid->point[t], &other, &value[t]);
+        alike = alike && other != NULL && (t == 0 || strcmp(key, other) == 0);
+        key = other;
+    }
+    plot_names(out, "point_title", title, grid->point_count,
+               TITLE_CHARACTERS);
+    plot_names(out, "point_value", alike ? value : title, grid->point_count,
+               POINT_CHARACTERS);
+    out_text(out, "point_key = ");
+    plot_quote(out, alike ? key : "", 80);
+    out_text(out, "\n");
+}
+
 static void put_head(const struct drawing *d, const char *name,
                      struct out *out)
 {
@@ -121,6 +150,7 @@ static void put_head(const struct drawing *d, const char *name,
                POLICY_CHARACTERS);
     plot_names(out, "point_name", grid->point, grid->point_count,
                POINT_CHARACTERS);
+    put_points(d, out);
     out_printf(out, "policies = %u\npoints = %u\nseeds = %u\n",
                grid->policy_count, grid->point_count, grid->seed_count);
 }

@@ -191,19 +191,22 @@ static bool read_deltas(struct plot_source *source, struct err *err)
 }
 
 /* The folder's own name will do where provenance.json is gone. */
-static const char *experiment_name(struct arena *arena, const char *dir)
+static void read_provenance(struct arena *arena, const char *dir,
+                            struct plot_source *source)
 {
     const char *path = path_join(arena, dir, "provenance.json");
     const struct conf_node *tree = NULL, *name = NULL;
     struct err ignored = { 0 };
 
+    source->experiment = path_stem(arena, dir);
     if (path_is_file(path))
         tree = conf_load(arena, path, &ignored);
-    if (tree != NULL && conf_kind(tree) == CONF_MAP)
-        name = conf_get(tree, "experiment");
+    if (tree == NULL || conf_kind(tree) != CONF_MAP)
+        return;
+    name = conf_get(tree, "experiment");
     if (name != NULL && conf_kind(name) == CONF_SCALAR)
-        return conf_text(name);
-    return path_stem(arena, dir);
+        source->experiment = conf_text(name);
+    source->cluster = conf_get(tree, "cluster");
 }
 
 bool plot_source_read(struct arena *arena, const char *dir,
@@ -219,6 +222,6 @@ bool plot_source_read(struct arena *arena, const char *dir,
     if (source->grid->point_count == 0)
         return err_set(err, ERR_SCHEMA, pos,
                        "summary.csv has no row: nothing can be shown");
-    source->experiment = experiment_name(arena, dir);
+    read_provenance(arena, dir, source);
     return read_deltas(source, err);
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct arena;
+struct conf_node;
 struct csv_in;
 struct err;
 struct grid;
@@ -30,6 +31,8 @@ struct plot_source {
     struct arena *arena;
     const char *dir;
     const char *experiment;         /* its name */
+    const struct conf_node *cluster;    /* of the middle point, of
+                                       provenance.json; NULL: not known */
     const struct grid *grid;        /* summary.csv */
     const struct plot_delta *delta; /* use plot_delta_of; NULL: no table */
     uint32_t baseline;              /* policy; UINT32_MAX: none */

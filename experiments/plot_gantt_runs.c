@@ -21,6 +21,7 @@
 #include "sim/arena.h"
 
 #define WINDOW_RUNS 40.0        /* length of the window in mean runs */
+#define WINDOW_STAYS 8.0        /* or of mean stays of a job on a node */
 #define WINDOWS_MAX 2048u       /* an even number */
 #define BUSY_UNITS 1e6          /* of a GPU that is busy all the window */
 
@@ -78,31 +79,19 @@ struct windows {
     double length_s;
 };
 
+/* Of one node: the job that ran there last, and since when it did. */
+struct stay {
+    double start_s, end_s;
+    uint64_t job;
+    bool any;
+};
+
 struct reader {
     struct gantt *g;
+    struct stay *stay[2];       /* by node */
     struct windows windows;
     void (*take)(struct reader *reader, const struct row *row);
 };
-
-static uint32_t kind_of(struct gantt *g, const char *name)
-{
-    struct gantt_kinds *kinds = &g->kind;
-    uint32_t i = 0;
-
-    while (i < kinds->count && strcmp(kinds->name[i], name) != 0)
-        i++;
-    if (i < kinds->count)
-        return i;
-    if (kinds->count == kinds->room) {
-        uint32_t room = 2 * kinds->room + 16;
-
-        kinds->name = arena_grow(g->source->arena, kinds->name, kinds->room,
-                                 room, sizeof *kinds->name);
-        kinds->room = room;
-    }
-    kinds->name[kinds->count] = arena_text(g->source->arena, name);
-    return kinds->count++;
-}
 
 /* ---- the first pass ---- */
 
@@ -119,6 +108,26 @@ static void add_window(struct windows *w, uint64_t run, double start_s)
             return;
     }
     w->start_s[w->count++] = start_s;
+}
+
+static void end_stay(struct gantt_side *side, const struct stay *stay)
+{
+    side->stays += stay->any;
+    side->stays_s += stay->any ? stay->end_s - stay->start_s : 0;
+}
+
+/* A job that shares its node with others has stays that are cut short. */
+static void add_stay(struct reader *reader, const struct row *row,
+                     uint32_t node)
+{
+    uint64_t job = hash_text(HASH_START, row->job);
+    struct stay *stay = &reader->stay[row->side][node];
+
+    if (!stay->any || stay->job != job) {
+        end_stay(&reader->g->side[row->side], stay);
+        *stay = (struct stay){ row->start_s, row->end_s, job, true };
+    }
+    stay->end_s = fmax(stay->end_s, row->end_s);
 }
 
 static void take_extent(struct reader *reader, const struct row *row)
@@ -143,6 +152,7 @@ static void take_extent(struct reader *reader, const struct row *row)
         add_window(&reader->windows, side->count, row->start_s);
     side->count++;
     while (gantt_next_gpus(&text, &node, &first, &last)) {
+        add_stay(reader, row, node);
         if (g->gpus[node] < last + 1)
             g->gpus[node] = last + 1;
         if (g->nodes < node + 1)
@@ -159,12 +169,30 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void set_length(struct gantt *g, struct windows *w)
+/* Where jobs have one phase again and again, it is their stays that a reader
+ * wants to see. */
+static bool one_phase(const struct gantt *g)
 {
-    const struct gantt_side *side = &g->side[g->side[0].count == 0];
+    uint32_t phases = 0;
 
-    w->length_s = fmin(WINDOW_RUNS * side->sum_s / (double)side->count,
-                       side->last_s - side->first_s);
+    for (uint32_t k = 0; k < g->kind.count; k++)
+        phases += gantt_shade(g->kind.name[k]) != GANTT_DARKEST;
+    return phases < 2;
+}
+
+static void set_length(struct reader *reader)
+{
+    struct gantt *g = reader->g;
+    struct windows *w = &reader->windows;
+    struct gantt_side *side = &g->side[g->side[0].count == 0];
+
+    w->length_s = WINDOW_RUNS * side->sum_s / (double)side->count;
+    for (uint32_t n = 0; n < g->nodes; n++)
+        end_stay(side, &reader->stay[side - g->side][n]);
+    if (one_phase(g) && side->stays > 0)
+        w->length_s = fmax(w->length_s, WINDOW_STAYS * side->stays_s /
+                                            (double)side->stays);
+    w->length_s = fmin(w->length_s, side->last_s - side->first_s);
     /* Equal numbers are the same bytes in either order. */
     qsort(w->start_s, w->count, sizeof *w->start_s, by_value);
     for (int s = 0; s < 2; s++)
@@ -223,14 +251,7 @@ static void choose_window(struct gantt *g, struct windows *w)
 
 static void find_rows(struct gantt *g)
 {
-    for (uint32_t n = 0; n < g->nodes; n++) {
-        if (g->rows + g->gpus[n] > GANTT_ROWS_MAX) {
-            g->rows_left_out += g->gpus[n];
-            g->gpus[n] = 0;
-        }
-        g->row[n] = g->rows;
-        g->rows += g->gpus[n];
-    }
+    gantt_choose_rows(g);
     for (int s = 0; s < 2; s++) {
         g->side[s].edge = arena_alloc(g->source->arena, g->rows + 1,
                                       sizeof *g->side[s].edge);
@@ -252,7 +273,7 @@ static int by_start(const void *a, const void *b)
 }
 
 static void keep(struct gantt *g, struct gantt_side *side,
-                 const struct gantt_run *run, const char *nodes)
+                 const struct gantt_run *run, const struct row *row)
 {
     if (side->runs == side->room) {
         size_t room = side->room * 2 + 1024;
@@ -262,7 +283,8 @@ static void keep(struct gantt *g, struct gantt_side *side,
         side->room = room;
     }
     side->run[side->runs] = *run;
-    side->run[side->runs++].nodes = arena_text(g->source->arena, nodes);
+    side->run[side->runs].name = arena_text(g->source->arena, row->job);
+    side->run[side->runs++].nodes = arena_text(g->source->arena, row->nodes);
 }
 
 static void take_run(struct reader *reader, const struct row *row)
@@ -270,8 +292,8 @@ static void take_run(struct reader *reader, const struct row *row)
     struct gantt *g = reader->g;
     struct gantt_side *side = &g->side[row->side];
     struct gantt_run run = { row->start_s, row->end_s, NULL,
-                             hash_text(HASH_START, row->job), row->kind,
-                             row->index };
+                             hash_text(HASH_START, row->job), NULL, row->kind,
+                             0, row->index };
     bool drawn = false, early = row->end_s <= g->start_s;
     bool late = row->start_s >= g->end_s;
     uint32_t first, last, node = 0;
@@ -291,7 +313,9 @@ static void take_run(struct reader *reader, const struct row *row)
                 edge->after = run;
         }
     if (drawn && !early && !late)
-        keep(g, side, &run, row->nodes);
+        keep(g, side, &run, row);
+    if (!early && !late && strstr(row->nodes, "...") != NULL)
+        g->cut = true;
 }
 
 /* ---- all of them ---- */
@@ -322,7 +346,7 @@ static bool read_row(struct reader *reader, const struct csv_in *in,
         policy == g->side[1].policy, value[C_START], value[C_END],
         value[C_GPUS], csv_in_field(in, c[C_NODES]),
         csv_in_field(in, c[C_JOB]),
-        kind_of(g, csv_in_field(in, c[C_PHASE])), index
+        gantt_name(g, &g->kind, csv_in_field(in, c[C_PHASE])), index
     };
     reader->take(reader, &row);
     return true;
@@ -357,11 +381,15 @@ bool gantt_read(struct gantt *g, struct plot_sink *sink, struct err *err)
     g->row = arena_alloc(arena, GANTT_NODES_MAX, sizeof *g->row);
     g->gpus = arena_alloc(arena, GANTT_NODES_MAX, sizeof *g->gpus);
     reader.windows.start_s = arena_alloc(arena, WINDOWS_MAX, sizeof(double));
+    for (int s = 0; s < 2; s++)
+        reader.stay[s] = arena_alloc(arena, GANTT_NODES_MAX,
+                                     sizeof *reader.stay[s]);
+    gantt_cluster_read(g);
     if (!pass(&reader, take_extent, sink, err))
         return false;
     if (g->side[0].count + g->side[1].count == 0)
         return true;
-    set_length(g, &reader.windows);
+    set_length(&reader);
     if (!pass(&reader, take_busy, sink, err))
         return false;
     choose_window(g, &reader.windows);

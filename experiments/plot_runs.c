@@ -199,7 +199,7 @@ static struct interval *interval_at(struct arena *arena, struct series *s,
 }
 
 static bool add_interval(const struct plot_source *source,
-                         struct series *series, const struct csv_in *in,
+                         struct series *series, double *seed, const struct csv_in *in,
                          const size_t *c, struct err *err)
 {
     uint32_t policy = grid_policy(source->grid,
@@ -210,9 +210,13 @@ static bool add_interval(const struct plot_source *source,
     for (int i = T_SEED; i < T_COUNT; i++)
         if (!csv_in_number(in, c[i], &value[i], err))
             return false;
-    if (policy == UINT32_MAX || value[T_SEED] != source->grid->seed[0] ||
+    if (policy == UINT32_MAX ||
         grid_point(source->grid, csv_in_field(in, c[T_POINT])) !=
             source->grid->point_count / 2)
+        return true;
+    if (isnan(*seed))           /* of the first that has this detail */
+        *seed = value[T_SEED];
+    if (value[T_SEED] != *seed)
         return true;
     to = interval_at(source->arena, &series[policy], value[T_TIME]);
     to->total += value[T_TOTAL];
@@ -223,7 +227,7 @@ static bool add_interval(const struct plot_source *source,
 }
 
 static enum csv_step read_timeline(const struct plot_source *source,
-                                   struct series *series,
+                                   struct series *series, double *seed,
                                    struct plot_sink *sink, struct err *err)
 {
     size_t column[T_COUNT];
@@ -234,7 +238,7 @@ static enum csv_step read_timeline(const struct plot_source *source,
     if (in == NULL)
         return CSV_ERROR;
     while ((step = csv_in_next(in, err)) == CSV_ROW)
-        if (!add_interval(source, series, in, column, err)) {
+        if (!add_interval(source, series, seed, in, column, err)) {
             step = CSV_ERROR;
             break;
         }
@@ -264,9 +268,9 @@ enum plot_made plot_make_timeline(const struct plot_source *source,
     const struct grid *grid = source->grid;
     struct series *series = arena_alloc(source->arena, grid->policy_count,
                                         sizeof *series);
-    double end_s = 0, gpus = 0, pending = 0;
+    double end_s = 0, gpus = 0, pending = 0, seed = NAN;
 
-    if (read_timeline(source, series, sink, err) == CSV_ERROR)
+    if (read_timeline(source, series, &seed, sink, err) == CSV_ERROR)
         return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
     out_text(sink->data, "# t_s gpus_total gpus_allocated gpus_busy"
                          " jobs_pending (means from t_s to the next)\n");
@@ -284,8 +288,8 @@ enum plot_made plot_make_timeline(const struct plot_source *source,
                           : "timeline.csv tells of no GPU";
     if (!(end_s > 0 && gpus > 0))
         return PLOT_SKIPPED;
-    out_printf(sink->head, "seed = %u\nend_s = %.9g\ngpus = %.9g\n"
-               "most_pending = %.9g\n", grid->seed[0], end_s, gpus, pending);
+    out_printf(sink->head, "seed = %.9g\nend_s = %.9g\ngpus = %.9g\n"
+               "most_pending = %.9g\n", seed, end_s, gpus, pending);
     plot_put_unit(sink->head, plot_time_unit(end_s));
     return PLOT_MADE;
 }

@@ -106,6 +106,28 @@ static void put_prices(struct out *out, const struct cluster_spec *spec)
     out_text(out, any ? "\n  ],\n" : "],\n");
 }
 
+/* Of the middle point, which charts of single trials show: node by node. */
+static void put_cluster(struct out *out, const struct study *study)
+{
+    const struct study_point *point = &study->point[study->point_count / 2];
+    const struct cluster_spec *spec = point->cluster;
+
+    out_text(out, "  \"cluster\": {\"point\": ");
+    out_json_text(out, point->label);
+    out_text(out, ", \"nodes\": [");
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+
+        out_printf(out, "%s\n    {\"name\": ", g == 0 ? "" : ",");
+        out_json_text(out, group->name == NULL ? "" : group->name);
+        out_text(out, ", \"pool\": ");
+        out_json_text(out, spec->pool_name[group->pool]);
+        out_printf(out, ", \"first\": %u, \"count\": %u, \"gpus\": %u}",
+                   group->first_node, group->node_count, group->gpus);
+    }
+    out_text(out, "\n  ]},\n");
+}
+
 static void put_inputs(struct out *out, const struct study *study)
 {
     out_text(out, "  \"inputs\": [\n");
@@ -143,14 +165,17 @@ bool provenance_write(struct arena *arena, const struct folder *dir,
              study->description == NULL ? "" : study->description);
     put_text(out, "file", study->path);
     out_printf(out, "  \"seed\": %" PRIu64 ",\n  \"seeds\": %u,\n"
-               "  \"points\": %u,\n  \"trials\": %u,\n", study->seed,
-               study->seeds, study->point_count, study_run_count(study));
+               "  \"points\": %u,\n  \"trials\": %u,\n"
+               "  \"detail_seeds\": %u,\n", study->seed,
+               study->seeds, study->point_count, study_run_count(study),
+               study->detail_seeds);
     put_time(out, "until_s", study->until_ns);
     put_time(out, "warmup_s", study->warmup_ns);
     put_text(out, "baseline", study->baseline == UINT32_MAX ? ""
              : study->policy_name[study->baseline]);
     put_policies(out, study);
     put_prices(out, study->point[0].cluster);
+    put_cluster(out, study);
     put_inputs(out, study);
     out_text(out, "}\n");
     return out_close(out, err);

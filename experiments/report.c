@@ -9,6 +9,7 @@
 #include "experiments/report.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/grid.h"
@@ -135,6 +136,22 @@ static void prices(struct report *r)
     }
 }
 
+/* Tables of single phases and instants may be of some seeds only. */
+static void detail(struct report *r)
+{
+    const struct grid *grid = r->source.grid;
+    const char *seeds = word(r->made_from, "detail_seeds");
+    unsigned long count = strtoul(seeds, NULL, 10);
+
+    if (count == 0 || count >= grid->seed_count)
+        return;
+    fact(r->out, "phases, timeline, decisions",
+         count == 1 ? "of seed 0 only"
+                    : text_format(r->arena, "of seeds 0 to %lu only",
+                                  count - 1),
+         "; all other tables are of all seeds");
+}
+
 static void what_was_run(struct report *r)
 {
     const struct conf_node *from = r->made_from;
@@ -154,6 +171,7 @@ static void what_was_run(struct report *r)
          text_format(r->arena, "%u", grid->seed_count),
          grid->seed_count > 1 ? ", the same for every policy" : "");
     fact(r->out, "trials", word(from, "trials"), "");
+    detail(r);
     fact(r->out, "until", drained ? "all jobs have ended" : until,
          drained || until[0] == '\0' ? "" : " s");
     fact(r->out, "warm-up", word(from, "warmup_s"), " s");

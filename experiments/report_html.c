@@ -31,11 +31,13 @@ static const char style[] =
     "small.better{background:#e3f4ee}\nsmall.worse{background:#fbe9df}\n"
     ".verdict{font-weight:700;white-space:nowrap}\n"
     ".holds{color:#00664b}\n.fails{color:#a34700}\n.open{color:#5a5a5a}\n"
-    ".wide{overflow-x:auto}\n"
+    ".wide,figure{overflow-x:auto}\n"
+    "main>table td{overflow-wrap:anywhere}\n"
     "figure{margin:18px 0}\n"
-    "figure img{max-width:100%;height:auto;border:1px solid #ddd}\n"
+    "figure img{width:100%;min-width:700px;max-width:1200px;height:auto;"
+    "box-sizing:border-box;border:1px solid #ddd}\n"
     "code{font-size:14px;overflow-wrap:anywhere}\n"
-    "@media print{body{font-size:11pt}main{max-width:none;padding:0}"
+    "@media print{figure img{min-width:0}body{font-size:11pt}main{max-width:none;padding:0}"
     "table{font-size:9pt}th,td{padding:2px 5px}h2,h3,h4{break-after:avoid}"
     "figure,table{break-inside:avoid}a{color:inherit;text-decoration:none}}\n";
 

@@ -31,7 +31,8 @@ static struct trial_spec trial_spec(void *self, uint32_t index,
 
     *tables = study->tables;
     if (study_trial(study, index).seed >= study->detail_seeds)
-        *tables &= STUDY_JOBS | STUDY_SERVICES;
+        *tables &= ~(uint32_t)(STUDY_PHASES | STUDY_TIMELINE |
+                                STUDY_DECISIONS);
     return study_trial_spec(study, index);
 }
 

@@ -74,7 +74,8 @@ struct output_keys {
     const char *dir;
     const struct conf_node *tables, *plots;
     int trace;
-    int64_t step_ns, detail_seeds;
+    const char *detail_seeds;
+    int64_t step_ns;
 };
 #define OUTPUT(member) offsetof(struct output_keys, member)
 
@@ -92,9 +93,9 @@ static const struct conf_field output_field[] = {
       "perfetto: trace.json of the detailed seeds, for ui.perfetto.dev" },
     { "timeline_step", CONF_TIME, OUTPUT(step_ns), 0, 1e9, "0s", NULL,
       "interval of timeline.csv; 0s: a two-hundredth of the run" },
-    { "detail_seeds", CONF_INT, OUTPUT(detail_seeds), 0, 1000000, "0", NULL,
-      "phases, timeline and decisions for the first so many seeds only; 0: "
-      "for all" },
+    { "detail_seeds", CONF_TEXT, OUTPUT(detail_seeds), 0, 0, "1", NULL,
+      "phases, timeline and decisions of the first so many seeds, or of all; "
+      "jobs and summary are of all seeds anyway" },
 };
 
 const struct conf_schema study_output_schema = {
@@ -240,10 +241,35 @@ static bool plots_read(struct arena *arena, const struct conf_node *list,
     return true;
 }
 
+/* A number, or all. */
+static bool detail_read(const struct conf_node *output, const char *text,
+                        struct study *study, struct err *err)
+{
+    const struct conf_field field = {
+        "detail_seeds", CONF_INT, 0, 1, 1000000, NULL, NULL, ""
+    };
+    const struct conf_node *node = output == NULL
+        ? NULL : conf_get(output, "detail_seeds");
+    struct err why = { 0 };
+    int64_t seeds = 1;
+
+    if (strcmp(text, "all") == 0) {
+        seeds = study->seeds;
+    } else if (node != NULL && !conf_read(node, &field, &seeds, &why)) {
+        err_set(err, why.kind, conf_pos(node), "detail_seeds must be how "
+                "many seeds, from 1 on, or all, found '%.40s'", text);
+        return err_hint(err, "0 is no number of seeds here: `tables` leaves "
+                        "out phases and timeline.");
+    }
+    study->detail_seeds = seeds < study->seeds ? (uint32_t)seeds
+                                               : study->seeds;
+    return true;
+}
+
 bool study_output(struct arena *arena, const struct conf_node *node,
                   struct study *study, struct err *err)
 {
-    struct output_keys keys = { 0 };
+    struct output_keys keys = { .detail_seeds = "1" };
 
     if (node != NULL && !conf_fill(node, &study_output_schema, &keys, err))
         return false;
@@ -263,10 +289,7 @@ bool study_output(struct arena *arena, const struct conf_node *node,
     if (study->perfetto)
         study->tables |= STUDY_PHASES;     /* it is made from phases.csv */
     study->timeline_step_ns = keys.step_ns;
-    study->detail_seeds = (uint32_t)keys.detail_seeds;
-    if (study->detail_seeds == 0 || study->detail_seeds > study->seeds)
-        study->detail_seeds = study->seeds;
-    return true;
+    return detail_read(node, keys.detail_seeds, study, err);
 }
 
 /* A limit: a number in the metric's unit, a time where that is seconds, or a

@@ -73,6 +73,7 @@ enum metric {
     METRIC_COST_STORAGE, METRIC_COST_TRANSFER,
     METRIC_NODES_RENTED, METRIC_SERIES_HELD,
     METRIC_RESIZES,
+    METRIC_GPU_BEHIND,          /* a part of METRIC_GPU_IDLE_QUEUED */
     METRIC_COUNT
 };
 
@@ -84,6 +85,8 @@ struct metric_info {
     int better;                 /* +1 more is better, -1 less, 0 neither */
 };
 const struct metric_info *metric_info(enum metric metric);
+/* What charts call it, in words: "cost per job done"; NULL: none shows it. */
+const char *metric_title(enum metric metric);
 /* METRIC_COUNT if there is none of that name. */
 enum metric metric_find(const char *name);
 

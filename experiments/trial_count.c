@@ -471,6 +471,7 @@ static void decide(struct loop *loop, void *self, uint64_t arg)
         start(t, 0);
     if (t->depth_max > 0 && t->now.pending > 1)
         backfill(t);
+    t->now.first_gpus = t->now.pending > 0 ? waiting(t, 0)->gpus : 0;
     metrics_count_told(t->metrics);
 }
 

@@ -8,7 +8,7 @@ heading = serves ? 'Latency and cost by GPU' : 'Time and cost by GPU'
 note = (serves ? 'Each point is the fewest replicas that keep the promise' \
                : 'Each point is a number of GPUs with its best layout').\
        '; circles and the black line are '.\
-       "the Pareto front, where\nnothing tried is both faster and cheaper, with the number of "\
+       "the Pareto front, where nothing tried is both faster and cheaper, with the number of "\
        .(serves ? 'replicas' : 'GPUs').' beside them.'
 body = 520
 load 'style.gp'
@@ -30,13 +30,18 @@ set yrange [STATS_min_y / 1.6:STATS_max_y * 1.6]
 set format x '%.10g'
 set format y '%.10g'
 set grid xtics ytics linecolor rgb line linewidth 0.7 dashtype 1
-set xlabel (serves ? 'p99 latency, s' : 'hours') textcolor rgb ink
-set ylabel (serves ? 'USD a day' : 'USD') offset -0.5, 0 textcolor rgb ink
+if (STATS_max_x / STATS_min_x < 200) {
+    set xtics add (0.02, 0.05, 0.2, 0.5, 2, 5, 20, 50, 200, 500)
+}
+set xlabel (serves ? 'latency, 99th percentile, seconds' : 'time, hours').' (logarithmic)' \
+    textcolor rgb ink
+set ylabel (serves ? 'cost, USD a day' : 'cost, USD').' (logarithmic)' offset -0.5, 0 \
+    textcolor rgb ink
 power(n) = abs(log(n) / log(2) - floor(log(n) / log(2) + 0.5)) < 1e-9
 plot for [p = 1:policies] data index 0 using ($1 == p ? $2 : NaN):3 with points \
          pointtype point(p) pointsize 0.9 linecolor rgb colour[nth(p)] notitle, \
      data index 1 using 2:3 with linespoints pointtype 6 pointsize 1.7 linewidth 1.2 \
          linecolor rgb 'black' notitle, \
      data index 1 using (serves || power($4) ? $2 : NaN):3:(sprintf('%d', $4)) with labels \
-         offset 0, -1.1 font ',10' textcolor rgb ink notitle
+         left offset 0.9, 0.5 font ',10' textcolor rgb ink notitle
 unset multiplot

@@ -12,6 +12,9 @@ set output file
 set title suite.': predicted against measured' font ',14'
 stats $rows using 1 nooutput name 'm'
 stats $rows using 2 nooutput name 'p'
+stats $rows using 3 nooutput name 'c'   # legends name rows that there are
+chosen = c_max > 0
+held = c_min < 1
 low = (m_min < p_min ? m_min : p_min) / 1.3
 high = (m_max > p_max ? m_max : p_max) * 1.3
 set logscale xy
@@ -22,12 +25,13 @@ set border 3 linecolor rgb '#888888'
 set tics nomirror
 set grid linecolor rgb '#D0D0D0' linewidth 0.7 dashtype 1
 set key left top Left reverse
-set xlabel 'measured'
+set xlabel 'measured, in the unit of each row'
 set ylabel 'predicted'
 plot x with lines linecolor rgb '#222222' linewidth 1 title 'equal', \
      1.15 * x with lines linecolor rgb '#7F7F7F' dashtype 2 title 'within 15%', \
      x / 1.15 with lines linecolor rgb '#7F7F7F' dashtype 2 notitle, \
      $rows using 1:($3 == 1 ? $2 : NaN) with points pointtype 4 linecolor rgb '#E69F00' \
-         title 'constants were chosen on', \
+         title chosen ? 'constants were chosen on' : '', \
      $rows using 1:($3 == 0 ? $2 : NaN) with points \
-         pointtype 7 pointsize 0.8 linecolor rgb '#0072B2' title 'held out'
+         pointtype 7 pointsize 0.8 linecolor rgb '#0072B2' \
+         title held ? 'held out' : ''

@@ -5,29 +5,39 @@
 shown = points < 12 ? points : 12
 columns = shown < 3 ? shown : 3
 rows = (shown + 2) / 3
-band = policies < 8 ? 52 * policies : 400
-tall = band + 95                        # with axis, and the next row's title
+band = policies < 8 ? 52 * policies : 34 * policies
+tall = band + 105                        # with axis, and the next row's title
 body = rows * tall - 20
-entries = 9
-entry_chars = 19
 heading = 'Why GPUs are idle'
-note = 'Share of all GPU time of the cluster, mean over the seeds; what is left to 100 is work. '.\
-       'Bubble: leased, but waiting for another phase.'."\n".\
-       'Tail: the other responses are done. Gang: free, but all that waits wants more. '.\
-       'Fragment: free and enough, but it does not fit or is held back.'.\
-       (shown < points ? sprintf(' The first %d points.', shown) : '')
+has(c) = sum [k = 1:words(present)] (int(word(present, k)) == c)
+note = 'Share of all GPU time of the cluster, mean over the seeds; what is left to 100 is work.'.\
+       (has(1) ? ' Bubble: leased, but waiting for another phase.' : '').\
+       (has(2) ? ' Tail: generating, the other responses are done.' : '').\
+       (has(3) ? ' Switch: loading, starting, saving.' : '').\
+       (has(4) ? ' Gang: free, but all that waits wants more.' : '').\
+       (has(5) ? ' Head of line: free and enough for others, but they may not pass the first, '.\
+                 'which wants more.' : '').\
+       (has(6) ? ' Fragment: free and enough, but it fits on no node or is held back.' : '').\
+       (has(7) ? ' Other pools: what waits cannot use them.' : '').\
+       (has(9) ? ' Starting: rented, and not yet or no more of use.' : '')
+causes = words(present)
+entries = causes
+entry_chars = 0
+do for [k = 1:causes] {
+    entry_chars = strlen(cause[k]) > entry_chars ? strlen(cause[k]) : entry_chars
+}
 load 'style.gp'
 
-array cause[9] = ['bubble', 'tail', 'switch', 'gang', 'fragment', \
-                 'other pools', 'failures', 'starting', 'nothing waits']
-array tint[9] = ['#E69F00', '#56B4E9', '#CC79A7', '#D55E00', '#F0E442', \
-                '#009E73', '#000000', '#0072B2', '#DDDDDD']
-array fill[9] = [3, 5, 1, 4, 3, 3, 4, 3, 3]
+array tint[10] = ['#E69F00', '#56B4E9', '#CC79A7', '#D55E00', '#7F7F7F', '#F0E442', \
+                 '#009E73', '#000000', '#0072B2', '#DDDDDD']
+array fill[10] = [3, 5, 1, 4, 2, 3, 3, 4, 6, 3]
+nr(k) = int(word(present, k))           # in the stack, of the k-th that occurs
 left = 40 + 9.5 * policy_chars
 wide = (width - left - 30.) / columns
-before(c) = c == 1 ? 0 : sum [k = 3:c + 1] column(k)
+before(c) = c == 1 ? 0 : sum [i = 3:c + 1] column(i)
 
-plot for [c = 1:9] NaN with boxes fillstyle pattern fill[c] linecolor rgb tint[c] title cause[c]
+plot for [k = 1:causes] NaN with boxes fillstyle pattern fill[nr(k)] \
+         linecolor rgb tint[nr(k)] title cause[k]
 eval panels
 set xrange [0:100]
 set yrange [policies + 0.6:0.4]
@@ -35,29 +45,30 @@ set xtics 20
 set grid noytics xtics
 unset ytics
 do for [t = 1:shown] {
+    at = point(t)
     panel_column = (t - 1) % 3
     panel_row = (t - 1) / 3
     set lmargin at screen across(left + panel_column * wide)
     set rmargin at screen across(left + (panel_column + 1) * wide - 36)
     set tmargin at screen down(top + panel_row * tall)
     set bmargin at screen down(top + panel_row * tall + band)
-    set title points > 1 ? point_name[t] : ''
-    set xlabel 'percent of GPU time' offset 0, 0.3
+    set title points > 1 ? point_title[at] : ''
+    set xlabel 'share of GPU time, percent' offset 0, 0.3 textcolor rgb ink
     do for [p = 1:policies] {
         unset label 100 + p
         if (panel_column == 0) {
             set label 100 + p policy[p] at graph 0, first p right offset -1, 0 textcolor rgb ink
         }
     }
-    plot for [c = 1:9] data using \
-             ($1 == t ? 50 : NaN):2:(100 * before(c)):(100 * (before(c) + column(c + 2))):\
-             ($2 - 0.36):($2 + 0.36) \
-             with boxxyerror fillstyle pattern fill[c] border rgb 'white' \
-             linecolor rgb tint[c] notitle, \
-         for [c = 1:(policies * points > 1 ? 9 : 0)] data using \
-             ($1 == t && column(c + 2) >= 0.04 * columns ? \
-             100 * (before(c) + column(c + 2) / 2) : NaN):2:\
-             (sprintf('%.0f', 100 * column(c + 2))) \
-             with labels textcolor rgb c == 7 || c == 8 ? 'white' : 'black' notitle
+    plot for [k = 1:causes] data using \
+             ($1 == at ? 50 : NaN):2:(100 * before(nr(k))):\
+             (100 * (before(nr(k)) + column(nr(k) + 2))):($2 - 0.36):($2 + 0.36) \
+             with boxxyerror fillstyle pattern fill[nr(k)] border rgb 'white' \
+             linecolor rgb tint[nr(k)] notitle, \
+         for [k = 1:(policies * points > 1 ? causes : 0)] data using \
+             ($1 == at && column(nr(k) + 2) >= 0.035 * columns ? \
+             100 * (before(nr(k)) + column(nr(k) + 2) / 2) : NaN):2:\
+             (sprintf('%.0f', 100 * column(nr(k) + 2))) \
+             with labels boxed textcolor rgb 'black' notitle
 }
 unset multiplot

@@ -6,9 +6,11 @@
 # any colour vision; dashes, points and hatching tell them apart in grey.
 # Letters: large for the heading, normal, small for values at bars.
 #
-# Before it is loaded, a figure sets heading, note (under the figure), body
-# (pixels between legend and note), and entries and entry_chars where its
-# legend is not the list of policies.
+# Before it is loaded, a figure sets heading, note (under the figure: words
+# with one blank between, cut into lines here), body (pixels between legend and
+# note), entries and entry_chars where its legend is not the list of policies,
+# and shown where it has room for so many of the points only: point(t) is then
+# the number of the t-th that it shows, from the first to the last.
 
 if (!exists('format')) format = 'png'
 if (!exists('file')) file = figure.'.'.format
@@ -23,7 +25,25 @@ if (!exists('entries')) { entries = policies; entry_chars = policy_chars }
 legend_columns = most(1, int((width - 48) / ((entry_chars + 6.3) * 9.6)))
 legend_rows = (entries + legend_columns - 1) / legend_columns
 top = 131 + 19 * legend_rows        # of the panels
-foot = 75
+if (!exists('shown')) shown = points
+point(t) = shown < points ? 1 + int((t - 1) * (points - 1) / (shown - 1.) + 0.5) : t
+if (shown < points) {
+    note = note.sprintf(' Shown are %d of %d points, evenly apart.', shown, points)
+}
+
+note_text = ''
+note_lines = 1
+note_chars = 0
+do for [i = 1:words(note)] {
+    if (note_chars > 0 && note_chars + strlen(word(note, i)) > (width - 60) / 8.1) {
+        note_text = note_text."\n"
+        note_lines = note_lines + 1
+        note_chars = 0
+    }
+    note_text = note_text.(note_chars > 0 ? ' ' : '').word(note, i)
+    note_chars = note_chars + strlen(word(note, i)) + 1
+}
+foot = 44 + 18 * note_lines
 if (!exists('height')) height = top + body + foot
 
 set encoding utf8
@@ -56,7 +76,12 @@ set dashtype 4 (9, 2.5, 2.5, 2.5)
 set dashtype 5 (5, 2.5)
 array mark[8] = [7, 5, 9, 13, 6, 4, 8, 12]
 array hatch[8] = [3, 4, 2, 5, 1, 6, 3, 7]
-nth(i) = (i - 1) % 8 + 1            # policies beyond eight begin again
+nth(i) = (i - 1) % 8 + 1            # policies beyond eight begin again, with
+turn(i) = (i - 1) / 8               # another dash, mark or hatch
+dash_of(i) = dash[nth(i + turn(i))]
+mark_of(i) = mark[nth(i + turn(i))]
+hatch_of(i) = hatch[nth(i + turn(i))]
+colour_of(i) = colour[nth(i)]
 ink = '#222222'
 pale = '#5A5A5A'
 line = '#D0D0D0'
@@ -69,9 +94,10 @@ across(px) = px / (1. * width)
 seeds_text = seeds == 1 ? 'one seed, so no intervals' : sprintf('%d seeds', seeds)
 set label 1 heading at screen across(24), screen down(30) font large textcolor rgb ink
 set label 2 experiment.', '.seeds_text at screen across(24), screen down(62) textcolor rgb pale
-set label 3 note at screen across(24), screen up(46) textcolor rgb pale
+set label 3 note_text at screen across(24), screen up(foot - 27) textcolor rgb pale
 
 set style fill solid 1.0
+set style textbox opaque noborder fillcolor rgb 'white' margins 0.6, 0.3
 set bars 0.6
 set title textcolor rgb ink offset 0,-0.3
 

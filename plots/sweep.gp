@@ -2,46 +2,49 @@
 #
 # sweep.gp - how does each policy take to the value that was swept?
 
-body = 760
-heading = 'By '.swept_key
-note = seeds > 1 ? "Means over the seeds; whiskers: 95% intervals (Student's t)." : ''
+panels_shown = words(present)
+sweep_rows = (panels_shown + 1) / 2
+body = sweep_rows * 400 - 40
+heading = 'Results by '.swept_key
+note = 'JCT: job completion time.'.\
+       (seeds > 1 ? ' Means over the seeds; whiskers: 95% intervals (Student’s t).' : '').\
+       ' Policies stand a little aside of each other.'
 load 'style.gp'
 
-# Whiskers apart; over decades, the axis is logarithmic.
-aside(p) = (p - (policies + 1) / 2.) * 0.012
-at(v, p) = swept_ratio > 0 ? v * swept_ratio ** aside(p) : v + aside(p) * swept_span
+# Whiskers apart, but nearer than the next value; over decades, the axis is
+# logarithmic.
+apart = 0.012 * swept_span < 0.5 * swept_gap / policies ? 0.012 * swept_span \
+                                                        : 0.5 * swept_gap / policies
+aside(p) = p - (policies + 1) / 2.
+at(v, p) = swept_ratio > 0 ? v * swept_ratio ** (0.012 * aside(p)) : v + aside(p) * apart
+size = points > 20 ? 0.8 : 1.2
 
-array what[4] = ['Cost per job done', 'GPU utilization', 'JCT, mean', \
-                 'Wait before the first start, mean']
-array unit_of[4] = ['USD per job', 'percent', time_name, time_name]
-array factor[4] = [1, 100, 1 / time_unit, 1 / time_unit]
-
-plot for [p = 1:policies] NaN with linespoints pointtype mark[nth(p)] pointsize 1.2 linewidth 1.8 \
-         dashtype dash[nth(p)] linecolor rgb colour[nth(p)] title policy[p]
+plot for [p = 1:policies] NaN with linespoints pointtype mark_of(p) pointsize 1.2 linewidth 1.8 \
+         dashtype dash_of(p) linecolor rgb colour_of(p) title policy[p]
 eval panels
 set xrange [*:*]
-set xlabel swept_key.(swept_unit eq '' ? '' : ' ('.swept_unit.')')
+set xlabel swept_key.(swept_unit eq '' ? '' : ', '.swept_unit) textcolor rgb ink
 set yrange [0:*]
 set offsets graph 0.04, graph 0.04, graph 0.06, 0
 set format y '%.10g'
 set format x '%g'
 if (swept_ratio > 0) set logscale x
-do for [m = 1:4] {
-    panel_column = (m - 1) % 2
-    panel_row = (m - 1) / 2
+do for [k = 1:panels_shown] {
+    m = int(word(present, k))
+    panel_column = (k - 1) % 2
+    panel_row = (k - 1) / 2
     set lmargin at screen across(panel_column == 0 ? 95 : 700)
     set rmargin at screen across(panel_column == 0 ? 580 : width - 25)
-    set tmargin at screen down(top + panel_row * 400)
-    set bmargin at screen down(top + panel_row * 400 + 300)
-    set title what[m]
-    set ylabel unit_of[m] offset -0.5, 0
+    set tmargin at screen down(top - 20 + panel_row * 400)
+    set bmargin at screen down(top - 20 + panel_row * 400 + 310)
+    set ylabel what[m].', '.unit_of[m] offset -1, 0 textcolor rgb ink
     mean = 3 * m - 1
     plot for [p = 1:policies] data index p - 1 using \
              (at($1, p)):(factor[m] * column(mean)):(factor[m] * column(mean + 1)):\
              (factor[m] * column(mean + 2)) \
-             with yerrorbars pointtype -1 linewidth 1.4 linecolor rgb colour[nth(p)] notitle, \
+             with yerrorbars pointtype -1 linewidth 1.4 linecolor rgb colour_of(p) notitle, \
          for [p = 1:policies] data index p - 1 using (at($1, p)):(factor[m] * column(mean)) \
-             with linespoints pointtype mark[nth(p)] pointsize 1.2 linewidth 1.8 \
-             dashtype dash[nth(p)] linecolor rgb colour[nth(p)] notitle
+             with linespoints pointtype mark_of(p) pointsize size linewidth 1.8 \
+             dashtype dash_of(p) linecolor rgb colour_of(p) notitle
 }
 unset multiplot

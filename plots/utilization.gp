@@ -5,28 +5,36 @@
 shown = points < 12 ? points : 12
 columns = shown < 3 ? shown : 3
 rows = (shown + 2) / 3
-band = policies < 8 ? 52 * policies : 400
-tall = band + 95                        # with axis, and the next row's title
+band = policies < 8 ? 52 * policies : 34 * policies
+tall = band + 105                        # with axis, and the next row's title
 body = rows * tall - 20
-entries = 6
-entry_chars = 19
 heading = 'Where GPU time goes'
-note = 'Share of all GPU time of the cluster, mean over the seeds. '.\
-       'Tail: generating, the other responses are done. Switch: loading, starting, saving.'."\n".\
-       'Bubble: leased, but waiting for another phase. '.\
-       'Diamond: what GPUs really do (gpu_utilization)'.\
-       (seeds > 1 ? ', with its 95% interval.' : '.').\
-       (shown < points ? sprintf(' The first %d points.', shown) : '')
+has(c) = sum [k = 1:words(present)] (int(word(present, k)) == c)
+note = 'Share of all GPU time of the cluster, mean over the seeds.'.\
+       (has(2) ? ' Tail: generating, the other responses are done.' : '').\
+       (has(3) ? ' Switch: loading, starting, saving.' : '').\
+       (has(4) ? ' Bubble: leased, but waiting for another phase.' : '').\
+       (has(5) ? ' Asks wait: the chart of idle GPUs says why.' : '').\
+       ' Diamond: GPU utilization, what GPUs really do'.\
+       (seeds > 1 ? ', with its 95% interval.' : '.')
+causes = words(present)
+entries = causes
+entry_chars = 0
+do for [k = 1:causes] {
+    entry_chars = strlen(cause[k]) > entry_chars ? strlen(cause[k]) : entry_chars
+}
 load 'style.gp'
 
-array cause[6] = ['busy', 'tail', 'switch', 'bubble', 'idle, asks wait', 'idle, nothing waits']
-array tint[6] = ['#0072B2', '#56B4E9', '#CC79A7', '#E69F00', '#D55E00', '#DDDDDD']
-array fill[6] = [3, 5, 1, 3, 4, 3]
+array tint[8] = ['#0072B2', '#56B4E9', '#CC79A7', '#E69F00', '#D55E00', '#DDDDDD', \
+                '#000000', '#009E73']
+array fill[8] = [3, 5, 1, 3, 4, 3, 4, 5]
+nr(k) = int(word(present, k))           # in the stack, of the k-th that occurs
 left = 40 + 9.5 * policy_chars
 wide = (width - left - 30.) / columns
-before(c) = c == 1 ? 0 : sum [k = 3:c + 1] column(k)
+before(c) = c == 1 ? 0 : sum [i = 3:c + 1] column(i)
 
-plot for [c = 1:6] NaN with boxes fillstyle pattern fill[c] linecolor rgb tint[c] title cause[c]
+plot for [k = 1:causes] NaN with boxes fillstyle pattern fill[nr(k)] \
+         linecolor rgb tint[nr(k)] title cause[k]
 eval panels
 set xrange [0:100]
 set yrange [policies + 0.6:0.4]
@@ -34,31 +42,32 @@ set xtics 20
 set grid noytics xtics
 unset ytics
 do for [t = 1:shown] {
+    at = point(t)
     panel_column = (t - 1) % 3
     panel_row = (t - 1) / 3
     set lmargin at screen across(left + panel_column * wide)
     set rmargin at screen across(left + (panel_column + 1) * wide - 36)
     set tmargin at screen down(top + panel_row * tall)
     set bmargin at screen down(top + panel_row * tall + band)
-    set title points > 1 ? point_name[t] : ''
-    set xlabel 'percent of GPU time' offset 0, 0.3
+    set title points > 1 ? point_title[at] : ''
+    set xlabel 'share of GPU time, percent' offset 0, 0.3 textcolor rgb ink
     do for [p = 1:policies] {
         unset label 100 + p
         if (panel_column == 0) {
             set label 100 + p policy[p] at graph 0, first p right offset -1, 0 textcolor rgb ink
         }
     }
-    plot for [c = 1:6] data using \
-             ($1 == t ? 50 : NaN):2:(100 * before(c)):(100 * (before(c) + column(c + 2))):\
-             ($2 - 0.36):($2 + 0.36) \
-             with boxxyerror fillstyle pattern fill[c] border rgb 'white' \
-             linecolor rgb tint[c] notitle, \
-         for [c = 1:(policies * points > 1 ? 6 : 0)] data using \
-             ($1 == t && column(c + 2) >= 0.04 * columns ? \
-             100 * (before(c) + column(c + 2) / 2) : NaN):2:\
-             (sprintf('%.0f', 100 * column(c + 2))) \
-             with labels textcolor rgb c == 1 || c == 5 ? 'white' : 'black' notitle, \
-         data using ($1 == t ? 100 * $9 : NaN):($2 + 0.36):(100 * $10):(100 * $11) \
+    plot for [k = 1:causes] data using \
+             ($1 == at ? 50 : NaN):2:(100 * before(nr(k))):\
+             (100 * (before(nr(k)) + column(nr(k) + 2))):($2 - 0.36):($2 + 0.36) \
+             with boxxyerror fillstyle pattern fill[nr(k)] border rgb 'white' \
+             linecolor rgb tint[nr(k)] notitle, \
+         for [k = 1:(policies * points > 1 ? causes : 0)] data using \
+             ($1 == at && column(nr(k) + 2) >= 0.035 * columns ? \
+             100 * (before(nr(k)) + column(nr(k) + 2) / 2) : NaN):2:\
+             (sprintf('%.0f', 100 * column(nr(k) + 2))) \
+             with labels boxed textcolor rgb 'black' notitle, \
+         data using ($1 == at ? 100 * $11 : NaN):($2 + 0.36):(100 * $12):(100 * $13) \
              with xerrorbars pointtype 13 pointsize 1.3 linewidth 1.6 linecolor rgb 'black' notitle
 }
 unset multiplot

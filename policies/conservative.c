@@ -344,6 +344,7 @@ const struct cs_policy conservative_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "conservative",
     .summary = "conservative backfill: every waiting job has a reservation",
+    .flags = CS_RESERVES,
     .self_bytes = sizeof(struct con),
     .decide = con_decide,
     .job_submitted = con_job_submitted,

@@ -92,6 +92,7 @@ const struct cs_policy easy_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "easy",
     .summary = "EASY backfill: one reservation, for the head of the queue",
+    .flags = CS_RESERVES,
     .self_bytes = sizeof(struct easy),
     .param = easy_param,
     .param_count = sizeof easy_param / sizeof easy_param[0],

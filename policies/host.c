@@ -507,6 +507,85 @@ int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)
            (int64_t)(now->allocated_milli + now->away_milli);
 }
 
+/* Nothing starts before the first.  With GPUs as a count nothing but the
+ * first's reservation can hold back who wants no more than are free; on nodes
+ * it may be the nodes. */
+static bool starts_in_order(const struct cs_host *host)
+{
+    const struct cs_policy *policy = host->policy;
+    const struct host_rules *rules = host->rules;
+
+    if (policy->flags & CS_RESERVES)
+        return rules->placement == PLACE_COUNT;
+    if (policy->decide && !(policy->flags & CS_ASKS_BLOCKING))
+        return false;
+    return rules->blocking == HOST_STRICT ||
+           (rules->blocking == HOST_COMMIT &&
+            (!rules->backfill || rules->placement == PLACE_COUNT));
+}
+
+/* The GPUs of the smallest of its roles that could use the pool; 0: none. */
+static uint32_t wants_of_pool(const struct cs_host *host, uint32_t ask,
+                              uint32_t pool)
+{
+    const struct host_job_slot *job =
+        host_job_slot(host, host->ask[ask].pub.job.i);
+    uint32_t role = host->ask[ask].pub.role, least = 0;
+
+    for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
+        uint32_t gpus = job_role_gpus(&job->pub.request, r);
+        if ((role == CS_ALL_ROLES || role == r) && gpus > 0 &&
+            host->form[job->form].gpu_pools[r] >> pool & 1 &&
+            (least == 0 || gpus < least))
+            least = gpus;
+    }
+    return least;
+}
+
+/* Does one of its roles want more GPUs than are free in any pool for it? */
+static bool is_short(const struct cs_host *host, uint32_t ask,
+                     const int64_t *free_milli)
+{
+    const struct cs_ask *pub = &host->ask[ask].pub;
+    const struct host_job_slot *job = host_job_slot(host, pub->job.i);
+
+    for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
+        int64_t milli = (int64_t)job_role_gpus(&job->pub.request, r) *
+                        pub->gpu_milli, most = 0;
+        if (pub->role != CS_ALL_ROLES && pub->role != r)
+            continue;
+        for (uint32_t p = 0; p < host->spec->pool_count; p++)
+            if (host->form[job->form].gpu_pools[r] >> p & 1 &&
+                free_milli[p] > most)
+                most = free_milli[p];
+        if (milli > most)
+            return true;
+    }
+    return false;
+}
+
+uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
+                          const int64_t *free_milli)
+{
+    uint32_t first;
+
+    if (!starts_in_order(host) || host_order_count(host) < 2)
+        return 0;
+    if (host->rules->blocking == HOST_COMMIT && !host->policy->decide) {
+        first = host->committed;
+        if (first == ID_NONE && host->rules->placement == PLACE_COUNT)
+            return host_pool_waits(host, pool);     /* about to be chosen */
+    } else if (host->tops != NULL) {
+        first = host_tops_first(host, UINT32_MAX, false);
+    } else {
+        first = ranks_at(host->order, 0);
+    }
+    if (first == ID_NONE || !is_short(host, first, free_milli))
+        return 0;
+    return waits_least_but(&host->waits[pool],
+                           wants_of_pool(host, first, pool));
+}
+
 uint32_t host_running(const struct cs_host *host)
 {
     return cs_running_count(host);

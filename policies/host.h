@@ -219,6 +219,11 @@ uint32_t host_jobs_left(const struct cs_host *host);
 /* GPUs of the least of what waits for GPUs and could use a pool: exact up to
  * 32, above that the power of two below; 0: nothing does. */
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool);
+/* The same of what is held back behind the first in the order: the policy
+ * starts nothing before it, and it wants more GPUs than are free.  free_milli:
+ * thousandths of GPUs by pool.  0: nothing is. */
+uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
+                          const int64_t *free_milli);
 
 const char *cs_verdict_name(enum cs_verdict verdict);
 enum host_action { HOST_START, HOST_CONTINUE, HOST_RELEASE, HOST_STOP,

@@ -29,8 +29,17 @@ void waits_add(struct waits *waits, uint32_t gpus, int sign)
 
 uint32_t waits_least(const struct waits *waits)
 {
+    return waits_least_but(waits, 0);
+}
+
+uint32_t waits_least_but(const struct waits *waits, uint32_t gpus)
+{
     uint64_t classes = waits->classes;
-    uint32_t class = 0;
+    uint32_t class = class_of(gpus);
+
+    if (gpus > 0 && waits->count[class] == 1)
+        classes &= ~(UINT64_C(1) << class);
+    class = 0;
 
     if (classes == 0)
         return 0;

@@ -20,5 +20,7 @@ struct waits {
 void waits_add(struct waits *waits, uint32_t gpus, int sign);
 /* The least wanted, rounded down to a power of two above 32; 0: none wait. */
 uint32_t waits_least(const struct waits *waits);
+/* The same of all but one that wants so many (0: of all). */
+uint32_t waits_least_but(const struct waits *waits, uint32_t gpus);
 
 #endif

@@ -65,7 +65,11 @@ enum cs_policy_flags {
     CS_ORDER_AT_NEWS = 1u << 8, /* since 1.6: before() knows a job once its
                                    job_submitted was called, and stands still
                                    from then on */
-    CS_DRAWS         = 1u << 13 /* since 1.7: may call cs_random(); without it
+    CS_RESERVES      = 1u << 9, /* since 1.7: its own decide starts in the order
+                                   of before(), and others only where they do
+                                   not delay the first: GPUs that it leaves
+                                   free for that reason are told as such */
+    CS_DRAWS         = 1u << 10 /* since 1.7: may call cs_random(); without it
                                    seeds may be taken for copies */
 };
 

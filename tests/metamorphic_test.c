@@ -35,7 +35,7 @@ static void write_study(const struct program *program, const char *name,
             "mix: [%s, %s]}\n"
             "policies: [%s]\n"
             "output: {tables: [summary, compare, jobs, phases, timeline, "
-            "decisions], plots: []}\n",
+            "decisions], plots: [], detail_seeds: all}\n",
             a, node, b, node,
             "{recipe: dpo, name: dpo, model: qwen2.5-0.5b, prompts: 32, "
             "prompt_tokens: 128, response: {mean: 100, cv: 1, max: 512}, "

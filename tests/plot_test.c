@@ -16,6 +16,7 @@
 #include "experiments/folder.h"
 #include "experiments/plot.h"
 #include "experiments/plot_gnuplot.h"
+#include "experiments/point_label.h"
 #include "sim/arena.h"
 #include "sim/err.h"
 #include "tests/results_aid.h"
@@ -62,15 +63,17 @@ static void data_of_means_hold_means_and_intervals(void **state)
                "2 2 2.1 0.829379526 3.37062047 21 8.29379526 33.7062047\n");
     check_text(dir, "plots/utilization.dat",
                "# point policy busy tail switch bubble idle_queued idle_empty "
-               "gpu_utilization ci95_low ci95_high (fractions of all GPU "
-               "time)\n"
-               "1 1 0.25 0 0 0.5 0 0.25 0.25 0.25 0.25\n"
-               "1 2 0.5 0 0 0.25 0 0.25 0.5 0.5 0.5\n"
-               "2 1 0.25 0 0 0.5 0 0.25 0.25 0.25 0.25\n"
-               "2 2 0.5 0 0 0.25 0 0.25 0.5 0.5 0.5\n");
+               "down rent gpu_utilization ci95_low ci95_high (fractions of "
+               "all GPU time)\n"
+               "1 1 0.25 0 0 0.5 0 0.25 0 0 0.25 0.25 0.25\n"
+               "1 2 0.5 0 0 0.25 0 0.25 0 0 0.5 0.5 0.5\n"
+               "2 1 0.25 0 0 0.5 0 0.25 0 0 0.25 0.25 0.25\n"
+               "2 2 0.5 0 0 0.25 0 0.25 0 0 0.5 0.5 0.5\n");
     check_text(dir, "plots/delta.dat",
-               "# point policy metric delta_percent ci95_low ci95_high\n"
-               "1 2 2 -48 -50 -46\n2 2 2 -48 -50 -46\n");
+               "# point policy metric delta_percent ci95_low ci95_high, then "
+               "the same within the axis\n"
+               "1 2 2 -48 -50 -46 -48 -50 -46\n"
+               "2 2 2 -48 -50 -46 -48 -50 -46\n");
     results_remove(dir);
 }
 
@@ -93,7 +96,7 @@ static void the_sweep_is_read_from_the_labels_of_points(void **state)
                " 2 2.1 0.829379526 3.37062047 0.5 0.5 0.5 7200 7200 7200 "
                "0 0 0\n");
     head = results_text(dir, "plots/sweep.gp");
-    assert_non_null(strstr(head, "\nswept_key = 'x'\nswept_unit = '/h'\n"
+    assert_non_null(strstr(head, "\nswept_key = 'x'\nswept_unit = 'per hour'\n"
                                  "swept_span = 1\n"));
     assert_non_null(strstr(head, "\narray policy[2] = ['first', 'second']\n"));
     free(head);
@@ -144,17 +147,230 @@ static void the_gantt_has_a_row_per_gpu_and_boxes_per_run(void **state)
     draw(dir, "png");
     text = results_text(dir, "plots/gantt.dat");
     assert_non_null(strstr(text,
-        "# policy 1: between phases\n0 1 10 12 0\n1 2 10 12 0\n2 3 10 12 0\n"
-        "NaN NaN NaN NaN NaN\n\n\n# policy 1: phases\n0 2 0 10 1\n"
-        "2 3 0 10 1\n4 5 5 15 2\n0 2 12 20 1\n2 3 12 20 1\n"
-        "NaN NaN NaN NaN NaN\n\n\n# policy 2: between phases\n"));
+        "# policy 1: between phases\n0 1 10 12 0 0\n1 2 10 12 0 0\n"
+        "2 3 10 12 0 0\nNaN NaN NaN NaN NaN NaN\n\n\n"
+        "# policy 1: phases\n0 2 0 10 1 1\n2 3 0 10 1 1\n"
+        "0 2 12 20 1 1\n2 3 12 20 1 1\n4 5 5 15 2 1\nNaN NaN NaN NaN NaN NaN\n\n\n"
+        "# policy 1: time_s, row and number of the names of jobs\n"
+        " 10 1 1\n 10 2.5 1\n 10 4.5 2\nNaN NaN 1\n"));
     free(text);
     head = results_text(dir, "plots/gantt.gp");
     assert_non_null(strstr(head, "array kind[2] = ['train', 'rollout']\n"));
-    assert_non_null(strstr(head, "node[3] = 'node 3'; node_row[3] = 3\n"
-                                 "node_row[4] = 5\n"));
+    assert_non_null(strstr(head, "array node[3] = ['node 0', 'node 1', "
+                                 "'node 3']\n"));
+    assert_non_null(strstr(head, "node_row[3] = 3\nnode_row[4] = 5\n"));
     free(head);
     results_remove(dir);
+}
+
+/* 40 nodes of eight GPUs that generate, 16 of two that train: 352 GPUs of which
+ * each node ran something.  A share of 128 is 116 and 11: 14 nodes of 8, and 5
+ * of 2. */
+static void of_many_gpus_each_pool_shows_its_share(void **state)
+{
+    char dir[64], *head, *table = malloc(200000), *end = table;
+
+    (void)state;
+    assert_non_null(table);
+    results_make(dir, &results_plain);
+    end += sprintf(end, "point,policy,seed,job,phase,start_s,end_s,gpus,"
+                        "nodes\n");
+    for (int p = 0; p < 2; p++)
+        for (int n = 0; n < 56; n++)
+            end += sprintf(end, "x=2/h,%s,0,job-%d,train,0,10,1,%d:0\n",
+                           p == 0 ? "first" : "second", n, n);
+    results_write_text(dir, "phases.csv", table);
+    free(table);
+    results_write_text(dir, "provenance.json",
+        "{\"experiment\": \"e\", \"cluster\": {\"point\": \"x=2/h\", "
+        "\"nodes\": [\n{\"name\": \"gen\", \"pool\": \"left\", "
+        "\"first\": 0, \"count\": 40, \"gpus\": 8},\n{\"name\": "
+        "\"dgx\", \"pool\": \"right\", \"first\": 40, \"count\": 16, "
+        "\"gpus\": 2},\n{\"name\": \"cpu\", \"pool\": \"cpu\", "
+        "\"first\": 56, \"count\": 3, \"gpus\": 0}]}}\n");
+    draw(dir, "png");
+    head = results_text(dir, "plots/gantt.gp");
+    assert_non_null(strstr(head, "\nrows = 122\n"));
+    assert_non_null(strstr(head, "\nrows_left_out = 230\n"));
+    assert_non_null(strstr(head, "\nchosen = '112 of 320 of pool left, 10 of "
+                                 "32 of pool right'\n"));
+    assert_non_null(strstr(head, "\narray pool[2] = ['left', 'right']\n"));
+    assert_non_null(strstr(head, "\npool_row[2] = 112\n"));
+    assert_non_null(strstr(head, "\narray node[19] = ['gen 0', 'gen 3', "));
+    assert_non_null(strstr(head, "'gen 39', 'dgx 0', 'dgx 3', 'dgx 7', "
+                                 "'dgx 11', 'dgx 15']\n"));
+    assert_non_null(strstr(head, "\nlabels = 0\n"));   /* rows are too low */
+    free(head);
+    results_remove(dir);
+}
+
+/* Two kinds of job, told by jobs.csv; all GPUs are shown, idle ones too. */
+static void bars_have_the_colour_of_their_kind_and_the_name_of_their_job(
+    void **state)
+{
+    char dir[64], *head, *text;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "phases.csv",
+        "point,policy,seed,job,phase,start_s,end_s,gpus,nodes\n"
+        "x=2/h,first,0,alpha,train,0,10,2,0:0-1\n"
+        "x=2/h,first,0,beta,train,10,20,2,0:0-1\n"
+        "x=2/h,second,0,beta,train,0,20,2,0:0-1\n");
+    results_write_text(dir, "jobs.csv",
+        "point,policy,seed,job,kind,jct_s,status\n"
+        "x=2/h,first,0,alpha,small,10,done\n"
+        "x=2/h,first,0,beta,large,20,done\n"
+        "x=2/h,first,1,beta,small,20,done\n");
+    results_write_text(dir, "provenance.json",
+        "{\"cluster\": {\"nodes\": [{\"name\": \"n\", \"pool\": "
+        "\"p\", \"first\": 0, \"count\": 2, \"gpus\": 4}]}}\n");
+    draw(dir, "png");
+    head = results_text(dir, "plots/gantt.gp");
+    assert_non_null(strstr(head, "array kind[2] = ['small: train', "
+                                 "'large: train']\n"));
+    assert_non_null(strstr(head, "\narray job_name[2] = ['alpha', 'beta']\n"));
+    assert_non_null(strstr(head, "\nrows = 8\n"));
+    assert_non_null(strstr(head, "\nrows_left_out = 0\n"));
+    assert_non_null(strstr(head, "\narray node[2] = ['n 0', 'n 1']\n"));
+    free(head);
+    text = results_text(dir, "plots/gantt.dat");
+    assert_non_null(strstr(text, "\n0 2 0 10 1 "));
+    assert_non_null(strstr(text, "\n0 2 10 20 2 "));
+    assert_non_null(strstr(text, "\n 5 1 1\n"));     /* alpha, at its middle */
+    assert_non_null(strstr(text, "\n 15 1 2\n"));
+    free(text);
+    results_remove(dir);
+}
+
+/* Cost is 411% more, its interval wider still; each row has a place on the
+ * axis, and its number beside. */
+static void what_lies_beyond_the_axis_stands_at_its_end(void **state)
+{
+    char dir[64], *head;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "compare.csv",
+        "point,policy,metric,seeds,mean,ci95_low,ci95_high,baseline,"
+        "delta_percent,delta_ci95_low_percent,delta_ci95_high_percent,"
+        "p_value\n"
+        "x=1/h,second,cost_usd,2,1,,,first,411,-20,900,0.1\n"
+        "x=1/h,second,energy_kwh,2,1,,,first,-20,,,\n"
+        "x=2/h,second,cost_usd,2,1,,,first,12,10,14,0.1\n"
+        "x=2/h,second,jct_mean_s,2,1,,,first,-99,-100,500,0.1\n");
+    draw(dir, "png");
+    check_text(dir, "plots/delta.dat",
+               "# point policy metric delta_percent ci95_low ci95_high, then "
+               "the same within the axis\n"
+               "1 2 2 411 -20 900 150 -20 150\n"
+               "1 2 3 -20 NaN NaN -20 NaN NaN\n"
+               "2 2 2 12 10 14 12 10 14\n"
+               "2 2 4 -99 -100 500 -99 -100 150\n");
+    head = results_text(dir, "plots/delta.gp");
+    assert_non_null(strstr(head, "\nlowest = -100\nhighest = 150\n"));
+    free(head);
+    results_remove(dir);
+}
+
+/* All less, by up to 30%: nothing of the page is kept for more. */
+static void the_axis_of_differences_is_as_wide_as_they_are(void **state)
+{
+    char dir[64], *head;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    results_write_text(dir, "compare.csv",
+        "point,policy,metric,seeds,mean,ci95_low,ci95_high,baseline,"
+        "delta_percent,delta_ci95_low_percent,delta_ci95_high_percent,"
+        "p_value\n"
+        "x=1/h,second,cost_usd,1,1,,,first,-30,,,\n"
+        "x=2/h,second,cost_usd,1,1,,,first,-5,,,\n");
+    draw(dir, "png");
+    head = results_text(dir, "plots/delta.gp");
+    assert_non_null(strstr(head, "\nlowest = -30\nhighest = 1\n"));
+    free(head);
+    results_remove(dir);
+}
+
+/* Neither tails nor switches nor failures occur, nor does anything wait. */
+static void legends_name_causes_that_occur(void **state)
+{
+    char dir[64], *head;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    head = results_text(dir, "plots/utilization.gp");
+    assert_non_null(strstr(head, "\npresent = '1 4 6'\narray cause[3] = ["
+                                 "'busy', 'bubble', 'idle, nothing waits']"));
+    free(head);
+    head = results_text(dir, "plots/idle.gp");
+    assert_non_null(strstr(head, "\npresent = '1 10'\narray cause[2] = ["
+                                 "'bubble', 'idle, nothing waits']\n"));
+    free(head);
+    results_remove(dir);
+}
+
+/* Points are told apart by a key of the experiment file; no axis and no title
+ * is that key. */
+static void axes_have_words_and_units(void **state)
+{
+    static const struct results_names keys = {
+        { "arrival.rate=1/h", "arrival.rate=2/h" }, { "first", "second" },
+        "train", "little"
+    };
+    char dir[64], name[64], *head, *array;
+
+    (void)state;
+    results_make(dir, &keys);
+    draw(dir, "png");
+    for (size_t f = 0; f < FIGURES; f++) {
+        snprintf(name, sizeof name, "plots/%s.gp", figures[f]);
+        head = results_text(dir, name);
+        array = strstr(head, "array point_name[");
+        assert_non_null(array);         /* as tables have them */
+        memset(array, ' ', strcspn(array, "\n"));
+        assert_null(strstr(head, "arrival.rate"));
+        assert_null(strstr(head, "_s'"));
+        assert_null(strstr(head, "_usd'"));
+        assert_non_null(strstr(head, "\narray point_title[2] = ["
+                                     "'arrival rate = 1/h', "));
+        free(head);
+    }
+    head = results_text(dir, "plots/sweep.gp");
+    assert_non_null(strstr(head, "\nswept_key = 'arrival rate'\nswept_unit = "
+                                 "'per hour'\n"));
+    assert_non_null(strstr(head, "\narray what[4] = ['cost per job done', "
+                                 "'GPU utilization', 'JCT, mean', "
+                                 "'wait for GPUs, mean']\narray unit_of[4] = "
+                                 "['USD', 'percent', 'hours', "));
+    assert_non_null(strstr(head, "\npresent = '1 2 3'\n"));  /* nobody waits */
+    free(head);
+    results_remove(dir);
+}
+
+static void keys_are_told_in_words(void **state)
+{
+    static const struct { const char *label, *words; } wanted[] = {
+        { "base", "base" },
+        { "arrival.rate=4/h", "arrival rate = 4/h" },
+        { "nodes.gpu.count=8", "nodes of gpu = 8" },
+        { "nodes.gpu.memory=1TB b=2", "memory of gpu nodes = 1TB, b = 2" },
+        { "policies.hybrid.reserve=20%", "reserve of hybrid = 20%" },
+        { "mix.dpo-7b.checkpoint_every=5",
+          "checkpoint every of dpo-7b jobs = 5" },
+        { "arrival.cv=", "arrival coefficient of variation = " },
+    };
+    struct arena *arena = arena_new(1 << 12);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        assert_string_equal(point_label_words(arena, wanted[i].label),
+                            wanted[i].words);
+    assert_string_equal(point_unit_words("/h"), "per hour");
+    assert_string_equal(point_unit_words("GB"), "GB");
+    arena_free(arena);
 }
 
 /* 5000 runs of 10 s, every 20 s, of one job on GPU 0; a job on GPU 1 that waits
@@ -174,7 +390,7 @@ static void a_long_table_is_cut_to_the_window_with_its_gaps(void **state)
         end += sprintf(end, "x=2/h,second,0,j,train,%d,%d,1,0:0\n", 20 * i,
                        20 * i + 10);
         if (i >= 2002 && i < 2042)
-            end += sprintf(end, "x=2/h,second,0,l,sync,%d,%d,200,1:0-1\n",
+            end += sprintf(end, "x=2/h,second,0,l,rollout,%d,%d,200,1:0-1\n",
                            20 * i, 20 * i + 10);
     }
     assert_true(end - table < 800000);
@@ -185,12 +401,46 @@ static void a_long_table_is_cut_to_the_window_with_its_gaps(void **state)
     assert_non_null(strstr(text, "start_s = 40040\nend_s = 40440\n"));
     free(text);
     text = results_text(dir, "plots/gantt.dat");
-    assert_non_null(strstr(text, "\n1 2 40040 40200 0\n"));
-    assert_non_null(strstr(text, "\n0 1 40410 40420 0\n"));
-    assert_non_null(strstr(text, "\n0 1 40430 40440 0\n"));
-    assert_non_null(strstr(text, "\n0 1 40040 40050 1\n"));
-    assert_non_null(strstr(text, "\n2 4 40420 40430 2\n"));
+    assert_non_null(strstr(text, "\n1 2 40040 40200 0 0\n"));
+    assert_non_null(strstr(text, "\n0 1 40410 40420 0 0\n"));
+    assert_non_null(strstr(text, "\n0 1 40430 40440 0 0\n"));
+    assert_non_null(strstr(text, "\n0 1 40040 40050 1 "));
+    assert_non_null(strstr(text, "\n2 4 40420 40430 2 "));
     assert_null(strstr(text, "40450"));
+    free(text);
+    results_remove(dir);
+}
+
+/* 12 jobs, one after the other, of 500 runs of 10 s each with a checkpoint of
+ * 1 s between: eight jobs are shown, not forty runs, and each is one bar. */
+static void steps_of_one_phase_are_shown_as_the_stay_of_their_job(void **state)
+{
+    char dir[64], *text, *table = malloc(800000), *end = table;
+
+    (void)state;
+    assert_non_null(table);
+    results_make(dir, &results_plain);
+    end += sprintf(end, "point,policy,seed,job,phase,start_s,end_s,gpus,"
+                        "nodes\n");
+    for (int i = 0; i < 6000; i++) {
+        end += sprintf(end, "x=2/h,first,0,%d,train,%d,%d,1,0:0\n", i / 500,
+                       11 * i, 11 * i + 10);
+        end += sprintf(end, "x=2/h,first,0,%d,checkpoint,%d,%d,1,0:0\n",
+                       i / 500, 11 * i + 10, 11 * i + 11);
+    }
+    assert_true(end - table < 800000);
+    results_write_text(dir, "phases.csv", table);
+    free(table);
+    draw(dir, "png");
+    text = results_text(dir, "plots/gantt.gp");
+    assert_non_null(strstr(text, "start_s = 0\nend_s = 44000\n"));
+    assert_non_null(strstr(text, "\narray kind[2] = ['train', 'checkpoint']\n"));
+    assert_non_null(strstr(text, "\npresent = '1'\n"));     /* too short */
+    free(text);
+    text = results_text(dir, "plots/gantt.dat");
+    assert_non_null(strstr(text, "# policy 1: phases\n0 1 0 5499 1 "));
+    assert_non_null(strstr(text, "\n0 1 5500 10999 1 "));
+    assert_non_null(strstr(text, "\n0 1 38500 43999 1 "));
     free(text);
     results_remove(dir);
 }
@@ -205,9 +455,10 @@ static void a_curve_of_many_jobs_keeps_its_shape(void **state)
     (void)state;
     assert_non_null(table);
     results_make(dir, &results_plain);
-    end += sprintf(end, "point,policy,jct_s,status\n");
+    end += sprintf(end, "point,policy,seed,job,kind,jct_s,status\n");
     for (int i = 0; i < 10000; i++)
-        end += sprintf(end, "x=1/h,first,%d,done\n", 1 + i * 7919 % 10000);
+        end += sprintf(end, "x=1/h,first,0,%d,k,%d,done\n",
+                       i, 1 + i * 7919 % 10000);
     assert_true(end - table < 800000);
     results_write_text(dir, "jobs.csv", table);
     free(table);
@@ -473,7 +724,16 @@ int main(void)
         cmocka_unit_test(jobs_that_are_not_done_hold_their_curve_down),
         cmocka_unit_test(intervals_add_up_their_pools),
         cmocka_unit_test(the_gantt_has_a_row_per_gpu_and_boxes_per_run),
+        cmocka_unit_test(of_many_gpus_each_pool_shows_its_share),
+        cmocka_unit_test(
+            bars_have_the_colour_of_their_kind_and_the_name_of_their_job),
+        cmocka_unit_test(what_lies_beyond_the_axis_stands_at_its_end),
+        cmocka_unit_test(the_axis_of_differences_is_as_wide_as_they_are),
+        cmocka_unit_test(legends_name_causes_that_occur),
+        cmocka_unit_test(axes_have_words_and_units),
+        cmocka_unit_test(keys_are_told_in_words),
         cmocka_unit_test(a_long_table_is_cut_to_the_window_with_its_gaps),
+        cmocka_unit_test(steps_of_one_phase_are_shown_as_the_stay_of_their_job),
         cmocka_unit_test(a_curve_of_many_jobs_keeps_its_shape),
         cmocka_unit_test(drawing_twice_gives_the_same_data),
         cmocka_unit_test(every_figure_is_a_png_of_sane_size),

@@ -86,6 +86,33 @@ static void defaults_are_one_seed_drained_and_all_tables(void **state)
     assert_int_equal(s->plot_count, 8);
 }
 
+static void detail_is_of_the_first_seed_unless_more_is_asked_for(void **state)
+{
+    static const struct { const char *set; uint32_t seeds; } wanted[] = {
+        { "description=x", 1 }, { "output.detail_seeds=2", 2 },
+        { "output.detail_seeds=9", 3 }, { "output.detail_seeds=all", 3 },
+    };
+    static const char *const wrong[] = {
+        "output.detail_seeds=0", "output.detail_seeds=-1",
+        "output.detail_seeds=most", "output.detail_seeds=1.5"
+    };
+    const char *text = "experiment: x\nseeds: 3\npolicies: [fcfs]\n"
+                       "output: {plots: []}\n";
+    struct world *w = *state;
+
+    for (size_t i = 0; i < 4; i++) {
+        const struct study *s = read_set(w, text, wanted[i].set);
+
+        assert_non_null(s);
+        assert_int_equal(s->detail_seeds, wanted[i].seeds);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        assert_null(read_set(w, text, wrong[i]));
+        assert_non_null(strstr(w->err.text, "how many seeds, from 1 on, or "
+                                            "all"));
+    }
+}
+
 static void output_dir_is_beside_the_file_that_names_it(void **state)
 {
     struct world *w = *state;
@@ -302,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(defaults_are_one_seed_drained_and_all_tables),
+        TEST(detail_is_of_the_first_seed_unless_more_is_asked_for),
         TEST(output_dir_is_beside_the_file_that_names_it),
         TEST(sweep_is_a_product_with_the_last_key_fastest),
         TEST(a_trace_says_what_policies_that_say_nothing_are_told),

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * table_sizes.h - how large the tables of a run will be, before it runs.
+ *
+ * Jobs are drawn as the first seed of each point will meet them, up to so
+ * many; of more, the rest is taken to be like them.  Each has a row in
+ * jobs.csv, and one in phases.csv for each run of each of its phases.  What
+ * failures, preemption and resizing add is not known before; bytes are those
+ * of usual rows.
+ */
+#ifndef EXPERIMENTS_TABLE_SIZES_H
+#define EXPERIMENTS_TABLE_SIZES_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct arena;
+struct study;
+
+enum sized_table {
+    SIZED_JOBS, SIZED_PHASES, SIZED_TIMELINE, SIZED_DECISIONS, SIZED_COUNT
+};
+
+struct table_sizes {
+    double rows[SIZED_COUNT], bytes[SIZED_COUNT];   /* 0: not asked for */
+    double all_bytes;
+};
+
+struct table_sizes table_sizes_of(struct arena *arena,
+                                  const struct study *study);
+/* Nothing where they take less than TABLE_SIZES_SMALL in all. */
+#define TABLE_SIZES_SMALL 100e6     /* bytes */
+void table_sizes_print(FILE *file, const struct study *study,
+                       const struct table_sizes *sizes);
+
+#endif
