@@ -404,6 +404,7 @@ static bool read_top(struct reader *r, struct err *err)
     study->seeds = r->options->seeds != 0 ? r->options->seeds
                                           : (uint32_t)r->top.seeds;
     study->warmup_ns = r->top.warmup_ns;
+    study->stalled_ns = r->top.stalled_ns;
     study->event_count_max = (uint64_t)r->top.event_count_max;
     study->train = r->top.train;
     study->tree = r->root;

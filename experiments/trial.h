@@ -26,6 +26,7 @@ struct trial_spec {
     uint32_t replica;           /* which of its seeds, from 0 */
     int64_t warmup_ns;          /* jobs submitted before it do not count */
     int64_t until_ns;           /* CLOCK_NEVER_NS: until drained */
+    int64_t stalled_ns;         /* until drained: watchdog.h; 0: for ever */
     uint64_t event_count_max;
     uint32_t vain_max;          /* see host_parts; 0: as usual */
     bool by_step;               /* fidelity: step */

@@ -221,6 +221,15 @@ bool trial_serve_verdict(const struct trial_serve *t, struct err *err)
     return true;
 }
 
+uint64_t trial_serve_requests(const struct trial_serve *t)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < t->count; i++)
+        count += service_traffic(t->served[i].service);
+    return count;
+}
+
 void trial_serve_stop(struct trial_serve *t)
 {
     for (uint32_t i = 0; i < t->count; i++)

@@ -410,6 +410,11 @@ void service_lost(struct service *s, uint32_t number)
     flight_free(&left);
 }
 
+uint64_t service_traffic(const struct service *service)
+{
+    return service->result.requests + service->result.done;
+}
+
 const struct service_result *service_close(struct service *s)
 {
     struct service_result *result = &s->result;

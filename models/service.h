@@ -92,6 +92,8 @@ struct service_result {
     struct quantile *ttft_q, *tpot_q, *latency_q;
     struct service_side_result side[SERVE_SIDES];
 };
+/* Requests that came and requests that were answered, so far. */
+uint64_t service_traffic(const struct service *service);
 /* At the end of the run. */
 const struct service_result *service_close(struct service *service);
 

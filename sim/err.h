@@ -40,7 +40,7 @@ struct err {
     enum err_kind kind;
     struct err_pos pos;
     char text[240];     /* telegram style: no capital, no full stop */
-    char hint[160];     /* whole sentences, or empty */
+    char hint[400];     /* whole sentences, or empty */
 };
 
 /* Both return false always, so that a failing line reads `return err_set(`. */
