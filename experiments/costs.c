@@ -65,7 +65,8 @@ void costs_begin(struct costs *costs, int64_t now_ns)
     costs->carbon.joules = costs->carbon.kg = 0;
     costs->transfer_usd = 0;        /* of jobs that have ended */
     /* Who holds something now will be charged for all of it at its end. */
-    costs->held_usd = 0 - host_held_usd(costs->host);
+    costs->held_usd = costs->host != NULL ? 0 - host_held_usd(costs->host)
+                                          : 0;
 }
 
 void costs_count(struct costs *costs, int64_t now_ns, uint32_t gpus,

@@ -30,6 +30,7 @@
 #include "sim/journal.h"
 #include "sim/loop.h"
 #include "sim/tally.h"
+#include "workloads/source.h"
 
 #define BOUND_S 10.0            /* of the bounded slowdown, Feitelson 2001 */
 
@@ -63,6 +64,7 @@ struct metrics {
     uint64_t jobs, done, failed, steps, deadlines, in_time;
     uint64_t preempted, decided, refused, interrupted, resized;
     int64_t first_submit_ns, last_end_ns;
+    bool begun;                 /* a job has come */
 };
 
 static void hear(void *self, const struct fact *fact);
@@ -262,6 +264,12 @@ static void job_ended(struct metrics *m, const struct host_job *job,
 static void job_submitted(struct metrics *m, const struct host_job *job,
                           int64_t now)
 {
+    /* A row has one clock: before the first job of a trace nothing counts. */
+    if (!m->begun && !is_replica(job)) {
+        m->begun = true;
+        if (now > m->from_ns && workload_is_trace(m->parts.spec->workload))
+            metrics_begin(m);
+    }
     bounds_book_submit(m->bounds, job);
     if (is_replica(job) || now < m->parts.spec->warmup_ns)
         return;

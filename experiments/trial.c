@@ -219,6 +219,7 @@ static bool run_watched(struct trial *trial, enum loop_end *end)
 {
     const struct trial_spec *spec = trial->spec;
     struct watchdog *dog;
+    uint32_t first = 0;
 
     if (spec->until_ns != CLOCK_NEVER_NS || spec->stalled_ns == 0) {
         *end = loop_run(trial->loop);
@@ -234,7 +235,8 @@ static bool run_watched(struct trial *trial, enum loop_end *end)
         *end = loop_run(trial->loop);
         if (*end != LOOP_TIME_LIMIT || last)
             return true;
-        if (!watchdog_look(dog, next, trial->to_come))
+        if (!watchdog_look(dog, next, trial->to_come) &&
+            host_unfinished(trial->host, &first) > 0)
             return false;
     }
 }
