@@ -13,6 +13,7 @@
 #include "experiments/paths.h"
 #include "experiments/point_label.h"
 #include "experiments/stats.h"
+#include "experiments/survivors.h"
 #include "sim/arena.h"
 
 const char *check_verdict_name(enum check_verdict verdict)
@@ -71,16 +72,43 @@ static const char *figures(struct arena *arena, const struct check_item *item)
     const struct study_expect *e = item->expect;
     const char *unit = unit_text(e);
 
+    const char *lost = "";
+
+    if (item->lost != NULL && !item->compared)
+        return text_format(arena, "not compared: it is over %s%s", item->lost,
+                           metric_of(e->metric) == METRIC_OF_JOBS_DONE
+                               ? "; jct_restricted_mean_s is over all jobs"
+                               : "");
+    if (item->lost != NULL)
+        lost = text_format(arena, "; over %s alone", item->lost);
     if (item->seeds == 0)
         return "no trial has the value";
     if (isnan(item->low))
-        return text_format(arena, "%.10g%s; one seed, so no interval",
-                           item->value, unit);
+        return text_format(arena, "%.10g%s; one seed, so no interval%s",
+                           item->value, unit, lost);
     return text_format(arena, "%.5g%s, %.4g%% interval [%.5g%s, %.5g%s], "
-                       "%u seeds%s", item->value, unit, 100 * e->confidence,
-                       item->low, unit, item->high, unit, item->seeds,
+                       "%u seeds%s%s", item->value, unit, 100 * e->confidence,
+                       item->low, unit, item->high, unit, item->seeds, lost,
                        item->verdict == CHECK_UNDECIDED
                            ? ": it straddles the limit" : "");
+}
+
+/* Is the mean over some alone, and may it be compared then? */
+static void note_lost(struct arena *arena, struct survivors of,
+                      struct survivors versus, struct check_item *item)
+{
+    bool jobs = metric_of(item->expect->metric) == METRIC_OF_JOBS_DONE;
+    const char *what = jobs ? "jobs" : "requests";
+    bool either = survivors_lost(of) || survivors_lost(versus);
+
+    item->compared = !either || versus.all == 0;
+    if (either && versus.all > 0)
+        item->lost = text_format(arena, "%.0f of %.0f and %.0f of %.0f %s",
+                                 of.done, of.all, versus.done, versus.all,
+                                 what);
+    else if (either)
+        item->lost = text_format(arena, "%.0f of %.0f %s", of.done, of.all,
+                                 what);
 }
 
 static enum check_verdict judge(const struct study_expect *e,
@@ -89,7 +117,7 @@ static enum check_verdict judge(const struct study_expect *e,
     double low = isnan(item->low) ? item->value : item->low;
     double high = isnan(item->high) ? item->value : item->high;
 
-    if (item->seeds == 0 || isnan(item->value))
+    if (item->seeds == 0 || isnan(item->value) || !item->compared)
         return CHECK_UNDECIDED;
     if (low >= e->low && high <= e->high)
         return CHECK_HOLDS;
@@ -124,7 +152,11 @@ static void measure(struct arena *arena, const struct grid *grid,
     struct stats_mean m;
 
     grid_samples(grid, point, grid_policy(grid, e->policy), e->metric, x);
+    struct survivors of = survivors_of(grid, point,
+                                       grid_policy(grid, e->policy),
+                                       e->metric);
     if (e->versus == NULL && e->versus_point == NULL) {
+        note_lost(arena, of, (struct survivors) { 0, 0 }, item);
         m = stats_mean(x, n, e->confidence);
         item->value = m.mean;
         item->low = m.low;
@@ -132,8 +164,11 @@ static void measure(struct arena *arena, const struct grid *grid,
         item->seeds = (uint32_t)m.count;
         return;
     }
-    grid_samples(grid, other_point(arena, grid, point, e),
-                 grid_policy(grid, versus), e->metric, base);
+    uint32_t other = other_point(arena, grid, point, e);
+    grid_samples(grid, other, grid_policy(grid, versus), e->metric, base);
+    note_lost(arena, of,
+              survivors_of(grid, other, grid_policy(grid, versus), e->metric),
+              item);
     d = stats_delta(x, base, n, e->confidence);
     item->value = e->percent ? d.percent : d.mean;
     item->low = e->percent ? d.percent_low : d.low;

@@ -154,6 +154,21 @@ static void money(struct costs *costs, int64_t end_ns, double *value,
     value[METRIC_ENERGY] = joules / 3.6e6;
 }
 
+double costs_until(struct costs *costs, int64_t now_ns)
+{
+    const struct cluster_spec *spec = costs->spec->cluster;
+    double usd = spec->storage_usd_per_h *
+                 clock_s_from_ns(now_ns - costs->from_ns) / 3600;
+    double per_joule = spec->electricity_usd_per_kwh / 3.6e6, unused;
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        usd += group_usd(costs, g, now_ns, &unused);
+        if (!spec->group[g].energy_included && per_joule > 0)
+            usd += group_joules(costs, g, now_ns, NULL) * per_joule;
+    }
+    return usd + costs->transfer_usd;
+}
+
 /* At work and loading are counted from time 0: after a warm-up nothing can be
  * said of the causes. */
 static void causes(const struct costs *costs, double *value)

@@ -106,6 +106,20 @@ struct columns {
     size_t point, policy, seed, metric[METRIC_COUNT];
 };
 
+/* Columns that came later than the first ones may be absent. */
+static bool metric_column(const struct csv_in *in, enum metric metric,
+                          size_t *column, struct err *err)
+{
+    const char *name = metric_info(metric)->name;
+    struct err older = { 0 };
+
+    if (metric <= METRIC_RESIZES)
+        return csv_in_column(in, name, column, err);
+    if (!csv_in_column(in, name, column, &older))
+        *column = SIZE_MAX;
+    return true;
+}
+
 static bool find_columns(const struct csv_in *in, struct columns *c,
                          struct err *err)
 {
@@ -114,8 +128,7 @@ static bool find_columns(const struct csv_in *in, struct columns *c,
         !csv_in_column(in, "seed", &c->seed, err))
         return false;
     for (unsigned m = 0; m < METRIC_COUNT; m++)
-        if (!csv_in_column(in, metric_info((enum metric)m)->name,
-                           &c->metric[m], err))
+        if (!metric_column(in, (enum metric)m, &c->metric[m], err))
             return false;
     return true;
 }
@@ -172,7 +185,8 @@ static bool read_row(struct grid *grid, const struct csv_in *in,
                        "the row repeats a point, policy and seed");
     grid->present[at] = true;
     for (unsigned m = 0; m < METRIC_COUNT; m++)
-        if (!csv_in_number(in, c->metric[m],
+        if (c->metric[m] != SIZE_MAX &&
+            !csv_in_number(in, c->metric[m],
                            &grid->value[at * METRIC_COUNT + m], err))
             return false;
     return true;

@@ -59,6 +59,8 @@ struct metrics {
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     double bursts_s;            /* of it, beside other bursts */
     wide_ns jct_sum, wait_sum;
+    wide_ns lost_sum;           /* up to `until`, of jobs that were not done */
+    double last_end_usd;
     struct tally slowdown, bounded;
     struct quantile *jct_q, *wait_q;
     uint64_t jobs, done, failed, steps, deadlines, in_time;
@@ -248,8 +250,12 @@ static void job_ended(struct metrics *m, const struct host_job *job,
                       now <= job->request.deadline_ns;
     }
     m->failed += status == JOB_FAILED;
-    if (status != JOB_DONE)
+    if (status != JOB_DONE) {
+        m->lost_sum += m->parts.spec->until_ns - submit;
         return;
+    }
+    if (m->parts.spec->until_ns != CLOCK_NEVER_NS)
+        m->last_end_usd = costs_until(m->costs, now);
     double wait = clock_s_from_ns(job->start_ns - submit);
     m->done++;
     m->jct_sum += now - submit;
@@ -448,6 +454,20 @@ static void job_times(struct metrics *m, double *value)
     value[METRIC_STEPS_DONE] = (double)m->steps;
 }
 
+/* What the run has, beside all that it lost. */
+static void survivors(struct metrics *m, double *value)
+{
+    bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS;
+    wide_ns sum = m->jct_sum + m->lost_sum;
+
+    value[METRIC_JCT_RESTRICTED] =
+        m->jobs == 0 || (drained && m->done < m->jobs) ? NAN
+                                                       : mean_s(sum, m->jobs);
+    value[METRIC_COST_LAST_END] = m->done == 0 ? NAN
+        : drained ? value[METRIC_COST] : m->last_end_usd;
+    value[METRIC_REQUESTS] = value[METRIC_REQUESTS_DONE] = NAN;
+}
+
 void metrics_result(struct metrics *m, struct trial_result *result)
 {
     const struct cluster_spec *spec = m->parts.spec->cluster;
@@ -459,6 +479,7 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     job_times(m, value);
     gpu_time(m, value);
     costs_result(m->costs, m->end_ns, result, &cores_busy);
+    survivors(m, value);
     value[METRIC_SERVICE_COST] = value[METRIC_SERVICE_MILLION] = NAN;
     value[METRIC_SERVICE_LATENCY] = NAN;
     value[METRIC_COST_PER_JOB] =

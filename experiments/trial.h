@@ -74,7 +74,15 @@ enum metric {
     METRIC_COST_STORAGE, METRIC_COST_TRANSFER,
     METRIC_NODES_RENTED, METRIC_SERIES_HELD,
     METRIC_RESIZES,
+    /* beside means over jobs that were done: experiments/survivors.h */
+    METRIC_JCT_RESTRICTED, METRIC_COST_LAST_END,
+    METRIC_REQUESTS, METRIC_REQUESTS_DONE,
     METRIC_COUNT
+};
+
+/* Of what a metric is: of all, or of what came to its end. */
+enum metric_of {
+    METRIC_OF_ALL, METRIC_OF_JOBS_DONE, METRIC_OF_REQUESTS_DONE
 };
 
 struct metric_info {
@@ -85,6 +93,7 @@ struct metric_info {
     int better;                 /* +1 more is better, -1 less, 0 neither */
 };
 const struct metric_info *metric_info(enum metric metric);
+enum metric_of metric_of(enum metric metric);
 /* METRIC_COUNT if there is none of that name. */
 enum metric metric_find(const char *name);
 

@@ -83,6 +83,7 @@ struct service_result {
     uint64_t requests, done, dropped, refused, unfinished;
     uint64_t rerouted, recomputed;
     uint64_t measured;          /* requests that came after the warm-up */
+    uint64_t answered;          /* of them */
     uint64_t in_slo;            /* of them, answered as promised */
     double tokens;              /* generated for those measured */
     double prompt_tokens;       /* of all that came to a replica at once */
