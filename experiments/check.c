@@ -13,6 +13,7 @@
 #include "experiments/paths.h"
 #include "experiments/point_label.h"
 #include "experiments/stats.h"
+#include "experiments/survivors.h"
 #include "sim/arena.h"
 
 const char *check_verdict_name(enum check_verdict verdict)
@@ -78,20 +79,47 @@ static const char *figures(struct arena *arena, const struct check_item *item)
     const struct study_expect *e = item->expect;
     const char *unit = unit_text(e);
 
+    const char *lost = "";
+
+    if (item->lost != NULL && !item->compared)
+        return text_format(arena, "not compared: it is over %s%s", item->lost,
+                           metric_of(e->metric) == METRIC_OF_JOBS_DONE
+                               ? "; jct_restricted_mean_s is over all jobs"
+                               : "");
+    if (item->lost != NULL)
+        lost = text_format(arena, "; over %s alone", item->lost);
     if (item->seeds == 0)
         return "no trial has the value";
     if (isnan(item->low))
-        return text_format(arena, "%.10g%s; %s", item->value, unit,
+        return text_format(arena, "%.10g%s; %s%s", item->value, unit,
                            item->fixed ? "deterministic, seeds add nothing: "
                            "the value alone is judged" :
                            item->alike ? "all seeds are alike and count as "
                            "one: the value alone is judged"
-                           : "one seed, so no interval");
+                           : "one seed, so no interval", lost);
     return text_format(arena, "%.5g%s, %.4g%% interval [%.5g%s, %.5g%s], "
-                       "%u seeds%s", item->value, unit, 100 * e->confidence,
-                       item->low, unit, item->high, unit, item->seeds,
+                       "%u seeds%s%s", item->value, unit, 100 * e->confidence,
+                       item->low, unit, item->high, unit, item->seeds, lost,
                        item->verdict == CHECK_UNDECIDED
                            ? ": it straddles the limit" : "");
+}
+
+/* Is the mean over some alone, and may it be compared then? */
+static void note_lost(struct arena *arena, struct survivors of,
+                      struct survivors versus, struct check_item *item)
+{
+    bool jobs = metric_of(item->expect->metric) == METRIC_OF_JOBS_DONE;
+    const char *what = jobs ? "jobs" : "requests";
+    bool either = survivors_lost(of) || survivors_lost(versus);
+
+    item->compared = !either || versus.all == 0;
+    if (either && versus.all > 0)
+        item->lost = text_format(arena, "%.0f of %.0f and %.0f of %.0f %s",
+                                 of.done, of.all, versus.done, versus.all,
+                                 what);
+    else if (either)
+        item->lost = text_format(arena, "%.0f of %.0f %s", of.done, of.all,
+                                 what);
 }
 
 static enum check_verdict judge(const struct study_expect *e,
@@ -100,7 +128,7 @@ static enum check_verdict judge(const struct study_expect *e,
     double low = isnan(item->low) ? item->value : item->low;
     double high = isnan(item->high) ? item->value : item->high;
 
-    if (item->seeds == 0 || isnan(item->value))
+    if (item->seeds == 0 || isnan(item->value) || !item->compared)
         return CHECK_UNDECIDED;
     if (low >= e->low && high <= e->high)
         return CHECK_HOLDS;
@@ -148,6 +176,17 @@ static bool is_fixed(const struct grid *grid, const struct speaks *at)
            grid_fixed(grid, at->other_point, at->other);
 }
 
+static void note_sides(struct arena *arena, const struct grid *grid,
+                       const struct speaks *at, struct check_item *item)
+{
+    struct survivors none = { 0, 0 };
+    enum metric metric = item->expect->metric;
+
+    note_lost(arena, survivors_of(grid, at->point, at->policy, metric),
+              at->compares ? survivors_of(grid, at->other_point, at->other,
+                                          metric) : none, item);
+}
+
 static void measure(struct arena *arena, const struct grid *grid,
                     const struct speaks *at, struct check_item *item)
 {
@@ -156,6 +195,7 @@ static void measure(struct arena *arena, const struct grid *grid,
     double *x = arena_alloc(arena, seeds + 1, sizeof *x);
     double *base = arena_alloc(arena, seeds + 1, sizeof *base);
 
+    note_sides(arena, grid, at, item);
     n = grid_samples(grid, at->point, at->policy, e->metric, x);
     item->alike = grid_alike(grid, at->point, at->policy);
     item->fixed = is_fixed(grid, at);

@@ -37,6 +37,8 @@ struct check_item {
     /* Of expectations only: */
     const struct study_expect *expect;  /* NULL: a regression check */
     const char *metric;         /* its name */
+    const char *lost;           /* "368 of 405 jobs", or NULL: of all */
+    bool compared;              /* false: not, as either side lost some */
     const char *point;
     uint32_t seeds;
     bool alike;                 /* seeds that are all alike: one sample, */

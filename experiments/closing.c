@@ -10,23 +10,27 @@
 #include "experiments/grid.h"
 #include "experiments/notes.h"
 #include "experiments/stats.h"
+#include "experiments/survivors.h"
 #include "sim/arena.h"
 
-#define CELL_BYTES 96
+#define CELL_BYTES 160
 
 struct shown {
     enum metric metric;
     const char *title;
+    bool of_lost;               /* only where jobs were lost */
 };
 
 static const struct shown shown[] = {       /* jobs done must be first */
-    { METRIC_JOBS_DONE, "jobs done" },
-    { METRIC_COST, "cost USD" },
-    { METRIC_COST_PER_JOB, "USD per job" },
-    { METRIC_GPU_UTILIZATION, "GPU utilization" },
-    { METRIC_JCT_MEAN, "JCT mean" },
-    { METRIC_JCT_P95, "JCT p95" },
-    { METRIC_WAIT_MEAN, "wait mean" },
+    { METRIC_JOBS_DONE, "jobs done", false },
+    { METRIC_COST, "cost USD", false },
+    { METRIC_COST_LAST_END, "to last end", true },
+    { METRIC_COST_PER_JOB, "USD per job", false },
+    { METRIC_GPU_UTILIZATION, "GPU utilization", false },
+    { METRIC_JCT_MEAN, "JCT mean", false },
+    { METRIC_JCT_RESTRICTED, "JCT to horizon", true },
+    { METRIC_JCT_P95, "JCT p95", false },
+    { METRIC_WAIT_MEAN, "wait mean", false },
 };
 #define SHOWN (sizeof shown / sizeof shown[0])
 
@@ -86,6 +90,32 @@ static void cell_text(char *out, struct stats_mean m, struct unit unit,
              unit.name);
 }
 
+static double seeds_there(const struct grid *grid, uint32_t point,
+                          uint32_t policy)
+{
+    double count = 0;
+
+    for (uint32_t s = 0; s < grid->seed_count; s++)
+        count += grid_present(grid, point, policy, s);
+    return count;
+}
+
+/* " of 405" behind the jobs done, " (368 of 405)" behind a mean over them. */
+static void cell_mark(char *text, const struct grid *grid, uint32_t point,
+                      uint32_t policy, enum metric metric)
+{
+    struct survivors s = survivors_of(grid, point, policy,
+                                      metric == METRIC_JOBS_DONE
+                                          ? METRIC_JCT_MEAN : metric);
+    size_t used = strlen(text);
+
+    if (metric != METRIC_JOBS_DONE)
+        survivors_text(s, text + used);
+    else if (survivors_lost(s))
+        snprintf(text + used, SURVIVORS_BYTES, " of %.4g",
+                 s.all / seeds_there(grid, point, policy));
+}
+
 /* Characters, not bytes. */
 static int width(const char *text)
 {
@@ -104,18 +134,25 @@ struct column {
 };
 
 /* A policy that left jobs undone is not compared with those that did them:
- * what it did not do cost it no time. */
-static bool may_be_best(const struct column *jobs, uint32_t policy,
-                        uint32_t policy_count)
+ * what it did not do cost it no time.  Nor is a mean over the rest; the one
+ * that is restricted to the horizon is of all jobs. */
+static bool may_be_best(const struct grid *grid, uint32_t point,
+                        enum metric metric, const struct column *jobs,
+                        uint32_t policy)
 {
-    for (uint32_t p = 0; p < policy_count; p++)
+    if (metric == METRIC_JCT_RESTRICTED)
+        return true;
+    if (survivors_lost(survivors_of(grid, point, policy, metric)))
+        return false;
+    for (uint32_t p = 0; p < grid->policy_count; p++)
         if (jobs->mean[p].mean > jobs->mean[policy].mean)
             return false;
     return true;
 }
 
-static void mark_best(const struct grid *grid, enum metric metric,
-                      const struct column *jobs, struct column *column)
+static void mark_best(const struct grid *grid, uint32_t point,
+                      enum metric metric, const struct column *jobs,
+                      struct column *column)
 {
     int better = metric_info(metric)->better;
     double best = NAN, worst = NAN;
@@ -123,7 +160,7 @@ static void mark_best(const struct grid *grid, enum metric metric,
     for (uint32_t p = 0; p < grid->policy_count; p++) {
         double mean = column->mean[p].mean;
 
-        if (!may_be_best(jobs, p, grid->policy_count))
+        if (!may_be_best(grid, point, metric, jobs, p))
             continue;
         if (!isnan(mean) && (isnan(best) || mean * better > best * better))
             best = mean;
@@ -132,7 +169,7 @@ static void mark_best(const struct grid *grid, enum metric metric,
     }
     for (uint32_t p = 0; p < grid->policy_count; p++)
         column->best[p] = best != worst && column->mean[p].mean == best &&
-                          may_be_best(jobs, p, grid->policy_count);
+                          may_be_best(grid, point, metric, jobs, p);
 }
 
 static void fill_column(struct arena *arena, const struct grid *grid,
@@ -154,20 +191,36 @@ static void fill_column(struct arena *arena, const struct grid *grid,
         if (column->mean[p].mean > largest)
             largest = column->mean[p].mean;
     }
-    mark_best(grid, what->metric, jobs, column);
+    mark_best(grid, point, what->metric, jobs, column);
     unit = unit_of(what->metric, largest);
     column->width = width(what->title);
     for (uint32_t p = 0; p < n; p++) {
         cell_text(column->text[p], column->mean[p], unit, column->best[p]);
+        cell_mark(column->text[p], grid, point, p, what->metric);
         if (width(column->text[p]) > column->width)
             column->width = width(column->text[p]);
     }
+}
+
+/* Columns that say something of this point. */
+static size_t choose(const struct grid *grid, uint32_t point,
+                     const struct shown **chosen)
+{
+    bool lost = survivors_any(grid, point, METRIC_JCT_MEAN);
+    size_t count = 0;
+
+    for (size_t c = 0; c < SHOWN; c++)
+        if (!shown[c].of_lost || lost)
+            chosen[count++] = &shown[c];
+    return count;
 }
 
 static void print_point(FILE *file, const struct grid *grid, uint32_t point,
                         bool bold)
 {
     struct arena *arena = arena_new(1 << 14);
+    const struct shown *chosen[SHOWN];
+    size_t columns = choose(grid, point, chosen);
     struct column column[SHOWN];
     int first = width("policy");
 
@@ -175,14 +228,14 @@ static void print_point(FILE *file, const struct grid *grid, uint32_t point,
         if (width(grid->policy[p]) > first)
             first = width(grid->policy[p]);
     fprintf(file, "%-*s", first, "policy");
-    for (size_t c = 0; c < SHOWN; c++) {
-        fill_column(arena, grid, point, &shown[c], &column[0], &column[c]);
-        fprintf(file, "  %*s", column[c].width, shown[c].title);
+    for (size_t c = 0; c < columns; c++) {
+        fill_column(arena, grid, point, chosen[c], &column[0], &column[c]);
+        fprintf(file, "  %*s", column[c].width, chosen[c]->title);
     }
     fputc('\n', file);
     for (uint32_t p = 0; p < grid->policy_count; p++) {
         fprintf(file, "%-*s", first, grid->policy[p]);
-        for (size_t c = 0; c < SHOWN; c++) {
+        for (size_t c = 0; c < columns; c++) {
             bool strong = bold && column[c].best[p];
 
             fprintf(file, "  %*s%s%s%s",
@@ -228,6 +281,22 @@ static void print_notes(FILE *file, const struct grid *grid)
     arena_free(arena);
 }
 
+/* What the marks mean, if there are any. */
+static void print_lost(FILE *file, const struct grid *grid)
+{
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++) {
+            struct survivors s = survivors_of(grid, t, p, METRIC_JCT_MEAN);
+
+            if (!survivors_lost(s))
+                continue;
+            fprintf(file, "(%.0f of %.0f): over the jobs that were done, of "
+                    "all seeds; neither starred nor compared\n", s.done,
+                    s.all);
+            return;
+        }
+}
+
 void closing_print(FILE *file, const struct grid *grid, const char *name,
                    bool bold)
 {
@@ -248,4 +317,5 @@ void closing_print(FILE *file, const struct grid *grid, const char *name,
     if (grid->policy_count > 1 || intervals)
         fputs("\n", file);
     print_notes(file, grid);
+    print_lost(file, grid);
 }

@@ -109,9 +109,15 @@ static void explain_metric(struct explaining *e)
     info = metric_info(metric);
     separate(e);
     fprintf(e->cli->out, "%s: metric, column of summary.csv\n  unit %s; %s\n"
-            "  %s\n", info->name, info->unit,
+            "%s  %s\n", info->name, info->unit,
             info->better > 0 ? "more is better"
             : info->better < 0 ? "less is better" : "neither way is better",
+            metric_of(metric) == METRIC_OF_ALL ? ""
+            : metric_of(metric) == METRIC_OF_JOBS_DONE
+                ? "  over the jobs that were done: not compared where some were "
+                  "not\n"
+                : "  over the requests that were answered: not compared where "
+                  "some were not\n",
             info->help);
 }
 

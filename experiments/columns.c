@@ -113,6 +113,12 @@ static const struct table_column summary_column[] = {
       "leases changed for more, fewer or other GPUs as they worked" },
     { "gpu_head_of_line_fraction", TABLE_REAL,
       "GPU time: free, but the first of the queue wants more" },
+    { "jct_restricted_mean_s", TABLE_TIME,
+      "of all jobs; one that was not done counts up to `until`" },
+    { "cost_to_last_end_usd", TABLE_REAL,
+      "cost up to the last end of a job that was done" },
+    { "requests", TABLE_COUNT, "to services" },
+    { "requests_done", TABLE_COUNT, "of them, answered" },
     { "deterministic", TABLE_COUNT, "1: nothing is drawn, so any seed would "
       "give this row, and one trial stands for all" },
 };
@@ -134,6 +140,10 @@ static const struct table_column compare_column[] = {
     { "delta_ci95_high_percent", TABLE_REAL, "upper end of that interval" },
     { "p_value", TABLE_REAL,
       "of the two-sided paired t-test against the baseline" },
+    { "of", TABLE_TEXT,
+      "`368 of 405`: what the mean is over, where jobs or requests were lost; "
+      "such a mean is not compared" },
+    { "baseline_of", TABLE_TEXT, "the same of the baseline" },
     { "deterministic", TABLE_COUNT, "1: nothing is drawn or all seeds gave "
       "equal results; they count as one, without an interval" },
 };

@@ -10,6 +10,7 @@
 
 #include "experiments/grid.h"
 #include "experiments/stats.h"
+#include "experiments/survivors.h"
 #include "sim/arena.h"
 #include "sim/table.h"
 
@@ -21,6 +22,15 @@ static void put(struct table *table, double value)
         table_real(table, value);
     else
         table_empty(table);
+}
+
+/* "368 of 405", or nothing where none was lost. */
+static void put_lost(struct table *table, struct survivors s)
+{
+    char text[SURVIVORS_BYTES];
+
+    snprintf(text, sizeof text, "%.0f of %.0f", s.done, s.all);
+    table_text(table, survivors_lost(s) ? text : "");
 }
 
 struct scratch {
@@ -44,9 +54,13 @@ static void compare_row(const struct grid *grid, struct scratch *scratch,
                                  .percent_high = NAN, .p_value = NAN };
     struct stats_mean mean;
 
+    struct survivors of = survivors_of(grid, point, policy, metric), other = of;
+
+    if (paired)
+        other = survivors_of(grid, point, baseline, metric);
     n = grid_samples(grid, point, policy, metric, scratch->x);
     mean = stats_mean(scratch->x, n, CONFIDENCE);
-    if (paired) {
+    if (paired && !survivors_lost(of) && !survivors_lost(other)) {
         n = larger(n, grid_samples(grid, point, baseline, metric,
                                    scratch->base));
         delta = stats_delta(scratch->x, scratch->base, n, CONFIDENCE);
@@ -63,6 +77,8 @@ static void compare_row(const struct grid *grid, struct scratch *scratch,
     put(table, delta.percent_low);
     put(table, delta.percent_high);
     put(table, delta.p_value);
+    put_lost(table, of);
+    put_lost(table, paired ? other : (struct survivors) { 0, 0 });
     table_count(table, grid_alike(grid, point, policy));
     table_end_row(table);
 }
@@ -176,7 +192,8 @@ static void pair_samples(const struct grid *left, const struct grid *pair,
             scratch->base[s] = scratch->x[s] = NAN;
 }
 
-static void print_line(FILE *file, const struct grid *left, uint32_t point,
+static void print_line(FILE *file, const struct grid *left,
+                       const struct grid *pair, uint32_t point,
                        uint32_t policy, enum metric metric,
                        const struct scratch *scratch)
 {
@@ -185,8 +202,15 @@ static void print_line(FILE *file, const struct grid *left, uint32_t point,
     struct stats_mean b = stats_mean(scratch->x, n, CONFIDENCE);
     struct stats_delta d = stats_delta(scratch->x, scratch->base, n,
                                        CONFIDENCE);
-    char change[64] = "-", sure[64] = "";
+    char change[64] = "-", sure[192] = "";
+    struct survivors s = survivors_of(left, point, policy, metric);
+    struct survivors t = survivors_of(pair, point, policy, metric);
 
+    if (survivors_lost(s) || survivors_lost(t)) {
+        snprintf(sure, sizeof sure, "%.0f of %.0f and %.0f of %.0f: not "
+                 "compared", s.done, s.all, t.done, t.all);
+        d.percent = d.percent_low = NAN;
+    }
     if (isfinite(d.percent))
         snprintf(change, sizeof change, "%+.3g%%", d.percent);
     if (isfinite(d.percent_low))
@@ -220,7 +244,7 @@ uint32_t compare_print(FILE *file, const struct grid *left,
                     fprintf(file, "%-24s %-14s %-24s %12s %12s %10s  %s\n",
                             "point", "policy", "metric", "left", "right",
                             "change", "95% interval of the change");
-                print_line(file, left, t, p, (enum metric)m, &scratch);
+                print_line(file, left, pair, t, p, (enum metric)m, &scratch);
             }
     arena_free(arena);
     return lines;

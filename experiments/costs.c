@@ -65,7 +65,8 @@ void costs_begin(struct costs *costs, int64_t now_ns)
     costs->carbon.joules = costs->carbon.kg = 0;
     costs->transfer_usd = 0;        /* of jobs that have ended */
     /* Who holds something now will be charged for all of it at its end. */
-    costs->held_usd = 0 - host_held_usd(costs->host);
+    costs->held_usd = costs->host != NULL ? 0 - host_held_usd(costs->host)
+                                          : 0;
 }
 
 void costs_count(struct costs *costs, int64_t now_ns, uint32_t gpus,
@@ -151,6 +152,21 @@ static void money(struct costs *costs, int64_t end_ns, double *value,
     value[METRIC_COST_RENT] = rent;
     value[METRIC_NODES_RENTED] = span_s > 0 ? nodes / span_s : 0;
     value[METRIC_ENERGY] = joules / 3.6e6;
+}
+
+double costs_until(struct costs *costs, int64_t now_ns)
+{
+    const struct cluster_spec *spec = costs->spec->cluster;
+    double usd = spec->storage_usd_per_h *
+                 clock_s_from_ns(now_ns - costs->from_ns) / 3600;
+    double per_joule = spec->electricity_usd_per_kwh / 3.6e6, unused;
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        usd += group_usd(costs, g, now_ns, &unused);
+        if (!spec->group[g].energy_included && per_joule > 0)
+            usd += group_joules(costs, g, now_ns, NULL) * per_joule;
+    }
+    return usd + costs->transfer_usd;
 }
 
 /* At work and loading are counted from time 0: after a warm-up nothing can be

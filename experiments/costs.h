@@ -28,6 +28,9 @@ void costs_charge(struct costs *costs, const struct host_job *job);
 void costs_job_came(struct costs *costs, int64_t now_ns);
 void costs_job_ended(struct costs *costs, int64_t now_ns);
 
+/* What METRIC_COST would be if the run ended now: one look at each node. */
+double costs_until(struct costs *costs, int64_t now_ns);
+
 /* Of all until the end of the run, but the cost of a job; core_s is given the
  * core-seconds of work. */
 void costs_result(struct costs *costs, int64_t end_ns,

@@ -207,7 +207,52 @@ static const struct metric_info info[METRIC_COUNT] = {
                             "more GPUs than are free in the pool is held back "
                             "behind the first of the queue, which wants more",
                             false, 0 },
+    [METRIC_JCT_RESTRICTED] = { "jct_restricted_mean_s", "s",
+                                "submission to end, mean over all jobs, of one "
+                                "that was not done: to `until` (mean restricted "
+                                "to the horizon, after Royston and Parmar 2013); "
+                                "empty where jobs were lost without `until`",
+                                false, -1 },
+    [METRIC_COST_LAST_END] = { "cost_to_last_end_usd", "USD",
+                               "cost_usd up to the last end of a job that was "
+                               "done, not to `until`; electricity included, and "
+                               "what rented units are paid beyond it", false, -1 },
+    [METRIC_REQUESTS] = { "requests", "count",
+                          "requests to services after the warm-up; empty "
+                          "without services",
+                          true, 0 },
+    [METRIC_REQUESTS_DONE] = { "requests_done", "count",
+                               "of them, answered: not dropped, refused, or "
+                               "under way at the end", true, +1 },
 };
+
+/* Of all, unless it is here. */
+static const enum metric_of of[METRIC_COUNT] = {
+    [METRIC_MAKESPAN] = METRIC_OF_JOBS_DONE,
+    [METRIC_JCT_MEAN] = METRIC_OF_JOBS_DONE,
+    [METRIC_JCT_P50] = METRIC_OF_JOBS_DONE,
+    [METRIC_JCT_P95] = METRIC_OF_JOBS_DONE,
+    [METRIC_JCT_P99] = METRIC_OF_JOBS_DONE,
+    [METRIC_WAIT_MEAN] = METRIC_OF_JOBS_DONE,
+    [METRIC_WAIT_P99] = METRIC_OF_JOBS_DONE,
+    [METRIC_SLOWDOWN] = METRIC_OF_JOBS_DONE,
+    [METRIC_BOUNDED_SLOWDOWN] = METRIC_OF_JOBS_DONE,
+    [METRIC_COST_PER_JOB] = METRIC_OF_JOBS_DONE,
+    [METRIC_JCT_BOUND] = METRIC_OF_JOBS_DONE,
+    [METRIC_MAKESPAN_BOUND] = METRIC_OF_JOBS_DONE,
+    [METRIC_COST_BOUND] = METRIC_OF_JOBS_DONE,
+    [METRIC_GAP] = METRIC_OF_JOBS_DONE,
+    [METRIC_MAKESPAN_GAP] = METRIC_OF_JOBS_DONE,
+    [METRIC_COST_LAST_END] = METRIC_OF_JOBS_DONE,
+    [METRIC_SERVICE_MILLION] = METRIC_OF_REQUESTS_DONE,
+    [METRIC_SERVICE_LATENCY] = METRIC_OF_REQUESTS_DONE,
+};
+
+enum metric_of metric_of(enum metric metric)
+{
+    assert((unsigned)metric < METRIC_COUNT);
+    return of[metric];
+}
 
 const struct metric_info *metric_info(enum metric metric)
 {

@@ -30,6 +30,7 @@
 #include "sim/journal.h"
 #include "sim/loop.h"
 #include "sim/tally.h"
+#include "workloads/source.h"
 
 #define BOUND_S 10.0            /* of the bounded slowdown, Feitelson 2001 */
 
@@ -58,11 +59,14 @@ struct metrics {
     double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
     double bursts_s;            /* of it, beside other bursts */
     wide_ns jct_sum, wait_sum;
+    wide_ns lost_sum;           /* up to `until`, of jobs that were not done */
+    double last_end_usd;
     struct tally slowdown, bounded;
     struct quantile *jct_q, *wait_q;
     uint64_t jobs, done, failed, steps, deadlines, in_time;
     uint64_t preempted, decided, refused, interrupted, resized;
     int64_t first_submit_ns, last_end_ns;
+    bool begun;                 /* a job has come */
 };
 
 static void hear(void *self, const struct fact *fact);
@@ -246,8 +250,12 @@ static void job_ended(struct metrics *m, const struct host_job *job,
                       now <= job->request.deadline_ns;
     }
     m->failed += status == JOB_FAILED;
-    if (status != JOB_DONE)
+    if (status != JOB_DONE) {
+        m->lost_sum += m->parts.spec->until_ns - submit;
         return;
+    }
+    if (m->parts.spec->until_ns != CLOCK_NEVER_NS)
+        m->last_end_usd = costs_until(m->costs, now);
     double wait = clock_s_from_ns(job->start_ns - submit);
     m->done++;
     m->jct_sum += (wide_ns)(now - submit);
@@ -262,6 +270,12 @@ static void job_ended(struct metrics *m, const struct host_job *job,
 static void job_submitted(struct metrics *m, const struct host_job *job,
                           int64_t now)
 {
+    /* A row has one clock: before the first job of a trace nothing counts. */
+    if (!m->begun && !is_replica(job)) {
+        m->begun = true;
+        if (now > m->from_ns && workload_is_trace(m->parts.spec->workload))
+            metrics_begin(m);
+    }
     bounds_book_submit(m->bounds, job);
     if (is_replica(job) || now < m->parts.spec->warmup_ns)
         return;
@@ -443,6 +457,20 @@ static void job_times(struct metrics *m, double *value)
     value[METRIC_STEPS_DONE] = (double)m->steps;
 }
 
+/* What the run has, beside all that it lost. */
+static void survivors(struct metrics *m, double *value)
+{
+    bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS;
+    wide_ns sum = m->jct_sum + m->lost_sum;
+
+    value[METRIC_JCT_RESTRICTED] =
+        m->jobs == 0 || (drained && m->done < m->jobs) ? NAN
+                                                       : mean_s(sum, m->jobs);
+    value[METRIC_COST_LAST_END] = m->done == 0 ? NAN
+        : drained ? value[METRIC_COST] : m->last_end_usd;
+    value[METRIC_REQUESTS] = value[METRIC_REQUESTS_DONE] = NAN;
+}
+
 void metrics_result(struct metrics *m, struct trial_result *result)
 {
     const struct cluster_spec *spec = m->parts.spec->cluster;
@@ -454,6 +482,7 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     job_times(m, value);
     gpu_time(m, value);
     costs_result(m->costs, m->end_ns, result, &cores_busy);
+    survivors(m, value);
     value[METRIC_SERVICE_COST] = value[METRIC_SERVICE_MILLION] = NAN;
     value[METRIC_SERVICE_LATENCY] = NAN;
     value[METRIC_COST_PER_JOB] =

@@ -16,6 +16,7 @@
 #include "experiments/plot_data.h"
 #include "experiments/report_html.h"
 #include "experiments/stats.h"
+#include "experiments/survivors.h"
 #include "experiments/trial.h"
 #include "sim/arena.h"
 
@@ -39,23 +40,26 @@ static struct stats_mean mean_of(const struct plot_source *source,
 static const struct {
     enum metric metric;
     const char *title;
+    bool may_lack;              /* only shown where is_known() */
 } shown[] = {
-    { METRIC_JOBS_DONE, "jobs done" },
-    { METRIC_COST, "cost, USD" },
-    { METRIC_COST_PER_JOB, "USD per job" },
-    { METRIC_GPU_ALLOCATED, "GPUs leased, %" },
-    { METRIC_GPU_UTILIZATION, "GPU utilization, %" },
-    { METRIC_GPU_BUBBLE, "GPU bubble, %" },
-    { METRIC_GPU_TAIL, "GPU tail, %" },
-    { METRIC_GPU_SWITCH, "GPU switching, %" },
-    { METRIC_GPU_IDLE_QUEUED, "GPU free, asks wait, %" },
-    { METRIC_GPU_IDLE_EMPTY, "GPU free, nothing waits, %" },
-    { METRIC_JCT_MEAN, "JCT mean" },
-    { METRIC_JCT_P95, "JCT p95" },
-    { METRIC_WAIT_MEAN, "wait mean" },
-    { METRIC_GAP, "JCT above its bound, %" },
-    { METRIC_MAKESPAN, "makespan" },
-    { METRIC_ENERGY, "energy, kWh" },
+    { METRIC_JOBS_DONE, "jobs done", false },
+    { METRIC_COST, "cost, USD", false },
+    { METRIC_COST_PER_JOB, "USD per job", false },
+    { METRIC_GPU_ALLOCATED, "GPUs leased, %", false },
+    { METRIC_GPU_UTILIZATION, "GPU utilization, %", false },
+    { METRIC_GPU_BUBBLE, "GPU bubble, %", false },
+    { METRIC_GPU_TAIL, "GPU tail, %", false },
+    { METRIC_GPU_SWITCH, "GPU switching, %", false },
+    { METRIC_GPU_IDLE_QUEUED, "GPU free, asks wait, %", false },
+    { METRIC_GPU_IDLE_EMPTY, "GPU free, nothing waits, %", false },
+    { METRIC_JCT_MEAN, "JCT mean", false },
+    { METRIC_JCT_RESTRICTED, "JCT mean to the horizon", true },
+    { METRIC_COST_LAST_END, "cost to the last end, USD", true },
+    { METRIC_JCT_P95, "JCT p95", false },
+    { METRIC_WAIT_MEAN, "wait mean", false },
+    { METRIC_GAP, "JCT above its bound, %", true },
+    { METRIC_MAKESPAN, "makespan", false },
+    { METRIC_ENERGY, "energy, kWh", false },
 };
 
 struct row {
@@ -78,6 +82,8 @@ static struct row row_of(const struct plot_source *source, uint32_t point,
         if (!isfinite(mean))
             continue;
         largest = fmax(largest, fabs(mean));
+        if (survivors_lost(survivors_of(source->grid, point, p, metric)))
+            continue;
         differ = differ || (!isnan(row.best) && mean != row.best);
         if (isnan(row.best) || mean * better > row.best * better)
             row.best = mean;
@@ -148,11 +154,14 @@ static void means_row(struct out *out, const struct plot_source *source,
                row.unit.name[0] ? ", " : "", row.unit.name);
     for (uint32_t p = 0; p < source->grid->policy_count; p++) {
         struct stats_mean m = mean_of(source, point, p, metric);
-        bool best = m.count > 0 && m.mean == row.best;
+        struct survivors of = survivors_of(source->grid, point, p, metric);
+        bool best = m.count > 0 && m.mean == row.best && !survivors_lost(of);
 
         out_printf(out, "<td class=\"n%s\">", best ? " best" : "");
         mean_text(out, m, &row);
         out_text(out, best ? " \u2713" : "");
+        if (survivors_lost(of))
+            out_printf(out, "<small>%.0f of %.0f</small>", of.done, of.all);
         if (source->delta != NULL && p != source->baseline)
             delta_text(out, plot_delta_of(source, point, p, metric),
                        metric_info(metric)->better);
@@ -161,14 +170,33 @@ static void means_row(struct out *out, const struct plot_source *source,
     out_text(out, "</tr>\n");
 }
 
-/* False where the figure does not exist, such as a bound that is not known. */
+/* False where the figure does not exist, such as a bound that is not known, or
+ * repeats another, as where no job was lost. */
 static bool is_known(const struct plot_source *source, uint32_t point,
                      enum metric metric)
 {
+    if ((metric == METRIC_JCT_RESTRICTED || metric == METRIC_COST_LAST_END) &&
+        !survivors_any(source->grid, point, METRIC_JCT_MEAN))
+        return false;
     for (uint32_t p = 0; p < source->grid->policy_count; p++)
         if (isfinite(mean_of(source, point, p, metric).mean))
             return true;
     return false;
+}
+
+/* What a mean over the rest is worth, here and in the charts. */
+static void lost_note(struct out *out, const struct plot_source *source,
+                      uint32_t point)
+{
+    if (survivors_any(source->grid, point, METRIC_JCT_MEAN))
+        out_text(out, "<p class=\"pale\">\u201c368 of 405\u201d: a mean over "
+                 "the jobs that were done, of all seeds, here and in the "
+                 "charts.  Those that were not would have taken longer, so it "
+                 "is not compared; the mean to the horizon is over all "
+                 "jobs.</p>\n");
+    if (survivors_any(source->grid, point, METRIC_SERVICE_LATENCY))
+        out_text(out, "<p class=\"pale\">Not all requests were answered: "
+                 "latencies are of those that were.</p>\n");
 }
 
 static void means_table(struct out *out, const struct plot_source *source,
@@ -176,10 +204,10 @@ static void means_table(struct out *out, const struct plot_source *source,
 {
     policy_header(out, source->grid, "metric");
     for (size_t m = 0; m < COUNT_OF(shown); m++)
-        if (shown[m].metric != METRIC_GAP ||
-            is_known(source, point, METRIC_GAP))
+        if (!shown[m].may_lack || is_known(source, point, shown[m].metric))
             means_row(out, source, point, m);
     out_text(out, "</tbody></table></div>\n");
+    lost_note(out, source, point);
 }
 
 /* Causes. */

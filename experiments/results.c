@@ -367,6 +367,7 @@ static const struct table_column failures_column[] = {
     { "seed", TABLE_COUNT, "replica" },
     { "place", TABLE_TEXT, "file and line, if there is one" },
     { "message", TABLE_TEXT, "why the trial failed" },
+    { "hint", TABLE_TEXT, "what would help, if it is known" },
 };
 static const struct csv_kind csv_failures = {
     "failures.csv", "one row per failed trial", failures_column,
@@ -399,6 +400,7 @@ static bool write_failures(struct arena *arena, const struct results *results,
                    : text_format(arena, "%s:%u:%u", why->pos.file,
                                  why->pos.line, why->pos.col));
         table_text(table, why->text);
+        table_text(table, why->hint);
         table_end_row(table);
     }
     return out == NULL || close_table(out, table, err);

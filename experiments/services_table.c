@@ -26,6 +26,7 @@ static const struct {
     int digits;
 } shown[] = {
     { "requests", "requests", 1, 0 },
+    { "done", "answered", 1, 0 },
     { "dropped", "dropped", 1, 0 },
     { "ttft_p99_s", "TTFT p99, ms", 1e3, 3 },
     { "tpot_p99_s", "TPOT p99, ms", 1e3, 3 },

@@ -65,6 +65,7 @@ struct trial_spec study_trial_spec(const struct study *study, uint32_t index)
         .replica = trial.seed,
         .warmup_ns = study->warmup_ns,
         .until_ns = study->until_ns,
+        .stalled_ns = study->stalled_ns,
         .event_count_max = study->event_count_max,
         .by_step = point->by_step,
         .point = point->label,
@@ -89,6 +90,7 @@ uint64_t study_trial_hash(const struct study *study, uint32_t index)
     hash = hash_u64(hash, trial.seed);
     hash = hash_u64(hash, (uint64_t)study->warmup_ns);
     hash = hash_u64(hash, (uint64_t)study->until_ns);
+    hash = hash_u64(hash, (uint64_t)study->stalled_ns);
     hash = hash_u64(hash, study->event_count_max);
     hash = hash_u64(hash, (uint64_t)study->timeline_step_ns);
     hash = hash_u64(hash, point->by_step);

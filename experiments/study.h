@@ -67,7 +67,7 @@ struct study {
     const char *description;    /* or NULL */
     uint64_t seed;
     uint32_t seeds;
-    int64_t until_ns, warmup_ns;
+    int64_t until_ns, warmup_ns, stalled_ns;
     uint64_t event_count_max;
 
     const struct study_point *point;

@@ -51,6 +51,9 @@ static const struct conf_field top_field[] = {
       "list of expectations, judged by `clustersim check`" },
     { "catalogue", CONF_NODE, TOP(catalogue), 0, 0, CONF_ABSENT, NULL,
       "file or list of files that add to or override the catalogue" },
+    { "stalled_after", CONF_TIME, TOP(stalled_ns), 3600, 4e9, "365d", NULL,
+      "a trial that is run until drained fails when for so long no job came, "
+      "ended or got further than before" },
     { "event_count_max", CONF_INT, TOP(event_count_max), 1, 1e15, "100000000000",
       NULL, "a trial with more events than this fails" },
     { "train", CONF_NODE, TOP(train), 0, 0, CONF_ABSENT, NULL,

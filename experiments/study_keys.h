@@ -12,7 +12,7 @@
 /* The top level, as filled by study_schema. */
 struct study_top {
     const char *name, *description, *baseline;
-    int64_t seed, seeds, warmup_ns, event_count_max;
+    int64_t seed, seeds, warmup_ns, stalled_ns, event_count_max;
     int fidelity;               /* 1: step by step */
     const struct conf_node *cluster, *workload, *until, *policies, *sweep,
         *output, *expect, *catalogue, *train;

@@ -20,6 +20,7 @@
 #include "models/cluster.h"
 #include "policies/host.h"
 #include "sim/arena.h"
+#include "sim/clock.h"
 #include "sim/conf_mend.h"
 #include "sim/scan.h"
 #include "workloads/source.h"
@@ -292,6 +293,21 @@ static const struct study_point *twin(const struct reader *r, uint32_t index,
     return NULL;
 }
 
+/* A run until a time that the first job of a trace never sees. */
+static bool ends_after_begin(const struct reader *r,
+                             const struct study_point *point, struct err *err)
+{
+    int64_t begin_ns = workload_begin_ns(point->workload);
+
+    if (begin_ns == 0 || r->study->until_ns > begin_ns)
+        return true;
+    err_set(err, ERR_RANGE, conf_pos(r->top.until),
+            "until ends at %.9g s, before the first job of the trace comes, at "
+            "%.9g s", clock_s_from_ns(r->study->until_ns),
+            clock_s_from_ns(begin_ns));
+    return err_hint(err, "With `origin: first` time 0 is its submission.");
+}
+
 static bool point_read(struct reader *r, uint32_t index,
                        const struct conf_node *tree, struct err *err)
 {
@@ -311,7 +327,7 @@ static bool point_read(struct reader *r, uint32_t index,
     point->workload = same != NULL ? same->workload
         : workload_read(r->arena, workload, r->study->catalogue,
                         point->cluster, err);
-    return point->workload != NULL &&
+    return point->workload != NULL && ends_after_begin(r, point, err) &&
            study_by_step(conf_get(tree, "fidelity"), &point->by_step, err) &&
            point_policies(r, index, tree, err);
 }
@@ -428,6 +444,7 @@ static bool read_top(struct reader *r, struct err *err)
                                           : (uint32_t)r->top.seeds;
     study->fewer_seeds = study->seeds < r->file_seeds;
     study->warmup_ns = r->top.warmup_ns;
+    study->stalled_ns = r->top.stalled_ns;
     study->event_count_max = (uint64_t)r->top.event_count_max;
     study->train = r->top.train;
     study->tree = r->root;

@@ -23,6 +23,7 @@
 #include "sim/loop.h"
 #include "sim/table.h"
 #include "sim/tally.h"
+#include "workloads/source.h"
 
 #define INTERVALS_MAX 400u      /* an even number */
 #define FIXED_INTERVALS_MAX 1000000u    /* with a step from the user */
@@ -195,11 +196,30 @@ static void sample(struct loop *loop, void *self, uint64_t arg)
                 sample, t, 0);
 }
 
+/* Before the first job of a trace there are no intervals. */
+static void open_first(struct loop *loop, void *self, uint64_t arg)
+{
+    struct timeline *t = self;
+
+    (void)arg;
+    t->start_ns = loop_now_ns(loop);
+    for (uint32_t p = 0; p < t->pools; p++)
+        t->then[p] = areas(t, p, t->start_ns);
+    loop_at(loop, t->start_ns + t->step_ns, LOOP_RANK_SAMPLE, sample, t, 0);
+}
+
 void timeline_watch(struct timeline *t, struct cs_host *host)
 {
+    const struct workload_spec *workload = t->parts.spec->workload;
+    int64_t begin_ns = workload_is_trace(workload)
+                           ? workload_begin_ns(workload) : 0;
+
     t->host = host;
     rent_watch(t->rent, host);
-    loop_at(t->parts.loop, t->step_ns, LOOP_RANK_SAMPLE, sample, t, 0);
+    if (begin_ns > 0)
+        loop_at(t->parts.loop, begin_ns, LOOP_RANK_SAMPLE, open_first, t, 0);
+    else
+        loop_at(t->parts.loop, t->step_ns, LOOP_RANK_SAMPLE, sample, t, 0);
 }
 
 static double pool_usd_per_h(const struct cluster_spec *spec, uint32_t pool)

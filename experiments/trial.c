@@ -9,6 +9,7 @@
 #include "experiments/trial.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "experiments/audit.h"
@@ -17,10 +18,12 @@
 #include "experiments/timeline.h"
 #include "experiments/trial_count.h"
 #include "experiments/trial_serve.h"
+#include "experiments/watchdog.h"
 #include "models/cluster.h"
 #include "models/course.h"
 #include "models/fabric.h"
 #include "policies/host.h"
+#include "policies/host_stall.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/err.h"
@@ -45,7 +48,7 @@ struct trial {
     struct timeline *timeline;
     struct trial_serve *serve;  /* NULL: no services */
     struct job_birth next;
-    bool source_failed;
+    bool source_failed, to_come;    /* a job is still to come */
     struct err *err;
 };
 
@@ -58,7 +61,8 @@ static bool fetch(struct trial *trial)
         trial->source_failed = true;
         loop_stop(trial->loop);
     }
-    return step == SOURCE_JOB;
+    trial->to_come = step == SOURCE_JOB;
+    return trial->to_come;
 }
 
 static void arrive(struct loop *loop, void *self, uint64_t arg)
@@ -177,28 +181,80 @@ static bool build(struct trial *trial)
     return true;
 }
 
+/* A run that came to nothing: how, and which job waits for what. */
+static bool stalled(struct trial *trial, const char *how)
+{
+    const struct trial_spec *spec = trial->spec;
+    uint32_t first = 0, left = host_unfinished(trial->host, &first);
+    struct err_pos nowhere = { 0 };
+    struct host_stall stall;
+
+    host_stall_explain(trial->host, &stall);
+    err_set(trial->err, ERR_POLICY, nowhere,
+            "policy %.40s%s, %u of %u jobs left; %s", spec->policy->name,
+            how, left, host_job_count(trial->host), stall.what);
+    return err_hint(trial->err, "%s With `until: 14d` what is left would "
+                                "count as unfinished.", stall.why);
+}
+
 /* Nothing will happen any more: are jobs left? */
 static bool nobody_starves(struct trial *trial)
 {
-    uint32_t first = 0, left = host_unfinished(trial->host, &first);
+    uint32_t first = 0;
 
-    return left == 0 ||
-           trial_starved(trial->spec, left, host_job_count(trial->host),
-                         first, trial->err);
+    return host_unfinished(trial->host, &first) == 0 ||
+           stalled(trial, " leaves jobs waiting for ever: nothing happens any more");
 }
 
-/* Jobs that failures set back faster than they proceed never end. */
 static bool time_sufficed(struct trial *trial)
 {
-    uint32_t first = 0, left = host_unfinished(trial->host, &first);
-    struct err_pos nowhere = { 0 };
+    uint32_t first = 0;
 
-    if (left == 0)
+    return host_unfinished(trial->host, &first) == 0 ||
+           stalled(trial, ": 146 years have passed");
+}
+
+/* Runs until something ends it; false: nothing moves any more. */
+static bool run_watched(struct trial *trial, enum loop_end *end)
+{
+    const struct trial_spec *spec = trial->spec;
+    struct watchdog *dog;
+    uint32_t first = 0;
+
+    if (spec->until_ns != CLOCK_NEVER_NS || spec->stalled_ns == 0) {
+        *end = loop_run(trial->loop);
         return true;
-    err_set(trial->err, ERR_LIMIT, nowhere, "after %.0f years %u jobs are left",
-            clock_s_from_ns(END_OF_TIME_NS) / 31557600, left);
-    return err_hint(trial->err, "Failures may set a job back faster than it "
-                                "proceeds.");
+    }
+    dog = watchdog_new(trial->arena, trial->host, trial->serve,
+                       spec->stalled_ns);
+    for (;;) {
+        int64_t next = watchdog_next_ns(dog, loop_now_ns(trial->loop));
+        bool last = next >= END_OF_TIME_NS;
+
+        loop_until(trial->loop, last ? END_OF_TIME_NS : next);
+        *end = loop_run(trial->loop);
+        if (*end != LOOP_TIME_LIMIT || last)
+            return true;
+        if (!watchdog_look(dog, next, trial->to_come) &&
+            host_unfinished(trial->host, &first) > 0)
+            return false;
+    }
+}
+
+/* No job moved, or no decision came to anything. */
+static bool stood_still(struct trial *trial, bool in_vain)
+{
+    uint32_t vain = trial->spec->vain_max;
+    char how[80];
+
+    if (in_vain)
+        snprintf(how, sizeof how,
+                 ": nothing runs, and nothing came of %u decisions",
+                 vain > 0 ? vain : HOST_VAIN_MAX);
+    else
+        snprintf(how, sizeof how, ": nothing moved for %.4g days",
+                 clock_s_from_ns(trial->spec->stalled_ns) / 86400);
+    return stalled(trial, how);
 }
 
 static bool run(struct trial *trial, struct trial_result *result)
@@ -219,7 +275,8 @@ static bool run(struct trial *trial, struct trial_result *result)
     if (spec->until_ns != CLOCK_NEVER_NS)
         loop_at(trial->loop, spec->until_ns, LOOP_RANK_SAMPLE, end_of_run,
                 trial, 0);
-    enum loop_end end = loop_run(trial->loop);
+    enum loop_end end;
+    bool moved = run_watched(trial, &end);
     result->event_count = loop_event_count(trial->loop);
     result->digest = loop_digest(trial->loop);
     result->interrupted = end == LOOP_CALLED_OFF;
@@ -227,6 +284,8 @@ static bool run(struct trial *trial, struct trial_result *result)
         (spec->policy->policy->flags & CS_CLAIRVOYANT) != 0;
     if (trial->source_failed)
         return false;
+    if (host_in_vain(trial->host) || !moved)
+        return stood_still(trial, moved);
     if (!host_verdict(trial->host, trial->err) ||
         (trial->serve && !trial_serve_verdict(trial->serve, trial->err)))
         return false;

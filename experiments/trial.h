@@ -26,6 +26,7 @@ struct trial_spec {
     uint32_t replica;           /* which of its seeds, from 0 */
     int64_t warmup_ns;          /* jobs submitted before it do not count */
     int64_t until_ns;           /* CLOCK_NEVER_NS: until drained */
+    int64_t stalled_ns;         /* until drained: watchdog.h; 0: for ever */
     uint64_t event_count_max;
     uint32_t vain_max;          /* see host_parts; 0: as usual */
     bool by_step;               /* fidelity: step */
@@ -74,7 +75,15 @@ enum metric {
     METRIC_NODES_RENTED, METRIC_SERIES_HELD,
     METRIC_RESIZES,
     METRIC_GPU_BEHIND,          /* a part of METRIC_GPU_IDLE_QUEUED */
+    /* beside means over jobs that were done: experiments/survivors.h */
+    METRIC_JCT_RESTRICTED, METRIC_COST_LAST_END,
+    METRIC_REQUESTS, METRIC_REQUESTS_DONE,
     METRIC_COUNT
+};
+
+/* Of what a metric is: of all, or of what came to its end. */
+enum metric_of {
+    METRIC_OF_ALL, METRIC_OF_JOBS_DONE, METRIC_OF_REQUESTS_DONE
 };
 
 struct metric_info {
@@ -87,6 +96,7 @@ struct metric_info {
 const struct metric_info *metric_info(enum metric metric);
 /* What charts call it, in words: "cost per job done"; NULL: none shows it. */
 const char *metric_title(enum metric metric);
+enum metric_of metric_of(enum metric metric);
 /* METRIC_COUNT if there is none of that name. */
 enum metric metric_find(const char *name);
 

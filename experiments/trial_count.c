@@ -532,8 +532,8 @@ static void arrive(struct loop *loop, void *self, uint64_t arg)
 
 /* ---- the trial ---- */
 
-bool trial_starved(const struct trial_spec *spec, uint32_t left,
-                   uint32_t jobs, uint32_t first, struct err *err)
+static bool starved(const struct trial_spec *spec, uint32_t left,
+                    uint32_t jobs, uint32_t first, struct err *err)
 {
     struct err_pos nowhere = { 0 };
 
@@ -568,9 +568,8 @@ static bool run(struct count_trial *t, struct trial_result *result)
                        "event limit reached: %llu (key event_count_max)",
                        (unsigned long long)t->spec->event_count_max);
     return end != LOOP_DRAINED || t->now.pending == 0 ||
-           trial_starved(t->spec, t->now.pending,
-                         (uint32_t)t->audit.submitted, waiting(t, 0)->id,
-                         t->err);
+           starved(t->spec, t->now.pending, (uint32_t)t->audit.submitted,
+                   waiting(t, 0)->id, t->err);
 }
 
 static void open_trial(struct count_trial *t,

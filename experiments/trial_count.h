@@ -17,8 +17,5 @@ bool trial_count_applies(const struct trial_spec *spec,
 bool trial_count_run(const struct trial_spec *spec,
                      const struct trial_tables *tables,
                      struct trial_result *result, struct err *err);
-/* Nothing will happen any more, and `left` of `jobs` wait: not a result. */
-bool trial_starved(const struct trial_spec *spec, uint32_t left,
-                   uint32_t jobs, uint32_t first, struct err *err);
 
 #endif

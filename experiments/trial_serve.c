@@ -221,6 +221,15 @@ bool trial_serve_verdict(const struct trial_serve *t, struct err *err)
     return true;
 }
 
+uint64_t trial_serve_requests(const struct trial_serve *t)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < t->count; i++)
+        count += service_traffic(t->served[i].service);
+    return count;
+}
+
 void trial_serve_stop(struct trial_serve *t)
 {
     for (uint32_t i = 0; i < t->count; i++)
@@ -299,13 +308,16 @@ static void row(const struct served *s, struct table *table)
 void trial_serve_result(struct trial_serve *t, struct table *table,
                         struct trial_result *result)
 {
-    uint64_t requests = 0, in_slo = 0, done = 0;
+    uint64_t requests = 0, in_slo = 0, done = 0, came = 0,
+             answered = 0;
     double *value = result->value, usd = 0, slowest = NAN;
 
     for (uint32_t i = 0; i < t->count; i++) {
         requests += t->served[i].result->measured;
         in_slo += t->served[i].result->in_slo;
         done += t->served[i].result->done;
+        came += t->served[i].result->measured;
+        answered += t->served[i].result->answered;
         usd += t->served[i].usd;
         if (t->served[i].result->latency.count > 0)
             slowest = fmax(slowest, quantile_at(
@@ -315,6 +327,8 @@ void trial_serve_result(struct trial_serve *t, struct table *table,
     }
     if (requests > 0)
         value[METRIC_SLO] = (double)in_slo / (double)requests;
+    value[METRIC_REQUESTS] = (double)came;
+    value[METRIC_REQUESTS_DONE] = (double)answered;
     value[METRIC_SERVICE_COST] = usd;
     value[METRIC_SERVICE_MILLION] = done > 0 ? usd / (double)done * 1e6 : NAN;
     value[METRIC_SERVICE_LATENCY] = slowest;

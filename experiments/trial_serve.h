@@ -29,6 +29,8 @@ void trial_serve_free(struct trial_serve *serve);       /* accepts NULL */
 void trial_serve_begin(struct trial_serve *serve, struct cs_host *host);
 /* After the run: false and an err if requests were lost on their way here. */
 bool trial_serve_verdict(const struct trial_serve *serve, struct err *err);
+/* That came and that were answered, so far. */
+uint64_t trial_serve_requests(const struct trial_serve *serve);
 /* After the run, before the host is closed. */
 void trial_serve_stop(struct trial_serve *serve);
 /* After the host was closed: the metrics of services, and their rows if table

@@ -411,6 +411,11 @@ void service_lost(struct service *s, uint32_t number)
     flight_free(&left);
 }
 
+uint64_t service_traffic(const struct service *service)
+{
+    return service->result.requests + service->result.done;
+}
+
 const struct service_result *service_close(struct service *s)
 {
     struct service_result *result = &s->result;
@@ -425,8 +430,13 @@ const struct service_result *service_close(struct service *s)
             clock_s_from_ns(service_now(s) - r->start_ns);
     }
     result->unfinished = s->in_service;
+    if (s->spec->aggregate_ns > 0)      /* who came first is answered first */
+        result->answered = result->done > s->mass.early
+                               ? result->done - s->mass.early : 0;
+    if (result->answered > result->measured)
+        result->answered = result->measured;
     if (s->mass.samples > 0)
-        result->in_slo = (uint64_t)((double)result->measured *
+        result->in_slo = (uint64_t)((double)result->answered *
                                     (double)s->mass.kept /
                                     (double)s->mass.samples);
     result->span_s = s->last_ns > s->first_ns

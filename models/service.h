@@ -83,6 +83,7 @@ struct service_result {
     uint64_t requests, done, dropped, refused, unfinished;
     uint64_t rerouted, recomputed;
     uint64_t measured;          /* requests that came after the warm-up */
+    uint64_t answered;          /* of them */
     uint64_t in_slo;            /* of them, answered as promised */
     double tokens;              /* generated for those measured */
     double prompt_tokens;       /* of all that came to a replica at once */
@@ -92,6 +93,8 @@ struct service_result {
     struct quantile *ttft_q, *tpot_q, *latency_q;
     struct service_side_result side[SERVE_SIDES];
 };
+/* Requests that came and requests that were answered, so far. */
+uint64_t service_traffic(const struct service *service);
 /* At the end of the run. */
 const struct service_result *service_close(struct service *service);
 

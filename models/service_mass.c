@@ -321,6 +321,8 @@ static void tick(struct loop *loop, void *self, uint64_t arg)
         drop(s);
     bool over = !s->more && s->mass.waiting < 1.0;
     count(s, over);
+    if (now <= s->parts.warmup_ns)
+        s->mass.early = s->result.requests - s->result.dropped;
     if (over)
         s->in_service = 0, s->result.done = s->result.requests -
                                             s->result.dropped;

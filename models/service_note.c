@@ -78,6 +78,7 @@ static void measure(struct service *service, const struct flight *flight)
                                             : latency_s;
     double tpot_s = 0;
 
+    result->answered++;
     tally_add(&result->latency, latency_s);
     quantile_add(result->latency_q, latency_s);
     if (flight->made_tokens > 0) {

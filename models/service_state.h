@@ -68,6 +68,7 @@ struct service_mass {
     double per_s;               /* served, of late */
     double due;                 /* samples, less than one */
     uint64_t samples, kept;
+    uint64_t early;             /* came within the warm-up, not dropped by then */
 };
 
 struct service {

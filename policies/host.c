@@ -237,6 +237,18 @@ static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
     }
 }
 
+void host_ask_policy(struct cs_host *host)
+{
+    host->in_decide = true;
+    if (host->policy->decide)
+        host->policy->decide(host->self, host);
+    else if (host->rules->blocking == HOST_COMMIT)
+        host_commit_decide(host);
+    else
+        decide_default(host);
+    host->in_decide = false;
+}
+
 static void decide_event(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
@@ -260,13 +272,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     host->decided_ns = host_now(host);
     host->counts.decide++;
     host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
-    if (host->policy->decide)
-        host->policy->decide(host->self, host);
-    else if (host->rules->blocking == HOST_COMMIT)
-        host_commit_decide(host);
-    else
-        decide_default(host);
-    host->in_decide = false;
+    host_ask_policy(host);
     host_rent_scale(host);
     note_idle(host, news, decisions);
     if (host->wake_ns > host_now(host)) {

@@ -21,10 +21,11 @@
 
 /* ---- what waits -------------------------------------------------------- */
 
-static uint32_t to_be_had(const struct cs_host *host, uint32_t g)
+uint32_t host_rent_had(const struct cs_host *host, uint32_t g)
 {
     const struct node_group *group = &host->spec->group[g];
-    const struct course *available = group->rent->available;
+    const struct course *available = group->rent != NULL
+                                         ? group->rent->available : NULL;
 
     if (available == NULL)
         return group->node_count;
@@ -36,7 +37,7 @@ static uint32_t to_be_had(const struct cs_host *host, uint32_t g)
 static uint32_t room_left(const struct cs_host *host, uint32_t g)
 {
     const struct rent_group *group = &host->rent->group[g];
-    uint32_t most = to_be_had(host, g);
+    uint32_t most = host_rent_had(host, g);
     uint32_t used = group->here + group->coming + group->leaving;
 
     return most > used ? most - used : 0;
@@ -266,7 +267,7 @@ static void follow(struct cs_host *host)
         const struct rent_group *group = &host->rent->group[g];
         if (spec == NULL || spec->available == NULL)
             continue;
-        while (group->here + group->coming > to_be_had(host, g))
+        while (group->here + group->coming > host_rent_had(host, g))
             host_rental_notice(host, draw_one(host, g));
         int64_t at = course_next_ns(spec->available, host_now(host));
         if (at < next)
@@ -299,7 +300,7 @@ void host_rent_wake(struct cs_host *host)
 static void begin_group(struct cs_host *host, uint32_t g)
 {
     const struct node_group *group = &host->spec->group[g];
-    uint32_t here = least(group->rent), had = to_be_had(host, g);
+    uint32_t here = least(group->rent), had = host_rent_had(host, g);
 
     for (uint32_t k = 0; k < group->node_count; k++)
         host_rental_block(host, group->first_node + k);

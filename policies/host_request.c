@@ -22,6 +22,11 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             const struct placement *placement)
 {
     host->counts.verdict[verdict]++;
+    if (host->tries != NULL && action == HOST_START &&
+        host->tries->job == ID_NONE) {
+        host->tries->job = job.i;
+        host->tries->verdict = verdict;
+    }
     if (verdict == CS_NO_ROOM)      /* an answer, not a fault */
         return verdict;
     if (verdict == CS_DONE)
@@ -51,6 +56,15 @@ static enum cs_verdict refuse(struct cs_host *host, enum host_action action,
 }
 
 static const struct job_id no_job = { ID_NONE };
+
+static void note_wants(struct cs_host *host, const struct cs_want *want,
+                       uint32_t count)
+{
+    if (host->tries == NULL || host->tries->job != ID_NONE || want == NULL)
+        return;
+    memcpy(host->tries->want, want, count * sizeof *want);
+    host->tries->wants = count;
+}
 
 /* Until its phase has started, a lease for a phase ends when it is loaded and
  * the phase has run. */
@@ -83,6 +97,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct ask_id id,
     if (role >= host_form_of(job)->role_count ||
         !host_shape_ok(host, job, role, gpus))
         return refuse(host, HOST_START, ask.job, CS_BAD_SHAPE);
+    note_wants(host, want, 1);
     if (!host_room_at_all(host, want, gpus) ||
         !host_find(host, job, role, want, &place))
         return refuse(host, HOST_START, ask.job, CS_NO_ROOM);
@@ -158,6 +173,7 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id id,
     uint32_t roles = host_form_of(job)->role_count;
     if (host->ask[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
         return refuse(host, HOST_START, which, CS_BAD_SHAPE);
+    note_wants(host, want, roles);
     if (!(want ? find_all(host, job, want, place)
                : find_as_asked(host, job, host->ask[id.i].pub.gpus, place)))
         return refuse(host, HOST_START, which, CS_NO_ROOM);

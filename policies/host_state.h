@@ -13,7 +13,8 @@
  * GPUs), host_epochs (what is known of changing batch sizes), host_keys
  * (keys that move), host_lanes (jobs by size, likewise), host_deal, host_left,
  * host_tops, host_tenants, host_turned, host_sort, host_kinds (tools), host_lp,
- * host_assign (tools that know no host), host (arrivals, decisions).
+ * host_assign (tools that know no host), host (arrivals, decisions), host_stall
+ * (why nothing moves).
  * What must go up goes through struct host_hooks.
  */
 #ifndef POLICIES_HOST_STATE_H
@@ -209,6 +210,14 @@ struct host_ended {             /* a job, in host_commit.c */
     bool late;
 };
 
+/* What the policy asked for the first job that it tried to start. */
+struct host_tries {
+    uint32_t job;               /* ID_NONE: it tried none */
+    enum cs_verdict verdict;
+    struct cs_want want[FORM_ROLES_MAX];
+    uint32_t wants;             /* 0: as the job's owner asked */
+};
+
 struct host_hooks {
     void (*wake)(struct cs_host *host);
     void (*lease_ready)(struct cs_host *host, uint32_t lease);
@@ -333,6 +342,7 @@ struct cs_host {
     uint64_t random_state;
     host_decision_fn *decision_fn;
     void *decision_self;
+    struct host_tries *tries;   /* NULL: nobody asked */
     bool failed, closing, in_decide;
     char why[200];
     char note[400];
@@ -578,6 +588,8 @@ void host_rent_begin(struct cs_host *host);
 void host_rent_wake(struct cs_host *host);
 /* After each decision: orders nodes for what waits. */
 void host_rent_scale(struct cs_host *host);
+/* Nodes of a group that exist now: all, or as many as can be rented. */
+uint32_t host_rent_had(const struct cs_host *host, uint32_t group);
 
 /* host_time.c: how long things take. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form);
@@ -759,6 +771,9 @@ double host_run_s(struct cs_host *host, const struct cs_ask *ask,
 /* A look at the counters saves most searches in a full cluster. */
 bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
                       uint32_t gpus);
+
+/* host.c: the policy decides, now. */
+void host_ask_policy(struct cs_host *host);
 
 /* host_request.c: a job is stopped, or something taken back from it. */
 void host_note_stop(struct cs_host *host);

@@ -69,6 +69,12 @@ static bool called_off(const struct loop *loop)
            __atomic_load_n(loop->limits.stop, __ATOMIC_RELAXED);
 }
 
+void loop_until(struct loop *loop, int64_t until_ns)
+{
+    assert(until_ns >= loop->now_ns);
+    loop->limits.until_ns = until_ns;
+}
+
 enum loop_end loop_run(struct loop *loop)
 {
     struct queue *queue = &loop->queue;

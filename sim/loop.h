@@ -60,6 +60,8 @@ void loop_free(struct loop *loop);                      /* accepts NULL */
 struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
                            enum loop_rank rank, loop_fn *fn, void *self,
                            uint64_t arg);
+/* Another limit of time, from the next loop_run on; not before now. */
+void loop_until(struct loop *loop, int64_t until_ns);
 bool loop_cancel(struct loop *loop, struct loop_handle handle);
 enum loop_end loop_run(struct loop *loop);
 /* Ends the run when the present callback returns; loop_run may go on. */

@@ -117,6 +117,8 @@ static void compare(const char *dir, const struct results_names *names)
                                   : c == 2 ? -46 : 0.004);
             else
                 table_empty(table);
+        table_text(table, "");
+        table_text(table, "");
         table_count(table, 0);
         table_end_row(table);
     }

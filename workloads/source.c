@@ -212,7 +212,9 @@ static bool read_trace(struct workload_spec *spec, const struct world *world,
                            "%s has no meaning beside trace%s", apart[i],
                            i < 2 ? "" : "; use its slice");
     spec->trace = trace_read(world, keys->trace);
-    return spec->trace != NULL;
+    return spec->trace != NULL &&
+           (keys->services == NULL ||
+            trace_fits_services(spec->trace, world->err));
 }
 
 const struct workload_spec *workload_read(struct arena *arena,
@@ -274,6 +276,16 @@ const struct job_form *workload_form(const struct workload_spec *spec,
     assert(i < workload_form_count(spec));
     return spec->trace != NULL ? trace_form(spec->trace)
                                : spec->entry[i].form;
+}
+
+bool workload_is_trace(const struct workload_spec *spec)
+{
+    return spec->trace != NULL && spec->service_count == 0;
+}
+
+int64_t workload_begin_ns(const struct workload_spec *spec)
+{
+    return spec->trace != NULL ? trace_begin_ns(spec->trace) : 0;
 }
 
 struct source_counts workload_counts(const struct workload_spec *spec)

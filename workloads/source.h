@@ -84,6 +84,12 @@ size_t workload_service_count(const struct workload_spec *spec);
 const struct service_entry *workload_service(const struct workload_spec *spec,
                                              size_t i);
 
+/* The first submission of a trace on the clock of a run, 0 but for `origin:
+ * file`; 0 for all others. */
+int64_t workload_begin_ns(const struct workload_spec *spec);
+/* Is all of it one trace?  A run then counts from its first job: nothing that
+ * the trace knows of happens before. */
+bool workload_is_trace(const struct workload_spec *spec);
 /* All zero for a workload that is no trace. */
 struct source_counts workload_counts(const struct workload_spec *spec);
 enum workload_estimate workload_estimate(const struct workload_spec *spec);

@@ -77,7 +77,8 @@ static const struct conf_field trace_fields[] = {
     TRACE(unsorted, CONF_CHOICE, "error", unsorted_choices,
           "rows whose submit times go down"),
     TRACE(origin, CONF_CHOICE, "first", origin_choices,
-          "time 0: the first job's submission, or the file's own zero"),
+          "time 0: the first job's submission, or the file's own zero; metrics "
+          "count from the first job's submission either way"),
     TRACE(gpus_are, CONF_CHOICE, CONF_ABSENT, gpus_are_choices,
           "what the file counts: swf counts processors, each taken for a "
           "GPU"),
@@ -420,6 +421,24 @@ const struct job_form *trace_form(const struct trace_spec *spec)
 struct source_counts trace_counts(const struct trace_spec *spec)
 {
     return spec->counts;
+}
+
+int64_t trace_begin_ns(const struct trace_spec *spec)
+{
+    return spec->begin_ns;
+}
+
+bool trace_fits_services(const struct trace_spec *spec, struct err *err)
+{
+    const struct conf_node *origin = conf_get(spec->conf, "origin");
+
+    if (spec->begin_ns <= spec->end_ns - spec->begin_ns)
+        return true;
+    err_set(err, ERR_RANGE, conf_pos(origin != NULL ? origin : spec->conf),
+            "the first job comes at %.9g s, and the jobs take %.9g s: services "
+            "beside them begin at 0 s", clock_s_from_ns(spec->begin_ns),
+            clock_s_from_ns(spec->end_ns - spec->begin_ns));
+    return err_hint(err, "With `origin: first` both begin together.");
 }
 
 enum workload_estimate trace_estimate(const struct trace_spec *spec)

@@ -23,6 +23,11 @@ const struct trace_spec *trace_read(const struct world *world,
                                     const struct conf_node *conf);
 const struct job_form *trace_form(const struct trace_spec *spec);
 struct source_counts trace_counts(const struct trace_spec *spec);
+/* The first submission on the clock of a run. */
+int64_t trace_begin_ns(const struct trace_spec *spec);
+/* Requests of services begin at time 0, and so must the jobs beside them: no
+ * later than the trace is long. */
+bool trace_fits_services(const struct trace_spec *spec, struct err *err);
 enum workload_estimate trace_estimate(const struct trace_spec *spec);
 /* Is it another list for each replica? */
 bool trace_draws(const struct trace_spec *spec);

@@ -526,14 +526,24 @@ static bool find_first(struct trace_spec *spec, struct reading *in,
                    "file has no rows");
 }
 
+/* If it never waits; a sum of times stays at "never". */
+static int64_t end_of(const struct row *row)
+{
+    return row->duration_ns < CLOCK_NEVER_NS - row->submit_ns
+               ? row->submit_ns + row->duration_ns : CLOCK_NEVER_NS;
+}
+
 /* Reads every row, once. */
 static bool check_rows(struct trace_spec *spec, struct reading *in,
                        struct kept_rows *kept, struct err *err)
 {
     struct row row;
     enum fate fate;
+    int64_t last_ns = 0;
 
     while ((fate = next_row(in, &row, err)) == FATE_JOB) {
+        if (last_ns < end_of(&row))
+            last_ns = end_of(&row);
         if (in->jobs == 1 || row.submit_ns < spec->origin_ns)
             spec->origin_ns = row.submit_ns;
         in->counts.parts += row.gpu_milli != 0 || row.pod ||
@@ -549,8 +559,13 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
     }
     if (fate == FATE_ERROR)
         return false;
+    int64_t first_ns = spec->origin_ns;
     if (spec->keys.origin == ORIGIN_FILE)
         spec->origin_ns = 0;
+    if (spec->resample.until_milli == 0) {
+        spec->begin_ns = first_ns - spec->origin_ns;
+        spec->end_ns = last_ns - spec->origin_ns;
+    }
     spec->counts = in->counts;
     spec->counts.rows = in->rows;
     spec->counts.jobs = in->jobs;

@@ -49,6 +49,8 @@ struct trace_spec {
     const struct pacing_kinds *kinds;   /* by kind of job */
     int64_t first_ns;           /* submit time of the first row */
     int64_t origin_ns;          /* subtracted from every submit time */
+    int64_t begin_ns, end_ns;   /* of a run: the first submission; the last end
+                                   of a job that never waits */
     struct source_counts counts;
     const struct row *sorted;   /* `unsorted: sort`, resample; else NULL */
     size_t sorted_count;
