@@ -30,7 +30,7 @@ struct role_keys {
     int64_t cores;              /* per GPU, or in all for a CPU role */
     double memory_bytes;        /* likewise; below 0: as the recipe says */
     const struct conf_node *types;
-    const char *pool;
+    const char *pool, *home;
     int start;                  /* enum role_start */
     int64_t tp;
     int precision;              /* -1: as the entry's */
