@@ -22,6 +22,7 @@
 #include "workloads/packing.h"
 #include "workloads/recipe.h"
 #include "workloads/services.h"
+#include "workloads/texts.h"
 #include "workloads/trace.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
@@ -42,11 +43,13 @@ static const struct conf_field workload_fields[] = {
      CONF_ABSENT, NULL, "so many jobs"},
     {"for", CONF_TIME, offsetof(struct workload_keys, for_ns), 1e-9, 9e9,
      CONF_ABSENT, NULL, "jobs that arrive before this time"},
-    WORKLOAD("mix", CONF_NODE, mix, 0, "list of kinds of jobs"),
+    WORKLOAD("mix", CONF_NODE, mix, 0, "list of kinds of jobs; its order says "
+             "nothing, which job is of which kind follows from their names"),
     WORKLOAD("trace", CONF_NODE, trace, 0,
              "jobs of a file; instead of arrival, mix, jobs and for"),
     WORKLOAD("services", CONF_NODE, services, 0,
-             "list of services and their requests, beside jobs or alone"),
+             "list of services and their requests, beside jobs or alone; its "
+             "order says nothing, results have them by name"),
 };
 const struct conf_schema workload_schema = {
     "workload", "where jobs come from", workload_fields,
@@ -132,6 +135,22 @@ static bool packing_ok(const struct workload_spec *spec,
     return true;
 }
 
+/* By name: which entry a job is of must not hang on the order of the list. */
+static void sort_entries(struct workload_spec *spec)
+{
+    for (size_t i = 1; i < spec->entry_count; i++) {
+        struct entry entry = spec->entry[i];
+        size_t j = i;
+
+        for (; j > 0 && texts_order(entry.form->name,
+                                    spec->entry[j - 1].form->name) < 0; j--)
+            spec->entry[j] = spec->entry[j - 1];
+        spec->entry[j] = entry;
+    }
+    for (size_t i = 0; i < spec->entry_count; i++)
+        spec->share[i] = spec->entry[i].share;
+}
+
 static bool read_mix(struct workload_spec *spec, const struct world *world,
                      const struct conf_node *list)
 {
@@ -151,11 +170,14 @@ static bool read_mix(struct workload_spec *spec, const struct world *world,
         if (!read_entry(world, item, &spec->entry[i]) ||
             !names_differ(spec, i, conf_pos(item), world->err))
             return false;
-        spec->share[i] = spec->entry[i].share;
-        sum += spec->share[i];
+        sum += spec->entry[i].share;
     }
-    if (sum > 0.0)
-        return packing_ok(spec, world, list);
+    if (sum > 0.0) {
+        if (!packing_ok(spec, world, list))
+            return false;
+        sort_entries(spec);
+        return true;
+    }
     return err_set(world->err, ERR_RANGE, conf_pos(list),
                    "at least one share of mix must be greater than 0");
 }
