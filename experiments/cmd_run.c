@@ -9,6 +9,7 @@
 #include "experiments/closing.h"
 #include "experiments/cmd_study.h"
 #include "experiments/grid.h"
+#include "experiments/load_print.h"
 #include "experiments/study.h"
 #include "experiments/services_table.h"
 #include "policies/host.h"
@@ -107,6 +108,7 @@ static void print_results(struct cli *cli, const struct session *session)
         services_table_print(services, cli->out);
     }
     print_semantics(cli, study);
+    load_warn(cli->arena, study, command_warn, cli);
     print_left_out(cli, study);
     print_fidelity(cli, study, session->grid);
     if (session->checks.count > 0) {

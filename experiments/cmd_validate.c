@@ -10,7 +10,9 @@
 
 #include "experiments/advice_check.h"
 #include "experiments/command.h"
+#include "experiments/load_print.h"
 #include "experiments/paths.h"
+#include "experiments/places.h"
 #include "experiments/pool_names.h"
 #include "experiments/study.h"
 #include "experiments/study_tree.h"
@@ -28,6 +30,7 @@ struct validating {
     const struct catalogue *catalogue;
     const char *path;
     const struct conf_node *root;
+    bool told;                  /* what is wrong was printed already */
 };
 
 static bool load_root(struct validating *v, struct err *err)
@@ -50,6 +53,11 @@ static const char *plural(uint32_t count)
     return count == 1 ? "" : "s";
 }
 
+static void tell_homeless(void *self, const struct err *err)
+{
+    (void)command_fail(self, err);
+}
+
 static bool validate_experiment(struct validating *v, struct err *err)
 {
     struct study_options options = { 0 };
@@ -58,12 +66,17 @@ static bool validate_experiment(struct validating *v, struct err *err)
 
     if (study == NULL || !train_check(v->cli->arena, study, err))
         return false;
+    v->told = places_check(v->cli->arena, study, tell_homeless, v->cli) > 0;
+    if (v->told)
+        return false;
     fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
             "%u seed%s = %u trials, %u expectation%s\n", v->path, study->name,
             study->point_count, plural(study->point_count),
             study->policy_count, study->policy_count == 1 ? "y" : "ies",
             study->seeds, plural(study->seeds), study_trial_count(study),
             study->expect_count, plural(study->expect_count));
+    load_print(v->cli->arena, study, v->cli->out);
+    load_warn(v->cli->arena, study, command_warn, v->cli);
     return true;
 }
 
@@ -249,9 +262,11 @@ static int validate(struct cli *cli, const struct args *args)
         struct err err = { 0 };
 
         v.path = args->word[i];
+        v.told = false;
         if (validate_one(&v, &err))
             continue;
-        int bad = command_fail(cli, &err);
+        int bad = v.told ? err_exit_status(ERR_RANGE)
+                         : command_fail(cli, &err);
         status = status == 0 ? bad : status;
     }
     return status;

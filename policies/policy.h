@@ -69,7 +69,8 @@ enum cs_policy_flags {
     CS_FORECASTS     = 1u << 13, /* takes the site where it is soonest over: the
                                    order of `types:` says nothing to it */
     CS_GROWS         = 1u << 14, /* may start roles on more GPUs than asked */
-    CS_SHRINKS       = 1u << 15  /* may start roles on fewer */
+    CS_SHRINKS       = 1u << 15, /* may start roles on fewer */
+    CS_CONFINES      = 1u << 16  /* starts a role that has a home nowhere else */
 };
 
 enum cs_param_type {

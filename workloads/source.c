@@ -27,6 +27,8 @@
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
+#define MEAN_DRAWS 20000u
+
 struct workload_keys {
     const char *name;
     const struct conf_node *arrival, *mix, *trace, *services;
@@ -275,6 +277,87 @@ const struct job_form *workload_form(const struct workload_spec *spec,
     assert(i < workload_form_count(spec));
     return spec->trace != NULL ? trace_form(spec->trace)
                                : spec->entry[i].form;
+}
+
+struct job_request workload_request(const struct workload_spec *spec, size_t i)
+{
+    struct job_request request = {.form = workload_form(spec, i), .steps = 1,
+                                  .rate_known = 1.0};
+    const struct entry *entry = spec->trace != NULL ? NULL : &spec->entry[i];
+
+    if (entry != NULL && entry->whole) {
+        double most = distribution_most(&entry->gpus);
+
+        request.rates = entry->rates;
+        request.gpus = most < 1.0 ? 1 : (uint32_t)most;
+        request.gpu_milli = most < 1.0 ? (uint32_t)rint(most * 1000.0) : 0;
+    }
+    return request;
+}
+
+/* Mean of draws that are rounded or cut: by drawing; always the same ones. */
+static double mean_drawn(const struct distribution *d, double least,
+                         double unit)
+{
+    struct rng rng;
+    double sum = 0.0;
+
+    rng_init(&rng, 1, "mean", 0);
+    for (uint32_t k = 0; k < MEAN_DRAWS; k++)
+        sum += fmax(round(distribution_draw(d, &rng) / unit), least);
+    return sum / MEAN_DRAWS;
+}
+
+/* In seconds; what is longer than a job may be is cut. */
+static double mean_time(const struct distribution *d)
+{
+    if (distribution_most(d) <= WHOLE_JOB_MAX_S &&
+        isinf(d->min) && isinf(d->max))
+        return distribution_mean(d);
+    struct rng rng;
+    double sum = 0.0;
+
+    rng_init(&rng, 1, "mean", 0);
+    for (uint32_t k = 0; k < MEAN_DRAWS; k++)
+        sum += fmin(distribution_draw(d, &rng), WHOLE_JOB_MAX_S);
+    return sum / MEAN_DRAWS;
+}
+
+struct workload_mean workload_mean(const struct workload_spec *spec, size_t i)
+{
+    struct workload_mean part = {.runs = 1.0};
+    double sum = 0.0;
+
+    assert(spec->trace == NULL && i < spec->entry_count);
+    const struct entry *entry = &spec->entry[i];
+    for (size_t k = 0; k < spec->entry_count; k++)
+        sum += spec->share[k];
+    part.share = spec->share[i] / sum;
+    if (entry->whole) {
+        part.gpus = distribution_mean(&entry->gpus);
+        part.gpu_s = part.gpus * mean_time(&entry->duration);
+    } else {
+        part.runs = mean_drawn(&entry->steps, 1.0, entry->steps_per_run) +
+                    entry->form->lag;
+    }
+    return part;
+}
+
+double workload_rate_per_s(const struct workload_spec *spec)
+{
+    const struct arrival *arrival = &spec->arrival;
+
+    if (spec->trace != NULL || spec->entry_count == 0 ||
+        arrival->process == ARRIVAL_ALL_AT_ONCE)
+        return 0.0;
+    if (arrival->process == ARRIVAL_FIXED)
+        return arrival->every_ns > 0 ? 1e9 / (double)arrival->every_ns : 0.0;
+    return arrival->rate_per_s;
+}
+
+bool workload_is_trace(const struct workload_spec *spec)
+{
+    return spec->trace != NULL;
 }
 
 struct source_counts workload_counts(const struct workload_spec *spec)

@@ -73,6 +73,22 @@ size_t workload_form_count(const struct workload_spec *spec);
 const struct job_form *workload_form(const struct workload_spec *spec,
                                      size_t i);
 
+/* A job of that form as its owner asks for it: of a mix, with the largest number
+ * of GPUs that it draws.  Of a trace nothing is known but the role. */
+struct job_request workload_request(const struct workload_spec *spec,
+                                    size_t i);
+/* Mean work of a mix in the long run. */
+struct workload_mean {
+    double share;               /* of all jobs */
+    double runs;                /* of the graph of phases, mean */
+    double gpus, gpu_s;         /* of jobs of known length: means */
+};
+struct workload_mean workload_mean(const struct workload_spec *spec,
+                                   size_t i);
+/* Jobs per second, mean; 0: of a trace, at listed times, or all at once. */
+double workload_rate_per_s(const struct workload_spec *spec);
+bool workload_is_trace(const struct workload_spec *spec);
+
 /* Services, for services.h. */
 struct service_entry;
 size_t workload_service_count(const struct workload_spec *spec);
