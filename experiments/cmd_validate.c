@@ -10,6 +10,7 @@
 
 #include "experiments/advice_check.h"
 #include "experiments/command.h"
+#include "experiments/defaults.h"
 #include "experiments/load_print.h"
 #include "experiments/paths.h"
 #include "experiments/places.h"
@@ -75,7 +76,10 @@ static bool validate_experiment(struct validating *v, struct err *err)
             study->policy_count, study->policy_count == 1 ? "y" : "ies",
             study->seeds, plural(study->seeds), study_trial_count(study),
             study->expect_count, plural(study->expect_count));
+    defaults_print(v->cli->arena, study, v->cli->out);
+    fputc('\n', v->cli->out);
     load_print(v->cli->arena, study, v->cli->out);
+    places_warn(study, command_warn, v->cli);
     load_warn(v->cli->arena, study, command_warn, v->cli);
     return true;
 }

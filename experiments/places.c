@@ -272,6 +272,43 @@ static void describe(const struct trying *t, const char *name,
                       "when this is tried.");
 }
 
+/* Roles with GPUs that have a home. */
+static uint32_t homes(const struct study_point *point)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < workload_form_count(point->workload); i++) {
+        const struct job_form *form = workload_form(point->workload, i);
+        for (uint32_t r = 0; r < form->role_count; r++) {
+            enum host_home rule;
+            count += form->role[r].gpus > 0 &&
+                     host_home_pool(point->cluster, &form->role[r], &rule) !=
+                         UINT32_MAX;
+        }
+    }
+    return count;
+}
+
+void places_warn(const struct study *study, places_tell_fn *tell, void *self)
+{
+    for (uint32_t p = 0; p < study->policy_count; p++) {
+        struct err_pos pos = { study->path, 0, 0 };
+        struct err err = { 0 };
+        uint32_t i = 0;
+
+        while (i < study->point_count && homes(&study->point[i]) > 0)
+            i++;
+        if (i == study->point_count ||
+            !places_confines(study->point[i].policy[p]))
+            continue;
+        err_set(&err, ERR_RANGE, pos, "policy %s gives each role its own pool, "
+                "but no role has a home (%.80s): roles start wherever there is "
+                "room", study->policy_name[p], study->point[i].label);
+        err_hint(&err, "Write `home: POOL` in the roles of the workload.");
+        tell(self, &err);
+    }
+}
+
 /* ---- all ---------------------------------------------------------------------- */
 
 struct told {

@@ -34,6 +34,9 @@ uint32_t places_mask(const struct cluster_spec *spec,
                      const struct job_request *request, uint32_t role);
 
 typedef void places_tell_fn(void *self, const struct err *err);
+/* Tells of policies that start a role nowhere but at home, where no role of the
+ * workload has a home: they do what a policy without homes does. */
+void places_warn(const struct study *study, places_tell_fn *tell, void *self);
 /* Tells of each role that has none, each text once; returns how many. */
 uint32_t places_check(struct arena *arena, const struct study *study,
                       places_tell_fn *tell, void *self);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <yaml.h>
 
+#include "experiments/defaults.h"
 #include "experiments/load_print.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
@@ -122,7 +123,9 @@ bool provenance_write(struct arena *arena, const struct study *study,
     put_text(out, "baseline", study->baseline == UINT32_MAX ? ""
              : study->policy_name[study->baseline]);
     put_policies(out, study);
-    out_text(out, "  \"load\": ");
+    out_text(out, "  \"defaults\": ");
+    defaults_write(arena, study, out);
+    out_text(out, ",\n  \"load\": ");
     load_write(arena, study, out);
     out_text(out, ",\n");
     put_inputs(out, study);

@@ -29,6 +29,7 @@ struct err;
 struct gpu_type;
 struct link_type;
 struct outage_spec;
+struct price;
 struct rent_spec;
 struct spare;
 
@@ -63,6 +64,9 @@ struct node_group {
     double nvme_access_bytes;   /* what a drive could read while it seeks */
     double usd_per_h;           /* per node; with a course, at time 0 */
     const struct course *price; /* over time; NULL: always the same */
+    const struct price *tariff; /* of the catalogue: of its GPUs, else of its
+                                   cores; NULL: the file says the amount */
+    bool price_said;            /* by `price:`; else on-demand by default */
     const struct rent_spec *rent;       /* NULL: there all the time */
     bool energy_included;       /* in usd_per_h */
     bool billed_held;           /* paid for only while a lease is on it */

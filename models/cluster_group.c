@@ -344,6 +344,7 @@ static bool catalogue_node_price(const struct cluster_reader *reader,
             reader->catalogue, group->gpu->name, kind);
         if (gpu == NULL)
             return no_price(reader, at, group->gpu->name, kind);
+        group->tariff = gpu;
         group->usd_per_h = group->gpus * gpu->usd_per_h;
         group->energy_included = gpu->energy_included;
         cores -= group->gpus * gpu->cores;
@@ -354,6 +355,8 @@ static bool catalogue_node_price(const struct cluster_reader *reader,
         catalogue_price_of(reader->catalogue, "core", kind);
     if (core == NULL)
         return no_price(reader, at, "core", kind);
+    if (group->tariff == NULL)
+        group->tariff = core;
     group->usd_per_h += cores * core->usd_per_h;
     return true;
 }
@@ -396,6 +399,7 @@ static bool read_price(const struct cluster_reader *reader,
 {
     bool of_catalogue = group->gpu != NULL ? !is_generic(reader, group->gpu)
                                            : group->cpu != NULL;
+    group->price_said = conf->price != NULL;
     if (conf->price == NULL && !of_catalogue) {
         group->energy_included = true;
         return true;

@@ -23,6 +23,7 @@
 
 struct llm;
 struct net;
+struct recipe;
 
 /* `rollout`, `train`, `infer`, `data` of an entry, and `role` of a trace. */
 struct role_keys {
@@ -76,6 +77,8 @@ struct recipe_keys {
 
 /* What an entry becomes. */
 struct entry {
+    const struct recipe *recipe;
+    const struct conf_node *conf;
     const struct job_form *form;
     double share;
     const char *tenant;

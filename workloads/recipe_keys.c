@@ -28,15 +28,14 @@ static const char *const reward_choices[] = {"cpu", "gpu", NULL};
     ROLE("pool", CONF_TEXT, pool, 0, 0, NULL, \
          "the only pool of the cluster that it may use; default: any"), \
     ROLE("home", CONF_TEXT, home, 0, 0, NULL, \
-         "its own pool, for policies that give each role one (flag `homes` " \
-         "of `list policies`); default: `pool`, else the pool that bears the " \
+         "its own pool, for policies that give each role one (`explain " \
+         "POLICY` says it); default: `pool`, else the pool that bears the " \
          "role's name, else none: any pool")
 #define ROLE_PLACE \
     ROLE("types", CONF_NODE, types, 0, 0, NULL, \
          "GPU types that it may use; default: all that fit.  Policies that " \
-         "forecast (flag `forecasts` of `list policies`) try each, and the " \
-         "order says nothing; the others take the first of the list that " \
-         "has room"), \
+         "forecast (`explain POLICY` says it) try each, and the order says " \
+         "nothing; the others take the first of the list that has room"), \
     ROLE_POOLS, \
     ROLE("cores", CONF_INT, cores, 0, 1e6, NULL, \
          "cores per GPU; of a role without GPUs: in all"), \

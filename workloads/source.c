@@ -19,6 +19,7 @@
 #include "sim/conf.h"
 #include "sim/rng.h"
 #include "workloads/arrival.h"
+#include "workloads/notes.h"
 #include "workloads/packing.h"
 #include "workloads/recipe.h"
 #include "workloads/services.h"
@@ -95,9 +96,13 @@ static bool read_entry(const struct world *world,
         return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
                        "recipe is missing: what kind of job this is");
     for (size_t i = 0; i < recipe_count; i++)
-        if (strcmp(recipe_table[i]->name, conf_text(name)) == 0)
-            return recipe_table[i]->expand(recipe_table[i], world, conf,
-                                           out);
+        if (strcmp(recipe_table[i]->name, conf_text(name)) == 0) {
+            if (!recipe_table[i]->expand(recipe_table[i], world, conf, out))
+                return false;
+            out->recipe = recipe_table[i];
+            out->conf = conf;
+            return true;
+        }
     err_set(world->err, ERR_REFERENCE, conf_pos(name),
             "%s is no recipe; allowed are pretrain, sft, lora, dpo, grpo, ppo, "
             "batch-infer, multimodal, trace", conf_text(name));
@@ -293,6 +298,14 @@ struct job_request workload_request(const struct workload_spec *spec, size_t i)
         request.gpu_milli = most < 1.0 ? (uint32_t)rint(most * 1000.0) : 0;
     }
     return request;
+}
+
+size_t workload_notes(struct arena *arena, const struct workload_spec *spec,
+                      size_t i, struct workload_note *note, size_t room)
+{
+    if (spec->trace != NULL || spec->entry[i].whole)
+        return 0;
+    return notes_of(arena, &spec->entry[i], note, room);
 }
 
 /* Mean of draws that are rounded or cut: by drawing; always the same ones. */

@@ -77,6 +77,14 @@ const struct job_form *workload_form(const struct workload_spec *spec,
  * of GPUs that it draws.  Of a trace nothing is known but the role. */
 struct job_request workload_request(const struct workload_spec *spec,
                                     size_t i);
+/* A key of a mix's entry that decides how its jobs run, as it holds. */
+struct workload_note {
+    const char *key, *value;
+    bool said;                  /* by the file; else the recipe's default */
+};
+/* At most `room` of them; returns how many. */
+size_t workload_notes(struct arena *arena, const struct workload_spec *spec,
+                      size_t i, struct workload_note *note, size_t room);
 /* Mean work of a mix in the long run. */
 struct workload_mean {
     double share;               /* of all jobs */
