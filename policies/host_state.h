@@ -8,7 +8,8 @@
  * host_step (phases step by step), host_power (a cap), host_idle (idle leases),
  * host_lease (take, load, drop), host_phase (phases on leases), host_job (jobs
  * from step to step), host_outage (failures), host_rental (a rented node, from
- * order to end), host_rent (how many are), host_view (what a policy may ask), host_request
+ * order to end), host_rent (how many are), host_view (what a policy may ask), host_best (the
+ * best of its sites), host_request
  * (what it may request), host_resize (leases that change while they work),
  * host_recall (leases that are taken back), host_pack (two jobs on the same
  * GPUs), host_epochs (what is known of changing batch sizes), host_keys

@@ -368,8 +368,8 @@ static bool place_home(const struct world *world, const struct demand *demand,
     if (role->gpus == 0 ? place_cores(world, &there, &at_home)
                         : place_gpus(world, &there, &at_home))
         return true;
-    return err_hint(world->err, "home: %s is the pool that a policy with a "
-                    "pool for each role gives it.", role->home);
+    return err_hint(world->err, "A policy with a pool for each role starts it "
+                    "in its home, pool %s.", role->home);
 }
 
 bool demand_place(const struct world *world, const struct demand *demand,
