@@ -154,7 +154,7 @@ static void explain_places(uint32_t flags, FILE *out)
     fputs(flags & CS_FORECASTS
               ? "  forecasts: of the GPU types of a role it takes the one where "
                 "a phase is\n  soonest over; of equals the cheaper one, then by "
-                "name\n"
+                "the GPU's name, then by\n  node\n"
               : "  does not forecast: of the GPU types of a role it takes the "
                 "first of `types:`\n  that has room; without `types:`, the "
                 "first of `nodes:`\n", out);

@@ -36,7 +36,7 @@ static const struct conf_field train_field[] = {
     { "weights", CONF_NODE, KEY(weights), 0, 0, CONF_ABSENT, NULL,
       "map of initial weights" },
     { "features", CONF_NODE, KEY(features), 0, 0, CONF_ABSENT, NULL,
-      "list of weights that start at 0" },
+      "list of weights that start at 0; its order says nothing" },
 };
 const struct conf_schema train_schema = {
     "experiment.train", "how weights are learned", train_field,

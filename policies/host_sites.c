@@ -5,7 +5,8 @@
  * A forecast of one place among many is a forecast of the first that some list
  * happens to name.  So that no list decides, a policy that forecasts looks at
  * each site of a role and takes the one where the phase is over soonest; of
- * equals the first in an order that follows from prices and names alone.
+ * equals the first in an order that follows from prices, the names of GPUs and
+ * the numbers of nodes.
  */
 #include <math.h>
 #include <string.h>
@@ -38,15 +39,15 @@ static double gpu_usd_per_h(const struct node_group *group)
     return cluster_node_least_usd_per_h(group) / group->gpus;
 }
 
-/* Cheapest first, then by the names of the GPU and of the pool. */
-static int compare(const struct cluster_spec *spec, const struct host_site *a,
-                   const struct host_site *b)
+/* Cheapest first, then by the name of the GPU; pools that are alike in both by
+ * their nodes, whose order is stated: what a pool is called changes nothing. */
+static int compare(const struct host_site *a, const struct host_site *b)
 {
     if (a->usd_per_h != b->usd_per_h)
         return a->usd_per_h < b->usd_per_h ? -1 : 1;
     int order = strcmp(a->gpu->name, b->gpu->name);
-    if (order == 0)
-        order = strcmp(spec->pool_name[a->pool], spec->pool_name[b->pool]);
+    if (order == 0 && a->pool != b->pool)
+        order = a->pool < b->pool ? -1 : 1;
     return order;
 }
 
@@ -62,8 +63,7 @@ static bool may_use(const struct role_spec *role, uint32_t mask,
 }
 
 /* Of one pool and one type, in their order. */
-static void add_site(const struct cluster_spec *spec, struct host_sites *sites,
-                     const struct node_group *group)
+static void add_site(struct host_sites *sites, const struct node_group *group)
 {
     struct host_site site = {
         .pool = group->pool, .pool_mask = 1u << group->pool,
@@ -81,7 +81,7 @@ static void add_site(const struct cluster_spec *spec, struct host_sites *sites,
                 (sites->count - i) * sizeof site);
     }
     for (i = sites->count++;
-         i > 0 && compare(spec, &site, &sites->site[i - 1]) < 0; i--)
+         i > 0 && compare(&site, &sites->site[i - 1]) < 0; i--)
         sites->site[i] = sites->site[i - 1];
     sites->site[i] = site;
 }
@@ -116,7 +116,7 @@ struct host_sites host_sites_of(struct cs_host *host,
 
     for (uint32_t g = 0; role->gpus > 0 && g < spec->group_count; g++)
         if (may_use(role, mask, &spec->group[g]))
-            add_site(spec, &sites, &spec->group[g]);
+            add_site(&sites, &spec->group[g]);
     add_unions(&sites);
     return sites;
 }

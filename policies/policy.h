@@ -541,7 +541,7 @@ void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
 
 /* Since 1.7.  Where an ask for one role could go: each type of GPU that it may
  * use in each pool, then in all pools that have it; cheapest first, then by the
- * names of GPU and pool, so that no list of the experiment decides.  None of a
+ * name of the GPU, then by node, so that the order of `types:` does not decide.  None of a
  * role without GPUs.  cs_site() fills pool_mask and gpu_type of a want; false:
  * the site is not within those pools (0: any). */
 uint32_t cs_site_count(const struct cs_host *host, struct ask_id ask);
