@@ -334,6 +334,23 @@ static void tell_once(struct arena *arena, struct told *told,
     told->tell(told->self, err);
 }
 
+/* What the policy itself knows against a job. */
+static bool is_barred(const struct trying *t, const char *name,
+                      const struct job_request *request, struct err *err)
+{
+    const struct cs_policy *policy = t->policy->policy;
+    const char *why = policy->never == NULL || t->policy->params == NULL ? NULL
+        : policy->never(t->policy->params, request,
+                        t->point->cluster->gpu_count);
+
+    if (why == NULL)
+        return false;
+    err_set(err, ERR_RANGE, request->form->role[0].pos,
+            "%s can never start under policy %s: %s", request->form->name,
+            name, why);
+    return true;
+}
+
 static void check_policy(struct arena *arena, const struct study *study,
                          const struct study_point *point, uint32_t p,
                          const struct job_request *request, uint32_t count,
@@ -354,9 +371,11 @@ static void check_policy(struct arena *arena, const struct study *study,
         uint32_t r = request[i].goodput != NULL ? FORM_ROLES_MAX
                                                 : homeless(&t, &request[i]);
         struct err err = { 0 };
-        if (r == FORM_ROLES_MAX)
+        if (r == FORM_ROLES_MAX &&
+            !is_barred(&t, study->policy_name[p], &request[i], &err))
             continue;
-        describe(&t, study->policy_name[p], &request[i], r, &err);
+        if (r != FORM_ROLES_MAX)
+            describe(&t, study->policy_name[p], &request[i], r, &err);
         tell_once(arena, told, &err);
     }
     arena_free(scratch);

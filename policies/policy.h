@@ -206,6 +206,12 @@ struct cs_policy {
      * claims move along lines.  Then nothing is sorted.  Default: none. */
     void (*line)(const void *self, const struct cs_host *host,
                  struct ask_id ask, struct cs_line *out);
+
+    /* Since 1.7.  Why a job could never start on so many GPUs in all, whatever
+     * else runs; NULL: nothing is known against it.  Asked before any trial:
+     * self holds the parameters and nothing else.  Default: NULL. */
+    const char *(*never)(const void *self, const struct job_request *request,
+                         uint32_t gpus);
 };
 
 /* Questions.  Pointers stay good until the op returns; a job that has ended may

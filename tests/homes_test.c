@@ -237,6 +237,24 @@ static void a_static_split_without_homes_is_told(void **state)
     free(text);
 }
 
+/* Eight GPUs of a tenant that has four, and may borrow none. */
+static void a_quota_that_is_too_small_is_told(void **state)
+{
+    static const char jobs[] =
+        "cluster: {nodes: [{name: a, count: 4, gpus: {type: generic, count: "
+        "8}}]}\nworkload: {arrival: {process: poisson, rate: 1/h}, jobs: 2, "
+        "mix: [{recipe: trace, name: wide, tenant: a, gpus: 8, duration: 1h}]}"
+        "\n";
+
+    (void)state;
+    write_study(jobs, "", "[{policy: quota, quotas: a=4, borrow: false}]");
+    refused("e.yaml:4:", "wide can never start under policy quota: it asks for "
+            "more GPUs than the quota of its tenant");
+    write_study(jobs, "", "[{policy: quota, quotas: a=25%, borrow: false}, "
+                "{policy: quota, name: lent, quotas: a=4}]");
+    free(say("validate", 0));
+}
+
 /* ---- offered load ------------------------------------------------------- */
 
 #define COUNTED(ROLE, RATE) \
@@ -360,6 +378,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_name_that_is_no_place_is_told),
         cmocka_unit_test(roles_that_start_together_need_room_together),
         cmocka_unit_test(a_static_split_without_homes_is_told),
+        cmocka_unit_test(a_quota_that_is_too_small_is_told),
         cmocka_unit_test(the_load_is_work_over_what_a_pool_can_do),
         cmocka_unit_test(the_load_of_a_trace_is_over_its_own_span),
         cmocka_unit_test(a_mix_far_above_capacity_is_told_everywhere),

@@ -290,6 +290,7 @@ struct job_request workload_request(const struct workload_spec *spec, size_t i)
                                   .rate_known = 1.0};
     const struct entry *entry = spec->trace != NULL ? NULL : &spec->entry[i];
 
+    request.tenant = entry != NULL ? entry->tenant : NULL;
     if (entry != NULL && entry->whole) {
         double most = distribution_most(&entry->gpus);
 
