@@ -77,7 +77,6 @@ static void print_pools(const struct cluster_spec *spec,
 
 void load_print(struct arena *arena, const struct study *study, FILE *to)
 {
-    struct arena *scratch = arena_new(0);
     bool begun = false, services = false;
 
     for (uint32_t i = 0; i < study->point_count; i++) {
@@ -86,29 +85,28 @@ void load_print(struct arena *arena, const struct study *study, FILE *to)
         for (uint32_t p = 0; p < study->policy_count; p++) {
             if (!is_first(study, p))
                 continue;
+            struct arena *scratch = arena_new(0);
             struct load load = load_of(scratch, study, point,
                                        point->policy[p]);
-            if (!load.known)
-                continue;
-            if (!begun)
+            if (load.known && !begun)
                 fputs("offered load (rho): work that comes over what a pool "
                       "can do\n", to);
-            begun = true;
-            fprintf(to, "  %s, %s (%s)\n", point->label,
-                    load_manner(point->policy[p]), names(arena, study, p));
-            print_pools(point->cluster, &load, to);
+            begun |= load.known;
+            if (load.known) {
+                fprintf(to, "  %s, %s (%s)\n", point->label,
+                        load_manner(point->policy[p]), names(arena, study, p));
+                print_pools(point->cluster, &load, to);
+            }
+            arena_free(scratch);
         }
     }
     if (begun && services)
         fputs("  Replicas of services are not counted.\n", to);
-    arena_free(scratch);
 }
 
 void load_warn(struct arena *arena, const struct study *study,
                load_warn_fn *warn, void *self)
 {
-    struct arena *scratch = arena_new(0);
-
     for (uint32_t p = 0; p < study->policy_count; p++) {
         const char *where = NULL, *pool = "";
         struct err err = { 0 };
@@ -117,8 +115,10 @@ void load_warn(struct arena *arena, const struct study *study,
         for (uint32_t i = 0; is_first(study, p) && i < study->point_count;
              i++) {
             const struct study_point *point = &study->point[i];
+            struct arena *scratch = arena_new(0);
             struct load load = load_of(scratch, study, point,
                                        point->policy[p]);
+            arena_free(scratch);
             above += load.known && load.most > 1;
             if (!load.known || load.most <= most)
                 continue;
@@ -137,7 +137,6 @@ void load_warn(struct arena *arena, const struct study *study,
                  "say how long that was.");
         warn(self, &err);
     }
-    arena_free(scratch);
 }
 
 static void write_row(const struct study_point *point, const char *policies,
@@ -157,7 +156,6 @@ static void write_row(const struct study_point *point, const char *policies,
 void load_write(struct arena *arena, const struct study *study,
                 struct out *out)
 {
-    struct arena *scratch = arena_new(0);
     bool first = true;
 
     out_text(out, "[");
@@ -166,8 +164,10 @@ void load_write(struct arena *arena, const struct study *study,
             const struct study_point *point = &study->point[i];
             if (!is_first(study, p))
                 continue;
+            struct arena *scratch = arena_new(0);
             struct load load = load_of(scratch, study, point,
                                        point->policy[p]);
+            arena_free(scratch);
             const char *policies = names(arena, study, p);
             for (uint32_t k = 0; load.known && k < point->cluster->pool_count;
                  k++) {
@@ -182,5 +182,4 @@ void load_write(struct arena *arena, const struct study *study,
             }
         }
     out_text(out, "]");
-    arena_free(scratch);
 }
