@@ -60,7 +60,7 @@ $(B)/clustersim: $(B)/experiments/main.o $(LIB)
 $(LIB) $(B)/libaids.a: $(B)/sources.stamp
 	echo '  AR     $@'
 	rm -f $@
-	$(AR) rcs $@ $(filter %.o,$^)
+	$(AR) qcs $@ $(filter %.o,$^)
 $(LIB): $(OBJ)
 $(B)/libaids.a: $(AIDS:%.c=$(B)/%.o)
 

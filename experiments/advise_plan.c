@@ -36,7 +36,7 @@ static const char *kept_text(struct arena *arena,
 }
 
 static const char *const role_replaced[] = {
-    "gpus", "min", "max", "types", "pool", "cores", "tp", NULL };
+    "gpus", "min", "max", "types", "pool", "home", "cores", "tp", NULL };
 
 /* The pool of a role: its own in the plan's cluster, or the given one's. */
 static const char *pool_of(const struct advise_world *world,
@@ -91,7 +91,8 @@ static const struct role_spec *data_role(const struct advise_job *job)
 
 static const char *data_text(const struct advice *advice)
 {
-    static const char *const replaced[] = { "pool", "cores", NULL };
+    static const char *const replaced[] = { "pool", "home", "cores",
+                                            NULL };
     const struct role_spec *role = data_role(advice->job);
     const struct conf_node *conf = advice->job->keys.data;
     struct arena *arena = advice->world->arena;

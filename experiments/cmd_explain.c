@@ -156,6 +156,24 @@ static void print_param(FILE *out, const struct cs_param *p)
     fprintf(out, "\n  %-16s %s\n", "", p->help);
 }
 
+/* Where it starts a role: by types, homes and sizes. */
+static void explain_places(uint32_t flags, FILE *out)
+{
+    fputs(flags & CS_FORECASTS
+              ? "  forecasts: of the GPU types of a role it takes the one where "
+                "a phase is\n  soonest over; of equals the cheaper one, then by "
+                "the GPU's name, then by\n  node\n"
+              : "  does not forecast: of the GPU types of a role it takes the "
+                "first of `types:`\n  that has room; without `types:`, the "
+                "first of `nodes:`\n", out);
+    if (flags & CS_HOMES)
+        fprintf(out, "  each role has a home: `home:`, else `pool:`, else the "
+                "pool that bears its name%s\n",
+                flags & CS_CONFINES ? "; it starts nowhere else" : "");
+    if (flags & (CS_GROWS | CS_RESIZES))
+        fputs("  may use up to `max` GPUs of a role\n", out);
+}
+
 static void explain_policies(struct explaining *e)
 {
     const struct cs_policy *p;
@@ -170,6 +188,7 @@ static void explain_policies(struct explaining *e)
                     p->flags & CS_PER_PHASE ? "a phase" : "a job's life",
                     p->flags & CS_PREEMPTS ? "; preempts" : "",
                     p->flags & CS_CLAIRVOYANT ? "; knows true run times" : "");
+            explain_places(p->flags, e->cli->out);
         }
         for (uint32_t k = 0; k < p->param_count; k++) {
             if (!whole && strcmp(p->param[k].key, e->word) != 0)

@@ -7,8 +7,11 @@
 
 #include "experiments/advice_check.h"
 #include "experiments/closing.h"
+#include "experiments/defaults.h"
 #include "experiments/cmd_study.h"
 #include "experiments/grid.h"
+#include "experiments/load_print.h"
+#include "experiments/places.h"
 #include "experiments/study.h"
 #include "experiments/services_table.h"
 #include "policies/host.h"
@@ -112,6 +115,9 @@ static void print_results(struct cli *cli, const struct session *session)
         services_table_print(services, cli->out);
     }
     print_semantics(cli, study);
+    defaults_print(cli->arena, study, cli->out);
+    places_warn(study, command_warn, cli);
+    load_warn(cli->arena, study, command_warn, cli);
     print_left_out(cli, study);
     print_fidelity(cli, study, session->grid);
     if (session->checks.count > 0) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "experiments/paths.h"
+#include "experiments/places.h"
 #include "experiments/study.h"
 #include "experiments/table_sizes.h"
 #include "experiments/train.h"
@@ -96,6 +97,7 @@ int cmd_study_run(struct cli *cli, const struct args *args,
     };
     struct err err = { 0 };
 
+    (void)places_check(cli->arena, study, command_warn, cli);
     if (!cmd_threads(args, &options.threads, &err) ||
         !args_shard(args, &options.shard, &options.shard_count, &err))
         return command_fail(cli, &err);

@@ -10,7 +10,10 @@
 
 #include "experiments/advice_check.h"
 #include "experiments/command.h"
+#include "experiments/defaults.h"
+#include "experiments/load_print.h"
 #include "experiments/paths.h"
+#include "experiments/places.h"
 #include "experiments/pool_names.h"
 #include "experiments/study.h"
 #include "experiments/study_tree.h"
@@ -36,6 +39,7 @@ struct validating {
     const struct conf_node *root;
     enum file_kind kind;
     const char *said;           /* what it is, printed if it holds no error */
+    bool told;                  /* what is wrong was printed already */
 };
 
 static bool load_root(struct validating *v, struct err *err)
@@ -58,6 +62,11 @@ static const char *plural(uint32_t count)
     return count == 1 ? "" : "s";
 }
 
+static void tell_homeless(void *self, const struct err *err)
+{
+    (void)command_fail(self, err);
+}
+
 static bool validate_experiment(struct validating *v, struct err *err)
 {
     struct study_options options = { .check = train_check };
@@ -65,6 +74,9 @@ static bool validate_experiment(struct validating *v, struct err *err)
                                            err);
 
     if (study == NULL)
+        return false;
+    v->told = places_check(v->cli->arena, study, tell_homeless, v->cli) > 0;
+    if (v->told)
         return false;
     fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
             "%u seed%s%s %u trials, %u expectation%s\n", v->path, study->name,
@@ -77,6 +89,11 @@ static bool validate_experiment(struct validating *v, struct err *err)
             study->expect_count, plural(study->expect_count));
     struct table_sizes sizes = table_sizes_of(v->cli->arena, study);
     table_sizes_print(v->cli->out, study, &sizes);
+    defaults_print(v->cli->arena, study, v->cli->out);
+    fputc('\n', v->cli->out);
+    load_print(v->cli->arena, study, v->cli->out);
+    places_warn(study, command_warn, v->cli);
+    load_warn(v->cli->arena, study, command_warn, v->cli);
     return true;
 }
 
@@ -296,9 +313,11 @@ static int validate(struct cli *cli, const struct args *args)
         struct err err = { 0 };
 
         v.path = args->word[i];
+        v.told = false;
         if (validate_one(&v, &err))
             continue;
-        int bad = command_fail(cli, &err);
+        int bad = v.told ? err_exit_status(ERR_RANGE)
+                         : command_fail(cli, &err);
         status = status == 0 ? bad : status;
     }
     return status;

@@ -273,7 +273,7 @@ static void job_submitted(struct metrics *m, const struct host_job *job,
     /* A row has one clock: before the first job of a trace nothing counts. */
     if (!m->begun && !is_replica(job)) {
         m->begun = true;
-        if (now > m->from_ns && workload_is_trace(m->parts.spec->workload))
+        if (now > m->from_ns && workload_is_trace_alone(m->parts.spec->workload))
             metrics_begin(m);
     }
     bounds_book_submit(m->bounds, job);

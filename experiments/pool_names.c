@@ -27,8 +27,9 @@ void pool_names_find(const struct conf_node *node, struct pool_names *pools)
         const struct conf_node *value = map ? conf_value(node, i)
                                             : conf_item(node, i);
 
-        if (map && strcmp(conf_key(node, i), "pool") == 0 &&
-            conf_kind(value) == CONF_SCALAR)
+        if (map && conf_kind(value) == CONF_SCALAR &&
+            (strcmp(conf_key(node, i), "pool") == 0 ||
+             strcmp(conf_key(node, i), "home") == 0))
             add(pools, conf_text(value));
         pool_names_find(value, pools);
     }

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <yaml.h>
 
+#include "experiments/defaults.h"
 #include "experiments/folder.h"
+#include "experiments/load_print.h"
 #include "experiments/out.h"
 #include "experiments/study.h"
 #include "models/catalogue.h"
@@ -176,6 +178,11 @@ bool provenance_write(struct arena *arena, const struct folder *dir,
     put_policies(out, study);
     put_prices(out, study->point[0].cluster);
     put_cluster(out, study);
+    out_text(out, "  \"defaults\": ");
+    defaults_write(arena, study, out);
+    out_text(out, ",\n  \"load\": ");
+    load_write(arena, study, out);
+    out_text(out, ",\n");
     put_inputs(out, study);
     out_text(out, "}\n");
     return out_close(out, err);

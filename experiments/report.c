@@ -119,23 +119,6 @@ static void policies(struct report *r)
     out_text(r->out, "</tbody></table></div>\n");
 }
 
-/* The catalogue's prices, each with its market and date. */
-static void prices(struct report *r)
-{
-    const struct conf_node *list = list_of(r->made_from, "prices");
-
-    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
-        const struct conf_node *item = conf_item(list, i);
-        bool assumed = strcmp(word(item, "assumption"), "true") == 0;
-
-        fact(r->out, i == 0 ? "prices" : "",
-             text_format(r->arena, "%s: %s, tier %s, of %s%s",
-                         word(item, "nodes"), word(item, "price"),
-                         word(item, "tier"), word(item, "as_of"),
-                         assumed ? ", an assumption" : ""), "");
-    }
-}
-
 /* Tables of single phases and instants may be of some seeds only. */
 static void detail(struct report *r)
 {
@@ -150,6 +133,59 @@ static void detail(struct report *r)
                     : text_format(r->arena, "of seeds 0 to %lu only",
                                   count - 1),
          "; all other tables are of all seeds");
+}
+
+/* Rows of provenance.json: what decides, and where it is from. */
+static void defaults(struct report *r)
+{
+    const struct conf_node *list = list_of(r->made_from, "defaults");
+
+    if (list == NULL || conf_count(list) == 0)
+        return;
+    out_text(r->out, "<h3>What decides beside them</h3>\n<div class=\"wide\">"
+             "<table>\n<thead><tr><th>of</th><th>key</th><th>value</th><th>"
+             "from</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+
+        out_text(r->out, "<tr>");
+        html_element(r->out, "th", word(item, "of"));
+        html_element(r->out, "td", word(item, "key"));
+        html_element(r->out, "td", word(item, "value"));
+        html_element(r->out, "td", word(item, "from"));
+        out_text(r->out, "</tr>\n");
+    }
+    out_text(r->out, "</tbody></table></div>\n");
+}
+
+/* Above 1 the queue of a pool grows as long as jobs come. */
+static void offered_load(struct report *r)
+{
+    const struct conf_node *list = list_of(r->made_from, "load");
+
+    if (list == NULL || conf_count(list) == 0)
+        return;
+    out_text(r->out, "<h3>Offered load</h3>\n<p>Work that comes over what a "
+             "pool can do; above 1 the queue grows as long as jobs come."
+             "</p>\n<div class=\"wide\"><table>\n<thead><tr><th>point</th>"
+             "<th>policies</th><th>pool</th><th>capacity</th><th>load</th>"
+             "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+
+        out_text(r->out, "<tr>");
+        html_element(r->out, "th", word(item, "point"));
+        html_element(r->out, "td", word(item, "policies"));
+        html_element(r->out, "td", word(item, "pool"));
+        out_text(r->out, "<td>");
+        html_text(r->out, word(item, "capacity"));
+        html_text(r->out, " ");
+        html_text(r->out, word(item, "of"));
+        out_text(r->out, "</td>");
+        html_element(r->out, "td", word(item, "rho"));
+        out_text(r->out, "</tr>\n");
+    }
+    out_text(r->out, "</tbody></table></div>\n");
 }
 
 static void what_was_run(struct report *r)
@@ -175,11 +211,12 @@ static void what_was_run(struct report *r)
     fact(r->out, "until", drained ? "all jobs have ended" : until,
          drained || until[0] == '\0' ? "" : " s");
     fact(r->out, "warm-up", word(from, "warmup_s"), " s");
-    prices(r);
     fact(r->out, "baseline", r->source.baseline == UINT32_MAX ? "none"
          : grid->policy[r->source.baseline], "");
     out_text(r->out, "</tbody></table>\n");
     policies(r);
+    defaults(r);
+    offered_load(r);
 }
 
 /* checks.csv: what was expected, what was found. */

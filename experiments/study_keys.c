@@ -40,17 +40,21 @@ static const struct conf_field top_field[] = {
       "jobs submitted before it do not count, and of what the hardware does "
       "and costs only what comes after it" },
     { "policies", CONF_NODE, TOP(policies), 0, 0, NULL, NULL,
-      "list of policies: a name, or {policy: NAME, name: LABEL, keys}" },
+      "list of policies: a name, or {policy: NAME, name: LABEL, keys}; results "
+      "have them in this order" },
     { "baseline", CONF_TEXT, TOP(baseline), 0, 0, CONF_ABSENT, NULL,
       "policy that the others are compared with; the first if not given" },
     { "sweep", CONF_NODE, TOP(sweep), 0, 0, CONF_ABSENT, NULL,
-      "map from a dotted key (workload. cluster. policies.NAME.) to a list" },
+      "map from a dotted key (workload. cluster. policies.NAME.) to a list; "
+      "results have the points in this order" },
     { "output", CONF_NODE, TOP(output), 0, 0, CONF_ABSENT, NULL,
       "where results go and which" },
     { "expect", CONF_NODE, TOP(expect), 0, 0, CONF_ABSENT, NULL,
-      "list of expectations, judged by `clustersim check`" },
+      "list of expectations, judged by `clustersim check`; verdicts stand in "
+      "this order" },
     { "catalogue", CONF_NODE, TOP(catalogue), 0, 0, CONF_ABSENT, NULL,
-      "file or list of files that add to or override the catalogue" },
+      "file or list of files that add to or override the catalogue, a later "
+      "one an earlier one" },
     { "stalled_after", CONF_TIME, TOP(stalled_ns), 3600, 4e9, "365d", NULL,
       "a trial that is run until drained fails when for so long no job came, "
       "ended or got further than before" },

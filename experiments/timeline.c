@@ -211,7 +211,7 @@ static void open_first(struct loop *loop, void *self, uint64_t arg)
 void timeline_watch(struct timeline *t, struct cs_host *host)
 {
     const struct workload_spec *workload = t->parts.spec->workload;
-    int64_t begin_ns = workload_is_trace(workload)
+    int64_t begin_ns = workload_is_trace_alone(workload)
                            ? workload_begin_ns(workload) : 0;
 
     t->host = host;

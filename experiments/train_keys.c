@@ -36,7 +36,7 @@ static const struct conf_field train_field[] = {
     { "weights", CONF_NODE, KEY(weights), 0, 0, CONF_ABSENT, NULL,
       "map of initial weights" },
     { "features", CONF_NODE, KEY(features), 0, 0, CONF_ABSENT, NULL,
-      "list of weights that start at 0" },
+      "list of weights that start at 0; its order says nothing" },
 };
 const struct conf_schema train_schema = {
     "experiment.train", "how weights are learned", train_field,
@@ -116,8 +116,15 @@ static bool find_policy(const struct study *study, struct train_keys *keys,
 
 static void add_weight(struct train_keys *keys, const char *name, double value)
 {
-    keys->weight_name[keys->weight_count] = name;
-    keys->weight[keys->weight_count++] = value;
+    size_t i = keys->weight_count++;
+
+    /* By name: draws must not hang on the order of the list. */
+    for (; i > 0 && strcmp(name, keys->weight_name[i - 1]) < 0; i--) {
+        keys->weight_name[i] = keys->weight_name[i - 1];
+        keys->weight[i] = keys->weight[i - 1];
+    }
+    keys->weight_name[i] = name;
+    keys->weight[i] = value;
 }
 
 static bool map_weights(struct train_keys *keys, struct err *err)

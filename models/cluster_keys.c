@@ -18,7 +18,9 @@ static const struct conf_field cluster_fields[] = {
     { .key = "name", .type = CONF_TEXT, .offset = AT(cluster_conf, name),
       .fallback = "cluster", .help = "how results call the cluster" },
     { .key = "nodes", .type = CONF_NODE, .offset = AT(cluster_conf, nodes),
-      .help = "list of groups of nodes that are alike" },
+      .help = "list of groups of nodes that are alike.  Its order counts: nodes "
+              "are numbered in it, leaf switches divide them in it, and where a "
+              "placement finds several equally good the first is taken" },
     { .key = "network", .type = CONF_NODE, .fallback = CONF_ABSENT,
       .offset = AT(cluster_conf, network),
       .help = "leaf switches, one per rack; without it only NICs limit" },

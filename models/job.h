@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "models/ids.h"
+#include "sim/err.h"
 
 #define FORM_ROLES_MAX 6u
 #define FORM_PHASES_MAX 12u
@@ -44,6 +45,8 @@ struct role_spec {
     const uint32_t *gpu_types;  /* catalogue indexes, most wanted first */
     uint32_t gpu_type_count;    /* 0: any */
     const char *pool;           /* NULL: any */
+    const char *home;           /* its own pool, for policies that divide the
+                                   cluster; NULL: not said */
     double gpu_memory_bytes;    /* needed per GPU at gpus; 0: not checked */
     double load_bytes;          /* into all its GPUs before a phase can run */
     double save_bytes;          /* out of them when the lease is taken away */
@@ -51,6 +54,7 @@ struct role_spec {
     double wake_s;              /* the same when it has run before */
     bool pod;                   /* lies on one node; memory_bytes is in all */
     int64_t core_milli;         /* of a pod, in all: thousandths of cores */
+    struct err_pos pos;         /* where it is written, for messages */
 };
 
 struct phase_spec {

@@ -4,7 +4,7 @@
  * while one generates, another trains.
  *
  * After RollMux (arXiv 2512.11306).  On each side (the first two pools that
- * bear names of roles) a job has a slot: nodes it shares with others.  It joins
+ * are homes of roles) a job has a slot: nodes it shares with others.  It joins
  * the fullest slot in which all turns together take no longer than `slowdown`
  * times the step of the shortest job there, alone; whose memory holds the state
  * of all of them on every node, so that each switch is warm, over PCIe; and
@@ -13,7 +13,7 @@
  * short.  A group is what slots of both sides tie together.  Within a slot
  * turns go round: who waits longest since its last turn is next.
  *
- * Roles without GPUs, and jobs whose roles name no two pools, go where there is
+ * Roles without GPUs, and jobs whose roles have no two homes, go where there is
  * room, if need be on the GPUs of a lease that is idle.  A slot keeps its nodes until its
  * last job has ended; jobs stay where they are.
  */
@@ -80,16 +80,12 @@ static uint32_t co_nodes_for(const struct cs_host *host, uint32_t pool,
     return CO_NONE;
 }
 
-/* The pool of that name; CO_NONE: there is none. */
-static uint32_t co_pool(const struct cs_host *host, const char *name)
+/* The pool of a mask of one; CO_NONE: of none. */
+static uint32_t co_pool(uint32_t mask)
 {
-    for (uint32_t p = 0; p < cs_pool_count(host); p++) {
-        const char *a = cs_pool_name(host, p), *b = name;
-        while (*a && *a == *b)
-            a++, b++;
-        if (*a == *b)
+    for (uint32_t p = 0; mask != 0; p++)
+        if (mask >> p & 1)
             return p;
-    }
     return CO_NONE;
 }
 
@@ -100,7 +96,7 @@ static void co_add_role(struct co_job *job, const struct cs_host *host,
     const struct role_spec *role = &request->form->role[r];
     uint32_t gpus = r == 0 && request->gpus ? request->gpus : role->gpus;
     uint32_t side;
-    uint32_t pool = gpus > 0 ? co_pool(host, role->name) : CO_NONE;
+    uint32_t pool = co_pool(gpus > 0 ? cs_role_homes(host, id, r) : 0);
 
     if (pool == CO_NONE)
         return;
@@ -324,10 +320,15 @@ static bool co_before(const void *self, const struct cs_host *host,
 static bool co_start_there(struct cs_host *host, struct ask_id ask,
                            struct cs_want want)
 {
-    if (cs_start_want(host, ask, &want) == CS_DONE)
+    struct cs_want idle = want;
+    struct cs_forecast f;
+
+    idle.take_idle = true;
+    if (cs_forecast_best(host, ask, &want, &f) &&
+        cs_start_want(host, ask, &want) == CS_DONE)
         return true;
-    want.take_idle = true;
-    return cs_start_want(host, ask, &want) == CS_DONE;
+    return cs_forecast_best(host, ask, &idle, &f) &&
+           cs_start_want(host, ask, &idle) == CS_DONE;
 }
 
 static bool co_start(struct co *co, struct cs_host *host, struct ask_id ask)
@@ -369,7 +370,7 @@ const struct cs_policy co_execution_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "co-execution",
     .summary = "groups of jobs take turns on nodes of two pools, warm",
-    .flags = CS_PER_PHASE,
+    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_CONFINES,
     .self_bytes = sizeof(struct co),
     .param = co_param,
     .param_count = sizeof co_param / sizeof co_param[0],

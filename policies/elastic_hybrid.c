@@ -129,7 +129,7 @@ static enum cs_alike elastic_start(const struct elastic *self,
         struct cs_want want = { .role = ask->role, .gpus = g - g % step,
                                 .take_idle = true };
         if (want.gpus == 0 || want.gpus > left ||
-            !cs_forecast(host, id, &want, &f))
+            !cs_forecast_best(host, id, &want, &f))
             continue;
         if (beside)
             others_s = elastic_others_s(host, ask, all - want.gpus);
@@ -180,7 +180,7 @@ const struct cs_policy elastic_hybrid_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "elastic-hybrid",
     .summary = "a job's GPUs change between generating and training",
-    .flags = CS_PER_PHASE,
+    .flags = CS_PER_PHASE | CS_FORECASTS | CS_GROWS | CS_SHRINKS,
     .self_bytes = sizeof(struct elastic),
     .param = elastic_param,
     .param_count = sizeof elastic_param / sizeof elastic_param[0],

@@ -115,11 +115,11 @@ static bool harvest_rollout(const struct harvest *harvest,
 
     if (cs_forecast_held(host, ask, &f))
         held_s = f.run_s;
-    if (cs_forecast(host, ask, &own, &f))
+    if (cs_forecast_best(host, ask, &own, &f))
         own_s = f.run_s + f.switch_s + f.evict_s;
     lent.gpus = harvest_size(&form->role[pub->role], pub->gpus,
                              harvest_spare(harvest, host, serve));
-    if (lent.gpus > 0 && cs_forecast(host, ask, &lent, &f))
+    if (lent.gpus > 0 && cs_forecast_best(host, ask, &lent, &f))
         lent_s = f.run_s + f.switch_s + f.evict_s;
     if (lent_s < own_s && lent_s < held_s)
         return cs_start_want(host, ask, &lent) == CS_DONE;
@@ -149,6 +149,16 @@ static void harvest_take_back(const struct harvest *harvest,
     }
 }
 
+/* Where the phase is over soonest. */
+static bool harvest_start(struct cs_host *host, struct ask_id ask,
+                          struct cs_want want)
+{
+    struct cs_forecast f;
+
+    return cs_forecast_best(host, ask, &want, &f) &&
+           cs_start_want(host, ask, &want) == CS_DONE;
+}
+
 static bool harvest_replica(const struct harvest *harvest,
                             struct cs_host *host, struct ask_id ask,
                             uint32_t serve, uint32_t *wanted)
@@ -159,12 +169,11 @@ static bool harvest_replica(const struct harvest *harvest,
 
     if (gpus == 0)
         want.pool_mask = 0;
-    if (cs_start_want(host, ask, &want) == CS_DONE)
+    if (harvest_start(host, ask, want))
         return true;
     *wanted += gpus;
     harvest_take_back(harvest, host, serve, *wanted);
-    return harvest->delay_ns == 0 &&
-           cs_start_want(host, ask, &want) == CS_DONE;
+    return harvest->delay_ns == 0 && harvest_start(host, ask, want);
 }
 
 static bool harvest_other(struct cs_host *host, struct ask_id ask,
@@ -175,9 +184,10 @@ static bool harvest_other(struct cs_host *host, struct ask_id ask,
                             .pool_mask = harvest_all_but(host, serve),
                             .take_idle = true };
 
+
     if (pub->held.i != ID_NONE)
         return cs_continue(host, ask) == CS_DONE;
-    return cs_start_want(host, ask, &want) == CS_DONE;
+    return harvest_start(host, ask, want);
 }
 
 static void harvest_decide(void *self, struct cs_host *host)
@@ -223,7 +233,8 @@ const struct cs_policy harvest_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "harvest",
     .summary = "rollouts on what services do not use, given back in time",
-    .flags = CS_PER_PHASE | CS_PREEMPTS,
+    .flags = CS_PER_PHASE | CS_PREEMPTS | CS_FORECASTS | CS_GROWS |
+             CS_SHRINKS,
     .self_bytes = sizeof(struct harvest),
     .param = harvest_param,
     .param_count = sizeof harvest_param / sizeof harvest_param[0],

@@ -135,6 +135,12 @@ void host_close(struct cs_host *host);
 /* False if the policy failed: err says why. */
 bool host_verdict(const struct cs_host *host, struct err *err);
 
+/* The pool that a role has for its own, and why; UINT32_MAX: it has none. */
+enum host_home { HOST_HOME_NONE, HOST_HOME_SAID, HOST_HOME_POOL,
+                 HOST_HOME_NAME };
+uint32_t host_home_pool(const struct cluster_spec *spec,
+                        const struct role_spec *role, enum host_home *rule);
+
 /* What listeners may look at. */
 struct host_counts {
     uint64_t ended[JOB_STATUS_COUNT];   /* jobs, by their status */

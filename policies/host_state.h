@@ -3,11 +3,13 @@
  * host_state.h - what a host knows, for its own files only.
  *
  * Files by floor, none calling upward: host_queue (what waits, when leases
- * end), host_state (slots, lists, pools), host_time (estimates, forecasts),
+ * end), host_state (slots, lists, pools),
+ * host_sites (where a role could go), host_time (estimates, forecasts),
  * host_step (phases step by step), host_power (a cap), host_idle (idle leases),
  * host_lease (take, load, drop), host_phase (phases on leases), host_job (jobs
  * from step to step), host_outage (failures), host_rental (a rented node, from
- * order to end), host_rent (how many are), host_view (what a policy may ask), host_request
+ * order to end), host_rent (how many are), host_view (what a policy may ask), host_best (the
+ * best of its sites), host_request
  * (what it may request), host_resize (leases that change while they work),
  * host_recall (leases that are taken back), host_pack (two jobs on the same
  * GPUs), host_epochs (what is known of changing batch sizes), host_keys
@@ -39,11 +41,26 @@
 #define HOST_SHARE_CLASSES 20u
 #define HOST_NAME_BYTES 20u
 
+/* A place that a role could go: one type of GPU in one pool, or in all. */
+struct host_site {
+    uint32_t pool, pool_mask;
+    const struct gpu_type *gpu;
+    double usd_per_h;           /* of a GPU, where it is cheapest */
+};
+
+struct host_sites {
+    struct host_site *site;
+    uint32_t count;             /* 0: a role without GPUs */
+};
+
 struct host_form {
     const struct job_form *form;
     uint32_t pool_mask[FORM_ROLES_MAX];     /* 0: any */
+    uint32_t home_mask[FORM_ROLES_MAX];     /* 0: it has no home */
+    struct host_sites sites[FORM_ROLES_MAX];
     uint32_t gpu_pools[FORM_ROLES_MAX];     /* that have GPUs it can use */
-    double phase_s[FORM_PHASES_MAX];        /* as asked, links free */
+    double phase_s[FORM_PHASES_MAX];        /* at home, else where it is soonest
+                                               over; as asked, links free */
     double step_s;                          /* longest path of a step */
     bool fixed;                             /* one phase of known length */
     struct host_pace *pace;                 /* of one role, by size and pool */
@@ -632,6 +649,10 @@ int64_t host_ran_ns(const struct cs_host *host,
                     const struct host_job_slot *job,
                     const struct host_lease_slot *lease, int64_t from_ns,
                     int64_t known_ns);
+
+/* host_sites.c: all that a role may use, in an order that no list decides. */
+struct host_sites host_sites_of(struct cs_host *host,
+                                const struct role_spec *role, uint32_t mask);
 
 /* host_place.c: the GPUs of each node that a want names. */
 bool host_find_spots(struct cs_host *host, const struct cs_want *want,

@@ -3,8 +3,9 @@
  * host_time.c - how long things take: estimates of jobs, what is left of
  * them, what a lease costs and what moving a role's state costs.
  *
- * A job of phases is estimated at the pace that its roles would have on what
- * their owner asked for, on an empty cluster, with free links.
+ * A job of phases is estimated at the pace that its roles would have on as many
+ * GPUs as their owner asked for, at home, or without one where each phase is
+ * soonest over, on an empty cluster, with free links.
  */
 #include <assert.h>
 #include <math.h>
@@ -72,6 +73,27 @@ static uint32_t pools_with_pace(const struct cs_host *host,
     return mask;
 }
 
+/* The one type that is wanted, if it is among those that may be used. */
+static bool one_type(const struct cluster_spec *spec, uint32_t type,
+                     struct fit_want *out)
+{
+    if (type == 0 || out->gpus == 0)
+        return true;
+    for (uint32_t t = 0; t < out->gpu_type_count; t++)
+        if (out->gpu_types[t] + 1 == type) {
+            out->gpu_types += t;
+            out->gpu_type_count = 1;
+            return true;
+        }
+    for (uint32_t g = 0; out->gpu_type_count == 0 && g < spec->group_count; g++)
+        if (spec->group[g].gpu && spec->group[g].gpu->index + 1 == type) {
+            out->gpu_types = &spec->group[g].gpu->index;
+            out->gpu_type_count = 1;
+            return true;
+        }
+    return false;
+}
+
 bool host_fit_want(const struct cs_host *host,
                    const struct host_job_slot *job, uint32_t role,
                    const struct cs_want *want, struct fit_want *out)
@@ -100,58 +122,97 @@ bool host_fit_want(const struct cs_host *host,
             return false;
     }
     return narrow(&out->pool_mask, rated) &&
-           narrow(&out->pool_mask, want->pool_mask);
+           narrow(&out->pool_mask, want->pool_mask) &&
+           one_type(host->spec, want->gpu_type, out);
 }
 
-/* Seconds of a phase on what its role asks for (`at` NULL), or on other GPUs
- * and cores of role 0, the cluster empty: made when it is needed. */
-static double form_phase_s(struct cs_host *host, struct cluster **empty,
+/* What a phase is measured on: the cluster empty, made when it is needed. */
+struct bench {
+    struct cluster *empty;
+    const struct host_pace *at; /* other GPUs and cores of role 0; NULL: none */
+    bool home;                  /* only in the role's home */
+};
+
+/* Seconds of a phase on one site, or (NULL) on cores; INFINITY: no room. */
+static double site_phase_s(struct cs_host *host, struct bench *bench,
                            const struct host_form *form, uint32_t p,
-                           const struct host_pace *at)
+                           const struct host_site *site)
 {
     const struct phase_spec *phase = &form->form->phase[p];
     const struct role_spec *role = &form->form->role[phase->role];
+    const struct host_pace *at = phase->role == 0 ? bench->at : NULL;
     struct fit_want want = {
-        .gpus = role->gpus, .cores = role->cores,
-        .memory_bytes = role->memory_bytes, .gpu_types = role->gpu_types,
-        .gpu_type_count = role->gpu_type_count,
-        .pool_mask = form->pool_mask[phase->role],
+        .gpus = at ? at->gpus : role->gpus,
+        .cores = at && at->cores ? at->cores : role->cores,
+        .memory_bytes = role->memory_bytes,
+        .gpu_types = site ? &site->gpu->index : NULL,
+        .gpu_type_count = site != NULL,
+        .pool_mask = site ? site->pool_mask : form->pool_mask[phase->role],
     };
-    bool found = true;
     struct placement place;
 
-    if (at && phase->role == 0) {
-        want.gpus = at->gpus;
-        want.cores = at->cores ? at->cores : role->cores;
-        found = narrow(&want.pool_mask, 1u << at->pool);
-    }
+    if (at && (site ? site->pool_mask != 1u << at->pool
+                    : !narrow(&want.pool_mask, 1u << at->pool)))
+        return INFINITY;
+    if (bench->home && !narrow(&want.pool_mask, form->home_mask[phase->role]))
+        return INFINITY;
+    if (site && want.pool_mask != site->pool_mask)
+        return INFINITY;
+    if (bench->empty == NULL)
+        bench->empty = cluster_new(host->parts.arena, host->spec);
+    if (!fit_find(bench->empty, place_fit_rule(host->rules->placement), &want,
+                  host->scratch, host->spec->node_count, &place))
+        return INFINITY;
+    struct gang gang = fabric_gang(host->spec, &place);
+    return phase_cache_seconds(host->plans, phase_law_usual(phase), &gang,
+                               0.5);
+}
+
+static double least_phase_s(struct cs_host *host, struct bench *bench,
+                            const struct host_form *form, uint32_t p)
+{
+    const struct host_sites *sites = &form->sites[form->form->phase[p].role];
+    double least_s = INFINITY;
+
+    if (sites->count == 0)
+        least_s = site_phase_s(host, bench, form, p, NULL);
+    for (uint32_t i = 0; i < sites->count; i++)
+        least_s = fmin(least_s, site_phase_s(host, bench, form, p,
+                                             &sites->site[i]));
+    return least_s;
+}
+
+/* Seconds of a phase at home, else where it is soonest over; INFINITY: it can
+ * run nowhere. */
+static double form_phase_s(struct cs_host *host, struct bench *bench,
+                           const struct host_form *form, uint32_t p)
+{
+    const struct phase_spec *phase = &form->form->phase[p];
+    double s = INFINITY;
+
     if (phase->law->kind == LAW_FIXED)
         return phase->law->seconds;
-    if (*empty == NULL)
-        *empty = cluster_new(host->parts.arena, host->spec);
-    if (!found ||
-        !fit_find(*empty, place_fit_rule(host->rules->placement), &want,
-                  host->scratch, host->spec->node_count, &place))
-        return at ? INFINITY : 0;
-    struct gang gang = fabric_gang(host->spec, &place);
-    double s = phase_cache_seconds(host->plans, phase_law_usual(phase), &gang,
-                                   0.5);
-    return isfinite(s) || at ? s / phase->every : 0;
+    bench->home = bench->at == NULL && form->home_mask[phase->role] != 0;
+    if (bench->home)
+        s = least_phase_s(host, bench, form, p);
+    bench->home = false;
+    if (!isfinite(s))
+        s = least_phase_s(host, bench, form, p);
+    return s / phase->every;
 }
 
 /* The longest path of a step; what phases take goes to phase_s. */
-static double form_step_s(struct cs_host *host, struct cluster **empty,
-                          const struct host_form *form,
-                          const struct host_pace *at, double *phase_s)
+static double form_step_s(struct cs_host *host, struct bench *bench,
+                          const struct host_form *form, double *phase_s)
 {
     double end[FORM_PHASES_MAX] = { 0 }, step_s = 0;
 
     for (uint32_t p = 0; p < form->form->phase_count; p++) {
-        double start = 0;
+        double start = 0, s = form_phase_s(host, bench, form, p);
         for (uint32_t q = 0; q < p; q++)
             if (form->form->phase[p].after_mask >> q & 1)
                 start = fmax(start, end[q]);
-        phase_s[p] = form_phase_s(host, empty, form, p, at);
+        phase_s[p] = isfinite(s) || bench->at ? s : 0;
         end[p] = start + phase_s[p];
         step_s = fmax(step_s, end[p]);
     }
@@ -177,16 +238,20 @@ static uint32_t gpu_pools(const struct cluster_spec *spec,
 
 static void form_measure(struct cs_host *host, struct host_form *form)
 {
-    struct cluster *empty = NULL;
+    struct bench bench = { .empty = NULL };
+    enum host_home rule;
 
     for (uint32_t r = 0; r < form->form->role_count; r++) {
-        const char *pool = form->form->role[r].pool;
-        uint32_t i = pool ? cluster_pool(host->spec, pool) : UINT32_MAX;
+        const struct role_spec *role = &form->form->role[r];
+        uint32_t i = role->pool ? cluster_pool(host->spec, role->pool)
+                                : UINT32_MAX;
+        uint32_t home = host_home_pool(host->spec, role, &rule);
         form->pool_mask[r] = i == UINT32_MAX ? 0 : 1u << i;
-        form->gpu_pools[r] = gpu_pools(host->spec, &form->form->role[r],
-                                       form->pool_mask[r]);
+        form->home_mask[r] = home == UINT32_MAX ? 0 : 1u << home;
+        form->gpu_pools[r] = gpu_pools(host->spec, role, form->pool_mask[r]);
+        form->sites[r] = host_sites_of(host, role, form->pool_mask[r]);
     }
-    form->step_s = form_step_s(host, &empty, form, NULL, form->phase_s);
+    form->step_s = form_step_s(host, &bench, form, form->phase_s);
     form->fixed = form->form->phase_count == 1 &&
                   form->form->phase[0].law->kind == LAW_FIXED;
 }
@@ -341,8 +406,8 @@ static double measure_pace(struct cs_host *host, const struct host_form *form,
 {
     double phase_s[FORM_PHASES_MAX];
     struct arena *arena = arena_new(0);
-    struct cluster *empty = cluster_new(arena, host->spec);
-    double s = form_step_s(host, &empty, form, at, phase_s);
+    struct bench bench = { .empty = cluster_new(arena, host->spec), .at = at };
+    double s = form_step_s(host, &bench, form, phase_s);
 
     arena_free(arena);
     return s > 0 && form->step_s > 0 ? form->step_s / s : 0;

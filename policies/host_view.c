@@ -292,6 +292,8 @@ bool cs_forecast(struct cs_host *host, struct ask_id id,
         return false;
     struct gang gang = fabric_gang(host->spec, &place);
     out->run_s = host_run_s(host, ask, &gang);
+    if (host->form[job->form].fixed)    /* by its rates there, and its size */
+        out->run_s /= host_pace_on(host, job, &place);
     out->switch_s = host_switch_s(host, job, role, &place, &gang);
     out->evict_s = want->take_idle ? host_evict_s(host, &place) : 0;
     out->usd = (out->run_s + out->switch_s + out->evict_s) / 3600 *
@@ -306,13 +308,9 @@ uint32_t cs_home_pools(const struct cs_host *host, struct ask_id id,
     if (!host_ask_live(host, id))
         return 0;
     const struct cs_ask *ask = &host->ask[id.i].pub;
-    const struct job_form *form =
-        host_form_of(host_job_slot(host, ask->job.i));
     uint32_t r = ask->role == CS_ALL_ROLES ? role : ask->role;
-    if (r >= form->role_count)
-        return 0;
-    uint32_t pool = cluster_pool(host->spec, form->role[r].name);
-    return pool == UINT32_MAX ? 0 : 1u << pool;
+
+    return cs_role_homes(host, ask->job, r);
 }
 
 double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,

@@ -2,8 +2,8 @@
 /*
  * hybrid.c - a static plan by role, corrected while it runs.
  *
- * The plan: a phase runs in the pool that bears its role's name, and keeps
- * its lease there from phase to phase.  The correction: a phase whose pool is
+ * The plan: a phase runs in the home of its role, and keeps its lease there
+ * from phase to phase.  The correction: a phase whose pool is
  * full of work may borrow from another, idle leases included, as long as a
  * reserve of that pool is not at work; what was borrowed is given back as
  * soon as the phase is over.  Owners are served before borrowers, and find
@@ -41,6 +41,16 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
     return mask;
 }
 
+/* On free GPUs, where the phase is over soonest. */
+static bool hybrid_start(struct cs_host *host, struct ask_id ask,
+                         struct cs_want want)
+{
+    struct cs_forecast f;
+
+    return cs_forecast_best(host, ask, &want, &f) &&
+           cs_start_want(host, ask, &want) == CS_DONE;
+}
+
 /* In place of idle leases.  Where switching costs more than the phase, only of
  * those that have been idle for the difference; see dynamic.c. */
 static enum cs_alike hybrid_take(struct cs_host *host, struct ask_id ask,
@@ -49,7 +59,7 @@ static enum cs_alike hybrid_take(struct cs_host *host, struct ask_id ask,
     struct cs_forecast f;
 
     want.take_idle = true;
-    if (!cs_forecast(host, ask, &want, &f))
+    if (!cs_forecast_best(host, ask, &want, &f))
         return CS_ALIKE_ALL;
     double rest_s = f.switch_s + f.evict_s - f.run_s;
     if (rest_s > 0)
@@ -66,7 +76,7 @@ static enum cs_alike hybrid_own(struct cs_host *host, struct ask_id ask,
 {
     struct cs_want want = { .pool_mask = home };
 
-    if (cs_start_want(host, ask, &want) == CS_DONE)
+    if (hybrid_start(host, ask, want))
         return CS_ALIKE_NONE;
     return hybrid_take(host, ask, want);
 }
@@ -87,9 +97,9 @@ static enum cs_alike hybrid_borrow(const struct hybrid *hybrid,
         return CS_ALIKE_ALL;
     own_s = cs_room_in_s(host, home, pub->gpus) +
             (double)pub->estimate_ns / 1e9;
-    if (!cs_forecast(host, ask, &want, &f)) {       /* nothing is free */
+    if (!cs_forecast_best(host, ask, &want, &f)) {  /* nothing is free */
         want.take_idle = true;
-        if (!cs_forecast(host, ask, &want, &f))
+        if (!cs_forecast_best(host, ask, &want, &f))
             return CS_ALIKE_ALL;
     }
     if (f.run_s + f.switch_s + f.evict_s >= own_s)
@@ -105,22 +115,14 @@ static void hybrid_lease_idle(void *self, struct cs_host *host,
                               struct lease_id id)
 {
     const struct cs_lease *lease = cs_lease(host, id);
-    const struct job_form *form = cs_request(host, lease->job)->form;
     uint32_t pools = cs_lease_pools(host, id);
+    uint32_t home = cs_role_homes(host, lease->job, lease->role);
 
     (void)self;
     if (lease->state != CS_LEASE_IDLE || lease->gpus == 0)
         return;
-    for (uint32_t p = 0; p < cs_pool_count(host); p++) {
-        const char *a = cs_pool_name(host, p), *b = form->role[lease->role].name;
-        while (*a && *a == *b)
-            a++, b++;
-        if (*a == *b) {
-            if (!(pools & 1u << p))
-                cs_release(host, id);
-            return;
-        }
-    }
+    if (home && !(pools & home))
+        cs_release(host, id);
 }
 
 static enum cs_alike hybrid_try(const struct hybrid *hybrid,
@@ -156,7 +158,7 @@ const struct cs_policy hybrid_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "hybrid",
     .summary = "a static plan by role, idle GPUs beyond a reserve lent",
-    .flags = CS_PER_PHASE,
+    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS,
     .self_bytes = sizeof(struct hybrid),
     .param = hybrid_param,
     .param_count = sizeof hybrid_param / sizeof hybrid_param[0],

@@ -94,7 +94,7 @@ static void learned_try(const struct learned *learned, struct cs_host *host,
 
     option.held = place == ON_HELD;
     if (option.held ? !cs_forecast_held(host, option.ask, &f)
-                    : !cs_forecast(host, option.ask, &option.want, &f))
+                    : !cs_forecast_best(host, option.ask, &option.want, &f))
         return;
     option.score = learned_score(learned, host, ask, &f, place);
     option.found = true;
@@ -165,7 +165,7 @@ const struct cs_policy learned_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "learned",
     .summary = "linear scores of phases and places, trained in the simulator",
-    .flags = CS_PER_PHASE,
+    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS,
     .self_bytes = sizeof(struct learned),
     .param = learned_param,
     .param_count = sizeof learned_param / sizeof learned_param[0],

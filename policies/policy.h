@@ -69,8 +69,15 @@ enum cs_policy_flags {
                                    of before(), and others only where they do
                                    not delay the first: GPUs that it leaves
                                    free for that reason are told as such */
-    CS_DRAWS         = 1u << 10 /* since 1.7: may call cs_random(); without it
+    CS_DRAWS         = 1u << 10, /* since 1.7: may call cs_random(); without it
                                    seeds may be taken for copies */
+    /* Since 1.7: what results say of it; they change nothing. */
+    CS_HOMES         = 1u << 11, /* asks for the home pools of roles */
+    CS_FORECASTS     = 1u << 12, /* takes the site where it is soonest over: the
+                                   order of `types:` says nothing to it */
+    CS_GROWS         = 1u << 13, /* may start roles on more GPUs than asked */
+    CS_SHRINKS       = 1u << 14, /* may start roles on fewer */
+    CS_CONFINES      = 1u << 15  /* starts a role that has a home nowhere else */
 };
 
 enum cs_param_type {
@@ -140,6 +147,8 @@ struct cs_want {
                                    on these; node_count 0: any */
     const struct cs_spot *spot; /* since 1.6: exactly these, by node; gpus is */
     uint32_t spot_count;        /* their sum.  0: as the rule finds them */
+    uint32_t gpu_type;          /* since 1.7: 1 + its index in the catalogue;
+                                   0: as asked, in the order of `types:` */
 };
 
 /* What a start would bring and cost, by the laws that rule the simulation
@@ -204,6 +213,12 @@ struct cs_policy {
      * claims move along lines.  Then nothing is sorted.  Default: none. */
     void (*line)(const void *self, const struct cs_host *host,
                  struct ask_id ask, struct cs_line *out);
+
+    /* Since 1.7.  Why a job could never start on so many GPUs in all, whatever
+     * else runs; NULL: nothing is known against it.  Asked before any trial:
+     * self holds the parameters and nothing else.  Default: NULL. */
+    const char *(*never)(const void *self, const struct job_request *request,
+                         uint32_t gpus);
 };
 
 /* Questions.  Pointers stay good until the op returns; a job that has ended may
@@ -256,7 +271,8 @@ bool cs_forecast_held(struct cs_host *host, struct ask_id ask,
                       struct cs_forecast *out);     /* on its idle lease */
 bool cs_forecast(struct cs_host *host, struct ask_id ask,
                  const struct cs_want *want, struct cs_forecast *out);
-/* The pool that bears the name of the ask's role, as a mask; 0: none. */
+/* The pool of the ask's role, as a mask; 0: none.  It is what `home:` of the
+ * role says, else its `pool:`, else the pool that bears the role's name. */
 uint32_t cs_home_pools(const struct cs_host *host, struct ask_id ask,
                        uint32_t role);
 /* Seconds until so many GPUs of these pools should be free; INFINITY. */
@@ -536,6 +552,23 @@ uint32_t cs_seat(const struct cs_host *host, struct job_id job);
 /* Sorts jobs by key, lowest first; ties keep their order. */
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
              cs_key_fn *key);
+
+/* Since 1.7.  Where an ask for one role could go: each type of GPU that it may
+ * use in each pool, then in all pools that have it; cheapest first, then by the
+ * name of the GPU, then by node, so that the order of `types:` does not decide.  None of a
+ * role without GPUs.  cs_site() fills pool_mask and gpu_type of a want; false:
+ * the site is not within those pools (0: any). */
+uint32_t cs_site_count(const struct cs_host *host, struct ask_id ask);
+bool cs_site(const struct cs_host *host, struct ask_id ask, uint32_t i,
+             uint32_t pools, struct cs_want *want);
+/* cs_forecast() of the site within want->pool_mask where the phase is over
+ * soonest, switching and evicting included: the first of equals.  The want then
+ * names it. */
+bool cs_forecast_best(struct cs_host *host, struct ask_id ask,
+                      struct cs_want *want, struct cs_forecast *out);
+/* cs_home_pools() of a role that waits for nothing. */
+uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
+                       uint32_t role);
 
 /* Asks again when the next lease will have been idle for so long. */
 void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);

@@ -73,28 +73,30 @@ static const char *quota_entry(const char *at, struct quota_tenant *out)
     return *at == ' ' || *at == '\0' ? at : NULL;
 }
 
-static bool quota_init(void *self, struct cs_host *host)
+/* What is wrong with the text; NULL: it was read. */
+static const char *quota_read(struct quota *quota)
 {
-    struct quota *quota = self;
     const char *at = quota->quotas != NULL ? quota->quotas : "";
 
     while (at != NULL) {
         while (*at == ' ')
             at++;
         if (*at == '\0')
-            return true;
-        if (quota->tenants == QUOTA_TENANTS) {
-            cs_fail(host, "quotas names more than 64 tenants");
-            return false;
-        }
+            return NULL;        /* nobody has one, or no more do */
+        if (quota->tenants == QUOTA_TENANTS)
+            return "quotas names more than 64 tenants";
         at = quota_entry(at, &quota->tenant[quota->tenants++]);
-        if (at == NULL) {
-            cs_fail(host, "quotas must be GPUs or a share of each tenant, "
-                          "as \"a=16 b=25%\"");
-            return false;
-        }
     }
-    return true;                /* nobody has one */
+    return "quotas must be GPUs or a share of each tenant, as \"a=16 b=25%\"";
+}
+
+static bool quota_init(void *self, struct cs_host *host)
+{
+    const char *wrong = quota_read(self);
+
+    if (wrong != NULL)
+        cs_fail(host, wrong);
+    return wrong == NULL;
 }
 
 static bool quota_before(const void *self, const struct cs_host *host,
@@ -105,25 +107,48 @@ static bool quota_before(const void *self, const struct cs_host *host,
 }
 
 /* NULL: it has no quota. */
-static struct quota_tenant *quota_of(struct quota *quota,
-                                     const struct cs_host *host,
-                                     struct job_id job)
+static struct quota_tenant *quota_named(struct quota *quota, const char *name)
 {
-    const char *name = cs_request(host, job)->tenant;
-
     for (uint32_t t = 0; name != NULL && t < quota->tenants; t++)
         if (strcmp(quota->tenant[t].name, name) == 0)
             return &quota->tenant[t];
     return NULL;
 }
 
-static double quota_gpus(const struct cs_host *host,
-                         const struct quota_tenant *tenant)
+static struct quota_tenant *quota_of(struct quota *quota,
+                                     const struct cs_host *host,
+                                     struct job_id job)
+{
+    return quota_named(quota, cs_request(host, job)->tenant);
+}
+
+static double quota_amount(const struct quota_tenant *tenant, uint32_t gpus)
 {
     if (tenant == NULL)
         return 0;
-    return tenant->share ? tenant->amount / 100 * cs_total_gpus(host, 0)
-                         : tenant->amount;
+    return tenant->share ? tenant->amount / 100 * gpus : tenant->amount;
+}
+
+static double quota_gpus(const struct cs_host *host,
+                         const struct quota_tenant *tenant)
+{
+    return quota_amount(tenant, cs_total_gpus(host, 0));
+}
+
+/* Where nothing may be borrowed, a job above its tenant's quota waits for ever. */
+static const char *quota_bars(const void *self,
+                              const struct job_request *request, uint32_t gpus)
+{
+    struct quota own = *(const struct quota *)self;
+    uint32_t asked = 0;
+
+    if (own.borrow || quota_read(&own) != NULL)
+        return NULL;
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        asked += job_role_gpus(request, r);
+    return asked > quota_amount(quota_named(&own, request->tenant), gpus)
+               ? "it asks for more GPUs than the quota of its tenant, and "
+                 "nothing may be borrowed" : NULL;
 }
 
 static void quota_count(struct quota *quota, const struct cs_host *host)
@@ -260,4 +285,5 @@ const struct cs_policy quota_policy = {
     .init = quota_init,
     .before = quota_before,
     .decide = quota_decide,
+    .never = quota_bars,
 };

@@ -57,16 +57,16 @@ static bool spot_best(struct cs_host *host, struct ask_id ask, uint32_t pools,
         &cs_request(host, pub->job)->form->role[pub->role];
     uint32_t step = role->gpus_multiple ? role->gpus_multiple : 1;
     uint32_t free = cs_free_gpus(host, pools) + cs_idle_gpus(host, pools);
-    struct cs_want try = { .role = pub->role, .pool_mask = pools,
-                           .take_idle = true };
     struct cs_forecast f;
     bool found = false;
 
     for (uint32_t g = role->gpus_max; g >= role->gpus_min && g > 0;
          g = g > 8 ? g - 8 : g / 2) {
-        try.gpus = g == pub->gpus ? g : g - g % step;
+        struct cs_want try = { .role = pub->role, .pool_mask = pools,
+                               .gpus = g == pub->gpus ? g : g - g % step,
+                               .take_idle = true };
         if (try.gpus == 0 || try.gpus > free ||
-            !cs_forecast(host, ask, &try, &f) ||
+            !cs_forecast_best(host, ask, &try, &f) ||
             f.run_s + f.switch_s + f.evict_s >= *than_s)
             continue;
         *want = try;
@@ -88,7 +88,7 @@ static bool spot_generate(const struct spot *self, struct cs_host *host,
     if (cs_forecast_held(host, ask, &f))
         held_s = f.run_s;
     other.pool_mask = spot_pool(host, self->other);
-    if (cs_forecast(host, ask, &other, &f))
+    if (cs_forecast_best(host, ask, &other, &f))
         else_s = f.run_s + f.switch_s + f.evict_s;
     spot_s = held_s < else_s ? held_s : else_s;
     bool found = spot_best(host, ask, spot, &best, &spot_s);
@@ -105,12 +105,14 @@ static bool spot_other(const struct spot *self, struct cs_host *host,
 {
     const struct cs_ask *pub = cs_ask(host, ask);
     struct cs_want want = { .role = pub->role, .take_idle = true };
+    struct cs_forecast f;
 
     if (pub->held.i != ID_NONE)
         return cs_continue(host, ask) == CS_DONE;
     if (pub->gpus > 0)
         want.pool_mask = spot_pool(host, self->other);
-    return cs_start_want(host, ask, &want) == CS_DONE;
+    return cs_forecast_best(host, ask, &want, &f) &&
+           cs_start_want(host, ask, &want) == CS_DONE;
 }
 
 static void spot_decide(void *self, struct cs_host *host)
@@ -140,7 +142,7 @@ const struct cs_policy spot_rollout_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "spot-rollout",
     .summary = "rollouts on spot instances, training on others",
-    .flags = CS_PER_PHASE,
+    .flags = CS_PER_PHASE | CS_FORECASTS | CS_GROWS | CS_SHRINKS,
     .self_bytes = sizeof(struct spot),
     .param = spot_param,
     .param_count = sizeof spot_param / sizeof spot_param[0],

@@ -3,9 +3,10 @@
  * static.c - resources divided in advance: every role has its pool, every
  * kind of job its largest share, and a lease lasts for the job's life.
  *
- * A role is placed in the pool that bears its name, where there is one.  Easy
- * to foresee and free of switches; GPUs stand idle whenever their role waits
- * for another, and one pool can be full while the next is empty.
+ * A role is placed in its home (`home:` of the role; else the pool it is bound
+ * to, or the one that bears its name); without one, anywhere.  Easy to foresee
+ * and free of switches; GPUs stand idle whenever their role waits for another,
+ * and one pool can be full while the next is empty.
  */
 #include "policies/policy.h"
 
@@ -72,7 +73,7 @@ const struct cs_policy static_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "static",
     .summary = "each role in its own pool, leases for a job's life",
-    .flags = CS_ASKS_BLOCKING,
+    .flags = CS_ASKS_BLOCKING | CS_HOMES | CS_CONFINES,
     .self_bytes = sizeof(struct divided),
     .param = static_param,
     .param_count = sizeof static_param / sizeof static_param[0],

@@ -26,6 +26,7 @@ struct dynamic_choice {
     struct cs_want want;
     double over_s;              /* from now until the phase has run */
     bool found, held;
+    bool holds;                 /* it has an idle lease */
     bool room;                  /* there would be, were no idle lease spared */
 };
 
@@ -50,7 +51,7 @@ static void dynamic_consider(const struct dynamic *dynamic,
         return;
     double over = f.run_s + f.switch_s +
                   dynamic->gain_min * f.evict_s;
-    if (best->held)             /* leaving a warm lease must pay */
+    if (best->holds)            /* leaving a warm lease must pay */
         over += (dynamic->gain_min - 1) * f.switch_s;
     if (best->found && over >= best->over_s)
         return;
@@ -101,6 +102,22 @@ static void dynamic_consider_both(const struct dynamic *dynamic,
         dynamic_come_back(host, want.idle_ns);
 }
 
+/* On every site within those pools, or with `pools` 0 on all; of roles without
+ * GPUs, wherever there are cores. */
+static void dynamic_consider_sites(const struct dynamic *dynamic,
+                                   struct cs_host *host, struct ask_id ask,
+                                   struct cs_want want,
+                                   struct dynamic_choice *best)
+{
+    uint32_t pools = want.pool_mask, count = cs_site_count(host, ask);
+
+    if (count == 0)
+        dynamic_consider_both(dynamic, host, ask, want, best);
+    for (uint32_t i = 0; i < count; i++)
+        if (cs_site(host, ask, i, pools, &want))
+            dynamic_consider_both(dynamic, host, ask, want, best);
+}
+
 static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
                                             struct cs_host *host,
                                             struct ask_id ask)
@@ -110,21 +127,22 @@ static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
         &cs_request(host, pub->job)->form->role[pub->role];
     uint32_t home = cs_home_pools(host, ask, pub->role);
     struct dynamic_choice best = { .found = false };
+    struct cs_want want = { .pool_mask = home };
     struct cs_forecast f;
 
     if (cs_forecast_held(host, ask, &f))
         best = (struct dynamic_choice) {
-            .over_s = f.run_s, .found = true, .held = true
+            .over_s = f.run_s, .found = true, .held = true, .holds = true
         };
-    struct cs_want want = { .pool_mask = home };
-    dynamic_consider_both(dynamic, host, ask, want, &best);
+    dynamic_consider_sites(dynamic, host, ask, want, &best);
     if (!dynamic->lend || pub->gpus == 0)
         return best;
     want.pool_mask = 0;
-    dynamic_consider_both(dynamic, host, ask, want, &best);
+    if (home)
+        dynamic_consider_sites(dynamic, host, ask, want, &best);
     if (cs_pending_count(host) == 1 && role->gpus_max > pub->gpus) {
         want.gpus = role->gpus_max;
-        dynamic_consider_both(dynamic, host, ask, want, &best);
+        dynamic_consider_sites(dynamic, host, ask, want, &best);
     }
     return best;
 }
@@ -210,7 +228,7 @@ const struct cs_policy linear_dynamic_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "dynamic",
     .summary = "leases per phase, idle GPUs lent where switching pays",
-    .flags = CS_PER_PHASE,
+    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS,
     .self_bytes = sizeof(struct dynamic),
     .param = dynamic_param,
     .param_count = sizeof dynamic_param / sizeof dynamic_param[0],

@@ -35,6 +35,16 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
     return mask;
 }
 
+/* On free GPUs, where the phase is over soonest. */
+static bool hybrid_start(struct cs_host *host, struct ask_id ask,
+                         struct cs_want want)
+{
+    struct cs_forecast f;
+
+    return cs_forecast_best(host, ask, &want, &f) &&
+           cs_start_want(host, ask, &want) == CS_DONE;
+}
+
 /* In place of idle leases.  Where switching costs more than the phase, only of
  * those that have been idle for the difference; see dynamic.c. */
 static bool hybrid_take(struct cs_host *host, struct ask_id ask,
@@ -43,7 +53,7 @@ static bool hybrid_take(struct cs_host *host, struct ask_id ask,
     struct cs_forecast f;
 
     want.take_idle = true;
-    if (!cs_forecast(host, ask, &want, &f))
+    if (!cs_forecast_best(host, ask, &want, &f))
         return false;
     double rest_s = f.switch_s + f.evict_s - f.run_s;
     if (rest_s > 0)
@@ -60,8 +70,7 @@ static bool hybrid_own(struct cs_host *host, struct ask_id ask, uint32_t home)
 {
     struct cs_want want = { .pool_mask = home };
 
-    return cs_start_want(host, ask, &want) == CS_DONE ||
-           hybrid_take(host, ask, want);
+    return hybrid_start(host, ask, want) || hybrid_take(host, ask, want);
 }
 
 /* Borrowing pays if the phase is over before its own pool has room. */
@@ -79,9 +88,9 @@ static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
         return false;
     own_s = cs_room_in_s(host, home, pub->gpus) +
             (double)pub->estimate_ns / 1e9;
-    if (!cs_forecast(host, ask, &want, &f)) {       /* nothing is free */
+    if (!cs_forecast_best(host, ask, &want, &f)) {  /* nothing is free */
         want.take_idle = true;
-        if (!cs_forecast(host, ask, &want, &f))
+        if (!cs_forecast_best(host, ask, &want, &f))
             return false;
     }
     if (f.run_s + f.switch_s + f.evict_s >= own_s)
@@ -95,22 +104,14 @@ static void hybrid_lease_idle(void *self, struct cs_host *host,
                               struct lease_id id)
 {
     const struct cs_lease *lease = cs_lease(host, id);
-    const struct job_form *form = cs_request(host, lease->job)->form;
     uint32_t pools = cs_lease_pools(host, id);
+    uint32_t home = cs_role_homes(host, lease->job, lease->role);
 
     (void)self;
     if (lease->state != CS_LEASE_IDLE || lease->gpus == 0)
         return;
-    for (uint32_t p = 0; p < cs_pool_count(host); p++) {
-        const char *a = cs_pool_name(host, p), *b = form->role[lease->role].name;
-        while (*a && *a == *b)
-            a++, b++;
-        if (*a == *b) {
-            if (!(pools & 1u << p))
-                cs_release(host, id);
-            return;
-        }
-    }
+    if (home && !(pools & home))
+        cs_release(host, id);
 }
 
 static void hybrid_decide(void *self, struct cs_host *host)
@@ -138,7 +139,7 @@ const struct cs_policy linear_hybrid_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "hybrid",
     .summary = "a static plan by role, idle GPUs beyond a reserve lent",
-    .flags = CS_PER_PHASE,
+    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS,
     .self_bytes = sizeof(struct hybrid),
     .param = hybrid_param,
     .param_count = sizeof hybrid_param / sizeof hybrid_param[0],

@@ -158,8 +158,9 @@ static struct grid *make_grid(struct arena *arena, const struct row *row,
     static const uint32_t seed[] = { 0, 1 };
     struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
 
-    *grid = (struct grid) { point, 1, policy, policies, SEEDS, seed, NULL,
-                            NULL };
+    *grid = (struct grid) { .point = point, .point_count = 1,
+                            .policy = policy, .policy_count = policies,
+                            .seed_count = SEEDS, .seed = seed };
     grid->value = arena_alloc(arena, policies * SEEDS * METRIC_COUNT,
                               sizeof(double));
     grid->present = arena_alloc(arena, policies * SEEDS, sizeof(bool));

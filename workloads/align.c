@@ -198,7 +198,8 @@ static bool reward_fits(struct align *align, const struct llm *llm)
     const struct world *world = align->draft.world;
     const struct conf_node *conf = align->draft.keys.reward;
     struct role_spec *role = &align->draft.form->role[align->rollout];
-    struct demand demand = {align->draft.form->name, conf_pos(conf), NULL};
+    struct demand demand = {align->draft.form->name, conf_pos(conf), NULL,
+                            {NULL, 0, 0}};
     double need = memory_forward(llm, align->engine.precision,
                                  align->engine.tp, align->max_tokens).total;
 

@@ -29,30 +29,47 @@ static bool in_pool(const struct cluster_spec *cluster,
            strcmp(cluster->pool_name[group->pool], pool) == 0;
 }
 
-static bool pool_exists(const struct world *world,
-                        const struct demand *demand,
-                        const struct role_spec *role)
+/* `pool` or `home` names one of the cluster's. */
+static bool pool_named(const struct world *world, const struct demand *demand,
+                       const struct role_spec *role, const char *pool,
+                       struct err_pos pos)
 {
     const struct cluster_spec *cluster = world->cluster;
     const char **names;
     const char *near;
 
-    if (role->pool == NULL ||
-        cluster_pool(cluster, role->pool) != UINT32_MAX)
+    if (pool == NULL || cluster_pool(cluster, pool) != UINT32_MAX)
         return true;
     names = arena_alloc(world->arena, cluster->pool_count + 1,
                         sizeof *names);
     for (uint32_t i = 0; i < cluster->pool_count; i++)
         names[i] = cluster->pool_name[i];
-    err_set(world->err, ERR_REFERENCE, demand->pos,
-            "role %s of %s wants pool %s, which the cluster does not have",
-            role->name, demand->form, role->pool);
-    near = conf_nearest(role->pool, names);
+    err_set(world->err, ERR_REFERENCE, pos,
+            "role %s of %s %s pool %s, which the cluster does not have",
+            role->name, demand->form,
+            pool == role->pool ? "wants" : "has its home in", pool);
+    near = conf_nearest(pool, names);
     if (near == NULL && cluster->pool_count > 0)
         near = names[0];
     if (near != NULL)
         err_hint(world->err, "The cluster has pool %s.", near);
     return false;
+}
+
+static bool pool_exists(const struct world *world,
+                        const struct demand *demand,
+                        const struct role_spec *role)
+{
+    if (!pool_named(world, demand, role, role->pool, demand->pos) ||
+        !pool_named(world, demand, role, role->home, demand->home))
+        return false;
+    if (role->pool == NULL || role->home == NULL ||
+        strcmp(role->pool, role->home) == 0)
+        return true;
+    err_set(world->err, ERR_RANGE, demand->home,
+            "role %s of %s has its home in pool %s, but may only use pool %s",
+            role->name, demand->form, role->home, role->pool);
+    return err_hint(world->err, "Leave out pool, or name the same in both.");
 }
 
 /* Appends a type once. */
@@ -335,13 +352,33 @@ static bool place_cores(const struct world *world,
                    (unsigned long long)cores, memory_bytes / GB);
 }
 
+/* In the pool that is its home there must be room, too. */
+static bool place_home(const struct world *world, const struct demand *demand,
+                       const struct role_spec *role)
+{
+    struct demand there = *demand;
+    struct role_spec at_home = *role;
+
+    there.pos = demand->home;
+    at_home.pool = role->home;
+    if (role->gpus == 0 ? place_cores(world, &there, &at_home)
+                        : place_gpus(world, &there, &at_home))
+        return true;
+    return err_hint(world->err, "A policy with a pool for each role starts it "
+                    "in its home, pool %s.", role->home);
+}
+
 bool demand_place(const struct world *world, const struct demand *demand,
                   const struct role_spec *role)
 {
+    bool found;
+
     assert(role->name != NULL);
-    if (role->gpus == 0)
-        return place_cores(world, demand, role);
-    return place_gpus(world, demand, role);
+    found = role->gpus == 0 ? place_cores(world, demand, role)
+                            : place_gpus(world, demand, role);
+    if (!found || role->home == NULL || demand->home.file == NULL)
+        return found;
+    return place_home(world, demand, role);
 }
 
 static bool may_run_on(const struct world *world,

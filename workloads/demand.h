@@ -34,6 +34,7 @@ struct demand {
     const char *form;           /* name of the mix entry */
     struct err_pos pos;
     const struct conf_node *types;  /* as written; NULL: any */
+    struct err_pos home;        /* of that key; no file: not written */
 };
 
 /* Fills gpu_types with those of the allowed types that the cluster has and

@@ -303,6 +303,23 @@ static bool read_empirical(struct reader *r, const struct conf_node *node,
     return good;
 }
 
+/* By value: the order of a map says nothing. */
+static void sort_choice(double *value, double *weight, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        double v = value[i], w = weight[i];
+        size_t j = i;
+
+        for (; j > 0 && (v < value[j - 1] ||
+                         (v == value[j - 1] && w < weight[j - 1])); j--) {
+            value[j] = value[j - 1];
+            weight[j] = weight[j - 1];
+        }
+        value[j] = v;
+        weight[j] = w;
+    }
+}
+
 /* Of a choice, or of a hyperexponential, whose values are means.  Weights are
  * brought to a sum of 1; values of weight 0 are never drawn and are
  * forgotten. */
@@ -331,13 +348,15 @@ static bool read_choice(struct reader *r, const struct conf_node *node,
             return err_set(r->err, ERR_RANGE, conf_pos(at),
                            "the weight of %s must be from 0 to 1e12, found "
                            "%s", conf_text(key), conf_text(at));
-        sum += weight[kept];
         out->sample_count += weight[kept] > 0.0;
     }
     if (out->sample_count == 0)
         return err_set(r->err, ERR_RANGE, conf_pos(node),
                        "at least one weight of %s must be greater than 0",
                        what);
+    sort_choice(value, weight, out->sample_count);
+    for (size_t i = 0; i < out->sample_count; i++)
+        sum += weight[i];
     for (size_t i = 0; i < out->sample_count; i++)
         weight[i] /= sum;
     out->sample = value;

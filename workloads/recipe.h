@@ -23,6 +23,7 @@
 
 struct llm;
 struct net;
+struct recipe;
 
 /* `rollout`, `train`, `infer`, `data` of an entry, and `role` of a trace. */
 struct role_keys {
@@ -30,7 +31,7 @@ struct role_keys {
     int64_t cores;              /* per GPU, or in all for a CPU role */
     double memory_bytes;        /* likewise; below 0: as the recipe says */
     const struct conf_node *types;
-    const char *pool;
+    const char *pool, *home;
     int start;                  /* enum role_start */
     int64_t tp;
     int precision;              /* -1: as the entry's */
@@ -76,6 +77,8 @@ struct recipe_keys {
 
 /* What an entry becomes. */
 struct entry {
+    const struct recipe *recipe;
+    const struct conf_node *conf;
     const struct job_form *form;
     double share;
     const char *tenant;

@@ -24,11 +24,19 @@ static const char *const reward_choices[] = {"cpu", "gpu", NULL};
          "fewest GPUs it runs on; default: gpus"), \
     ROLE("max", CONF_INT, max, 1, ROLE_GPUS_MAX, NULL, \
          "most GPUs it can use; default: gpus")
+#define ROLE_POOLS \
+    ROLE("pool", CONF_TEXT, pool, 0, 0, NULL, \
+         "the only pool of the cluster that it may use; default: any"), \
+    ROLE("home", CONF_TEXT, home, 0, 0, NULL, \
+         "its own pool, for policies that give each role one (`explain " \
+         "POLICY` says it); default: `pool`, else the pool that bears the " \
+         "role's name, else none: any pool")
 #define ROLE_PLACE \
     ROLE("types", CONF_NODE, types, 0, 0, NULL, \
-         "GPU types, most wanted first; default: all that fit"), \
-    ROLE("pool", CONF_TEXT, pool, 0, 0, NULL, \
-         "pool of the cluster; default: any"), \
+         "GPU types that it may use; default: all that fit.  Policies that " \
+         "forecast (`explain POLICY` says it) try each, and the order says " \
+         "nothing; the others take the first of the list that has room"), \
+    ROLE_POOLS, \
     ROLE("cores", CONF_INT, cores, 0, 1e6, NULL, \
          "cores per GPU; of a role without GPUs: in all"), \
     ROLE("memory", CONF_BYTES, memory_bytes, 0, 1e18, NULL, \
@@ -49,7 +57,7 @@ static const struct conf_field engine_fields[] = {
          "responses in flight per replica; default: what memory holds"),
 };
 static const struct conf_field data_fields[] = {
-    ROLE("pool", CONF_TEXT, pool, 0, 0, NULL, "pool; default: any"),
+    ROLE_POOLS,
     ROLE("cores", CONF_INT, cores, 1, 1e6, NULL, "cores in all"),
     ROLE("memory", CONF_BYTES, memory_bytes, 0, 1e18, NULL,
          "host memory in all; default: 2 GB a core"),

@@ -225,7 +225,8 @@ uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
 bool draft_from(const struct draft *draft, const struct conf_node *loader,
                 int from, uint32_t role)
 {
-    struct demand demand = {draft->form->name, {NULL, 0, 0}, NULL};
+    struct demand demand = {draft->form->name, {NULL, 0, 0}, NULL,
+                            {NULL, 0, 0}};
 
     assert(role < draft->form->role_count);
     if (loader == NULL || from != LOADER_FROM_NVME)

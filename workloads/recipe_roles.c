@@ -238,12 +238,16 @@ static bool precision_exists(const struct draft *draft,
 
 static struct demand role_demand(const struct draft *draft,
                                  const struct conf_node *conf,
-                                 const struct role_keys *keys)
+                                 const struct role_keys *keys,
+                                 struct role_spec *role)
 {
     struct demand demand = {
         draft->form->name, conf_pos(conf != NULL ? conf : draft->conf),
-        keys->types};
+        keys->types, {NULL, 0, 0}};
 
+    if (keys->home != NULL)
+        demand.home = key_pos(draft, conf, "home");
+    role->pos = demand.pos;
     return demand;
 }
 
@@ -256,6 +260,7 @@ static void role_host(const struct role_keys *keys, double state_bytes,
     if (keys->memory_bytes >= 0.0)
         memory = keys->memory_bytes;
     role->pool = keys->pool;
+    role->home = keys->home;
     role->cores = keys->cores >= 0 ? (uint32_t)keys->cores : CORES_PER_GPU;
     role->memory_bytes = (int64_t)memory;
 }
@@ -288,7 +293,7 @@ bool draft_train_role(struct draft *draft, const struct train_shape *longest,
                                         ? TRANSFER_START_TRAIN_WAKE
                                         : TRANSFER_START_PROCESS);
     role_host(&keys, role->load_bytes / role->gpus, role);
-    demand = role_demand(draft, conf, &keys);
+    demand = role_demand(draft, conf, &keys, role);
     if (demand_types(draft->world, &demand, role, &best))
         return precision_exists(draft, conf, true, longest->precision,
                                 role) &&
@@ -372,7 +377,7 @@ bool draft_engine_role(struct draft *draft, const char *name,
                                         ? TRANSFER_START_SERVE_WAKE
                                         : TRANSFER_START_SERVE);
     role_host(&keys, weights / shape->tp, role);
-    demand = role_demand(draft, conf, &keys);
+    demand = role_demand(draft, conf, &keys, role);
     if (demand_types(draft->world, &demand, role, &best))
         return precision_exists(draft, conf, false, shape->precision, role) &&
                demand_place(draft->world, &demand, role);
@@ -387,7 +392,7 @@ static bool replica_keys_only(const struct draft *draft,
                               const struct conf_node *conf)
 {
     static const char *const others[] = {"gpus", "min", "max", "types", "pool",
-                                         "cores", "memory", "start"};
+                                         "home", "cores", "memory", "start"};
 
     for (size_t i = 0; conf != NULL && i < COUNT(others); i++)
         if (conf_get(conf, others[i]) != NULL)
@@ -403,7 +408,8 @@ static bool grow_role(struct draft *draft, const struct conf_node *conf,
                       double need_bytes, uint32_t tp, struct role_spec *role)
 {
     struct demand demand = {draft->form->name,
-                            conf_pos(conf != NULL ? conf : draft->conf), NULL};
+                            conf_pos(conf != NULL ? conf : draft->conf), NULL,
+                            {NULL, 0, 0}};
     uint32_t multiple = role->gpus_multiple;
 
     while (multiple % tp != 0)
@@ -481,7 +487,7 @@ bool draft_net_role(struct draft *draft, const struct conf_node *conf,
     role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
     role->wake_s = role->start_s;
     role_host(&keys, role->load_bytes, role);
-    demand = role_demand(draft, conf, &keys);
+    demand = role_demand(draft, conf, &keys, role);
     if (demand_types(draft->world, &demand, role, &best))
         return precision_exists(draft, conf, false, shape->precision, role) &&
                demand_place(draft->world, &demand, role);
@@ -502,9 +508,10 @@ bool draft_data_role(struct draft *draft, const struct conf_node *conf,
         return false;
     role->cores = keys.cores > 0 ? (uint32_t)keys.cores : cores;
     role->pool = keys.pool;
+    role->home = keys.home;
     role->memory_bytes = (int64_t)(keys.memory_bytes >= 0.0
                                        ? keys.memory_bytes
                                        : HOST_BYTES_PER_CORE * role->cores);
-    demand = role_demand(draft, conf, &keys);
+    demand = role_demand(draft, conf, &keys, role);
     return demand_place(draft->world, &demand, role);
 }

@@ -55,7 +55,7 @@ uint32_t whole_job_gpus_max(const struct world *world,
     struct role_spec asked = *role;
     struct err ignored;
     struct world quiet = *world;
-    struct demand demand = {"trace", {NULL, 0, 0}, NULL};
+    struct demand demand = {"trace", {NULL, 0, 0}, NULL, {NULL, 0, 0}};
 
     quiet.err = &ignored;
     while (low < high) {
@@ -79,12 +79,15 @@ bool whole_job_form(const struct world *world, const char *name,
     struct role_spec *role = &form->role[0];
     struct phase_law *law = arena_alloc(world->arena, 1, sizeof *law);
     struct role_keys keys = {0};
-    struct demand demand = {name, conf != NULL ? conf_pos(conf) : pos, NULL};
+    struct demand demand = {name, conf != NULL ? conf_pos(conf) : pos, NULL,
+                            {NULL, 0, 0}};
     const struct gpu_type *best;
 
     if (conf != NULL && !conf_fill(conf, schema, &keys, world->err))
         return false;
     demand.types = keys.types;
+    if (keys.home != NULL)
+        demand.home = conf_pos(conf_get(conf, "home"));
     form->name = name;
     form->recipe = "trace";
     form->role_count = form->phase_count = 1;
@@ -93,6 +96,8 @@ bool whole_job_form(const struct world *world, const char *name,
     role->cores = (uint32_t)keys.cores;
     role->memory_bytes = (int64_t)keys.memory_bytes;
     role->pool = keys.pool;
+    role->home = keys.home;
+    role->pos = demand.pos;
     law->kind = LAW_FIXED;
     form->phase[0].kind = PHASE_TRAIN;
     form->phase[0].name = "train";

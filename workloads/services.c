@@ -21,6 +21,7 @@
 #include "sim/rng.h"
 #include "workloads/recipe.h"
 #include "workloads/request_trace.h"
+#include "workloads/texts.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define TOKENS_MAX 1e7
@@ -559,6 +560,19 @@ static bool read_service(const struct world *world,
            read_rules(&d);
 }
 
+static void sort_services(struct service_entry *entry, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct service_entry moved = entry[i];
+        size_t j = i;
+
+        for (; j > 0 && texts_order(moved.spec.name,
+                                    entry[j - 1].spec.name) < 0; j--)
+            entry[j] = entry[j - 1];
+        entry[j] = moved;
+    }
+}
+
 struct service_entry *services_read(const struct world *world,
                                     const struct conf_node *list,
                                     size_t *count)
@@ -582,6 +596,7 @@ struct service_entry *services_read(const struct world *world,
                 return NULL;
             }
     }
+    sort_services(entry, *count);
     return entry;
 }
 

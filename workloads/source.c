@@ -20,12 +20,16 @@
 #include "sim/conf.h"
 #include "sim/rng.h"
 #include "workloads/arrival.h"
+#include "workloads/notes.h"
 #include "workloads/packing.h"
 #include "workloads/recipe.h"
 #include "workloads/services.h"
+#include "workloads/texts.h"
 #include "workloads/trace.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+#define MEAN_DRAWS 20000u
 
 struct workload_keys {
     const char *name;
@@ -43,11 +47,13 @@ static const struct conf_field workload_fields[] = {
      CONF_ABSENT, NULL, "so many jobs"},
     {"for", CONF_TIME, offsetof(struct workload_keys, for_ns), 1e-9, 9e9,
      CONF_ABSENT, NULL, "jobs that arrive before this time"},
-    WORKLOAD("mix", CONF_NODE, mix, 0, "list of kinds of jobs"),
+    WORKLOAD("mix", CONF_NODE, mix, 0, "list of kinds of jobs; its order says "
+             "nothing, which job is of which kind follows from their names"),
     WORKLOAD("trace", CONF_NODE, trace, 0,
              "jobs of a file; instead of arrival, mix, jobs and for"),
     WORKLOAD("services", CONF_NODE, services, 0,
-             "list of services and their requests, beside jobs or alone"),
+             "list of services and their requests, beside jobs or alone; its "
+             "order says nothing, results have them by name"),
 };
 const struct conf_schema workload_schema = {
     "workload", "where jobs come from", workload_fields,
@@ -105,9 +111,13 @@ static bool read_entry(const struct world *world,
         return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
                        "recipe is missing: what kind of job this is");
     for (size_t i = 0; i < recipe_count; i++)
-        if (strcmp(recipe_table[i]->name, conf_text(name)) == 0)
-            return recipe_table[i]->expand(recipe_table[i], world, conf,
-                                           out);
+        if (strcmp(recipe_table[i]->name, conf_text(name)) == 0) {
+            if (!recipe_table[i]->expand(recipe_table[i], world, conf, out))
+                return false;
+            out->recipe = recipe_table[i];
+            out->conf = conf;
+            return true;
+        }
     err_set(world->err, ERR_REFERENCE, conf_pos(name),
             "%s is no recipe; allowed are %s", conf_text(name),
             recipe_list(world->arena));
@@ -147,6 +157,22 @@ static bool packing_ok(const struct workload_spec *spec,
     return true;
 }
 
+/* By name: which entry a job is of must not hang on the order of the list. */
+static void sort_entries(struct workload_spec *spec)
+{
+    for (size_t i = 1; i < spec->entry_count; i++) {
+        struct entry entry = spec->entry[i];
+        size_t j = i;
+
+        for (; j > 0 && texts_order(entry.form->name,
+                                    spec->entry[j - 1].form->name) < 0; j--)
+            spec->entry[j] = spec->entry[j - 1];
+        spec->entry[j] = entry;
+    }
+    for (size_t i = 0; i < spec->entry_count; i++)
+        spec->share[i] = spec->entry[i].share;
+}
+
 static bool read_mix(struct workload_spec *spec, const struct world *world,
                      const struct conf_node *list)
 {
@@ -166,11 +192,14 @@ static bool read_mix(struct workload_spec *spec, const struct world *world,
         if (!read_entry(world, item, &spec->entry[i]) ||
             !names_differ(spec, i, conf_pos(item), world->err))
             return false;
-        spec->share[i] = spec->entry[i].share;
-        sum += spec->share[i];
+        sum += spec->entry[i].share;
     }
-    if (sum > 0.0)
-        return packing_ok(spec, world, list);
+    if (sum > 0.0) {
+        if (!packing_ok(spec, world, list))
+            return false;
+        sort_entries(spec);
+        return true;
+    }
     return err_set(world->err, ERR_RANGE, conf_pos(list),
                    "at least one share of mix must be greater than 0");
 }
@@ -278,7 +307,7 @@ const struct job_form *workload_form(const struct workload_spec *spec,
                                : spec->entry[i].form;
 }
 
-bool workload_is_trace(const struct workload_spec *spec)
+bool workload_is_trace_alone(const struct workload_spec *spec)
 {
     return spec->trace != NULL && spec->service_count == 0;
 }
@@ -286,6 +315,96 @@ bool workload_is_trace(const struct workload_spec *spec)
 int64_t workload_begin_ns(const struct workload_spec *spec)
 {
     return spec->trace != NULL ? trace_begin_ns(spec->trace) : 0;
+}
+
+struct job_request workload_request(const struct workload_spec *spec, size_t i)
+{
+    struct job_request request = {.form = workload_form(spec, i), .steps = 1,
+                                  .rate_known = 1.0};
+    const struct entry *entry = spec->trace != NULL ? NULL : &spec->entry[i];
+
+    request.tenant = entry != NULL ? entry->tenant : NULL;
+    if (entry != NULL && entry->whole) {
+        double most = distribution_most(&entry->gpus);
+
+        request.rates = entry->rates;
+        request.gpus = most < 1.0 ? 1 : (uint32_t)most;
+        request.gpu_milli = most < 1.0 ? (uint32_t)rint(most * 1000.0) : 0;
+    }
+    return request;
+}
+
+size_t workload_notes(struct arena *arena, const struct workload_spec *spec,
+                      size_t i, struct workload_note *note, size_t room)
+{
+    if (spec->trace != NULL || spec->entry[i].whole)
+        return 0;
+    return entry_notes(arena, &spec->entry[i], note, room);
+}
+
+/* Mean of draws that are rounded or cut: by drawing; always the same ones. */
+static double mean_drawn(const struct distribution *d, double least,
+                         double unit)
+{
+    struct rng rng;
+    double sum = 0.0;
+
+    rng_init(&rng, 1, "mean", 0);
+    for (uint32_t k = 0; k < MEAN_DRAWS; k++)
+        sum += fmax(round(distribution_draw(d, &rng) / unit), least);
+    return sum / MEAN_DRAWS;
+}
+
+/* In seconds; what is longer than a job may be is cut. */
+static double mean_time(const struct distribution *d)
+{
+    if (distribution_most(d) <= WHOLE_JOB_MAX_S &&
+        isinf(d->min) && isinf(d->max))
+        return distribution_mean(d);
+    struct rng rng;
+    double sum = 0.0;
+
+    rng_init(&rng, 1, "mean", 0);
+    for (uint32_t k = 0; k < MEAN_DRAWS; k++)
+        sum += fmin(distribution_draw(d, &rng), WHOLE_JOB_MAX_S);
+    return sum / MEAN_DRAWS;
+}
+
+struct workload_mean workload_mean(const struct workload_spec *spec, size_t i)
+{
+    struct workload_mean part = {.runs = 1.0};
+    double sum = 0.0;
+
+    assert(spec->trace == NULL && i < spec->entry_count);
+    const struct entry *entry = &spec->entry[i];
+    for (size_t k = 0; k < spec->entry_count; k++)
+        sum += spec->share[k];
+    part.share = spec->share[i] / sum;
+    if (entry->whole) {
+        part.gpus = distribution_mean(&entry->gpus);
+        part.gpu_s = part.gpus * mean_time(&entry->duration);
+    } else {
+        part.runs = mean_drawn(&entry->steps, 1.0, entry->steps_per_run) +
+                    entry->form->lag;
+    }
+    return part;
+}
+
+double workload_rate_per_s(const struct workload_spec *spec)
+{
+    const struct arrival *arrival = &spec->arrival;
+
+    if (spec->trace != NULL || spec->entry_count == 0 ||
+        arrival->process == ARRIVAL_ALL_AT_ONCE)
+        return 0.0;
+    if (arrival->process == ARRIVAL_FIXED)
+        return arrival->every_ns > 0 ? 1e9 / (double)arrival->every_ns : 0.0;
+    return arrival->rate_per_s;
+}
+
+bool workload_is_trace(const struct workload_spec *spec)
+{
+    return spec->trace != NULL;
 }
 
 struct source_counts workload_counts(const struct workload_spec *spec)

@@ -78,6 +78,31 @@ const struct job_form *workload_form(const struct workload_spec *spec,
  * replayed as it stands, alone, surely does not. */
 bool workload_draws(const struct workload_spec *spec);
 
+/* A job of that form as its owner asks for it: of a mix, with the largest number
+ * of GPUs that it draws.  Of a trace nothing is known but the role. */
+struct job_request workload_request(const struct workload_spec *spec,
+                                    size_t i);
+/* A key of a mix's entry that decides how its jobs run, as it holds. */
+struct workload_note {
+    const char *key, *value;
+    bool said;                  /* by the file; else the recipe's default */
+};
+/* At most `room` of them; returns how many. */
+size_t workload_notes(struct arena *arena, const struct workload_spec *spec,
+                      size_t i, struct workload_note *note, size_t room);
+/* Mean work of a mix in the long run. */
+struct workload_mean {
+    double share;               /* of all jobs */
+    double runs;                /* of the graph of phases, mean */
+    double gpus, gpu_s;         /* of jobs of known length: means */
+};
+struct workload_mean workload_mean(const struct workload_spec *spec,
+                                   size_t i);
+/* Jobs per second, mean; 0: of a trace, at listed times, or all at once. */
+double workload_rate_per_s(const struct workload_spec *spec);
+/* Do its jobs come from a trace?  There may be services beside it. */
+bool workload_is_trace(const struct workload_spec *spec);
+
 /* Services, for services.h. */
 struct service_entry;
 size_t workload_service_count(const struct workload_spec *spec);
@@ -89,7 +114,7 @@ const struct service_entry *workload_service(const struct workload_spec *spec,
 int64_t workload_begin_ns(const struct workload_spec *spec);
 /* Is all of it one trace?  A run then counts from its first job: nothing that
  * the trace knows of happens before. */
-bool workload_is_trace(const struct workload_spec *spec);
+bool workload_is_trace_alone(const struct workload_spec *spec);
 /* All zero for a workload that is no trace. */
 struct source_counts workload_counts(const struct workload_spec *spec);
 enum workload_estimate workload_estimate(const struct workload_spec *spec);

@@ -48,3 +48,46 @@ const char *texts_keep(struct texts *texts, struct arena *arena,
     }
     return *slot;
 }
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Runs of digits at both, without leading zeros: the longer is larger. */
+static int digits_order(const char **a, const char **b)
+{
+    size_t na, nb;
+    int order;
+
+    *a += strspn(*a, "0");
+    *b += strspn(*b, "0");
+    na = strspn(*a, "0123456789");
+    nb = strspn(*b, "0123456789");
+    order = na != nb ? (na < nb ? -1 : 1) : memcmp(*a, *b, na);
+    *a += na;
+    *b += nb;
+    return order;
+}
+
+int texts_order(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+    size_t nx = strlen(a), ny = strlen(b);
+
+    while (*x != '\0' && *y != '\0') {
+        int order = (int)(unsigned char)*x - (int)(unsigned char)*y;
+
+        if (is_digit(*x) && is_digit(*y)) {
+            order = digits_order(&x, &y);
+        } else {
+            x++;
+            y++;
+        }
+        if (order != 0)
+            return order;
+    }
+    if (*x != '\0' || *y != '\0')
+        return *x != '\0' ? 1 : -1;
+    return nx != ny ? (nx < ny ? -1 : 1) : strcmp(a, b);
+}

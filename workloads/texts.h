@@ -23,4 +23,9 @@ struct texts {
 const char *texts_keep(struct texts *texts, struct arena *arena,
                        const char *text, bool *is_new);
 
+/* Below, at or above 0 as a stands before, with or behind b: runs of digits by
+ * their value, so that dpo-7b stands before dpo-13b; the rest by its bytes.  Of
+ * two that differ in zeros only (7, 07) the shorter is first. */
+int texts_order(const char *a, const char *b);
+
 #endif

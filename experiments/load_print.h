@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * load_print.h - the offered load in words: for `validate`, for the end of a run
+ * and for provenance.json.
+ */
+#ifndef EXPERIMENTS_LOAD_PRINT_H
+#define EXPERIMENTS_LOAD_PRINT_H
+
+#include <stdio.h>
+
+struct arena;
+struct err;
+struct out;
+struct study;
+
+/* Every point, pool and part; nothing where jobs come at no rate. */
+void load_print(struct arena *arena, const struct study *study, FILE *to);
+/* Warns of pools above 1: once for all policies that have the same load, with
+ * the worst point. */
+typedef void load_warn_fn(void *self, const struct err *err);
+void load_warn(struct arena *arena, const struct study *study,
+               load_warn_fn *warn, void *self);
+/* An array of {point, policies, pool, of, capacity, rho}. */
+void load_write(struct arena *arena, const struct study *study,
+                struct out *out);
+
+#endif
