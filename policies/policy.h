@@ -33,7 +33,7 @@
 #include "models/placement.h"
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
-#define CS_POLICY_ABI_MINOR 6u  /* members are only ever added, at the end */
+#define CS_POLICY_ABI_MINOR 7u  /* members are only ever added, at the end */
 #define CS_ALL_ROLES UINT32_MAX
 
 struct cs_host;
@@ -61,9 +61,12 @@ enum cs_policy_flags {
     CS_TUNES_BATCHES = 1u << 7, /* since 1.6: jobs whose goodput is known run
                                    at the batch of the most goodput, else at
                                    their own */
-    CS_ORDER_AT_NEWS = 1u << 8  /* since 1.6: before() knows a job once its
+    CS_ORDER_AT_NEWS = 1u << 8, /* since 1.6: before() knows a job once its
                                    job_submitted was called, and stands still
                                    from then on */
+    CS_SOLVES        = 1u << 9  /* since 1.7: it asks cs_may_solve() before it
+                                   plans anew; `resolve_at_most_every` stops
+                                   that, and not its rounds */
 };
 
 enum cs_param_type {
@@ -546,5 +549,12 @@ struct cs_places {
     const double *free_s;               /* by machine */
 };
 void cs_assign_places(const struct cs_places *places, uint32_t *column);
+
+/* Since 1.7.  May a policy with CS_SOLVES plan anew, by `rounds:
+ * {resolve_at_most_every: }`?  True is remembered as the time of a plan. */
+bool cs_may_solve(struct cs_host *host);
+/* `rounds: {length: }`: decide is called at boundaries of such rounds alone; 0:
+ * there are none. */
+int64_t cs_round_ns(const struct cs_host *host);
 
 #endif

@@ -93,7 +93,7 @@ static void wrong_presets_are_refused_by_name(void **state)
         { "[{policy: fcfs, semantics: tiresius}]",
           "there are no semantics named tiresius", "Did you mean tiresias?" },
         { "[{policy: las, semantics: gavel}]",
-          "semantics gavel says nothing of policy las, only of fcfs",
+          "semantics gavel says nothing of policy las, only of fcfs, gavel",
           "list semantics" },
         { "[{policy: fcfs, semantics: [gavel]}]", "expected the name", "" },
         { "[{policy: fcfs, tick: 1s, rounds: {length: 60s}}]",
