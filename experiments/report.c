@@ -84,11 +84,13 @@ static void fact(struct out *out, const char *name, const char *text,
     out_text(out, "</td></tr>\n");
 }
 
-/* Policies may ask for the truth, or be told it as an exact estimate. */
+/* Policies may ask for the truth, be told it as an exact estimate, or not ask. */
 static const char *told(const struct conf_node *policy)
 {
     if (strcmp(word(policy, "clairvoyant"), "true") == 0)
         return "the truth";
+    if (strstr(word(policy, "semantics"), "estimate=") == NULL)
+        return "nothing";
     return strstr(word(policy, "semantics"), "estimate=exact") != NULL
         ? "exact estimates" : "estimates";
 }

@@ -343,6 +343,7 @@ const struct cs_policy conservative_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "conservative",
+    .flags = CS_ASKS_ESTIMATES,
     .summary = "conservative backfill: every waiting job has a reservation",
     .self_bytes = sizeof(struct con),
     .decide = con_decide,

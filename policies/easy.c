@@ -87,14 +87,20 @@ static void easy_decide(void *self, struct cs_host *host)
     easy_backfill(easy, host, promised - now, spare);
 }
 
+static const struct cs_need needs[] = {
+    { "estimate", "reservation: head" },
+};
+
 const struct cs_policy easy_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "easy",
+    .flags = CS_ASKS_ESTIMATES,
     .summary = "EASY backfill: one reservation, for the head of the queue",
     .self_bytes = sizeof(struct easy),
     .param = easy_param,
     .param_count = sizeof easy_param / sizeof easy_param[0],
     .init = easy_init,
     .decide = easy_decide,
+    .need_count = sizeof needs / sizeof needs[0], .need = needs,
 };

@@ -326,7 +326,7 @@ const struct cs_policy elasticflow_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "elasticflow",
     .summary = "elastic: least shares that keep deadlines, then what gains most",
-    .flags = CS_PREEMPTS | CS_RESIZES, .param_count = 3, .param = params,
+    .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES, .param_count = 3, .param = params,
     .self_bytes = sizeof(struct ef), .init = ef_init, .decide = ef_decide,
     .job_submitted = ef_submitted, .job_ended = ef_ended,
 };

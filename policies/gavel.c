@@ -788,12 +788,19 @@ static const struct cs_param params[] = {
       "who runs where is decided at its multiples" },
 };
 
+static const struct cs_need needs[] = {
+    { "estimate", "objective: not max-min" },
+    { "round", "rounds: none" },
+};
+
 const struct cs_policy gavel_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "gavel",
     .summary = "shares of time by pool that a linear program finds, in rounds",
-    .flags = CS_PREEMPTS | CS_PACKS | CS_SOLVES, .param_count = 3, .param = params,
+    .flags = CS_PREEMPTS | CS_PACKS | CS_SOLVES | CS_ASKS_ESTIMATES,
+    .param_count = 3, .param = params,
     .self_bytes = sizeof(struct gavel), .init = gavel_init,
     .decide = gavel_decide, .job_submitted = gavel_submitted,
     .job_ended = gavel_ended,
+    .need_count = sizeof needs / sizeof needs[0], .need = needs,
 };

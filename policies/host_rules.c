@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "policies/host.h"
+#include "policies/host_heeds.h"
 #include "policies/registry.h"
 #include "policies/host_semantics.h"
 #include "sim/arena.h"
@@ -165,7 +166,12 @@ static bool read_cost_map(const struct conf_node *map,
             return false;
         rules->cost_count = (uint32_t)i + 1;
     }
-    return true;
+    if (rules->cost[rules->cost_count - 1].gpus_max == UINT32_MAX)
+        return true;
+    err_set(err, ERR_SCHEMA, conf_pos(map),
+            "key cost says nothing of jobs of more than %u GPUs",
+            rules->cost[rules->cost_count - 1].gpus_max);
+    return err_hint(err, "End it with what they pay, as in `more: 60s`.");
 }
 
 static const struct conf_node *only_key(const struct conf_node *map,
@@ -249,65 +255,82 @@ static bool read_weights(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
-/* A policy that decides for itself passes over what it likes. */
-static const char *blocking(const struct cs_policy *policy,
-                            const struct host_rules *rules)
+/* Keys of what is told, "key=value " each. */
+struct told {
+    char *text;
+    size_t used;
+};
+
+static void tell(struct told *told, const char *key, const char *value)
 {
-    if (policy->decide && !(policy->flags & CS_ASKS_BLOCKING))
-        return "its-own";
-    return blocking_names[rules->blocking];
+    int n = snprintf(told->text + told->used, SEMANTICS_BYTES - told->used,
+                     "%s%s=%s", told->used == 0 ? "" : " ", key, value);
+
+    assert(n > 0 && told->used + (size_t)n < SEMANTICS_BYTES);
+    told->used += (size_t)n;
 }
 
-static const char *semantics(struct arena *arena,
-                             const struct cs_policy *policy,
+static void tell_time(struct told *told, const char *key, int64_t ns)
+{
+    char time[32], text[40];
+
+    clock_format_s(ns, time, sizeof time);
+    snprintf(text, sizeof text, "%ss", time);
+    if (ns > 0)
+        tell(told, key, text);
+}
+
+static void tell_estimate(struct told *told, const struct host_rules *rules)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "noisy(cv %g)", rules->noise_cv);
+    tell(told, "estimate", rules->estimate == HOST_NOISY
+                               ? text : estimate_names[rules->estimate]);
+}
+
+static void tell_cost(struct told *told, const struct host_rules *rules)
+{
+    char key[48], time[32], text[40];
+
+    for (uint32_t i = 0; i < rules->cost_count; i++) {
+        const struct host_cost_step *step = &rules->cost[i];
+
+        snprintf(key, sizeof key, step->gpus_max == UINT32_MAX
+                 ? "preemption.cost" : "preemption.cost(%u)", step->gpus_max);
+        clock_format_s(step->cost_ns, time, sizeof time);
+        snprintf(text, sizeof text, "%ss", time);
+        tell(told, key, text);
+    }
+}
+
+/* Those that act. */
+static const char *semantics(struct arena *arena, const struct heeds *heeds,
                              const struct host_rules *rules)
 {
-    char *text = arena_alloc(arena, SEMANTICS_BYTES, 1), time[32];
-    size_t n = (size_t)snprintf(
-        text, SEMANTICS_BYTES, "blocking=%s placement=%s estimate=%s",
-        blocking(policy, rules), place_names[rules->placement],
-        estimate_names[rules->estimate]);
+    struct told told = { arena_alloc(arena, SEMANTICS_BYTES, 1), 0 };
 
-    if (rules->estimate == HOST_NOISY)
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, "(cv %g)",
-                              rules->noise_cv);
-    for (uint32_t i = 0; i < rules->cost_count; i++) {
-        clock_format_s(rules->cost[i].cost_ns, time, sizeof time);
-        if (rules->cost[i].gpus_max == UINT32_MAX)
-            n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                                  " preemption.cost=%ss", time);
-        else
-            n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                                  " preemption.cost(%u)=%ss",
-                                  rules->cost[i].gpus_max, time);
-    }
-    if (rules->tick_ns > 0) {
-        clock_format_s(rules->tick_ns, time, sizeof time);
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, " tick=%ss",
-                              time);
-    } else if (rules->round_ns > 0) {
-        clock_format_s(rules->round_ns, time, sizeof time);
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                              " rounds.length=%ss", time);
-    }
-    if (rules->resolve_ns > 0) {
-        clock_format_s(rules->resolve_ns, time, sizeof time);
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                              " rounds.resolve_at_most_every=%ss", time);
-    }
+    if (heeds_acts(heeds, "blocking"))
+        tell(&told, "blocking", blocking_names[rules->blocking]);
+    tell(&told, "placement", place_names[rules->placement]);
+    if (heeds_acts(heeds, "estimate"))
+        tell_estimate(&told, rules);
+    if (heeds_acts(heeds, "preemption"))
+        tell_cost(&told, rules);
+    if (rules->tick_ns > 0)
+        tell_time(&told, "tick", rules->tick_ns);
+    else
+        tell_time(&told, "rounds.length", rules->round_ns);
+    tell_time(&told, "rounds.resolve_at_most_every", rules->resolve_ns);
     if (rules->round_ends_early)
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                              " rounds.end_early=yes");
-    if (rules->relax_ns > 0) {
-        clock_format_s(rules->relax_ns, time, sizeof time);
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                              " relax_after=%ss", time);
-    }
-    if (rules->backfill)
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, " backfill=yes");
-    if (rules->ties_shuffled)
-        snprintf(text + n, SEMANTICS_BYTES - n, " ties=shuffled");
-    return text;
+        tell(&told, "rounds.end_early", "yes");
+    if (heeds_acts(heeds, "relax_after"))
+        tell_time(&told, "relax_after", rules->relax_ns);
+    if (heeds_acts(heeds, "backfill") && rules->backfill)
+        tell(&told, "backfill", "yes");
+    if (heeds_acts(heeds, "ties") && rules->ties_shuffled)
+        tell(&told, "ties", "shuffled");
+    return told.text;
 }
 
 static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
@@ -421,9 +444,11 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
         if (!conf)
             return NULL;
     }
+    const struct conf_node *written = conf;
     conf = semantics_apply(arena, conf, policy->name, err);
     conf = conf ? add_estimate(arena, conf, estimate, err) : NULL;
-    if (!conf || !conf_fill(conf, &schema, filled, err))
+    if (!conf || !conf_fill(conf, &schema, filled, err) ||
+        !heeds_check(&(struct heeds) { policy, &schema, conf }, written, err))
         return NULL;
     const struct keys *keys = (const struct keys *)(void *)filled;
     out->policy = policy;
@@ -432,6 +457,7 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
     if (!read_rules(keys, &out->rules, err) ||
         (keys->weights && !read_weights(arena, keys->weights, out, err)))
         return NULL;
-    out->semantics = semantics(arena, policy, &out->rules);
+    out->semantics = semantics(
+        arena, &(struct heeds) { policy, &schema, conf }, &out->rules);
     return out;
 }

@@ -64,9 +64,12 @@ enum cs_policy_flags {
     CS_ORDER_AT_NEWS = 1u << 8, /* since 1.6: before() knows a job once its
                                    job_submitted was called, and stands still
                                    from then on */
-    CS_SOLVES        = 1u << 9  /* since 1.7: it asks cs_may_solve() before it
+    CS_SOLVES        = 1u << 9, /* since 1.7: it asks cs_may_solve() before it
                                    plans anew; `resolve_at_most_every` stops
                                    that, and not its rounds */
+    CS_ASKS_ESTIMATES = 1u << 10, /* since 1.7: what it does depends on
+                                   estimates of run times: `estimate` acts */
+    CS_ASKS_WEIGHTS  = 1u << 11 /* since 1.7: it calls cs_weight() */
 };
 
 enum cs_param_type {
@@ -86,6 +89,14 @@ struct cs_param {
     double min, max;            /* both 0: no range */
     const char *fallback;       /* as the user would write it */
     const char *help;
+};
+
+/* A key that acts only where another, of the policy or of the host, says so: the
+ * policy's own, or `estimate`, `preemption` and the like.  What is needed is
+ * "KEY: VALUE VALUE" (one of these) or "KEY: not VALUE"; a key that is absent and
+ * has no default is "none", a map or a list is "set". */
+struct cs_need {
+    const char *key, *needs;
 };
 
 /* What waits.  Good until the op returns. */
@@ -200,6 +211,12 @@ struct cs_policy {
      * claims move along lines.  Then nothing is sorted.  Default: none. */
     void (*line)(const void *self, const struct cs_host *host,
                  struct ask_id ask, struct cs_line *out);
+
+    /* Since 1.7.  Which keys act is told by the table: `blocking` and `backfill`
+     * act on the default decide, `preemption` where CS_PREEMPTS or CS_RESIZES
+     * stand, and so on (README.md); here, what each needs.  Default: nothing. */
+    uint32_t need_count;
+    const struct cs_need *need;
 };
 
 /* Questions.  Pointers stay good until the op returns; a job that has ended may
