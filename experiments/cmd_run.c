@@ -9,6 +9,7 @@
 #include "experiments/closing.h"
 #include "experiments/cmd_study.h"
 #include "experiments/grid.h"
+#include "experiments/limits.h"
 #include "experiments/study.h"
 #include "experiments/services_table.h"
 #include "policies/host.h"
@@ -29,6 +30,21 @@ static void print_semantics(struct cli *cli, const struct study *study)
                 " ", p->semantics == NULL ? "" : p->semantics,
                 p->policy->flags & CS_CLAIRVOYANT
                     ? " (knows true run times)" : "");
+    }
+}
+
+static void print_limits(struct cli *cli, const struct study *study,
+                         const struct grid *grid)
+{
+    char text[600];
+    bool begun = false;
+
+    for (uint32_t i = 0; i < study->policy_count; i++) {
+        if (!limits_say(grid, i, study->point[0].policy[i]->limits, text,
+                        sizeof text))
+            continue;
+        fprintf(cli->out, "%s  %s\n", begun ? "" : "\nlimits\n", text);
+        begun = true;
     }
 }
 
@@ -107,6 +123,7 @@ static void print_results(struct cli *cli, const struct session *session)
         services_table_print(services, cli->out);
     }
     print_semantics(cli, study);
+    print_limits(cli, study, session->grid);
     print_left_out(cli, study);
     print_fidelity(cli, study, session->grid);
     if (session->checks.count > 0) {

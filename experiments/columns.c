@@ -111,6 +111,8 @@ static const struct table_column summary_column[] = {
       "for which series that had ended were held" },
     { "resizes", TABLE_COUNT,
       "leases changed for more, fewer or other GPUs as they worked" },
+    { "decisions_limited", TABLE_COUNT,
+      "in which a limit of the policy's own left something out" },
 };
 
 static const struct table_column compare_column[] = {

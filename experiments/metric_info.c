@@ -201,6 +201,10 @@ static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_RESIZES] = { "resizes", "count",
                          "leases that were changed for more, fewer or other "
                          "GPUs as they worked", true, 0 },
+    [METRIC_LIMITED] = { "decisions_limited", "count",
+                         "decisions in which a limit of the policy's own "
+                         "(depth_max and the like) left something out", true,
+                         0 },
 };
 
 const struct metric_info *metric_info(enum metric metric)

@@ -466,6 +466,7 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     value[METRIC_RESIZES] =
         (double)(counts->resizes + counts->moves - m->resized);
     value[METRIC_DECISIONS] = (double)(counts->decisions - m->decided);
+    value[METRIC_LIMITED] = (double)counts->limited;
     value[METRIC_INTERRUPTIONS] =
         (double)(counts->interruptions - m->interrupted);
     value[METRIC_REFUSED] = (double)(counts->refused - m->refused);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "experiments/grid.h"
+#include "experiments/limits.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/plot_data.h"
@@ -95,6 +96,26 @@ static const char *told(const struct conf_node *policy)
         ? "exact estimates" : "estimates";
 }
 
+/* Where a limit of a policy's own has a say in what is shown. */
+static void limits(struct report *r, const struct conf_node *list)
+{
+    const struct grid *grid = r->source.grid;
+    char text[600];
+
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        for (size_t i = 0; i < conf_count(list); i++) {
+            const struct conf_node *item = conf_item(list, i);
+
+            if (strcmp(word(item, "name"), grid->policy[p]) != 0 ||
+                !limits_say(grid, p, conf_get(item, "limits") != NULL
+                            ? word(item, "limits") : NULL, text, sizeof text))
+                continue;
+            out_text(r->out, "<p>");
+            html_text(r->out, text);
+            out_text(r->out, "</p>\n");
+        }
+}
+
 static void policies(struct report *r)
 {
     const struct conf_node *list = list_of(r->made_from, "policies");
@@ -116,6 +137,7 @@ static void policies(struct report *r)
         out_text(r->out, "</tr>\n");
     }
     out_text(r->out, "</tbody></table></div>\n");
+    limits(r, list);
 }
 
 static void what_was_run(struct report *r)

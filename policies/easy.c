@@ -52,14 +52,18 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
 
     if (easy->unreserved)
         in_time_ns = INT64_MAX;
-    while (left > 0 && cs_free_gpus(host, 0) > 0) {
+    while (cs_free_gpus(host, 0) > 0) {
         struct cs_filter filter = {
             .gpus_max = cs_free_gpus(host, 0), .gpus_any_estimate = spare,
             .estimate_max_ns = in_time_ns, .startable = true,
         };
         uint32_t next = cs_find_pending(host, i, &filter);
-        if (next >= cs_pending_count(host) || next - i >= left)
+        if (next >= cs_pending_count(host))
             return;
+        if (next - i >= left) {
+            cs_limit_reached(host);
+            return;
+        }
         struct cs_ask ask = *cs_ask(host, cs_pending(host, next));
         left -= next - i + 1;
         i = next;               /* a started ask leaves: i is the next */
@@ -102,5 +106,6 @@ const struct cs_policy easy_policy = {
     .param_count = sizeof easy_param / sizeof easy_param[0],
     .init = easy_init,
     .decide = easy_decide,
+    .limits = "depth_max",
     .need_count = sizeof needs / sizeof needs[0], .need = needs,
 };

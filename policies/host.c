@@ -265,6 +265,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
         host_order_sort(host);
     host->decided_ns = host_now(host);
     host->counts.decide++;
+    host->limited = false;
     host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
     if (host->policy->decide)
         host->policy->decide(host->self, host);

@@ -72,6 +72,7 @@ struct host_policy {
     const void *params;         /* policy->self_bytes, params filled in */
     const struct host_weight *weight;
     uint32_t weight_count;
+    const char *limits;         /* "depth_max: 60": of the policy; or NULL */
     const char *semantics;      /* "blocking=strict placement=count ..." */
 };
 
@@ -136,6 +137,7 @@ struct host_counts {
     uint64_t decisions;         /* requests that were carried out */
     uint64_t nodes_seen;        /* by searches for room */
     uint64_t asks_seen;         /* by searches of the queue */
+    uint64_t limited;           /* decisions: cs_limit_reached() */
 };
 const struct host_counts *host_counts(const struct cs_host *host);
 

@@ -89,9 +89,7 @@ const char *policy_key_needs(const struct cs_policy *policy, const char *key)
 
 /* ---- what a key needs of others ---- */
 
-/* What an entry says of a key: its value, else its default, "none" where there
- * is neither, "set" for a map or a list. */
-static const char *said(const struct heeds *heeds, const char *key)
+const char *heeds_said(const struct heeds *heeds, const char *key)
 {
     const struct conf_node *value = conf_get(heeds->entry, key);
     const char *fallback = NULL;
@@ -112,7 +110,7 @@ static bool is_met(const struct heeds *heeds, const char *needs)
     char key[WORD_BYTES];
 
     snprintf(key, sizeof key, "%.*s", (int)(colon - needs), needs);
-    value = said(heeds, key);
+    value = heeds_said(heeds, key);
     if (turned)
         at += 4;
     while (*at != '\0') {
@@ -129,8 +127,8 @@ static bool is_met(const struct heeds *heeds, const char *needs)
 static bool host_asks_estimates(const struct heeds *heeds)
 {
     return heeds->policy->decide == NULL &&
-           strcmp(said(heeds, "backfill"), "true") == 0 &&
-           strcmp(said(heeds, "blocking"), "commit") == 0;
+           strcmp(heeds_said(heeds, "backfill"), "true") == 0 &&
+           strcmp(heeds_said(heeds, "blocking"), "commit") == 0;
 }
 
 /* What the policy states and the entry lacks, or NULL. */

@@ -31,6 +31,9 @@ struct heeds {
     const struct conf_schema *schema;
     const struct conf_node *entry;      /* with what a preset adds */
 };
+/* What an entry says of a key: its value, else its default, "none" where there
+ * is neither, "set" for a map or a list. */
+const char *heeds_said(const struct heeds *heeds, const char *key);
 /* Does the key act, with the others of the entry as they are? */
 bool heeds_acts(const struct heeds *heeds, const char *key);
 /* False: a key that was written does nothing, and err says which and why. */

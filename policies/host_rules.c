@@ -333,6 +333,27 @@ static const char *semantics(struct arena *arena, const struct heeds *heeds,
     return told.text;
 }
 
+/* "depth: 256, nodes_max: 2000", with what the entry says. */
+static const char *limits(struct arena *arena, const struct heeds *heeds)
+{
+    const char *at = heeds->policy->limits;
+    char *text, key[32];
+    size_t n = 0;
+
+    if (at == NULL)
+        return NULL;
+    text = arena_alloc(arena, SEMANTICS_BYTES, 1);
+    while (*at != '\0' && n < SEMANTICS_BYTES) {
+        size_t bytes = strcspn(at, " ");
+
+        snprintf(key, sizeof key, "%.*s", (int)bytes, at);
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, "%s%s: %s",
+                              n == 0 ? "" : ", ", key, heeds_said(heeds, key));
+        at += bytes + (at[bytes] == ' ');
+    }
+    return text;
+}
+
 static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
                         struct err *err)
 {
@@ -447,8 +468,9 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
     const struct conf_node *written = conf;
     conf = semantics_apply(arena, conf, policy->name, err);
     conf = conf ? add_estimate(arena, conf, estimate, err) : NULL;
+    struct heeds heeds = { policy, &schema, conf };
     if (!conf || !conf_fill(conf, &schema, filled, err) ||
-        !heeds_check(&(struct heeds) { policy, &schema, conf }, written, err))
+        !heeds_check(&heeds, written, err))
         return NULL;
     const struct keys *keys = (const struct keys *)(void *)filled;
     out->policy = policy;
@@ -457,7 +479,7 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
     if (!read_rules(keys, &out->rules, err) ||
         (keys->weights && !read_weights(arena, keys->weights, out, err)))
         return NULL;
-    out->semantics = semantics(
-        arena, &(struct heeds) { policy, &schema, conf }, &out->rules);
+    out->semantics = semantics(arena, &heeds, &out->rules);
+    out->limits = limits(arena, &heeds);
     return out;
 }

@@ -100,6 +100,12 @@ int64_t cs_round_ns(const struct cs_host *host)
     return host->rules->tick_ns > 0 ? 0 : host->rules->round_ns;
 }
 
+void cs_limit_reached(struct cs_host *host)
+{
+    host->counts.limited += !host->limited;
+    host->limited = true;
+}
+
 bool cs_may_solve(struct cs_host *host)
 {
     if (host->solved_ns > 0 &&

@@ -117,8 +117,10 @@ static struct learned_choice learned_best(const struct learned *learned,
 
     uint32_t depth = cs_pending_count(host);
 
-    if (depth > learned->depth_max)
+    if (depth > learned->depth_max) {
+        cs_limit_reached(host);
         depth = (uint32_t)learned->depth_max;
+    }
     for (uint32_t i = 0; i < depth; i++) {
         struct learned_choice option = { .ask = cs_pending(host, i) };
         const struct cs_ask *ask = cs_ask(host, option.ask);
@@ -171,4 +173,5 @@ const struct cs_policy learned_policy = {
     .param_count = sizeof learned_param / sizeof learned_param[0],
     .init = learned_init,
     .decide = learned_decide,
+    .limits = "depth_max",
 };

@@ -217,6 +217,11 @@ struct cs_policy {
      * stand, and so on (README.md); here, what each needs.  Default: nothing. */
     uint32_t need_count;
     const struct cs_need *need;
+
+    /* Since 1.7.  Parameters that bound what a decision looks at, by their keys
+     * with a blank between.  Where one of them left something out, say so with
+     * cs_limit_reached(): it is told at the end of the run.  Default: none. */
+    const char *limits;
 };
 
 /* Questions.  Pointers stay good until the op returns; a job that has ended may
@@ -403,7 +408,9 @@ struct cs_lp {
     bool whole;                         /* since 1.6: x are whole numbers, most
                                    NULL: 0 or 1; the best
                                    but for a ten-thousandth, or that was found
-                                   in 2,000 nodes of branch and bound */
+                                   in so many nodes of branch and bound */
+    uint32_t nodes_max;         /* since 1.7; 0: 2,000 */
+    bool *cut;                  /* since 1.7; set: the nodes did not suffice */
 };
 bool cs_linear_program(const struct cs_lp *lp);
 /* Gives every row a column of its own, so that the sum of the costs
@@ -570,6 +577,8 @@ void cs_assign_places(const struct cs_places *places, uint32_t *column);
 /* Since 1.7.  May a policy with CS_SOLVES plan anew, by `rounds:
  * {resolve_at_most_every: }`?  True is remembered as the time of a plan. */
 bool cs_may_solve(struct cs_host *host);
+/* In this decision a parameter of `limits` left out what could have mattered. */
+void cs_limit_reached(struct cs_host *host);
 /* `rounds: {length: }`: decide is called at boundaries of such rounds alone; 0:
  * there are none. */
 int64_t cs_round_ns(const struct cs_host *host);

@@ -24,7 +24,7 @@ static void a_linear_program_has_its_known_optimum(void **state)
     const uint32_t row[] = { 0, 0, 1, 1 }, column[] = { 0, 1, 0, 1 };
     double x[2];
     struct cs_lp lp = { 2, 2, 4, gain, most, limit, row, column, value, x,
-                        false };
+                        false, 0, NULL };
 
     (void)state;
     assert_true(cs_linear_program(&lp));
@@ -38,7 +38,7 @@ static void a_program_of_wholes_has_its_known_optimum(void **state)
     const uint32_t row[] = { 0, 0, 0 }, column[] = { 0, 1, 2 };
     double x[3];
     struct cs_lp lp = { 3, 1, 3, gain, NULL, limit, row, column, value, x,
-                        true };
+                        true, 0, NULL };
 
     (void)state;
     assert_true(cs_linear_program(&lp));
@@ -53,7 +53,7 @@ static void wholes_may_be_more_than_one(void **state)
     const uint32_t row[] = { 0, 0 }, column[] = { 0, 1 };
     double x[2];
     struct cs_lp lp = { 2, 1, 2, gain, most, limit, row, column, value, x,
-                        true };
+                        true, 0, NULL };
 
     (void)state;
     assert_true(cs_linear_program(&lp));
@@ -66,9 +66,9 @@ static void a_program_without_an_answer_says_so(void **state)
     const uint32_t zero[] = { 0 };
     double x[1];
     struct cs_lp never = { 1, 1, 1, gain, NULL, limit, zero, zero, value, x,
-                           false };
+                           false, 0, NULL };
     struct cs_lp endless = { 1, 0, 0, gain, NULL, NULL, NULL, NULL, NULL, x,
-                             false };
+                             false, 0, NULL };
 
     (void)state;
     assert_false(cs_linear_program(&never));
