@@ -76,7 +76,9 @@ struct host_policy {
     const char *semantics;      /* "blocking=strict placement=count ..." */
 };
 
-extern const struct conf_schema host_rules_schema;
+/* An entry of `policies:`, and what lies below its keys. */
+extern const struct conf_schema host_rules_schema, host_rounds_schema,
+    host_preemption_schema;
 
 /* A scalar (the name) or a map {policy: NAME, name:, rules, params}. */
 const struct host_policy *host_policy_read(struct arena *arena,

@@ -70,9 +70,8 @@ static const struct conf_field rules_field[] = {
       CONF_ABSENT, NULL,
       "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}" },
     { "rounds", CONF_NODE, offsetof(struct keys, rounds), 0, 0, CONF_ABSENT,
-      NULL, "{length: 360s, resolve_at_most_every: 1920s}: decisions only at "
-      "multiples of the length, and so far apart at least; end_early: true: a "
-      "round ends when all that runs has ended" },
+      NULL, "when decisions are made: {length: 360s}, and maybe "
+      "resolve_at_most_every and end_early" },
     { "tick", CONF_TIME, offsetof(struct keys, tick_ns), 0, 3600, "0s", NULL,
       "decisions only at its multiples, and a job of known length takes one "
       "more: a simulator that counts ticks sees an end at the next one" },
@@ -87,6 +86,37 @@ static const struct conf_field rules_field[] = {
 const struct conf_schema host_rules_schema = {
     "experiment.policies[]", "a policy and the semantics it runs under",
     rules_field, RULES_COUNT
+};
+
+struct rounds {
+    int64_t length_ns, resolve_ns;
+    bool end_early;
+};
+
+static const struct conf_field rounds_field[] = {
+    { "length", CONF_TIME, offsetof(struct rounds, length_ns), 0, 1e9, NULL,
+      NULL, "decisions only at its multiples" },
+    { "resolve_at_most_every", CONF_TIME, offsetof(struct rounds, resolve_ns),
+      0, 1e9, "0s", NULL, "who has which GPUs is solved so far apart at least: "
+      "gavel deals its rounds between by the shares there are; of others no "
+      "decision is made" },
+    { "end_early", CONF_BOOL, offsetof(struct rounds, end_early), 0, 0, "false",
+      NULL, "a round ends when all that runs has ended" },
+};
+
+static const struct conf_field preemption_field[] = {
+    { "cost", CONF_NODE, 0, 0, 0, NULL, NULL, "lost at the restart of a job "
+      "that was stopped: a time, or by its GPUs {1gpu: 7s, 8gpu: 30s, more: "
+      "60s}, which must end with more" },
+};
+
+const struct conf_schema host_rounds_schema = {
+    "experiment.policies[].rounds", "when decisions are made", rounds_field,
+    sizeof rounds_field / sizeof rounds_field[0]
+};
+const struct conf_schema host_preemption_schema = {
+    "experiment.policies[].preemption", "what stopping a job costs it",
+    preemption_field, sizeof preemption_field / sizeof preemption_field[0]
 };
 
 static enum conf_type conf_type_of(enum cs_param_type type)
@@ -174,23 +204,12 @@ static bool read_cost_map(const struct conf_node *map,
     return err_hint(err, "End it with what they pay, as in `more: 60s`.");
 }
 
-static const struct conf_node *only_key(const struct conf_node *map,
-                                        const char *key, struct err *err)
-{
-    if (conf_kind(map) == CONF_MAP && conf_count(map) == 1 &&
-        conf_get(map, key))
-        return conf_get(map, key);
-    err_set(err, ERR_SCHEMA, conf_pos(map),
-            "expected a map with the key %s alone", key);
-    return NULL;
-}
-
 static bool read_preemption(const struct conf_node *map,
                             struct host_rules *rules, struct err *err)
 {
-    const struct conf_node *cost = only_key(map, "cost", err);
+    const struct conf_node *cost;
 
-    if (!cost)
+    if (!conf_fill(map, &host_preemption_schema, &cost, err))
         return false;
     if (conf_kind(cost) == CONF_MAP)
         return read_cost_map(cost, rules, err);
@@ -357,24 +376,14 @@ static const char *limits(struct arena *arena, const struct heeds *heeds)
 static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
                         struct err *err)
 {
-    static const struct conf_field early = { .key = "end_early",
-                                             .type = CONF_BOOL };
-    bool is_map = conf_kind(map) == CONF_MAP;
-    const struct conf_node *length = is_map ? conf_get(map, "length") : NULL;
-    const struct conf_node *resolve =
-        is_map ? conf_get(map, "resolve_at_most_every") : NULL;
-    const struct conf_node *ends = is_map ? conf_get(map, "end_early") : NULL;
-    size_t known = 1u + (resolve != NULL) + (ends != NULL);
+    struct rounds rounds = { 0 };
 
-    if (!length || conf_count(map) != known)
-        return err_set(err, ERR_SCHEMA, conf_pos(map),
-                       "expected a map with the key length and, if need be, "
-                       "resolve_at_most_every and end_early");
-    if (ends != NULL && !conf_read(ends, &early, &rules->round_ends_early, err))
+    if (!conf_fill(map, &host_rounds_schema, &rounds, err))
         return false;
-    return read_time(length, "length", &rules->round_ns, err) &&
-           (!resolve || read_time(resolve, "resolve_at_most_every",
-                                  &rules->resolve_ns, err));
+    rules->round_ns = rounds.length_ns;
+    rules->resolve_ns = rounds.resolve_ns;
+    rules->round_ends_early = rounds.end_early;
+    return true;
 }
 
 static bool read_rules(const struct keys *keys, struct host_rules *rules,
