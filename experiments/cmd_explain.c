@@ -6,11 +6,14 @@
 
 #include "experiments/columns.h"
 #include "experiments/command.h"
+#include "experiments/explain_words.h"
 #include "experiments/file_schema.h"
 #include "experiments/schemas.h"
 #include "experiments/trial.h"
 #include "models/catalogue.h"
 #include "models/place.h"
+#include "policies/host.h"
+#include "policies/host_heeds.h"
 #include "policies/policy.h"
 #include "policies/registry.h"
 #include "sim/arena.h"
@@ -77,6 +80,23 @@ static void print_keys_below(const struct explaining *e,
     }
 }
 
+/* The policies that a key of `policies:` acts on, where it is not all. */
+static void print_policies(const struct explaining *e, const char *key)
+{
+    const struct cs_policy *p;
+    unsigned acts = 0, all = 0;
+
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++, all++)
+        acts += policy_accepts_key(p, key);
+    if (acts == all)
+        return;
+    fputs("  acts on   ", e->cli->out);
+    for (size_t i = acts = 0; (p = registry_at(i)) != NULL; i++)
+        if (policy_accepts_key(p, key))
+            fprintf(e->cli->out, "%s%s", acts++ == 0 ? "" : ", ", p->name);
+    fputc('\n', e->cli->out);
+}
+
 static void explain_keys(struct explaining *e)
 {
     char word[256];
@@ -96,6 +116,8 @@ static void explain_keys(struct explaining *e)
         separate(e);
         fputs(text, e->cli->out);
         print_keys_below(e, e->schema[i], key);
+        if (e->schema[i] == &host_rules_schema)
+            print_policies(e, key);
     }
 }
 
@@ -146,14 +168,35 @@ static const char *param_type(enum cs_param_type type)
     return (unsigned)type < 6 ? name[type] : "value";
 }
 
-static void print_param(FILE *out, const struct cs_param *p)
+static void print_param(FILE *out, const struct cs_policy *policy,
+                        const struct cs_param *p)
 {
+    const char *needs = policy_key_needs(policy, p->key);
+
     fprintf(out, "  %-16s %s", p->key, param_type(p->type));
     if (p->min != 0 || p->max != 0)
         fprintf(out, ", from %g to %g", p->min, p->max);
     if (p->fallback != NULL && p->fallback[0] != '\0')
         fprintf(out, ", default %s", p->fallback);
     fprintf(out, "\n  %-16s %s\n", "", p->help);
+    if (needs != NULL)
+        fprintf(out, "  %-16s needs %s\n", "", needs);
+}
+
+static void print_semantics(const struct explaining *e,
+                            const struct cs_policy *p)
+{
+    unsigned n = 0;
+
+    fputs("  semantics that act: ", e->cli->out);
+    for (size_t i = 0; i < host_rules_schema.count; i++) {
+        const char *key = host_rules_schema.fields[i].key;
+
+        if (strcmp(key, "policy") != 0 && strcmp(key, "name") != 0 &&
+            policy_accepts_key(p, key))
+            fprintf(e->cli->out, "%s%s", n++ == 0 ? "" : ", ", key);
+    }
+    fputc('\n', e->cli->out);
 }
 
 /* Where it starts a role: by types, homes and sizes. */
@@ -198,8 +241,10 @@ static void explain_policies(struct explaining *e)
                 fprintf(e->cli->out, "%s: key of the policy %s\n", e->word,
                         p->name);
             }
-            print_param(e->cli->out, &p->param[k]);
+            print_param(e->cli->out, p, &p->param[k]);
         }
+        if (whole)
+            print_semantics(e, p);
     }
 }
 
@@ -221,9 +266,11 @@ static void explain_placements(struct explaining *e)
 }
 
 /* All that could have been meant, for the nearest spelling. */
-static const char *nearest(struct explaining *e)
+static const char *nearest(struct explaining *e,
+                           const struct explain_words *words)
 {
-    size_t count = METRIC_COUNT + PLACE_RULE_COUNT + 1, n = 0;
+    size_t count = METRIC_COUNT + PLACE_RULE_COUNT + 1 +
+                   explain_words_names(words, NULL), n;
     const char **names;
     const struct cs_policy *p;
 
@@ -232,6 +279,7 @@ static const char *nearest(struct explaining *e)
     for (size_t i = 0; (p = registry_at(i)) != NULL; i++)
         count += 1 + p->param_count;
     names = arena_alloc(e->cli->arena, count, sizeof *names);
+    n = explain_words_names(words, names);
     for (unsigned m = 0; m < METRIC_COUNT; m++)
         names[n++] = metric_info((enum metric)m)->name;
     for (unsigned r = 0; r < PLACE_RULE_COUNT; r++)
@@ -251,6 +299,7 @@ static const char *nearest(struct explaining *e)
 static int explain(struct cli *cli, const struct args *args)
 {
     struct explaining e = { .cli = cli, .word = args->word[0] };
+    struct explain_words words = { .arena = cli->arena, .out = cli->out };
     struct err_pos nowhere = { NULL, 0, 0 };
     struct err err = { 0 };
     const char *near;
@@ -261,11 +310,18 @@ static int explain(struct cli *cli, const struct args *args)
     explain_keys(&e);
     explain_columns(&e);
     explain_placements(&e);
+    words.catalogue = catalogue_load(cli->arena, NULL, 0, &err);
+    if (words.catalogue == NULL)
+        return command_fail(cli, &err);
+    words.schema = e.schema;
+    words.schema_count = e.schema_count;
+    e.found = explain_words(&words, e.word, e.found);
     if (e.found > 0)
         return 0;
-    near = nearest(&e);
+    near = nearest(&e, &words);
     err_set(&err, ERR_USAGE, nowhere,
-            "there is no key, metric, column, placement or policy '%.80s'", e.word);
+            "nothing bears the name '%.80s': no key, value, metric, column, "
+            "policy, preset, type, model, recipe or format", e.word);
     if (near != NULL)
         err_hint(&err, "Did you mean %s?", near);
     return command_fail(cli, &err);
@@ -300,10 +356,12 @@ static int schema(struct cli *cli, const struct args *args)
 }
 
 const struct command command_explain = {
-    "explain", "KEY|METRIC|POLICY",
+    "explain", "WORD",
     "type, unit, default, meaning",
-    "KEY may be given with what stands before it: seeds, output.dir,\n"
-    "cluster.nodes.count.  All that match are printed.\n",
+    "A key may be given with what stands before it: seeds, output.dir,\n"
+    "cluster.nodes.count.  A metric, a column, a policy, a placement, a preset\n"
+    "of semantics, a value of a key, a recipe, a format, a model, a type of GPU,\n"
+    "CPU or link.  All that match are printed.\n",
     0, 1, 1, explain
 };
 

@@ -3,9 +3,11 @@
  * cmd_list.c - `clustersim list`: the names that files may use.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/command.h"
+#include "experiments/list_rows.h"
 #include "experiments/import_requests.h"
 #include "experiments/trial.h"
 #include "models/catalogue.h"
@@ -234,6 +236,67 @@ static const struct lister lister[] = {
     { "placements", list_placements }, { "applications", list_applications },
 };
 #define LISTERS (sizeof lister / sizeof lister[0])
+
+/* A line of a list whose first word it is. */
+static bool begins_with(const char *line, const char *word)
+{
+    size_t bytes = strlen(word);
+
+    return strncmp(line, word, bytes) == 0 && line[bytes] == ' ';
+}
+
+/* The heading of a part of a list is its first line. */
+static unsigned rows_of(FILE *out, const struct lister *from, char *text,
+                        const char *word, unsigned found)
+{
+    const char *heading = NULL;
+    char *rest = text, *line;
+
+    while ((line = rest) != NULL && *line != '\0') {
+        char *end = strchr(line, '\n');
+
+        rest = end == NULL ? NULL : end + 1;
+        if (end != NULL)
+            *end = '\0';
+        if (*line == '\0') {
+            heading = NULL;
+        } else if (heading == NULL) {
+            heading = line;
+        } else if (begins_with(line, word)) {
+            fprintf(out, "%s%s: in `clustersim list %s`\n  %s\n  %s\n",
+                    found > 0 ? "\n" : "", word, from->name, heading, line);
+            found++;
+        }
+    }
+    return found;
+}
+
+unsigned list_rows(FILE *out, const struct catalogue *catalogue,
+                   const char *word, unsigned found)
+{
+    static const char *const whose[] = { "gpus", "cpus", "links", "models",
+        "prices", "formats", "recipes", "applications" };
+
+    for (size_t i = 0; i < LISTERS; i++)
+        for (size_t k = 0; k < sizeof whose / sizeof whose[0]; k++) {
+            char *text = NULL;
+            size_t bytes;
+            FILE *page;
+
+            if (strcmp(lister[i].name, whose[k]) != 0)
+                continue;
+            page = open_memstream(&text, &bytes);
+            if (page == NULL)
+                return found;
+            if (lister[i].print == list_recipes)
+                fputs("name         what the job does\n", page);
+            lister[i].print(page, catalogue);
+            fclose(page);
+            found = rows_of(out, &lister[i], text, word, found);
+            free(text);
+        }
+    return found;
+}
 
 static int list(struct cli *cli, const struct args *args)
 {

@@ -10,6 +10,7 @@
 #include "experiments/defaults.h"
 #include "experiments/cmd_study.h"
 #include "experiments/grid.h"
+#include "experiments/limits.h"
 #include "experiments/load_print.h"
 #include "experiments/places.h"
 #include "experiments/study.h"
@@ -32,6 +33,21 @@ static void print_semantics(struct cli *cli, const struct study *study)
                 " ", p->semantics == NULL ? "" : p->semantics,
                 p->policy->flags & CS_CLAIRVOYANT
                     ? " (knows true run times)" : "");
+    }
+}
+
+static void print_limits(struct cli *cli, const struct study *study,
+                         const struct grid *grid)
+{
+    char text[600];
+    bool begun = false;
+
+    for (uint32_t i = 0; i < study->policy_count; i++) {
+        if (!limits_say(grid, i, study->point[0].policy[i]->limits, text,
+                        sizeof text))
+            continue;
+        fprintf(cli->out, "%s  %s\n", begun ? "" : "\nlimits\n", text);
+        begun = true;
     }
 }
 
@@ -115,6 +131,7 @@ static void print_results(struct cli *cli, const struct session *session)
         services_table_print(services, cli->out);
     }
     print_semantics(cli, study);
+    print_limits(cli, study, session->grid);
     defaults_print(cli->arena, study, cli->out);
     places_warn(study, command_warn, cli);
     load_warn(cli->arena, study, command_warn, cli);

@@ -119,6 +119,8 @@ static const struct table_column summary_column[] = {
       "cost up to the last end of a job that was done" },
     { "requests", TABLE_COUNT, "to services" },
     { "requests_done", TABLE_COUNT, "of them, answered" },
+    { "decisions_limited", TABLE_COUNT,
+      "in which a limit of the policy's own left something out" },
     { "deterministic", TABLE_COUNT, "1: nothing is drawn, so any seed would "
       "give this row, and one trial stands for all" },
 };

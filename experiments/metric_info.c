@@ -224,6 +224,10 @@ static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_REQUESTS_DONE] = { "requests_done", "count",
                                "of them, answered: not dropped, refused, or "
                                "under way at the end", true, +1 },
+    [METRIC_LIMITED] = { "decisions_limited", "count",
+                         "decisions in which a limit of the policy's own "
+                         "(depth_max and the like) left something out", true,
+                         0 },
 };
 
 /* Of all, unless it is here. */

@@ -251,7 +251,7 @@ static void job_ended(struct metrics *m, const struct host_job *job,
     }
     m->failed += status == JOB_FAILED;
     if (status != JOB_DONE) {
-        m->lost_sum += m->parts.spec->until_ns - submit;
+        m->lost_sum += (wide_ns)m->parts.spec->until_ns - submit;
         return;
     }
     if (m->parts.spec->until_ns != CLOCK_NEVER_NS)
@@ -498,6 +498,7 @@ void metrics_result(struct metrics *m, struct trial_result *result)
     value[METRIC_RESIZES] =
         (double)(counts->resizes + counts->moves - m->resized);
     value[METRIC_DECISIONS] = (double)(counts->decisions - m->decided);
+    value[METRIC_LIMITED] = (double)counts->limited;
     value[METRIC_INTERRUPTIONS] =
         (double)(counts->interruptions - m->interrupted);
     value[METRIC_REFUSED] = (double)(counts->refused - m->refused);

@@ -72,6 +72,10 @@ static void put_policies(struct out *out, const struct study *study)
         out_json_text(out, study->policy_name[i]);
         out_text(out, ", \"policy\": ");
         out_json_text(out, p->policy->name);
+        if (p->limits != NULL) {
+            out_text(out, ", \"limits\": ");
+            out_json_text(out, p->limits);
+        }
         out_text(out, ", \"semantics\": ");
         out_json_text(out, p->semantics == NULL ? "" : p->semantics);
         out_printf(out, ", \"clairvoyant\": %s}%s\n",

@@ -14,6 +14,7 @@
 
 #include "experiments/grid.h"
 #include "experiments/folder.h"
+#include "experiments/limits.h"
 #include "experiments/notes.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
@@ -87,13 +88,35 @@ static void fact(struct out *out, const char *name, const char *text,
     out_text(out, "</td></tr>\n");
 }
 
-/* Policies may ask for the truth, or be told it as an exact estimate. */
+/* Policies may ask for the truth, be told it as an exact estimate, or not ask. */
 static const char *told(const struct conf_node *policy)
 {
     if (strcmp(word(policy, "clairvoyant"), "true") == 0)
         return "the truth";
+    if (strstr(word(policy, "semantics"), "estimate=") == NULL)
+        return "nothing";
     return strstr(word(policy, "semantics"), "estimate=exact") != NULL
         ? "exact estimates" : "estimates";
+}
+
+/* Where a limit of a policy's own has a say in what is shown. */
+static void limits(struct report *r, const struct conf_node *list)
+{
+    const struct grid *grid = r->source.grid;
+    char text[600];
+
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        for (size_t i = 0; i < conf_count(list); i++) {
+            const struct conf_node *item = conf_item(list, i);
+
+            if (strcmp(word(item, "name"), grid->policy[p]) != 0 ||
+                !limits_say(grid, p, conf_get(item, "limits") != NULL
+                            ? word(item, "limits") : NULL, text, sizeof text))
+                continue;
+            out_text(r->out, "<p>");
+            html_text(r->out, text);
+            out_text(r->out, "</p>\n");
+        }
 }
 
 static void policies(struct report *r)
@@ -117,6 +140,7 @@ static void policies(struct report *r)
         out_text(r->out, "</tr>\n");
     }
     out_text(r->out, "</tbody></table></div>\n");
+    limits(r, list);
 }
 
 /* Tables of single phases and instants may be of some seeds only. */

@@ -22,6 +22,7 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
     const struct conf_schema *const own[] = {
         &study_schema, &study_output_schema, &study_expect_schema,
         &train_schema, &train_seeds_schema, &host_rules_schema,
+        &host_rounds_schema, &host_preemption_schema,
         &advice_schema, &advice_expect_schema, &application_speed_schema
     };
     const size_t own_count = sizeof own / sizeof own[0];

@@ -205,7 +205,7 @@ static void open_first(struct loop *loop, void *self, uint64_t arg)
     t->start_ns = loop_now_ns(loop);
     for (uint32_t p = 0; p < t->pools; p++)
         t->then[p] = areas(t, p, t->start_ns);
-    loop_at(loop, t->start_ns + t->step_ns, LOOP_RANK_SAMPLE, sample, t, 0);
+    loop_at(loop, clock_after(t->start_ns, t->step_ns), LOOP_RANK_SAMPLE, sample, t, 0);
 }
 
 void timeline_watch(struct timeline *t, struct cs_host *host)

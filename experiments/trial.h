@@ -78,6 +78,7 @@ enum metric {
     /* beside means over jobs that were done: experiments/survivors.h */
     METRIC_JCT_RESTRICTED, METRIC_COST_LAST_END,
     METRIC_REQUESTS, METRIC_REQUESTS_DONE,
+    METRIC_LIMITED,
     METRIC_COUNT
 };
 

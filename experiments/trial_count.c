@@ -445,12 +445,16 @@ static void backfill(struct count_trial *t)
 
     if (t->unreserved)
         in_time_ns = INT64_MAX;
-    for (; left > 0 && t->free_gpus > 0 && i < t->now.pending; left--) {
+    for (; t->free_gpus > 0 && i < t->now.pending; left--) {
         const struct count_job *job = waiting(t, i);
         bool in_time = job->estimate_ns <= in_time_ns;
         if (job->gpus > t->free_gpus || !(in_time || job->gpus <= spare)) {
             i++;
             continue;
+        }
+        if (left <= 0) {
+            t->counts.limited++;
+            return;
         }
         if (!in_time)
             spare -= job->gpus;

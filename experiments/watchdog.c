@@ -48,9 +48,7 @@ struct watchdog *watchdog_new(struct arena *arena, const struct cs_host *host,
 
 int64_t watchdog_next_ns(const struct watchdog *dog, int64_t now_ns)
 {
-    int64_t step = dog->stalled_ns / LOOKS + 1;
-
-    return now_ns < CLOCK_NEVER_NS - step ? now_ns + step : CLOCK_NEVER_NS;
+    return clock_after(now_ns, dog->stalled_ns / LOOKS + 1);
 }
 
 static void take_records(struct watchdog *dog)

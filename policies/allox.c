@@ -142,6 +142,8 @@ static void allox_decide(void *self, struct cs_host *host)
     if (waiting == 0 || cs_free_gpus(host, 0) == 0)
         return;
     jobs = (uint32_t)ceil(a->alpha * waiting);
+    if (jobs > a->depth_max)
+        cs_limit_reached(host);
     jobs = jobs < a->depth_max ? jobs : (uint32_t)a->depth_max;
     if (!a->column) {
         a->column = cs_alloc(host, (size_t)a->depth_max, sizeof *a->column);
@@ -174,7 +176,8 @@ static const struct cs_param params[] = {
 const struct cs_policy allox_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "allox",
+    .flags = CS_ASKS_ESTIMATES,
     .summary = "matches jobs to places on GPUs: least sum of completion times",
     .param_count = 2, .param = params, .self_bytes = sizeof(struct allox),
-    .decide = allox_decide,
+    .decide = allox_decide, .limits = "depth_max",
 };

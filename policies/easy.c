@@ -52,14 +52,18 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
 
     if (easy->unreserved)
         in_time_ns = INT64_MAX;
-    while (left > 0 && cs_free_gpus(host, 0) > 0) {
+    while (cs_free_gpus(host, 0) > 0) {
         struct cs_filter filter = {
             .gpus_max = cs_free_gpus(host, 0), .gpus_any_estimate = spare,
             .estimate_max_ns = in_time_ns, .startable = true,
         };
         uint32_t next = cs_find_pending(host, i, &filter);
-        if (next >= cs_pending_count(host) || next - i >= left)
+        if (next >= cs_pending_count(host))
             return;
+        if (next - i >= left) {
+            cs_limit_reached(host);
+            return;
+        }
         struct cs_ask ask = *cs_ask(host, cs_pending(host, next));
         left -= next - i + 1;
         i = next;               /* a started ask leaves: i is the next */
@@ -87,15 +91,21 @@ static void easy_decide(void *self, struct cs_host *host)
     easy_backfill(easy, host, promised - now, spare);
 }
 
+static const struct cs_need needs[] = {
+    { "estimate", "reservation: head" },
+};
+
 const struct cs_policy easy_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "easy",
     .summary = "EASY backfill: one reservation, for the head of the queue",
-    .flags = CS_RESERVES,
+    .flags = CS_RESERVES | CS_ASKS_ESTIMATES,
     .self_bytes = sizeof(struct easy),
     .param = easy_param,
     .param_count = sizeof easy_param / sizeof easy_param[0],
     .init = easy_init,
     .decide = easy_decide,
+    .limits = "depth_max",
+    .need_count = sizeof needs / sizeof needs[0], .need = needs,
 };

@@ -103,13 +103,17 @@ static void ef_ended(void *self, struct cs_host *host, struct job_id id)
 /* ---- minimum satisfactory shares ----------------------------------------- */
 
 /* Slots until the deadline, by which it has to be over. */
-static double ef_slots(const struct ef *ef, const struct cs_host *host,
+static double ef_slots(const struct ef *ef, struct cs_host *host,
                        const struct ef_job *job)
 {
     double ns = (double)(job->deadline_ns - cs_now_ns(host)) *
                 (1 - ef->slack);
 
-    return fmin(ns / (double)ef->slot_ns, (double)ef->slots_max);
+    double slots = ns / (double)ef->slot_ns;
+
+    if (slots > (double)ef->slots_max)
+        cs_limit_reached(host);
+    return fmin(slots, (double)ef->slots_max);
 }
 
 /* With at most n GPUs in each slot, does it end in time?  If take, they are
@@ -326,7 +330,8 @@ const struct cs_policy elasticflow_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "elasticflow",
     .summary = "elastic: least shares that keep deadlines, then what gains most",
-    .flags = CS_PREEMPTS | CS_RESIZES, .param_count = 3, .param = params,
+    .flags = CS_PREEMPTS | CS_RESIZES | CS_ASKS_ESTIMATES, .param_count = 3, .param = params,
     .self_bytes = sizeof(struct ef), .init = ef_init, .decide = ef_decide,
+    .limits = "slots_max",
     .job_submitted = ef_submitted, .job_ended = ef_ended,
 };

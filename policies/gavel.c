@@ -9,7 +9,9 @@
  * pace x X, is solved for X; at every round the pairs (j, p) of the highest
  * X[j][p] / (share of p's time that j had since) are given the pool's GPUs
  * (their algorithm 1).  GPUs of a job that ends within a round are idle until
- * the next.
+ * the next.  With `rounds: {resolve_at_most_every: }` the program is solved so
+ * far apart at least, and rounds go on by the shares that there are: those of
+ * jobs that end are dealt to the others, and jobs that came since wait.
  *
  *  max-min      the least rate over that of an equal share, times GPUs
  *  makespan     the least rate over the work that is left
@@ -49,6 +51,7 @@ struct entry {
     uint32_t combo;             /* in which it runs */
     uint32_t mate;              /* entry that is to be beside it, or NOWHERE */
     uint32_t need_row;
+    uint32_t was;               /* index in combos; NOWHERE: not known there */
     double pace[POOLS];
     double equal;               /* rate of an equal share */
     double left_s, solved_left_s;
@@ -72,11 +75,11 @@ struct gavel {
     double cap[POOLS], usd[POOLS], all;
     struct entry *entry;
     uint32_t count, room;
-    bool changed, packing;
+    bool changed, packing;      /* changed: since it was solved */
     struct combo *combo;        /* the entries, then pairs of them */
     uint32_t combos, combo_room;
     struct pick *pick;
-    uint32_t *row, *column;
+    uint32_t *row, *column, *moved_to;
     double *pace_a, *pace_b;    /* by column: combo x pools + pool */
     double *share, *got_s;      /* likewise */
     double *value, *gain, *most, *limit, *x, *need;
@@ -99,6 +102,8 @@ static bool gavel_init(void *self, struct cs_host *host)
                       "cost");
         return false;
     }
+    if (cs_round_ns(host) > 0)
+        g->round_ns = cs_round_ns(host);
     g->pools = cs_pool_count(host);
     for (uint32_t p = 0; p < g->pools; p++) {
         g->usd[p] = cs_pool_usd_per_h(host, p);
@@ -140,6 +145,7 @@ static void make_columns(struct gavel *g, struct cs_host *host,
     g->gain = cs_alloc(host, columns, sizeof *g->gain);
     g->most = cs_alloc(host, columns, sizeof *g->most);
     g->x = cs_alloc(host, columns, sizeof *g->x);
+    g->moved_to = cs_alloc(host, 2 * (size_t)room, sizeof *g->moved_to);
     g->combo_room = room;
 }
 
@@ -163,6 +169,7 @@ static void gavel_submitted(void *self, struct cs_host *host,
         make_room(g, host);
     struct entry *e = &g->entry[g->count++];
     *e = (struct entry) { .job = job, .on = NOWHERE, .mate = NOWHERE,
+                          .combo = NOWHERE, .was = NOWHERE,
                           .gpus = cs_job_gpus(host, job) };
     for (uint32_t p = 0; p < g->pools; p++) {
         e->pace[p] = cs_pace(host, job, p, e->gpus);
@@ -483,19 +490,102 @@ static void plan(struct gavel *g, struct cs_host *host)
         g->share[c] = solved ? g->x[c] : 0;
         g->got_s[c] = 0.5e-9 * (double)g->round_ns;
     }
+    for (uint32_t i = 0; i < g->count; i++)
+        g->entry[i].was = i;
+    g->changed = false;
 }
 
 /* ---- a round -------------------------------------------------------------- */
 
+/* A row of the shares goes where it stands from now on. */
+static void move_row(struct gavel *g, uint32_t from, uint32_t to)
+{
+    for (uint32_t p = 0; p < g->pools; p++) {
+        g->share[to * g->pools + p] = g->share[from * g->pools + p];
+        g->got_s[to * g->pools + p] = g->got_s[from * g->pools + p];
+    }
+}
+
+/* A job that the last solution does not know has no share, and waits. */
+static void add_unknown(struct gavel *g, uint32_t i)
+{
+    uint32_t k = g->combos++;
+
+    g->combo[k] = (struct combo) { i, NOWHERE };
+    for (uint32_t p = 0; p < g->pools; p++) {
+        g->share[k * g->pools + p] = 0;
+        g->got_s[k * g->pools + p] = 0.5e-9 * (double)g->round_ns;
+    }
+}
+
+/* Room for combinations, what they have being kept. */
+static void keep_columns(struct gavel *g, struct cs_host *host,
+                         uint32_t combos)
+{
+    const double *share = g->share, *got_s = g->got_s;
+    size_t bytes = (size_t)g->combos * g->pools * sizeof *share;
+
+    if (combos <= g->combo_room)
+        return;
+    make_columns(g, host, combos);
+    if (bytes > 0) {
+        memcpy(g->share, share, bytes);
+        memcpy(g->got_s, got_s, bytes);
+    }
+}
+
+/* The combinations of which all jobs are there still, with their shares; `to`
+ * says where each one stands then. */
+static void keep_combos(struct gavel *g, const uint32_t *now, uint32_t *to)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t k = 0; k < g->combos; k++) {
+        struct combo was = g->combo[k];
+        uint32_t a = now[was.a], b = was.b == NOWHERE ? NOWHERE : now[was.b];
+
+        to[k] = NOWHERE;
+        if (a == NOWHERE || (was.b != NOWHERE && b == NOWHERE))
+            continue;
+        g->combo[kept] = (struct combo) { a, b };
+        move_row(g, k, kept);
+        to[k] = kept++;
+    }
+    g->combos = kept;
+}
+
+/* Jobs came and went, and nothing may be solved yet: the others keep their
+ * shares and what they had. */
+static void carry_on(struct gavel *g, struct cs_host *host)
+{
+    uint32_t *now = g->moved_to, *to = g->moved_to + g->combo_room;
+
+    for (uint32_t k = 0; k < g->combos; k++)
+        now[k] = NOWHERE;
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->entry[i].was != NOWHERE)
+            now[g->entry[i].was] = i;
+    keep_combos(g, now, to);
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->entry[i].combo != NOWHERE)
+            g->entry[i].combo = to[g->entry[i].combo];
+    keep_columns(g, host, g->combos + g->count);
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (g->entry[i].was == NOWHERE)
+            add_unknown(g, i);
+        g->entry[i].was = i;
+    }
+}
+
 /* Who ran in the round that is over; who was thrown out runs no more.  What
- * combinations had is counted from each solution on. */
-static void account(struct gavel *g, const struct cs_host *host)
+ * combinations had is counted from each solution on: not if one comes now. */
+static void account(struct gavel *g, const struct cs_host *host, bool counts)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         struct entry *e = &g->entry[i];
-        if (e->on == NOWHERE)
+        if (e->on == NOWHERE || e->combo == NOWHERE)
             continue;
-        if (!g->changed && (g->combo[e->combo].a == i ||
+        if (counts && (g->combo[e->combo].a == i ||
                             g->entry[g->combo[e->combo].a].on == NOWHERE))
             g->got_s[e->combo * g->pools + e->on] +=
                 1e-9 * (double)g->round_ns;
@@ -562,7 +652,7 @@ static void take(struct gavel *g, uint32_t k, uint32_t pool)
     g->entry[combo->b].mate = combo->a;
 }
 
-static void choose(struct gavel *g)
+static void choose(struct gavel *g, const struct cs_host *host)
 {
     double sum[POOLS] = { 0 }, room[POOLS];
     uint32_t picks = 0;
@@ -578,7 +668,7 @@ static void choose(struct gavel *g)
                 c / g->pools, c % g->pools };
     sort_picks(g, picks);
     for (uint32_t p = 0; p < g->pools; p++)
-        room[p] = g->cap[p];
+        room[p] = cs_total_gpus(host, 1u << p);
     for (uint32_t k = 0; k < picks; k++) {
         const struct combo *combo = &g->combo[g->pick[k].combo];
         uint32_t p = g->pick[k].pool, gpus = g->entry[combo->a].gpus;
@@ -665,19 +755,26 @@ static bool moved(const struct gavel *g, const struct cs_host *host)
 static void gavel_decide(void *self, struct cs_host *host)
 {
     struct gavel *g = self;
-    int64_t now = cs_now_ns(host);
+    int64_t now = cs_now_ns(host), round = g->round_ns;
+    bool solves;
 
     if (g->count == 0)
         return;
-    cs_wake_at(host, clock_tick_after(now, g->round_ns));
-    if (now % g->round_ns != 0)
-        return;
-    account(g, host);
+    if (cs_round_ns(host) > 0) {            /* it is asked at boundaries alone */
+        cs_wake_at(host, clock_after(now, round));
+    } else {
+        cs_wake_at(host, clock_tick_after(now, round));
+        if (now % round != 0)
+            return;
+    }
     g->changed |= moved(g, host);
-    if (g->changed)
+    solves = g->changed && cs_may_solve(host);
+    if (g->changed && !solves)
+        carry_on(g, host);
+    account(g, host, !solves);
+    if (solves)
         plan(g, host);
-    g->changed = false;
-    choose(g);
+    choose(g, host);
     enact(g, host);
 }
 
@@ -691,12 +788,19 @@ static const struct cs_param params[] = {
       "who runs where is decided at its multiples" },
 };
 
+static const struct cs_need needs[] = {
+    { "estimate", "objective: not max-min" },
+    { "round", "rounds: none" },
+};
+
 const struct cs_policy gavel_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "gavel",
     .summary = "shares of time by pool that a linear program finds, in rounds",
-    .flags = CS_PREEMPTS | CS_PACKS, .param_count = 3, .param = params,
+    .flags = CS_PREEMPTS | CS_PACKS | CS_SOLVES | CS_ASKS_ESTIMATES,
+    .param_count = 3, .param = params,
     .self_bytes = sizeof(struct gavel), .init = gavel_init,
     .decide = gavel_decide, .job_submitted = gavel_submitted,
     .job_ended = gavel_ended,
+    .need_count = sizeof needs / sizeof needs[0], .need = needs,
 };

@@ -19,14 +19,21 @@
 
 static void decide_event(struct loop *loop, void *self, uint64_t arg);
 
+/* No decision before; a policy that solves may be asked in every round. */
+static int64_t resolve_time(const struct cs_host *host)
+{
+    if (host->decided_ns == 0 || host->policy->flags & CS_SOLVES)
+        return 0;
+    return clock_after(host->decided_ns, host->rules->resolve_ns);
+}
+
 /* A round ends early when all that runs has ended, and the next begins then or
  * with the next arrival.  Where nothing runs and `resolve_at_most_every` lets
  * nothing start, Gavel's simulator looks again at the next arrival; after the
  * last one it starts at once. */
 static int64_t idle_decision_time(struct cs_host *host, int64_t at)
 {
-    if (host->decided_ns > 0 && !host->submits_over &&
-        at < clock_after(host->decided_ns, host->rules->resolve_ns))
+    if (!host->submits_over && at < resolve_time(host))
         return CLOCK_NEVER_NS;
     host->round_from_ns = at;
     return at;
@@ -41,9 +48,8 @@ static int64_t decision_time(struct cs_host *host, int64_t at)
         return at;
     if (host->rules->round_ends_early && cs_running_count(host) == 0)
         return idle_decision_time(host, at);
-    int64_t due_ns = clock_after(host->decided_ns, host->rules->resolve_ns);
-    if (host->decided_ns > 0 && at < due_ns)
-        at = due_ns;
+    if (at < resolve_time(host))
+        at = resolve_time(host);
     return clock_after(host->round_from_ns,
                        clock_tick_from(at - host->round_from_ns, round));
 }
@@ -271,6 +277,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
         host_order_sort(host);
     host->decided_ns = host_now(host);
     host->counts.decide++;
+    host->limited = false;
     host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
     host_ask_policy(host);
     host_rent_scale(host);

@@ -72,10 +72,13 @@ struct host_policy {
     const void *params;         /* policy->self_bytes, params filled in */
     const struct host_weight *weight;
     uint32_t weight_count;
+    const char *limits;         /* "depth_max: 60": of the policy; or NULL */
     const char *semantics;      /* "blocking=strict placement=count ..." */
 };
 
-extern const struct conf_schema host_rules_schema;
+/* An entry of `policies:`, and what lies below its keys. */
+extern const struct conf_schema host_rules_schema, host_rounds_schema,
+    host_preemption_schema;
 /* The same with the keys of a policy behind them. */
 struct conf_schema host_policy_keys(struct arena *arena,
                                     const struct cs_policy *policy);
@@ -149,6 +152,7 @@ struct host_counts {
     uint64_t decisions;         /* requests that were carried out */
     uint64_t nodes_seen;        /* by searches for room */
     uint64_t asks_seen;         /* by searches of the queue */
+    uint64_t limited;           /* decisions: cs_limit_reached() */
 };
 const struct host_counts *host_counts(const struct cs_host *host);
 

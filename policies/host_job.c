@@ -61,7 +61,8 @@ void host_ask_job(struct cs_host *host, uint32_t j)
     };
     job->ask = i;
     host_left_change(host, job);
-    if (host->rules->relax_ns > 0)
+    if (host->rules->relax_ns > 0 &&
+        host->rules->placement == PLACE_CONSOLIDATE)
         loop_at(host->parts.loop,
                 clock_after(host_now(host), host->rules->relax_ns),
                 LOOP_RANK_DECIDE, relax, host, 0);

@@ -14,7 +14,7 @@
 #include "policies/policy.h"
 #include "sim/arena.h"
 
-#define NODES_MAX 2000u         /* of branch and bound */
+#define NODES_MAX 2000u         /* of branch and bound, where nothing is said */
 #define GAP 1e-4                /* of its answer, as Sia's solver has it */
 
 static void load(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
@@ -49,17 +49,21 @@ static void load(glp_prob *prob, const struct cs_lp *lp, struct arena *arena)
 /* Counts the nodes of the search: the same end on any machine. */
 static void count_nodes(glp_tree *tree, void *info)
 {
-    uint32_t *nodes = info;
+    uint32_t *left = info;
 
-    if (glp_ios_reason(tree) == GLP_ISELECT && ++*nodes > NODES_MAX)
+    if (glp_ios_reason(tree) != GLP_ISELECT)
+        return;
+    if (*left == 0)
         glp_ios_terminate(tree);
+    else
+        --*left;
 }
 
 /* After the relaxation was solved. */
 static bool solve_whole(glp_prob *prob, const struct cs_lp *lp)
 {
     glp_iocp how;
-    uint32_t nodes = 0;
+    uint32_t left = lp->nodes_max > 0 ? lp->nodes_max : NODES_MAX;
 
     for (uint32_t c = 0; c < lp->columns; c++)
         glp_set_col_kind(prob, (int)c + 1, GLP_IV);
@@ -67,9 +71,11 @@ static bool solve_whole(glp_prob *prob, const struct cs_lp *lp)
     how.msg_lev = GLP_MSG_OFF;
     how.mip_gap = GAP;
     how.cb_func = count_nodes;
-    how.cb_info = &nodes;
+    how.cb_info = &left;
     int end = glp_intopt(prob, &how), status = glp_mip_status(prob);
 
+    if (lp->cut != NULL && end == GLP_ESTOP)
+        *lp->cut = true;
     if ((end != 0 && end != GLP_EMIPGAP && end != GLP_ESTOP) ||
         (status != GLP_OPT && status != GLP_FEAS))
         return false;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "policies/host.h"
+#include "policies/host_heeds.h"
 #include "policies/registry.h"
 #include "policies/host_semantics.h"
 #include "sim/arena.h"
@@ -69,9 +70,8 @@ static const struct conf_field rules_field[] = {
       CONF_ABSENT, NULL,
       "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}" },
     { "rounds", CONF_NODE, offsetof(struct keys, rounds), 0, 0, CONF_ABSENT,
-      NULL, "{length: 360s, resolve_at_most_every: 1920s}: decisions only at "
-      "multiples of the length, and so far apart at least; end_early: true: a "
-      "round ends when all that runs has ended" },
+      NULL, "when decisions are made: {length: 360s}, and maybe "
+      "resolve_at_most_every and end_early" },
     { "tick", CONF_TIME, offsetof(struct keys, tick_ns), 0, 3600, "0s", NULL,
       "decisions only at its multiples, and a job of known length takes one "
       "more: a simulator that counts ticks sees an end at the next one" },
@@ -86,6 +86,37 @@ static const struct conf_field rules_field[] = {
 const struct conf_schema host_rules_schema = {
     "experiment.policies[]", "a policy and the semantics it runs under",
     rules_field, RULES_COUNT
+};
+
+struct rounds {
+    int64_t length_ns, resolve_ns;
+    bool end_early;
+};
+
+static const struct conf_field rounds_field[] = {
+    { "length", CONF_TIME, offsetof(struct rounds, length_ns), 0, 1e9, NULL,
+      NULL, "decisions only at its multiples" },
+    { "resolve_at_most_every", CONF_TIME, offsetof(struct rounds, resolve_ns),
+      0, 1e9, "0s", NULL, "who has which GPUs is solved so far apart at least: "
+      "gavel deals its rounds between by the shares there are; of others no "
+      "decision is made" },
+    { "end_early", CONF_BOOL, offsetof(struct rounds, end_early), 0, 0, "false",
+      NULL, "a round ends when all that runs has ended" },
+};
+
+static const struct conf_field preemption_field[] = {
+    { "cost", CONF_NODE, 0, 0, 0, NULL, NULL, "lost at the restart of a job "
+      "that was stopped: a time, or by its GPUs {1gpu: 7s, 8gpu: 30s, more: "
+      "60s}, which must end with more" },
+};
+
+const struct conf_schema host_rounds_schema = {
+    "experiment.policies[].rounds", "when decisions are made", rounds_field,
+    sizeof rounds_field / sizeof rounds_field[0]
+};
+const struct conf_schema host_preemption_schema = {
+    "experiment.policies[].preemption", "what stopping a job costs it",
+    preemption_field, sizeof preemption_field / sizeof preemption_field[0]
 };
 
 static enum conf_type conf_type_of(enum cs_param_type type)
@@ -165,26 +196,20 @@ static bool read_cost_map(const struct conf_node *map,
             return false;
         rules->cost_count = (uint32_t)i + 1;
     }
-    return true;
-}
-
-static const struct conf_node *only_key(const struct conf_node *map,
-                                        const char *key, struct err *err)
-{
-    if (conf_kind(map) == CONF_MAP && conf_count(map) == 1 &&
-        conf_get(map, key))
-        return conf_get(map, key);
+    if (rules->cost[rules->cost_count - 1].gpus_max == UINT32_MAX)
+        return true;
     err_set(err, ERR_SCHEMA, conf_pos(map),
-            "expected a map with the key %s alone", key);
-    return NULL;
+            "key cost says nothing of jobs of more than %u GPUs",
+            rules->cost[rules->cost_count - 1].gpus_max);
+    return err_hint(err, "End it with what they pay, as in `more: 60s`.");
 }
 
 static bool read_preemption(const struct conf_node *map,
                             struct host_rules *rules, struct err *err)
 {
-    const struct conf_node *cost = only_key(map, "cost", err);
+    const struct conf_node *cost;
 
-    if (!cost)
+    if (!conf_fill(map, &host_preemption_schema, &cost, err))
         return false;
     if (conf_kind(cost) == CONF_MAP)
         return read_cost_map(cost, rules, err);
@@ -250,88 +275,116 @@ static bool read_weights(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
-/* A policy that decides for itself passes over what it likes. */
-static const char *blocking(const struct cs_policy *policy,
-                            const struct host_rules *rules)
+/* Keys of what is told, "key=value " each. */
+struct told {
+    char *text;
+    size_t used;
+};
+
+static void tell(struct told *told, const char *key, const char *value)
 {
-    if (policy->decide && !(policy->flags & CS_ASKS_BLOCKING))
-        return "its-own";
-    return blocking_names[rules->blocking];
+    int n = snprintf(told->text + told->used, SEMANTICS_BYTES - told->used,
+                     "%s%s=%s", told->used == 0 ? "" : " ", key, value);
+
+    assert(n > 0 && told->used + (size_t)n < SEMANTICS_BYTES);
+    told->used += (size_t)n;
 }
 
-static const char *semantics(struct arena *arena,
-                             const struct cs_policy *policy,
+static void tell_time(struct told *told, const char *key, int64_t ns)
+{
+    char time[32], text[40];
+
+    clock_format_s(ns, time, sizeof time);
+    snprintf(text, sizeof text, "%ss", time);
+    if (ns > 0)
+        tell(told, key, text);
+}
+
+static void tell_estimate(struct told *told, const struct host_rules *rules)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "noisy(cv %g)", rules->noise_cv);
+    tell(told, "estimate", rules->estimate == HOST_NOISY
+                               ? text : estimate_names[rules->estimate]);
+}
+
+static void tell_cost(struct told *told, const struct host_rules *rules)
+{
+    char key[48], time[32], text[40];
+
+    for (uint32_t i = 0; i < rules->cost_count; i++) {
+        const struct host_cost_step *step = &rules->cost[i];
+
+        snprintf(key, sizeof key, step->gpus_max == UINT32_MAX
+                 ? "preemption.cost" : "preemption.cost(%u)", step->gpus_max);
+        clock_format_s(step->cost_ns, time, sizeof time);
+        snprintf(text, sizeof text, "%ss", time);
+        tell(told, key, text);
+    }
+}
+
+/* Those that act. */
+static const char *semantics(struct arena *arena, const struct heeds *heeds,
                              const struct host_rules *rules)
 {
-    char *text = arena_alloc(arena, SEMANTICS_BYTES, 1), time[32];
-    size_t n = (size_t)snprintf(
-        text, SEMANTICS_BYTES, "blocking=%s placement=%s estimate=%s",
-        blocking(policy, rules), place_names[rules->placement],
-        estimate_names[rules->estimate]);
+    struct told told = { arena_alloc(arena, SEMANTICS_BYTES, 1), 0 };
 
-    if (rules->estimate == HOST_NOISY)
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, "(cv %g)",
-                              rules->noise_cv);
-    for (uint32_t i = 0; i < rules->cost_count; i++) {
-        clock_format_s(rules->cost[i].cost_ns, time, sizeof time);
-        if (rules->cost[i].gpus_max == UINT32_MAX)
-            n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                                  " preemption.cost=%ss", time);
-        else
-            n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                                  " preemption.cost(%u)=%ss",
-                                  rules->cost[i].gpus_max, time);
-    }
-    if (rules->tick_ns > 0) {
-        clock_format_s(rules->tick_ns, time, sizeof time);
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, " tick=%ss",
-                              time);
-    } else if (rules->round_ns > 0) {
-        clock_format_s(rules->round_ns, time, sizeof time);
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                              " rounds.length=%ss", time);
-    }
-    if (rules->resolve_ns > 0) {
-        clock_format_s(rules->resolve_ns, time, sizeof time);
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                              " rounds.resolve_at_most_every=%ss", time);
-    }
+    if (heeds_acts(heeds, "blocking"))
+        tell(&told, "blocking", blocking_names[rules->blocking]);
+    tell(&told, "placement", place_names[rules->placement]);
+    if (heeds_acts(heeds, "estimate"))
+        tell_estimate(&told, rules);
+    if (heeds_acts(heeds, "preemption"))
+        tell_cost(&told, rules);
+    if (rules->tick_ns > 0)
+        tell_time(&told, "tick", rules->tick_ns);
+    else
+        tell_time(&told, "rounds.length", rules->round_ns);
+    tell_time(&told, "rounds.resolve_at_most_every", rules->resolve_ns);
     if (rules->round_ends_early)
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                              " rounds.end_early=yes");
-    if (rules->relax_ns > 0) {
-        clock_format_s(rules->relax_ns, time, sizeof time);
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n,
-                              " relax_after=%ss", time);
+        tell(&told, "rounds.end_early", "yes");
+    if (heeds_acts(heeds, "relax_after"))
+        tell_time(&told, "relax_after", rules->relax_ns);
+    if (heeds_acts(heeds, "backfill") && rules->backfill)
+        tell(&told, "backfill", "yes");
+    if (heeds_acts(heeds, "ties") && rules->ties_shuffled)
+        tell(&told, "ties", "shuffled");
+    return told.text;
+}
+
+/* "depth: 256, nodes_max: 2000", with what the entry says. */
+static const char *limits(struct arena *arena, const struct heeds *heeds)
+{
+    const char *at = heeds->policy->limits;
+    char *text, key[32];
+    size_t n = 0;
+
+    if (at == NULL)
+        return NULL;
+    text = arena_alloc(arena, SEMANTICS_BYTES, 1);
+    while (*at != '\0' && n < SEMANTICS_BYTES) {
+        size_t bytes = strcspn(at, " ");
+
+        snprintf(key, sizeof key, "%.*s", (int)bytes, at);
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, "%s%s: %s",
+                              n == 0 ? "" : ", ", key, heeds_said(heeds, key));
+        at += bytes + (at[bytes] == ' ');
     }
-    if (rules->backfill)
-        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, " backfill=yes");
-    if (rules->ties_shuffled)
-        snprintf(text + n, SEMANTICS_BYTES - n, " ties=shuffled");
     return text;
 }
 
 static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
                         struct err *err)
 {
-    static const struct conf_field early = { .key = "end_early",
-                                             .type = CONF_BOOL };
-    bool is_map = conf_kind(map) == CONF_MAP;
-    const struct conf_node *length = is_map ? conf_get(map, "length") : NULL;
-    const struct conf_node *resolve =
-        is_map ? conf_get(map, "resolve_at_most_every") : NULL;
-    const struct conf_node *ends = is_map ? conf_get(map, "end_early") : NULL;
-    size_t known = 1u + (resolve != NULL) + (ends != NULL);
+    struct rounds rounds = { 0 };
 
-    if (!length || conf_count(map) != known)
-        return err_set(err, ERR_SCHEMA, conf_pos(map),
-                       "expected a map with the key length and, if need be, "
-                       "resolve_at_most_every and end_early");
-    if (ends != NULL && !conf_read(ends, &early, &rules->round_ends_early, err))
+    if (!conf_fill(map, &host_rounds_schema, &rounds, err))
         return false;
-    return read_time(length, "length", &rules->round_ns, err) &&
-           (!resolve || read_time(resolve, "resolve_at_most_every",
-                                  &rules->resolve_ns, err));
+    rules->round_ns = rounds.length_ns;
+    rules->resolve_ns = rounds.resolve_ns;
+    rules->round_ends_early = rounds.end_early;
+    return true;
 }
 
 static bool read_rules(const struct keys *keys, struct host_rules *rules,
@@ -426,9 +479,12 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
         if (!conf)
             return NULL;
     }
+    const struct conf_node *written = conf;
     conf = semantics_apply(arena, conf, policy->name, err);
     conf = conf ? add_estimate(arena, conf, estimate, err) : NULL;
-    if (!conf || !conf_fill(conf, &schema, filled, err))
+    struct heeds heeds = { policy, &schema, conf };
+    if (!conf || !conf_fill(conf, &schema, filled, err) ||
+        !heeds_check(&heeds, written, err))
         return NULL;
     const struct keys *keys = (const struct keys *)(void *)filled;
     out->policy = policy;
@@ -437,7 +493,8 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
     if (!read_rules(keys, &out->rules, err) ||
         (keys->weights && !read_weights(arena, keys->weights, out, err)))
         return NULL;
-    out->semantics = semantics(arena, policy, &out->rules);
+    out->semantics = semantics(arena, &heeds, &out->rules);
+    out->limits = limits(arena, &heeds);
     return out;
 }
 

@@ -336,6 +336,8 @@ struct cs_host {
     struct loop_handle decide_event;
     int64_t decided_ns;             /* last decision; at time 0 there was
                                        none, as in Gavel's simulator */
+    bool limited;                   /* this decision was */
+    int64_t solved_ns;              /* likewise, by cs_may_solve() */
     int64_t round_from_ns;          /* rounds are counted from here */
     bool submits_over;
     uint32_t committed;             /* ask that keeps its turn, or ID_NONE */

@@ -95,6 +95,26 @@ bool cs_skips(const struct cs_host *host)
     return host->rules->blocking == HOST_SKIP;
 }
 
+int64_t cs_round_ns(const struct cs_host *host)
+{
+    return host->rules->tick_ns > 0 ? 0 : host->rules->round_ns;
+}
+
+void cs_limit_reached(struct cs_host *host)
+{
+    host->counts.limited += !host->limited;
+    host->limited = true;
+}
+
+bool cs_may_solve(struct cs_host *host)
+{
+    if (host->solved_ns > 0 &&
+        host_now(host) < clock_after(host->solved_ns, host->rules->resolve_ns))
+        return false;
+    host->solved_ns = host_now(host);
+    return true;
+}
+
 static bool in_mask(uint32_t mask, uint32_t pool)
 {
     return mask == 0 || (mask >> pool & 1);

@@ -41,7 +41,7 @@ const struct cs_policy hrrn_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "hrrn",
     .summary = "highest response ratio first",
-    .flags = CS_ORDER_MOVES,
+    .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES,
     .before = hrrn_before,
     .line = hrrn_line,
 };

@@ -117,8 +117,10 @@ static struct learned_choice learned_best(const struct learned *learned,
 
     uint32_t depth = cs_pending_count(host);
 
-    if (depth > learned->depth_max)
+    if (depth > learned->depth_max) {
+        cs_limit_reached(host);
         depth = (uint32_t)learned->depth_max;
+    }
     for (uint32_t i = 0; i < depth; i++) {
         struct learned_choice option = { .ask = cs_pending(host, i) };
         const struct cs_ask *ask = cs_ask(host, option.ask);
@@ -165,10 +167,12 @@ const struct cs_policy learned_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "learned",
     .summary = "linear scores of phases and places, trained in the simulator",
-    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS,
+    .flags = CS_PER_PHASE | CS_HOMES | CS_FORECASTS | CS_GROWS |
+             CS_ASKS_WEIGHTS,
     .self_bytes = sizeof(struct learned),
     .param = learned_param,
     .param_count = sizeof learned_param / sizeof learned_param[0],
     .init = learned_init,
     .decide = learned_decide,
+    .limits = "depth_max",
 };

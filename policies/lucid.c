@@ -268,14 +268,22 @@ static const struct cs_param params[] = {
       1e9, "200s", "how long at most, there" },
 };
 
+static const struct cs_need needs[] = {
+    { "preemption", "profiler: not none" },
+    { "profile", "profiler: not none" },
+    { "score_max", "packs: not never" },
+    { "gpus_max", "packs: not never" },
+};
+
 const struct cs_policy lucid_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "lucid",
     .summary = "least GPU-time first, two jobs on the same GPUs where they "
                "suffer little",
-    .flags = CS_PREEMPTS | CS_PACKS, .param = params,
+    .flags = CS_PREEMPTS | CS_PACKS | CS_ASKS_ESTIMATES, .param = params,
     .param_count = sizeof params / sizeof params[0],
     .self_bytes = sizeof(struct lucid), .init = lucid_init,
     .before = lucid_before, .decide = lucid_decide,
     .job_submitted = lucid_submitted,
+    .need_count = sizeof needs / sizeof needs[0], .need = needs,
 };

@@ -71,13 +71,19 @@ enum cs_policy_flags {
                                    free for that reason are told as such */
     CS_DRAWS         = 1u << 10, /* since 1.7: may call cs_random(); without it
                                    seeds may be taken for copies */
+    CS_SOLVES        = 1u << 11, /* since 1.7: it asks cs_may_solve() before it
+                                   plans anew; `resolve_at_most_every` stops
+                                   that, and not its rounds */
+    CS_ASKS_ESTIMATES = 1u << 12, /* since 1.7: what it does depends on
+                                   estimates of run times: `estimate` acts */
+    CS_ASKS_WEIGHTS  = 1u << 13, /* since 1.7: it calls cs_weight() */
     /* Since 1.7: what results say of it; they change nothing. */
-    CS_HOMES         = 1u << 11, /* asks for the home pools of roles */
-    CS_FORECASTS     = 1u << 12, /* takes the site where it is soonest over: the
+    CS_HOMES         = 1u << 14, /* asks for the home pools of roles */
+    CS_FORECASTS     = 1u << 15, /* takes the site where it is soonest over: the
                                    order of `types:` says nothing to it */
-    CS_GROWS         = 1u << 13, /* may start roles on more GPUs than asked */
-    CS_SHRINKS       = 1u << 14, /* may start roles on fewer */
-    CS_CONFINES      = 1u << 15  /* starts a role that has a home nowhere else */
+    CS_GROWS         = 1u << 16, /* may start roles on more GPUs than asked */
+    CS_SHRINKS       = 1u << 17, /* may start roles on fewer */
+    CS_CONFINES      = 1u << 18  /* starts a role that has a home nowhere else */
 };
 
 enum cs_param_type {
@@ -97,6 +103,14 @@ struct cs_param {
     double min, max;            /* both 0: no range */
     const char *fallback;       /* as the user would write it */
     const char *help;
+};
+
+/* A key that acts only where another, of the policy or of the host, says so: the
+ * policy's own, or `estimate`, `preemption` and the like.  What is needed is
+ * "KEY: VALUE VALUE" (one of these) or "KEY: not VALUE"; a key that is absent and
+ * has no default is "none", a map or a list is "set". */
+struct cs_need {
+    const char *key, *needs;
 };
 
 /* What waits.  Good until the op returns. */
@@ -219,6 +233,17 @@ struct cs_policy {
      * self holds the parameters and nothing else.  Default: NULL. */
     const char *(*never)(const void *self, const struct job_request *request,
                          uint32_t gpus);
+
+    /* Since 1.7.  Which keys act is told by the table: `blocking` and `backfill`
+     * act on the default decide, `preemption` where CS_PREEMPTS or CS_RESIZES
+     * stand, and so on (README.md); here, what each needs.  Default: nothing. */
+    uint32_t need_count;
+    const struct cs_need *need;
+
+    /* Since 1.7.  Parameters that bound what a decision looks at, by their keys
+     * with a blank between.  Where one of them left something out, say so with
+     * cs_limit_reached(): it is told at the end of the run.  Default: none. */
+    const char *limits;
 };
 
 /* Questions.  Pointers stay good until the op returns; a job that has ended may
@@ -407,7 +432,9 @@ struct cs_lp {
     bool whole;                         /* since 1.6: x are whole numbers, most
                                    NULL: 0 or 1; the best
                                    but for a ten-thousandth, or that was found
-                                   in 2,000 nodes of branch and bound */
+                                   in so many nodes of branch and bound */
+    uint32_t nodes_max;         /* since 1.7; 0: 2,000 */
+    bool *cut;                  /* since 1.7; set: the nodes did not suffice */
 };
 bool cs_linear_program(const struct cs_lp *lp);
 /* Gives every row a column of its own, so that the sum of the costs
@@ -587,5 +614,14 @@ struct cs_places {
     const double *free_s;               /* by machine */
 };
 void cs_assign_places(const struct cs_places *places, uint32_t *column);
+
+/* Since 1.7.  May a policy with CS_SOLVES plan anew, by `rounds:
+ * {resolve_at_most_every: }`?  True is remembered as the time of a plan. */
+bool cs_may_solve(struct cs_host *host);
+/* In this decision a parameter of `limits` left out what could have mattered. */
+void cs_limit_reached(struct cs_host *host);
+/* `rounds: {length: }`: decide is called at boundaries of such rounds alone; 0:
+ * there are none. */
+int64_t cs_round_ns(const struct cs_host *host);
 
 #endif

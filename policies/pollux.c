@@ -216,10 +216,12 @@ static void pollux_list(struct pollux *px, struct cs_host *host)
     for (uint32_t i = 0; i < cs_running_count(host); i++)
         pollux_add(px, host, cs_running(host, i));
     uint32_t running = px->jobs;
-    for (uint32_t i = 0; i < cs_pending_count(host) &&
-                         px->jobs - running < px->depth; i++)
+    uint32_t i = 0;
+    for (; i < cs_pending_count(host) && px->jobs - running < px->depth; i++)
         pollux_add(px, host, cs_ask(host, cs_pending(host, i))->job);
-    for (uint32_t i = 1; i < px->jobs; i++)
+    if (i < cs_pending_count(host))
+        cs_limit_reached(host);
+    for (i = 1; i < px->jobs; i++)
         for (uint32_t j = i; j > 0 && pollux_first(&px->job[j],
                                                    &px->job[j - 1]); j--) {
             struct pollux_job swap = px->job[j];
@@ -861,5 +863,5 @@ const struct cs_policy pollux_policy = {
     .flags = CS_PREEMPTS | CS_RESIZES | CS_TUNES_BATCHES | CS_DRAWS,
     .param_count = sizeof params / sizeof params[0], .param = params,
     .self_bytes = sizeof(struct pollux), .init = pollux_init,
-    .decide = pollux_decide,
+    .decide = pollux_decide, .limits = "depth",
 };

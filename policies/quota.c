@@ -273,6 +273,12 @@ static void quota_decide(void *self, struct cs_host *host)
     }
 }
 
+static const struct cs_need needs[] = {
+    { "preemption", "reclaim: true" },
+    { "preemption", "borrow: true" },
+    { "reclaim", "borrow: true" },
+};
+
 const struct cs_policy quota_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -286,4 +292,5 @@ const struct cs_policy quota_policy = {
     .before = quota_before,
     .decide = quota_decide,
     .never = quota_bars,
+    .need_count = sizeof needs / sizeof needs[0], .need = needs,
 };

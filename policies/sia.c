@@ -49,7 +49,7 @@ struct sia_job {
 };
 
 struct sia {
-    int64_t interval_ns, delay_ns, growth, depth;
+    int64_t interval_ns, delay_ns, growth, depth, nodes_max;
     double p, idle;
     struct sia_job *job;
     uint32_t *restarts, seen;   /* by job number */
@@ -156,9 +156,11 @@ static void sia_list(struct sia *sia, struct cs_host *host)
     for (uint32_t i = 0; i < cs_running_count(host); i++)
         sia_add(sia, host, cs_running(host, i));
     uint32_t running = sia->jobs;
-    for (uint32_t i = 0; i < cs_pending_count(host) &&
-                         sia->jobs - running < sia->depth; i++)
+    uint32_t i = 0;
+    for (; i < cs_pending_count(host) && sia->jobs - running < sia->depth; i++)
         sia_add(sia, host, cs_ask(host, cs_pending(host, i))->job);
+    if (i < cs_pending_count(host))
+        cs_limit_reached(host);
 }
 
 /* What each node has for them, and what they hold. */
@@ -303,8 +305,9 @@ static void sia_merge(struct sia *sia, uint32_t j)
 }
 
 /* At most one configuration for each job of a kind, and what a pool has. */
-static bool sia_solve(struct sia *sia)
+static bool sia_solve(struct sia *sia, struct cs_host *host)
 {
+    bool cut = false;
     struct cs_lp lp = {
         .columns = sia->columns, .rows = sia->kinds + sia->pools,
         .gain = sia->gain, .most = sia->bound, .limit = sia->limit,
@@ -328,7 +331,12 @@ static bool sia_solve(struct sia *sia)
     }
     for (uint32_t p = 0; p < sia->pools; p++)
         sia->limit[sia->kinds + p] = sia->total[p];
-    return sia->columns > 0 && cs_linear_program(&lp);
+    lp.nodes_max = (uint32_t)sia->nodes_max;
+    lp.cut = &cut;
+    bool solved = sia->columns > 0 && cs_linear_program(&lp);
+    if (cut)
+        cs_limit_reached(host);
+    return solved;
 }
 
 /* The program's answer, job by job. */
@@ -500,7 +508,7 @@ static void sia_decide(void *self, struct cs_host *host)
         sia_utilities(sia, &sia->job[j]);
         sia_merge(sia, j);
     }
-    if (sia->jobs == 0 || !sia_solve(sia))
+    if (sia->jobs == 0 || !sia_solve(sia, host))
         return;
     sia_share_out(sia);
     if (!sia_place_all(sia, host, true))
@@ -555,6 +563,8 @@ static const struct cs_param params[] = {
       "a deal gives a job at most so many times the GPUs that it has" },
     { "depth", CS_PARAM_INT, offsetof(struct sia, depth), 1, 1e5, "256",
       "jobs that a deal looks at, beside those that run" },
+    { "nodes_max", CS_PARAM_INT, offsetof(struct sia, nodes_max), 1, 1e9, "2000",
+      "of branch and bound, in which a deal's program is solved" },
 };
 
 const struct cs_policy sia_policy = {
@@ -564,4 +574,5 @@ const struct cs_policy sia_policy = {
     .flags = CS_PREEMPTS | CS_RESIZES | CS_TUNES_BATCHES,
     .param_count = sizeof params / sizeof params[0], .param = params,
     .self_bytes = sizeof(struct sia), .init = sia_init, .decide = sia_decide,
+    .limits = "depth nodes_max",
 };

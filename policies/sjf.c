@@ -20,6 +20,7 @@ const struct cs_policy sjf_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
     .name = "sjf",
+    .flags = CS_ASKS_ESTIMATES,
     .summary = "shortest estimate first",
     .before = sjf_before,
 };

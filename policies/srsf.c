@@ -40,6 +40,6 @@ const struct cs_policy srsf_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "srsf",
     .summary = "shortest remaining service (time x GPUs) first, preempting",
-    .flags = CS_PREEMPTS,
+    .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES,
     .decide = srsf_decide,
 };

@@ -24,6 +24,6 @@ const struct cs_policy srtf_policy = {
     .size_bytes = sizeof(struct cs_policy),
     .name = "srtf",
     .summary = "shortest remaining time first, preempting",
-    .flags = CS_PREEMPTS,
+    .flags = CS_PREEMPTS | CS_ASKS_ESTIMATES,
     .decide = srtf_decide,
 };

@@ -154,11 +154,17 @@ static const struct cs_param params[] = {
       "0.25", "of wait: runtime or compute" },
 };
 
+static const struct cs_need needs[] = {
+    { "budget", "wait: constant" },
+    { "factor", "wait: runtime compute" },
+};
+
 const struct cs_policy starburst_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "starburst",
     .summary = "waits for owned GPUs as long as is worth it, then bursts",
-    .flags = CS_ASKS_BLOCKING, .param_count = 4, .param = params,
+    .flags = CS_ASKS_BLOCKING | CS_ASKS_ESTIMATES, .param_count = 4, .param = params,
     .self_bytes = sizeof(struct starburst), .init = sb_init,
     .decide = sb_decide,
+    .need_count = sizeof needs / sizeof needs[0], .need = needs,
 };

@@ -132,6 +132,9 @@ static void usage_errors_exit_2_and_name_the_nearest(void **state)
         { "compare @", "compare needs two operands" },
         { "list gpu", "Did you mean gpus?" },
         { "explain sedes", "Did you mean seeds?" },
+        { "explain stirct", "Did you mean strict?" },
+        { "explain heliso", "Did you mean helios?" },
+        { "explain h1000", "Did you mean h100?" },
         { "plot @ --format gif", "--format must be png, svg or pdf" },
         { "train @/e.yaml", "train needs -o" },
         { "check @/e.yaml --tolerance x", "--tolerance must be a fraction" },
@@ -176,6 +179,45 @@ static void every_list_has_lines(void **state)
         assert_int_equal(said.status, 0);
         assert_non_null(strchr(said.out, '\n'));
     }
+}
+
+/* What users write in files, wherever it stands. */
+static void explain_knows_nested_keys_presets_and_values(void **state)
+{
+    static const struct {
+        const char *words, *says, *also;
+    } row[] = {
+        { "explain cluster.nodes.gpus.count", "cluster.nodes[].gpus.count",
+          "whole number" },
+        { "explain rounds.length", "experiment.policies[].rounds.length",
+          "required" },
+        { "explain preemption.cost", "more: 60s",
+          "experiment.policies[].preemption.cost" },
+        { "explain helios", "helios: preset", "helios: placement" },
+        { "explain gavel", "gavel: policy", "gavel: preset" },
+        { "explain gavel", "workload.trace.format", "it holds for these" },
+        { "explain strict", "strict: value of experiment.policies[].blocking, "
+          "its default", "strict, skip, commit, drop" },
+        { "explain best_fit", "best_fit: placement", "where it is bad" },
+        { "explain poisson", "value of workload.arrival.process", "bursty" },
+        { "explain makespan", "in objective of the policy gavel", "max-min" },
+        { "explain h100", "in `clustersim list gpus`", "H100 SXM5" },
+        { "explain dpo", "in `clustersim list recipes`", "preference" },
+        { "explain llama-3.1-8b", "in `clustersim list models`", "131072" },
+        { "explain burstgpt", "in `clustersim list formats`", "tokens" },
+        { "explain blocking", "acts on   fcfs, sjf", "synergy" },
+        { "explain starburst", "needs wait: constant", "semantics that act: " },
+    };
+    struct said said;
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        say(*state, &said, row[i].words);
+        assert_int_equal(said.status, 0);
+        assert_says(said.out, row[i].says);
+        assert_says(said.out, row[i].also);
+    }
+    say(*state, &said, "explain blocking");
+    assert_null(strstr(said.out, "srtf"));
 }
 
 static void explain_finds_keys_metrics_columns_and_policies(void **state)
@@ -467,6 +509,7 @@ int main(void)
         TEST(help_and_version_go_to_stdout),
         TEST(every_list_has_lines),
         TEST(explain_finds_keys_metrics_columns_and_policies),
+        TEST(explain_knows_nested_keys_presets_and_values),
         TEST(schema_is_one_json_object),
         TEST(run_writes_all_tables_and_prints_them),
         TEST(quiet_run_prints_nothing),

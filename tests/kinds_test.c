@@ -35,8 +35,7 @@ static const struct cs_policy *linear_of(const char *name)
     "{policy: dynamic, name: b, lend: false}, " \
     "{policy: dynamic, name: c, placement: spread}, " \
     "{policy: dynamic, name: d, placement: random}, " \
-    "{policy: dynamic, name: e, placement: consolidate, estimate: noisy, " \
-    "noise: 1}, " \
+    "{policy: dynamic, name: e, placement: consolidate}, " \
     "hybrid, {policy: hybrid, name: f, reserve: 0, placement: best_fit}, " \
     "{policy: hybrid, name: g, placement: random}, " \
     "elastic-hybrid, {policy: elastic-hybrid, name: h, placement: spread}"

@@ -190,6 +190,8 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
         for (uint64_t seed = 1; seed <= 2; seed++)
             for (size_t k = 0; k < 9; k++) {
                 assert_true(pair[p].slow->self_bytes <= sizeof none);
+                if (!world_accepts(pair[p].fast, more[k % 3]))
+                    continue;
                 snprintf(text, sizeof text, "%s%s", pair[p].fast,
                          more[k % 3]);
                 both_agree(pair[p].slow, pair[p].params, text, seed,

@@ -264,6 +264,19 @@ static const char *policy_by_lot(struct writer *w)
     return registry_names()[below(w, count)];
 }
 
+/* Whatever their other keys say. */
+static bool has_estimates(const char *policy)
+{
+    return registry_find(policy)->flags & CS_ASKS_ESTIMATES &&
+           policy_key_needs(registry_find(policy), "estimate") == NULL;
+}
+
+static bool has_cost(const char *policy)
+{
+    return world_accepts(policy, ", preemption") &&
+           policy_key_needs(registry_find(policy), "preemption") == NULL;
+}
+
 static void put_policy(struct writer *w, uint32_t number)
 {
     static const char *const placement[] = {
@@ -280,13 +293,13 @@ static void put_policy(struct writer *w, uint32_t number)
         put(w, ", packing: true");
     if (chance(w, 50) && strcmp(policy, "lucid") == 0)
         put(w, ", packs: always, score_max: %u", 2 + below(w, 3));
-    if (chance(w, 40))
+    if (chance(w, 40) && world_accepts(policy, ", blocking"))
         put(w, ", blocking: %s", chance(w, 50) ? "skip" : "strict");
     if (chance(w, 50))
         put(w, ", placement: %s", ONE_OF(w, placement));
-    if (chance(w, 30))
+    if (chance(w, 30) && has_estimates(policy))
         put(w, ", estimate: %s", ONE_OF(w, estimate));
-    if (chance(w, 20))
+    if (chance(w, 20) && has_cost(policy))
         put(w, ", preemption: {cost: %us}", below(w, 120));
     if (chance(w, 15))
         put(w, ", rounds: {length: %us}", 30 + below(w, 600));

@@ -73,6 +73,60 @@ static void every_preset_gives_the_mean_that_its_row_states(void **state)
     world_close(&world);
 }
 
+/* Written out, each is accepted: nothing that a preset sets is without effect. */
+static void no_preset_sets_a_key_that_does_nothing(void **state)
+{
+    const struct semantics_row *row;
+
+    (void)state;
+    for (size_t i = 0; (row = semantics_at(i)) != NULL; i++) {
+        struct world world = { 0 };
+        char entry[400];
+
+        snprintf(entry, sizeof entry, "[{policy: %s, %s]", row->policy,
+                 row->keys + 1);
+        if (!opened(&world, entry))
+            fail_msg("%s %s: %s", row->preset, row->policy,
+                     world_error(&world));
+        world_close(&world);
+    }
+}
+
+static void semantics_are_told_by_the_keys_that_act(void **state)
+{
+    static const struct { const char *entry, *told; } row[] = {
+        { "fcfs", "blocking=strict placement=pack" },
+        { "srtf", "placement=pack estimate=exact" },
+        { "{policy: las, rounds: {length: 60s}}",
+          "placement=pack rounds.length=60s" },
+        { "{policy: fcfs, blocking: commit, backfill: true, estimate: noisy, "
+          "noise: 0.25}", "blocking=commit placement=pack "
+          "estimate=noisy(cv 0.25) backfill=yes" },
+        { "{policy: fcfs, semantics: rlscheduler-backfill, blocking: strict}",
+          "blocking=strict placement=count" },
+        { "{policy: fcfs, semantics: fgd, placement: random}",
+          "blocking=drop placement=random" },
+        { "{policy: srtf, semantics: helios}", "placement=count estimate=exact "
+          "preemption.cost(1)=7s preemption.cost(8)=30s preemption.cost=60s "
+          "tick=1s" },
+        { "{policy: quota, quotas: \"a=64\", borrow: false}",
+          "placement=pack" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct world world = { 0 };
+        char entry[300];
+
+        snprintf(entry, sizeof entry, "[%s]", row[i].entry);
+        if (!opened(&world, entry))
+            fail_msg("%s: %s", entry, world_error(&world));
+        assert_string_equal(world.study->point[0].policy[0]->semantics,
+                            row[i].told);
+        world_close(&world);
+    }
+}
+
 static void a_key_beside_a_preset_goes_before_it(void **state)
 {
     struct world world = { 0 };
@@ -93,7 +147,7 @@ static void wrong_presets_are_refused_by_name(void **state)
         { "[{policy: fcfs, semantics: tiresius}]",
           "there are no semantics named tiresius", "Did you mean tiresias?" },
         { "[{policy: las, semantics: gavel}]",
-          "semantics gavel says nothing of policy las, only of fcfs",
+          "semantics gavel says nothing of policy las, only of fcfs, gavel",
           "list semantics" },
         { "[{policy: fcfs, semantics: [gavel]}]", "expected the name", "" },
         { "[{policy: fcfs, tick: 1s, rounds: {length: 60s}}]",
@@ -265,6 +319,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_preset_gives_the_mean_that_its_row_states),
+        cmocka_unit_test(no_preset_sets_a_key_that_does_nothing),
+        cmocka_unit_test(semantics_are_told_by_the_keys_that_act),
         cmocka_unit_test(a_key_beside_a_preset_goes_before_it),
         cmocka_unit_test(wrong_presets_are_refused_by_name),
         cmocka_unit_test(what_was_chosen_keeps_its_turn_under_commit),

@@ -380,9 +380,9 @@ static void every_whole_job_policy_ends_all_jobs(void **state)
     for (size_t p = 0; p < sizeof name / sizeof name[0]; p++)
         for (int rule = 0; rule < 2; rule++) {
             world_random_jobs(70 + p, job, JOBS);
-            snprintf(policy, sizeof policy,
-                     "[{policy: %s, placement: pack, blocking: %s}]", name[p],
-                     rule ? "skip" : "strict");
+            snprintf(policy, sizeof policy, "[{policy: %s, placement: pack%s}]",
+                     name[p], !world_accepts(name[p], ", blocking") ? "" :
+                     rule ? ", blocking: skip" : ", blocking: strict");
             run(policy, job, JOBS);
             for (uint32_t i = 0; i < JOBS; i++)
                 assert_true(job[i].end_s >=

@@ -16,7 +16,9 @@
 #include "experiments/columns.h"
 #include "experiments/study.h"
 #include "experiments/trial.h"
+#include "policies/host_heeds.h"
 #include "policies/host.h"
+#include "policies/registry.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/err.h"
@@ -183,6 +185,25 @@ static inline bool world_run(struct world *world, uint32_t i,
         table_free(tables.jobs);
     }
     return ok;
+}
+
+/* Do all keys of ", key: value, key: value" act on the policy that `text` begins
+ * with the name of? */
+static inline bool world_accepts(const char *text, const char *keys)
+{
+    char name[32], key[32];
+    int depth = 0;
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ", "), text);
+    for (const char *at = keys; *at != '\0'; at++) {
+        depth += (*at == '{') - (*at == '}');
+        if (*at != ',' || depth > 0)
+            continue;
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(at + 2, ":"), at + 2);
+        if (!policy_accepts_key(registry_find(name), key))
+            return false;
+    }
+    return true;
 }
 
 /* A host_policy around a table, with the default semantics. */

@@ -271,9 +271,8 @@ static struct row moved_row(const struct resampled *drawn,
                      block_of(how, drawn->list, drawn->pick[i]);
     int64_t later_ns = blocks * how->block_ns;
 
-    row.submit_ns += later_ns;
-    if (row.deadline_ns != CLOCK_NEVER_NS)
-        row.deadline_ns += later_ns;
+    row.submit_ns = clock_after(row.submit_ns, later_ns);
+    row.deadline_ns = clock_after(row.deadline_ns, later_ns);
     name_again(&row, arena, drawn->again[i]);
     return row;
 }

@@ -110,7 +110,8 @@ static size_t read_time(const char *text, size_t bytes, int64_t *ns)
     if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
         second > 60)
         return 0;
-    *ns = (hour * 3600 + minute * 60 + second) * CLOCK_NS_PER_S + part_ns;
+    *ns = clock_after((hour * 3600 + minute * 60 + second) * CLOCK_NS_PER_S,
+                      part_ns);
     return used;
 }
 

@@ -526,11 +526,10 @@ static bool find_first(struct trace_spec *spec, struct reading *in,
                    "file has no rows");
 }
 
-/* If it never waits; a sum of times stays at "never". */
+/* If it never waits. */
 static int64_t end_of(const struct row *row)
 {
-    return row->duration_ns < CLOCK_NEVER_NS - row->submit_ns
-               ? row->submit_ns + row->duration_ns : CLOCK_NEVER_NS;
+    return clock_after(row->submit_ns, row->duration_ns);
 }
 
 /* Reads every row, once. */
