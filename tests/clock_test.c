@@ -135,6 +135,35 @@ static void short_buffer_is_filled_and_ended(void **state)
     assert_int_equal(clock_format_s(INT64_C(1000000000), NULL, 0), 1);
 }
 
+static void sums_that_run_over_are_never(void **state)
+{
+    (void)state;
+    assert_int_equal(clock_after(3, 4), 7);
+    assert_int_equal(clock_after(7, -4), 3);
+    assert_int_equal(clock_after(CLOCK_NEVER_NS - 1, 1), CLOCK_NEVER_NS);
+    assert_int_equal(clock_after(CLOCK_NEVER_NS - 1, 2), CLOCK_NEVER_NS);
+    assert_int_equal(clock_after(INT64_MAX / 2, INT64_MAX / 2 + 9),
+                     CLOCK_NEVER_NS);
+    assert_int_equal(clock_after(CLOCK_NEVER_NS, -5), CLOCK_NEVER_NS);
+    assert_int_equal(clock_after(-5, CLOCK_NEVER_NS), CLOCK_NEVER_NS);
+    assert_int_equal(clock_after(INT64_MIN, -1), INT64_MIN);
+}
+
+static void ticks_are_multiples_and_run_over_to_never(void **state)
+{
+    (void)state;
+    assert_int_equal(clock_tick_from(0, 10), 0);
+    assert_int_equal(clock_tick_from(20, 10), 20);
+    assert_int_equal(clock_tick_from(21, 10), 30);
+    assert_int_equal(clock_tick_after(0, 10), 10);
+    assert_int_equal(clock_tick_after(20, 10), 30);
+    assert_int_equal(clock_tick_after(29, 10), 30);
+    assert_int_equal(clock_tick_after(INT64_MAX - 1, INT64_MAX / 2),
+                     CLOCK_NEVER_NS);
+    assert_int_equal(clock_tick_from(INT64_MAX / 2 + 5, INT64_MAX / 2 + 1),
+                     CLOCK_NEVER_NS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +173,8 @@ int main(void)
         cmocka_unit_test(whole_work_takes_whole_time),
         cmocka_unit_test(work_is_never_finished_early),
         cmocka_unit_test(no_rate_and_endless_work_never_end),
+        cmocka_unit_test(sums_that_run_over_are_never),
+        cmocka_unit_test(ticks_are_multiples_and_run_over_to_never),
         cmocka_unit_test(seconds_are_printed_exactly),
         cmocka_unit_test(short_buffer_is_filled_and_ended),
     };

@@ -111,6 +111,31 @@ static void no_policy_adds_times_beyond_the_last(void **state)
     }
 }
 
+/* 12,000 nodes for 10^6 s are 1.2e19 node-nanoseconds, more than 64 bits hold. */
+static void many_rented_nodes_are_counted_over_long_times(void **state)
+{
+    const struct program *program = *state;
+    char path[128], cell[64], *summary;
+
+    write_file(program, "t.csv", "job,submit,duration,gpus\na,0,1e6,1\n");
+    write_file(program, "e.yaml",
+               "experiment: rented\n"
+               "cluster: {nodes: [{name: gpu, count: 12000, gpus: {type: "
+               "generic, count: 1}, price: 1USD/h, rent: {start: 0s, min: "
+               "12000, keep: 0s, billing: second}}]}\n"
+               "workload: {trace: {file: t.csv, format: csv, columns: "
+               "{job: job, submit: submit, duration: duration, gpus: gpus}}}\n"
+               "output: {plots: []}\npolicies: [fcfs]\n");
+    snprintf(path, sizeof path, "%s/e.yaml", program->folder);
+    assert_int_equal(program_study(program, path, "out", NULL), 0);
+    summary = program_result(program, "out", "summary.csv");
+    assert_non_null(summary);
+    assert_true(csv_cell(summary, "fcfs", NULL, "rented_nodes_mean", cell,
+                         sizeof cell));
+    assert_string_equal(cell, "12000");
+    free(summary);
+}
+
 static void limit_memory(rlim_t bytes)
 {
     struct rlimit limit;
@@ -170,6 +195,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_policy_adds_times_beyond_the_last,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            many_rented_nodes_are_counted_over_long_times, setup, teardown),
         cmocka_unit_test_setup_teardown(
             no_memory_is_status_70_wherever_it_runs_out, setup, teardown),
     };
