@@ -109,7 +109,7 @@ static bool find_place(const struct conf_mend *mend, const struct err *err,
     *place = (struct place){.node = {mend->root}, .count = 1};
     if (find_below(&search, place))
         return true;
-    if (err->pos.file == NULL || err->pos.line == 0 ||
+    if (err->pos.file == NULL || err->fault != FAULT_OTHER ||
         strcmp(err->pos.file, mend->root->pos.file) == 0)
         return false;
     search.file = base_name(err->pos.file);

@@ -301,12 +301,16 @@ static void missing_cluster_file_is_located_where_it_is_named(void **state)
     const struct study_options none = { 0 };
 
     scratch_write(&w->scratch, "e.yaml", "experiment: x\npolicies: [fcfs]\n"
-                  "workload: {}\ncluster: no.yaml\n");
+                  "seeds: 1\ncluster: no.yaml\nworkload: {}\n");
     assert_null(study_read(w->arena, scratch_path(&w->scratch, "e.yaml"),
                            &none, &w->err));
     assert_int_equal(w->err.kind, ERR_IO);
     assert_int_equal(w->err.pos.line, 4);
     assert_non_null(strstr(w->err.text, "no.yaml', which is not there"));
+    /* The empty workload is told beside it. */
+    assert_non_null(w->err.next);
+    assert_int_equal(w->err.next->pos.line, 5);
+    assert_null(w->err.next->next);
 }
 
 static void error_in_the_cluster_file_is_located_there(void **state)
