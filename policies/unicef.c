@@ -45,7 +45,8 @@ static double unicef_offset(const struct unicef *unicef,
                             const struct cs_host *host,
                             const struct cs_ask *ask)
 {
-    int64_t until_ns = unicef->wait == WAIT_UNSET ? -1000000000 : cs_now_ns(host);
+    int64_t until_ns = unicef->wait == WAIT_UNSET ? -1000000000
+                                                  : cs_now_ns(host);
 
     return ((double)(until_ns - ask->submit_ns) / 1e9 + OFFSET) /
            (log2(ask->gpus + OFFSET) * seconds(ask->estimate_ns));
@@ -89,8 +90,8 @@ static void unicef_line(const void *self, const struct cs_host *host,
     out->per_ns = 1 / (double)run_ns;
     if (unicef->wait != WAIT_NOW) {
         out->claim = unicef_offset(unicef, host, ask);
-        out->per_ns = unicef->wait == WAIT_UNSET ? 0 : 1e-9 / (log2(ask->gpus + OFFSET) *
-                                                  seconds(ask->estimate_ns));
+        out->per_ns = unicef->wait == WAIT_UNSET ? 0
+            : 1e-9 / (log2(ask->gpus + OFFSET) * seconds(ask->estimate_ns));
     }
 }
 
