@@ -480,6 +480,9 @@ static bool read_top(struct reader *r, struct err *err)
     study->tree = r->root;
     if (!study_until(r->top.until, &study->until_ns, err))
         return false;
+    if (!conf_acts(r->root, "stalled_after", study->until_ns != CLOCK_NEVER_NS,
+                   "needs `until: drained`", err))
+        return false;
     if (study->warmup_ns >= study->until_ns)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(r->root, "warmup")),
                        "warmup must end before until does");

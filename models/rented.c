@@ -69,6 +69,24 @@ const struct conf_schema rented_schema = {
     rented_fields, sizeof rented_fields / sizeof rented_fields[0]
 };
 
+static bool rented_acts(const struct conf_node *conf,
+                        const struct rented_keys *keys, struct err *err)
+{
+    static const char *const queue_only[] = { "min", "wait", "keep" };
+    bool kept = keys->mtbf_ns == 0 && keys->available == NULL;
+
+    for (size_t i = 0; i < sizeof queue_only / sizeof queue_only[0]; i++)
+        if (!conf_acts(conf, queue_only[i], keys->scale == 1,
+                       "needs `scale: queue`", err))
+            return false;
+    return conf_acts(conf, "notice", kept,
+                     "needs nodes that are taken away, by reclaim or "
+                     "available", err) &&
+           conf_acts(conf, "on_notice", kept,
+                     "needs nodes that are taken away, by reclaim or "
+                     "available", err);
+}
+
 bool rented_read(struct arena *arena, const struct conf_node *conf,
                  uint32_t count, struct rent_spec *spec, struct err *err)
 {
@@ -76,6 +94,8 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
 
     assert(conf != NULL && spec != NULL);
     if (!conf_fill(conf, &rented_schema, &keys, err))
+        return false;
+    if (!rented_acts(conf, &keys, err))
         return false;
     if (keys.min > (int64_t)count)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "min")),

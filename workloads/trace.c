@@ -297,6 +297,29 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
                    "lengths nor gpu_type", name);
 }
 
+/* Keys of what a format does not hold: csv and swf know no starts, ends and
+ * kinds, and of types a csv what its column says. */
+static bool format_acts(const struct trace_spec *spec, struct err *err)
+{
+    static const char *const foreign[] = { "never_ran", "no_length",
+                                           "no_submit_time", "still_running" };
+    const struct trace_keys *keys = &spec->keys;
+    bool plain = spec->import == NULL;
+    bool typed = !plain || spec->columns.gpu_types != NULL;
+
+    for (size_t i = 0; i < COUNT(foreign); i++)
+        if (!conf_acts(keys->skip, foreign[i], plain, "needs a format of "
+                       "another project: rows of csv and swf are complete or "
+                       "wrong", err))
+            return false;
+    return conf_acts(keys->skip, "type_constraint", !typed,
+                     "needs the column gpu_types", err) &&
+           conf_acts(spec->conf, "constraints", !typed,
+                     "needs the column gpu_types", err) &&
+           conf_acts(spec->conf, "unknown_run_time", !plain,
+                     "needs format csv or swf", err);
+}
+
 static bool read_keys(struct trace_spec *spec, const struct world *world,
                       const struct conf_node *conf)
 {
@@ -326,7 +349,7 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
         keys->format == FORMAT_CSV && spec->columns.limit == NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(conf),
                        "estimate requested needs the column limit");
-    if (!read_format(spec, world, conf))
+    if (!read_format(spec, world, conf) || !format_acts(spec, err))
         return false;
     if (keys->resample != NULL &&
         !resample_read(keys->resample, world->cluster->gpu_count,
