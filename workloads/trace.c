@@ -297,24 +297,14 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
                    "lengths nor gpu_type", name);
 }
 
-/* Keys of what a format does not hold: csv and swf know no starts, ends and
- * kinds, and of types a csv what its column says. */
+/* Keys of what a format does not hold: of types a csv knows what its column
+ * says.  What `skip` allows may come or not. */
 static bool format_acts(const struct trace_spec *spec, struct err *err)
 {
-    static const char *const foreign[] = { "never_ran", "no_length",
-                                           "no_submit_time", "still_running" };
-    const struct trace_keys *keys = &spec->keys;
     bool plain = spec->import == NULL;
     bool typed = !plain || spec->columns.gpu_types != NULL;
 
-    for (size_t i = 0; i < COUNT(foreign); i++)
-        if (!conf_acts(keys->skip, foreign[i], plain, "needs a format of "
-                       "another project: rows of csv and swf are complete or "
-                       "wrong", err))
-            return false;
-    return conf_acts(keys->skip, "type_constraint", !typed,
-                     "needs the column gpu_types", err) &&
-           conf_acts(spec->conf, "constraints", !typed,
+    return conf_acts(spec->conf, "constraints", !typed,
                      "needs the column gpu_types", err) &&
            conf_acts(spec->conf, "unknown_run_time", !plain,
                      "needs format csv or swf", err);
