@@ -35,7 +35,7 @@ static const struct conf_field rented_fields[] = {
     { .key = "scale", .type = CONF_CHOICE, .choices = scale_choices,
       .fallback = "queue", .offset = AT(scale),
       .help = "queue: nodes are ordered for asks that wait; always: as many "
-              "as can be had, up to count" },
+              "as can be had, up to count; min, wait and keep then say nothing" },
     { .key = "wait", .type = CONF_TIME, .max = 100 * DAY_S, .fallback = "0s",
       .offset = AT(wait_ns),
       .help = "an ask waits so long until nodes are ordered for it" },
@@ -72,13 +72,8 @@ const struct conf_schema rented_schema = {
 static bool rented_acts(const struct conf_node *conf,
                         const struct rented_keys *keys, struct err *err)
 {
-    static const char *const queue_only[] = { "min", "wait", "keep" };
     bool kept = keys->mtbf_ns == 0 && keys->available == NULL;
 
-    for (size_t i = 0; i < sizeof queue_only / sizeof queue_only[0]; i++)
-        if (!conf_acts(conf, queue_only[i], keys->scale == 1,
-                       "needs `scale: queue`", err))
-            return false;
     return conf_acts(conf, "notice", kept,
                      "needs nodes that are taken away, by reclaim or "
                      "available", err) &&
