@@ -163,9 +163,29 @@ static void explain_columns(struct explaining *e)
 static const char *param_type(enum cs_param_type type)
 {
     static const char *const name[] = { "whole number", "number", "fraction",
-                                        "time", "true or false", "text" };
+                                        "time", "true or false", "text",
+                                        "one of" };
 
-    return (unsigned)type < 6 ? name[type] : "value";
+    return (unsigned)type < 7 ? name[type] : "value";
+}
+
+/* " head, none" */
+static void print_words(FILE *out, const struct cs_policy *policy,
+                        const struct cs_param *p)
+{
+    for (uint32_t i = 0; i < policy->words_count; i++) {
+        const char *word = policy->words[i].words;
+
+        if (p->type != CS_PARAM_CHOICE ||
+            strcmp(policy->words[i].key, p->key) != 0)
+            continue;
+        for (size_t bytes; *word != '\0'; word += bytes) {
+            bytes = strcspn(word, " ");
+            fprintf(out, " %.*s%s", (int)bytes, word,
+                    word[bytes] == ' ' ? "," : "");
+            bytes += word[bytes] == ' ';
+        }
+    }
 }
 
 static void print_param(FILE *out, const struct cs_policy *policy,
@@ -174,6 +194,7 @@ static void print_param(FILE *out, const struct cs_policy *policy,
     const char *needs = policy_key_needs(policy, p->key);
 
     fprintf(out, "  %-16s %s", p->key, param_type(p->type));
+    print_words(out, policy, p);
     if (p->min != 0 || p->max != 0)
         fprintf(out, ", from %g to %g", p->min, p->max);
     if (p->fallback != NULL && p->fallback[0] != '\0')

@@ -11,6 +11,7 @@
 #include "experiments/cmd_study.h"
 #include "experiments/grid.h"
 #include "experiments/limits.h"
+#include "experiments/idle_keys.h"
 #include "experiments/load_print.h"
 #include "experiments/places.h"
 #include "experiments/study.h"
@@ -134,6 +135,7 @@ static void print_results(struct cli *cli, const struct session *session)
     print_limits(cli, study, session->grid);
     defaults_print(cli->arena, study, cli->out);
     places_warn(study, command_warn, cli);
+    idle_keys_warn(study, command_warn, cli);
     load_warn(cli->arena, study, command_warn, cli);
     print_left_out(cli, study);
     print_fidelity(cli, study, session->grid);

@@ -11,6 +11,7 @@
 #include "experiments/advice_check.h"
 #include "experiments/command.h"
 #include "experiments/defaults.h"
+#include "experiments/idle_keys.h"
 #include "experiments/load_print.h"
 #include "experiments/paths.h"
 #include "experiments/places.h"
@@ -93,6 +94,7 @@ static bool validate_experiment(struct validating *v, struct err *err)
     fputc('\n', v->cli->out);
     load_print(v->cli->arena, study, v->cli->out);
     places_warn(study, command_warn, v->cli);
+    idle_keys_warn(study, command_warn, v->cli);
     load_warn(v->cli->arena, study, command_warn, v->cli);
     return true;
 }

@@ -66,7 +66,8 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Values of parameters stand in their help, or are the default. */
+/* Values of parameters stand in their help, or are the default: so with names,
+ * and with choices. */
 static void explain_params(const struct explain_words *e, const char *word,
                            unsigned *found)
 {
@@ -76,7 +77,7 @@ static void explain_params(const struct explain_words *e, const char *word,
         for (uint32_t k = 0; k < policy->param_count; k++) {
             const struct cs_param *p = &policy->param[k];
 
-            if (p->type != CS_PARAM_TEXT ||
+            if ((p->type != CS_PARAM_TEXT && p->type != CS_PARAM_CHOICE) ||
                 (!has_word(p->help, word) && strcmp(p->fallback, word) != 0) ||
                 registry_find(word) != NULL)
                 continue;

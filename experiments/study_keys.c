@@ -296,6 +296,13 @@ bool study_output(struct arena *arena, const struct conf_node *node,
     if (study->perfetto)
         study->tables |= STUDY_PHASES;     /* it is made from phases.csv */
     study->timeline_step_ns = keys.step_ns;
+    if (!conf_acts(node, "timeline_step", !(study->tables & STUDY_TIMELINE),
+                   "needs timeline in `tables`", err) ||
+        !conf_acts(node, "detail_seeds",
+                   !(study->tables & (STUDY_PHASES | STUDY_TIMELINE |
+                                      STUDY_DECISIONS)),
+                   "needs phases, timeline or decisions in `tables`", err))
+        return false;
     return detail_read(node, keys.detail_seeds, study, err);
 }
 

@@ -19,6 +19,7 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "policies/host.h"
+#include "policies/host_words.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/conf_mend.h"
@@ -248,6 +249,32 @@ static const struct host_policy *policy_read(struct reader *r,
     return host_policy_read_as(r->arena, node, text[estimate_of(point)], err);
 }
 
+/* Pools of the cluster and roles of the jobs, of one point. */
+static struct host_names names_of_point(struct arena *arena,
+                                        const struct study_point *point)
+{
+    size_t pools = point->cluster->pool_count, roles = 0, count = 0;
+    const char **pool = arena_alloc(arena, pools + 1, sizeof *pool), **role;
+
+    memcpy(pool, point->cluster->pool_name, pools * sizeof *pool);
+    for (size_t f = 0; f < workload_form_count(point->workload); f++)
+        roles += workload_form(point->workload, f)->role_count;
+    role = arena_alloc(arena, roles + 1, sizeof *role);
+    for (size_t f = 0; f < workload_form_count(point->workload); f++) {
+        const struct job_form *form = workload_form(point->workload, f);
+
+        for (uint32_t i = 0; i < form->role_count; i++) {
+            bool known = false;
+
+            for (size_t k = 0; k < count; k++)
+                known |= strcmp(role[k], form->role[i].name) == 0;
+            if (!known)
+                role[count++] = form->role[i].name;
+        }
+    }
+    return (struct host_names){ pool, role };
+}
+
 static bool point_policies(struct reader *r, uint32_t index,
                            const struct conf_node *tree, struct err *err)
 {
@@ -255,6 +282,8 @@ static bool point_policies(struct reader *r, uint32_t index,
     const struct study *study = r->study;
     const struct host_policy **policy;
     uint64_t *hash;
+
+    const struct host_names names = names_of_point(r->arena, point);
 
     policy = arena_alloc(r->arena, study->policy_count, sizeof *policy);
     hash = arena_alloc(r->arena, study->policy_count, sizeof *hash);
@@ -272,7 +301,8 @@ static bool point_policies(struct reader *r, uint32_t index,
             policy[p] = r->point[index - 1].policy[p];
         else
             policy[p] = policy_read(r, point, node, err);
-        if (policy[p] == NULL)
+        if (policy[p] == NULL ||
+            !host_words_check(r->arena, policy[p]->policy, node, &names, err))
             return false;
     }
     point->policy = policy;
@@ -449,6 +479,9 @@ static bool read_top(struct reader *r, struct err *err)
     study->train = r->top.train;
     study->tree = r->root;
     if (!study_until(r->top.until, &study->until_ns, err))
+        return false;
+    if (!conf_acts(r->root, "stalled_after", study->until_ns != CLOCK_NEVER_NS,
+                   "needs `until: drained`", err))
         return false;
     if (study->warmup_ns >= study->until_ns)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(r->root, "warmup")),

@@ -586,7 +586,7 @@ static void open_trial(struct count_trial *t,
         .event_count_max = spec->event_count_max, .stop = spec->stop,
     };
     const int64_t *depth = param(spec->policy, "depth_max");
-    const char *const *reservation = param(spec->policy, "reservation");
+    const int *reservation = param(spec->policy, "reservation");
 
     t->loop = loop_new(limits);
     *net = flow_new(t->loop);
@@ -600,7 +600,7 @@ static void open_trial(struct count_trial *t,
     t->group = &spec->cluster->group[0];
     t->free_gpus = spec->cluster->gpu_count;
     t->depth_max = depth ? *depth : 0;
-    t->unreserved = reservation && strcmp(*reservation, "none") == 0;
+    t->unreserved = reservation && *reservation == 1;     /* head, none */
 }
 
 bool trial_count_run(const struct trial_spec *spec,

@@ -18,6 +18,7 @@
 #define CLUSTER_GENERIC "generic"       /* a GPU that only counts */
 
 struct cluster_conf {
+    const struct conf_node *at;     /* the cluster itself */
     const char *name;
     const struct conf_node *nodes, *network, *storage, *failures;
     double pue, power_cap_w;

@@ -549,5 +549,9 @@ bool cluster_read_group(const struct cluster_reader *reader,
         !read_rent(reader, &conf, group))
         return false;
     node_power(group);
+    if (!conf_acts(at, "billing", group->billed_held && group->price == NULL &&
+                   !(group->usd_per_h > 0.0), "needs a price of the node",
+                   reader->err))
+        return false;
     return read_pool(reader, &conf, group) && count_group(reader, at, group);
 }

@@ -17,6 +17,7 @@
 #include "models/faults.h"
 #include "models/outage.h"
 #include "models/power.h"
+#include "models/rented.h"
 #include "sim/arena.h"
 
 /* A scalar that is a number and one of the units (ends with NULL). */
@@ -171,6 +172,67 @@ static bool read_carbon(struct arena *arena, struct cluster_spec *spec,
                    cluster_shown(conf));
 }
 
+static bool is_taken_away(const struct cluster_spec *spec)
+{
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].rent != NULL &&
+            (spec->group[g].rent->reclaim_mtbf_ns > 0 ||
+             spec->group[g].rent->available != NULL))
+            return true;
+    return false;
+}
+
+/* Keys of failures where nothing fails, or nothing that they are about. */
+static bool failures_act(const struct cluster_spec *spec,
+                         const struct conf_node *conf, struct err *err)
+{
+    const struct outage_spec *f = spec->failures;
+    bool breaks, stops;
+
+    if (conf == NULL)
+        return true;
+    breaks = f->gpu_mtbf_ns > 0 || f->node_mtbf_ns > 0 ||
+             f->switch_mtbf_ns > 0;
+    stops = breaks || f->job_mtbf_ns > 0 || f->trace != NULL ||
+            is_taken_away(spec);
+    return conf_acts(conf, "repair", !breaks,
+                     "needs gpu_mtbf, node_mtbf or switch_mtbf", err) &&
+           conf_acts(conf, "restart", !stops,
+                     "needs something that fails, as node_mtbf, or nodes that "
+                     "are taken away", err) &&
+           conf_acts(conf, "checkpoint", !stops,
+                     "needs something that fails, as node_mtbf, or nodes that "
+                     "are taken away", err);
+}
+
+/* What needs watts, links or rented nodes, and a cluster without them. */
+static bool shared_act(const struct cluster_spec *spec,
+                       const struct cluster_conf *conf, struct err *err)
+{
+    static const char *const energy[] = { "pue", "carbon", "power_cap",
+                                          "electricity" };
+    bool watts = false, nics = false;
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+
+        watts |= group->max_w > 0 ||
+                 (group->gpu != NULL && group->gpu->tdp_w > 0);
+        nics |= group->nic_bps > 0;
+    }
+    for (size_t i = 0; i < sizeof energy / sizeof energy[0]; i++)
+        if (!conf_acts(conf->at, energy[i], !watts,
+                       "needs nodes whose power is known: a generic GPU has "
+                       "none", err))
+            return false;
+    return conf_acts(conf->network, "oversubscription", !nics,
+                     "needs nodes with nics: without them the network never "
+                     "limits", err) &&
+           conf_acts(conf->storage, "transfer", !spec->rents,
+                     "needs nodes with rent", err) &&
+           failures_act(spec, conf->failures, err);
+}
+
 /* What the groups share, and what concerns all of them. */
 static bool read_shared(struct arena *arena, struct cluster_spec *spec,
                         const struct cluster_conf *conf, struct err *err)
@@ -182,7 +244,8 @@ static bool read_shared(struct arena *arena, struct cluster_spec *spec,
            check_wans(spec, conf, err) &&
            read_electricity(spec, conf->electricity, err) &&
            read_failures(arena, spec, conf->failures, err) &&
-           read_carbon(arena, spec, conf->carbon, err);
+           read_carbon(arena, spec, conf->carbon, err) &&
+           shared_act(spec, conf, err);
 }
 
 /* Its index follows those of the catalogue; all its rates are 0. */
@@ -204,7 +267,7 @@ const struct cluster_spec *cluster_read(struct arena *arena,
                                         struct err *err)
 {
     assert(arena != NULL && conf != NULL && catalogue != NULL && err != NULL);
-    struct cluster_conf top = { .pue = power_pue_default() };
+    struct cluster_conf top = { .at = conf, .pue = power_pue_default() };
     if (!conf_fill(conf, &cluster_schema, &top, err))
         return NULL;
     if (conf_kind(top.nodes) != CONF_LIST || conf_count(top.nodes) == 0) {

@@ -265,6 +265,11 @@ const struct course *course_read(struct arena *arena,
                 keys.file ? "both" : "neither");
         return NULL;
     }
+    if (!conf_acts(conf, "name", keys.file == NULL, "needs `file`", err) ||
+        !conf_acts(conf, "origin", keys.file == NULL, "needs `file`", err) ||
+        !conf_acts(conf, "after", keys.repeat_ns > 0,
+                   "has no end to stand behind beside `repeat`", err))
+        return NULL;
     if (strcmp(keys.unit, unit) != 0) {
         err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "unit")),
                 "unit must be %s here, found '%s'", unit, keys.unit);

@@ -533,6 +533,11 @@ enum fit_rule place_fit_rule(enum place_rule rule)
     }
 }
 
+bool place_goes_by_score(enum place_rule rule)
+{
+    return rule > PLACE_SPREAD && rule < PLACE_CONSOLIDATE;
+}
+
 bool place_is_monotone(enum place_rule rule)
 {
     return rule != PLACE_CONSOLIDATE;
@@ -556,8 +561,7 @@ static bool find(struct placer *placer, const struct fit_want *want,
         rule = PLACE_PACK;
     if (rule == PLACE_TOPOLOGY && want->gpus > 0 && want->extra == NULL)
         return place_topology(cluster, want, share, share_max, out);
-    if (rule <= PLACE_SPREAD || rule >= PLACE_CONSOLIDATE ||
-        want->gpus == 0 || want->extra != NULL)
+    if (!place_goes_by_score(rule) || want->gpus == 0 || want->extra != NULL)
         return fit_find(cluster, place_fit_rule(rule), want, share,
                         share_max, out);
     cluster_split(cluster);

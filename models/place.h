@@ -122,6 +122,8 @@ bool placer_look(struct placer *placer, const struct fit_want *want,
                  struct placement *out);
 /* Of the rules of fit.h, the one that is nearest. */
 enum fit_rule place_fit_rule(enum place_rule rule);
+/* Are whole GPUs looked for by score?  Parts of a GPU and pods always are. */
+bool place_goes_by_score(enum place_rule rule);
 /* Can it be that no room at all now means none for any larger gang of that
  * kind?  Not where the answer depends on how long a job has waited. */
 bool place_is_monotone(enum place_rule rule);

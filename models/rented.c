@@ -35,7 +35,7 @@ static const struct conf_field rented_fields[] = {
     { .key = "scale", .type = CONF_CHOICE, .choices = scale_choices,
       .fallback = "queue", .offset = AT(scale),
       .help = "queue: nodes are ordered for asks that wait; always: as many "
-              "as can be had, up to count" },
+              "as can be had, up to count; min, wait and keep then say nothing" },
     { .key = "wait", .type = CONF_TIME, .max = 100 * DAY_S, .fallback = "0s",
       .offset = AT(wait_ns),
       .help = "an ask waits so long until nodes are ordered for it" },
@@ -69,6 +69,19 @@ const struct conf_schema rented_schema = {
     rented_fields, sizeof rented_fields / sizeof rented_fields[0]
 };
 
+static bool rented_acts(const struct conf_node *conf,
+                        const struct rented_keys *keys, struct err *err)
+{
+    bool kept = keys->mtbf_ns == 0 && keys->available == NULL;
+
+    return conf_acts(conf, "notice", kept,
+                     "needs nodes that are taken away, by reclaim or "
+                     "available", err) &&
+           conf_acts(conf, "on_notice", kept,
+                     "needs nodes that are taken away, by reclaim or "
+                     "available", err);
+}
+
 bool rented_read(struct arena *arena, const struct conf_node *conf,
                  uint32_t count, struct rent_spec *spec, struct err *err)
 {
@@ -76,6 +89,8 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
 
     assert(conf != NULL && spec != NULL);
     if (!conf_fill(conf, &rented_schema, &keys, err))
+        return false;
+    if (!rented_acts(conf, &keys, err))
         return false;
     if (keys.min > (int64_t)count)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "min")),

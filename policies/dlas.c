@@ -57,7 +57,7 @@ struct dlas_class {
 
 struct dlas {
     int64_t limit_ns[DLAS_QUEUES - 1];      /* GPU-time */
-    const char *demotion, *service;
+    int demotion, service;
     int64_t promotion;                      /* 0: never */
     struct dlas_job *job;                   /* by seat */
     uint32_t job_room;
@@ -80,11 +80,11 @@ static const struct cs_param dlas_param[] = {
       .offset = offsetof(struct dlas, limit_ns[1]),
       .max = 1e9, .fallback = "7200s",
       .help = "service at which a job leaves the second queue" },
-    { .key = "demotion", .type = CS_PARAM_TEXT,
+    { .key = "demotion", .type = CS_PARAM_CHOICE,
       .offset = offsetof(struct dlas, demotion), .fallback = "corrected",
       .help = "when to look for demotions: corrected, or tiresias as that "
               "simulator computes it" },
-    { .key = "service", .type = CS_PARAM_TEXT,
+    { .key = "service", .type = CS_PARAM_CHOICE,
       .offset = offsetof(struct dlas, service), .fallback = "gpu-time",
       .help = "what the limits are of: gpu-time, or time" },
     { .key = "promotion", .type = CS_PARAM_INT,
@@ -98,16 +98,10 @@ static bool dlas_init(void *self, struct cs_host *host)
 {
     struct dlas *dlas = self;
 
-    dlas->tiresias = strcmp(dlas->demotion, "tiresias") == 0;
+    dlas->tiresias = dlas->demotion == 1;
+    dlas->by_time = dlas->service == 1;
     cs_turned(host);            /* from now on it is told */
-    dlas->by_time = strcmp(dlas->service, "time") == 0;
-    if (!dlas->tiresias && strcmp(dlas->demotion, "corrected") != 0)
-        cs_fail(host, "demotion must be corrected or tiresias");
-    else if (!dlas->by_time && strcmp(dlas->service, "gpu-time") != 0)
-        cs_fail(host, "service must be gpu-time or time");
-    else
-        return true;
-    return false;
+    return true;
 }
 
 static void *dlas_grow(struct cs_host *host, const void *old, uint32_t *room,
@@ -609,6 +603,11 @@ static void dlas_decide(void *self, struct cs_host *host)
     dlas_look_again(dlas, host);
 }
 
+static const struct cs_words words[] = {
+    { "demotion", "corrected tiresias" },
+    { "service", "gpu-time time" },
+};
+
 const struct cs_policy dlas_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -618,6 +617,7 @@ const struct cs_policy dlas_policy = {
     .self_bytes = sizeof(struct dlas),
     .param = dlas_param,
     .param_count = sizeof dlas_param / sizeof dlas_param[0],
+    .words_count = sizeof words / sizeof words[0], .words = words,
     .init = dlas_init,
     .decide = dlas_decide,
     .job_submitted = dlas_job_submitted,

@@ -9,20 +9,20 @@
  * The promise counts GPUs, not nodes: under a placement rule that needs whole
  * nodes the head may have to wait longer.
  */
-#include <string.h>
 
 #include "policies/policy.h"
 
 extern const struct cs_policy easy_policy;
 
+enum { RESERVED_HEAD, RESERVED_NONE };
+
 struct easy {
-    const char *reservation;
-    bool unreserved;
+    int reservation;            /* of the head, or of nobody */
     int64_t depth_max;          /* how far down the queue to look */
 };
 
 static const struct cs_param easy_param[] = {
-    { .key = "reservation", .type = CS_PARAM_TEXT,
+    { .key = "reservation", .type = CS_PARAM_CHOICE,
       .offset = offsetof(struct easy, reservation), .fallback = "head",
       .help = "whose start is promised: the head's, or none's, as in AccaSim" },
     { .key = "depth_max", .type = CS_PARAM_INT,
@@ -30,17 +30,6 @@ static const struct cs_param easy_param[] = {
       .min = 1, .max = 1e9, .fallback = "1000000000",
       .help = "asks looked at for backfill at each decision" },
 };
-
-static bool easy_init(void *self, struct cs_host *host)
-{
-    struct easy *easy = self;
-
-    easy->unreserved = strcmp(easy->reservation, "none") == 0;
-    if (easy->unreserved || strcmp(easy->reservation, "head") == 0)
-        return true;
-    cs_fail(host, "reservation must be head or none");
-    return false;
-}
 
 /* Starts what ends in time, and what fits beside the head; asks that were
  * passed over by the search count as looked at. */
@@ -50,7 +39,7 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
     int64_t left = easy->depth_max;
     uint32_t i = 1;
 
-    if (easy->unreserved)
+    if (easy->reservation == RESERVED_NONE)
         in_time_ns = INT64_MAX;
     while (cs_free_gpus(host, 0) > 0) {
         struct cs_filter filter = {
@@ -95,6 +84,10 @@ static const struct cs_need needs[] = {
     { "estimate", "reservation: head" },
 };
 
+static const struct cs_words words[] = {
+    { "reservation", "head none" },
+};
+
 const struct cs_policy easy_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -104,7 +97,7 @@ const struct cs_policy easy_policy = {
     .self_bytes = sizeof(struct easy),
     .param = easy_param,
     .param_count = sizeof easy_param / sizeof easy_param[0],
-    .init = easy_init,
+    .words_count = sizeof words / sizeof words[0], .words = words,
     .decide = easy_decide,
     .limits = "depth_max",
     .need_count = sizeof needs / sizeof needs[0], .need = needs,

@@ -69,7 +69,6 @@ struct pick {
 
 struct gavel {
     int64_t round_ns;
-    const char *text;
     enum objective objective;
     uint32_t pools;
     double cap[POOLS], usd[POOLS], all;
@@ -87,21 +86,9 @@ struct gavel {
 
 static bool gavel_init(void *self, struct cs_host *host)
 {
-    static const char *const name[] = { "max-min", "makespan", "finish-time",
-                                        "cost" };
     struct gavel *g = self;
-    bool found = false, priced = false;
+    bool priced = false;
 
-    for (uint32_t i = 0; i < 4; i++)
-        if (strcmp(g->text, name[i]) == 0) {
-            g->objective = (enum objective)i;
-            found = true;
-        }
-    if (!found) {
-        cs_fail(host, "objective must be max-min, makespan, finish-time or "
-                      "cost");
-        return false;
-    }
     if (cs_round_ns(host) > 0)
         g->round_ns = cs_round_ns(host);
     g->pools = cs_pool_count(host);
@@ -779,7 +766,7 @@ static void gavel_decide(void *self, struct cs_host *host)
 }
 
 static const struct cs_param params[] = {
-    { "objective", CS_PARAM_TEXT, offsetof(struct gavel, text), 0, 0,
+    { "objective", CS_PARAM_CHOICE, offsetof(struct gavel, objective), 0, 0,
       "max-min", "max-min, makespan, finish-time or cost" },
     { "packing", CS_PARAM_BOOL, offsetof(struct gavel, packing), 0, 0,
       "false", "may two jobs share GPUs, where it is known how fast they are "
@@ -793,12 +780,17 @@ static const struct cs_need needs[] = {
     { "round", "rounds: none" },
 };
 
+static const struct cs_words words[] = {
+    { "objective", "max-min makespan finish-time cost" },
+};
+
 const struct cs_policy gavel_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "gavel",
     .summary = "shares of time by pool that a linear program finds, in rounds",
     .flags = CS_PREEMPTS | CS_PACKS | CS_SOLVES | CS_ASKS_ESTIMATES,
     .param_count = 3, .param = params,
+    .words_count = sizeof words / sizeof words[0], .words = words,
     .self_bytes = sizeof(struct gavel), .init = gavel_init,
     .decide = gavel_decide, .job_submitted = gavel_submitted,
     .job_ended = gavel_ended,

@@ -228,6 +228,11 @@ static void harvest_lease_idle(void *self, struct cs_host *host,
         cs_release(host, id);
 }
 
+static const struct cs_words words[] = {
+    { "from", CS_A_POOL },
+    { "role", CS_A_ROLE },
+};
+
 const struct cs_policy harvest_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -238,6 +243,7 @@ const struct cs_policy harvest_policy = {
     .self_bytes = sizeof(struct harvest),
     .param = harvest_param,
     .param_count = sizeof harvest_param / sizeof harvest_param[0],
+    .words_count = sizeof words / sizeof words[0], .words = words,
     .before = harvest_before,
     .decide = harvest_decide,
     .lease_idle = harvest_lease_idle,

@@ -13,6 +13,7 @@
 
 #include "policies/host.h"
 #include "policies/host_heeds.h"
+#include "policies/host_words.h"
 #include "policies/registry.h"
 #include "policies/host_semantics.h"
 #include "sim/arena.h"
@@ -128,6 +129,7 @@ static enum conf_type conf_type_of(enum cs_param_type type)
     case CS_PARAM_TIME: return CONF_TIME;
     case CS_PARAM_BOOL: return CONF_BOOL;
     case CS_PARAM_TEXT: return CONF_TEXT;
+    case CS_PARAM_CHOICE: return CONF_CHOICE;
     }
     assert(!"every parameter type has a type in YAML");
     return CONF_TEXT;
@@ -148,6 +150,8 @@ struct conf_schema host_policy_keys(struct arena *arena,
             .offset = sizeof(struct keys) + param->offset,
             .min = param->min, .max = param->max,
             .fallback = param->fallback, .help = param->help,
+            .choices = param->type == CS_PARAM_CHOICE
+                ? host_words(arena, policy, param->key) : NULL,
         };
     }
     return (struct conf_schema) { host_rules_schema.name, policy->summary,

@@ -40,7 +40,7 @@ struct lucid_job {
 
 struct lucid {
     int64_t score_max, gpus_max;
-    const char *text, *profiler;
+    const char *profiler;
     int64_t profile_ns;
     enum packs packs;
     uint32_t profile_pools, main_pools; /* masks; no profiler: 0, 0 */
@@ -58,17 +58,8 @@ static bool lucid_has_gpus(const struct cs_host *host, uint32_t pools)
 
 static bool lucid_init(void *self, struct cs_host *host)
 {
-    static const char *const name[] = { "loaded", "always", "never" };
     struct lucid *l = self;
-    bool found = false;
 
-    for (uint32_t i = 0; i < 3; i++)
-        if (strcmp(l->text, name[i]) == 0) {
-            l->packs = (enum packs)i;
-            found = true;
-        }
-    if (!found)
-        cs_fail(host, "packs must be loaded, always or never");
     for (uint32_t p = 0; p < cs_pool_count(host); p++)
         if (strcmp(cs_pool_name(host, p), l->profiler) == 0)
             l->profile_pools = 1u << p;
@@ -78,9 +69,9 @@ static bool lucid_init(void *self, struct cs_host *host)
         l->profile_pools = l->main_pools = 0;
     else if (l->profile_pools == 0 || !lucid_has_gpus(host, l->main_pools)) {
         cs_fail(host, "profiler must name a pool, and leave GPUs elsewhere");
-        found = false;
+        return false;
     }
-    return found;
+    return true;
 }
 
 static void lucid_submitted(void *self, struct cs_host *host,
@@ -254,7 +245,7 @@ static void lucid_decide(void *self, struct cs_host *host)
 }
 
 static const struct cs_param params[] = {
-    { "packs", CS_PARAM_TEXT, offsetof(struct lucid, text), 0, 0, "loaded",
+    { "packs", CS_PARAM_CHOICE, offsetof(struct lucid, packs), 0, 0, "loaded",
       "when two jobs may share GPUs: loaded, while more waits than is free; "
       "always; never" },
     { "score_max", CS_PARAM_INT, offsetof(struct lucid, score_max), 0, 4, "2",
@@ -275,6 +266,11 @@ static const struct cs_need needs[] = {
     { "gpus_max", "packs: not never" },
 };
 
+static const struct cs_words words[] = {
+    { "packs", "loaded always never" },
+    { "profiler", "none " CS_A_POOL },
+};
+
 const struct cs_policy lucid_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "lucid",
@@ -282,6 +278,7 @@ const struct cs_policy lucid_policy = {
                "suffer little",
     .flags = CS_PREEMPTS | CS_PACKS | CS_ASKS_ESTIMATES, .param = params,
     .param_count = sizeof params / sizeof params[0],
+    .words_count = sizeof words / sizeof words[0], .words = words,
     .self_bytes = sizeof(struct lucid), .init = lucid_init,
     .before = lucid_before, .decide = lucid_decide,
     .job_submitted = lucid_submitted,

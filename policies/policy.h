@@ -92,7 +92,8 @@ enum cs_param_type {
     CS_PARAM_FRACTION,          /* double, "20%" or 0.2 */
     CS_PARAM_TIME,              /* int64_t ns, "90s" */
     CS_PARAM_BOOL,              /* bool */
-    CS_PARAM_TEXT               /* const char * */
+    CS_PARAM_TEXT,              /* const char * */
+    CS_PARAM_CHOICE             /* int: which of the words of the table's `words` */
 };
 
 /* A key that an experiment may set beside `policy:`; filled in before init. */
@@ -103,6 +104,15 @@ struct cs_param {
     double min, max;            /* both 0: no range */
     const char *fallback;       /* as the user would write it */
     const char *help;
+};
+
+/* What a parameter may say: words with a blank between, for CS_PARAM_CHOICE; for
+ * CS_PARAM_TEXT a name of the experiment, CS_A_POOL or CS_A_ROLE, maybe beside
+ * words.  Anything else is an error of the input. */
+#define CS_A_POOL "(pool)"
+#define CS_A_ROLE "(role)"
+struct cs_words {
+    const char *key, *words;
 };
 
 /* A key that acts only where another, of the policy or of the host, says so: the
@@ -244,6 +254,11 @@ struct cs_policy {
      * with a blank between.  Where one of them left something out, say so with
      * cs_limit_reached(): it is told at the end of the run.  Default: none. */
     const char *limits;
+
+    /* Since 1.7.  Of each CS_PARAM_CHOICE, and of texts that are names.
+     * Default: any text. */
+    uint32_t words_count;
+    const struct cs_words *words;
 };
 
 /* Questions.  Pointers stay good until the op returns; a job that has ended may

@@ -137,6 +137,12 @@ static void spot_decide(void *self, struct cs_host *host)
     }
 }
 
+static const struct cs_words words[] = {
+    { "spot", CS_A_POOL },
+    { "role", CS_A_ROLE },
+    { "reserved", CS_A_POOL },
+};
+
 const struct cs_policy spot_rollout_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -146,6 +152,7 @@ const struct cs_policy spot_rollout_policy = {
     .self_bytes = sizeof(struct spot),
     .param = spot_param,
     .param_count = sizeof spot_param / sizeof spot_param[0],
+    .words_count = sizeof words / sizeof words[0], .words = words,
     .before = cs_by_priority,
     .decide = spot_decide,
 };

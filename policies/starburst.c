@@ -31,7 +31,7 @@ extern const struct cs_policy starburst_policy;
 enum wait { NONE, CONSTANT, RUNTIME, COMPUTE, INFINITE };
 
 struct starburst {
-    const char *cloud, *text;
+    const char *cloud;
     int64_t budget_ns;
     double factor;
     enum wait wait;
@@ -40,27 +40,16 @@ struct starburst {
 
 static bool sb_init(void *self, struct cs_host *host)
 {
-    static const char *const name[] = { "none", "constant", "runtime",
-                                        "compute", "infinite" };
     struct starburst *sb = self;
-    bool found = false;
 
-    for (uint32_t i = 0; i < 5; i++)
-        if (strcmp(sb->text, name[i]) == 0) {
-            sb->wait = (enum wait)i;
-            found = true;
-        }
     for (uint32_t p = 0; p < cs_pool_count(host); p++)
         if (strcmp(cs_pool_name(host, p), sb->cloud) == 0)
             sb->burst |= 1u << p;
         else
             sb->owned |= 1u << p;
-    if (!found)
-        cs_fail(host, "wait must be none, constant, runtime, compute or "
-                      "infinite");
-    else if (sb->burst == 0 || sb->owned == 0)
+    if (sb->burst == 0 || sb->owned == 0)
         cs_fail(host, "cloud must name a pool, beside which there is another");
-    return found && sb->burst != 0 && sb->owned != 0;
+    return sb->burst != 0 && sb->owned != 0;
 }
 
 /* When the job has waited enough. */
@@ -146,7 +135,7 @@ static void sb_decide(void *self, struct cs_host *host)
 static const struct cs_param params[] = {
     { "cloud", CS_PARAM_TEXT, offsetof(struct starburst, cloud), 0, 0, "cloud",
       "the pool that jobs burst to; all others are owned" },
-    { "wait", CS_PARAM_TEXT, offsetof(struct starburst, text), 0, 0, "compute",
+    { "wait", CS_PARAM_CHOICE, offsetof(struct starburst, wait), 0, 0, "compute",
       "how long jobs wait: none, constant, runtime, compute or infinite" },
     { "budget", CS_PARAM_TIME, offsetof(struct starburst, budget_ns), 0, 1e9,
       "1h", "of wait: constant" },
@@ -159,12 +148,18 @@ static const struct cs_need needs[] = {
     { "factor", "wait: runtime compute" },
 };
 
+static const struct cs_words words[] = {
+    { "cloud", CS_A_POOL },
+    { "wait", "none constant runtime compute infinite" },
+};
+
 const struct cs_policy starburst_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof(struct cs_policy),
     .name = "starburst",
     .summary = "waits for owned GPUs as long as is worth it, then bursts",
     .flags = CS_ASKS_BLOCKING | CS_ASKS_ESTIMATES, .param_count = 4, .param = params,
     .self_bytes = sizeof(struct starburst), .init = sb_init,
+    .words_count = sizeof words / sizeof words[0], .words = words,
     .decide = sb_decide,
     .need_count = sizeof needs / sizeof needs[0], .need = needs,
 };

@@ -14,7 +14,6 @@
  */
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "policies/policy.h"
 
@@ -22,30 +21,19 @@
 
 extern const struct cs_policy unicef_policy;
 
+enum { WAIT_NOW, WAIT_OFFSET, WAIT_UNSET };
+
 struct unicef {
-    const char *wait;
-    bool offset, unset;
+    int wait;
 };
 
 static const struct cs_param unicef_param[] = {
-    { .key = "wait", .type = CS_PARAM_TEXT,
+    { .key = "wait", .type = CS_PARAM_CHOICE,
       .offset = offsetof(struct unicef, wait), .fallback = "now",
       .help = "until when a job has waited: now; offset, the same with "
               "RLScheduler's 1e-15; or unset, as its simulator has it: -1 s "
               "less the time of submission" },
 };
-
-static bool unicef_init(void *self, struct cs_host *host)
-{
-    struct unicef *unicef = self;
-
-    unicef->unset = strcmp(unicef->wait, "unset") == 0;
-    unicef->offset = unicef->unset || strcmp(unicef->wait, "offset") == 0;
-    if (unicef->offset || strcmp(unicef->wait, "now") == 0)
-        return true;
-    cs_fail(host, "wait must be now, offset or unset");
-    return false;
-}
 
 static double seconds(int64_t ns)
 {
@@ -57,7 +45,8 @@ static double unicef_offset(const struct unicef *unicef,
                             const struct cs_host *host,
                             const struct cs_ask *ask)
 {
-    int64_t until_ns = unicef->unset ? -1000000000 : cs_now_ns(host);
+    int64_t until_ns = unicef->wait == WAIT_UNSET ? -1000000000
+                                                  : cs_now_ns(host);
 
     return ((double)(until_ns - ask->submit_ns) / 1e9 + OFFSET) /
            (log2(ask->gpus + OFFSET) * seconds(ask->estimate_ns));
@@ -78,7 +67,7 @@ static bool unicef_before(const void *self, const struct cs_host *host,
     const struct unicef *unicef = self;
     const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
 
-    if (unicef->offset)
+    if (unicef->wait != WAIT_NOW)
         return unicef_offset(unicef, host, x) > unicef_offset(unicef, host, y);
     double of_x = unicef_ratio(host, x), of_y = unicef_ratio(host, y);
     if ((x->gpus > 1) != (y->gpus > 1))
@@ -99,12 +88,16 @@ static void unicef_line(const void *self, const struct cs_host *host,
 
     out->claim = unicef_ratio(host, ask);
     out->per_ns = 1 / (double)run_ns;
-    if (unicef->offset) {
+    if (unicef->wait != WAIT_NOW) {
         out->claim = unicef_offset(unicef, host, ask);
-        out->per_ns = unicef->unset ? 0 : 1e-9 / (log2(ask->gpus + OFFSET) *
-                                                  seconds(ask->estimate_ns));
+        out->per_ns = unicef->wait == WAIT_UNSET ? 0
+            : 1e-9 / (log2(ask->gpus + OFFSET) * seconds(ask->estimate_ns));
     }
 }
+
+static const struct cs_words words[] = {
+    { "wait", "now offset unset" },
+};
 
 const struct cs_policy unicef_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
@@ -113,9 +106,9 @@ const struct cs_policy unicef_policy = {
     .summary = "highest wait / (log2(GPUs) x estimate) first",
     .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES,
     .param_count = sizeof unicef_param / sizeof unicef_param[0],
+    .words_count = sizeof words / sizeof words[0], .words = words,
     .param = unicef_param,
     .self_bytes = sizeof(struct unicef),
-    .init = unicef_init,
     .before = unicef_before,
     .line = unicef_line,
 };

@@ -10,39 +10,28 @@
  * go in order of arrival.
  */
 #include <stddef.h>
-#include <string.h>
 
 #include "policies/policy.h"
 
 extern const struct cs_policy wfp3_policy;
 
+enum { WAIT_NOW, WAIT_UNSET };
+
 struct wfp3 {
-    const char *wait;
-    bool unset;
+    int wait;
 };
 
 static const struct cs_param wfp3_param[] = {
-    { .key = "wait", .type = CS_PARAM_TEXT,
+    { .key = "wait", .type = CS_PARAM_CHOICE,
       .offset = offsetof(struct wfp3, wait), .fallback = "now",
       .help = "until when a job has waited: now, or unset, as RLScheduler's "
               "simulator has it: -1 s less the time of submission" },
 };
 
-static bool wfp3_init(void *self, struct cs_host *host)
-{
-    struct wfp3 *wfp3 = self;
-
-    wfp3->unset = strcmp(wfp3->wait, "unset") == 0;
-    if (wfp3->unset || strcmp(wfp3->wait, "now") == 0)
-        return true;
-    cs_fail(host, "wait must be now or unset");
-    return false;
-}
-
 static double wfp3_ratio(const struct wfp3 *wfp3, const struct cs_host *host,
                          const struct cs_ask *ask)
 {
-    int64_t until_ns = wfp3->unset ? -1000000000 : cs_now_ns(host);
+    int64_t until_ns = wfp3->wait == WAIT_UNSET ? -1000000000 : cs_now_ns(host);
     int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
 
     return (double)(until_ns - ask->submit_ns) / (double)run_ns;
@@ -66,7 +55,7 @@ static void wfp3_line(const void *self, const struct cs_host *host,
     int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
 
     out->claim = wfp3_ratio(wfp3, host, ask);
-    out->per_ns = wfp3->unset ? 0 : 1 / (double)run_ns;
+    out->per_ns = wfp3->wait == WAIT_UNSET ? 0 : 1 / (double)run_ns;
 }
 
 static bool wfp3_before(const void *self, const struct cs_host *host,
@@ -75,6 +64,10 @@ static bool wfp3_before(const void *self, const struct cs_host *host,
     return wfp3_score(self, host, a) > wfp3_score(self, host, b);
 }
 
+static const struct cs_words words[] = {
+    { "wait", "now unset" },
+};
+
 const struct cs_policy wfp3_policy = {
     .abi_major = CS_POLICY_ABI_MAJOR,
     .size_bytes = sizeof(struct cs_policy),
@@ -82,9 +75,9 @@ const struct cs_policy wfp3_policy = {
     .summary = "highest (wait / estimate)^3 x GPUs first",
     .flags = CS_ORDER_MOVES | CS_ASKS_ESTIMATES,
     .param_count = sizeof wfp3_param / sizeof wfp3_param[0],
+    .words_count = sizeof words / sizeof words[0], .words = words,
     .param = wfp3_param,
     .self_bytes = sizeof(struct wfp3),
-    .init = wfp3_init,
     .before = wfp3_before,
     .line = wfp3_line,
 };

@@ -98,6 +98,11 @@ const struct conf_node *conf_key_node(struct arena *arena,
 const struct conf_node *conf_get(const struct conf_node *map,
                                  const char *key);      /* NULL: absent */
 
+/* False: a key of the map is written, and is `idle` as the others stand; err
+ * says so with what it needs ("needs `pp` above 1"). */
+bool conf_acts(const struct conf_node *map, const char *key, bool idle,
+               const char *needs, struct err *err);
+
 /* A copy of the tree in which the value at a dotted path is replaced; the
  * original is untouched.  A step names a map key, or, in a list, the `name`
  * (or `policy`) of a map or a single word, or an index from 0.  Missing last

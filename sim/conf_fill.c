@@ -100,3 +100,17 @@ bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,
     }
     return true;
 }
+
+bool conf_acts(const struct conf_node *map, const char *key, bool idle,
+               const char *needs, struct err *err)
+{
+    for (size_t i = 0; idle && map != NULL && conf_kind(map) == CONF_MAP &&
+                       i < conf_count(map); i++) {
+        if (strcmp(conf_key(map, i), key) != 0)
+            continue;
+        err_set(err, ERR_SCHEMA, conf_key_pos(map, i),
+                "key '%s' does nothing here: it %s", key, needs);
+        return err_hint(err, "Set what it needs, or leave '%s' out.", key);
+    }
+    return true;
+}

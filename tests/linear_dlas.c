@@ -23,7 +23,7 @@ struct dlas_job {
 
 struct dlas {
     int64_t limit_ns[DLAS_QUEUES - 1];      /* GPU-time */
-    const char *demotion, *service;
+    int demotion, service;
     int64_t promotion;                      /* 0: never */
     struct dlas_job *job;                   /* unfinished, as they came */
     uint32_t count, room;
@@ -44,11 +44,11 @@ static const struct cs_param dlas_param[] = {
       .offset = offsetof(struct dlas, limit_ns[1]),
       .max = 1e9, .fallback = "7200s",
       .help = "service at which a job leaves the second queue" },
-    { .key = "demotion", .type = CS_PARAM_TEXT,
+    { .key = "demotion", .type = CS_PARAM_CHOICE,
       .offset = offsetof(struct dlas, demotion), .fallback = "corrected",
       .help = "when to look for demotions: corrected, or tiresias as that "
               "simulator computes it" },
-    { .key = "service", .type = CS_PARAM_TEXT,
+    { .key = "service", .type = CS_PARAM_CHOICE,
       .offset = offsetof(struct dlas, service), .fallback = "gpu-time",
       .help = "what the limits are of: gpu-time, or time" },
     { .key = "promotion", .type = CS_PARAM_INT,
@@ -62,15 +62,10 @@ static bool dlas_init(void *self, struct cs_host *host)
 {
     struct dlas *dlas = self;
 
-    dlas->tiresias = strcmp(dlas->demotion, "tiresias") == 0;
-    dlas->by_time = strcmp(dlas->service, "time") == 0;
-    if (!dlas->tiresias && strcmp(dlas->demotion, "corrected") != 0)
-        cs_fail(host, "demotion must be corrected or tiresias");
-    else if (!dlas->by_time && strcmp(dlas->service, "gpu-time") != 0)
-        cs_fail(host, "service must be gpu-time or time");
-    else
-        return true;
-    return false;
+    (void)host;
+    dlas->tiresias = dlas->demotion == 1;
+    dlas->by_time = dlas->service == 1;
+    return true;
 }
 
 static void *dlas_grow(struct cs_host *host, const void *old, uint32_t *room,

@@ -160,15 +160,15 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
     };
     static const struct {
         int64_t time_ns[2];
-        const char *text[2];
+        int word[2];
         int64_t count;
         char rest[500];
-    } none = { { 0 }, { NULL }, 0, "" },
-      limits = { { 300000000000, 900000000000 }, { "corrected", "gpu-time" },
+    } none = { { 0 }, { 0 }, 0, "" },
+      limits = { { 300000000000, 900000000000 }, { 0, 0 },
                  0, "" },
-      knob = { { 300000000000, 900000000000 }, { "corrected", "time" }, 3,
+      knob = { { 300000000000, 900000000000 }, { 0, 1 }, 3,
                "" },
-      quantum = { { 60000000000 }, { NULL }, 0, "" };
+      quantum = { { 60000000000 }, { 0 }, 0, "" };
     const struct {
         const struct cs_policy *slow;
         const void *params;

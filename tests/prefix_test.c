@@ -126,7 +126,7 @@ static void one_replica_computes_each_beginning_once(void **state)
 {
     (void)state;
     struct table *with = serve("prefix_cache: 0.3, " ASKED("8"));
-    struct table *without = serve(ASKED("8"));
+    struct table *without = serve("prefix_cache: 0, " ASKED("8"));
     double n = column(with, "done");
     double hits = column(with, "prefix_hit_fraction");
 

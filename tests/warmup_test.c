@@ -23,10 +23,11 @@ static void run(const char *warmup, const char *nodes, const char *workload,
              "experiment: t\nseeds: 1\nuntil: drained\nwarmup: %s\n"
              "cluster:\n  nodes:\n    - {name: n, cpu: {type: epyc-7763}, "
              "memory: 1TB, nics: {type: ib-ndr}, %s}\n"
-             "  storage: {bandwidth: 40GB/s, transfer: 0.01USD/GB}\n"
+             "  storage: {bandwidth: 40GB/s%s}\n"
              "workload:\n  arrival: {process: fixed, times: %s\n"
              "policies: [{policy: fcfs, placement: spread}]\n",
-             warmup, nodes, workload);
+             warmup, nodes, strstr(nodes, "rent") != NULL
+                 ? ", transfer: 0.01USD/GB" : "", workload);
     if (!world_open(&world, text) || !world_run(&world, 0, NULL, NULL, out))
         fail_msg("%s", world_error(&world));
     world_close(&world);

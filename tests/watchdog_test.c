@@ -298,7 +298,7 @@ static void a_run_until_a_time_is_never_stopped(void **state)
     struct trial_result r;
 
     (void)state;
-    open_keys(&world, "until: 900d\nstalled_after: 10d\n", "nodes: [" OWN(1)
+    open_keys(&world, "until: 900d\n", "nodes: [" OWN(1)
               "], failures: {node_mtbf: 12h, repair: 10min}", &job, 1,
               "[fcfs]");
     if (!world_run(&world, 0, NULL, NULL, &r))

@@ -177,20 +177,6 @@ static void dlas_does_not_stop_a_job_for_its_equals(void **state)
     assert_true(job[1].end_s == 200);
 }
 
-static void a_demotion_rule_that_is_none_is_refused(void **state)
-{
-    struct world_job job[1] = { { 0, 10, 8, 0, 0 } };
-    struct world world = { 0 };
-
-    (void)state;
-    assert_true(world_trace(&world, 1, 8, job, 1,
-                            "[{policy: dlas, demotion: never}]"));
-    assert_false(world_run(&world, 0, NULL, NULL, NULL));
-    assert_string_equal(world.err.text, "policy dlas: demotion must be "
-                        "corrected or tiresias");
-    world_close(&world);
-}
-
 /* All GPUs are busy until 100.  Then 1 has waited 90 s for its 90 s on 8
  * GPUs, 2 44 s for its 40 s on 5, 3 40 s for its 80 s on 7. */
 static void wait_for(const char *policy, struct world_job *job)
@@ -405,7 +391,6 @@ int main(void)
         cmocka_unit_test(las_counts_time_and_gpus),
         cmocka_unit_test(dlas_does_not_stop_a_job_for_its_equals),
         cmocka_unit_test(dlas_knows_parts_of_gpus_and_nodes_that_return),
-        cmocka_unit_test(a_demotion_rule_that_is_none_is_refused),
         cmocka_unit_test(hrrn_orders_by_wait_and_estimate),
         cmocka_unit_test(wfp3_orders_by_the_cube_and_gpus),
         cmocka_unit_test(unicef_orders_by_log2_of_gpus),

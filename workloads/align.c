@@ -232,6 +232,11 @@ bool align_reward(struct align *align, uint32_t after, uint32_t *mask)
         return err_set(draft->world->err, ERR_SCHEMA,
                        conf_pos(draft->keys.reward),
                        "core_time is missing: reward on cpu needs it");
+    if (!conf_acts(draft->keys.reward, "model", keys.on == REWARD_CPU,
+                   "needs `on: gpu`", draft->world->err) ||
+        !conf_acts(draft->keys.reward, "core_time", keys.on == REWARD_GPU,
+                   "needs `on: cpu`", draft->world->err))
+        return false;
     law.core_s = (double)keys.core_time_ns / 1e9 * align->engine.responses;
     if (keys.on == REWARD_GPU) {
         if (!draft_model(draft, "reward", keys.model, &llm) ||

@@ -199,7 +199,9 @@ static bool expand_offline(struct align *align)
                            conf_pos(conf_get(draft->conf, online_only[i])),
                            "%s has no meaning for generation offline",
                            online_only[i]);
-    if (!align_train_role(align) || !align_data_role(align))
+    if (!conf_acts(draft->keys.response, "partial", true,
+                   "needs `generation: online`", draft->world->err) ||
+        !align_train_role(align) || !align_data_role(align))
         return false;
     if (!align_interval(align))
         return false;

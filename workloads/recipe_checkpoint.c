@@ -86,6 +86,11 @@ double draft_run_s(const struct draft *draft)
     return advise_form_s(form, seconds, 1);
 }
 
+bool draft_finds_interval(const struct draft *draft)
+{
+    return draft->keys.checkpoint != CHECKPOINT_STEPS;
+}
+
 static bool has_failures(const struct draft *draft)
 {
     const struct conf_node *node = conf_get(draft->conf, "checkpoint");

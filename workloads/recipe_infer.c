@@ -43,8 +43,14 @@ static bool expand(const struct recipe *recipe, const struct world *world,
         return false;
     if (draft.keys.response != NULL) {
         law.kind = LAW_ROLLOUT;
-        if (!draft_response(&draft, &response))
+        if (!draft_response(&draft, &response) ||
+            !conf_acts(draft.keys.response, "partial", true,
+                       "needs a rollout, of dpo, grpo or ppo", world->err))
             return false;
+    } else if (!conf_acts(draft.keys.infer, "concurrency", true,
+                          "needs `response`: a forward pass decodes nothing",
+                          world->err)) {
+        return false;
     }
     shape->llm = draft.llm;
     shape->responses = draft.keys.prompts;

@@ -118,6 +118,22 @@ bool draft_open(struct draft *draft, const struct world *world,
                       &entry->has_deadline, &entry->deadline);
 }
 
+/* Keys of training that others of the entry leave without a use. */
+static bool training_acts(const struct draft *draft)
+{
+    const struct recipe_keys *keys = &draft->keys;
+    const struct conf_node *conf = draft->conf;
+    struct err *err = draft->world->err;
+
+    return conf_acts(conf, "lora_rank", keys->method == TRAIN_FULL,
+                     "needs `method: lora` or qlora", err) &&
+           conf_acts(conf, "vp", keys->vp > 1 && keys->pp <= 1,
+                     "needs pp above 1", err) &&
+           conf_acts(conf, "checkpoint_every", draft_finds_interval(draft),
+                     "needs `checkpoint: steps`: Young and Daly say when",
+                     err);
+}
+
 bool draft_begin(struct draft *draft, const struct world *world,
                  const struct conf_node *conf, const struct recipe *recipe)
 {
@@ -125,6 +141,7 @@ bool draft_begin(struct draft *draft, const struct world *world,
 
     return draft_open(draft, world, conf, recipe) &&
            draft_model(draft, "model", draft->keys.model, &draft->llm) &&
+           training_acts(draft) &&
            read_times(draft, draft->keys.limit, "limit", &entry->has_limit,
                       &entry->limit) &&
            read_steps(draft, &entry->steps);

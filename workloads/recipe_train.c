@@ -82,6 +82,10 @@ static bool read_loader(const struct draft *draft, int kind,
                        conf_pos(conf_get(conf, "send")),
                        "send has no meaning without data: it says how CPU "
                        "nodes hand tensors over");
+    if (!conf_acts(conf, "files", out->from == LOADER_FROM_MEMORY,
+                   "needs `from: storage` or nvme: memory has no files",
+                   draft->world->err))
+        return false;
     if (out->size > 0.0)
         return true;
     return err_set(draft->world->err, ERR_SCHEMA, conf_pos(conf),

@@ -534,6 +534,59 @@ static bool aggregate_adds_up(const struct service_draft *d)
                    "aggregate has no meaning with %s", what);
 }
 
+#define ONE_PASS "needs `output` or a trace in requests: here one pass answers"
+
+/* Keys of generating, of passes, and of single requests. */
+static bool kind_acts(const struct service_draft *d)
+{
+    const struct service_entry *e = d->out;
+    const struct conf_node *requests = d->keys.requests;
+    struct err *err = d->world->err;
+    bool mass = d->keys.aggregate_ns > 0, passes = !e->generates;
+    bool cache = d->keys.cache_share > 0.0;
+    bool cache_said = conf_get(d->conf, "prefix_cache") != NULL;
+
+    return conf_acts(d->conf, "chunk", passes, ONE_PASS, err) &&
+           conf_acts(d->conf, "chunk", mass, "needs single requests, without "
+                     "`aggregate`", err) &&
+           conf_acts(d->conf, "route", mass, "needs single requests, without "
+                     "`aggregate`", err) &&
+           conf_acts(d->conf, "prefix_cache", cache && passes, ONE_PASS, err) &&
+           conf_acts(d->conf, "prefix_cache", cache && e->trace == NULL &&
+                     e->prefix_count == 0, "needs `prefix` or a trace in "
+                     "requests", err) &&
+           conf_acts(requests, "prefix", passes, ONE_PASS, err) &&
+           conf_acts(requests, "prefix", !cache_said, "needs `prefix_cache`, the "
+                     "share of memory that keeps them", err) &&
+           conf_acts(requests, "prompt", d->net != NULL, "needs an LLM or "
+                     "encoder: passes of a net take no tokens", err) &&
+           conf_acts(d->keys.slo, "tpot", passes, ONE_PASS, err) &&
+           conf_acts(d->conf, "batch_delay", d->keys.batch_delay_ns > 0 &&
+                     e->generates, "needs requests without `output`, which are "
+                     "answered in one pass", err);
+}
+
+/* Keys of the two sides, and of replicas that are alike in all. */
+static bool sides_act(const struct service_draft *d)
+{
+    struct err *err = d->world->err;
+    const struct conf_node *tp =
+        d->keys.gpu != NULL ? conf_get(d->keys.gpu, "tp") : NULL;
+    bool split = tp != NULL && strcmp(conf_text(tp), "1") != 0;
+
+    return conf_acts(d->conf, "switch", d->keys.gpu == NULL ||
+                     d->keys.cpu == NULL, "needs both gpu and cpu", err) &&
+           conf_acts(d->conf, "scaling", d->keys.replicas == NULL &&
+                     d->keys.cpu_replicas == NULL, "needs `replicas`: there is "
+                     "one, always", err) &&
+           conf_acts(d->keys.gpu, "start", true, "needs a role that comes back "
+                     "to its lease: each replica is a new process", err) &&
+           conf_acts(d->keys.gpu, "concurrency", true, "is of rollouts: here "
+                     "`batch` says how many requests are at work", err) &&
+           conf_acts(d->keys.gpu, "tp", split && d->net != NULL, "needs an LLM or "
+                     "encoder: a net is not split", err);
+}
+
 static bool read_service(const struct world *world,
                          const struct conf_node *conf,
                          struct service_entry *out)
@@ -557,7 +610,7 @@ static bool read_service(const struct world *world,
     spec->tenant = d.keys.tenant;
     spec->priority = (int32_t)d.keys.priority;
     return read_requests(&d) && aggregate_adds_up(&d) && read_sides(&d) &&
-           read_rules(&d);
+           read_rules(&d) && kind_acts(&d) && sides_act(&d);
 }
 
 static void sort_services(struct service_entry *entry, size_t count)

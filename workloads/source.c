@@ -413,6 +413,33 @@ struct source_counts workload_counts(const struct workload_spec *spec)
                                : (struct source_counts){0};
 }
 
+bool workload_has_limits(const struct workload_spec *spec)
+{
+    bool any = spec->trace != NULL && trace_counts(spec->trace).limits > 0;
+
+    for (size_t i = 0; i < spec->entry_count; i++)
+        any |= spec->entry[i].has_limit || spec->entry[i].limit_is_factor;
+    return any;
+}
+
+bool workload_has_parts(const struct workload_spec *spec)
+{
+    bool any = spec->trace != NULL && trace_counts(spec->trace).parts > 0;
+
+    for (size_t i = 0; i < spec->entry_count; i++)
+        any |= spec->entry[i].whole &&
+               distribution_least(&spec->entry[i].gpus) < 1.0;
+    return any;
+}
+
+bool workload_has_steps(const struct workload_spec *spec)
+{
+    for (size_t i = 0; i < spec->entry_count; i++)
+        if (!spec->entry[i].whole)
+            return true;
+    return false;
+}
+
 enum workload_estimate workload_estimate(const struct workload_spec *spec)
 {
     return spec->trace != NULL ? trace_estimate(spec->trace)

@@ -55,6 +55,7 @@ struct source_counts {
     uint64_t longer_rows;       /* of SWF, whose other fields are not read */
     uint64_t parts;             /* jobs that want parts of GPUs, or certain
                                    types */
+    uint64_t limits;            /* jobs that say how long they may run */
 };
 
 enum source_step { SOURCE_JOB, SOURCE_END, SOURCE_ERROR };
@@ -117,6 +118,10 @@ int64_t workload_begin_ns(const struct workload_spec *spec);
 bool workload_is_trace_alone(const struct workload_spec *spec);
 /* All zero for a workload that is no trace. */
 struct source_counts workload_counts(const struct workload_spec *spec);
+/* Does any job say how long it may run; want part of a GPU; have steps? */
+bool workload_has_limits(const struct workload_spec *spec);
+bool workload_has_parts(const struct workload_spec *spec);
+bool workload_has_steps(const struct workload_spec *spec);
 enum workload_estimate workload_estimate(const struct workload_spec *spec);
 /* Recipes by number, for lists; NULL past the last. */
 const char *workload_recipe(size_t i, const char **summary);

@@ -297,6 +297,19 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
                    "lengths nor gpu_type", name);
 }
 
+/* Keys of what a format does not hold: of types a csv knows what its column
+ * says.  What `skip` allows may come or not. */
+static bool format_acts(const struct trace_spec *spec, struct err *err)
+{
+    bool plain = spec->import == NULL;
+    bool typed = !plain || spec->columns.gpu_types != NULL;
+
+    return conf_acts(spec->conf, "constraints", !typed,
+                     "needs the column gpu_types", err) &&
+           conf_acts(spec->conf, "unknown_run_time", !plain,
+                     "needs format csv or swf", err);
+}
+
 static bool read_keys(struct trace_spec *spec, const struct world *world,
                       const struct conf_node *conf)
 {
@@ -326,7 +339,7 @@ static bool read_keys(struct trace_spec *spec, const struct world *world,
         keys->format == FORMAT_CSV && spec->columns.limit == NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(conf),
                        "estimate requested needs the column limit");
-    if (!read_format(spec, world, conf))
+    if (!read_format(spec, world, conf) || !format_acts(spec, err))
         return false;
     if (keys->resample != NULL &&
         !resample_read(keys->resample, world->cluster->gpu_count,

@@ -545,6 +545,8 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
             last_ns = end_of(&row);
         if (in->jobs == 1 || row.submit_ns < spec->origin_ns)
             spec->origin_ns = row.submit_ns;
+        if (row.limit_ns > 0)
+            in->counts.limits++;
         in->counts.parts += row.gpu_milli != 0 || row.pod ||
                                row.types != NULL;
         if (row.tenant != NULL)

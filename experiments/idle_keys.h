@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * idle_keys.h - keys that are in order and do nothing on these jobs: other
+ * points of a sweep, or other traces, would make them act, so that they are
+ * told and not refused.
+ */
+#ifndef EXPERIMENTS_IDLE_KEYS_H
+#define EXPERIMENTS_IDLE_KEYS_H
+
+struct err;
+struct study;
+
+/* Warns once of each policy's `estimate: requested` and `ties: shuffled`, and of
+ * `fidelity: step`, that act at no point or at some only. */
+typedef void idle_keys_fn(void *self, const struct err *err);
+void idle_keys_warn(const struct study *study, idle_keys_fn *warn, void *self);
+
+#endif
