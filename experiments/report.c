@@ -308,12 +308,16 @@ static void number_text(struct out *out, const char *before, double value,
     out_printf(out, "%s%s%s", before, text, unit);
 }
 
-/* What was not compared has a value, but of other jobs on either side. */
+/* What was not compared has a value, but of other jobs on either side; the
+ * reason goes on with advice. */
 static void put_found(struct out *out, const char *reason, const double *value,
                       const char *unit)
 {
     if (strncmp(reason, "not compared", 12) == 0) {
-        html_text(out, reason);
+        char text[128];
+
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(reason, ";"), reason);
+        html_text(out, text);
         return;
     }
     number_text(out, "", value[K_VALUE], unit);

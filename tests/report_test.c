@@ -73,7 +73,7 @@ static const char checks[] =
     "A3,x=1/h,cost_usd,second,first,1,,-10,0.95,2,-48,-50,-46,holds,x\n"
     ",x=2/h,cost_usd,second,,0,1,40,0.95,2,41,,,does not hold,x\n"
     ",x=2/h,jct_mean_s,second,first,1,,0,0.95,2,-30,-40,-20,undecided,"
-    "not compared: it is over 9 of 10 and 8 of 10 jobs\n";
+    "not compared: it is over 9 of 10 and 8 of 10 jobs; advice\n";
 
 static void the_report_says_what_the_tables_say(void **state)
 {
