@@ -248,6 +248,25 @@ static void units_that_look_wrong_are_noted(void **state)
     }
 }
 
+/* What import writes is a part of an experiment: run as one, it is told. */
+static void a_workload_run_as_an_experiment_is_told(void **state)
+{
+    const struct program *program = the_program(state);
+    char path[160], *said = imported(program, 60, 3600);
+    const char *words[] = { in_folder(program, "w.yaml", path), NULL };
+    const char *cluster[] = { "run", "models/clusters/generic_64.yaml", NULL };
+
+    free(said);
+    assert_int_equal(run(program, words, &said), 3);
+    if (!is_there(said, "the file is a workload, not an experiment"))
+        fail_msg("%s", said);
+    free(said);
+    assert_int_equal(run(program, cluster, &said), 3);
+    if (!is_there(said, "the file is a cluster, not an experiment"))
+        fail_msg("%s", said);
+    free(said);
+}
+
 /* A header that a semicolon begins is no header. */
 static void a_workload_of_the_archive_is_told(void **state)
 {
@@ -366,6 +385,7 @@ int main(int argc, char **argv)
         WITH(files_are_read_as_they_are_meant),
         WITH(what_a_file_is_instead_is_told),
         WITH(units_that_look_wrong_are_noted),
+        WITH(a_workload_run_as_an_experiment_is_told),
         WITH(a_workload_of_the_archive_is_told),
         WITH(text_in_utf16_is_told),
         WITH(mistaken_columns_are_usage),
