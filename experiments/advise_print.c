@@ -193,6 +193,18 @@ void advise_print_tier(FILE *file, const struct advise_world *world)
     print_unpriced(file, world);
 }
 
+/* Of the catalogue all types are tried, whatever the roles say. */
+static void print_left_aside(FILE *file, const struct advise_world *world,
+                             const struct job_form *form)
+{
+    for (uint32_t r = 0; world->cluster == NULL && r < form->role_count; r++)
+        if (form->role[r].gpus > 0 &&
+            form->role[r].gpu_type_count < world->place_count)
+            fprintf(file, "types of role %s are left aside: every GPU of the "
+                    "catalogue is tried; --cluster keeps to them\n",
+                    form->role[r].name);
+}
+
 static void print_counts(FILE *file, const struct advice *advice)
 {
     const struct advise_world *world = advice->world;
@@ -205,6 +217,7 @@ static void print_counts(FILE *file, const struct advice *advice)
             world->place_count == 1 ? "" : "s", world->gpus_max,
             advice->tried_count, advice->fit_count);
     advise_print_tier(file, world);
+    print_left_aside(file, world, job->form);
     if (advice->refused_count > 0)
         fprintf(file, "%zu left out: %s\n", advice->refused_count,
                 advice->refused.text);

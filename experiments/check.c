@@ -83,7 +83,9 @@ static const char *figures(struct arena *arena, const struct check_item *item)
 
     if (item->lost != NULL && !item->compared)
         return text_format(arena, "not compared: it is over %s%s", item->lost,
-                           metric_of(e->metric) == METRIC_OF_JOBS_DONE
+                           e->metric == METRIC_COST_PER_JOB
+                               ? "; cost_usd is of the whole run"
+                           : metric_of(e->metric) == METRIC_OF_JOBS_DONE
                                ? "; jct_restricted_mean_s is over all jobs"
                                : "");
     if (item->lost != NULL)

@@ -12,6 +12,7 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/job.h"
+#include "models/outage.h"
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "workloads/source.h"
@@ -176,6 +177,21 @@ static void add_price(struct rows *all, const struct node_group *group)
         add(all, of, "price", "none: it costs nothing", "default");
 }
 
+/* Whole jobs know no checkpoint of their own. */
+static void add_failures(struct rows *all, const struct study_point *point)
+{
+    const struct outage_spec *failures = point->cluster->failures;
+
+    if (failures == NULL || failures->checkpoint_ns > 0)
+        return;
+    for (uint32_t f = 0; f < workload_form_count(point->workload); f++)
+        if (strcmp(workload_form(point->workload, f)->recipe, "trace") == 0) {
+            add(all, "failures", "checkpoint", "none: an interrupted job of "
+                "known length begins anew", "default");
+            return;
+        }
+}
+
 struct default_row *defaults_of(struct arena *arena,
                                 const struct study *study, uint32_t *count)
 {
@@ -187,6 +203,7 @@ struct default_row *defaults_of(struct arena *arena,
     for (uint32_t i = 0; i < study->point_count; i++) {
         const struct study_point *point = &study->point[i];
         add_jobs(&all, point);
+        add_failures(&all, point);
         for (uint32_t g = 0; g < point->cluster->group_count; g++)
             add_price(&all, &point->cluster->group[g]);
     }

@@ -128,6 +128,32 @@ static void print_load(FILE *file, const struct imported *imported,
     fprintf(file, "; the largest job takes %" PRId64 "\n", most);
 }
 
+/* What a column in another unit, or another column, looks like; too few jobs
+ * say nothing.  run_ns: ascending. */
+#define DOUBT_JOBS 20u
+#define DOUBT_LONG_S (7 * 86400)
+#define DOUBT_SHORT_S 10
+
+static void print_doubts(FILE *file, const struct import_result *result,
+                         const int64_t *run_ns)
+{
+    size_t count = result->count;
+    int64_t median_s;
+
+    if (count < DOUBT_JOBS)
+        return;
+    median_s = run_ns[(count - 1) / 2] / CLOCK_NS_PER_S;
+    if (result->job[count - 1].submit_ns == result->job[0].submit_ns)
+        fputs("note         all jobs are submitted at the same time: is it the right column, "
+              "and has it all digits (1.76E+09 has not)?\n", file);
+    if (median_s >= DOUBT_LONG_S)
+        fputs("note         half of the jobs run for more than 7 days: run times are "
+              "seconds, neither milliseconds nor the time of the end\n", file);
+    if (median_s < DOUBT_SHORT_S)
+        fputs("note         half of the jobs run for less than 10 s: run times are "
+              "seconds, neither minutes nor hours\n", file);
+}
+
 void import_report(FILE *file, const struct imported *imported)
 {
     const struct import_result *result = imported->result;
@@ -151,6 +177,7 @@ void import_report(FILE *file, const struct imported *imported)
     for (size_t i = 0; i < result->count; i++)
         value[i] = result->job[i].run_ns;
     import_quantiles(file, "run time s", value, result->count, 1e9);
+    print_doubts(file, result, value);
     print_load(file, imported, hours, span_s);
 }
 

@@ -16,6 +16,8 @@
 #include "sim/err.h"
 #include "workloads/source.h"
 
+#define NAMES_BYTES 50u         /* of policies, in an error */
+
 /* Is it the first of the policies that have its load? */
 static bool is_first(const struct study *study, uint32_t policy)
 {
@@ -40,6 +42,28 @@ static const char *names(struct arena *arena, const struct study *study,
                                text[0] == '\0' ? "" : ", ",
                                study->policy_name[p]);
     return text;
+}
+
+/* The same, short enough for one line of an error. */
+static const char *few_names(struct arena *arena, const struct study *study,
+                             uint32_t policy)
+{
+    const struct host_policy *const *all = study->point[0].policy;
+    const char *text = "";
+    uint32_t more = 0;
+
+    for (uint32_t p = policy; p < study->policy_count; p++) {
+        if (!load_alike(all[p], all[policy]))
+            continue;
+        if (text[0] == '\0')
+            text = text_format(arena, "%.60s", study->policy_name[p]);
+        else if (more == 0 && strlen(text) +
+                 strlen(study->policy_name[p]) < NAMES_BYTES)
+            text = text_format(arena, "%s, %s", text, study->policy_name[p]);
+        else
+            more++;
+    }
+    return more == 0 ? text : text_format(arena, "%s and %u more", text, more);
 }
 
 static void print_parts(const struct load *load, uint32_t pool, bool cores,
@@ -129,9 +153,9 @@ void load_warn(struct arena *arena, const struct study *study,
         if (where == NULL)
             continue;
         struct err_pos pos = { study->path, 0, 0 };
-        err_set(&err, ERR_LIMIT, pos, "overload under %.60s: the offered load "
+        err_set(&err, ERR_LIMIT, pos, "overload under %.80s: the offered load "
                 "is above 1 at %u of %u points, at most %.3f (pool %.30s, "
-                "%.60s)", names(arena, study, p), above, study->point_count,
+                "%.60s)", few_names(arena, study, p), above, study->point_count,
                 most, pool, where);
         err_hint(&err, "The queue grows as long as jobs come, and mean times "
                  "say how long that was.");

@@ -19,6 +19,8 @@
 #include "experiments/plot_data.h"
 #include "experiments/plot_gnuplot.h"
 #include "experiments/point_label.h"
+#include "experiments/survivors.h"
+#include "experiments/trial.h"
 #include "plots/plot_file.h"
 #include "sim/arena.h"
 #include "sim/err.h"
@@ -135,6 +137,20 @@ static void put_points(const struct drawing *d, struct out *out)
     out_text(out, "\n");
 }
 
+/* lost: jobs were left that were not done, so that means are of the others;
+ * fixed: nothing is drawn under any policy, so that seeds add nothing. */
+static void put_doubts(const struct grid *grid, struct out *out)
+{
+    bool lost = false, fixed = true;
+
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        lost = lost || survivors_any(grid, t, METRIC_JCT_MEAN);
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            fixed = fixed && grid_fixed(grid, t, p);
+    }
+    out_printf(out, "lost = %d\nfixed = %d\n", lost, fixed);
+}
+
 static void put_head(const struct drawing *d, const char *name,
                      struct out *out)
 {
@@ -153,6 +169,7 @@ static void put_head(const struct drawing *d, const char *name,
     put_points(d, out);
     out_printf(out, "policies = %u\npoints = %u\nseeds = %u\n",
                grid->policy_count, grid->point_count, grid->seed_count);
+    put_doubts(grid, out);
 }
 
 /* Its own arena: what a figure reads is dropped with it. */

@@ -83,6 +83,19 @@ void plot_real(struct out *out, double value)
         out_text(out, " NaN");
 }
 
+void plot_time(struct out *out, double seconds)
+{
+    if (isfinite(seconds))
+        out_printf(out, " %.15g", nearbyint(seconds * 1e6) / 1e6);
+    else
+        out_text(out, " NaN");
+}
+
+double plot_zero(double start_s, double end_s)
+{
+    return start_s > end_s - start_s ? start_s : 0;
+}
+
 struct plot_unit plot_time_unit(double seconds)
 {
     static const struct plot_unit unit[] = {

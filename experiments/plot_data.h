@@ -78,6 +78,12 @@ void plot_names(struct out *out, const char *name, const char *const *item,
 /* A blank and "%.9g", or NaN. */
 void plot_real(struct out *out, double value);
 
+/* Calendar times need more digits than plot_real writes: microseconds. */
+void plot_time(struct out *out, double seconds);
+/* Where a time axis begins to count: at 0, or, where a trace keeps its
+ * calendar (`origin: file`), at its start. */
+double plot_zero(double start_s, double end_s);
+
 /* The unit in which so many seconds are best read. */
 struct plot_unit {
     const char *name;

@@ -72,8 +72,8 @@ static bool put_box(struct gantt *g, struct out *out, uint32_t first_row,
     if (!(from < to))
         return false;
     out_printf(out, "%u %u", first_row, first_row + rows);
-    plot_real(out, from);
-    plot_real(out, to);
+    plot_time(out, from);
+    plot_time(out, to);
     out_printf(out, " %u %u\n", colour, tone);
     return true;
 }
@@ -287,6 +287,18 @@ static void put_colours(struct gantt *g, struct out *out)
                    g->hue[c] + 1, c + 1, g->shade[c]);
 }
 
+static double zero_of(const struct gantt *g)
+{
+    double first = INFINITY, last = 0;
+
+    for (int s = 0; s < 2; s++)
+        if (g->side[s].count > 0) {
+            first = fmin(first, g->side[s].first_s);
+            last = fmax(last, g->side[s].last_s);
+        }
+    return plot_zero(first, last);
+}
+
 static void put_head(struct gantt *g, struct out *out,
                      const struct gantt_kinds *label, bool gaps)
 {
@@ -295,12 +307,12 @@ static void put_head(struct gantt *g, struct out *out,
     put_colours(g, out);
     out_printf(out, "seed = %.9g\nleft = %u\nright = %u\nrows = %u\n"
                "row_px = %g\nrows_left_out = %u\ncut = %d\ngaps = %d\n"
-               "start_s = %.9g\nend_s = %.9g\n", g->seed,
+               "zero_s = %.15g\nstart_s = %.15g\nend_s = %.15g\n", g->seed,
                g->side[0].policy + 1,
                g->side[1].policy == UINT32_MAX || g->side[1].count == 0
                    ? 0 : g->side[1].policy + 1,
                g->rows, gantt_row_px(g), g->rows_left_out, g->cut, gaps,
-               g->start_s, g->end_s);
+               zero_of(g), g->start_s, g->end_s);
     plot_put_unit(out, plot_time_unit((g->end_s - g->start_s) / 3));
     put_chosen(g, out);
     put_pools(g, out);

@@ -184,7 +184,7 @@ static void put_block(struct gantt *g, const struct block *block,
         width < CHARACTER_PX * (double)chars + 6 ||
         block->rows * gantt_row_px(g) < LETTER_PX)
         return;
-    plot_real(data, (from + to) / 2);
+    plot_time(data, (from + to) / 2);
     out_printf(data, " %g %u\n", block->row + block->rows / 2.,
                gantt_name(g, label, name) + 1);
 }

@@ -253,7 +253,7 @@ static void put_series(struct out *out, const struct series *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct interval *at = &s->item[i];
 
-        plot_real(out, at->t_s);
+        plot_time(out, at->t_s);
         plot_real(out, at->total);
         plot_real(out, at->allocated);
         plot_real(out, at->busy);
@@ -268,7 +268,7 @@ enum plot_made plot_make_timeline(const struct plot_source *source,
     const struct grid *grid = source->grid;
     struct series *series = arena_alloc(source->arena, grid->policy_count,
                                         sizeof *series);
-    double end_s = 0, gpus = 0, pending = 0, seed = NAN;
+    double start_s = INFINITY, end_s = 0, gpus = 0, pending = 0, seed = NAN;
 
     if (read_timeline(source, series, &seed, sink, err) == CSV_ERROR)
         return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
@@ -279,6 +279,7 @@ enum plot_made plot_make_timeline(const struct plot_source *source,
                    p + 1);
         put_series(sink->data, &series[p]);
         for (size_t i = 0; i < series[p].count; i++) {
+            start_s = fmin(start_s, series[p].item[i].t_s);
             end_s = fmax(end_s, series[p].item[i].t_s);
             gpus = fmax(gpus, series[p].item[i].total);
             pending = fmax(pending, series[p].item[i].pending);
@@ -288,8 +289,10 @@ enum plot_made plot_make_timeline(const struct plot_source *source,
                           : "timeline.csv tells of no GPU";
     if (!(end_s > 0 && gpus > 0))
         return PLOT_SKIPPED;
-    out_printf(sink->head, "seed = %.9g\nend_s = %.9g\ngpus = %.9g\n"
-               "most_pending = %.9g\n", seed, end_s, gpus, pending);
-    plot_put_unit(sink->head, plot_time_unit(end_s));
+    start_s = plot_zero(start_s, end_s);
+    out_printf(sink->head, "seed = %.9g\nzero_s = %.15g\nend_s = %.15g\n"
+               "gpus = %.9g\nmost_pending = %.9g\n", seed, start_s, end_s,
+               gpus, pending);
+    plot_put_unit(sink->head, plot_time_unit(end_s - start_s));
     return PLOT_MADE;
 }

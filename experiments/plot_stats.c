@@ -56,6 +56,13 @@ static int value_chars(struct stats_mean m)
                                        m.mean < 100 ? "%.3g" : "%.0f", m.mean);
 }
 
+/* Of a bar with its whisker: gnuplot shows no label whose height asks for a
+ * number that is not there. */
+static double end_of(struct stats_mean m)
+{
+    return m.count == 0 ? NAN : isfinite(m.high) ? m.high : m.mean;
+}
+
 enum plot_made plot_make_cost(const struct plot_source *source,
                               struct plot_sink *sink, struct err *err)
 {
@@ -66,7 +73,7 @@ enum plot_made plot_make_cost(const struct plot_source *source,
 
     (void)err;
     out_text(sink->data, "# point policy cost_per_job_usd ci95_low ci95_high"
-                         " cost_usd ci95_low ci95_high\n");
+                         " cost_usd ci95_low ci95_high, then where each ends\n");
     for (uint32_t t = 0; t < grid->point_count; t++)
         for (uint32_t p = 0; p < grid->policy_count; p++) {
             struct stats_mean job = mean_of(source, x, t, p,
@@ -80,6 +87,8 @@ enum plot_made plot_make_cost(const struct plot_source *source,
             out_printf(sink->data, "%u %u", t + 1, p + 1);
             put_mean(sink->data, job);
             put_mean(sink->data, all);
+            plot_real(sink->data, end_of(job));
+            plot_real(sink->data, end_of(all));
             out_text(sink->data, "\n");
         }
     out_printf(sink->head, "per_job = %d\nvalue_chars = %d\n", per_job > 0,

@@ -159,6 +159,44 @@ static void detail(struct report *r)
          "; all other tables are of all seeds");
 }
 
+/* "policy static" is of the policies. */
+static size_t kind_bytes(const char *of)
+{
+    return strcspn(of, " ");
+}
+
+static bool same_default(const struct conf_node *a, const struct conf_node *b)
+{
+    const char *x = word(a, "of"), *y = word(b, "of");
+
+    return kind_bytes(x) == kind_bytes(y) &&
+           strncmp(x, y, kind_bytes(x)) == 0 &&
+           strcmp(word(a, "key"), word(b, "key")) == 0 &&
+           strcmp(word(a, "value"), word(b, "value")) == 0 &&
+           strcmp(word(a, "from"), word(b, "from")) == 0;
+}
+
+/* "policy static, hybrid": all of which the i-th row holds; NULL: an earlier
+ * row says it. */
+static const char *default_owners(struct arena *arena,
+                                  const struct conf_node *list, size_t i)
+{
+    const struct conf_node *item = conf_item(list, i);
+    const char *text = word(item, "of");
+
+    for (size_t k = 0; k < i; k++)
+        if (same_default(conf_item(list, k), item))
+            return NULL;
+    for (size_t k = i + 1; k < conf_count(list); k++) {
+        const char *of = word(conf_item(list, k), "of");
+
+        of += kind_bytes(of);
+        if (same_default(conf_item(list, k), item))
+            text = text_format(arena, "%s,%s", text, of);
+    }
+    return text;
+}
+
 /* Rows of provenance.json: what decides, and where it is from. */
 static void defaults(struct report *r)
 {
@@ -171,9 +209,12 @@ static void defaults(struct report *r)
              "from</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < conf_count(list); i++) {
         const struct conf_node *item = conf_item(list, i);
+        const char *of = default_owners(r->arena, list, i);
 
+        if (of == NULL)
+            continue;
         out_text(r->out, "<tr>");
-        html_element(r->out, "th", word(item, "of"));
+        html_element(r->out, "th", of);
         html_element(r->out, "td", word(item, "key"));
         html_element(r->out, "td", word(item, "value"));
         html_element(r->out, "td", word(item, "from"));
@@ -246,11 +287,11 @@ static void what_was_run(struct report *r)
 /* checks.csv: what was expected, what was found. */
 
 enum check_column {
-    K_VERDICT, K_CLAIM, K_METRIC, K_POLICY, K_VERSUS, K_POINT, K_PERCENT,
+    K_VERDICT, K_CLAIM, K_METRIC, K_POLICY, K_VERSUS, K_POINT, K_REASON, K_PERCENT,
     K_LEAST, K_MOST, K_VALUE, K_LOW, K_HIGH, K_COUNT
 };
 static const char *const check_name[K_COUNT] = {
-    "verdict", "claim", "metric", "policy", "vs", "point", "percent",
+    "verdict", "claim", "metric", "policy", "vs", "point", "reason", "percent",
     "at_least", "at_most", "value", "ci_low", "ci_high"
 };
 
@@ -265,6 +306,24 @@ static void number_text(struct out *out, const char *before, double value,
     html_number(text, value,
                 html_decimals(value, fabs(value) <= 1 && !*unit ? 5 : 3));
     out_printf(out, "%s%s%s", before, text, unit);
+}
+
+/* What was not compared has a value, but of other jobs on either side; the
+ * reason goes on with advice. */
+static void put_found(struct out *out, const char *reason, const double *value,
+                      const char *unit)
+{
+    if (strncmp(reason, "not compared", 12) == 0) {
+        char text[128];
+
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(reason, ";"), reason);
+        html_text(out, text);
+        return;
+    }
+    number_text(out, "", value[K_VALUE], unit);
+    number_text(out, " [", value[K_LOW], unit);
+    number_text(out, ", ", value[K_HIGH], unit);
+    out_text(out, isnan(value[K_HIGH]) ? "" : "]");
 }
 
 static bool check_row(struct out *out, const struct csv_in *in,
@@ -292,10 +351,8 @@ static bool check_row(struct out *out, const struct csv_in *in,
         out_printf(out, "%sat most %.6g%s", isnan(value[K_LEAST]) ? "" : ", ",
                    value[K_MOST], unit);
     out_text(out, "</td><td>");
-    number_text(out, "", value[K_VALUE], unit);
-    number_text(out, " [", value[K_LOW], unit);
-    number_text(out, ", ", value[K_HIGH], unit);
-    out_text(out, isnan(value[K_HIGH]) ? "</td></tr>\n" : "]</td></tr>\n");
+    put_found(out, csv_in_field(in, c[K_REASON]), value, unit);
+    out_text(out, "</td></tr>\n");
     return true;
 }
 
@@ -325,7 +382,8 @@ static bool verdicts(struct report *r, struct err *err)
     csv_in_close(in);
     out_text(r->out, "</tbody></table></div>\n<p class=\"pale\">Holds: the "
              "whole interval lies inside the limit. Undecided: it straddles "
-             "the limit. Not judged: what it speaks of was left out of the "
+             "the limit, or some jobs were not done, so that means are of "
+             "other jobs. Not judged: what it speaks of was left out of the "
              "run.</p>\n");
     return step == CSV_END;
 }

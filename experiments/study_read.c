@@ -545,6 +545,26 @@ static bool read_root(void *self, const struct conf_node *root,
     return read_checked(r, err);
 }
 
+/* What `clustersim FILE` is given by mistake: a part of an experiment. */
+static bool is_experiment(const struct conf_node *root, const char *path,
+                          struct err *err)
+{
+    static const char *const of_workload[] = { "trace", "mix", "services" };
+    const char *part = conf_get(root, "nodes") != NULL ? "cluster" : NULL;
+
+    for (size_t i = 0; i < sizeof of_workload / sizeof of_workload[0]; i++)
+        if (part == NULL && conf_get(root, of_workload[i]) != NULL)
+            part = "workload";
+    if (part == NULL || conf_get(root, "experiment") != NULL ||
+        conf_get(root, "policies") != NULL)
+        return true;
+    err_set(err, ERR_SCHEMA, conf_pos(root), "the file is a %s, not an "
+            "experiment", part);
+    return err_hint(err, "An experiment names it, `%s: %.120s`, beside its "
+                    "policies; `clustersim validate` reads it alone.", part,
+                    path);
+}
+
 const struct study *study_read(struct arena *arena, const char *path,
                                const struct study_options *options,
                                struct err *err)
@@ -564,7 +584,8 @@ const struct study *study_read(struct arena *arena, const char *path,
         !hash_file("/proc/self/exe", &r.empty.program_hash))
         r.empty.program_hash = 0;
     r.mend.root = tree_load(&r.inputs, r.empty.path, err);
-    if (r.mend.root == NULL)
+    if (r.mend.root == NULL ||
+        !is_experiment(r.mend.root, r.empty.path, err))
         return NULL;
     r.mend.stock = tree_stock(arena);
     if (!conf_mend_read(&r.mend, read_root, &r, err))

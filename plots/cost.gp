@@ -5,7 +5,9 @@
 
 heading = 'Cost by policy'
 note = 'The whole cluster is paid for as long as it runs, idle hardware included.'.\
-       (seeds > 1 ? " Whiskers: 95% intervals of the mean over the seeds (Student’s t)." : '')
+       (seeds > 1 ? " Whiskers: 95% intervals of the mean over the seeds (Student’s t)." : '').\
+       (lost ? ' Some jobs were not done: the cost per job is that of the whole run over those '.\
+        'that were, and does not compare where policies left other jobs.' : '')
 below = policies * points > 15          # one panel below the other
 across_px = below ? 1080 : 480
 chars = 0
@@ -62,12 +64,10 @@ do for [panel = (per_job ? 1 : 2):2] {
              with boxes fillstyle pattern hatch_of(p) linecolor rgb colour_of(p) \
              notitle, \
          for [k = 1:labels * (1 - turned)] data \
-             using (place($1, $2)):(column(mean + 2) > 0 ? column(mean + 2) \
-             : column(mean)):(number(column(mean))) \
+             using (place($1, $2)):(column(panel + 8)):(number(column(mean))) \
              with labels offset 0, 0.7 font small textcolor rgb ink notitle, \
          for [k = 1:labels * turned] data \
-             using (place($1, $2)):(column(mean + 2) > 0 ? column(mean + 2) \
-             : column(mean)):(number(column(mean))) \
+             using (place($1, $2)):(column(panel + 8)):(number(column(mean))) \
              with labels left rotate by 90 offset 0, 0.5 font small textcolor rgb ink notitle, \
          data using (place($1, $2)):(column(mean + 1)):(0):(column(mean + 2) - column(mean + 1)) \
              with vectors heads size graph 0.008, 90 linewidth 1.6 linecolor rgb 'black' notitle

@@ -18,8 +18,10 @@ heading = 'Difference to '.policy[baseline].', in percent'
 note = 'Each seed is compared with itself: the same jobs under both policies. JCT: job '.\
        'completion time. Less is better, but for jobs done and GPU utilization.'.\
        ' What lies beyond an axis stands at its end, with its number.'.\
-       (seeds < 2 ? '' : ' Whiskers: 95% intervals of the mean difference; '.\
-        'one across the line of 0 may be chance, one that ends in an arrow goes on.')
+       (seeds < 2 || fixed ? '' : ' Whiskers: 95% intervals of the mean difference; '.\
+        'one across the line of 0 may be chance, one that ends in an arrow goes on.').\
+       (lost ? ' Some jobs were not done: means over the others are not compared, and a row of '.\
+        'such means is empty.' : '')
 load 'style.gp'
 
 metric_chars = 0

@@ -48,12 +48,14 @@ plot for [i = 1:shown_kinds] NaN with boxes fillstyle solid noborder \
      for [k = 1:gaps] NaN with boxes fillstyle solid noborder linecolor rgb '#E4E4E4' \
          title 'between two phases of one job'
 eval panels
-set xrange [start_s / time_unit : end_s / time_unit]
+when(s) = (s - zero_s) / time_unit
+set xrange [when(start_s) : when(end_s)]
 set yrange [rows : 0]
 set border 15
 unset ytics
 unset grid
-set xlabel 'simulated time, '.time_name textcolor rgb ink
+set xlabel (zero_s > 0 ? 'time since the first job, ' : 'simulated time, ').time_name \
+    textcolor rgb ink
 set style fill solid 1.0 noborder
 do for [n = 1:nodes] {
     if ((n - 1) % nth_node == 0) {
@@ -80,15 +82,15 @@ do for [panel = 1:sides] {
     set bmargin at screen down(top + band)
     set title policy[panel == 1 ? left : right]
     if (panel == 2) { unset label }
-    plot data index 3 * panel - 3 using ($3 / time_unit):1:($3 / time_unit):($4 / time_unit):1:2 \
+    plot data index 3 * panel - 3 using (when($3)):1:(when($3)):(when($4)):1:2 \
              with boxxyerror fillstyle solid noborder linecolor rgb '#E4E4E4' \
              notitle, \
          for [k = 1:kinds] for [t = 0:2] data index 3 * panel - 2 using \
-             ($5 == k && $6 == t ? $3 / time_unit : NaN):1:($3 / time_unit):($4 / time_unit):1:2 \
+             ($5 == k && $6 == t ? when($3) : NaN):1:(when($3)):(when($4)):1:2 \
              with boxxyerror fillstyle solid noborder linecolor rgb tint(k, t) \
              notitle, \
          for [k = 1:(labels > 0 ? 1 : 0)] data index 3 * panel - 1 using \
-             ($1 / time_unit):2:(job_name[int($3)]) \
+             (when($1)):2:(job_name[int($3)]) \
              with labels boxed font small textcolor rgb 'black' notitle
 }
 unset multiplot

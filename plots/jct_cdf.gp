@@ -9,8 +9,9 @@ band = shown == 1 ? 440 : 340
 tall = band + 100                       # with axis, and the next row's title
 body = rows * tall - 20
 heading = 'Job completion time (submission to end)'
-note = (seeds > 1 ? 'All seeds together. ' : '').'A curve further left is better; '.\
-       'jobs that were not done hold it below 100%.'
+note = (seeds > 1 ? 'All seeds together. ' : '').'A curve further left is better.'.\
+       (lost ? ' Some jobs were not done: they count as submitted, and hold a curve '.\
+        'below 100%.' : '')
 load 'style.gp'
 
 wide = (width - 90.) / columns

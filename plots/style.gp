@@ -91,7 +91,9 @@ down(px) = 1 - px / (1. * height)
 up(px) = px / (1. * height)
 across(px) = px / (1. * width)
 
-seeds_text = seeds == 1 ? 'one seed, so no intervals' : sprintf('%d seeds', seeds)
+if (!exists('fixed')) fixed = 0          # of a figure that is of no experiment
+seeds_text = fixed ? 'deterministic: seeds add nothing, so no intervals' : \
+             seeds == 1 ? 'one seed, so no intervals' : sprintf('%d seeds', seeds)
 set label 1 heading at screen across(24), screen down(30) font large textcolor rgb ink
 set label 2 experiment.', '.seeds_text at screen across(24), screen down(62) textcolor rgb pale
 set label 3 note_text at screen across(24), screen up(foot - 27) textcolor rgb pale

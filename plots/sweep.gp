@@ -8,7 +8,9 @@ body = sweep_rows * 400 - 40
 heading = 'Results by '.swept_key
 note = 'JCT: job completion time.'.\
        (seeds > 1 ? ' Means over the seeds; whiskers: 95% intervals (Student’s t).' : '').\
-       ' Policies stand a little aside of each other.'
+       ' Policies stand a little aside of each other.'.\
+       (lost ? ' Some jobs were not done: cost per job, JCT and wait are of the others, and do '.\
+        'not compare where policies left other jobs.' : '')
 load 'style.gp'
 
 # Whiskers apart, but nearer than the next value; over decades, the axis is

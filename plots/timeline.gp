@@ -18,7 +18,8 @@ plot NaN with boxes linecolor rgb '#A6CEE3' title 'leased', \
      NaN with boxes linecolor rgb '#0072B2' title 'at work', \
      NaN with lines dashtype 2 linewidth 1.2 linecolor rgb ink title 'all GPUs of the cluster'
 eval panels
-set xrange [0 : end_s / time_unit]
+when(s) = (s - zero_s) / time_unit
+set xrange [0 : when(end_s)]
 set yrange [0 : gpus * 1.12]
 set ytics gpus / 2.
 set format y '%.10g'
@@ -30,11 +31,11 @@ do for [p = 1:rows] {
     set bmargin at screen down(top - 20 + p * each - 18)
     set label 10 policy[p] at graph 1.01, graph 0.5 left textcolor rgb ink
     set ylabel 'GPUs' offset -0.5, 0 textcolor rgb ink
-    plot data index p - 1 using ($1 / time_unit):3 with fillsteps fillcolor rgb '#A6CEE3' \
+    plot data index p - 1 using (when($1)):3 with fillsteps fillcolor rgb '#A6CEE3' \
              notitle, \
-         data index p - 1 using ($1 / time_unit):4 with fillsteps fillcolor rgb '#0072B2' \
+         data index p - 1 using (when($1)):4 with fillsteps fillcolor rgb '#0072B2' \
              notitle, \
-         data index p - 1 using ($1 / time_unit):2 with lines dashtype 2 linewidth 1.2 \
+         data index p - 1 using (when($1)):2 with lines dashtype 2 linewidth 1.2 \
              linecolor rgb ink notitle
 }
 unset label 10
@@ -44,8 +45,9 @@ set key at graph 1.01, graph 1 left top vertical Left reverse maxrows 16 samplen
 set yrange [0 : most_pending > 0 ? most_pending * 1.1 : 1]
 set ytics autofreq
 set format x '%g'
-set xlabel 'simulated time, '.time_name textcolor rgb ink
+set xlabel (zero_s > 0 ? 'time since the first job, ' : 'simulated time, ').time_name \
+    textcolor rgb ink
 set ylabel 'asks waiting' offset -0.5, 0 textcolor rgb ink
-plot for [p = 1:rows] data index p - 1 using ($1 / time_unit):5 with lines linewidth 1.8 \
+plot for [p = 1:rows] data index p - 1 using (when($1)):5 with lines linewidth 1.8 \
          dashtype dash_of(p) linecolor rgb colour_of(p) title policy[p]
 unset multiplot

@@ -213,6 +213,8 @@ struct empty {
     struct cluster *cluster;
     struct placer *placer;
     struct share *share;        /* by role and node */
+    int64_t more_mw;            /* of the ask that was looked at, and whether */
+    bool capped;                /* power_cap forbids it */
 };
 
 static void empty_begin(struct empty *empty, const struct cs_host *host)
@@ -275,6 +277,8 @@ static uint32_t role_without_room(struct empty *empty,
     struct placement place[FORM_ROLES_MAX];
     uint32_t placed = 0, without = ID_NONE;
 
+    empty->more_mw = 0;
+    empty->capped = false;
     for (; r < to && without == ID_NONE; r++) {
         struct cs_want want = wants != NULL ? wants[r - from]
                                             : (struct cs_want) { .role = r };
@@ -284,9 +288,11 @@ static uint32_t role_without_room(struct empty *empty,
         fit->relaxed = true;
         if (any && placer_look(empty->placer, fit,
                                empty->share + r * host->spec->node_count,
-                               host->spec->node_count, &place[placed]))
+                               host->spec->node_count, &place[placed])) {
+            empty->capped = !host_power_allows(host, &place[placed],
+                                               &empty->more_mw);
             cluster_take(empty->cluster, &place[placed++]);
-        else
+        } else
             without = r;
     }
     while (placed > 0)
@@ -328,6 +334,30 @@ static bool explain_no_room(struct cs_host *host, struct empty *empty,
             say(why, "The empty cluster has no room for it: ");
         say_pools(why, host, &fit);
         say(why, ".");
+        return true;
+    }
+    return false;
+}
+
+/* Room there is, but not under `power_cap`. */
+static bool explain_power(struct cs_host *host, struct empty *empty,
+                          struct words *what, struct words *why)
+{
+    struct fit_want fit;
+
+    for (uint32_t k = 0; k < host_order_count(host) && k < ASKS_LOOKED_AT;
+         k++) {
+        const struct cs_ask *ask = &host->ask[ranks_at(host->order, k)].pub;
+
+        if (role_without_room(empty, host, ask, NULL, &fit) != ID_NONE ||
+            !empty->capped)
+            continue;
+        say_waits(what, host_job_slot(host, ask->job.i),
+                  ask->role == CS_ALL_ROLES ? 0 : ask->role, &fit);
+        say(why, "The empty cluster has room for it, but power_cap is %.0f W, "
+                 "%.0f W are drawn already, and its least would draw %.0f W "
+                 "more.", host->spec->power_cap_w,
+            (double)host->power_mw / 1000, (double)empty->more_mw / 1000);
         return true;
     }
     return false;
@@ -446,6 +476,7 @@ void host_stall_explain(struct cs_host *host, struct host_stall *stall)
     memset(stall, 0, sizeof *stall);
     empty_begin(&empty, host);
     if (!explain_no_room(host, &empty, &what, &why) &&
+        !explain_power(host, &empty, &what, &why) &&
         !explain_set_back(host, &what, &why) &&
         !explain_policy(host, &empty, &what, &why))
         explain_unfinished(host, &what, &why);

@@ -206,6 +206,36 @@ static void search_of_the_catalogue_for_a_70b_says_what_is_best_and_missing(
 
 /* ---- what it says ----------------------------------------------------- */
 
+/* Without a cluster `types:` does not narrow the search, and that is said. */
+static void types_that_are_left_aside_are_told(void **state)
+{
+    static const char head[] =
+        "arrival: {process: all_at_once}\njobs: 1\nmix:\n"
+        "  - {recipe: lora, name: own, model: llama-3.1-8b, batch: 64, "
+        "sequence: 2048, steps: 10, train: {gpus: 1";
+    const char *const types[] = { "", ", types: [l40s]" };
+    char path[128];
+
+    (void)state;
+    for (int narrow = 0; narrow < 2; narrow++) {
+        const char *words[] = { path, "--gpus", "2", NULL };
+        FILE *file;
+        char *text;
+
+        snprintf(path, sizeof path, "%s/own.yaml", program.folder);
+        file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file, "%s%s}}\n", head, types[narrow]);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(advise("types.log", words), 0);
+        text = said("types.log");
+        assert_true((strstr(text, "types of role train are left aside: every "
+                            "GPU of the catalogue is tried") != NULL) ==
+                    (narrow == 1));
+        free(text);
+    }
+}
+
 static void full_7b_on_one_a100_40_misses_bytes_and_lora_is_offered(
     void **state)
 {
@@ -400,6 +430,7 @@ int main(int argc, char **argv)
             search_of_the_catalogue_for_a_70b_says_what_is_best_and_missing),
         cmocka_unit_test(
             full_7b_on_one_a100_40_misses_bytes_and_lora_is_offered),
+        cmocka_unit_test(types_that_are_left_aside_are_told),
         cmocka_unit_test(memory_names_every_part_and_the_largest_micro_batch),
         cmocka_unit_test(csv_and_chart_are_written_beside_the_tables),
         cmocka_unit_test(wrong_inputs_are_refused_with_their_status),

@@ -136,6 +136,7 @@ static void many_rented_nodes_are_counted_over_long_times(void **state)
     free(summary);
 }
 
+#ifndef SANITIZED
 static void limit_memory(rlim_t bytes)
 {
     struct rlimit limit;
@@ -144,6 +145,7 @@ static void limit_memory(rlim_t bytes)
     limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
     assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
 }
+#endif
 
 /* Each limit stops it at another place: in the parser, in its tree, in what is
  * made of it; below the least it does not start (126, 127). */

@@ -168,7 +168,13 @@ static const struct {
     { HEAD "a,03/01/2024 10:15,3600,4\n", "a date such as 2017-10-09" },
     { HEAD "a,2024-02-30T10:15,3600,4\n", "a date such as 2017-10-09" },
     { HEAD "a,0,3600s,4\n", "Fields are numbers without a unit" },
-    { HEAD "a,0,,4\n", "The field is empty." },
+    { HEAD "a,0,,4\n", "The field is empty. A missing value is not guessed" },
+    { HEAD "a,0,NaN,4\n", "A missing value is not guessed: write a number" },
+    { HEAD "a,NaT,60,4\n", "A missing value is not guessed: write a number" },
+    { HEAD "a,05.01.2026 09:00,60,4\n", "Write the year first" },
+    { HEAD "a,1/5/2026 9:00,60,4\n", "Write the year first" },
+    { HEAD "a,2026-01-05 09:00:00 CEST,60,4\n",
+      "Names of time zones are not read: write +02:00" },
     { HEAD "\"a\nx\",0,3600,4\n", "A field holds no line break" },
     { HEAD "\"a\"x,0,3600,4\n", "before the next comma" },
     { "job;submit;duration;gpus\n\"a\"x;0;3600;4\n",
@@ -196,6 +202,86 @@ static void what_a_file_is_instead_is_told(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         try_both(the_program(state), bad[i].file, strlen(bad[i].file), NAMES,
                  NULL, bad[i].words);
+}
+
+/* 24 jobs, one in `gap` seconds, that run so long, or (below 0) a few seconds:
+ * what import says. */
+static char *imported(const struct program *program, int gap, long run_s)
+{
+    static const char *const more[] = { "--columns", NAMES, NULL };
+    char text[2048] = HEAD, path[160], *said;
+
+    for (int i = 0; i < 24; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "j%d,%d,%ld,1\n", i, i * gap, run_s < 0 ? 1 + i % 5 : run_s + i);
+    put(program, text, strlen(text));
+    if (import(program, "csv", in_folder(program, "f.csv", path), more,
+               &said) != 0)
+        fail_msg("%s", said);
+    return said;
+}
+
+/* Other units, or another column, are read as they stand: the report says what
+ * they look like. */
+static void units_that_look_wrong_are_noted(void **state)
+{
+    static const struct {
+        int gap;
+        long run_s;
+        const char *note;       /* NULL: none */
+    } cases[] = {
+        { 60, 3600, NULL }, { 60, 10, NULL }, { 60, 604700, NULL },
+        { 60000, 3600000, "neither milliseconds nor the time of the end" },
+        { 60, 1760000000, "neither milliseconds nor the time of the end" },
+        { 60, -20, "seconds, neither minutes nor hours" },
+        { 0, 3600, "all jobs are submitted at the same time" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *said = imported(the_program(state), cases[i].gap,
+                              cases[i].run_s);
+
+        if (cases[i].note == NULL ? is_there(said, "note  ")
+                                  : !is_there(said, cases[i].note))
+            fail_msg("%zu: %s", i, said);
+        free(said);
+    }
+}
+
+/* What import writes is a part of an experiment: run as one, it is told. */
+static void a_workload_run_as_an_experiment_is_told(void **state)
+{
+    const struct program *program = the_program(state);
+    char path[160], *said = imported(program, 60, 3600);
+    const char *words[] = { in_folder(program, "w.yaml", path), NULL };
+    const char *cluster[] = { "run", "models/clusters/generic_64.yaml", NULL };
+
+    free(said);
+    assert_int_equal(run(program, words, &said), 3);
+    if (!is_there(said, "the file is a workload, not an experiment"))
+        fail_msg("%s", said);
+    free(said);
+    assert_int_equal(run(program, cluster, &said), 3);
+    if (!is_there(said, "the file is a cluster, not an experiment"))
+        fail_msg("%s", said);
+    free(said);
+}
+
+/* A header that a semicolon begins is no header. */
+static void a_workload_of_the_archive_is_told(void **state)
+{
+    static const char swf[] = "; Version: 2.2\n"
+        "1 14 -1 330 16 -1 -1 16 1380 -1 1 4 1 -1 1 -1 -1 -1\n";
+    static const char *const more[] = { NULL };
+    const struct program *program = the_program(state);
+    char path[160], *said;
+
+    put(program, swf, strlen(swf));
+    assert_int_equal(import(program, "csv", in_folder(program, "f.csv", path),
+                            more, &said), 3);
+    if (!is_there(said, "Standard Workload Format: clustersim import swf."))
+        fail_msg("%s", said);
+    free(said);
 }
 
 /* With a mark and without, either end first. */
@@ -298,6 +384,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         WITH(files_are_read_as_they_are_meant),
         WITH(what_a_file_is_instead_is_told),
+        WITH(units_that_look_wrong_are_noted),
+        WITH(a_workload_run_as_an_experiment_is_told),
+        WITH(a_workload_of_the_archive_is_told),
         WITH(text_in_utf16_is_told),
         WITH(mistaken_columns_are_usage),
         WITH(servegen_is_read_packed_too),

@@ -56,11 +56,15 @@ static void data_of_means_hold_means_and_intervals(void **state)
     draw(dir, "png");
     check_text(dir, "plots/cost.dat",
                "# point policy cost_per_job_usd ci95_low ci95_high cost_usd "
-               "ci95_low ci95_high\n"
-               "1 1 2.1 0.829379526 3.37062047 21 8.29379526 33.7062047\n"
-               "1 2 1.1 -0.170620474 2.37062047 11 -1.70620474 23.7062047\n"
-               "2 1 4.1 2.82937953 5.37062047 41 28.2937953 53.7062047\n"
-               "2 2 2.1 0.829379526 3.37062047 21 8.29379526 33.7062047\n");
+               "ci95_low ci95_high, then where each ends\n"
+               "1 1 2.1 0.829379526 3.37062047 21 8.29379526 33.7062047 "
+               "3.37062047 33.7062047\n"
+               "1 2 1.1 -0.170620474 2.37062047 11 -1.70620474 23.7062047 "
+               "2.37062047 23.7062047\n"
+               "2 1 4.1 2.82937953 5.37062047 41 28.2937953 53.7062047 "
+               "5.37062047 53.7062047\n"
+               "2 2 2.1 0.829379526 3.37062047 21 8.29379526 33.7062047 "
+               "3.37062047 33.7062047\n");
     check_text(dir, "plots/utilization.dat",
                "# point policy busy tail switch bubble idle_queued idle_empty "
                "down rent gpu_utilization ci95_low ci95_high (fractions of "
@@ -118,6 +122,101 @@ static void jobs_that_are_not_done_hold_their_curve_down(void **state)
                                  " 200 0.25\n 200 0.5\n 400 0.5\n 400 0.75\n"
                                  "\n\n# point 2"));
     free(text);
+    results_remove(dir);
+}
+
+static void check_in(const char *dir, const char *name, const char *part)
+{
+    char *text = results_text(dir, name);
+
+    if (strstr(text, part) == NULL)
+        fail_msg("%s lacks %s:\n%s", name, part, text);
+    free(text);
+}
+
+/* Captions speak of jobs that were not done, and of seeds that add nothing,
+ * by these two. */
+static void heads_say_whether_jobs_were_lost_and_seeds_add_nothing(
+    void **state)
+{
+    static const char was[] = "first,0,10,10,";
+    char dir[64], *text, *at;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    check_in(dir, "plots/sweep.gp", "\nlost = 0\nfixed = 0\n");
+    text = results_text(dir, "summary.csv");
+    at = strstr(text, was);
+    assert_non_null(at);
+    memcpy(at, "first,0,10,09,", sizeof was - 1);
+    results_write_text(dir, "summary.csv", text);
+    draw(dir, "png");
+    for (size_t f = 0; f < FIGURES; f++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "plots/%s.gp", figures[f]);
+        check_in(dir, name, "\nlost = 1\nfixed = 0\n");
+    }
+    for (at = text; (at = strstr(at, ",0\n")) != NULL; at++)
+        at[1] = '1';                    /* the last column: deterministic */
+    results_write_text(dir, "summary.csv", text);
+    free(text);
+    draw(dir, "png");
+    check_in(dir, "plots/sweep.gp", "\nlost = 1\nfixed = 1\n");
+    results_remove(dir);
+}
+
+/* A bar without an interval has its label at its own end. */
+static void values_stand_at_bars_without_whiskers(void **state)
+{
+    char dir[64], *text, *to;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    text = results_text(dir, "summary.csv");
+    to = text;
+    for (char *line = text; *line != '\0';) {
+        size_t bytes = strcspn(line, "\n") + 1;
+        const char *seed = strchr(strchr(line, ',') + 1, ',') + 1;
+
+        if (seed[0] != '1') {
+            memmove(to, line, bytes);
+            to += bytes;
+        }
+        line += bytes;
+    }
+    *to = '\0';
+    results_write_text(dir, "summary.csv", text);
+    free(text);
+    draw(dir, "png");
+    check_in(dir, "plots/cost.dat", "\n1 1 2 NaN NaN 20 NaN NaN 2 20\n");
+    results_remove(dir);
+}
+
+/* Of a trace with `origin: file` time counts from 1970: the axis does not. */
+static void calendar_times_are_shown_from_the_first_job(void **state)
+{
+    char dir[64], *text, more[2048] = "";
+    size_t used = 0;
+
+    (void)state;
+    results_make(dir, &results_plain);
+    draw(dir, "png");
+    check_in(dir, "plots/timeline.gp", "\nzero_s = 0\nend_s = 60\n");
+    text = results_text(dir, "timeline.csv");
+    used = strcspn(text, "\n");
+    snprintf(more, sizeof more, "%.*s\n"
+             "x=2/h,first,0,1760000015,a,8,5,2,0,0,1,0\n"
+             "x=2/h,first,0,1760000095.25,a,8,5,3,0,1,1,0\n", (int)used,
+             text);
+    free(text);
+    results_write_text(dir, "timeline.csv", more);
+    draw(dir, "png");
+    check_in(dir, "plots/timeline.gp",
+             "\nzero_s = 1760000015\nend_s = 1760000095.25\n");
+    check_in(dir, "plots/timeline.dat",
+             "\n 1760000015 8 5 2 0\n 1760000095.25 8 5 3 1\n");
     results_remove(dir);
 }
 
@@ -723,6 +822,9 @@ int main(void)
         cmocka_unit_test(the_sweep_is_read_from_the_labels_of_points),
         cmocka_unit_test(jobs_that_are_not_done_hold_their_curve_down),
         cmocka_unit_test(intervals_add_up_their_pools),
+        cmocka_unit_test(heads_say_whether_jobs_were_lost_and_seeds_add_nothing),
+        cmocka_unit_test(values_stand_at_bars_without_whiskers),
+        cmocka_unit_test(calendar_times_are_shown_from_the_first_job),
         cmocka_unit_test(the_gantt_has_a_row_per_gpu_and_boxes_per_run),
         cmocka_unit_test(of_many_gpus_each_pool_shows_its_share),
         cmocka_unit_test(

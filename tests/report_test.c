@@ -71,7 +71,9 @@ static const char checks[] =
     "claim,point,metric,policy,vs,percent,at_least,at_most,confidence,seeds,"
     "value,ci_low,ci_high,verdict,reason\n"
     "A3,x=1/h,cost_usd,second,first,1,,-10,0.95,2,-48,-50,-46,holds,x\n"
-    ",x=2/h,cost_usd,second,,0,1,40,0.95,2,41,,,does not hold,x\n";
+    ",x=2/h,cost_usd,second,,0,1,40,0.95,2,41,,,does not hold,x\n"
+    ",x=2/h,jct_mean_s,second,first,1,,0,0.95,2,-30,-40,-20,undecided,"
+    "not compared: it is over 9 of 10 and 8 of 10 jobs; advice\n";
 
 static void the_report_says_what_the_tables_say(void **state)
 {
@@ -86,12 +88,23 @@ static void the_report_says_what_the_tables_say(void **state)
     results_write_text(dir, "provenance.json",
         "{\"version\": \"9.9\", \"experiment\": \"little\", \"until_s\": "
         "null, \"policies\": [{\"name\": \"first\", \"policy\": \"static\", "
-        "\"semantics\": \"blocking=skip\", \"clairvoyant\": true}]}\n");
+        "\"semantics\": \"blocking=skip\", \"clairvoyant\": true}], "
+        "\"defaults\": ["
+        "{\"of\": \"job a\", \"key\": \"k\", \"value\": \"v\", "
+        "\"from\": \"rule\"}, "
+        "{\"of\": \"job b\", \"key\": \"k\", \"value\": \"w\", "
+        "\"from\": \"rule\"}, "
+        "{\"of\": \"job c\", \"key\": \"k\", \"value\": \"v\", "
+        "\"from\": \"rule\"}]}\n");
     page = report(dir);
     check_has(page, "<title>little - clustersim report</title>");
     check_has(page, "<td class=\"verdict holds\">holds</td><td>A3</td>");
     check_has(page, "<td>at most -10%</td><td>-48.0% [-50.0%, -46.0%]</td>");
     check_has(page, "<td>at least 1, at most 40</td><td>41.0</td>");
+    check_has(page, "<td>at most 0%</td><td>not compared: it is over 9 of 10 "
+                    "and 8 of 10 jobs</td>");
+    check_has(page, "<tr><th>job a, c</th><td>k</td><td>v</td>");
+    check_has(page, "<tr><th>job b</th><td>k</td><td>w</td>");
     check_has(page, "<td>blocking=skip</td><td>the truth</td>");
     check_has(page, "all jobs have ended");
     check_has(page, "<td class=\"n\">21.00 \u00b1 12.71</td><td class=\"n "

@@ -220,6 +220,21 @@ static void where_a_policy_looks_in_vain_is_told(void **state)
                    "none: train has 4 GPUs, rollout is not its pool.");
 }
 
+static void a_cap_of_power_is_told(void **state)
+{
+    struct world_job job = { .duration_s = 10, .gpus = 8 };
+    struct world world = { 0 };
+
+    (void)state;
+    open_keys(&world, "", "nodes: [" NODE("dgx", "8") "], power_cap: 4000W",
+              &job, 1, "[fcfs]");
+    assert_false(world_run(&world, 0, NULL, NULL, NULL));
+    if (strstr(world.err.hint, "has room for it, but power_cap is 4000 W, "
+                               "3451 W are drawn already") == NULL)
+        fail_msg("%s | %s", world.err.text, world.err.hint);
+    world_close(&world);
+}
+
 /* ---- long runs that get somewhere ----------------------------------------- */
 
 static void a_job_of_200_days_is_not_stopped(void **state)
@@ -319,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_policy_that_never_asks_is_named),
         cmocka_unit_test(roles_that_do_not_fit_together_are_told),
         cmocka_unit_test(where_a_policy_looks_in_vain_is_told),
+        cmocka_unit_test(a_cap_of_power_is_told),
         cmocka_unit_test(a_job_of_200_days_is_not_stopped),
         cmocka_unit_test(an_arrival_after_years_is_waited_for),
         cmocka_unit_test(jobs_that_take_turns_move),

@@ -57,6 +57,11 @@ static const char *what_it_is(const struct csv *csv)
         {"model", "hardware", "It holds measured times, not jobs."},
     };
 
+    /* "; Version: 2.2", which a semicolon divides */
+    if (csv_columns(csv) == 2 && strcmp(csv_names(csv)[0], "Unnamed: 0") == 0 &&
+        strstr(csv_names(csv)[1], ": ") != NULL)
+        return "A line that begins with ; is a comment of the Standard "
+               "Workload Format: clustersim import swf.";
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(csv_names(csv)[0], known[i].first) == 0 &&
             (known[i].second == NULL ||

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "sim/err.h"
 #include "sim/scan.h"
@@ -98,6 +99,37 @@ static int64_t clock_seconds(const char *text)
     return parts == 3 ? all + part : parts == 2 ? 60 * (all + part) : -1;
 }
 
+/* What pandas, R, SQL and spreadsheets write where there is none. */
+static bool is_missing(const char *text)
+{
+    static const char *const known[] = {"nan", "na", "n/a", "#n/a", "null",
+                                        "none", "nat", "-", "\\n"};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcasecmp(text, known[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Three numbers between points or slashes, as 05.01.2026; or a date of ISO
+ * 8601 and then letters. */
+static void date_hint(const char *text, struct err *err)
+{
+    size_t first = strspn(text, "0123456789");
+    char mark = text[first];
+    const char *second = text + first + 1;
+
+    if (first == 0)
+        return;
+    if ((mark == '/' || mark == '.') && strchr(second, mark) != NULL)
+        err_hint(err, "Write the year first, as 2026-03-01 09:00: which of "
+                      "the others is the day is not guessed.");
+    else if (mark == '-' && first == 4 && strlen(text) > 16 &&
+             strpbrk(text + 16, "ABCDEFGHIJKLMNOPQRSTUVWXY") != NULL)
+        err_hint(err, "Names of time zones are not read: write +02:00, or Z "
+                      "for UTC.");
+}
+
 void row_hint(const char *text, size_t bytes, struct err *err)
 {
     char other[HINT_BYTES];
@@ -133,6 +165,12 @@ void row_hint(const char *text, size_t bytes, struct err *err)
         err_hint(err, "Fields are numbers without a unit: times in seconds, "
                       "memory in MiB.");
     } else if (bytes == 0) {
-        err_hint(err, "The field is empty.");
+        err_hint(err, "The field is empty. A missing value is not guessed: "
+                      "fill it, or remove the row.");
+    } else if (is_missing(text)) {
+        err_hint(err, "A missing value is not guessed: write a number, or "
+                      "remove the row.");
+    } else {
+        date_hint(text, err);
     }
 }
