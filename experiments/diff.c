@@ -240,8 +240,7 @@ static void tell_left_out(struct arena *arena, FILE *file, const char *dir,
 
     for (uint32_t t = 0; grid != NULL && t < grid->point_count; t++)
         for (uint32_t p = 0; p < grid->policy_count; p++)
-            for (uint32_t i = 0; i < grid->seed_count; i++)
-                trials += grid_present(grid, t, p, i);
+            trials += grid_run_count(grid, t, p);
     if (trials > s->count)
         fprintf(file, "the %s has decisions of %u of its %u trials: of "
                 "others nothing is said here (`output: {detail_seeds: all}`"

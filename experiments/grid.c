@@ -327,6 +327,17 @@ bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy)
     return grid->fixed != NULL && grid->fixed[pair_of(grid, point, policy)];
 }
 
+uint32_t grid_run_count(const struct grid *grid, uint32_t point,
+                        uint32_t policy)
+{
+    uint32_t n = grid_fixed(grid, point, policy) ? 1 : grid->seed_count;
+    uint32_t count = 0;
+
+    for (uint32_t s = 0; s < n; s++)
+        count += grid_present(grid, point, policy, s);
+    return count;
+}
+
 bool grid_alike(const struct grid *grid, uint32_t point, uint32_t policy)
 {
     uint32_t n = grid->seed_count;

@@ -42,6 +42,9 @@ double grid_value(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed, enum metric metric);
 bool grid_present(const struct grid *grid, uint32_t point, uint32_t policy,
                   uint32_t seed);
+/* Trials that were run: one where it stands for all seeds. */
+uint32_t grid_run_count(const struct grid *grid, uint32_t point,
+                        uint32_t policy);
 /* Do all seeds give the same, by any metric?  Such replicas count as one. */
 bool grid_alike(const struct grid *grid, uint32_t point, uint32_t policy);
 /* Trials that failed; 0 where that is not known. */

@@ -133,9 +133,7 @@ static uint32_t trials_of(const struct grid *grid, uint32_t policy)
     uint32_t count = 0;
 
     for (uint32_t t = 0; t < grid->point_count; t++)
-        for (uint32_t s = 0; s < grid->seed_count; s++)
-            count += (s == 0 || !grid_fixed(grid, t, policy)) &&
-                     grid_present(grid, t, policy, s);
+        count += grid_run_count(grid, t, policy);
     return count;
 }
 

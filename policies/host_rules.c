@@ -196,6 +196,10 @@ static bool read_cost_map(const struct conf_node *map,
             return false;
         rules->cost_count = (uint32_t)i + 1;
     }
+    if (rules->cost_count == 0)
+        return err_set(err, ERR_SCHEMA, conf_pos(map),
+                       "key cost has no step, it needs one or more such as "
+                       "8gpu, more");
     if (rules->cost[rules->cost_count - 1].gpus_max == UINT32_MAX)
         return true;
     err_set(err, ERR_SCHEMA, conf_pos(map),

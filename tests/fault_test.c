@@ -187,7 +187,7 @@ static const char replay[] =
     "workload:\n"
     "  trace: {file: t.csv, format: csv, columns: {job: job, submit: submit, "
     "duration: duration, gpus: gpus}}\n"
-    "policies: [{policy: fcfs, placement: count, estimate: noisy}]\n"
+    "policies: [{policy: sjf, placement: count, estimate: noisy}]\n"
     "output: {plots: []}\n";
 
 static void open_replay(struct fixture *f)
@@ -294,7 +294,7 @@ static void gzip_that_is_cut_off_is_refused(void **state)
 static const char small[] =
     "experiment: small\n"
     "seeds: 2\n"
-    "policies: [{policy: fcfs, placement: count, estimate: noisy}]\n"
+    "policies: [{policy: sjf, placement: count, estimate: noisy}]\n"
     "output: {plots: []}\n";
 
 static void a_file_in_the_way_of_results_is_left_alone(void **state)
@@ -452,7 +452,7 @@ static void a_disk_that_fills_while_a_trial_runs_leaves_no_rows(void **state)
 static const char many[] =
     "experiment: many\n"
     "seeds: 600\n"
-    "policies: [{policy: fcfs, placement: count, estimate: noisy}, {policy: "
+    "policies: [{policy: ljf, placement: count, estimate: noisy}, {policy: "
     "sjf, placement: count, estimate: noisy}]\n"
     "output: {plots: [], tables: [compare, jobs]}\n";
 

@@ -73,7 +73,9 @@ static void put_experiment(struct place *p, const char *name, unsigned seeds,
              "workload: {arrival: {process: poisson, rate: 9/h}, jobs: 40, "
              "mix: [{recipe: trace, name: a, gpus: {choice: {1: 1, 4: 1}}, "
              "duration: {exponential: {mean: 1h}}}]}\n"
-             "policies: [fcfs, sjf]\noutput: {%s}\n", seeds, output);
+             "policies: [fcfs, sjf]\noutput: {%s}\n"
+             "expect: [{metric: jobs_done, policy: sjf, at_least: 40}]\n",
+             seeds, output);
     put(p, name, text);
 }
 

@@ -353,7 +353,7 @@ static void defaults_that_decide_stand_beside_the_semantics(void **state)
     has(text, "job align: method: lora: adapters are trained, not all weights");
     has(text, "job align: train.start: a parked one is back after ");
     has(text, "nodes a: price: ");
-    has(text, "on-demand of the catalogue (a100-80-on-demand), as of ");
+    has(text, "on-demand of the catalogue (a100-80-on-demand), tier list, as of ");
     lacks(text, "home of train");       /* the file says it */
     free(text);
     text = program_read(in_folder("out/provenance.json"));

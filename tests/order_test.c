@@ -14,11 +14,14 @@
  * `types` for policies that do not forecast.
  */
 #include <glob.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -214,7 +217,7 @@ static void forecasters(const char *path, char *names, size_t room)
     arena_free(arena);
 }
 
-/* Names the tables that differ. */
+/* Names the tables that differ from those in the folder a. */
 static bool same_tables(const char *path, enum copy copy, const char *only)
 {
     static const char *const table[] = { "summary", "jobs", "phases",
@@ -228,7 +231,7 @@ static bool same_tables(const char *path, enum copy copy, const char *only)
              path);
     snprintf(a, sizeof a, "%s/a", program.folder);
     snprintf(b, sizeof b, "%s/b", program.folder);
-    if (run(path, a, only) != 0 || run(other, b, only) != 0) {
+    if (run(other, b, only) != 0) {
         print_error("%s: does not run with its %s turned\n", path,
                     copy_name[copy]);
         return false;
@@ -240,7 +243,6 @@ static bool same_tables(const char *path, enum copy copy, const char *only)
                         table[i], copy_name[copy]);
             same = false;
         }
-    drop(a);
     drop(b);
     return same;
 }
@@ -258,10 +260,14 @@ static bool same_turned(const char *path)
         print_message("%s: not run (status %d)\n", path, status);
         return true;
     }
-    drop(a);
+    bool same = status == 0 && same_tables(path, LISTS, NULL);
+
     forecasters(path, only, sizeof only);
-    return same_tables(path, LISTS, NULL) &&
-           (only[0] == '\0' || same_tables(path, TYPES, only));
+    if (only[0] != '\0')
+        same = same && run(path, a, only) == 0 &&
+               same_tables(path, TYPES, only);
+    drop(a);
+    return same;
 }
 
 static unsigned count_unlike(const char *pattern, size_t at_least)
@@ -277,6 +283,18 @@ static unsigned count_unlike(const char *pattern, size_t at_least)
     return unlike;
 }
 
+/* Traces beside the checkout lie beside the copies, too, if there are any. */
+static void link_shared(void)
+{
+    char from[PATH_MAX], to[128];
+
+    assert_non_null(getcwd(from, sizeof from - sizeof "/../shared"));
+    strcat(from, "/../shared");
+    snprintf(to, sizeof to, "%s/shared", program.folder);
+    if (access(from, R_OK) == 0)
+        assert_int_equal(symlink(from, to), 0);
+}
+
 static int copy_tree(void **state)
 {
     static const char *const from[] = { "experiments", "workloads", "models",
@@ -286,6 +304,7 @@ static int copy_tree(void **state)
         "models/clusters/*.yaml" };
 
     (void)state;
+    link_shared();
     for (int copy = LISTS; copy <= TYPES; copy++) {
         char to[128];
         snprintf(to, sizeof to, "%s/%s", program.folder, copy_name[copy]);
@@ -320,15 +339,29 @@ static void alignment_and_conformance_do_not_either(void **state)
                      count_unlike("experiments/conformance/*.yaml", 11), 0);
 }
 
+#ifdef __clang__
+static void skip_test(void **state)
+{
+    (void)state;
+    skip();
+}
+#endif
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
+    struct CMUnitTest tests[] = {
         cmocka_unit_test(experiments_do_not_hang_on_the_order_of_lists),
         cmocka_unit_test(claims_do_not_hang_on_the_order_of_lists),
         cmocka_unit_test(alignment_and_conformance_do_not_either),
     };
 
     (void)argc;
+#ifdef __clang__
+    print_message("skip: tried by the build with gcc; the others give the same "
+                  "bytes (same_bytes.sh)\n");
+    for (size_t i = 0; i < COUNT(tests); i++)
+        tests[i].test_func = skip_test;
+#endif
     program_open(&program, argv[0]);
     int failed = cmocka_run_group_tests(tests, copy_tree, NULL);
     program_close(&program);
