@@ -199,7 +199,8 @@ static int check(struct cli *cli, const struct args *args)
 
 const struct command command_check = {
     "check", "EXPERIMENT.yaml|DIR [--baseline DIR] [--tolerance FRACTION]\n"
-    "       [--allow-not-judged] [--junit FILE] [--markdown FILE] [options of run]",
+    "       [--allow-not-judged] [--junit FILE] [--markdown FILE]\n"
+    "       [options of run but --shard]",
     "judge expectations and regressions; status 1 if any does not hold",
     "Given an experiment, runs it first; given a results folder, judges what\n"
     "is there.  An expectation holds when the whole confidence interval lies\n"

@@ -4,6 +4,7 @@
  */
 #include "experiments/load_print.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "experiments/load.h"
@@ -104,38 +105,79 @@ void load_print(struct arena *arena, const struct study *study, FILE *to)
         fputs("  Replicas of services are not counted.\n", to);
 }
 
+/* Where a policy meets the most load, and at how many points more than it can
+ * serve. */
+struct peak {
+    uint32_t above, point, pool;
+    double most;
+};
+
+static struct peak peak_of(const struct study *study, uint32_t policy)
+{
+    struct peak peak = { 0, 0, 0, 1 };
+
+    for (uint32_t i = 0; i < study->point_count; i++) {
+        const struct study_point *point = &study->point[i];
+        struct arena *scratch = arena_new(0);
+        struct load load = load_of(scratch, study, point,
+                                   point->policy[policy]);
+        arena_free(scratch);
+        peak.above += load.known && load.most > 1;
+        if (!load.known || load.most <= peak.most)
+            continue;
+        peak.most = load.most;
+        peak.point = i;
+        peak.pool = load.most_pool;
+    }
+    return peak;
+}
+
+static bool peaks_alike(const struct peak *a, const struct peak *b)
+{
+    return a->above == b->above && a->point == b->point &&
+           a->pool == b->pool && fabs(a->most - b->most) < 0.0005;
+}
+
+static void warn_peak(const struct study *study, const struct peak *peak,
+                      const char *policies, load_warn_fn *warn, void *self)
+{
+    const struct study_point *point = &study->point[peak->point];
+    struct err_pos pos = { study->path, 0, 0 };
+    struct err err = { 0 };
+
+    err_set(&err, ERR_LIMIT, pos, "overload under %.100s: the offered load "
+            "is above 1 at %u of %u points, at most %.3f (pool %.30s, "
+            "%.60s)", policies, peak->above, study->point_count, peak->most,
+            point->cluster->pool_name[peak->pool], point->label);
+    err_hint(&err, "The queue grows as long as jobs come, and mean times "
+             "say how long that was.");
+    warn(self, &err);
+}
+
 void load_warn(struct arena *arena, const struct study *study,
                load_warn_fn *warn, void *self)
 {
-    for (uint32_t p = 0; p < study->policy_count; p++) {
-        const char *where = NULL, *pool = "";
-        struct err err = { 0 };
-        uint32_t above = 0;
-        double most = 1;
-        for (uint32_t i = 0; is_first(study, p) && i < study->point_count;
-             i++) {
-            const struct study_point *point = &study->point[i];
-            struct arena *scratch = arena_new(0);
-            struct load load = load_of(scratch, study, point,
-                                       point->policy[p]);
-            arena_free(scratch);
-            above += load.known && load.most > 1;
-            if (!load.known || load.most <= most)
+    uint32_t n = study->policy_count;
+    struct peak *peak = arena_alloc(arena, n + 1, sizeof *peak);
+    bool *told = arena_alloc(arena, n + 1, sizeof *told);
+
+    for (uint32_t p = 0; p < n; p++)
+        if (is_first(study, p))
+            peak[p] = peak_of(study, p);
+    for (uint32_t p = 0; p < n; p++) {
+        const char *policies = NULL;
+
+        for (uint32_t q = p; q < n; q++) {
+            if (!is_first(study, q) || told[q] || peak[q].above == 0 ||
+                !peaks_alike(&peak[p], &peak[q]))
                 continue;
-            most = load.most;
-            where = point->label;
-            pool = point->cluster->pool_name[load.most_pool];
+            told[q] = true;
+            policies = policies == NULL ? names(arena, study, q)
+                : text_format(arena, "%s, %s", policies,
+                              names(arena, study, q));
         }
-        if (where == NULL)
-            continue;
-        struct err_pos pos = { study->path, 0, 0 };
-        err_set(&err, ERR_LIMIT, pos, "overload under %.60s: the offered load "
-                "is above 1 at %u of %u points, at most %.3f (pool %.30s, "
-                "%.60s)", names(arena, study, p), above, study->point_count,
-                most, pool, where);
-        err_hint(&err, "The queue grows as long as jobs come, and mean times "
-                 "say how long that was.");
-        warn(self, &err);
+        if (policies != NULL)
+            warn_peak(study, &peak[p], policies, warn, self);
     }
 }
 

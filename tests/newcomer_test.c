@@ -149,6 +149,55 @@ static void equal_policies_differ_by_nothing(void **state)
     ask(*state, answers);
 }
 
+static void a_run_in_which_no_job_counts_says_so(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -o b --set warmup=30d --set "
+          "output.plots=[utilization,idle]", 0,
+          "in 6 of 6 trials no job counts", "gave equal results" },
+        { "clustersim e.yaml -o b --set warmup=30d", 0, NULL, "* best" },
+        { "clustersim e.yaml -o b --set warmup=30d --set "
+          "output.plots=[utilization,idle]", 0, NULL, "gnuplot failed" },
+        { "clustersim e.yaml -o b", 0, "* best", "no job counts" },
+        { NULL, 0, NULL, NULL }
+    };
+
+    ask(*state, answers);
+}
+
+static void a_folder_without_results_says_what_it_is(void **state)
+{
+    static const struct answer answers[] = {
+        { "mkdir empty && clustersim check empty", 4,
+          "empty: file error: no results folder: there is no summary.csv",
+          "relative" },
+        { "clustersim compare e.yaml e.yaml", 4,
+          "e.yaml: file error: no results folder: it is a file", NULL },
+        { "clustersim e.yaml --shard 1/2 -o half -q", 0, NULL, NULL },
+        { "clustersim check e.yaml --baseline half", 4,
+          "run their experiment with -o half --resume", NULL },
+        { "clustersim plot half", 4, "Its trials are not put together", NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    ask(*state, answers);
+}
+
+/* fcfs holds leases for a job's life and dynamic for a phase: of jobs of one
+ * phase that is the same load, and one warning. */
+static void one_overload_is_told_once(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf]", 0,
+          "overload under fcfs, sjf, dynamic: ", NULL },
+        { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf] 2>&1 | "
+          "grep -c overload", 0, "1\n", NULL },
+        { NULL, 0, NULL, NULL }
+    };
+
+    ask(*state, answers);
+}
+
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
@@ -157,6 +206,9 @@ int main(int argc, char **argv)
         TEST(figures_that_differ_are_printed_so),
         TEST(a_tolerance_of_5_is_no_fraction),
         TEST(equal_policies_differ_by_nothing),
+        TEST(a_run_in_which_no_job_counts_says_so),
+        TEST(a_folder_without_results_says_what_it_is),
+        TEST(one_overload_is_told_once),
     };
     char here[2048];
     const char *slash = strrchr(argv[0], '/');
