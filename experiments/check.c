@@ -487,6 +487,28 @@ static uint32_t count_gone(struct arena *arena, const struct regression *r,
     return there;
 }
 
+/* Figures over other jobs are neither better nor worse. */
+static void compare_jobs_met(struct arena *arena, const struct regression *r,
+                             uint32_t point, uint32_t policy,
+                             struct check_item *item)
+{
+    for (uint32_t s = 0; s < seeds_of(r, point, policy); s++) {
+        if (!grid_present(r->before, point, policy, s) ||
+            !grid_present(r->now, point, policy, s))
+            continue;
+        double before = grid_value(r->before, point, policy, s, METRIC_JOBS);
+        double now = grid_value(r->now, point, policy, s, METRIC_JOBS);
+
+        if (isnan(before) || isnan(now) || before == now)
+            continue;
+        add_reason(arena, item, CHECK_FAILS, text_format(
+            arena, "the workload is another one: %.0f job%s in seed %u, and "
+            "%.0f in the baseline", now, now == 1 ? "" : "s",
+            r->before->seed[s], before));
+        return;
+    }
+}
+
 static void regress(struct arena *arena, const struct regression *r,
                     uint32_t point, uint32_t policy, struct check_item *item)
 {
@@ -499,6 +521,7 @@ static void regress(struct arena *arena, const struct regression *r,
         .point = before->point[point], .verdict = CHECK_HOLDS
     };
     there = count_gone(arena, r, point, policy, item);
+    compare_jobs_met(arena, r, point, policy, item);
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
         const char *text = worse_text(arena, r, point, policy,
                                       (enum metric)m);

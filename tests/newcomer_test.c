@@ -94,6 +94,20 @@ static void a_baseline_is_not_where_results_go(void **state)
     ask(*state, answers);
 }
 
+static void other_jobs_are_no_regression_to_measure(void **state)
+{
+    static const struct answer answers[] = {
+        { "clustersim e.yaml -q -o b", 0, NULL, NULL },
+        { "clustersim check e.yaml --baseline b -o c --set workload.jobs=1", 1,
+          "the workload is another one: 1 job in seed 0, and 12 in the "
+          "baseline", NULL },
+        { "clustersim check e.yaml --baseline b -o c", 0, NULL, "another" },
+        { NULL, 0, NULL, NULL }
+    };
+
+    ask(*state, answers);
+}
+
 static void figures_that_differ_are_printed_so(void **state)
 {
     static const struct answer answers[] = {
@@ -190,6 +204,9 @@ static void one_overload_is_told_once(void **state)
     static const struct answer answers[] = {
         { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf]", 0,
           "overload under fcfs, sjf, dynamic: ", NULL },
+        /* nor is a home where there is one pool */
+        { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf]", 0,
+          "what decides", "home of" },
         { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf] 2>&1 | "
           "grep -c overload", 0, "1\n", NULL },
         { NULL, 0, NULL, NULL }
@@ -203,6 +220,7 @@ int main(int argc, char **argv)
     static const struct CMUnitTest tests[] = {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
         TEST(a_baseline_is_not_where_results_go),
+        TEST(other_jobs_are_no_regression_to_measure),
         TEST(figures_that_differ_are_printed_so),
         TEST(a_tolerance_of_5_is_no_fraction),
         TEST(equal_policies_differ_by_nothing),
