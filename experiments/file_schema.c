@@ -17,6 +17,7 @@
 #include "experiments/study.h"
 #include "models/catalogue.h"
 #include "policies/host.h"
+#include "policies/host_heeds.h"
 #include "policies/host_semantics.h"
 #include "policies/policy.h"
 #include "policies/registry.h"
@@ -426,12 +427,41 @@ static void define_mix(struct making *m)
            cases), NULL);
 }
 
-/* The keys of the host and those of the policy, as one table. */
+/* Of the words that a key may have, those that act on the policy. */
+static const char *const *acting_words(struct making *m,
+                                       const struct cs_policy *policy,
+                                       const struct conf_field *field)
+{
+    const char **word;
+    size_t all = 0, count = 0;
+
+    if (field->choices == NULL)
+        return NULL;
+    while (field->choices[all] != NULL)
+        all++;
+    word = arena_alloc(m->arena, all + 1, sizeof *word);
+    for (size_t i = 0; i < all; i++)
+        if (policy_accepts_value(policy, field->key, field->choices[i]))
+            word[count++] = field->choices[i];
+    return word;
+}
+
+/* The keys of the host that act on the policy, and its own, as one table. */
 static void add_policy_table(struct making *m, const struct cs_policy *policy)
 {
     struct conf_schema *table = arena_alloc(m->arena, 1, sizeof *table);
+    const struct conf_schema all = host_policy_keys(m->arena, policy);
+    struct conf_field *field = arena_alloc(m->arena, all.count, sizeof *field);
+    size_t count = 0;
 
-    *table = host_policy_keys(m->arena, policy);
+    for (size_t i = 0; i < all.count; i++) {
+        if (!policy_accepts_key(policy, all.fields[i].key))
+            continue;
+        field[count] = all.fields[i];
+        field[count].choices = acting_words(m, policy, &all.fields[i]);
+        count++;
+    }
+    *table = (struct conf_schema) { NULL, all.help, field, count };
     table->name = text_format(m->arena, "%s.%s", host_rules_schema.name,
                               policy->name);
     m->table[m->table_count++] = table;

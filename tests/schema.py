@@ -51,6 +51,9 @@ BEYOND = [
     (r"wan leads to the shared storage", "a key of a list and one beside it"),
     (r"requests of .* have neither output nor trace",
      "what a model of the catalogue is"),
+    (r"does nothing here with policy", "what another key of the entry says"),
+    (r"gpu_type has no meaning for format", "what another key of the trace says"),
+    (r"key cost says nothing of jobs of more than", "that a map ends with `more`"),
     (r"noise [0-9]+ must have as many", "lengths of two lists"),
     (r"'[a-z]+' of '[^']+' names no", "names that files together give"),
 ]
