@@ -243,7 +243,8 @@ bool args_fraction(const struct args *args, enum arg arg, double *out,
         return true;
     bytes = strlen(text);
     percent = bytes > 0 && text[bytes - 1] == '%';
-    if (!scan_f64(text, bytes - percent, out) || *out < 0)
+    if (!scan_f64(text, bytes - percent, out) || *out < 0 ||
+        (!percent && *out > 1))     /* 5 is 5% to one, 500% to another */
         return err_set(err, ERR_USAGE, nowhere, "%s must be a fraction such "
                        "as 0.5%% or 0.005, and is '%.40s'", info[arg].name,
                        text);

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "experiments/compare.h"
@@ -99,6 +100,12 @@ static const char *figures(struct arena *arena, const struct check_item *item)
                            item->alike ? "all seeds are alike and count as "
                            "one: the value alone is judged"
                            : "one seed, so no interval", lost);
+    if (isinf(item->low) || isinf(item->high))
+        return text_format(arena, "%.5g%s, and no end to its %.4g%% interval: "
+                           "over %u seeds the mean of %s may be 0%s",
+                           item->value, unit, 100 * e->confidence,
+                           item->seeds, e->versus == NULL ? e->versus_point
+                                                          : e->versus, lost);
     return text_format(arena, "%.5g%s, %.4g%% interval [%.5g%s, %.5g%s], "
                        "%u seeds%s%s", item->value, unit, 100 * e->confidence,
                        item->low, unit, item->high, unit, item->seeds, lost,
@@ -362,6 +369,8 @@ struct check_list check_expects(struct arena *arena, const struct grid *grid,
 
 /* Regressions. */
 
+#define WORSE_TOLD 8u       /* metrics of one verdict; others are counted */
+
 struct regression {
     const struct grid *before, *now;    /* now: by the axes of before */
     double tolerance;
@@ -383,6 +392,20 @@ static uint32_t seeds_of(const struct regression *r, uint32_t point,
 {
     return grid_fixed(r->before, point, policy) &&
            grid_fixed(r->now, point, policy) ? 1 : r->before->seed_count;
+}
+
+/* As few digits as tell them apart, and no fewer than a table has. */
+static int digits_apart(double a, double b)
+{
+    char left[32], right[32];
+    int digits = 8;
+
+    do {
+        digits++;
+        snprintf(left, sizeof left, "%.*g", digits, a);
+        snprintf(right, sizeof right, "%.*g", digits, b);
+    } while (digits < 17 && strcmp(left, right) == 0);
+    return digits;
 }
 
 /* "jct_mean_s 120 -> 130 (+8.33%, 3 of 20 seeds)", or NULL: not worse. */
@@ -410,9 +433,9 @@ static const char *worse_text(struct arena *arena,
         return NULL;
     a = grid_value(before, point, policy, first, metric);
     b = grid_value(now, point, policy, first, metric);
-    return text_format(arena, "%s worse in %u of %u seeds (seed %u: %.9g -> "
-                       "%.9g)", info->name, count, seeds,
-                       before->seed[first], a, b);
+    return text_format(arena, "%s worse in %u of %u seeds (seed %u: %.*g -> "
+                       "%.*g)", info->name, count, seeds, before->seed[first],
+                       digits_apart(a, b), a, digits_apart(a, b), b);
 }
 
 /* The graver verdict stays; all reasons are told. */
@@ -466,11 +489,33 @@ static uint32_t count_gone(struct arena *arena, const struct regression *r,
     return there;
 }
 
+/* Figures over other jobs are neither better nor worse. */
+static void compare_jobs_met(struct arena *arena, const struct regression *r,
+                             uint32_t point, uint32_t policy,
+                             struct check_item *item)
+{
+    for (uint32_t s = 0; s < seeds_of(r, point, policy); s++) {
+        if (!grid_present(r->before, point, policy, s) ||
+            !grid_present(r->now, point, policy, s))
+            continue;
+        double before = grid_value(r->before, point, policy, s, METRIC_JOBS);
+        double now = grid_value(r->now, point, policy, s, METRIC_JOBS);
+
+        if (isnan(before) || isnan(now) || before == now)
+            continue;
+        add_reason(arena, item, CHECK_FAILS, text_format(
+            arena, "the workload is another one: %.0f job%s in seed %u, and "
+            "%.0f in the baseline", now, now == 1 ? "" : "s",
+            r->before->seed[s], before));
+        return;
+    }
+}
+
 static void regress(struct arena *arena, const struct regression *r,
                     uint32_t point, uint32_t policy, struct check_item *item)
 {
     const struct grid *before = r->before;
-    uint32_t there;
+    uint32_t there, worse = 0;
 
     *item = (struct check_item){
         .name = text_format(arena, "no regression of %s (%s)",
@@ -478,13 +523,18 @@ static void regress(struct arena *arena, const struct regression *r,
         .point = before->point[point], .verdict = CHECK_HOLDS
     };
     there = count_gone(arena, r, point, policy, item);
+    compare_jobs_met(arena, r, point, policy, item);
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
         const char *text = worse_text(arena, r, point, policy,
                                       (enum metric)m);
 
-        if (text != NULL)
+        if (text != NULL && worse++ < WORSE_TOLD)
             add_reason(arena, item, CHECK_FAILS, text);
     }
+    if (worse > WORSE_TOLD)
+        add_reason(arena, item, CHECK_FAILS, text_format(
+            arena, "%u more metrics worse, which `clustersim compare` shows",
+            worse - WORSE_TOLD));
     if (item->reason == NULL)
         item->reason = text_format(arena, "nothing worse in %u trial%s",
                                    there, there == 1 ? "" : "s");

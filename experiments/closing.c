@@ -215,9 +215,11 @@ static size_t choose(const struct grid *grid, uint32_t point,
     return count;
 }
 
-static void print_point(FILE *file, const struct grid *grid, uint32_t point,
+/* True: it has a star. */
+static bool print_point(FILE *file, const struct grid *grid, uint32_t point,
                         bool bold)
 {
+    bool starred = false;
     struct arena *arena = arena_new(1 << 14);
     const struct shown *chosen[SHOWN];
     size_t columns = choose(grid, point, chosen);
@@ -238,6 +240,7 @@ static void print_point(FILE *file, const struct grid *grid, uint32_t point,
         for (size_t c = 0; c < columns; c++) {
             bool strong = bold && column[c].best[p];
 
+            starred = starred || column[c].best[p];
             fprintf(file, "  %*s%s%s%s",
                     column[c].width - width(column[c].text[p]), "",
                     strong ? "\033[1m" : "", column[c].text[p],
@@ -246,6 +249,7 @@ static void print_point(FILE *file, const struct grid *grid, uint32_t point,
         fputc('\n', file);
     }
     arena_free(arena);
+    return starred;
 }
 
 /* "3 seeds", unless they could not differ. */
@@ -256,7 +260,7 @@ static void print_seeds(FILE *file, const struct grid *grid, uint32_t point)
     for (uint32_t p = 0; p < grid->policy_count; p++)
         fixed = fixed && grid_fixed(grid, point, p);
     if (fixed)
-        fputs("deterministic: seeds add nothing\n", file);
+        fputs("deterministic\n", file);       /* a note says what follows */
     else
         fprintf(file, "%u seed%s\n", grid->seed_count,
                 grid->seed_count == 1 ? "" : "s");
@@ -291,8 +295,9 @@ static void print_lost(FILE *file, const struct grid *grid)
             if (!survivors_lost(s))
                 continue;
             fprintf(file, "(%.0f of %.0f): over the jobs that were done, of "
-                    "all seeds; neither starred nor compared\n", s.done,
-                    s.all);
+                    "all seeds; neither starred nor compared\n"
+                    "JCT to horizon: over all jobs, one that is not done counts "
+                    "up to `until`; compares all policies\n", s.done, s.all);
             return;
         }
 }
@@ -300,21 +305,21 @@ static void print_lost(FILE *file, const struct grid *grid)
 void closing_print(FILE *file, const struct grid *grid, const char *name,
                    bool bold)
 {
-    bool intervals = has_intervals(grid);
+    bool intervals = has_intervals(grid), starred = false;
 
     for (uint32_t t = 0; t < grid->point_count; t++) {
         fprintf(file, "%s%s%s, ", name, grid->point_count > 1 ? ", " : "",
                 grid->point_count > 1 ? grid->point[t] : "");
         print_seeds(file, grid, t);
-        print_point(file, grid, t, bold);
+        starred = print_point(file, grid, t, bold) || starred;
         fputc('\n', file);
     }
-    if (grid->policy_count > 1)
+    if (starred)
         fputs("* best mean of those that did the most jobs", file);
     if (intervals)
         fprintf(file, "%s\u00b1 half of the 95%% interval over the seeds",
-                grid->policy_count > 1 ? "; " : "");
-    if (grid->policy_count > 1 || intervals)
+                starred ? "; " : "");
+    if (starred || intervals)
         fputs("\n", file);
     print_notes(file, grid);
     print_lost(file, grid);

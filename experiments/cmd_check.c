@@ -39,6 +39,20 @@ static bool read_folder(struct checking *c, struct err *err)
     return true;
 }
 
+/* Results in the place of the baseline would be compared with it once, and
+ * with themselves from then on. */
+static bool is_apart(const struct args *args, const char *dir, struct err *err)
+{
+    const char *baseline = args->value[ARG_BASELINE];
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    if (!args->given[ARG_BASELINE] || !path_same(baseline, dir))
+        return true;
+    err_set(err, ERR_USAGE, nowhere, "--baseline and the results are one "
+            "folder, '%.150s'", dir);
+    return err_hint(err, "Keep the baseline in a folder of its own.");
+}
+
 static int run_experiment(struct checking *c)
 {
     struct session session = { 0 };
@@ -46,7 +60,7 @@ static int run_experiment(struct checking *c)
     const struct study *study = cmd_study_read(c->cli, c->args, &err);
     int status;
 
-    if (study == NULL)
+    if (study == NULL || !is_apart(c->args, study->dir, &err))
         return command_fail(c->cli, &err);
     status = cmd_study_run(c->cli, c->args, study, &session);
     c->now = session.grid;
@@ -185,7 +199,8 @@ static int check(struct cli *cli, const struct args *args)
 
 const struct command command_check = {
     "check", "EXPERIMENT.yaml|DIR [--baseline DIR] [--tolerance FRACTION]\n"
-    "       [--allow-not-judged] [--junit FILE] [--markdown FILE] [options of run]",
+    "       [--allow-not-judged] [--junit FILE] [--markdown FILE]\n"
+    "       [options of run but --shard]",
     "judge expectations and regressions; status 1 if any does not hold",
     "Given an experiment, runs it first; given a results folder, judges what\n"
     "is there.  An expectation holds when the whole confidence interval lies\n"

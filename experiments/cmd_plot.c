@@ -7,6 +7,7 @@
 #include "experiments/bench.h"
 #include "experiments/command.h"
 #include "experiments/folder.h"
+#include "experiments/grid.h"
 #include "experiments/paths.h"
 #include "experiments/plot.h"
 #include "experiments/report.h"
@@ -15,7 +16,7 @@ static int plot(struct cli *cli, const struct args *args)
 {
     const char *format = args->given[ARG_FORMAT] ? args->value[ARG_FORMAT]
                                                  : "png";
-    struct err_pos nowhere = { NULL, 0, 0 }, place;
+    struct err_pos nowhere = { NULL, 0, 0 };
     struct err err = { 0 };
 
     if (strcmp(format, "png") != 0 && strcmp(format, "svg") != 0 &&
@@ -24,12 +25,8 @@ static int plot(struct cli *cli, const struct args *args)
                 "--format must be png, svg or pdf, and is '%.40s'", format);
         return command_fail(cli, &err);
     }
-    place = (struct err_pos){ args->word[0], 0, 0 };
-    if (!path_is_file(path_join(cli->arena, args->word[0], "summary.csv"))) {
-        err_set(&err, ERR_IO, place, "no results folder: there is no "
-                "summary.csv in it");
+    if (!grid_is_there(cli->arena, args->word[0], &err))
         return command_fail(cli, &err);
-    }
     struct folder *folder = folder_make(cli->arena, args->word[0], &err);
     bool ok = folder != NULL && folder_lock(folder, &err) &&
               plot_draw(args->word[0], format, &err) &&

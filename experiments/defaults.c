@@ -101,6 +101,8 @@ static void add_homes(struct rows *all, const struct study_point *point,
             const struct role_spec *role = &form->role[r];
             enum host_home rule;
             uint32_t pool = host_home_pool(point->cluster, role, &rule);
+            if (point->cluster->pool_count == 1 && rule == HOST_HOME_NONE)
+                continue;           /* there is no other place */
             add(all, of, text_format(all->arena, "home of %s", role->name),
                 text_format(all->arena, "%s (%s)", pool == UINT32_MAX
                                 ? "any pool" : point->cluster->pool_name[pool],

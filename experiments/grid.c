@@ -285,6 +285,24 @@ static bool read_values(struct arena *arena, const char *path,
     return step == CSV_END;
 }
 
+bool grid_is_there(struct arena *arena, const char *dir, struct err *err)
+{
+    struct err_pos pos = { dir, 0, 0 };
+
+    if (path_is_file(dir))
+        return err_set(err, ERR_IO, pos,
+                       "no results folder: it is a file");
+    if (!path_is_folder(dir) ||
+        path_is_file(path_join(arena, dir, csv_summary.file)))
+        return true;            /* what cannot be read says why */
+    err_set(err, ERR_IO, pos, "no results folder: there is no %s in it",
+            csv_summary.file);
+    if (path_is_folder(path_join(arena, dir, ".trials")))
+        return err_hint(err, "Its trials are not put together: run their "
+                        "experiment with -o %.150s --resume.", dir);
+    return false;
+}
+
 struct grid *grid_from_folder(struct arena *arena, const char *dir,
                               struct err *err)
 {
@@ -292,7 +310,8 @@ struct grid *grid_from_folder(struct arena *arena, const char *dir,
     struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
     struct axes axes = { { NULL, 0, 0 }, { NULL, 0, 0 }, { NULL, 0, 0 } };
 
-    if (!read_axes(arena, path, &axes, err) ||
+    if (!grid_is_there(arena, dir, err) ||
+        !read_axes(arena, path, &axes, err) ||
         !read_failures(arena, dir, &axes, NULL, err))
         return NULL;
     set_axes(arena, &axes, grid);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * notes.c - seeds that are copies, policies that gave equal results.
+ * notes.c - trials without a job, seeds that are copies, policies that gave equal
+ * results.
  */
 #include "experiments/notes.h"
 
@@ -95,6 +96,40 @@ static void note_alike(struct arena *arena, const struct grid *grid,
     }
 }
 
+/* ---- nothing that counts ---- */
+
+/* Trials that are there, and those in which neither a job nor a request came
+ * that counts. */
+static uint32_t count_empty(const struct grid *grid, uint32_t *trials)
+{
+    uint32_t empty = 0;
+
+    *trials = 0;
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            for (uint32_t s = 0; s < grid->seed_count; s++) {
+                if (!grid_present(grid, t, p, s))
+                    continue;
+                (*trials)++;
+                empty += grid_value(grid, t, p, s, METRIC_JOBS) == 0 &&
+                         !(grid_value(grid, t, p, s, METRIC_REQUESTS) > 0);
+            }
+    return empty;
+}
+
+/* True: in none of the trials. */
+static bool note_empty(struct arena *arena, const struct grid *grid,
+                       struct notes *notes)
+{
+    uint32_t trials, empty = count_empty(grid, &trials);
+
+    if (empty > 0)
+        add(arena, notes, text_format(
+            arena, "in %u of %u trials no job counts: none was submitted after "
+            "the warm-up and before the end", empty, trials));
+    return empty > 0 && empty == trials;
+}
+
 /* ---- policies ---- */
 
 /* What came of its requests, not how many it made. */
@@ -165,6 +200,8 @@ struct notes notes_of(struct arena *arena, const struct grid *grid)
 {
     struct notes notes = { NULL, 0 };
 
+    if (note_empty(arena, grid, &notes))
+        return notes;
     note_fixed(arena, grid, &notes);
     note_alike(arena, grid, &notes);
     note_same(arena, grid, &notes);

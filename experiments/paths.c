@@ -87,9 +87,11 @@ static bool make_one(const char *path, const char *whole, struct err *err)
     struct err_pos pos = { NULL, 0, 0 };
     int why;
 
-    if (mkdir(path, 0777) == 0 || path_is_folder(path))
+    if (mkdir(path, 0777) == 0)
         return true;
-    why = errno == EEXIST ? ENOTDIR : errno;
+    why = errno == EEXIST ? ENOTDIR : errno;    /* before a look changes it */
+    if (path_is_folder(path))
+        return true;
     return err_set(err, ERR_IO, pos, "cannot make the folder '%.150s': %s",
                    whole, strerror(why));
 }

@@ -112,8 +112,8 @@ static const enum metric idle_cause[] = {
 #define SHARE_SHOWN 0.0005      /* of GPU time: less is no cause that occurs */
 
 /* Causes that occur, by their number in the stack: only they have a place in
- * the legend. */
-static void put_causes(const struct plot_source *source, struct out *head,
+ * the legend.  Their count. */
+static uint32_t put_causes(const struct plot_source *source, struct out *head,
                        const enum metric *stack, size_t count,
                        const double *largest)
 {
@@ -126,10 +126,10 @@ static void put_causes(const struct plot_source *source, struct out *head,
             out_printf(head, "%s%zu", shown == 0 ? "" : " ", c + 1);
             title[shown++] = metric_title(stack[c]);
         }
-    if (shown == 0)
-        title[shown++] = "none";
     out_text(head, "'\n");
-    plot_names(head, "cause", title, shown, 40);
+    if (shown > 0)
+        plot_names(head, "cause", title, shown, 40);
+    return shown;
 }
 
 /* A row per point and policy: the shares, and utilization with its interval. */
@@ -157,9 +157,10 @@ static enum plot_made stacked(const struct plot_source *source,
                      mean_of(source, x, t, p, METRIC_GPU_UTILIZATION));
             out_text(sink->data, "\n");
         }
-    put_causes(source, sink->head, stack, count, largest);
-    sink->skip = "summary.csv does not say where GPU time went";
-    return known > 0 ? PLOT_MADE : PLOT_SKIPPED;
+    uint32_t shown = put_causes(source, sink->head, stack, count, largest);
+    sink->skip = known > 0 ? "no GPU time to show"
+                           : "summary.csv does not say where GPU time went";
+    return shown > 0 ? PLOT_MADE : PLOT_SKIPPED;
 }
 
 enum plot_made plot_make_utilization(const struct plot_source *source,

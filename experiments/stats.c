@@ -131,7 +131,9 @@ struct stats_delta stats_delta(const double *x, const double *base,
     if (d.count == 0 || moments.b == 0)
         return delta;
     delta.percent = 100 * m.mean / fabs(moments.b);
-    if (d.count > 1)
+    if (d.count > 1 && m.low == 0 && m.high == 0)   /* all pairs are equal: */
+        delta.percent_low = delta.percent_high = 0; /* so is their ratio */
+    else if (d.count > 1)
         fieller(moments, confidence, &delta);
     return delta;
 }

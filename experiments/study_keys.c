@@ -306,6 +306,28 @@ bool study_output(struct arena *arena, const struct conf_node *node,
     return detail_read(node, keys.detail_seeds, study, err);
 }
 
+/* No percentage of nothing, no fraction that none can reach. */
+static bool limit_suits(const struct conf_node *node, enum metric metric,
+                        bool percent, bool compares, double limit,
+                        struct err *err)
+{
+    const struct metric_info *info = metric_info(metric);
+    bool fraction = strcmp(info->unit, "fraction") == 0;
+
+    if (percent && !compares && !fraction) {
+        err_set(err, ERR_RANGE, conf_pos(node), "%s has no percentage without "
+                "something to compare it with, found '%.40s'", info->name,
+                conf_text(node));
+        return err_hint(err, "Add vs: POLICY, or write a number.");
+    }
+    if (percent || !fraction || fabs(limit) <= 1 ||
+        metric == METRIC_GAP || metric == METRIC_MAKESPAN_GAP)
+        return true;
+    err_set(err, ERR_RANGE, conf_pos(node), "%s is a fraction from 0 to 1, "
+            "found '%.40s'", info->name, conf_text(node));
+    return err_hint(err, "%.10g%% is written with its mark.", limit);
+}
+
 /* A limit: a number in the metric's unit, a time where that is seconds, or a
  * percentage. */
 static bool limit_read(const struct conf_node *node, const char *key,
@@ -317,6 +339,7 @@ static bool limit_read(const struct conf_node *node, const char *key,
     }, as_time = { key, CONF_TIME, 0, 0, 0, NULL, NULL, "" };
     const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
     size_t bytes = strlen(text);
+    bool compares = e->versus != NULL || e->versus_point != NULL;
     int64_t ns;
 
     *percent = bytes > 0 && text[bytes - 1] == '%';
@@ -327,10 +350,10 @@ static bool limit_read(const struct conf_node *node, const char *key,
         *limit = clock_s_from_ns(ns);
         return true;
     }
-    if (!conf_read(node, &as_number, limit, err))
+    if (!conf_read(node, &as_number, limit, err) ||
+        !limit_suits(node, e->metric, *percent, compares, *limit, err))
         return false;
-    *percent = *percent &&
-               (e->versus != NULL || e->versus_point != NULL);
+    *percent = *percent && compares;
     if (*percent)
         *limit *= 100;
     return true;

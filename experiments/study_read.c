@@ -437,6 +437,13 @@ static bool check_expects(struct reader *r, struct err *err)
             (e->versus != NULL &&
              !check_policy(r, e->versus, e->versus_pos, "vs", err)))
             return false;
+        if (e->versus != NULL && e->versus_point == NULL &&
+            strcmp(e->versus, e->policy) == 0) {
+            err_set(err, ERR_RANGE, e->versus_pos, "vs names %.60s, which is "
+                    "the policy that is judged: they never differ", e->versus);
+            return err_hint(err, "Name another policy, or leave vs out and "
+                            "give the limit as a number.");
+        }
         if (!check_point(study, e, err))
             return false;
     }

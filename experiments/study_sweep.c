@@ -63,11 +63,13 @@ bool sweep_check(const struct conf_node *keys, uint32_t *count,
         if (!first_step(key, root, "workload") &&
             !first_step(key, root, "cluster") &&
             !(first_step(key, root, "policies") && key[root] == '.') &&
-            strcmp(key, "fidelity") != 0)
-            return err_set(err, ERR_SCHEMA, conf_key_pos(keys, i),
-                           "a swept key must begin with workload. cluster. "
-                           "or policies.NAME., or be fidelity, and is "
-                           "'%.80s'", key);
+            strcmp(key, "fidelity") != 0) {
+            err_set(err, ERR_SCHEMA, conf_key_pos(keys, i),
+                    "a swept key must begin with workload. cluster. or "
+                    "policies.NAME., or be fidelity, and is '%.80s'", key);
+            return err_hint(err, "Write it from the top of the file, as in "
+                            "workload.arrival.rate.");
+        }
         if (strstr(key, "..") != NULL || key[strlen(key) - 1] == '.')
             return err_set(err, ERR_SCHEMA, conf_key_pos(keys, i),
                            "a swept key must have a name after each dot, and "

@@ -44,19 +44,28 @@ static double phases_of(const struct job_request *request)
     return runs;
 }
 
+static int64_t ends_ns(const struct study *study, uint32_t point)
+{
+    int64_t for_ns = workload_for_ns(study->point[point].workload);
+
+    return for_ns < study->until_ns ? for_ns : study->until_ns;
+}
+
 /* Those of a trace are counted; a stream that goes on until a time goes on as
- * it did so far. */
+ * it did so far, to as many as `jobs:` allows. */
 static double all_jobs(const struct study *study, uint32_t point,
                        double drawn, int64_t last_ns)
 {
-    struct source_counts counts =
-        workload_counts(study->point[point].workload);
+    const struct workload_spec *workload = study->point[point].workload;
+    double most = (double)workload_jobs(workload), all = most;
+    int64_t end_ns = ends_ns(study, point);
 
-    if (counts.jobs > 0)
-        return fmax(drawn, (double)counts.jobs);
-    if (study->until_ns != CLOCK_NEVER_NS && last_ns > 0)
-        return drawn * (double)study->until_ns / (double)last_ns;
-    return drawn;
+    if (workload_counts(workload).jobs == 0 && end_ns != CLOCK_NEVER_NS &&
+        last_ns > 0)
+        all = drawn * (double)end_ns / (double)last_ns;
+    if (most > 0)
+        all = fmin(all, most);
+    return fmax(drawn, all);
 }
 
 /* Draws on to the end where nothing says how many there are. */
@@ -65,8 +74,8 @@ static bool enough(const struct study *study, uint32_t point, double drawn)
     double most = fmax(DRAWN_MIN, DRAWN_MAX / study->point_count);
 
     return drawn >= most &&
-           (study->until_ns != CLOCK_NEVER_NS ||
-            workload_counts(study->point[point].workload).jobs > 0 ||
+           (ends_ns(study, point) != CLOCK_NEVER_NS ||
+            workload_jobs(study->point[point].workload) > 0 ||
             drawn >= 10.0 * DRAWN_MAX);
 }
 

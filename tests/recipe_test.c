@@ -379,6 +379,8 @@ static const struct refusal refusals[] = {
      "     steps: 1, train: {gpus: 8, types: [h100]}}\n",
      "the cluster has no GPU of the types it names"},
     {"  - {recipe: lora, model: qwen2.5-7b, batch: 8, sequence: 512,\n"
+     "     steps: 1, train: {gpus: 8, types: [h100]}}\n", "It has "},
+    {"  - {recipe: lora, model: qwen2.5-7b, batch: 8, sequence: 512,\n"
      "     steps: 1, train: {gpus: 8, types: [a100-8]}}\n",
      "Did you mean 'a100-80'?"},
     {"  - {recipe: lora, model: qwen2.5-7c, batch: 8, sequence: 512,\n"

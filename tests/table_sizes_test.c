@@ -120,6 +120,33 @@ static void detail_of_one_seed_does_not_grow_with_the_seeds(void **state)
     arena_free(arena);
 }
 
+/* No more are drawn than it takes; the rest is as those were. */
+static void a_thousand_million_jobs_are_not_two(void **state)
+{
+    const struct program *program = *state;
+    const struct study_options billion = {
+        .set = (const char *const[]) { "workload.jobs=1000000000" },
+        .set_count = 1
+    }, year = {
+        .set = (const char *const[]) { "workload.jobs=1000000000",
+                                       "workload.for=1000d" },
+        .set_count = 2
+    };
+    struct arena *arena = arena_new(1 << 16);
+    struct err err = { 0 };
+    char path[128];
+
+    write_study(program, "", DPO, path);
+    const struct study *study = study_read(arena, path, &billion, &err);
+    assert_non_null(study);
+    assert_true(table_sizes_of(arena, study).rows[SIZED_JOBS] == 2e9);
+    study = study_read(arena, path, &year, &err);   /* 90 an hour */
+    assert_non_null(study);
+    assert_near(table_sizes_of(arena, study).rows[SIZED_JOBS],
+                2 * 1000 * 24 * 90, 0.01);
+    arena_free(arena);
+}
+
 /* 20 jobs of a million steps under two policies, five phases a step and a
  * checkpoint every tenth. */
 static void validate_says_when_tables_will_be_large(void **state)
@@ -153,6 +180,8 @@ int main(int argc, char *argv[])
                                   &program),
         cmocka_unit_test_prestate(
             detail_of_one_seed_does_not_grow_with_the_seeds, &program),
+        cmocka_unit_test_prestate(a_thousand_million_jobs_are_not_two,
+                                  &program),
         cmocka_unit_test_prestate(validate_says_when_tables_will_be_large,
                                   &program),
     };

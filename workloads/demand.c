@@ -143,6 +143,40 @@ static bool named_type(const struct world *world,
     return catalogue_hint(world->catalogue, CATALOGUE_GPUS, name, world->err);
 }
 
+/* "It has a100-80, l40s.", of the pool or of all; false always. */
+static bool hint_types(const struct world *world, const char *pool)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    char names[160] = "";
+    size_t used = 0;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct gpu_type *gpu = cluster->group[g].gpu;
+        bool told = gpu == NULL || !in_pool(cluster, &cluster->group[g], pool);
+
+        for (uint32_t before = 0; before < g && !told; before++)
+            told = cluster->group[before].gpu == gpu &&
+                   in_pool(cluster, &cluster->group[before], pool);
+        if (told || used + strlen(gpu->name) + 3 > sizeof names)
+            continue;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 used == 0 ? "" : ", ", gpu->name);
+    }
+    return used > 0 && err_hint(world->err, "It has %s.", names);
+}
+
+static bool no_type(const struct world *world, const struct demand *demand,
+                    const struct role_spec *role)
+{
+    err_set(world->err, ERR_RANGE, demand->pos,
+            "role %s of %s can never run: %s%s has no GPU of %s",
+            role->name, demand->form,
+            role->pool == NULL ? "the cluster" : "pool ",
+            role->pool == NULL ? "" : role->pool,
+            demand->types == NULL ? "any type" : "the types it names");
+    return hint_types(world, role->pool);
+}
+
 /* The allowed types that the cluster has, in order of preference. */
 static bool allowed_types(const struct world *world,
                           const struct demand *demand,
@@ -169,12 +203,7 @@ static bool allowed_types(const struct world *world,
             *count = add_type(types, *count, cluster->group[g].gpu->index);
     if (*count > 0)
         return true;
-    return err_set(world->err, ERR_RANGE, demand->pos,
-                   "role %s of %s can never run: %s%s has no GPU of %s",
-                   role->name, demand->form,
-                   role->pool == NULL ? "the cluster" : "pool ",
-                   role->pool == NULL ? "" : role->pool,
-                   list == NULL ? "any type" : "the types it names");
+    return no_type(world, demand, role);
 }
 
 static bool too_little_memory(const struct world *world,
@@ -303,6 +332,8 @@ static bool place_gpus(const struct world *world, const struct demand *demand,
         if (room.bare_units > best.bare_units)
             best = room;
     }
+    if (best.bare_units == 0)           /* at home, where types were not tried */
+        return no_type(world, demand, role);
     if (best.bare_units < role->gpus_min) {
         err_set(world->err, ERR_RANGE, demand->pos,
                 "role %s of %s can never run: it needs at least %u GPUs of "

@@ -407,6 +407,18 @@ bool workload_is_trace(const struct workload_spec *spec)
     return spec->trace != NULL;
 }
 
+uint64_t workload_jobs(const struct workload_spec *spec)
+{
+    if (spec->trace != NULL)
+        return trace_counts(spec->trace).jobs;
+    return spec->jobs_max == UINT64_MAX ? 0 : spec->jobs_max;
+}
+
+int64_t workload_for_ns(const struct workload_spec *spec)
+{
+    return spec->trace != NULL ? CLOCK_NEVER_NS : spec->for_ns;
+}
+
 struct source_counts workload_counts(const struct workload_spec *spec)
 {
     return spec->trace != NULL ? trace_counts(spec->trace)

@@ -116,6 +116,10 @@ int64_t workload_begin_ns(const struct workload_spec *spec);
 /* Is all of it one trace?  A run then counts from its first job: nothing that
  * the trace knows of happens before. */
 bool workload_is_trace_alone(const struct workload_spec *spec);
+/* Jobs that will come at most, as its trace or `jobs:` says; 0: not known. */
+uint64_t workload_jobs(const struct workload_spec *spec);
+/* When a mix's arrivals end by `for:`; CLOCK_NEVER_NS: it does not say. */
+int64_t workload_for_ns(const struct workload_spec *spec);
 /* All zero for a workload that is no trace. */
 struct source_counts workload_counts(const struct workload_spec *spec);
 /* Does any job say how long it may run; want part of a GPU; have steps? */
