@@ -243,8 +243,6 @@ bool draft_data_role(struct draft *draft, const struct conf_node *conf,
 uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
                      const char *name, uint32_t role, uint32_t after_mask,
                      const struct phase_law *law);
-/* Does `checkpoint` find the interval, not `checkpoint_every`? */
-bool draft_finds_interval(const struct draft *draft);
 /* Sets checkpoint_every where `checkpoint: young` or `daly` asks for it, from
  * the seconds of a step; before draft_steps_per_run(). */
 bool draft_interval(struct draft *draft, const struct train_shape *shape,

@@ -86,11 +86,6 @@ double draft_run_s(const struct draft *draft)
     return advise_form_s(form, seconds, 1);
 }
 
-bool draft_finds_interval(const struct draft *draft)
-{
-    return draft->keys.checkpoint != CHECKPOINT_STEPS;
-}
-
 static bool has_failures(const struct draft *draft)
 {
     const struct conf_node *node = conf_get(draft->conf, "checkpoint");
@@ -124,7 +119,9 @@ bool draft_interval(struct draft *draft, const struct train_shape *shape,
 
     if (draft->keys.checkpoint == CHECKPOINT_STEPS)
         return true;
-    if (!has_failures(draft))
+    if (!conf_acts(draft->conf, "checkpoint_every", true,
+                   "needs `checkpoint: steps`: Young and Daly say when",
+                   draft->world->err) || !has_failures(draft))
         return false;
     lying = lay(draft, role);
     if (!lying.found || !(step_s > 0))

@@ -128,10 +128,7 @@ static bool training_acts(const struct draft *draft)
     return conf_acts(conf, "lora_rank", keys->method == TRAIN_FULL,
                      "needs `method: lora` or qlora", err) &&
            conf_acts(conf, "vp", keys->vp > 1 && keys->pp <= 1,
-                     "needs pp above 1", err) &&
-           conf_acts(conf, "checkpoint_every", draft_finds_interval(draft),
-                     "needs `checkpoint: steps`: Young and Daly say when",
-                     err);
+                     "needs pp above 1", err);
 }
 
 bool draft_begin(struct draft *draft, const struct world *world,
