@@ -206,3 +206,48 @@ void load_warn(struct arena *arena, const struct study *study,
         warn_peak(study, &peak[p], few_names(arena, study, in), warn, self);
     }
 }
+
+static void write_row(const struct study_point *point, const char *policies,
+                      const char *of, uint32_t pool, double capacity,
+                      double rho, bool first, struct out *out)
+{
+    out_text(out, first ? "\n    {\"point\": " : ",\n    {\"point\": ");
+    out_json_text(out, point->label);
+    out_text(out, ", \"policies\": ");
+    out_json_text(out, policies);
+    out_text(out, ", \"pool\": ");
+    out_json_text(out, point->cluster->pool_name[pool]);
+    out_printf(out, ", \"of\": \"%s\", \"capacity\": %.9g, \"rho\": %.6g}", of,
+               capacity, rho);
+}
+
+void load_write(struct arena *arena, const struct study *study,
+                struct out *out)
+{
+    bool first = true;
+
+    out_text(out, "[");
+    for (uint32_t i = 0; i < study->point_count; i++)
+        for (uint32_t p = 0; p < study->policy_count; p++) {
+            const struct study_point *point = &study->point[i];
+            if (!is_first(study, p))
+                continue;
+            struct arena *scratch = arena_new(0);
+            struct load load = load_of(scratch, study, point,
+                                       point->policy[p]);
+            arena_free(scratch);
+            const char *policies = names(arena, study, p);
+            for (uint32_t k = 0; load.known && k < point->cluster->pool_count;
+                 k++) {
+                if (load.rho[k] > 0)
+                    write_row(point, policies, "GPUs", k, load.gpus[k],
+                              load.rho[k], first, out);
+                first &= !(load.rho[k] > 0);
+                if (load.rho_cores[k] > 0)
+                    write_row(point, policies, "cores", k, load.cores[k],
+                              load.rho_cores[k], first, out);
+                first &= !(load.rho_cores[k] > 0);
+            }
+        }
+    out_text(out, "]");
+}
