@@ -203,7 +203,7 @@ static void one_overload_is_told_once(void **state)
 {
     static const struct answer answers[] = {
         { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf]", 0,
-          "overload under fcfs, sjf, dynamic: ", NULL },
+          "overload under fcfs, dynamic, sjf: ", NULL },
         /* nor is a home where there is one pool */
         { "clustersim e.yaml -o b --set policies=[fcfs,dynamic,sjf]", 0,
           "what decides", "home of" },
