@@ -16,7 +16,7 @@ make="make --no-print-directory DESTDIR=$dest PREFIX=/usr"
 $make install
 include=$dest/usr/include/clustersim
 
-for policy in policies/*.c; do
+for policy in $(find policies -name '*.c' | sort); do
     # Infrastructure includes more than policy.h, and is not what others write.
     [ -f "$policy" ] && ! grep '#include "' "$policy" |
         grep -qv '"policies/policy.h"' || continue

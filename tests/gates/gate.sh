@@ -6,10 +6,13 @@
 # folder (no line: the gate holds), and bad_1, bad_2 ..., each of which writes
 # a small tree that must be caught.  `gate.sh BUILD` checks the checkout
 # against the objects in BUILD; `gate.sh --self-test` proves that every bad
-# tree is caught and that the good one passes.
+# tree is caught and that the good one passes.  Every sample is tried twice: as
+# it is written, and with the files of a floor two folders deeper, because a
+# gate that looks at the top of a folder alone sees nothing in its rooms.
 
-# Files of policies/ that are no policies but what policies stand on.
-INFRA='policies/(host|host_[a-z0-9_]+|registry)\.c'
+# Files of policies/ that are no policies but what policies stand on: the host,
+# the registry, and whatever lies in the rooms of that name.
+INFRA='policies/((host|host_[a-z0-9_]+|registry)\.c|(host|registry)/.*\.c)'
 
 # Tracked and new files by pattern; a tree without git is searched as it lies.
 files() {
@@ -21,7 +24,7 @@ files() {
     done
 }
 FLOORS='(sim|models|policies|workloads|experiments|plots)'
-sources() { files "^$FLOORS/[^/]*\\.[ch]\$"; }
+sources() { files "^$FLOORS/.*\\.[ch]\$"; }
 
 # Objects of the library in $build, the program's main left out; an object
 # whose source is gone is a leftover.
@@ -33,39 +36,63 @@ objects() {
 
 is_infra() { echo "$1" | grep -qxE "$INFRA"; }
 
+# Where a sample's file lies: as written, or, if $deep is set, two folders
+# deeper.  The host keeps the room that INFRA names; policies/policy.h, which
+# others' programs include by that name, stays where it is.
+place() {
+    [ -n "$deep" ] || { cat; return; }
+    sed -E "s#^policies/host\\.c#policies/host/$deep/host.c#
+        s#^(sim|models|policies|workloads|experiments|plots|tests)/([^/]*)\$#\\1/$deep/\\2#
+        s#^policies/$deep/policy\\.h#policies/policy.h#"
+}
+# The same in the lines of a sample, for its #includes.
+place_includes() {
+    [ -n "$deep" ] || { cat; return; }
+    sed -E "s#\"(sim|models|policies|workloads|experiments)/([^/\"]*)\"#\"\\1/$deep/\\2\"#
+        s#\"policies/$deep/policy\\.h\"#\"policies/policy.h\"#"
+}
+
 # For samples: put FILE TEXT...; object FILE TEXT (a source compiled in build/)
 put() {
-    file=$1
+    file=$(echo "$1" | place)
     shift
     mkdir -p "$(dirname "$file")"
-    printf '%s\n' "$@" >"$file"
+    printf '%s\n' "$@" | place_includes >"$file"
 }
 object() {
     put "$@"
-    mkdir -p "build/$(dirname "$1")"
-    gcc -O1 -w -c -I. -o "build/${1%.c}.o" "$1"
+    mkdir -p "build/$(dirname "$file")"
+    gcc -O1 -w -c -I. -o "build/${file%.c}.o" "$file"
+}
+
+# try NAME: what check prints of a tree that NAME writes.
+try() {
+    tree=$(mktemp -d)
+    (cd "$tree" && build=build && "$1" && check)
+    rm -rf "$tree"
 }
 
 self_test() {
-    status=0 i=1
+    status=0
     samples=$(grep -c '^bad_[0-9]*()' "$0")
     [ "$samples" -gt 0 ] || { echo "$name: has no bad sample"; exit 1; }
-    while [ $i -le "$samples" ]; do
-        tree=$(mktemp -d)
-        if [ -z "$(cd "$tree" && build=build && bad_$i && check)" ]; then
-            echo "$name: does not see bad sample $i"
-            status=1
-        fi
-        rm -rf "$tree"
-        i=$((i + 1))
+    for deep in '' one/two; do
+        i=1
+        while [ $i -le "$samples" ]; do
+            [ -n "$(try bad_$i)" ] || {
+                echo "$name: does not see bad sample $i${deep:+ in $deep/}"
+                status=1
+            }
+            i=$((i + 1))
+        done
+        found=$(try good)
+        [ -z "$found" ] ||
+            { echo "$name: refuses its good sample${deep:+ in $deep/}: $found"; status=1; }
     done
-    tree=$(mktemp -d)
-    found=$(cd "$tree" && build=build && good && check)
-    rm -rf "$tree"
-    [ -z "$found" ] || { echo "$name: refuses its good sample: $found"; status=1; }
     exit $status
 }
 
+deep=
 name=$(basename "$0" .sh)
 here=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-build}

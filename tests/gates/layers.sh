@@ -25,7 +25,7 @@ check() {
         else if (floor[to[1]] == 3 && floor[from[1]] == 3 && to[1] != from[1])
             say("policies and workloads never meet")
     }' "$@"
-    for f in $(files '^policies/[^/]*\.c$'); do
+    for f in $(files '^policies/.*\.c$'); do
         is_infra "$f" && continue
         grep -Hn '^[[:space:]]*#[[:space:]]*include' "$f" |
             grep -vE "\"policies/policy\.h\"|<($HARMLESS)\.h>" |
@@ -33,7 +33,7 @@ check() {
     done
     [ ! -f policies/policy.h ] ||
         gcc -MM -I. policies/policy.h 2>/dev/null | tr -s ' ' '\n' |
-        grep '^models/truth\.h$' | sed 's/^/policies\/policy.h reaches /'
+        grep -E '^models/(.*/)?truth\.h$' | sed 's/^/policies\/policy.h reaches /'
 }
 
 bad_1() { put models/a.h; put sim/a.c '#include "models/a.h"'; }

@@ -11,8 +11,9 @@ LIBM='exp|exp2|expm1|log|log2|log10|log1p|sqrt|cbrt|pow|hypot|tanh|erf|fmod'
 LIBM="$LIBM|floor|ceil|trunc|rint|l?l?round|l?lrint|fabs|fmin|fmax"
 
 check() {
-    for object in $(objects | grep '/policies/'); do
-        source=policies/$(basename "$object" .o).c
+    for object in $(objects | grep "^$build/policies/"); do
+        source=${object#"$build"/}
+        source=${source%.o}.c
         is_infra "$source" && continue
         nm -u "$object" | awk '{ print $NF }' |
             grep -vxE "$TEXT|$COMPILER|$LIBM" | sed "s|^|$object: calls |"

@@ -15,11 +15,11 @@ WRITE='fopen|fdopen|freopen|open|creat|tmpfile|mkstemp|gzopen|fwrite|fputs'
 WRITE="$WRITE|v?fprintf|__fprintf_chk"
 
 check() {
-    for object in $(objects | grep -v '/experiments/'); do
+    for object in $(objects | grep -v "^$build/experiments/"); do
         never="$WORLD|$CLOCK|$CHANCE"
         case $object in
-        */sim/arena.o) ;;
-        */models/*) never="$never|$PRINT|$END|$WRITE" ;;
+        "$build"/sim/arena.o | "$build"/sim/*/arena.o) ;;
+        "$build"/models/*) never="$never|$PRINT|$END|$WRITE" ;;
         *) never="$never|$PRINT|$END" ;;
         esac
         nm -u "$object" | awk '{ print $NF }' | grep -xE "$never" |

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# structs.sh - a struct has at most 45 fields, a header at most 40 prototypes.
+# What was larger when the gate came stands in structs.left with its figure,
+# which may only fall: more is an offence, and less must be written there.
+
+LEFT=tests/gates/structs.left
+
+# One line a struct or header: figure, kind, name.
+measure() {
+    # shellcheck disable=SC2046 # our file names hold no blanks
+    set -- $(sources)
+    [ $# -gt 0 ] || return 0
+    awk '
+    # Comments, texts and preprocessor lines hold no field and no prototype.
+    function strip(line,   at) {
+        if (inside) {
+            if (!(at = index(line, "*/"))) return ""
+            line = substr(line, at + 2); inside = 0
+        }
+        gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+        gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, " ", line)
+        if ((at = index(line, "/*"))) { line = substr(line, 1, at - 1); inside = 1 }
+        if (line ~ /^[ \t]*#/ || more) { more = (line ~ /\\$/); return "" }
+        return line
+    }
+    function flush_file() {
+        if (prototypes) print prototypes, "prototypes", file
+    }
+    # Fields of one declaration: its commas outside brackets, and one.
+    function declarators(text,   i, c, depth, n) {
+        n = 1
+        for (i = 1; i <= length(text); i++) {
+            c = substr(text, i, 1)
+            if (c ~ /[(\[]/) depth++
+            else if (c ~ /[)\]]/) depth--
+            else if (c == "," && !depth) n++
+        }
+        return n
+    }
+    function close_statement() {
+        if (!level && file ~ /\.h$/ && text ~ /\(/ && text !~ /typedef|=|_Static_assert/)
+            prototypes++
+        else if (level && name != "" && text ~ /[A-Za-z]/) fields += declarators(text)
+        text = ""
+    }
+    FNR == 1 {
+        flush_file()
+        file = FILENAME; prototypes = level = inside = more = 0; name = text = ""
+    }
+    {
+        line = strip($0)
+        for (i = 1; i <= length(line); i++) {
+            c = substr(line, i, 1)
+            if (c == "{") {
+                if (!level && text ~ /^[ \t]*struct [a-z0-9_]+[ \t]*$/) {
+                    split(text, word, " "); name = word[2]; fields = 0
+                }
+                level++; text = ""
+            } else if (c == "}") {
+                level--; text = ""
+                if (!level && name != "") { print fields, "fields", name; name = "" }
+            } else if (c == ";") close_statement()
+            else text = text c
+        }
+        text = text " "
+    }
+    END { flush_file() }' "$@" |
+        awk '$2 == "fields" && $1 > 45 || $2 == "prototypes" && $1 > 40' | sort -k2
+}
+
+check() {
+    measure | awk -v list="$LEFT" '
+    BEGIN { while ((getline line < list) > 0)
+                if (line !~ /^#/) { split(line, word, " "); left[word[2] " " word[3]] = word[1] } }
+    {
+        thing = $2 " " $3; seen[thing] = 1
+        if (!(thing in left)) print $3 ": " $1 " " $2
+        else if ($1 > left[thing]) print $3 ": " $1 " " $2 ", at most " left[thing]
+        else if ($1 < left[thing]) print $3 ": " $1 " " $2 ": write that to " list
+    }
+    END { for (thing in left) if (!(thing in seen)) print thing ": take it out of " list }'
+}
+
+lines() { awk -v n="$1" -v text="$2" 'BEGIN { while (n-- > 0) printf text "\n", n }'; }
+bad_1() { put sim/a.h 'struct a {' "$(lines 23 '    int a%d, *b[2][3];')" '};'; }
+bad_2() { put sim/a.h "$(lines 41 'int a%d(int (*f)(int, int));')"; }
+bad_3() { put models/a.c 'struct a {' "$(lines 46 '    void (*f%d)(int a, int b);')" '};'; }
+bad_4() {
+    put sim/a.h 'struct a {' "$(lines 47 '    int a%d;')" '};'
+    mkdir -p tests/gates && echo '46 fields a' >tests/gates/structs.left
+}
+bad_5() {
+    put sim/a.h 'struct a {' "$(lines 47 '    int a%d;')" '};'
+    mkdir -p tests/gates && echo '48 fields a' >tests/gates/structs.left
+}
+good() {
+    put sim/a.h 'struct a {' "$(lines 45 '    int a%d;     /* one, two; three */')" '};' \
+        "$(lines 40 'int a%d(void);')" '#define X(a) b(a);' \
+        'static inline int f(int x)' '{' "$(lines 50 '    g(x);')" '}'
+    put sim/b.c "$(lines 50 'int a%d(void);')"
+}
+. "$(dirname "$0")/gate.sh"
