@@ -76,7 +76,8 @@ check() {
     END {
         for (file in count)
             if (count[file] > left[file] + 0)
-                print file ": " count[file] " borrowed names, at most " left[file] + 0 ": " last[file]
+                print file ": " count[file] " borrowed names, at most " \
+                    left[file] + 0 ": " last[file]
         for (file in left)
             if (count[file] + 0 < left[file])
                 print file ": " count[file] + 0 " borrowed names: write that to " list
