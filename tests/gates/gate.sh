@@ -52,6 +52,20 @@ place_includes() {
         s#\"policies/$deep/policy\\.h\"#\"policies/policy.h\"#"
 }
 
+# For awk: a line of C without its texts and comments; `inside` is 0 where a
+# file begins.
+STRIP_C='function strip_c(line,   at) {
+    if (inside) {
+        if (!(at = index(line, "*/"))) return ""
+        line = substr(line, at + 2); inside = 0
+    }
+    gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+    gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, " ", line)
+    if ((at = index(line, "/*"))) { line = substr(line, 1, at - 1); inside = 1 }
+    return line
+}
+'
+
 # For samples: put FILE TEXT...; object FILE TEXT (a source compiled in build/)
 put() {
     file=$(echo "$1" | place)

@@ -12,19 +12,7 @@ measure() {
     # shellcheck disable=SC2046 # our file names hold no blanks
     set -- $(sources)
     [ $# -gt 0 ] || return 0
-    awk '
-    # Comments, texts and preprocessor lines hold no field and no prototype.
-    function strip(line,   at) {
-        if (inside) {
-            if (!(at = index(line, "*/"))) return ""
-            line = substr(line, at + 2); inside = 0
-        }
-        gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
-        gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, " ", line)
-        if ((at = index(line, "/*"))) { line = substr(line, 1, at - 1); inside = 1 }
-        if (line ~ /^[ \t]*#/ || more) { more = (line ~ /\\$/); return "" }
-        return line
-    }
+    awk "$STRIP_C"'
     function flush_file() {
         if (prototypes) print prototypes, "prototypes", file
     }
@@ -50,7 +38,9 @@ measure() {
         file = FILENAME; prototypes = level = inside = more = 0; name = text = ""
     }
     {
-        line = strip($0)
+        line = strip_c($0)
+        # A preprocessor line holds no field and no prototype.
+        if (line ~ /^[ \t]*#/ || more) { more = (line ~ /\\$/); line = "" }
         for (i = 1; i <= length(line); i++) {
             c = substr(line, i, 1)
             if (c == "{") {

@@ -17,17 +17,7 @@ borrowed() {
         echo "$f"
     done)
     [ $# -gt 0 ] || return 0
-    awk '
-    function strip(line,   at) {
-        if (inside) {
-            if (!(at = index(line, "*/"))) return ""
-            line = substr(line, at + 2); inside = 0
-        }
-        gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
-        gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, " ", line)
-        if ((at = index(line, "/*"))) { line = substr(line, 1, at - 1); inside = 1 }
-        return line
-    }
+    awk "$STRIP_C"'
     # A prototype at the top level of a header: the name before its bracket.
     function note_prototype(line) {
         if (level || line !~ /^[a-z].*[ *][a-z][a-z0-9_]*\(/ || line ~ /^typedef/) return
@@ -40,7 +30,7 @@ borrowed() {
         split($0, quoted, "\""); included[FILENAME, quoted[2]] = 1; next
     }
     {
-        line = strip($0)
+        line = strip_c($0)
         if (FILENAME ~ /\.h$/) note_prototype(line)
         rest = line
         while (match(rest, /[a-z][a-z0-9_]*[ \t]*\(/)) {
