@@ -33,6 +33,7 @@ struct reckoning {
     struct cluster *empty;
     struct phase_cache *plans;
     struct share *share;
+    bool bare, has_bare[LOAD_POOLS];    /* nodes without GPUs: any, by pool */
     struct load load;
     double (*work)[LOAD_POOLS]; /* of a part: units per second if all of it is
                                    there; INFINITY: it cannot be */
@@ -60,16 +61,14 @@ const char *load_manner(const struct host_policy *policy)
 static void measure_pools(struct reckoning *r)
 {
     const struct cluster_spec *spec = r->point->cluster;
-    bool bare = false;
 
     for (uint32_t g = 0; g < spec->group_count; g++)
-        bare |= spec->group[g].gpus == 0;
+        r->bare |= spec->group[g].gpus == 0;
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
         r->load.gpus[group->pool] += (double)group->gpus * group->node_count;
-        if (!bare || group->gpus == 0)
-            r->load.cores[group->pool] += (double)group->cores *
-                                          group->node_count;
+        r->load.cores[group->pool] += (double)group->cores * group->node_count;
+        r->has_bare[group->pool] |= group->gpus == 0;
     }
 }
 
@@ -138,7 +137,9 @@ static bool may_be(const struct reckoning *r, const struct job_request *request,
 
     if (mask != 0 && !(mask >> pool & 1))
         return false;
-    return (gpus ? r->load.gpus[pool] : r->load.cores[pool]) > 0;
+    /* Roles without GPUs stay off nodes with GPUs where there are others. */
+    return gpus ? r->load.gpus[pool] > 0
+                : r->load.cores[pool] > 0 && (!r->bare || r->has_bare[pool]);
 }
 
 /* From the start of a step to its end, each phase where it is soonest over. */
@@ -178,6 +179,8 @@ static void add_phases(struct reckoning *r, const struct job_request *request,
         const struct role_spec *spec = &form->role[role];
         double *work = new_part(r, form->name, spec->name, spec->gpus == 0);
         double units = spec->gpus > 0 ? spec->gpus : spec->cores;
+        if (spec->gpus > 0)
+            r->load.part[r->load.part_count - 1].cores_per_gpu = spec->cores;
         for (uint32_t k = 0; k < pools; k++) {
             double at_work_s = 0;
             for (uint32_t p = 0; p < form->phase_count; p++)
@@ -272,32 +275,50 @@ static void add_trace(struct reckoning *r)
 
 /* ---- divided --------------------------------------------------------------------- */
 
-static double *pools_of(struct load *load, bool cores)
+/* What one of so many chunks of a part is of a pool. */
+struct chunk {
+    double rho, rho_cores;      /* of its GPUs, of its cores */
+    double full;                /* the fuller of them with the chunk in it */
+};
+
+static struct chunk chunk_in(const struct reckoning *r, uint32_t i, uint32_t k)
 {
-    return cores ? load->rho_cores : load->rho;
+    const struct load *load = &r->load;
+    const struct load_part *part = &load->part[i];
+    double work = r->work[i][k] / CHUNKS;
+    double per_gpu = part->cores ? 1 : part->cores_per_gpu;
+    struct chunk chunk = { 0, 0, INFINITY };
+
+    if (!isfinite(work) || !((part->cores ? load->cores : load->gpus)[k] > 0))
+        return chunk;
+    chunk.rho = part->cores ? 0 : work / load->gpus[k];
+    chunk.rho_cores = load->cores[k] > 0 ? work * per_gpu / load->cores[k] : 0;
+    chunk.full = fmax(part->cores ? 0 : load->rho[k] + chunk.rho,
+                      per_gpu > 0 ? load->rho_cores[k] + chunk.rho_cores : 0);
+    return chunk;
 }
 
-/* One of so many chunks of a part goes where the pool is then the emptiest. */
+/* A chunk goes where the pool is then the emptiest. */
 static void put_chunk(struct reckoning *r, uint32_t i)
 {
     struct load *load = &r->load;
     struct load_part *part = &load->part[i];
-    double *rho = pools_of(load, part->cores), least = INFINITY, its = 0;
-    const double *can = part->cores ? load->cores : load->gpus;
+    struct chunk its = { 0, 0, INFINITY };
     uint32_t pool = 0;
 
     for (uint32_t k = 0; k < r->point->cluster->pool_count; k++) {
-        double more = r->work[i][k] / CHUNKS / can[k];
-        if (!(can[k] > 0) || !isfinite(more) || rho[k] + more >= least)
+        struct chunk chunk = chunk_in(r, i, k);
+        if (chunk.full >= its.full)
             continue;
-        least = rho[k] + more;
-        its = more;
+        its = chunk;
         pool = k;
     }
-    if (!isfinite(least))
+    if (!isfinite(its.full))
         return;                 /* it has no place: told by places.h */
-    rho[pool] += its;
-    part->rho[pool] += its;
+    load->rho[pool] += its.rho;
+    load->rho_cores[pool] += its.rho_cores;
+    part->rho[pool] += part->cores ? its.rho_cores : its.rho;
+    part->rho_cores[pool] += part->cores ? 0 : its.rho_cores;
 }
 
 static void divide(struct reckoning *r)

@@ -3,13 +3,14 @@
  * load.h - the offered load of each pool: the work that arrives in a second over
  * what the pool can do in one.  Above 1 a queue grows as long as jobs come.
  *
- * Work is GPU-seconds (of roles without GPUs: core-seconds) on as many GPUs as
- * asked, links free: of a policy that leases for a phase that of its phases, of
+ * Work is GPU-seconds, and core-seconds of the cores that a role holds, on as
+ * many GPUs as asked, links free: of a policy that leases for a phase that of its phases, of
  * one that leases for a job's life all the time that the job takes.  Of a mix it
  * is the mean of many draws, of a trace what the file says, over the time from
  * its first job to its last.  A role that may use several pools is divided so
  * that the fullest of them is as empty as can be; a policy that goes nowhere but
- * home has no such choice.  Services, failures and switches are not in it.
+ * home has no such choice.  Services, failures, switches, memory, and cores of
+ * jobs of known length that have GPUs are not in it.
  */
 #ifndef EXPERIMENTS_LOAD_H
 #define EXPERIMENTS_LOAD_H
@@ -27,8 +28,10 @@ struct study_point;
 /* What one role of one kind of job brings. */
 struct load_part {
     const char *form, *role;
-    bool cores;                 /* it has no GPUs */
+    bool cores;                 /* it has no GPUs: its work is core-seconds */
+    double cores_per_gpu;       /* that it holds beside its GPUs */
     double rho[LOAD_POOLS];     /* by pool, of what that pool can do */
+    double rho_cores[LOAD_POOLS];       /* of a role with GPUs: of cores */
 };
 
 struct load {

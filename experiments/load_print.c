@@ -78,10 +78,11 @@ static void print_parts(const struct load *load, uint32_t pool, bool cores,
 
     for (uint32_t i = 0; i < load->part_count; i++) {
         const struct load_part *part = &load->part[i];
-        if (part->cores != cores || !(part->rho[pool] > 0))
+        double rho = cores == part->cores ? part->rho[pool]
+                     : cores ? part->rho_cores[pool] : 0;
+        if (!(rho >= 0.0005))
             continue;
-        fprintf(to, "%s%s of %s %.3f", before, part->role, part->form,
-                part->rho[pool]);
+        fprintf(to, "%s%s of %s %.3f", before, part->role, part->form, rho);
         before = ", ";
     }
     fputc('\n', to);

@@ -5,6 +5,7 @@
  *
  * Offered loads are worked out by hand beside each experiment.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -285,6 +286,30 @@ static void the_load_is_work_over_what_a_pool_can_do(void **state)
 }
 
 /* 8 of 8 GPUs for 300 s, three jobs in 200 s, which is 300 s at their rate. */
+/* Three GPUs of 16 and 120 cores of 256 are held for the same time. */
+static void cores_beside_gpus_are_a_load_of_their_own(void **state)
+{
+    double gpus = 0, cores = 0;
+
+    (void)state;
+    write_study("cluster: {nodes: [{name: gpu, count: 2, gpus: {type: a100-80, "
+                "count: 8}, cpu: {type: epyc-7763, sockets: 2}, memory: 1TB}]}"
+                "\n", "workload: {arrival: {process: poisson, rate: 2/h}, "
+                "jobs: 9, mix: [{recipe: lora, name: l, model: llama-3.1-8b, "
+                "batch: 64, sequence: 2048, micro_batch: 2, steps: 500, train: "
+                "{gpus: 3, cores: 40}}]}\n", "[fcfs]");
+    char *text = say("validate", 0);
+    const char *at = strstr(text, " 16 GPUs ");
+    assert_non_null(at);
+    gpus = strtod(at + strlen(" 16 GPUs "), NULL);
+    at = strstr(text, " 256 cores ");
+    assert_non_null(at);
+    cores = strtod(at + strlen(" 256 cores "), NULL);
+    assert_true(gpus > 0.1 && fabs(cores / gpus - 120.0 * 16 / (3 * 256)) < 0.01);
+    has(text, "overload under fcfs");
+    free(text);
+}
+
 static void the_load_of_a_trace_is_over_its_own_span(void **state)
 {
     (void)state;
@@ -380,6 +405,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_static_split_without_homes_is_told),
         cmocka_unit_test(a_quota_that_is_too_small_is_told),
         cmocka_unit_test(the_load_is_work_over_what_a_pool_can_do),
+        cmocka_unit_test(cores_beside_gpus_are_a_load_of_their_own),
         cmocka_unit_test(the_load_of_a_trace_is_over_its_own_span),
         cmocka_unit_test(a_mix_far_above_capacity_is_told_everywhere),
         cmocka_unit_test(what_comes_at_no_rate_has_no_load),
