@@ -215,10 +215,33 @@ static void one_overload_is_told_once(void **state)
     ask(*state, answers);
 }
 
+/* Keys that act on some workloads, and on none of these jobs. */
+static void keys_that_no_job_lets_act_are_told(void **state)
+{
+    static const struct answer answers[] = {
+        { "sed 's/mix: .*/mix: [{recipe: trace, gpus: 1, duration: 1h}]/' e.yaml "
+          ">w.yaml; clustersim run w.yaml -o w --set 'policies=[{policy: sjf, "
+          "estimate: requested}]'", 0,
+          "estimate requested does nothing under sjf at 1 of 1 points", NULL },
+        { "clustersim run w.yaml -o w --set 'policies=[{policy: fcfs, ties: "
+          "shuffled}]'", 0, "ties shuffled does nothing under fcfs", NULL },
+        { "clustersim run w.yaml -o w --set fidelity=step", 0,
+          "fidelity step does nothing at 1 of 1 points", NULL },
+        { "clustersim run w.yaml -o w --set 'policies=[{policy: fcfs, ties: "
+          "shuffled, placement: fgd}]'", 0, NULL, "ties shuffled does nothing" },
+        { "clustersim run e.yaml -o w --set fidelity=step", 0, NULL,
+          "fidelity step does nothing" },
+        { NULL, 0, NULL, NULL }
+    };
+
+    ask(*state, answers);
+}
+
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
+        TEST(keys_that_no_job_lets_act_are_told),
         TEST(a_baseline_is_not_where_results_go),
         TEST(other_jobs_are_no_regression_to_measure),
         TEST(figures_that_differ_are_printed_so),
