@@ -140,7 +140,7 @@ static double chance_exact(struct arena *arena, const uint32_t *rank,
     return total;
 }
 
-/* The same by the normal distribution, with half a rank for continuity. */
+/* The p-value by the normal distribution, with half a rank for continuity. */
 static double chance_normal(const uint32_t *rank, size_t count, uint64_t sum)
 {
     double mean = 0, squares = 0;

@@ -135,7 +135,7 @@ struct grid *compare_align(struct arena *arena, const struct grid *grid,
     return out;
 }
 
-/* Trials that were run, of those that `with` has, too (NULL: all). */
+/* Counts the trials that were run and that `with` also has (NULL: all). */
 static uint32_t present_count(const struct grid *grid,
                               const struct grid *with)
 {

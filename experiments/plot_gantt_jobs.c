@@ -115,7 +115,7 @@ static uint32_t colour_of(struct gantt *g, uint32_t kind, uint32_t phase)
     uint32_t colour, known = g->colour.count, room = g->colour.room;
 
     if (g->job_kind.count > 1 && gantt_shade(name) == GANTT_DARKEST)
-        name = "moving state";          /* black, whoever's it is */
+        name = "moving state";          /* black for every job */
     else if (kind != NO_KIND && g->job_kind.count > 1)
         name = text_format(g->source->arena, "%s: %s",
                            g->job_kind.name[kind], name);

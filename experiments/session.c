@@ -51,7 +51,7 @@ static bool keep(void *begun, const struct trial_result *result,
     return cache_end(begun, result, err);
 }
 
-/* Copies, and what other shards run: each N-th of those that are run. */
+/* Skips copies, and the trials of other shards: a shard runs each N-th trial. */
 static void skip_trials(const struct study *study,
                         const struct session_options *options,
                         struct runner_trial *trial)

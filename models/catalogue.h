@@ -162,7 +162,7 @@ struct net {                    /* no transformer; of one sample: */
 const struct catalogue *catalogue_load(struct arena *arena,
                                        const char *const *extra_paths,
                                        size_t extra_count, struct err *err);
-/* The same, of files that are trees already. */
+/* As above, from files that were read into trees before. */
 const struct catalogue *catalogue_read(struct arena *arena,
                                        const struct conf_node *const *roots,
                                        size_t count, struct err *err);
