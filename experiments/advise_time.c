@@ -19,6 +19,7 @@
 #include "models/gang.h"
 #include "models/phase.h"
 #include "models/power.h"
+#include "models/rates.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/conf.h"

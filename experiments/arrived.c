@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "experiments/metric.h"
 #include "models/cluster.h"
 #include "models/facts.h"
 #include "policies/host.h"

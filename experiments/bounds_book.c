@@ -15,6 +15,7 @@
 
 #include "experiments/bounds.h"
 #include "experiments/bounds_form.h"
+#include "experiments/metric.h"
 #include "experiments/trial.h"
 #include "models/cluster.h"
 #include "models/goodput.h"

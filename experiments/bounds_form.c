@@ -16,6 +16,7 @@
 #include "models/fabric.h"
 #include "models/job.h"
 #include "models/phase.h"
+#include "models/rates.h"
 #include "sim/arena.h"
 #include "sim/rng.h"
 

@@ -11,6 +11,7 @@
 
 #include "experiments/compare.h"
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 #include "experiments/paths.h"
 #include "experiments/point_label.h"
 #include "experiments/stats.h"

@@ -8,6 +8,7 @@
 
 #include "experiments/check.h"
 #include "experiments/folder.h"
+#include "experiments/metric.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 #include "experiments/notes.h"
 #include "experiments/stats.h"
 #include "experiments/survivors.h"

@@ -8,6 +8,7 @@
 #include "experiments/cmd_study.h"
 #include "experiments/folder.h"
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 #include "experiments/paths.h"
 #include "experiments/study.h"
 

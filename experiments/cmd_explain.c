@@ -8,6 +8,7 @@
 #include "experiments/command.h"
 #include "experiments/explain_words.h"
 #include "experiments/file_schema.h"
+#include "experiments/metric.h"
 #include "experiments/schemas.h"
 #include "experiments/trial.h"
 #include "models/catalogue.h"

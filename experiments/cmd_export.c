@@ -14,6 +14,7 @@
 #include "models/cluster.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "workloads/birth.h"
 #include "workloads/import.h"
 #include "workloads/source.h"
 

@@ -9,6 +9,7 @@
 #include "experiments/command.h"
 #include "experiments/list_rows.h"
 #include "experiments/import_requests.h"
+#include "experiments/metric.h"
 #include "experiments/trial.h"
 #include "models/catalogue.h"
 #include "models/goodput.h"

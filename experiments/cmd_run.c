@@ -13,11 +13,13 @@
 #include "experiments/limits.h"
 #include "experiments/idle_keys.h"
 #include "experiments/load_print.h"
+#include "experiments/metric.h"
 #include "experiments/places.h"
 #include "experiments/study.h"
 #include "experiments/services_table.h"
 #include "policies/host.h"
 #include "policies/policy.h"
+#include "workloads/birth.h"
 #include "workloads/source.h"
 
 /* Semantics are never implied by a policy's name. */

@@ -9,6 +9,8 @@
  */
 #include "experiments/columns.h"
 
+#include "experiments/metric.h"
+
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 /* The first three columns of nearly every table. */

@@ -9,6 +9,8 @@
 
 #include "sim/table.h"
 
+struct placement;
+
 struct csv_kind {
     const char *file;           /* "jobs.csv" */
     const char *help;
@@ -18,5 +20,10 @@ struct csv_kind {
 
 extern const struct csv_kind csv_summary, csv_compare, csv_jobs, csv_phases,
     csv_timeline, csv_decisions, csv_services, csv_arrived;
+
+/* "3:0-7 5:0+2": GPUs 0 to 7 of node 3, 0 and 2 of node 5; a node without
+ * GPUs stands alone.  Cut with "..." where out is too short. */
+void trial_placement_text(const struct placement *placement, char *out,
+                          size_t out_bytes);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 #include "experiments/stats.h"
 #include "experiments/survivors.h"
 #include "sim/arena.h"

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "experiments/energy.h"
+#include "experiments/metric.h"
 #include "experiments/metrics.h"
 #include "experiments/rent.h"
 #include "models/catalogue.h"

@@ -15,6 +15,7 @@
 #include "models/outage.h"
 #include "policies/host.h"
 #include "sim/arena.h"
+#include "workloads/birth.h"
 #include "workloads/source.h"
 
 #define NOTES_MAX 32u

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/metric.h"
 #include "experiments/metrics.h"
 #include "experiments/paths.h"
 #include "experiments/schemas.h"

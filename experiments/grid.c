@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "experiments/columns.h"
+#include "experiments/metric.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
 #include "experiments/runner.h"

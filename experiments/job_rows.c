@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/columns.h"
 #include "experiments/metrics.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"

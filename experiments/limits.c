@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 
 bool limits_say(const struct grid *grid, uint32_t policy, const char *limits,
                 char *out, uint32_t out_bytes)

@@ -20,6 +20,7 @@
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "workloads/birth.h"
 #include "workloads/source.h"
 #include "workloads/trace.h"
 

@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "experiments/trial.h"
+#include "experiments/columns.h"
+#include "experiments/metric.h"
 #include "models/placement.h"
 #include "sim/decimal.h"
 

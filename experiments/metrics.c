@@ -19,6 +19,7 @@
 #include "experiments/costs.h"
 #include "experiments/idle.h"
 #include "experiments/job_rows.h"
+#include "experiments/metric.h"
 #include "models/cluster.h"
 #include "models/facts.h"
 #include "models/phase.h"

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 #include "experiments/paths.h"
 #include "sim/arena.h"
 

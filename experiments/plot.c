@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/figures.h"
 #include "experiments/folder.h"
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/plot_data.h"
@@ -29,27 +31,18 @@
 #define POLICY_CHARACTERS 36
 #define POINT_CHARACTERS 40
 #define TITLE_CHARACTERS 60
-#define FIGURES 8
 
 static const struct figure {
     const char *name;
-    const char *with;       /* wanted together with this one, too */
+    const char *with;       /* or NULL */
     plot_maker *make;
-} figure[FIGURES] = {
-    { "cost", NULL, plot_make_cost },
-    { "utilization", NULL, plot_make_utilization },
-    { "idle", NULL, plot_make_idle },
-    { "delta", "cost", plot_make_delta },
-    { "jct_cdf", NULL, plot_make_jct_cdf },
-    { "gantt", NULL, plot_make_gantt },
-    { "timeline", NULL, plot_make_timeline },
-    { "sweep", NULL, plot_make_sweep },
+} figure[] = {
+#define FIGURE(NAME, WITH, QUESTION) { #NAME, WITH, plot_make_##NAME },
+#include "experiments/figures.def"
+#undef FIGURE
 };
 
-static const char *const ending[] = { "gp", "dat", "png", "svg", "pdf" };
-static const char list_file[] = "list.txt", skipped_file[] = "skipped.txt";
-
-#define ENDINGS (sizeof ending / sizeof ending[0])
+#define FIGURES (sizeof figure / sizeof figure[0])
 
 struct drawing {
     struct plot_source source;
@@ -70,13 +63,13 @@ static void want(struct drawing *d, const char *name)
 
 static bool read_list(struct drawing *d, struct err *err)
 {
-    const char *path = folder_join(d->arena, d->dir, list_file);
+    const char *path = folder_join(d->arena, d->dir, CHART_LIST);
     enum scan_step step;
     struct scan *scan;
     size_t bytes;
     char *line;
 
-    if (!folder_holds_file(d->dir, list_file)) {
+    if (!folder_holds_file(d->dir, CHART_LIST)) {
         for (unsigned f = 0; f < FIGURES; f++)
             d->wanted[f] = true;
         return true;
@@ -210,10 +203,10 @@ static bool make(struct drawing *d, unsigned f, struct err *err)
 static bool remove_figure(struct drawing *d, const char *name,
                           struct err *err)
 {
-    for (size_t i = 0; i < ENDINGS; i++)
+    for (unsigned e = 0; figure_ending(e) != NULL; e++)
         if (!folder_remove(d->arena, d->dir,
-                           text_format(d->arena, "%s.%s", name, ending[i]),
-                           err))
+                           text_format(d->arena, "%s.%s", name,
+                                       figure_ending(e)), err))
             return false;
     return true;
 }
@@ -226,12 +219,12 @@ static bool write_skipped(struct drawing *d, struct err *err)
         if (d->skip[f] == NULL)
             continue;
         if (out == NULL)
-            out = out_in(d->arena, d->dir, skipped_file, err);
+            out = out_in(d->arena, d->dir, CHART_SKIPS, err);
         if (out == NULL)
             return false;
         out_printf(out, "%s: %s\n", figure[f].name, d->skip[f]);
     }
-    return out == NULL ? folder_remove(d->arena, d->dir, skipped_file, err)
+    return out == NULL ? folder_remove(d->arena, d->dir, CHART_SKIPS, err)
                        : out_close_fast(out, err);
 }
 
@@ -243,7 +236,7 @@ static bool draw(struct drawing *d, const char *results, struct err *err)
         return false;
     dir = folder_make(d->arena, results, err);
     if (dir != NULL)
-        d->dir = folder_within(d->arena, dir, PLOT_FOLDER, err);
+        d->dir = folder_within(d->arena, dir, CHART_FOLDER, err);
     folder_close(dir);
     if (d->dir == NULL || !read_list(d, err) || !copy_style(d, err))
         return false;
@@ -277,22 +270,10 @@ bool plot_draw(const char *dir, const char *format, struct err *err)
     return ok;
 }
 
-const char *plot_formed(struct arena *arena, unsigned i)
-{
-    const char *const lone[] = { list_file, skipped_file, "style.gp" };
-
-    if (i < sizeof lone / sizeof lone[0])
-        return lone[i];
-    i -= (unsigned)(sizeof lone / sizeof lone[0]);
-    return i >= FIGURES * ENDINGS ? NULL
-           : text_format(arena, "%s.%s", figure[i / ENDINGS].name,
-                         ending[i % ENDINGS]);
-}
-
 bool plot_list_write(struct arena *arena, const struct folder *dir,
                      const char *const *name, size_t count, struct err *err)
 {
-    struct out *out = out_in(arena, dir, list_file, err);
+    struct out *out = out_in(arena, dir, CHART_LIST, err);
 
     if (out == NULL)
         return false;

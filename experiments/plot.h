@@ -16,13 +16,8 @@ struct arena;
 struct err;
 struct folder;
 
-#define PLOT_FOLDER "plots"
-
 /* format: "png", "svg" or "pdf". */
 bool plot_draw(const char *dir, const char *format, struct err *err);
-/* The names of all files that plot_draw or plot_list_write makes in plots/; NULL
- * past the end. */
-const char *plot_formed(struct arena *arena, unsigned i);
 bool plot_list_write(struct arena *arena, const struct folder *dir,
                      const char *const *name, size_t count, struct err *err);
 

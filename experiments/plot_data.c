@@ -12,6 +12,7 @@
 
 #include "experiments/columns.h"
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/plot_data.h"

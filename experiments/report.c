@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/figures.h"
 #include "experiments/grid.h"
 #include "experiments/folder.h"
 #include "experiments/limits.h"
@@ -441,20 +442,6 @@ static void results(struct report *r)
         report_point(r->out, &r->source, t);
 }
 
-/* Charts, in the order of their questions. */
-static const struct {
-    const char *name, *question;
-} chart[] = {
-    { "cost", "What does each policy cost?" },
-    { "delta", "By how much does each policy differ from the baseline?" },
-    { "utilization", "Where does GPU time go?" },
-    { "idle", "Why are GPUs idle?" },
-    { "jct_cdf", "How long do jobs take?" },
-    { "sweep", "How do policies take to the swept value?" },
-    { "timeline", "How full is the cluster over time?" },
-    { "gantt", "What does every GPU do?" },
-};
-
 static void one_chart(struct report *r, const char *name,
                       const char *question)
 {
@@ -481,8 +468,8 @@ static void charts(struct report *r)
     char *line;
 
     out_text(r->out, "<h2>Charts</h2>\n");
-    for (size_t i = 0; i < COUNT_OF(chart); i++)
-        one_chart(r, chart[i].name, chart[i].question);
+    for (unsigned i = 0; figure_name(i) != NULL; i++)
+        one_chart(r, figure_name(i), figure_question(i));
     scan = path_is_file(skipped) ? scan_open(skipped, &ignored) : NULL;
     while (scan != NULL &&
            scan_line(scan, &line, &bytes, &ignored) == SCAN_LINE) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 #include "experiments/out.h"
 #include "experiments/plot_data.h"
 #include "experiments/report_html.h"

@@ -17,12 +17,13 @@
 #include "experiments/cache.h"
 #include "experiments/columns.h"
 #include "experiments/compare.h"
+#include "experiments/figures.h"
 #include "experiments/folder.h"
 #include "experiments/grid.h"
 #include "experiments/hash.h"
+#include "experiments/metric.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
-#include "experiments/plot.h"
 #include "experiments/runner.h"
 #include "experiments/study.h"
 #include "models/job.h"
@@ -84,17 +85,17 @@ static bool clear_plots(struct arena *arena, const struct study *study,
     const char *name;
     bool ok = true;
 
-    if (!folder_holds(dir, PLOT_FOLDER))
+    if (!folder_holds(dir, CHART_FOLDER))
         return true;
-    plots = folder_within(arena, dir, PLOT_FOLDER, err);
+    plots = folder_within(arena, dir, CHART_FOLDER, err);
     if (plots == NULL)
         return false;
-    for (unsigned i = 0; ok && (name = plot_formed(arena, i)) != NULL; i++)
+    for (unsigned i = 0; ok && (name = figure_file(arena, i)) != NULL; i++)
         ok = may_replace(arena, study, plots, name, ours, err);
-    for (unsigned i = 0; ok && (name = plot_formed(arena, i)) != NULL; i++)
+    for (unsigned i = 0; ok && (name = figure_file(arena, i)) != NULL; i++)
         ok = folder_remove(arena, plots, name, err);
     folder_close(plots);
-    folder_drop(dir, PLOT_FOLDER);
+    folder_drop(dir, CHART_FOLDER);
     return ok;
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "experiments/columns.h"
+#include "experiments/metric.h"
 #include "experiments/study.h"
 #include "sim/clock.h"
 

@@ -8,8 +8,10 @@
 #include "experiments/session.h"
 
 #include "experiments/cache.h"
+#include "experiments/figures.h"
 #include "experiments/folder.h"
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 #include "experiments/plot.h"
 #include "experiments/report.h"
 #include "experiments/results.h"
@@ -88,7 +90,7 @@ static void count_trials(struct session *session)
 static bool list_plots(struct arena *arena, const struct results *results,
                        const struct study *study, struct err *err)
 {
-    struct folder *plots = folder_within(arena, results->dir, PLOT_FOLDER,
+    struct folder *plots = folder_within(arena, results->dir, CHART_FOLDER,
                                          err);
     bool ok = plots != NULL && plot_list_write(arena, plots, study->plot,
                                                study->plot_count, err);

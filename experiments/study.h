@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "experiments/trial.h"
+#include "experiments/metric.h"
+#include "experiments/trial_spec.h"
 #include "sim/err.h"
 
 struct arena;
@@ -21,13 +22,6 @@ struct catalogue;
 struct conf_node;
 struct conf_schema;
 struct host_policy;
-
-/* What may be written into a results folder beside summary.csv. */
-enum study_table {
-    STUDY_COMPARE = 1u << 0, STUDY_JOBS = 1u << 1, STUDY_PHASES = 1u << 2,
-    STUDY_TIMELINE = 1u << 3, STUDY_DECISIONS = 1u << 4,
-    STUDY_SERVICES = 1u << 5, STUDY_ARRIVED = 1u << 6
-};
 
 struct study_input {            /* a file that the experiment was made from */
     const char *path;

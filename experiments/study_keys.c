@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "experiments/metric.h"
 #include "experiments/paths.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -69,8 +70,10 @@ const struct conf_schema study_schema = {
 };
 
 const char *const study_plot_names[] = {
-    "cost", "utilization", "idle", "delta", "jct_cdf", "gantt", "timeline",
-    "sweep", NULL
+#define FIGURE(NAME, WITH, QUESTION) #NAME,
+#include "experiments/figures.def"
+#undef FIGURE
+    NULL
 };
 static const char *const table_names[] = {
     "summary", "compare", "jobs", "phases", "timeline", "decisions", NULL
@@ -94,8 +97,11 @@ static const struct conf_field output_field[] = {
       "list of summary (always), compare, jobs, phases, timeline, "
       "decisions; all but decisions if not given" },
     { "plots", CONF_NODE, OUTPUT(plots), 0, 0, CONF_ABSENT, NULL,
-      "list of cost, utilization, idle, delta, jct_cdf, gantt, timeline, sweep; "
-      "all if not given" },
+      "list of "
+#define FIGURE(NAME, WITH, QUESTION) #NAME ", "
+#include "experiments/figures.def"
+#undef FIGURE
+      "or not given: all" },
     { "trace", CONF_CHOICE, OUTPUT(trace), 0, 0, "none", trace_names,
       "perfetto: trace.json of the detailed seeds, for ui.perfetto.dev" },
     { "timeline_step", CONF_TIME, OUTPUT(step_ns), 0, 1e9, "0s", NULL,

@@ -5,6 +5,7 @@
  * What two points of a sweep have in common (the same cluster, say) is read
  * once and shared.
  */
+#include "experiments/metric.h"
 #include "experiments/study.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #include "sim/clock.h"
 #include "sim/conf_mend.h"
 #include "sim/scan.h"
+#include "workloads/birth.h"
 #include "workloads/source.h"
 
 #define POLICIES_MAX 1000u

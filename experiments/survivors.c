@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "experiments/grid.h"
+#include "experiments/metric.h"
 
 struct survivors survivors_of(const struct grid *grid, uint32_t point,
                               uint32_t policy, enum metric metric)

@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "experiments/columns.h"
+#include "experiments/metric.h"
 #include "experiments/study.h"
 #include "models/cluster.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "workloads/birth.h"
 #include "workloads/source.h"
 
 #define DRAWN_MAX 200000u       /* jobs, over all points */

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "experiments/metric.h"
 #include "experiments/out.h"
 #include "experiments/runner.h"
 #include "experiments/stats.h"

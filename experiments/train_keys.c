@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "experiments/metric.h"
 #include "experiments/study.h"
 #include "experiments/train.h"
 #include "policies/host.h"

@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "experiments/audit.h"
+#include "experiments/columns.h"
 #include "experiments/costs.h"
+#include "experiments/metric.h"
 #include "experiments/metrics.h"
 #include "experiments/timeline.h"
 #include "experiments/trial_count.h"
@@ -31,6 +33,7 @@
 #include "sim/journal.h"
 #include "sim/loop.h"
 #include "sim/table.h"
+#include "workloads/birth.h"
 #include "workloads/source.h"
 
 #define ARENA_BLOCK_BYTES ((size_t)1 << 20)

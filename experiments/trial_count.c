@@ -36,6 +36,7 @@
 #include "sim/journal.h"
 #include "sim/loop.h"
 #include "sim/table.h"
+#include "workloads/birth.h"
 #include "workloads/source.h"
 
 #define ARENA_BLOCK_BYTES ((size_t)1 << 20)

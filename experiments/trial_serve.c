@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/metric.h"
 #include "models/facts.h"
 #include "models/service.h"
 #include "policies/host.h"

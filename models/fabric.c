@@ -24,6 +24,7 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/compute.h"
+#include "models/rates.h"
 #include "sim/arena.h"
 
 struct fabric {

@@ -20,6 +20,7 @@
 
 struct arena;
 struct cluster_spec;
+struct demand_rates;
 struct fabric;
 struct node_group;
 
@@ -36,16 +37,6 @@ uint32_t fabric_link_count(const struct fabric *fabric, enum link_class kind,
                            uint32_t node);
 enum link_class fabric_class(const struct fabric *fabric, uint32_t link);
 const char *link_class_name(enum link_class kind);
-
-/* What one unit of a phase's work takes; spread evenly over the nodes. */
-struct demand_rates {
-    double core_s;              /* core-seconds */
-    double storage_bytes;       /* read or written on shared storage */
-    double nvme_bytes;          /* read or written on drives of the nodes */
-    double nvme_reads;          /* random accesses to those drives */
-    double pcie_bytes;          /* host to device or back, all GPUs */
-    double network_bytes;       /* over the NIC of each node, per node */
-};
 
 /* Fills `use` (at least fabric_use_max(...) long) and returns the count. */
 uint32_t fabric_uses(const struct fabric *fabric,
@@ -75,9 +66,6 @@ uint32_t fabric_uses_send(const struct fabric *fabric,
 double fabric_pcie_bps(const struct node_group *group, uint64_t gpu_mask);
 /* Room that is enough for node_count shares (both placements' together). */
 uint32_t fabric_use_max(const struct fabric *fabric, uint32_t node_count);
-
-/* Stands for a rate that the file does not give: never what limits. */
-#define FABRIC_UNLIMITED_BPS 1e15
 
 /* What the laws see of a placement. */
 struct gang fabric_gang(const struct cluster_spec *spec,

@@ -16,6 +16,7 @@
 #include "models/comm.h"
 #include "models/compute.h"
 #include "models/experts.h"
+#include "models/rates.h"
 #include "models/train.h"
 
 static double core_speed(const struct gang *gang)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "models/rollout.h"
-#include "models/fabric.h"
+#include "models/rates.h"
 #include "models/gang.h"
 #include "models/loader.h"
 #include "models/memory.h"

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/fabric.h"
 #include "policies/host_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"

@@ -13,8 +13,10 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/fabric.h"
 #include "models/placement.h"
 #include "models/power.h"
+#include "models/rates.h"
 #include "models/spare.h"
 #include "policies/host_state.h"
 #include "sim/clock.h"

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/fabric.h"
+#include "models/rates.h"
 #include "models/rollout_steps.h"
 #include "policies/host_state.h"
 #include "sim/clock.h"

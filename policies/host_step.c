@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/fabric.h"
+#include "models/rates.h"
 #include "policies/host_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"

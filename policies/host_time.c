@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/fabric.h"
 #include "models/goodput.h"
 #include "models/pace.h"
 #include "models/placement.h"

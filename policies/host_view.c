@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/fabric.h"
 #include "policies/host_state.h"
 #include "sim/clock.h"
 

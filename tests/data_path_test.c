@@ -17,6 +17,7 @@
 #include "models/cluster.h"
 #include "models/fabric.h"
 #include "models/phase.h"
+#include "models/rates.h"
 #include "sim/flow.h"
 #include "sim/loop.h"
 #include "sim/rng.h"

@@ -17,6 +17,7 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/fabric.h"
+#include "models/rates.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/loop.h"

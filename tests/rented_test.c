@@ -14,6 +14,7 @@
 
 #include "models/course.h"
 #include "models/fabric.h"
+#include "models/rates.h"
 #include "models/rented.h"
 #include "sim/conf.h"
 #include "sim/flow.h"

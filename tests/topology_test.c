@@ -21,6 +21,7 @@
 #include "models/fabric.h"
 #include "models/fit.h"
 #include "models/phase.h"
+#include "models/rates.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
 #include "sim/loop.h"

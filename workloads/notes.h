@@ -7,8 +7,9 @@
 
 #include <stddef.h>
 
-#include "workloads/source.h"
+#include "workloads/birth.h"
 
+struct arena;
 struct entry;
 
 size_t entry_notes(struct arena *arena, const struct entry *entry,

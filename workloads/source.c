@@ -20,6 +20,7 @@
 #include "sim/conf.h"
 #include "sim/rng.h"
 #include "workloads/arrival.h"
+#include "workloads/birth.h"
 #include "workloads/notes.h"
 #include "workloads/packing.h"
 #include "workloads/recipe.h"

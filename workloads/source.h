@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "models/job.h"
-#include "models/truth.h"
+#include "workloads/birth.h"
 
 struct arena;
 struct catalogue;
@@ -27,38 +27,6 @@ struct err;
 struct place_demand;
 struct source;
 struct workload_spec;
-
-struct job_birth {
-    struct job_request request;
-    struct job_truth truth;
-};
-
-/* How well a policy may know the run times of trace jobs. */
-enum workload_estimate {
-    ESTIMATE_EXACT,             /* the run time itself */
-    ESTIMATE_REQUESTED,         /* the owner's limit */
-    ESTIMATE_NOISY,             /* the run time, blurred by the host */
-    ESTIMATE_COUNT
-};
-
-/* What a trace file held; rows = jobs + all that was left out. */
-struct source_counts {
-    uint64_t rows, jobs;
-    uint64_t skipped_run_time;  /* run time <= 0, by `skip` */
-    uint64_t assumed_run_time;  /* below 0, by `unknown_run_time`: jobs */
-    uint64_t skipped_gpus;      /* no GPUs, by `skip` */
-    uint64_t skipped_too_large; /* more GPUs than the cluster, by `skip` */
-    uint64_t skipped_other;     /* by any other reason of `skip` */
-    uint64_t outside_slice;
-    uint64_t never_drawn;       /* of a last block, by `resample`: jobs */
-    uint64_t blank_lines;       /* not among the rows */
-    uint64_t longer_rows;       /* of SWF, whose other fields are not read */
-    uint64_t parts;             /* jobs that want parts of GPUs, or certain
-                                   types */
-    uint64_t limits;            /* jobs that say how long they may run */
-};
-
-enum source_step { SOURCE_JOB, SOURCE_END, SOURCE_ERROR };
 
 /* Reads and checks: every role must be able to run somewhere on the cluster;
  * if not, the error is located and says how many bytes or GPUs are missing,
@@ -83,11 +51,6 @@ bool workload_draws(const struct workload_spec *spec);
  * of GPUs that it draws.  Of a trace nothing is known but the role. */
 struct job_request workload_request(const struct workload_spec *spec,
                                     size_t i);
-/* A key of a mix's entry that decides how its jobs run, as it holds. */
-struct workload_note {
-    const char *key, *value;
-    bool said;                  /* by the file; else the recipe's default */
-};
 /* At most `room` of them; returns how many. */
 size_t workload_notes(struct arena *arena, const struct workload_spec *spec,
                       size_t i, struct workload_note *note, size_t room);

@@ -12,6 +12,7 @@
  * the workload asks for `unsorted: sort`, the rows are kept instead, sorted by
  * (submit time, row), and trials walk that array.
  */
+#include "workloads/birth.h"
 #include "workloads/trace_spec.h"
 
 #include <assert.h>

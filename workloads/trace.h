@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "workloads/birth.h"
 #include "workloads/demand.h"
-#include "workloads/source.h"
 
 struct trace_spec;
 struct trace;

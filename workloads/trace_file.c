@@ -5,6 +5,7 @@
  *
  * Other formats than CSV and SWF are read by their import_NAME.c, row by row.
  */
+#include "workloads/birth.h"
 #include "workloads/trace_spec.h"
 
 #include <assert.h>
