@@ -13,11 +13,14 @@
 #include "experiments/advise_rank.h"
 #include "experiments/paths.h"
 #include "experiments/study_tree.h"
+#include "models/advise.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
+#include "models/memory.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
 #include "sim/conf_mend.h"
+#include "sim/err.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define TOP_ROWS 10

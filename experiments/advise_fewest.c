@@ -16,6 +16,8 @@
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/loop.h"
+#include "sim/tally.h"
+#include "workloads/distribution.h"
 #include "workloads/services.h"
 #include "workloads/source.h"
 

@@ -19,6 +19,7 @@
 #include "models/cluster.h"
 #include "plots/plot_file.h"
 #include "sim/arena.h"
+#include "sim/err.h"
 #include "workloads/services.h"
 
 void advise_csv_head(struct out *out)

@@ -16,9 +16,12 @@
 #include "experiments/study_tree.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
+#include "models/job.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
 #include "sim/conf_mend.h"
+#include "sim/err.h"
+#include "workloads/distribution.h"
 #include "workloads/source.h"
 
 #define ENDLESS_BYTES 1e18

@@ -11,9 +11,12 @@
 #include "experiments/advise.h"
 #include "experiments/advise_rank.h"
 #include "experiments/paths.h"
+#include "models/advise.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/gang.h"
+#include "models/memory.h"
+#include "models/precision.h"
 #include "sim/arena.h"
 
 #define GB 1e9

@@ -10,9 +10,11 @@
 #include <math.h>
 
 #include "experiments/advise.h"
+#include "models/advise.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/gang.h"
+#include "models/job.h"
 #include "models/phase.h"
 #include "sim/arena.h"
 

@@ -19,6 +19,9 @@
 #include "models/service.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "sim/err.h"
+#include "workloads/arrival.h"
+#include "workloads/distribution.h"
 #include "workloads/services.h"
 #include "workloads/source.h"
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/advise.h"
 #include "experiments/advise_fewest.h"
 #include "experiments/advise_service.h"
 #include "experiments/paths.h"

@@ -19,6 +19,7 @@
 #include "models/fabric.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 
 #define NODE_GPUS 8u            /* of every instance below */
 

@@ -26,10 +26,12 @@
 #include "models/power.h"
 #include "models/placement.h"
 #include "policies/host.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/err.h"
 #include "sim/flow.h"
+#include "sim/journal.h"
 #include "sim/loop.h"
 
 #define LINKS_EVERY 64u         /* decisions between two looks at the links */

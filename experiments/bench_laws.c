@@ -10,6 +10,8 @@
 #include "experiments/bench_probe.h"
 #include "models/catalogue.h"
 #include "models/gang.h"
+#include "models/loader.h"
+#include "models/phase.h"
 #include "models/phase_cache.h"
 #include "sim/arena.h"
 #include "sim/err.h"

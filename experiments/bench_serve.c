@@ -13,6 +13,7 @@
 #include "experiments/bench_probe.h"
 #include "models/catalogue.h"
 #include "models/gang.h"
+#include "models/serve.h"
 #include "models/service.h"
 #include "sim/arena.h"
 #include "sim/clock.h"

@@ -19,6 +19,7 @@
 #include "experiments/trial.h"
 #include "models/cluster.h"
 #include "models/goodput.h"
+#include "models/job.h"
 #include "models/pace.h"
 #include "models/phase.h"
 #include "policies/host.h"

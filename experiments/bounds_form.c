@@ -17,6 +17,7 @@
 #include "models/job.h"
 #include "models/phase.h"
 #include "models/rates.h"
+#include "models/rollout.h"
 #include "sim/arena.h"
 #include "sim/rng.h"
 

@@ -20,6 +20,7 @@
 #include "experiments/paths.h"
 #include "experiments/trial.h"
 #include "sim/arena.h"
+#include "sim/err.h"
 #include "sim/table.h"
 
 #define COPY_BYTES 65536u

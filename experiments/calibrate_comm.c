@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
+#include "models/catalogue.h"
 #include "models/comm.h"
 
 #define LARGE_BYTES (64.0 * 1024.0 * 1024.0)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
+#include "models/catalogue.h"
 #include "models/compute.h"
 #include "models/loader.h"
 

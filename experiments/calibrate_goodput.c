@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "experiments/calibrate_row.h"
+#include "models/catalogue.h"
 #include "models/goodput.h"
 
 const char *calibrate_goodput(const struct calibrate_row *row,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
+#include "models/catalogue.h"
 #include "models/memory.h"
 #include "models/transfer.h"
 

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "experiments/calibrate_row.h"
+#include "models/catalogue.h"
 #include "models/net.h"
 
 /* As NVIDIA's DGX: 8 NICs of 200 Gb/s, 0.925 of it (see calibrate_train.c). */

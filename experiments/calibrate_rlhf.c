@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
+#include "models/catalogue.h"
 #include "models/rollout.h"
 #include "models/memory.h"
 #include "models/train.h"

@@ -13,6 +13,7 @@
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
 #include "sim/arena.h"
+#include "sim/err.h"
 #include "sim/table.h"
 
 static const struct table_column checks_column[] = {

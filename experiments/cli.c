@@ -11,11 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiments/args.h"
 #include "experiments/bench.h"
 #include "experiments/command.h"
 #include "experiments/provenance.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 
 static const struct command *const commands[] = {
     &command_run, &command_validate, &command_check, &command_compare,

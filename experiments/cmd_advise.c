@@ -10,10 +10,12 @@
 #include "experiments/advise_print.h"
 #include "experiments/advise_rank.h"
 #include "experiments/advise_service.h"
+#include "experiments/args.h"
 #include "experiments/command.h"
 #include "experiments/out.h"
 #include "models/job.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 #include "workloads/services.h"
 
 #define GPUS_DEFAULT 1024

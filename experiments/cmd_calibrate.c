@@ -18,6 +18,7 @@
 #include "models/catalogue.h"
 #include "plots/plot_file.h"
 #include "sim/arena.h"
+#include "sim/err.h"
 
 #define SHIPPED "models/validation"
 /* Of the solid rows of a suite this share must be predicted. */

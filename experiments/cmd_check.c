@@ -5,12 +5,16 @@
 #include <string.h>
 
 #include "experiments/advice_check.h"
+#include "experiments/args.h"
+#include "experiments/check.h"
 #include "experiments/cmd_study.h"
+#include "experiments/command.h"
 #include "experiments/folder.h"
 #include "experiments/grid.h"
 #include "experiments/metric.h"
 #include "experiments/paths.h"
 #include "experiments/study.h"
+#include "sim/err.h"
 
 enum { EXPECTS, REGRESSIONS, LISTS };
 

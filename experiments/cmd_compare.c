@@ -10,6 +10,7 @@
 #include "experiments/diff.h"
 #include "experiments/grid.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 
 struct two {
     const struct grid *left, *right;

@@ -18,7 +18,9 @@
 #include "policies/policy.h"
 #include "policies/registry.h"
 #include "sim/arena.h"
+#include "sim/conf.h"
 #include "sim/conf_doc.h"
+#include "sim/err.h"
 
 struct explaining {
     struct cli *cli;

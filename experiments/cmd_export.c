@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "experiments/args.h"
 #include "experiments/command.h"
 #include "experiments/jobs_out.h"
 #include "experiments/out.h"
@@ -12,8 +13,10 @@
 #include "experiments/study_tree.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
+#include "models/job.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 #include "workloads/birth.h"
 #include "workloads/import.h"
 #include "workloads/source.h"

@@ -14,6 +14,7 @@
 #include "experiments/paths.h"
 #include "sim/arena.h"
 #include "workloads/import.h"
+#include "workloads/likelihood.h"
 #include "workloads/lookalike.h"
 
 #define SAMPLES_MAX 1000u

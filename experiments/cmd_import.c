@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "experiments/args.h"
 #include "experiments/command.h"
 #include "experiments/import_args.h"
 #include "experiments/import_nodes.h"
@@ -18,7 +19,9 @@
 #include "models/cluster.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 #include "workloads/import.h"
+#include "workloads/series.h"
 
 #define GPUS_MAX 100000000u
 

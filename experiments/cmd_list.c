@@ -19,6 +19,7 @@
 #include "models/place.h"
 #include "policies/host_semantics.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 #include "workloads/import.h"
 #include "workloads/recipe.h"
 #include "workloads/request_trace.h"

@@ -11,6 +11,7 @@
 #include "experiments/paths.h"
 #include "experiments/plot.h"
 #include "experiments/report.h"
+#include "sim/err.h"
 
 static int plot(struct cli *cli, const struct args *args)
 {

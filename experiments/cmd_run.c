@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "experiments/advice_check.h"
+#include "experiments/check.h"
 #include "experiments/closing.h"
+#include "experiments/command.h"
 #include "experiments/defaults.h"
 #include "experiments/cmd_study.h"
 #include "experiments/grid.h"
@@ -19,6 +21,7 @@
 #include "experiments/services_table.h"
 #include "policies/host.h"
 #include "policies/policy.h"
+#include "sim/err.h"
 #include "workloads/birth.h"
 #include "workloads/source.h"
 

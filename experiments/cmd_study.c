@@ -6,12 +6,14 @@
 
 #include <unistd.h>
 
+#include "experiments/args.h"
 #include "experiments/paths.h"
 #include "experiments/places.h"
 #include "experiments/study.h"
 #include "experiments/table_sizes.h"
 #include "experiments/train.h"
 #include "sim/arena.h"
+#include "sim/err.h"
 
 #define THREADS_MAX 1024u
 

@@ -3,8 +3,10 @@
  * cmd_train.c - `clustersim train`.
  */
 #include "experiments/cmd_study.h"
+#include "experiments/command.h"
 #include "experiments/study.h"
 #include "experiments/train.h"
+#include "sim/err.h"
 
 static int train(struct cli *cli, const struct args *args)
 {

@@ -26,6 +26,7 @@
 #include "sim/arena.h"
 #include "sim/conf.h"
 #include "sim/conf_mend.h"
+#include "sim/err.h"
 #include "workloads/source.h"
 
 enum file_kind {

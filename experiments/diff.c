@@ -15,6 +15,7 @@
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
 #include "sim/arena.h"
+#include "sim/err.h"
 
 enum { POINT, POLICY, SEED, TIME, SEQ, ACTION, JOB, ROLE, PLACEMENT, VERDICT,
        PENDING, FREE, FIELDS };

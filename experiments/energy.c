@@ -17,6 +17,7 @@
 #include "models/power.h"
 #include "models/placement.h"
 #include "policies/host.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/flow.h"

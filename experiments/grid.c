@@ -15,6 +15,7 @@
 #include "experiments/runner.h"
 #include "experiments/study.h"
 #include "sim/arena.h"
+#include "sim/err.h"
 
 static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
                    uint32_t seed)

@@ -18,6 +18,7 @@
 #include "models/facts.h"
 #include "models/placement.h"
 #include "policies/host.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/journal.h"

@@ -23,6 +23,7 @@
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 #include "workloads/request_trace.h"
 
 #define PATH_BYTES 4096u

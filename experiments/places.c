@@ -17,6 +17,7 @@
 #include "models/truth.h"
 #include "policies/host.h"
 #include "sim/arena.h"
+#include "sim/err.h"
 #include "workloads/birth.h"
 #include "workloads/source.h"
 #include "workloads/trace.h"

@@ -2,9 +2,8 @@
 /*
  * plot.h - the charts of a results folder, drawn from its files alone.
  *
- * What to draw stands in DIR/plots/list.txt, one name a line (cost,
- * utilization, idle, jct_cdf, gantt, timeline, sweep); without that file, all for
- * which there is data.
+ * DIR/plots/list.txt names what to draw, one name of figures.def a line; without
+ * that file, plot_draw draws every chart for which there is data.
  */
 #ifndef EXPERIMENTS_PLOT_H
 #define EXPERIMENTS_PLOT_H

@@ -19,6 +19,7 @@
 #include "experiments/trial.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 
 void plot_keep_err(struct err *err, const char *dir)
 {

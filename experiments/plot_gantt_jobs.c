@@ -6,6 +6,7 @@
  * Where a job holds the same GPUs long enough for its name to be read, the
  * name stands on them once.
  */
+#include "experiments/plot_data.h"
 #include "experiments/plot_gantt.h"
 
 #include <math.h>

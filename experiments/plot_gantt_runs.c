@@ -7,6 +7,7 @@
  * busy each window is, in whole numbers, so that equal windows compare equal
  * and the first of them is taken.  Third: the runs in that window.
  */
+#include "experiments/plot_data.h"
 #include "experiments/plot_gantt.h"
 
 #include <assert.h>

@@ -15,6 +15,7 @@
 #include "models/placement.h"
 #include "models/rented.h"
 #include "policies/host.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/journal.h"

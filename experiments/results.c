@@ -26,9 +26,12 @@
 #include "experiments/paths.h"
 #include "experiments/runner.h"
 #include "experiments/study.h"
+#include "experiments/trial.h"
 #include "models/job.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/err.h"
+#include "sim/table.h"
 
 static const char *const result_files[] = {
     "summary.csv", "compare.csv", "jobs.csv", "phases.csv", "timeline.csv",

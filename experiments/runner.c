@@ -22,6 +22,7 @@
 #include "experiments/metric.h"
 #include "experiments/study.h"
 #include "sim/clock.h"
+#include "sim/table.h"
 
 #define WATCH_NS 200000000L     /* between two looks of the watch */
 

@@ -100,6 +100,7 @@ static const struct conf_field output_field[] = {
       "list of "
 #define FIGURE(NAME, WITH, QUESTION) #NAME ", "
 #include "experiments/figures.def"
+#include "sim/err.h"
 #undef FIGURE
       "or not given: all" },
     { "trace", CONF_CHOICE, OUTPUT(trace), 0, 0, "none", trace_names,

@@ -10,6 +10,7 @@
 #include "experiments/paths.h"
 #include "experiments/study_tree.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 
 #define POINTS_MAX 100000u
 

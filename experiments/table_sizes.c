@@ -11,6 +11,7 @@
 #include "experiments/metric.h"
 #include "experiments/study.h"
 #include "models/cluster.h"
+#include "models/job.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/arena.h"

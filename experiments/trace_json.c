@@ -17,6 +17,7 @@
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
 #include "sim/arena.h"
+#include "sim/err.h"
 
 enum field {
     F_POINT, F_POLICY, F_SEED, F_JOB, F_PHASE, F_ROLE, F_START, F_END, F_GPUS,

@@ -13,6 +13,7 @@
 #include "policies/host.h"
 #include "sim/arena.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 
 #define KEY(member) offsetof(struct train_keys, member)
 static const struct conf_field train_field[] = {

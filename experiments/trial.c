@@ -26,6 +26,7 @@
 #include "models/fabric.h"
 #include "policies/host.h"
 #include "policies/host_stall.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/err.h"

@@ -13,6 +13,7 @@
 #include "models/gang.h"
 #include "models/job.h"
 #include "models/phase.h"
+#include "models/rollout.h"
 #include "models/train.h"
 
 /* Tensor parallelism stays inside a node (Narayanan et al. 2021, takeaway

@@ -12,8 +12,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "models/catalogue.h"
 #include "models/catalogue_form.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 
 #define KEY_BYTES 80
 

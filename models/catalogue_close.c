@@ -6,6 +6,7 @@
  * cannot do without came from somewhere, that values agree with each other, and
  * names are resolved.
  */
+#include "models/catalogue.h"
 #include "models/catalogue_form.h"
 
 #include <assert.h>

@@ -17,7 +17,9 @@
 #include "models/power.h"
 #include "models/rented.h"
 #include "sim/arena.h"
+#include "sim/conf.h"
 #include "sim/decimal.h"
+#include "sim/err.h"
 
 /* Length of a decimal number at the start of text and its value; 0: none. */
 size_t cluster_number(const char *text, double *out)

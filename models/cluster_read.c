@@ -19,6 +19,8 @@
 #include "models/power.h"
 #include "models/rented.h"
 #include "sim/arena.h"
+#include "sim/conf.h"
+#include "sim/err.h"
 
 /* A scalar that is a number and one of the units (ends with NULL). */
 static bool read_quantity(const struct conf_node *node,

@@ -25,6 +25,7 @@
 #include "models/caps.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
+#include "models/room.h"
 #include "models/spare.h"
 
 static const char *const rule_names[FIT_RULE_COUNT] = {

@@ -16,6 +16,7 @@
 #include "models/comm.h"
 #include "models/compute.h"
 #include "models/gang.h"
+#include "models/precision.h"
 
 /* Tensor cores reach half of their rate at this width of a layer. */
 #define WIDTH_HALF 110.0

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "models/rollout.h"
 #include "sim/arena.h"
 
 #define FIRST_SLOTS 64u

@@ -15,6 +15,7 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/place_topology.h"
+#include "models/placement.h"
 #include "sim/arena.h"
 #include "sim/rng.h"
 

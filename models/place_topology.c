@@ -16,6 +16,7 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/fit.h"
+#include "models/placement.h"
 
 /* The nodes [first, end) that hold the gang by pack, if they do. */
 static bool within(const struct cluster *cluster, const struct fit_want *want,

@@ -12,9 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/prefix_cache.h"
 #include "models/service_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/loop.h"
+#include "sim/rng.h"
 
 static bool generates(const struct replica *r)
 {

@@ -7,9 +7,11 @@
  */
 #include <assert.h>
 
+#include "models/serve.h"
 #include "models/service_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/loop.h"
 
 static void batch_over(struct loop *loop, void *self, uint64_t arg);
 static void waited(struct loop *loop, void *self, uint64_t arg);

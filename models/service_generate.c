@@ -16,9 +16,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/prefix_cache.h"
+#include "models/serve.h"
 #include "models/service_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/loop.h"
 
 /* Prompt tokens computed at once where prompts are not cut: vLLM's
  * max_num_batched_tokens (the longest context, and 8192 as a rule). */

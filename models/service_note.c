@@ -9,6 +9,7 @@
 #include "models/service_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/tally.h"
 
 static void grow(struct flight_queue *queue)
 {

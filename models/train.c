@@ -19,6 +19,7 @@
 #include "models/experts.h"
 #include "models/gang.h"
 #include "models/net.h"
+#include "models/precision.h"
 #include "models/train_pass.h"
 
 /* Optimizer traffic per parameter. */

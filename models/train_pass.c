@@ -15,6 +15,7 @@
 #include "models/compute.h"
 #include "models/experts.h"
 #include "models/gang.h"
+#include "models/precision.h"
 
 /* Share of the large-matrix rate that a whole model's matrices reach. */
 #define MODEL_RATE 0.89

@@ -10,6 +10,7 @@
 #include "models/catalogue.h"
 #include "models/comm.h"
 #include "models/gang.h"
+#include "models/precision.h"
 
 struct start {
     const char *name;

@@ -12,11 +12,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/cluster.h"
 #include "models/fabric.h"
+#include "models/phase_cache.h"
 #include "policies/host_state.h"
+#include "policies/host_waits.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/err.h"
+#include "sim/flow.h"
+#include "sim/loop.h"
+#include "sim/ranks.h"
 
 static void decide_event(struct loop *loop, void *self, uint64_t arg);
 

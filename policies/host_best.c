@@ -8,6 +8,7 @@
 
 #include "models/catalogue.h"
 #include "policies/host_state.h"
+#include "policies/policy.h"
 
 static const struct host_form *form_of(const struct cs_host *host,
                                        const struct cs_ask *ask)

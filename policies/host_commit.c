@@ -21,8 +21,12 @@
  */
 #include <stdlib.h>
 
+#include "models/job.h"
 #include "policies/host_state.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/ranks.h"
 
 /* One by one: only where decisions are made as things happen, and GPUs are
  * nothing but a count. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "policies/host_state.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
 
 /* Jobs that ended leave, jobs that came are put at the end. */

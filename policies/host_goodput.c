@@ -12,8 +12,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/cluster.h"
 #include "models/goodput.h"
-#include "models/regimes.h"
+#include "models/placement.h"
 #include "policies/host_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
@@ -180,26 +181,4 @@ int64_t host_goodput_known_ns(const struct cs_host *host,
         at = job->end_ns[s];
     }
     return at - from_ns;
-}
-
-/* Epochs that are done, and the batch sizes in them; not those to come. */
-bool cs_epochs(const struct cs_host *host, struct job_id id,
-               struct cs_epochs *out)
-{
-    assert(id.i < host->job_count);
-    const struct host_job_slot *job = host_job_slot(host, id.i);
-    const struct job_modes *modes = job->pub.request.modes;
-
-    if (modes == NULL || !host->form[job->form].fixed)
-        return false;
-    assert(CS_MODES_MAX == JOB_MODES_MAX && job->truth.regimes != NULL);
-    int64_t left_ns = host_left_ns(host, job, true) -
-                      host_restart_ns(host, job);
-    *out = (struct cs_epochs) { .count = modes->epochs, .modes = modes->count,
-                                .epoch_s = modes->epoch_s };
-    out->done = regimes_done(modes, job->truth.regimes,
-                             clock_s_from_ns(job->truth.duration_ns -
-                                             left_ns),
-                             out->seen);
-    return true;
 }

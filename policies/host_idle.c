@@ -17,6 +17,7 @@
 #include "models/spare.h"
 #include "policies/host_state.h"
 #include "sim/arena.h"
+#include "sim/clock.h"
 
 #define NONE ID_NONE
 

@@ -5,8 +5,10 @@
  */
 #include <assert.h>
 
+#include "models/job.h"
 #include "policies/host_state.h"
 #include "sim/clock.h"
+#include "sim/loop.h"
 
 static void ask_for(struct cs_host *host, uint32_t j, uint32_t p)
 {

@@ -17,7 +17,10 @@
 #include <math.h>
 
 #include "policies/host_state.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/ranks.h"
 
 /* Keys this near, of their size, may differ by rounding alone. */
 #define NEAR 1e-12

@@ -17,8 +17,10 @@
  */
 #include <assert.h>
 
+#include "models/job.h"
 #include "policies/host_state.h"
 #include "sim/arena.h"
+#include "sim/ranks.h"
 
 #define SINGLE 0u
 

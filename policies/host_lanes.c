@@ -19,7 +19,9 @@
 #include <math.h>
 
 #include "policies/host_state.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
+#include "sim/ranks.h"
 
 #define LANES_MAX 32u
 

@@ -13,13 +13,42 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/cluster.h"
 #include "models/fabric.h"
+#include "models/fit.h"
+#include "models/job.h"
+#include "models/place.h"
 #include "models/placement.h"
 #include "models/power.h"
 #include "models/rates.h"
 #include "models/spare.h"
 #include "policies/host_state.h"
 #include "sim/clock.h"
+#include "sim/flow.h"
+#include "sim/loop.h"
+
+/* A placement that the policy names node by node, by the rule that is nearest to
+ * the experiment's. */
+static bool find_spots(struct cs_host *host, const struct cs_want *want,
+                       struct fit_want *fit, struct placement *out)
+{
+    uint32_t nodes = host->spec->node_count;
+    struct placement one;
+
+    assert(want->spot_count <= nodes);
+    for (uint32_t i = 0; i < want->spot_count; i++) {
+        fit->gpus = want->spot[i].gpus;
+        fit->node_first = want->spot[i].node;
+        fit->node_end = want->spot[i].node + 1;
+        if (!fit_find(host->cluster, place_fit_rule(host->rules->placement),
+                      fit, host->scratch + i, nodes - i, &one) ||
+            one.share_count != 1 || one.share[0].node != want->spot[i].node)
+            return false;
+        host->scratch[i] = one.share[0];
+    }
+    *out = (struct placement) { host->scratch, want->spot_count };
+    return true;
+}
 
 /* look: nothing is drawn for it. */
 static bool search(struct cs_host *host, const struct host_job_slot *job,
@@ -42,7 +71,7 @@ static bool search(struct cs_host *host, const struct host_job_slot *job,
 
     fit.looks = &host->counts.nodes_seen;
     if (want->spot_count > 0)
-        return host_find_spots(host, want, &fit, out) &&
+        return find_spots(host, want, &fit, out) &&
                host_power_allows(host, out, &more_mw);
     return (look ? placer_look : placer_find)(host->placer, &fit,
                                               host->scratch,

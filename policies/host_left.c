@@ -14,7 +14,9 @@
 #include <assert.h>
 
 #include "policies/host_state.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
+#include "sim/ranks.h"
 
 static bool goes_before(void *owner, uint32_t a, uint32_t b)
 {

@@ -18,6 +18,7 @@
 
 #include "policies/host_state.h"
 #include "sim/arena.h"
+#include "sim/ranks.h"
 
 #define NONE RANKS_NONE
 

@@ -17,11 +17,15 @@
 #include <assert.h>
 #include <math.h>
 
+#include "models/cluster.h"
 #include "models/faults.h"
+#include "models/job.h"
 #include "models/outage.h"
+#include "models/placement.h"
 #include "policies/host_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/loop.h"
 #include "sim/rng.h"
 
 #define JOB_STREAM 103          /* of rng_at, beside those of estimates */

@@ -18,8 +18,12 @@
 #include <math.h>
 
 #include "models/catalogue.h"
+#include "models/cluster.h"
+#include "models/job.h"
 #include "models/pace.h"
+#include "models/placement.h"
 #include "policies/host_state.h"
+#include "policies/policy.h"
 
 #define HALF (GPU_MILLI / 2)
 

@@ -12,10 +12,16 @@
 #include <stdio.h>
 
 #include "models/fabric.h"
+#include "models/job.h"
+#include "models/phase_cache.h"
 #include "models/rates.h"
+#include "models/rollout.h"
 #include "models/rollout_steps.h"
+#include "policies/host.h"
 #include "policies/host_state.h"
 #include "sim/clock.h"
+#include "sim/flow.h"
+#include "sim/loop.h"
 #include "sim/rng.h"
 
 #define SLOWER 1e-6             /* rounding to nanoseconds is no slowing down */

@@ -19,7 +19,10 @@
 #include <assert.h>
 
 #include "policies/host_state.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/ranks.h"
 
 #define NONE RANKS_NONE
 #define NEVER CLOCK_NEVER_NS

@@ -11,6 +11,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "models/cluster.h"
+#include "models/placement.h"
 #include "models/power.h"
 #include "policies/host_state.h"
 

@@ -8,8 +8,12 @@
  */
 #include <assert.h>
 
+#include "models/cluster.h"
+#include "models/job.h"
+#include "models/placement.h"
 #include "policies/host_state.h"
 #include "sim/clock.h"
+#include "sim/loop.h"
 
 static void recall_now(struct cs_host *host, uint32_t i)
 {

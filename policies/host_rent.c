@@ -12,9 +12,13 @@
 
 #include "models/catalogue.h"
 #include "models/course.h"
+#include "models/job.h"
 #include "policies/host_rental.h"
+#include "policies/host_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/loop.h"
+#include "sim/ranks.h"
 #include "sim/rng.h"
 
 #define CHOICE_STREAM 105       /* of rng_at, beside that of reclaims */

@@ -19,8 +19,11 @@
 #include <assert.h>
 #include <math.h>
 
+#include "models/cluster.h"
+#include "models/placement.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/loop.h"
 #include "sim/rng.h"
 
 #define RECLAIM_STREAM 104      /* of rng_at, beside those of outages */

@@ -11,9 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/cluster.h"
+#include "models/job.h"
+#include "models/place.h"
 #include "policies/host_state.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/loop.h"
 #include "sim/rng.h"
 
 enum cs_verdict host_answer(struct cs_host *host, enum host_action action,

@@ -12,8 +12,13 @@
 #include <assert.h>
 #include <math.h>
 
+#include "models/cluster.h"
+#include "models/job.h"
 #include "models/pace.h"
+#include "models/placement.h"
 #include "policies/host_state.h"
+#include "policies/policy.h"
+#include "sim/clock.h"
 
 static const struct job_id no_job = { ID_NONE };
 

@@ -10,8 +10,10 @@
 #include <assert.h>
 
 #include "models/goodput.h"
-#include "models/place.h"
+#include "models/job.h"
+#include "models/placement.h"
 #include "policies/host_state.h"
+#include "policies/policy.h"
 
 uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
                     uint32_t node)
@@ -111,27 +113,4 @@ void cs_set_spots(struct cs_host *host, const struct cs_spot *spot,
         n = spots_of(spot + i, count - i);
         start_at(host, spot + i, n);
     }
-}
-
-/* A placement that the policy names node by node, by the rule that is nearest to
- * the experiment's. */
-bool host_find_spots(struct cs_host *host, const struct cs_want *want,
-                     struct fit_want *fit, struct placement *out)
-{
-    uint32_t nodes = host->spec->node_count;
-    struct placement one;
-
-    assert(want->spot_count <= nodes);
-    for (uint32_t i = 0; i < want->spot_count; i++) {
-        fit->gpus = want->spot[i].gpus;
-        fit->node_first = want->spot[i].node;
-        fit->node_end = want->spot[i].node + 1;
-        if (!fit_find(host->cluster, place_fit_rule(host->rules->placement),
-                      fit, host->scratch + i, nodes - i, &one) ||
-            one.share_count != 1 || one.share[0].node != want->spot[i].node)
-            return false;
-        host->scratch[i] = one.share[0];
-    }
-    *out = (struct placement) { host->scratch, want->spot_count };
-    return true;
 }

@@ -16,9 +16,15 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/cluster.h"
+#include "models/job.h"
+#include "models/place.h"
 #include "policies/host_rental.h"
+#include "policies/host_state.h"
+#include "policies/policy.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/ranks.h"
 
 #define ASKS_LOOKED_AT 1000u
 #define SET_BACK_OFTEN 10u      /* interruptions that are no accident */

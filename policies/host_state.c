@@ -10,7 +10,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "models/job.h"
+#include "models/placement.h"
 #include "sim/arena.h"
+#include "sim/journal.h"
 
 #define LIST_ROOM_MIN 64u
 

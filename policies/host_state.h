@@ -656,10 +656,6 @@ int64_t host_ran_ns(const struct cs_host *host,
 struct host_sites host_sites_of(struct cs_host *host,
                                 const struct role_spec *role, uint32_t mask);
 
-/* host_place.c: the GPUs of each node that a want names. */
-bool host_find_spots(struct cs_host *host, const struct cs_want *want,
-                     struct fit_want *fit, struct placement *out);
-
 /* host_goodput.c: jobs whose goodput is known. */
 struct goodput_job;
 struct goodput_shape;

@@ -18,6 +18,8 @@
 #include "policies/host_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/flow.h"
+#include "sim/loop.h"
 
 /* Batches ready ahead: prefetch_factor of PyTorch's DataLoader. */
 #define PREFETCH 2u

@@ -12,10 +12,16 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/cluster.h"
 #include "models/fabric.h"
+#include "models/fit.h"
 #include "models/goodput.h"
+#include "models/job.h"
 #include "models/pace.h"
+#include "models/phase_cache.h"
+#include "models/place.h"
 #include "models/placement.h"
+#include "policies/host.h"
 #include "policies/host_state.h"
 #include "sim/arena.h"
 #include "sim/clock.h"

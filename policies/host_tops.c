@@ -16,6 +16,8 @@
 
 #include "policies/host_state.h"
 #include "sim/arena.h"
+#include "sim/clock.h"
+#include "sim/ranks.h"
 
 /* Claims this near, of their size, may differ by rounding alone. */
 #define NEAR 1e-12

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/conf_node.h"
+#include "sim/err.h"
 
 #define FIELD_COUNT_MAX 128
 

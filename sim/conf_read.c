@@ -16,6 +16,7 @@
 #include "sim/conf_node.h"
 #include "sim/conf_unit.h"
 #include "sim/decimal.h"
+#include "sim/err.h"
 
 #define SHOWN_BYTES 60      /* of a wrong value that are quoted */
 

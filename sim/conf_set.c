@@ -13,6 +13,7 @@
 
 #include "sim/arena.h"
 #include "sim/conf_node.h"
+#include "sim/err.h"
 
 #define NOT_FOUND   SIZE_MAX
 #define STEPS_MAX   64

@@ -20,6 +20,7 @@
 
 #include "sim/arena.h"
 #include "sim/conf_node.h"
+#include "sim/err.h"
 
 #define FILE_BYTES_MAX  ((size_t)64 << 20)
 #define DEPTH_MAX       64

@@ -19,6 +19,8 @@
  * The source of the idea is fair queueing's virtual time (Demers, Keshav &
  * Shenker 1989), which flow.c keeps for each crowd.
  */
+#include "sim/lazy.h"
+#include "sim/share.h"
 #include "sim/share_parts.h"
 
 #include <assert.h>

@@ -17,6 +17,7 @@
  * not in the part, its `rest`.  share_solve.c sees to it that they meet nothing
  * but their link.
  */
+#include "sim/share.h"
 #include "sim/share_parts.h"
 
 #include <assert.h>

@@ -14,6 +14,8 @@
  * cap, or its bottleneck is full and no flow there has a higher level.  Rates
  * left by a ripple agree with those of the whole component within 1e-9.
  */
+#include "sim/lazy.h"
+#include "sim/share.h"
 #include "sim/share_parts.h"
 
 #include <assert.h>

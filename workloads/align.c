@@ -13,7 +13,12 @@
 #include <string.h>
 
 #include "models/loader.h"
+#include "models/memory.h"
+#include "models/precision.h"
 #include "models/transfer.h"
+#include "sim/conf.h"
+#include "sim/err.h"
+#include "workloads/demand.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define DATA_CORES 8u           /* assumption; claim A3 names 48 for a node */

@@ -18,6 +18,7 @@
 
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/err.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define TWO_PI 6.283185307179586

@@ -16,6 +16,7 @@
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/decimal.h"
+#include "sim/err.h"
 #include "workloads/json.h"
 #include "workloads/trace_date.h"
 

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "sim/arena.h"
+#include "sim/err.h"
 #include "sim/rng.h"
 #include "sim/scan.h"
 #include "workloads/csv.h"

@@ -10,6 +10,7 @@
 
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/err.h"
 #include "workloads/import_row.h"
 #include "workloads/texts.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sim/clock.h"
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
 
 static const char *const columns[] = {

@@ -7,7 +7,9 @@
  * {list}, its queue and its resources, which are not read.  Submission is in
  * seconds since 1970; a processor is taken for a GPU.
  */
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
+#include "workloads/trace_row.h"
 
 /* Fields by number, from 0. */
 enum { JOB, SUBMIT, RUN = 3, ALLOCATED, REQUESTED = 7, LIMIT, STATUS = 10,

@@ -4,6 +4,7 @@
  * gpus; and limit_s, tenant, priority, deadline_s where there are any; or those that
  * the request names.
  */
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
 #include "workloads/trace_columns.h"
 

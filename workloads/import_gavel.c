@@ -13,8 +13,11 @@
 #include <stdio.h>
 
 #include "sim/clock.h"
+#include "sim/err.h"
 #include "sim/scan.h"
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
+#include "workloads/trace_row.h"
 
 struct fields { size_t type, steps, gpus, arrival, weight, slo; };
 static const struct fields fields_7 = {

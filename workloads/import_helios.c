@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
 
 static const char *const columns[] = {

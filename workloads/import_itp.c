@@ -6,6 +6,7 @@
  * The raw form has job_id, submission_time, duration, num_gpu; the other adds
  * synthetic models, iterations and a deadline, in absolute seconds.
  */
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
 
 static const char *const columns[] = {

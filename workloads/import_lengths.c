@@ -8,9 +8,12 @@
 #include <string.h>
 
 #include "sim/arena.h"
+#include "sim/err.h"
 #include "sim/scan.h"
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
 #include "workloads/json.h"
+#include "workloads/trace_row.h"
 
 struct import_lengths {
     const char **key;

@@ -12,7 +12,10 @@
 
 #include "models/placement.h"
 #include "sim/clock.h"
+#include "sim/err.h"
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
+#include "workloads/trace_row.h"
 
 static const char *const columns[] = {
     "name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", NULL};

@@ -11,7 +11,9 @@
  */
 #include <string.h>
 
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
+#include "workloads/trace_row.h"
 
 enum { JOB, TASK, INSTANCES, STATUS, START, END, GPU = 8, TYPE };
 enum { WHOLE_GPU_PERCENT = 100 };

@@ -8,6 +8,7 @@
  */
 #include "sim/clock.h"
 #include "workloads/import_row.h"
+#include "workloads/trace_row.h"
 
 static const char *const columns[] = {
     "timestamp", "duration", "num_gpus", "gpu_time", "cluster", NULL};

@@ -9,8 +9,10 @@
  */
 #include <string.h>
 
+#include "workloads/csv.h"
 #include "workloads/csv_philly.h"
 #include "workloads/import_row.h"
+#include "workloads/trace_row.h"
 
 static bool read_row(struct importer *importer, struct import_row *row,
                      struct err *err)

@@ -9,7 +9,9 @@
  * are given, or the catalogue knows their goodput; the size is num_replicas.
  */
 #include "sim/clock.h"
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
+#include "workloads/trace_row.h"
 
 static const char *const columns[] = {
     "name", "time", "application", "num_replicas", "batch_size", NULL};

@@ -17,9 +17,12 @@
 #include "models/regimes.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/err.h"
 #include "sim/scan.h"
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
 #include "workloads/regimes.h"
+#include "workloads/trace_row.h"
 
 #define EPOCHS_MAX 1000000.0
 

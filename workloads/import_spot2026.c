@@ -8,7 +8,9 @@
  */
 #include <string.h>
 
+#include "workloads/csv.h"
 #include "workloads/import_row.h"
+#include "workloads/trace_row.h"
 
 static const char *const columns[] = {
     "job_name", "organization", "gpu_model", "gpu_request", "worker_num",

@@ -8,6 +8,7 @@
  * beyond the 18th, as dialects have them, are counted and not read.
  */
 #include "workloads/import_row.h"
+#include "workloads/trace_row.h"
 
 /* Fields by number, from 0. */
 enum { JOB, SUBMIT, RUN = 3, ALLOCATED, REQUESTED = 7, LIMIT, STATUS = 10,

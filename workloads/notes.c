@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/arena.h"
+#include "sim/conf.h"
 #include "workloads/birth.h"
 #include "workloads/recipe.h"
 

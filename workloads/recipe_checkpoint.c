@@ -7,7 +7,9 @@
  * interruption.  Both follow from what the role asks for: the gang that an
  * empty cluster would give it, the storage, and what fails there.
  */
+#include "models/job.h"
 #include "models/rates.h"
+#include "sim/err.h"
 #include "workloads/recipe.h"
 
 #include <assert.h>

@@ -7,6 +7,11 @@
  * Sequences are packed (an assumption), so that time follows the mean length,
  * while memory must hold the longest.
  */
+#include "models/memory.h"
+#include "sim/conf.h"
+#include "sim/err.h"
+#include "workloads/demand.h"
+#include "workloads/distribution.h"
 #include "workloads/recipe.h"
 
 #include <assert.h>

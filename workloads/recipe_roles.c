@@ -8,6 +8,11 @@
  * from 13B; 6 lies between) and host memory for its process and its parked
  * state.
  */
+#include "models/memory.h"
+#include "models/precision.h"
+#include "sim/conf.h"
+#include "sim/err.h"
+#include "workloads/demand.h"
 #include "workloads/recipe.h"
 
 #include <assert.h>

@@ -8,6 +8,10 @@
  * lengths are drawn.  Size, length and limit come from streams of their own,
  * so that a change of one moves no other.
  */
+#include "sim/conf.h"
+#include "sim/err.h"
+#include "workloads/demand.h"
+#include "workloads/distribution.h"
 #include "workloads/recipe.h"
 
 #include <assert.h>

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "sim/err.h"
 #include "sim/scan.h"
 #include "workloads/csv.h"
 #include "workloads/series_reader.h"

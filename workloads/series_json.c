@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/clock.h"
+#include "sim/err.h"
 #include "sim/scan.h"
 #include "workloads/json.h"
 #include "workloads/series_reader.h"

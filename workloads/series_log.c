@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/arena.h"
+#include "sim/err.h"
 #include "sim/scan.h"
 #include "workloads/series_reader.h"
 #include "workloads/trace_date.h"

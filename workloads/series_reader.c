@@ -9,6 +9,7 @@
 
 #include "sim/arena.h"
 #include "sim/clock.h"
+#include "sim/err.h"
 
 size_t series_number(struct series_reader *reader, const char *name)
 {

@@ -13,11 +13,13 @@
 #include <string.h>
 
 #include "models/catalogue.h"
+#include "models/memory.h"
 #include "models/net.h"
 #include "models/phase.h"
 #include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/conf.h"
+#include "sim/err.h"
 #include "sim/rng.h"
 #include "workloads/recipe.h"
 #include "workloads/request_trace.h"

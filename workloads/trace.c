@@ -12,6 +12,8 @@
  * the workload asks for `unsorted: sort`, the rows are kept instead, sorted by
  * (submit time, row), and trials walk that array.
  */
+#include "sim/conf.h"
+#include "sim/err.h"
 #include "workloads/birth.h"
 #include "workloads/trace_spec.h"
 

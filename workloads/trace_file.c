@@ -5,7 +5,13 @@
  *
  * Other formats than CSV and SWF are read by their import_NAME.c, row by row.
  */
+#include "models/pace.h"
+#include "sim/conf.h"
+#include "sim/err.h"
 #include "workloads/birth.h"
+#include "workloads/import.h"
+#include "workloads/trace_columns.h"
+#include "workloads/trace_row.h"
 #include "workloads/trace_spec.h"
 
 #include <assert.h>

@@ -4,10 +4,7 @@
 # uses.sh - a file includes what it names: a function that it calls is declared
 # in a header that the file, or the header of its own name, includes itself.
 # What reaches it through a third file breaks when that one changes.  Policies
-# stand on policies/policy.h alone and are left out.  uses.left holds how many
-# such names a file had when the gate came: the figures may only fall.
-
-LEFT=tests/gates/uses.left
+# stand on policies/policy.h alone and are left out.
 
 # Lines "FILE FUNCTION HEADER": a name that came through a third file.
 borrowed() {
@@ -59,19 +56,7 @@ borrowed() {
 }
 
 check() {
-    borrowed | sort | awk -v list="$LEFT" '
-    BEGIN { while ((getline line < list) > 0)
-                if (line !~ /^#/) { split(line, word, " "); left[word[2]] = word[1] } }
-    { count[$1]++; last[$1] = $2 " is declared in " $3 ", include it" }
-    END {
-        for (file in count)
-            if (count[file] > left[file] + 0)
-                print file ": " count[file] " borrowed names, at most " \
-                    left[file] + 0 ": " last[file]
-        for (file in left)
-            if (count[file] + 0 < left[file])
-                print file ": " count[file] + 0 " borrowed names: write that to " list
-    }' | sort
+    borrowed | sort | awk '{ print $1 ": " $2 " is declared in " $3 ", include it" }'
 }
 
 bad_1() {
@@ -79,11 +64,7 @@ bad_1() {
     put sim/b.h '#include "sim/a.h"'
     put sim/c.c '#include "sim/b.h"' 'int c(void) { return a(); }'
 }
-bad_2() {   # an old figure that is too large
-    put sim/a.c 'int x;'
-    mkdir -p tests/gates && echo '1 sim/a.c' >tests/gates/uses.left
-}
-bad_3() {   # the host is no policy
+bad_2() {   # the host is no policy
     put models/a.h 'struct b *a(int x,' '             int y);'
     put policies/host.c 'int b(void) { return a (1, 2) != 0; }'
 }
