@@ -37,7 +37,7 @@ ALL  := $(MODE) $(WARN) $(WERROR) -pthread -ffile-prefix-map=$(CURDIR)=. \
 EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
 EMBED_plot      := $(wildcard plots/*.gp)
 
-SRC   := $(filter-out experiments/main.c,$(wildcard $(FLOORS:%=%/*.c)))
+SRC   := $(filter-out experiments/main.c,$(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
 OBJ   := $(patsubst %.c,$(B)/%.o,$(SRC) $(patsubst %,embed/%.c,catalogue_data plot_data rng_table))
 LIB   := $(B)/libclustersim.a
 TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/*_test.c))
@@ -83,8 +83,8 @@ $(B)/%.o: $(B)/%.c $(B)/flags.stamp
 
 $(B)/embed/%_data.c: models/embed.sh $$(EMBED_$$*) $(B)/sources.stamp
 	mkdir -p $(@D)
-	models/embed.sh $* $(wildcard */$*_file.h) $(EMBED_$*) > $@
-$(B)/embed/rng_table.c: sim/rng_table.awk; mkdir -p $(@D); awk -f $< > $@
+	models/embed.sh $* $(wildcard */$*_file.h */*/$*_file.h) $(EMBED_$*) > $@
+$(B)/embed/rng_table.c: sim/base/rng_table.awk; mkdir -p $(@D); awk -f $< > $@
 
 # A stamp is touched only when its text changes: what depends on it is made
 # again exactly when the flags, or the list of the sources, are others.
@@ -94,7 +94,7 @@ $(B)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(ALL) $(LIBS))
 $(B)/sources.stamp: FORCE
 	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot))
--include $(wildcard $(B)/*/*.d)
+-include $(OBJ:.o=.d) $(AIDS:%.c=$(B)/%.d) $(TESTS:=.d) $(FUZZ:=.d) $(B)/experiments/main.d
 
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
 GOAL = all tests
@@ -129,7 +129,7 @@ bless: all                      ## show how golden results changed, and store th
 weights: all                    ## train the learned policy again
 	$(B)/clustersim train experiments/train_learned.yaml -o policies/weights/dpo.yaml
 format:                         ## lay the C code out with clang-format
-	clang-format -i $(foreach d,$(FLOORS) tests,$(wildcard $(d)/*.[ch]))
+	clang-format -i $$(git ls-files '*.[ch]')
 clean-root:                     ## both commands of the README in a new Debian root
 	tests/clean_root.sh
 

@@ -17,10 +17,10 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/memory.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/conf_mend.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/config/mend.h"
+#include "sim/base/err.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define TOP_ROWS 10

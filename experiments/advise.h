@@ -18,7 +18,7 @@
 
 #include "models/advise.h"
 #include "models/catalogue.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 #include "workloads/recipe.h"
 
 struct arena;

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "models/service.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
-#include "sim/tally.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/stats/tally.h"
 #include "workloads/distribution.h"
 #include "workloads/services.h"
 #include "workloads/source.h"

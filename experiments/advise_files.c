@@ -18,8 +18,8 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "plots/plot_file.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "workloads/services.h"
 
 void advise_csv_head(struct out *out)

@@ -10,7 +10,7 @@
 #include "experiments/paths.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 
 static bool is_among(const char *key, const char *const *names)
 {

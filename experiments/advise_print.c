@@ -17,7 +17,7 @@
 #include "models/gang.h"
 #include "models/memory.h"
 #include "models/precision.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define GB 1e9
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "experiments/advise.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 /* No price is the dearest. */
 static double known(double usd)

@@ -16,7 +16,7 @@
 #include "models/gang.h"
 #include "models/job.h"
 #include "models/phase.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 uint32_t advise_next_count(uint32_t n, const struct advise_place *place)
 {

@@ -12,7 +12,7 @@
 #include "experiments/paths.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 
 #define PLAN_REQUESTS_MAX 5e6
 #define START_S 300.0           /* replicas are up by then */

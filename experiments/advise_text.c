@@ -9,8 +9,8 @@
 #include "experiments/advise.h"
 #include "experiments/paths.h"
 #include "models/catalogue.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
 
 /* A scalar without a character that means something to YAML stands as it was
  * written; any other in quotation marks. */

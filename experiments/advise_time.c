@@ -23,12 +23,12 @@
 #include "models/phase.h"
 #include "models/power.h"
 #include "models/rates.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
-#include "sim/err.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
 #include "workloads/source.h"
 
 struct plan {

@@ -17,9 +17,9 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/fabric.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define NODE_GPUS 8u            /* of every instance below */
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "experiments/paths.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 

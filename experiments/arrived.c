@@ -19,9 +19,9 @@
 #include "models/job.h"
 #include "policies/host.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/journal.h"
-#include "sim/table.h"
+#include "sim/base/arena.h"
+#include "sim/event/journal.h"
+#include "sim/text/table.h"
 
 #define PERCENT_MAX 1000u       /* later arrivals are not in the table */
 

@@ -27,12 +27,12 @@
 #include "models/placement.h"
 #include "policies/host.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/err.h"
-#include "sim/flow.h"
-#include "sim/journal.h"
-#include "sim/loop.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/flow/flow.h"
+#include "sim/event/journal.h"
+#include "sim/event/loop.h"
 
 #define LINKS_EVERY 64u         /* decisions between two looks at the links */
 #define LINKS_AT_ONCE 1024u     /* ... of which all are met in turn */

@@ -16,7 +16,7 @@
 
 #include "experiments/bench_cluster.h"
 #include "experiments/bench_probe.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 #define TURN_COUNT 7u
 #define TURN_COUNT_QUICK 3u

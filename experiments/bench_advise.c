@@ -9,9 +9,9 @@
 
 #include "experiments/advise.h"
 #include "experiments/bench_probe.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 static const char job_text[] =
     "arrival: {process: fixed, times: [0s]}\njobs: 1\nmix:\n"

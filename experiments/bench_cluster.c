@@ -23,8 +23,8 @@
 #include "experiments/plot_data.h"
 #include "experiments/plot_gnuplot.h"
 #include "plots/plot_file.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 #define TURNS 3u
 #define TURN_JOBS_MAX 200000u   /* of more, one turn, unless that is brief */

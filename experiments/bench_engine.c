@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "experiments/bench_probe.h"
-#include "sim/heap4.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/event/heap4.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 #define MEAN_NS 1e9
 #define KILL_AFTER_NS INT64_C(4000000000)   /* four mean run times */

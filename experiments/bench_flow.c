@@ -20,10 +20,10 @@
 #include <stdlib.h>
 
 #include "experiments/bench_probe.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
-#include "sim/share.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
+#include "sim/flow/share.h"
 
 #define FLOW_COUNT 1000u
 #define LINK_COUNT 1000u

@@ -14,9 +14,9 @@
 
 #include "experiments/bench_cluster.h"
 #include "experiments/bench_probe.h"
-#include "sim/decimal.h"
-#include "sim/err.h"
-#include "sim/rng.h"
+#include "sim/base/decimal.h"
+#include "sim/base/err.h"
+#include "sim/base/rng.h"
 
 #define NODE_GPUS 8u
 #define MEAN_S 3600.0

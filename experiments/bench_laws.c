@@ -13,8 +13,8 @@
 #include "models/loader.h"
 #include "models/phase.h"
 #include "models/phase_cache.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 #define TURN 2000u
 #define ROLLOUTS_PER_TURN 20u

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 #include "experiments/bench_probe.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 struct crossing {
     struct rng rng;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "experiments/bench_probe.h"
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 
 struct draws {
     struct rng rng;

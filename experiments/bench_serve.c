@@ -15,11 +15,11 @@
 #include "models/gang.h"
 #include "models/serve.h"
 #include "models/service.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/err.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 #define REPLICAS 8u
 #define PASSES_PER_TURN 2000000u

@@ -15,8 +15,8 @@
 #include "experiments/columns.h"
 #include "experiments/study.h"
 #include "experiments/trial.h"
-#include "sim/arena.h"
-#include "sim/table.h"
+#include "sim/base/arena.h"
+#include "sim/text/table.h"
 
 static double peak_bytes(void)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "experiments/bench_cluster.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct bench_trial {
     const char *name;

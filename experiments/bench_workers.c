@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "experiments/bench_probe.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 #define REPLICA_COUNT 32u
 #define SERVER_COUNT 16u

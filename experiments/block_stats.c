@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "sim/arena.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 
 #define DRAWS 9999u
 #define EXACT_MAX 200u

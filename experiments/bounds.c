@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define ROUNDING 1e-9
 

@@ -23,8 +23,8 @@
 #include "models/pace.h"
 #include "models/phase.h"
 #include "policies/host.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 #define NO_GAP 1e-8             /* what the rounding of bounds may leave */
 

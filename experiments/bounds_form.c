@@ -18,8 +18,8 @@
 #include "models/phase.h"
 #include "models/rates.h"
 #include "models/rollout.h"
-#include "sim/arena.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 
 #define DRAWS 64u
 #define GANGS_MAX 4096u         /* of a phase; above, no bound */

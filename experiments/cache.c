@@ -19,9 +19,9 @@
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/trial.h"
-#include "sim/arena.h"
-#include "sim/err.h"
-#include "sim/table.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/table.h"
 
 #define COPY_BYTES 65536u
 

@@ -12,7 +12,7 @@
 #include "experiments/calibrate_row.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 const char calibrate_not_mine[] = "of another suite";
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct arena;
 struct catalogue;

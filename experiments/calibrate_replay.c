@@ -13,9 +13,9 @@
 #include "experiments/calibrate_row.h"
 #include "experiments/calibrate_suites.h"
 #include "models/service.h"
-#include "sim/arena.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 #define DRAWS 16u
 #define LENGTH_CV 0.15          /* of the 300 requests of LLMServingSim */

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "experiments/read_csv.h"
-#include "sim/scan.h"
+#include "sim/text/scan.h"
 
 const char *row_text(const struct calibrate_row *row, const char *column)
 {

@@ -16,7 +16,7 @@
 #include "experiments/point_label.h"
 #include "experiments/stats.h"
 #include "experiments/survivors.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 const char *check_verdict_name(enum check_verdict verdict)
 {

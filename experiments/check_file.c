@@ -12,9 +12,9 @@
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
-#include "sim/arena.h"
-#include "sim/err.h"
-#include "sim/table.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/table.h"
 
 static const struct table_column checks_column[] = {
     { "claim", TABLE_TEXT, "name of the claim" },

@@ -15,9 +15,9 @@
 #include "experiments/bench.h"
 #include "experiments/command.h"
 #include "experiments/provenance.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 static const struct command *const commands[] = {
     &command_run, &command_validate, &command_check, &command_compare,

@@ -12,7 +12,7 @@
 #include "experiments/notes.h"
 #include "experiments/stats.h"
 #include "experiments/survivors.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define CELL_BYTES 160
 

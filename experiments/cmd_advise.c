@@ -14,8 +14,8 @@
 #include "experiments/command.h"
 #include "experiments/out.h"
 #include "models/job.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/services.h"
 
 #define GPUS_DEFAULT 1024

@@ -17,8 +17,8 @@
 #include "experiments/plot_gnuplot.h"
 #include "models/catalogue.h"
 #include "plots/plot_file.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 #define SHIPPED "models/validation"
 /* Of the solid rows of a suite this share must be predicted. */

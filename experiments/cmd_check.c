@@ -14,7 +14,7 @@
 #include "experiments/metric.h"
 #include "experiments/paths.h"
 #include "experiments/study.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 enum { EXPECTS, REGRESSIONS, LISTS };
 

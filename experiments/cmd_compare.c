@@ -9,8 +9,8 @@
 #include "experiments/compare_jobs.h"
 #include "experiments/diff.h"
 #include "experiments/grid.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 struct two {
     const struct grid *left, *right;

@@ -17,10 +17,10 @@
 #include "policies/host_heeds.h"
 #include "policies/policy.h"
 #include "policies/registry.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/conf_doc.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/config/doc.h"
+#include "sim/base/err.h"
 
 struct explaining {
     struct cli *cli;

@@ -12,7 +12,7 @@
 #include "experiments/import_report.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "workloads/import.h"
 #include "workloads/likelihood.h"
 #include "workloads/lookalike.h"

@@ -17,9 +17,9 @@
 #include "experiments/study_tree.h"
 #include "models/catalogue.h"
 #include "models/cluster.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/import.h"
 #include "workloads/series.h"
 

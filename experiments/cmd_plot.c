@@ -11,7 +11,7 @@
 #include "experiments/paths.h"
 #include "experiments/plot.h"
 #include "experiments/report.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 static int plot(struct cli *cli, const struct args *args)
 {

@@ -21,7 +21,7 @@
 #include "experiments/services_table.h"
 #include "policies/host.h"
 #include "policies/policy.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 #include "workloads/birth.h"
 #include "workloads/source.h"
 

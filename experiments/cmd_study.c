@@ -12,8 +12,8 @@
 #include "experiments/study.h"
 #include "experiments/table_sizes.h"
 #include "experiments/train.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 #define THREADS_MAX 1024u
 

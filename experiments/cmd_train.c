@@ -6,7 +6,7 @@
 #include "experiments/command.h"
 #include "experiments/study.h"
 #include "experiments/train.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 static int train(struct cli *cli, const struct args *args)
 {

@@ -23,10 +23,10 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "policies/host.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/conf_mend.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/config/mend.h"
+#include "sim/base/err.h"
 #include "workloads/source.h"
 
 enum file_kind {

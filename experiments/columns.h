@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "sim/table.h"
+#include "sim/text/table.h"
 
 struct placement;
 

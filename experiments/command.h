@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "experiments/args.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct arena;
 

@@ -12,8 +12,8 @@
 #include "experiments/metric.h"
 #include "experiments/stats.h"
 #include "experiments/survivors.h"
-#include "sim/arena.h"
-#include "sim/table.h"
+#include "sim/base/arena.h"
+#include "sim/text/table.h"
 
 #define CONFIDENCE 0.95
 

@@ -20,8 +20,8 @@
 #include "experiments/paths.h"
 #include "experiments/plot_data.h"
 #include "experiments/read_csv.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 struct job_row {
     const char *name;

@@ -21,9 +21,9 @@
 #include "models/course.h"
 #include "models/power.h"
 #include "policies/host.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
 
 struct costs {
     const struct trial_spec *spec;

@@ -14,7 +14,7 @@
 #include "models/job.h"
 #include "models/outage.h"
 #include "policies/host.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "workloads/birth.h"
 #include "workloads/source.h"
 

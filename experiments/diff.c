@@ -14,8 +14,8 @@
 #include "experiments/grid.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 enum { POINT, POLICY, SEED, TIME, SEQ, ACTION, JOB, ROLE, PLACEMENT, VERDICT,
        PENDING, FREE, FIELDS };

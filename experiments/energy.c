@@ -18,11 +18,11 @@
 #include "models/placement.h"
 #include "policies/host.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/flow.h"
-#include "sim/journal.h"
-#include "sim/tally.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/flow/flow.h"
+#include "sim/event/journal.h"
+#include "sim/stats/tally.h"
 
 struct energy {
     struct metrics_parts parts;

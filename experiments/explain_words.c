@@ -15,7 +15,7 @@
 #include "policies/host_semantics.h"
 #include "policies/policy.h"
 #include "policies/registry.h"
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 #include "workloads/import.h"
 #include "workloads/recipe.h"
 #include "workloads/request_trace.h"

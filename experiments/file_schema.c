@@ -22,9 +22,9 @@
 #include "policies/host_semantics.h"
 #include "policies/policy.h"
 #include "policies/registry.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/conf_doc.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/config/doc.h"
 #include "workloads/recipe.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))

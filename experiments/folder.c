@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "experiments/paths.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 

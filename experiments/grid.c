@@ -14,8 +14,8 @@
 #include "experiments/read_csv.h"
 #include "experiments/runner.h"
 #include "experiments/study.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
                    uint32_t seed)

@@ -19,9 +19,9 @@
 #include "models/placement.h"
 #include "policies/host.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/journal.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/journal.h"
 
 #define BIT(FACT) (UINT64_C(1) << (FACT))
 #define FACTS \

@@ -9,8 +9,8 @@
 #include "experiments/study.h"
 #include "models/place.h"
 #include "policies/host.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/source.h"
 
 enum idle { IDLE_ESTIMATE, IDLE_TIES, IDLE_FIDELITY, IDLE_COUNT };

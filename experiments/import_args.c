@@ -8,9 +8,9 @@
 
 #include "experiments/args.h"
 #include "experiments/paths.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/import.h"
 #include "workloads/request_trace.h"
 #include "workloads/series.h"

@@ -16,8 +16,8 @@
 #include "experiments/import_report.h"
 #include "experiments/out.h"
 #include "models/placement.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "workloads/csv.h"
 #include "workloads/trace_row.h"
 

@@ -20,10 +20,10 @@
 #include "experiments/import_report.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/request_trace.h"
 
 #define PATH_BYTES 4096u

@@ -13,8 +13,8 @@
 #include "experiments/import_report.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
-#include "sim/clock.h"
-#include "sim/scan.h"
+#include "sim/base/clock.h"
+#include "sim/text/scan.h"
 
 static void put_value(struct out *out, double value)
 {

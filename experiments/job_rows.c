@@ -17,9 +17,9 @@
 #include "models/cluster.h"
 #include "models/phase.h"
 #include "policies/host.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/table.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/text/table.h"
 
 struct job_rows {
     struct arena *arena;

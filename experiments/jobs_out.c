@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "experiments/out.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/rng.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/rng.h"
+#include "sim/text/scan.h"
 #include "workloads/import.h"
 
 static void out_seconds(struct out *out, int64_t ns)

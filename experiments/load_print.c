@@ -13,8 +13,8 @@
 #include "experiments/study.h"
 #include "models/cluster.h"
 #include "policies/host.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "workloads/source.h"
 
 #define NAMES_BYTES 50u         /* of policies, in an error */

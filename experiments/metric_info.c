@@ -9,7 +9,7 @@
 #include "experiments/columns.h"
 #include "experiments/metric.h"
 #include "models/placement.h"
-#include "sim/decimal.h"
+#include "sim/base/decimal.h"
 
 static const struct metric_info info[METRIC_COUNT] = {
     [METRIC_JOBS] = { "jobs", "count", "jobs submitted after the warm-up",

@@ -28,11 +28,11 @@
 #include "policies/host.h"
 #include "policies/host_waits.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/journal.h"
-#include "sim/loop.h"
-#include "sim/tally.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/journal.h"
+#include "sim/event/loop.h"
+#include "sim/stats/tally.h"
 #include "workloads/source.h"
 
 #define BOUND_S 10.0            /* of the bounded slowdown, Feitelson 2001 */

@@ -11,7 +11,7 @@
 #include "experiments/grid.h"
 #include "experiments/metric.h"
 #include "experiments/paths.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 static void add(struct arena *arena, struct notes *notes, const char *line)
 {

@@ -15,7 +15,7 @@
 
 #include "experiments/folder.h"
 #include "experiments/paths.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define PARTS_MAX 10000u   /* of one name, left behind by killed runs */
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 char *text_format(struct arena *arena, const char *fmt, ...)
 {

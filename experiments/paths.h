@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct arena;
 

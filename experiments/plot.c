@@ -24,9 +24,9 @@
 #include "experiments/survivors.h"
 #include "experiments/trial.h"
 #include "plots/plot_file.h"
-#include "sim/arena.h"
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 
 #define POLICY_CHARACTERS 36
 #define POINT_CHARACTERS 40

@@ -17,9 +17,9 @@
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
 #include "experiments/trial.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 void plot_keep_err(struct err *err, const char *dir)
 {

@@ -17,7 +17,7 @@
 #include "experiments/plot_gantt.h"
 #include "experiments/stats.h"
 #include "experiments/trial.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define COLOURS_MAX 24u         /* at most 32: bits of g->drawn */
 #define TONES 3u                /* of a colour: neighbours differ */

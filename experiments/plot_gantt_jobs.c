@@ -19,7 +19,7 @@
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define LABEL_CHARACTERS 12
 #define LABELS_MAX 600u

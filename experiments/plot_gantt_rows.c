@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "experiments/paths.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
 
 #define NAME_BYTES 18           /* of a group's name beside a row */
 #define ROWS_TOO_MANY (2 * GANTT_ROWS_MAX)      /* with a node for each pool */

@@ -19,7 +19,7 @@
 #include "experiments/grid.h"
 #include "experiments/hash.h"
 #include "experiments/read_csv.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define WINDOW_RUNS 40.0        /* length of the window in mean runs */
 #define WINDOW_STAYS 8.0        /* or of mean stays of a job on a node */

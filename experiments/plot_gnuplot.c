@@ -17,7 +17,7 @@
 #include "experiments/folder.h"
 #include "experiments/out.h"
 #include "experiments/paths.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 #define NOT_INSTALLED 127       /* as a shell would say */
 #define LINE_BYTES 160

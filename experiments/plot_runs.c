@@ -15,8 +15,8 @@
 #include "experiments/out.h"
 #include "experiments/plot_data.h"
 #include "experiments/read_csv.h"
-#include "sim/arena.h"
-#include "sim/tally.h"
+#include "sim/base/arena.h"
+#include "sim/stats/tally.h"
 
 #define CURVE_STEPS 400u        /* as many as a chart can show */
 #define JCT_LEAST_S 0.001       /* the axis is logarithmic */

@@ -19,8 +19,8 @@
 #include "experiments/point_label.h"
 #include "experiments/stats.h"
 #include "experiments/trial.h"
-#include "sim/arena.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/text/scan.h"
 
 #define SWEPT_DECADES 50.0     /* from here on, a logarithmic axis */
 #define CONFIDENCE 0.95

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "experiments/paths.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 /* The next word from *at on, and its length; 0 at the end. */
 static size_t next_word(const char **at)

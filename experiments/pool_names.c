@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 
 static void add(struct pool_names *pools, const char *name)
 {

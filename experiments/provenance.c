@@ -18,7 +18,7 @@
 #include "models/cluster.h"
 #include "policies/host.h"
 #include "policies/policy.h"
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 
 #ifndef CLUSTERSIM_FLAGS
 #define CLUSTERSIM_FLAGS ""

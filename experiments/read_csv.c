@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/text/scan.h"
 
 #define COLUMNS_MAX 128u
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct arena;
 struct csv_in;

@@ -16,9 +16,9 @@
 #include "models/rented.h"
 #include "policies/host.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/journal.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/journal.h"
 
 struct rental {
     bool open;

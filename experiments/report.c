@@ -24,10 +24,10 @@
 #include "experiments/report_html.h"
 #include "experiments/report_tables.h"
 #include "experiments/services_table.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 
 #define FAILURES_SHOWN 20
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))

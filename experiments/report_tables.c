@@ -19,7 +19,7 @@
 #include "experiments/stats.h"
 #include "experiments/survivors.h"
 #include "experiments/trial.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define CONFIDENCE 0.95
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))

@@ -28,10 +28,10 @@
 #include "experiments/study.h"
 #include "experiments/trial.h"
 #include "models/job.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/err.h"
-#include "sim/table.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/text/table.h"
 
 static const char *const result_files[] = {
     "summary.csv", "compare.csv", "jobs.csv", "phases.csv", "timeline.csv",

@@ -21,8 +21,8 @@
 #include "experiments/columns.h"
 #include "experiments/metric.h"
 #include "experiments/study.h"
-#include "sim/clock.h"
-#include "sim/table.h"
+#include "sim/base/clock.h"
+#include "sim/text/table.h"
 
 #define WATCH_NS 200000000L     /* between two looks of the watch */
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "experiments/trial.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 enum runner_state {
     RUNNER_WAITING,     /* to be run */

@@ -13,7 +13,7 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "policies/host.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "workloads/source.h"
 
 const struct conf_schema *const *schemas_all(struct arena *arena,

@@ -12,8 +12,8 @@
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
 #include "experiments/report_html.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 #define KEYS 3
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))

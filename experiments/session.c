@@ -18,7 +18,7 @@
 #include "experiments/runner.h"
 #include "experiments/study.h"
 #include "experiments/trace_json.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 struct keeper {
     const struct study *study;

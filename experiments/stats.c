@@ -17,7 +17,7 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#include "sim/tally.h"
+#include "sim/stats/tally.h"
 
 static struct stats_mean from_tally(const struct tally *tally,
                                     double confidence)

@@ -15,7 +15,7 @@
 
 #include "experiments/metric.h"
 #include "experiments/trial_spec.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct arena;
 struct catalogue;

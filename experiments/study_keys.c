@@ -11,8 +11,8 @@
 
 #include "experiments/metric.h"
 #include "experiments/paths.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define TOP(member) offsetof(struct study_top, member)
@@ -100,7 +100,7 @@ static const struct conf_field output_field[] = {
       "list of "
 #define FIGURE(NAME, WITH, QUESTION) #NAME ", "
 #include "experiments/figures.def"
-#include "sim/err.h"
+#include "sim/base/err.h"
 #undef FIGURE
       "or not given: all" },
     { "trace", CONF_CHOICE, OUTPUT(trace), 0, 0, "none", trace_names,

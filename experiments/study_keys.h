@@ -7,7 +7,7 @@
 #define EXPERIMENTS_STUDY_KEYS_H
 
 #include "experiments/study.h"
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 
 /* The top level, as filled by study_schema. */
 struct study_top {

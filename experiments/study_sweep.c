@@ -9,8 +9,8 @@
 
 #include "experiments/paths.h"
 #include "experiments/study_tree.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define POINTS_MAX 100000u
 

@@ -15,8 +15,8 @@
 #include "experiments/hash.h"
 #include "experiments/paths.h"
 #include "experiments/study.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
 
 static bool input_add(struct study_inputs *inputs, const char *path,
                       uint64_t *hash)

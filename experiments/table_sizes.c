@@ -14,8 +14,8 @@
 #include "models/job.h"
 #include "policies/host.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 #include "workloads/birth.h"
 #include "workloads/source.h"
 

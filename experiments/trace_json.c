@@ -16,8 +16,8 @@
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/read_csv.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 enum field {
     F_POINT, F_POLICY, F_SEED, F_JOB, F_PHASE, F_ROLE, F_START, F_END, F_GPUS,

@@ -26,10 +26,10 @@
 #include "experiments/train_keys.h"
 #include "policies/host.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/rng.h"
-#include "sim/scan.h"
-#include "sim/table.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
+#include "sim/text/scan.h"
+#include "sim/text/table.h"
 
 struct candidate {
     double *weight;

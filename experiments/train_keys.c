@@ -11,9 +11,9 @@
 #include "experiments/study.h"
 #include "experiments/train.h"
 #include "policies/host.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define KEY(member) offsetof(struct train_keys, member)
 static const struct conf_field train_field[] = {

@@ -13,8 +13,8 @@
 #include "experiments/trial_serve.h"
 #include "policies/host.h"
 #include "policies/host_stall.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 #define LOOKS 8                 /* in the time that is allowed */
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define SPEEDS_MAX 32u

@@ -5,8 +5,8 @@
 #include <assert.h>
 
 #include "models/cluster.h"
-#include "sim/arena.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/containers/ranks.h"
 
 #define SHAPES_MAX 64u
 

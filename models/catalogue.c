@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "models/catalogue_form.h"
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 
 size_t catalogue_gpu_count(const struct catalogue *catalogue)
 {

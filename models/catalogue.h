@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "models/precision.h"
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 
 struct arena;
 struct application;

@@ -14,8 +14,8 @@
 
 #include "models/catalogue.h"
 #include "models/catalogue_form.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define KEY_BYTES 80
 

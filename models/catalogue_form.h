@@ -13,7 +13,7 @@
 
 #include "models/catalogue.h"
 #include "models/goodput.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct form {
     const char *name;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "models/catalogue_form.h"
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 
 const char *const link_kind_choices[] = {
     "pcie", "nvlink", "ib", "roce", "ethernet", "disk", NULL

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "models/catalogue_file.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 static const char *const section_name[CATALOGUE_SECTION_COUNT + 1] = {
     "gpus", "cpus", "links", "prices", "llms", "nets",

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "models/catalogue.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 bool cluster_draws(const struct cluster_spec *spec)
 {

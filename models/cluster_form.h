@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "models/cluster.h"
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 
 #define CLUSTER_NODES_MAX 1000000
 #define CLUSTER_POOLS_MAX 32u

@@ -16,10 +16,10 @@
 #include "models/course.h"
 #include "models/power.h"
 #include "models/rented.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/decimal.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/decimal.h"
+#include "sim/base/err.h"
 
 /* Length of a decimal number at the start of text and its value; 0: none. */
 size_t cluster_number(const char *text, double *out)

@@ -18,9 +18,9 @@
 #include "models/outage.h"
 #include "models/power.h"
 #include "models/rented.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 /* A scalar that is a number and one of the units (ends with NULL). */
 static bool read_quantity(const struct conf_node *node,

@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/text/scan.h"
 
 struct course_keys {
     const char *file, *name, *unit;

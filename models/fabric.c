@@ -25,7 +25,7 @@
 #include "models/cluster.h"
 #include "models/compute.h"
 #include "models/rates.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 struct fabric {
     const struct cluster_spec *spec;

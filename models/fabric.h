@@ -16,7 +16,7 @@
 
 #include "models/gang.h"
 #include "models/placement.h"
-#include "sim/flow.h"
+#include "sim/flow/flow.h"
 
 struct arena;
 struct cluster_spec;

@@ -7,7 +7,7 @@
 #ifndef MODELS_FACTS_H
 #define MODELS_FACTS_H
 
-#include "sim/journal.h"
+#include "sim/event/journal.h"
 
 enum fact_kind {
     FACT_JOB_SUBMIT,    /* job      -         GPUs asked, all roles          */

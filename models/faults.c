@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "models/course.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
 
 struct faults_keys {
     const char *file;

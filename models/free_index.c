@@ -8,7 +8,7 @@
 #include "models/caps.h"
 #include "models/cluster.h"
 #include "models/placement.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 static void group_room_init(struct group_room *room, struct arena *arena,
                             const struct node_group *group)

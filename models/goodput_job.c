@@ -13,8 +13,8 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/goodput.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 struct goodput_pools goodput_pools_of(struct arena *arena,
                                       const struct application *app,

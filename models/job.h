@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "models/ids.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 #define FORM_ROLES_MAX 6u
 #define FORM_PHASES_MAX 12u

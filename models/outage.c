@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "sim/clock.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define YEAR_S (365.25 * 86400)
 #define MTBF(KEY, MEMBER, HELP) \

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "models/rollout.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define FIRST_SLOTS 64u
 

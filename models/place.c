@@ -16,8 +16,8 @@
 #include "models/cluster.h"
 #include "models/place_topology.h"
 #include "models/placement.h"
-#include "sim/arena.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 
 #define TYPICAL_SHARE 0.95      /* of all jobs; Weng et al., ATC 2023 */
 #define MEMORY_CELLS (1u << 24)

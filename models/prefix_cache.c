@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <stdbool.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define NONE UINT32_MAX
 #define ROOM_FIRST 64u

@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 #include "models/course.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define DAY_S 86400.0
 #define AT(member) offsetof(struct rented_keys, member)

@@ -14,9 +14,9 @@
 #include "models/catalogue.h"
 #include "models/gang.h"
 #include "models/service.h"
-#include "sim/arena.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 #define ARENA_BLOCK_BYTES ((size_t)1 << 16)
 /* Prompts are computed beside decoding, so many tokens a step in all: what vLLM

@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define FAN 8u
 

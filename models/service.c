@@ -14,10 +14,10 @@
 
 #include "models/prefix_cache.h"
 #include "models/service_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 static bool generates(const struct replica *r)
 {

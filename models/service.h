@@ -23,7 +23,7 @@
 
 #include "models/request.h"
 #include "models/serve.h"
-#include "sim/tally.h"
+#include "sim/stats/tally.h"
 
 struct arena;
 struct gang;

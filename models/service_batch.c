@@ -9,9 +9,9 @@
 
 #include "models/serve.h"
 #include "models/service_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
 
 static void batch_over(struct loop *loop, void *self, uint64_t arg);
 static void waited(struct loop *loop, void *self, uint64_t arg);

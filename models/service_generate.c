@@ -19,9 +19,9 @@
 #include "models/prefix_cache.h"
 #include "models/serve.h"
 #include "models/service_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
 
 /* Prompt tokens computed at once where prompts are not cut: vLLM's
  * max_num_batched_tokens (the longest context, and 8192 as a rule). */

@@ -18,10 +18,10 @@
 #include "models/decode.h"
 #include "models/serve.h"
 #include "models/service_state.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
-#include "sim/tally.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
+#include "sim/stats/tally.h"
 
 #define SAMPLE_REQUESTS 100.0
 #define ROUNDS 60               /* of a fixed point: it converges by halves */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "models/service_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/tally.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/stats/tally.h"
 
 static void grow(struct flight_queue *queue)
 {

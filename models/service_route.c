@@ -9,7 +9,7 @@
 
 #include "models/prefix_cache.h"
 #include "models/service_state.h"
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 
 static uint64_t load_of(const struct replica *r, enum serve_route route)
 {

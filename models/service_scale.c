@@ -12,8 +12,8 @@
 #include <math.h>
 
 #include "models/service_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 static bool both_sides(const struct service *s)
 {

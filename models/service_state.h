@@ -12,8 +12,8 @@
 
 #include "models/gang.h"
 #include "models/service.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 /* A request on its way; 32 bytes. */
 struct flight {

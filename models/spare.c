@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "models/cluster.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 static struct node_free sum(const struct node_free *free,
                             const struct share *extra)

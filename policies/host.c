@@ -17,12 +17,12 @@
 #include "models/phase_cache.h"
 #include "policies/host_state.h"
 #include "policies/host_waits.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/err.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+#include "sim/containers/ranks.h"
 
 static void decide_event(struct loop *loop, void *self, uint64_t arg);
 

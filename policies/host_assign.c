@@ -17,7 +17,7 @@
 #include <math.h>
 
 #include "policies/policy.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define NONE UINT32_MAX
 

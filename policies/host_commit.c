@@ -24,9 +24,9 @@
 #include "models/job.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/containers/ranks.h"
 
 /* One by one: only where decisions are made as things happen, and GPUs are
  * nothing but a count. */

@@ -13,7 +13,7 @@
 
 #include "policies/host_state.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 /* Jobs that ended leave, jobs that came are put at the end. */
 static void refresh(struct cs_host *host)

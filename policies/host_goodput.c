@@ -16,8 +16,8 @@
 #include "models/goodput.h"
 #include "models/placement.h"
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 struct known_rate {
     uint64_t key;               /* 0: free */

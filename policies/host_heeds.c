@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "policies/policy.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define WORD_BYTES 64u
 

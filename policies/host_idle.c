@@ -16,8 +16,8 @@
 
 #include "models/spare.h"
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 #define NONE ID_NONE
 

@@ -7,8 +7,8 @@
 
 #include "models/job.h"
 #include "policies/host_state.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
 
 static void ask_for(struct cs_host *host, uint32_t j, uint32_t p)
 {

@@ -18,9 +18,9 @@
 
 #include "policies/host_state.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/containers/ranks.h"
 
 /* Keys this near, of their size, may differ by rounding alone. */
 #define NEAR 1e-12

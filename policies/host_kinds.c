@@ -19,8 +19,8 @@
 
 #include "models/job.h"
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/containers/ranks.h"
 
 #define SINGLE 0u
 

@@ -20,8 +20,8 @@
 
 #include "policies/host_state.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/containers/ranks.h"
 
 #define LANES_MAX 32u
 

@@ -23,9 +23,9 @@
 #include "models/rates.h"
 #include "models/spare.h"
 #include "policies/host_state.h"
-#include "sim/clock.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
+#include "sim/base/clock.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
 
 /* A placement that the policy names node by node, by the rule that is nearest to
  * the experiment's. */

@@ -15,8 +15,8 @@
 
 #include "policies/host_state.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/containers/ranks.h"
 
 static bool goes_before(void *owner, uint32_t a, uint32_t b)
 {

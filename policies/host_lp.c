@@ -12,7 +12,7 @@
 #include <glpk.h>
 
 #include "policies/policy.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define NODES_MAX 2000u         /* of branch and bound, where nothing is said */
 #define GAP 1e-4                /* of its answer, as Sia's solver has it */

@@ -17,8 +17,8 @@
 #include <assert.h>
 
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/containers/ranks.h"
 
 #define NONE RANKS_NONE
 

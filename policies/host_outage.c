@@ -23,10 +23,10 @@
 #include "models/outage.h"
 #include "models/placement.h"
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 #define JOB_STREAM 103          /* of rng_at, beside those of estimates */
 

@@ -19,10 +19,10 @@
 #include "models/rollout_steps.h"
 #include "policies/host.h"
 #include "policies/host_state.h"
-#include "sim/clock.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/base/clock.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 #define SLOWER 1e-6             /* rounding to nanoseconds is no slowing down */
 

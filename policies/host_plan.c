@@ -20,9 +20,9 @@
 
 #include "policies/host_state.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/containers/ranks.h"
 
 #define NONE RANKS_NONE
 #define NEVER CLOCK_NEVER_NS

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/ends.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/containers/ends.h"
+#include "sim/containers/ranks.h"
 
 /* Estimates in units of 2^30 ns (1.07 s), rounded down: a bound is enough. */
 #define BOUND_SHIFT 30

@@ -12,8 +12,8 @@
 #include "models/job.h"
 #include "models/placement.h"
 #include "policies/host_state.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
 
 static void recall_now(struct cs_host *host, uint32_t i)
 {

@@ -15,11 +15,11 @@
 #include "models/job.h"
 #include "policies/host_rental.h"
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
-#include "sim/ranks.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/containers/ranks.h"
+#include "sim/base/rng.h"
 
 #define CHOICE_STREAM 105       /* of rng_at, beside that of reclaims */
 

@@ -21,10 +21,10 @@
 
 #include "models/cluster.h"
 #include "models/placement.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 #define RECLAIM_STREAM 104      /* of rng_at, beside those of outages */
 #define KEEP_MIN_NS CLOCK_NS_PER_S

@@ -16,10 +16,10 @@
 #include "models/place.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             struct job_id job, uint32_t role,

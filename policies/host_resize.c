@@ -18,7 +18,7 @@
 #include "models/placement.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 
 static const struct job_id no_job = { ID_NONE };
 

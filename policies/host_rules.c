@@ -16,10 +16,10 @@
 #include "policies/host_words.h"
 #include "policies/registry.h"
 #include "policies/host_semantics.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define SEMANTICS_BYTES 512u
 

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define STRICT_COUNT "{blocking: strict, placement: count}"
 #define HELIOS_SRTF "{placement: count, tick: 1s, preemption: {cost: " \

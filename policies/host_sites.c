@@ -14,7 +14,7 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "policies/host_state.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 uint32_t host_home_pool(const struct cluster_spec *spec,
                         const struct role_spec *role, enum host_home *rule)

@@ -3,7 +3,7 @@
  * host_sort.c - a tool for policies: jobs by key, stably, by merging.
  */
 #include "policies/host_state.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 struct host_sorted {
     double key;

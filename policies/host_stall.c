@@ -22,9 +22,9 @@
 #include "policies/host_rental.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/containers/ranks.h"
 
 #define ASKS_LOOKED_AT 1000u
 #define SET_BACK_OFTEN 10u      /* interruptions that are no accident */

@@ -12,8 +12,8 @@
 
 #include "models/job.h"
 #include "models/placement.h"
-#include "sim/arena.h"
-#include "sim/journal.h"
+#include "sim/base/arena.h"
+#include "sim/event/journal.h"
 
 #define LIST_ROOM_MIN 64u
 

@@ -33,10 +33,10 @@
 #include "models/truth.h"
 #include "policies/host.h"
 #include "policies/host_waits.h"
-#include "sim/clock.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
-#include "sim/ranks.h"
+#include "sim/base/clock.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+#include "sim/containers/ranks.h"
 
 #define HOST_SHARE_CLASSES 20u
 #define HOST_NAME_BYTES 20u

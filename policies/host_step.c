@@ -16,10 +16,10 @@
 #include "models/fabric.h"
 #include "models/rates.h"
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
 
 /* Batches ready ahead: prefetch_factor of PyTorch's DataLoader. */
 #define PREFETCH 2u

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/containers/ranks.h"
 
 #define NONE ID_NONE
 

@@ -23,9 +23,9 @@
 #include "models/placement.h"
 #include "policies/host.h"
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/rng.h"
 
 #define PI 3.14159265358979323846
 

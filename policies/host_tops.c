@@ -15,9 +15,9 @@
 #include <math.h>
 
 #include "policies/host_state.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/ranks.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/containers/ranks.h"
 
 /* Claims this near, of their size, may differ by rounding alone. */
 #define NEAR 1e-12

@@ -9,7 +9,7 @@
 #include <assert.h>
 
 #include "policies/host_state.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 struct host_turned {
     uint32_t *job, count, room;

@@ -15,8 +15,8 @@
 #include "models/regimes.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
-#include "sim/clock.h"
-#include "sim/ranks.h"
+#include "sim/base/clock.h"
+#include "sim/containers/ranks.h"
 
 int64_t cs_now_ns(const struct cs_host *host)
 {

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "policies/policy.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 const char *const *host_words(struct arena *arena,
                               const struct cs_policy *policy, const char *key)

@@ -31,7 +31,7 @@
 
 #include "models/job.h"
 #include "models/placement.h"
-#include "sim/clock.h"     /* clock_after: a sum of times */
+#include "sim/base/clock.h"     /* clock_after: a sum of times */
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */
 #define CS_POLICY_ABI_MINOR 7u  /* members are only ever added, at the end */

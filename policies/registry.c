@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "policies/policy.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 extern const struct cs_policy fcfs_policy, sjf_policy, ljf_policy,
     hrrn_policy, wfp3_policy, unicef_policy, f1_policy, edf_policy,

@@ -16,8 +16,8 @@
 #include "models/gang.h"
 #include "models/job.h"
 #include "models/phase.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "tests/program.h"
 
 static struct program program;

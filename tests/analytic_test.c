@@ -19,8 +19,8 @@
 #include <cmocka.h>
 
 #include "experiments/stats.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
 #include "tests/program.h"
 #include "tests/world.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 static void memory_is_zeroed_and_aligned(void **state)
 {

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
 #include "tests/workload_aid.h"
 #include "workloads/arrival.h"
 

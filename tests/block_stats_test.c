@@ -12,8 +12,8 @@
 #include <math.h>
 
 #include "experiments/block_stats.h"
-#include "sim/arena.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 
 #define assert_near(A, B, BY) assert_true(fabs((A) - (B)) <= (BY))
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "models/catalogue.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "tests/law_aids.h"
 
 static void catalogue_has_the_types_that_the_manual_promises(void **state)

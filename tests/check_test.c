@@ -15,7 +15,7 @@
 #include "experiments/check.h"
 #include "experiments/folder.h"
 #include "experiments/grid.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "tests/scratch.h"
 
 struct world {

@@ -18,8 +18,8 @@
 #include "experiments/folder.h"
 #include "experiments/grid.h"
 #include "experiments/point_label.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "tests/program.h"
 
 static struct program program;

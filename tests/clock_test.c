@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 
 static int64_t ns_of(double s)
 {

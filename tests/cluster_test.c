@@ -17,9 +17,9 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/power.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/rng.h"
 
 struct world {
     struct arena *arena;

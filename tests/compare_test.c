@@ -18,7 +18,7 @@
 #include "experiments/compare.h"
 #include "experiments/grid.h"
 #include "experiments/stats.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define T_2 4.30265272974946
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)

@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "sim/arena.h"
-#include "sim/conf_doc.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/config/doc.h"
+#include "sim/base/rng.h"
 #include "tests/conf_thing.h"
 
 static int make_arena(void **state)

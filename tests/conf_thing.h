@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 
 struct thing {
     const char *name;

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "sim/arena.h"
-#include "sim/err.h"
-#include "sim/rng.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/base/rng.h"
+#include "sim/text/scan.h"
 #include "workloads/csv.h"
 #include "workloads/csv_blanks.h"
 

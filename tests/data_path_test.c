@@ -18,9 +18,9 @@
 #include "models/fabric.h"
 #include "models/phase.h"
 #include "models/rates.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 #include "tests/workload_aid.h"
 
 #define NODES \

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "sim/decimal.h"
+#include "sim/base/decimal.h"
 
 static size_t read_bytes(const char *text)
 {

@@ -17,9 +17,9 @@
 #include <cmocka.h>
 #include <gsl/gsl_cdf.h>
 
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/rng.h"
 #include "tests/workload_aid.h"
 #include "workloads/distribution.h"
 

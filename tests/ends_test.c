@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/ends.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/containers/ends.h"
+#include "sim/base/rng.h"
 
 #define IDS 3000u
 

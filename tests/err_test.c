@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 
 struct place {
     char folder[64];

@@ -18,10 +18,10 @@
 #include "models/cluster.h"
 #include "models/fabric.h"
 #include "models/rates.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 #define GBPS 1e9
 

@@ -19,8 +19,8 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/fit.h"
-#include "sim/arena.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 
 #define NODES 12
 #define GROUPS 4

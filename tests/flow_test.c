@@ -15,11 +15,11 @@
 
 #include <cmocka.h>
 
-#include "sim/clock.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
-#include "sim/share.h"
+#include "sim/base/clock.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
+#include "sim/flow/share.h"
 
 #define LINK_MAX 128
 #define FLOW_MAX 256

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "tests/conf_thing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

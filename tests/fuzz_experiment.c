@@ -13,8 +13,8 @@
 
 #include "experiments/study.h"
 #include "experiments/trial.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "workloads/import.h"
 #include "workloads/lookalike.h"
 #include "workloads/series.h"

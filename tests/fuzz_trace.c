@@ -14,8 +14,8 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/truth.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
 #include "workloads/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "policies/registry.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
 #include "tests/oracle.h"
 #include "tests/world.h"
 

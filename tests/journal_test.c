@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "sim/arena.h"
-#include "sim/journal.h"
+#include "sim/base/arena.h"
+#include "sim/event/journal.h"
 
 struct ear {
     char name;

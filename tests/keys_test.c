@@ -12,7 +12,7 @@
 
 #include "models/place.h"
 #include "policies/registry.h"
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 #include "tests/world.h"
 
 #define HEAD "experiment: t\nseed: 7\nseeds: 1\nuntil: drained\n"

@@ -11,8 +11,8 @@
 
 #include "models/catalogue.h"
 #include "models/gang.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 struct law_aids {
     struct arena *arena;

@@ -14,7 +14,7 @@
 #include "models/decode.h"
 #include "models/rollout.h"
 #include "models/memory.h"
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "tests/law_aids.h"
 
 static double step_s(const struct llm *llm, enum precision precision,

@@ -14,8 +14,8 @@
 
 #include "models/cluster.h"
 #include "models/goodput.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
 #include "tests/law_aids.h"
 #include "workloads/csv.h"
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "sim/lazy.h"
-#include "sim/rng.h"
+#include "sim/flow/lazy.h"
+#include "sim/base/rng.h"
 
 #define ID_COUNT 40u
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "tests/program.h"
 #include "workloads/likelihood.h"
 

@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "sim/heap4.h"
-#include "sim/loop.h"
-#include "sim/queue.h"
-#include "sim/rng.h"
+#include "sim/event/heap4.h"
+#include "sim/event/loop.h"
+#include "sim/event/queue.h"
+#include "sim/base/rng.h"
 
 static const struct loop_limits no_limits = {INT64_MAX, UINT64_MAX, NULL};
 

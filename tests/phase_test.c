@@ -16,8 +16,8 @@
 #include "models/phase.h"
 #include "models/phase_cache.h"
 #include "models/train.h"
-#include "sim/arena.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 
 /* Round figures near an A100; the laws' own tests use real ones. */
 static const struct gpu_type gpu = {

@@ -18,8 +18,8 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/place.h"
-#include "sim/arena.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 #include "tests/program.h"
 
 /* ---- the slow simulator ---- */

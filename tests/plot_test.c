@@ -17,8 +17,8 @@
 #include "experiments/plot.h"
 #include "experiments/plot_gnuplot.h"
 #include "experiments/point_label.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 #include "tests/results_aid.h"
 
 static const char *const figures[] = {

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "models/prefix_cache.h"
-#include "sim/rng.h"
+#include "sim/base/rng.h"
 #include "tests/world.h"
 #include "workloads/source.h"
 

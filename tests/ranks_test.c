@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "sim/arena.h"
-#include "sim/ranks.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/containers/ranks.h"
+#include "sim/base/rng.h"
 
 #define ITEMS 2000u
 

@@ -16,9 +16,9 @@
 #include "models/fabric.h"
 #include "models/rates.h"
 #include "models/rented.h"
-#include "sim/conf.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
+#include "sim/config/conf.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
 #include "tests/world.h"
 
 /* A trace on nodes and other keys of the cluster as text. */

@@ -14,7 +14,7 @@
 
 #include "experiments/plot.h"
 #include "experiments/report.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 #include "tests/results_aid.h"
 
 static char *report(const char *dir)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 #include "tests/world.h"
 #include "workloads/request_trace.h"
 

@@ -21,7 +21,7 @@
 
 #include "experiments/columns.h"
 #include "experiments/trial.h"
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 
 const struct results_names results_plain = {
     { "x=1/h", "x=2/h" }, { "first", "second" }, "train", "little"

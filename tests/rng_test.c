@@ -18,8 +18,8 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 
-#include "sim/rng.h"
-#include "sim/rng_gsl.h"
+#include "sim/base/rng.h"
+#include "sim/base/rng_gsl.h"
 
 #define KS_COUNT 200000
 

@@ -21,8 +21,8 @@
 #include "models/decode.h"
 #include "models/gang.h"
 #include "models/rollout_steps.h"
-#include "sim/arena.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
 
 #define RUNS_MAX 4000
 #define SLOTS 256               /* of a replica */

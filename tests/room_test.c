@@ -19,8 +19,8 @@
 #include "models/fit.h"
 #include "models/room.h"
 #include "models/spare.h"
-#include "sim/arena.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 
 #define NODES_MAX 700u
 #define GROUPS 3u

@@ -26,7 +26,7 @@
 #include "experiments/runner.h"
 #include "experiments/study.h"
 #include "experiments/train.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "tests/scratch.h"
 
 struct world {

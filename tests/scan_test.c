@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "sim/scan.h"
+#include "sim/text/scan.h"
 
 struct place {
     char folder[64];

@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
 #include "tests/program.h"
 #include "workloads/series.h"
 

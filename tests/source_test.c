@@ -17,7 +17,7 @@
 
 #include "models/catalogue.h"
 #include "models/cluster.h"
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 #include "tests/workload_aid.h"
 
 #define JOBS 500

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/rng.h"
 #include "workloads/spool.h"
 
 #define ROWS 20000u

@@ -15,8 +15,8 @@
 
 #include "experiments/study.h"
 #include "policies/host.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 #include "tests/scratch.h"
 
 struct world {

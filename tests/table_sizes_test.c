@@ -14,7 +14,7 @@
 
 #include "experiments/study.h"
 #include "experiments/table_sizes.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "tests/program.h"
 
 #define NODES \

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sim/table.h"
+#include "sim/text/table.h"
 
 static const struct table_column columns[] = {
     {"job", TABLE_TEXT, "name"},

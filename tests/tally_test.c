@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "sim/arena.h"
-#include "sim/rng.h"
-#include "sim/tally.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
+#include "sim/stats/tally.h"
 
 static bool near(double a, double b, double relative)
 {

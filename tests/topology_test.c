@@ -22,10 +22,10 @@
 #include "models/fit.h"
 #include "models/phase.h"
 #include "models/rates.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/loop.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
 
 struct world {
     struct arena *arena;

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 #include "tests/workload_aid.h"
 
 #define CSV_KEYS "columns: {job: id, submit: at, duration: run, gpus: n"

@@ -18,8 +18,8 @@
 #include "models/fabric.h"
 #include "models/phase.h"
 #include "models/rates.h"
-#include "sim/flow.h"
-#include "sim/loop.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
 #include "tests/workload_aid.h"
 
 #define JOBS 4000

@@ -19,11 +19,11 @@
 #include "policies/host_heeds.h"
 #include "policies/host.h"
 #include "policies/registry.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/err.h"
-#include "sim/rng.h"
-#include "sim/table.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/base/rng.h"
+#include "sim/text/table.h"
 
 #define WORLD_JOBS_MAX 600
 

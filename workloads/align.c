@@ -16,8 +16,8 @@
 #include "models/memory.h"
 #include "models/precision.h"
 #include "models/transfer.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/demand.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))

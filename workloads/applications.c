@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "models/catalogue.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 struct link_of_jobs {
     struct application_job job;

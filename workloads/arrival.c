@@ -16,9 +16,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define TWO_PI 6.283185307179586

@@ -11,9 +11,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/decimal.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/decimal.h"
+#include "sim/text/scan.h"
 #include "workloads/csv_blanks.h"
 #include "workloads/csv_philly.h"
 

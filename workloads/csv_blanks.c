@@ -17,7 +17,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "sim/scan.h"
+#include "sim/text/scan.h"
 #include "workloads/csv.h"
 
 #define BLOCK 64u

@@ -13,10 +13,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/decimal.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/decimal.h"
+#include "sim/base/err.h"
 #include "workloads/json.h"
 #include "workloads/trace_date.h"
 

@@ -17,8 +17,8 @@
 #include "models/cluster.h"
 #include "models/job.h"
 #include "models/memory.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
 
 #define GB 1e9
 

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 
 struct arena;
 struct rng;

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 #include "workloads/csv.h"
 #include "workloads/import_row.h"
 

@@ -12,9 +12,9 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "sim/clock.h"
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 #include "workloads/csv.h"
 #include "workloads/import_row.h"
 #include "workloads/trace_row.h"

@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 #include "workloads/csv.h"
 #include "workloads/import_row.h"
 #include "workloads/json.h"

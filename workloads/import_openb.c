@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "models/placement.h"
-#include "sim/clock.h"
-#include "sim/err.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
 #include "workloads/csv.h"
 #include "workloads/import_row.h"
 #include "workloads/trace_row.h"

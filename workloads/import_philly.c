@@ -6,7 +6,7 @@
  * Rows are not in order of submission; gpu_time is duration x num_gpus, which is
  * checked; dates have no zone, and daylight saving ended within the trace.
  */
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 #include "workloads/import_row.h"
 #include "workloads/trace_row.h"
 

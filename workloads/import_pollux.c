@@ -8,7 +8,7 @@
  * from profiles of its application.  So either the run times of the applications
  * are given, or the catalogue knows their goodput; the size is num_replicas.
  */
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 #include "workloads/csv.h"
 #include "workloads/import_row.h"
 #include "workloads/trace_row.h"

@@ -8,8 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sim/clock.h"
-#include "sim/scan.h"
+#include "sim/base/clock.h"
+#include "sim/text/scan.h"
 #include "workloads/csv.h"
 #include "workloads/trace_date.h"
 

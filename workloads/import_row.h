@@ -5,7 +5,7 @@
 #ifndef WORKLOADS_IMPORT_ROW_H
 #define WORKLOADS_IMPORT_ROW_H
 
-#include "sim/err.h"
+#include "sim/base/err.h"
 #include "workloads/import.h"
 #include "workloads/trace_row.h"
 

@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "models/regimes.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 #include "workloads/csv.h"
 #include "workloads/import_row.h"
 #include "workloads/regimes.h"

@@ -11,8 +11,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/text/scan.h"
 
 #define DEPTH_MAX 64u
 

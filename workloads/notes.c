@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
 #include "workloads/birth.h"
 #include "workloads/recipe.h"
 

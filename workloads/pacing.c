@@ -15,10 +15,10 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/job.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 #include "workloads/json.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))

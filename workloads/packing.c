@@ -14,9 +14,9 @@
 
 #include "models/job.h"
 #include "models/pace.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 
 #define PACE_MIN 1e-6           /* as the least rate */
 #define PACE_MAX 10.0

@@ -17,7 +17,7 @@
 #include "models/job.h"
 #include "models/memory.h"
 #include "models/phase.h"
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 #include "workloads/demand.h"
 #include "workloads/distribution.h"
 

@@ -9,7 +9,7 @@
  */
 #include "models/job.h"
 #include "models/rates.h"
-#include "sim/err.h"
+#include "sim/base/err.h"
 #include "workloads/recipe.h"
 
 #include <assert.h>
@@ -23,8 +23,8 @@
 #include "models/outage.h"
 #include "models/phase.h"
 #include "models/transfer.h"
-#include "sim/arena.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
 
 const char *const checkpoint_choices[] = { "steps", "young", "daly", NULL };
 enum { CHECKPOINT_STEPS, CHECKPOINT_YOUNG, CHECKPOINT_DALY };

@@ -6,7 +6,7 @@
  * `response` is given, by a forward pass (classification, embedding, scoring)
  * if not.
  */
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 #include "workloads/recipe.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))

@@ -8,8 +8,8 @@
  * while memory must hold the longest.
  */
 #include "models/memory.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/demand.h"
 #include "workloads/distribution.h"
 #include "workloads/recipe.h"
@@ -22,7 +22,7 @@
 #include "models/cluster.h"
 #include "models/net.h"
 #include "models/transfer.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 #define PARTS_MAX 100.0         /* of a response: what a plan sums over */
 #define STEPS_MAX 1e9          /* of a job; what source.c makes at most */

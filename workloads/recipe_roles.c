@@ -10,8 +10,8 @@
  */
 #include "models/memory.h"
 #include "models/precision.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/demand.h"
 #include "workloads/recipe.h"
 

@@ -8,8 +8,8 @@
  * lengths are drawn.  Size, length and limit come from streams of their own,
  * so that a change of one moves no other.
  */
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/demand.h"
 #include "workloads/distribution.h"
 #include "workloads/recipe.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "models/cluster.h"
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "workloads/packing.h"
 #include "workloads/pacing.h"
 

@@ -19,9 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/arena.h"
-#include "sim/rng.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
+#include "sim/text/scan.h"
 #include "workloads/json.h"
 
 #define WINDOW_S 600.0

@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 #include "workloads/csv.h"
 #include "workloads/json.h"
 #include "workloads/request_servegen.h"

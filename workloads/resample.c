@@ -20,11 +20,11 @@
 #include <stdio.h>
 
 #include "models/placement.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
-#include "sim/err.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "sim/base/rng.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 
 #define HINT_BYTES 24u
 #define MILLI_MAX INT64_C(9200000000000)        /* the year 2261 */

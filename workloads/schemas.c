@@ -4,7 +4,7 @@
  */
 #include "workloads/source.h"
 
-#include "sim/conf.h"
+#include "sim/config/conf.h"
 #include "workloads/arrival.h"
 #include "workloads/distribution.h"
 #include "workloads/pacing.h"

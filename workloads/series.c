@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
 #include "workloads/csv.h"
 #include "workloads/series_reader.h"
 

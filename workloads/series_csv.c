@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 #include "workloads/csv.h"
 #include "workloads/series_reader.h"
 #include "workloads/trace_date.h"

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/clock.h"
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 #include "workloads/json.h"
 #include "workloads/series_reader.h"
 #include "workloads/trace_date.h"

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/err.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
 #include "workloads/series_reader.h"
 #include "workloads/trace_date.h"
 

@@ -7,9 +7,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/err.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
 
 size_t series_number(struct series_reader *reader, const char *name)
 {

@@ -15,11 +15,11 @@
 #include <string.h>
 
 #include "models/place.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/conf.h"
-#include "sim/err.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "sim/base/rng.h"
 #include "workloads/arrival.h"
 #include "workloads/birth.h"
 #include "workloads/distribution.h"

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/arena.h"
-#include "sim/clock.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
 
 #define BLOCK_BYTES ((size_t)1 << 16)   /* that a reader takes at once */
 

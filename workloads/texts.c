@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sim/arena.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 
 static const char **find_slot(const struct texts *texts, const char *text)
 {

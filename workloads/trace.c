@@ -12,8 +12,8 @@
  * the workload asks for `unsorted: sort`, the rows are kept instead, sorted by
  * (submit time, row), and trials walk that array.
  */
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/birth.h"
 #include "workloads/trace_spec.h"
 
@@ -25,9 +25,9 @@
 #include "models/catalogue.h"
 #include "models/cluster.h"
 #include "models/phase.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/text/scan.h"
 #include "workloads/applications.h"
 #include "workloads/csv.h"
 #include "workloads/import.h"

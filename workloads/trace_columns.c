@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sim/conf.h"
-#include "sim/scan.h"
+#include "sim/config/conf.h"
+#include "sim/text/scan.h"
 #include "workloads/csv.h"
 #include "workloads/trace.h"
 #include "workloads/trace_row.h"

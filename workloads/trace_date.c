@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "sim/clock.h"
+#include "sim/base/clock.h"
 
 #define DAY_BYTES 10u           /* "2017-10-09" */
 #define MINUTE_BYTES 6u         /* " 07:01" */

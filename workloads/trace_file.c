@@ -6,8 +6,8 @@
  * Other formats than CSV and SWF are read by their import_NAME.c, row by row.
  */
 #include "models/pace.h"
-#include "sim/conf.h"
-#include "sim/err.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
 #include "workloads/birth.h"
 #include "workloads/import.h"
 #include "workloads/trace_columns.h"
@@ -21,9 +21,9 @@
 #include "models/catalogue.h"
 #include "models/goodput.h"
 #include "models/phase.h"
-#include "sim/arena.h"
-#include "sim/clock.h"
-#include "sim/scan.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/text/scan.h"
 #include "workloads/applications.h"
 #include "workloads/csv.h"
 #include "workloads/pacing.h"

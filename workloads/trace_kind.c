@@ -11,8 +11,8 @@
 
 #include "models/catalogue.h"
 #include "models/cluster.h"
-#include "sim/arena.h"
-#include "sim/rng.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
 #include "workloads/recipe.h"
 
 struct entry_of_kind {

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "sim/clock.h"
-#include "sim/decimal.h"
-#include "sim/scan.h"
+#include "sim/base/clock.h"
+#include "sim/base/decimal.h"
+#include "sim/text/scan.h"
 #include "workloads/csv.h"
 #include "workloads/row_hint.h"
 #include "workloads/trace_date.h"

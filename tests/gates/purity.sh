@@ -3,7 +3,7 @@
 #
 # purity.sh - outside experiments/ nothing prints, ends the process, reads the
 # environment, a wall clock or the locale, or draws from C's own generator;
-# models/ open no file.  (Out of memory ends the process in sim/arena.c.)
+# models/ open no file.  (Out of memory ends the process in sim/base/arena.c.)
 
 PRINT='stdout|stderr|v?printf|__v?printf_chk|puts|putchar|perror'
 END='exit|_exit|_Exit|quick_exit|abort|atexit|signal|sigaction|system|popen'
@@ -38,7 +38,7 @@ bad_5() {
 good() {
     object sim/a.c '#include <stdio.h>' \
         'void a(char *s, FILE *f) { snprintf(s, 9, "%p", s); fputs(s, f); }'
-    object sim/arena.c '#include <stdio.h>' '#include <stdlib.h>' \
+    object sim/base/arena.c '#include <stdio.h>' '#include <stdlib.h>' \
         'void b(void) { fputs("out of memory", stderr); abort(); }'
     object experiments/a.c '#include <stdio.h>' 'void c(void) { printf("x\n"); }'
 }

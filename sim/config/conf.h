@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * conf.h - YAML read against a table, every value with its file:line:col.
+ *
+ * Each module keeps one table of its keys beside the struct they fill.  The
+ * table is the parser, the range check, the error text, `explain`, the JSON
+ * Schema and the manual.  An unrecognized key (nearest spelling offered), a
+ * key given twice (libyaml lets both pass) and a number without its unit are
+ * errors.
+ */
+#ifndef SIM_CONF_H
+#define SIM_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/err.h"
+
+struct arena;
+struct conf_node;
+
+enum conf_type {
+    CONF_BOOL,      /* true false                      -> bool            */
+    CONF_INT,       /* 12                              -> int64_t         */
+    CONF_REAL,      /* 0.5                             -> double          */
+    CONF_FRACTION,  /* 0.2 or 20% (may be negative)    -> double          */
+    CONF_TEXT,      /* any scalar                      -> const char *    */
+    CONF_CHOICE,    /* one of choices                  -> int (its index) */
+    CONF_TIME,      /* "90s" "1.5h" "7d" "0s"          -> int64_t ns      */
+    CONF_BYTES,     /* "80GB" "80GiB" "512MB"          -> double bytes    */
+    CONF_RATE,      /* "900GB/s" "400Gb/s" "400Gbps"   -> double bytes/s  */
+    CONF_FLOPS,     /* "312TFLOPS" "1.4PFLOPS" "130TOPS" -> double op/s   */
+    CONF_POWER,     /* "700W" "6.5kW"                  -> double W        */
+    CONF_PRICE,     /* "2.10USD/h" "0.1USD/s"          -> double USD/h    */
+    CONF_FREQUENCY, /* "4/h" "0.1/s" "2/d"             -> double per s    */
+    CONF_NODE       /* handed on, unread -> const struct conf_node *      */
+};
+
+enum conf_kind { CONF_SCALAR, CONF_LIST, CONF_MAP };
+
+/* A value that is absent and has fallback CONF_ABSENT leaves the struct's
+ * bytes as they were (set your own before filling); fallback NULL: required;
+ * CONF_NODE has no other fallback than these two.  min and max are in the
+ * unit of the stored value (CONF_TIME: seconds), INFINITY being no bound;
+ * both 0: no range, but only CONF_INT, CONF_REAL and CONF_FRACTION may then
+ * be negative.  CONF_BYTES also takes "4x3.84TB". */
+#define CONF_ABSENT ""
+
+struct conf_field {
+    const char *key;
+    enum conf_type type;
+    size_t offset;              /* into the struct being filled */
+    double min, max;
+    const char *fallback;       /* as the user would write it */
+    const char *const *choices; /* ends with NULL */
+    const char *help;           /* one telegram line */
+};
+
+/* A table with its name, for explain, schema and the manual.  `name` is the
+ * path under which users meet it: "experiment", "cluster.nodes[]" ... */
+struct conf_schema {
+    const char *name;
+    const char *help;
+    const struct conf_field *fields;
+    size_t count;
+};
+
+/* The tree and all its text live in the arena.  Limits: 64 MiB, depth 64,
+ * 1,000,000 nodes, each named in its error.  Anchors, aliases, tags, merge
+ * keys and several documents are errors.  `path` is copied. */
+const struct conf_node *conf_load(struct arena *arena, const char *path,
+                                  struct err *err);
+/* The same from memory; `path` only names it in messages. */
+const struct conf_node *conf_parse(struct arena *arena, const char *path,
+                                   const char *text, size_t bytes,
+                                   struct err *err);
+
+/* The first error in the file's order is told; `out` is then partly filled.
+ * A table has at most 128 keys. */
+bool conf_fill(const struct conf_node *map, const struct conf_schema *schema,
+               void *out, struct err *err);
+/* One scalar as a given type, outside of any table; `out` as for the type. */
+bool conf_read(const struct conf_node *node, const struct conf_field *field,
+               void *out, struct err *err);
+
+enum conf_kind conf_kind(const struct conf_node *node);
+struct err_pos conf_pos(const struct conf_node *node);
+const char *conf_text(const struct conf_node *scalar);  /* as written */
+size_t conf_count(const struct conf_node *node);        /* items or pairs */
+const struct conf_node *conf_item(const struct conf_node *list, size_t i);
+const char *conf_key(const struct conf_node *map, size_t i);
+struct err_pos conf_key_pos(const struct conf_node *map, size_t i);
+const struct conf_node *conf_value(const struct conf_node *map, size_t i);
+/* The key as a scalar of its own, for maps whose keys are values. */
+const struct conf_node *conf_key_node(struct arena *arena,
+                                      const struct conf_node *map, size_t i);
+const struct conf_node *conf_get(const struct conf_node *map,
+                                 const char *key);      /* NULL: absent */
+
+/* False: a key of the map is written, and is `idle` as the others stand; err
+ * says so with what it needs ("needs `pp` above 1"). */
+bool conf_acts(const struct conf_node *map, const char *key, bool idle,
+               const char *needs, struct err *err);
+
+/* A copy of the tree in which the value at a dotted path is replaced; the
+ * original is untouched.  A step names a map key, or, in a list, the `name`
+ * (or `policy`) of a map or a single word, or an index from 0.  Missing last
+ * keys are added; missing earlier steps are errors at pos.  conf_set_text parses `value` as
+ * YAML (so lists and maps may be given). */
+const struct conf_node *conf_set(struct arena *arena,
+                                 const struct conf_node *root,
+                                 const char *path,
+                                 const struct conf_node *value,
+                                 struct err_pos pos, struct err *err);
+const struct conf_node *conf_set_text(struct arena *arena,
+                                      const struct conf_node *root,
+                                      const char *path, const char *value,
+                                      struct err *err);
+
+/* The nearest of `names` (ends with NULL) by edit distance, or NULL if none is
+ * near enough to be what was meant. */
+const char *conf_nearest(const char *word, const char *const *names);
+/* "time", "bytes", ... and an example of how to write one. */
+const char *conf_type_name(enum conf_type type);
+const char *conf_type_example(enum conf_type type);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * conf_mend.h - reading goes on after an error, so that all are told at once.
+ *
+ * Readers stop at their first error.  The tree is then repaired where the
+ * error stands, and read again from its beginning: an unknown key takes its
+ * nearest spelling or goes, a wrong value becomes one that its key allows,
+ * what nothing repairs is taken out.  No reader needs to know of it.
+ *
+ * What only follows from an earlier error is not told: an error at or around
+ * a repaired place, one that names what was taken out, and, in a map that
+ * holds a stand-in value, all but the errors of its key tables.  So every
+ * error that is told is the user's, and some may wait for the next reading.
+ */
+#ifndef SIM_CONF_MEND_H
+#define SIM_CONF_MEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/config/conf.h"
+
+#define CONF_MEND_TOLD_MAX      20
+#define CONF_MEND_ROUNDS_MAX    100
+
+struct conf_mend {
+    struct arena *arena;
+    const struct conf_node *root;       /* what to read next */
+    /* A map of working values, for keys of the root and of the maps below it
+     * which cannot be read and must be there; NULL: none.  Nobody sees it. */
+    const struct conf_node *stock;
+    /* A key of the root that the others are judged against; NULL: none.
+     * Where it is repaired, what they would not fit is no error of theirs:
+     * then that of the stock stands for it.  `ground_words`, ending with
+     * NULL, are words of messages about not fitting it. */
+    const char *ground;
+    const char *const *ground_words;
+    struct err *found;                  /* room for all rounds */
+    size_t found_count;
+    size_t round_count;
+    const char **gone;                  /* words that were taken out */
+    size_t gone_count, gone_room;
+};
+
+/* Keeps the error, or forgets it as a consequence, and repairs the root.
+ * True: read the root anew, err is empty.  False: nothing can be repaired;
+ * end. */
+bool conf_mend_next(struct conf_mend *mend, struct err *err);
+
+/* The first error in the file's order goes to err, with the others behind it
+ * (err.next), 20 of them at most.  True: there was none. */
+bool conf_mend_end(struct conf_mend *mend, struct err *err);
+
+/* All of it: `read` is called with `self` and mend->root until it succeeds or
+ * nothing can be repaired.  True: there was no error, and what was read may
+ * be used. */
+bool conf_mend_read(struct conf_mend *mend,
+                    bool (*read)(void *self, const struct conf_node *root,
+                                 struct err *err),
+                    void *self, struct err *err);
+
+#endif

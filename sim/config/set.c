@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * conf_set.c - a copy of a tree in which one value is another.
+ *
+ * Only the nodes on the path are copied; the rest is shared, as trees never
+ * change.  A sweep makes one overlay per point from one file.
+ */
+#include "sim/config/conf.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/config/node.h"
+#include "sim/base/err.h"
+
+#define NOT_FOUND   SIZE_MAX
+#define STEPS_MAX   64
+#define SHOWN_BYTES 80          /* of a path in a message */
+
+struct setting {
+    struct arena *arena;
+    const char *path;
+    const struct conf_node *value;
+    struct err_pos pos;
+    struct err *err;
+};
+
+static bool step_is(const char *step, size_t bytes, const char *name)
+{
+    return strlen(name) == bytes && memcmp(step, name, bytes) == 0;
+}
+
+static size_t find_pair(const struct conf_node *map, const char *step,
+                        size_t bytes)
+{
+    assert(map->kind == CONF_MAP);
+    for (size_t i = 0; i < map->count; i++) {
+        if (step_is(step, bytes, map->pairs[i].key))
+            return i;
+    }
+    return NOT_FOUND;
+}
+
+/* An index of digits only; NOT_FOUND for anything else. */
+static size_t read_index(const char *step, size_t bytes)
+{
+    size_t index = 0;
+
+    if (bytes == 0 || bytes > 9)
+        return NOT_FOUND;
+    for (size_t i = 0; i < bytes; i++) {
+        if (step[i] < '0' || step[i] > '9')
+            return NOT_FOUND;
+        index = index * 10 + (size_t)(step[i] - '0');
+    }
+    return index;
+}
+
+/* An item's name: its `name`, else its `policy`, else itself if scalar. */
+static const char *item_name(const struct conf_node *item)
+{
+    assert(item != NULL);
+    if (item->kind == CONF_SCALAR)
+        return item->text;
+    if (item->kind != CONF_MAP)
+        return NULL;
+    const struct conf_node *name = conf_get(item, "name");
+    if (name == NULL || name->kind != CONF_SCALAR)
+        name = conf_get(item, "policy");
+    return name != NULL && name->kind == CONF_SCALAR ? name->text : NULL;
+}
+
+/* Names win over indexes, and the first of equal names over the others. */
+static size_t find_item(const struct conf_node *list, const char *step,
+                        size_t bytes)
+{
+    assert(list->kind == CONF_LIST);
+    for (size_t i = 0; i < list->count; i++) {
+        const char *name = item_name(list->items[i]);
+        if (name != NULL && step_is(step, bytes, name))
+            return i;
+    }
+    size_t index = read_index(step, bytes);
+    return index < list->count ? index : NOT_FOUND;
+}
+
+static void fail(const struct setting *setting, enum err_kind kind,
+                 const char *what, const char *step, size_t bytes)
+{
+    if (bytes > SHOWN_BYTES)
+        bytes = SHOWN_BYTES;
+    err_set(setting->err, kind, setting->pos, "path '%.*s': %s '%.*s'",
+            SHOWN_BYTES, setting->path, what, (int)bytes, step);
+}
+
+/* The keys that there are, or how many items. */
+static void hint_steps(const struct setting *setting,
+                       const struct conf_node *node)
+{
+    const char *names[33];
+    char list[120];
+    size_t count = 0;
+
+    assert(node->kind != CONF_SCALAR);
+    for (size_t i = 0; i < node->count && count < 32; i++) {
+        const char *name = node->kind == CONF_MAP ? node->pairs[i].key
+                                                  : item_name(node->items[i]);
+        if (name != NULL)
+            names[count++] = name;
+    }
+    names[count] = NULL;
+    conf_join(names, list, sizeof list);
+    if (count > 0)
+        err_hint(setting->err, "There are: %s.", list);
+}
+
+static const struct conf_node *set_at(const struct setting *setting,
+                                      const struct conf_node *node,
+                                      const char *path, int depth);
+
+static const struct conf_node *set_in_list(const struct setting *setting,
+                                           const struct conf_node *list,
+                                           const char *path, int depth)
+{
+    size_t bytes = strcspn(path, ".");
+    size_t index = find_item(list, path, bytes);
+
+    if (index == NOT_FOUND) {
+        fail(setting, ERR_REFERENCE, "the list has no item", path, bytes);
+        hint_steps(setting, list);
+        return NULL;
+    }
+    const struct conf_node *item = setting->value;
+    if (path[bytes] == '.')
+        item = set_at(setting, list->items[index], path + bytes + 1,
+                      depth + 1);
+    if (item == NULL)
+        return NULL;
+    struct conf_node *copy = arena_alloc(setting->arena, 1, sizeof *copy);
+    *copy = *list;
+    copy->items = arena_grow(setting->arena, list->items, list->count,
+                             list->count, sizeof *copy->items);
+    copy->items[index] = item;
+    return copy;
+}
+
+static const struct conf_node *set_in_map(const struct setting *setting,
+                                          const struct conf_node *map,
+                                          const char *path, int depth)
+{
+    size_t bytes = strcspn(path, ".");
+    size_t index = find_pair(map, path, bytes);
+    bool last = path[bytes] == '\0';
+    const struct conf_node *value = setting->value;
+
+    if (index == NOT_FOUND && !last) {
+        fail(setting, ERR_REFERENCE, "there is no key", path, bytes);
+        hint_steps(setting, map);
+        return NULL;
+    }
+    if (!last)
+        value = set_at(setting, map->pairs[index].value, path + bytes + 1,
+                       depth + 1);
+    if (value == NULL)
+        return NULL;
+    struct conf_node *copy = arena_alloc(setting->arena, 1, sizeof *copy);
+    *copy = *map;
+    if (index == NOT_FOUND)
+        index = copy->count++;
+    copy->pairs = arena_grow(setting->arena, map->pairs, map->count,
+                             copy->count, sizeof *copy->pairs);
+    struct conf_pair *pair = &copy->pairs[index];
+    if (pair->key == NULL) {
+        char *key = arena_alloc(setting->arena, bytes + 1, 1);
+        memcpy(key, path, bytes);
+        *pair = (struct conf_pair){key, setting->pos, NULL};
+    }
+    pair->value = value;
+    return copy;
+}
+
+/* The node with the value set at `path`, its first step being in it. */
+static const struct conf_node *set_at(const struct setting *setting,
+                                      const struct conf_node *node,
+                                      const char *path, int depth)
+{
+    size_t bytes = strcspn(path, ".");
+
+    assert(node != NULL);
+    if (bytes == 0) {
+        fail(setting, ERR_USAGE, "an empty step before", path, strlen(path));
+        return NULL;
+    }
+    if (depth > STEPS_MAX) {
+        fail(setting, ERR_USAGE, "more than 64 steps at", path, bytes);
+        return NULL;
+    }
+    switch (node->kind) {
+    case CONF_MAP: return set_in_map(setting, node, path, depth);
+    case CONF_LIST: return set_in_list(setting, node, path, depth);
+    case CONF_SCALAR: break;
+    }
+    fail(setting, ERR_REFERENCE, "there is no key below a single value for",
+         path, bytes);
+    err_hint(setting->err, "Write it as a map in the file to set its keys.");
+    return NULL;
+}
+
+const struct conf_node *conf_set(struct arena *arena,
+                                 const struct conf_node *root,
+                                 const char *path,
+                                 const struct conf_node *value,
+                                 struct err_pos pos, struct err *err)
+{
+    assert(arena != NULL && root != NULL);
+    assert(path != NULL && value != NULL && err != NULL);
+    struct setting setting = {arena, path, value, pos, err};
+
+    return set_at(&setting, root, path, 1);
+}
+
+const struct conf_node *conf_set_text(struct arena *arena,
+                                      const struct conf_node *root,
+                                      const char *path, const char *value,
+                                      struct err *err)
+{
+    assert(arena != NULL && path != NULL);
+    assert(value != NULL && err != NULL);
+    char name[SHOWN_BYTES + 16];
+
+    snprintf(name, sizeof name, "--set %.*s", SHOWN_BYTES, path);
+    struct err_pos pos = {arena_text(arena, name), 0, 0};
+    if (value[strspn(value, " \t\n")] == '\0') {
+        err_set(err, ERR_USAGE, pos, "'%.*s' has no value", SHOWN_BYTES, path);
+        err_hint(err, "Write --set KEY=VALUE.");
+        return NULL;
+    }
+    const struct conf_node *node =
+        conf_parse(arena, name, value, strlen(value), err);
+    if (node == NULL)
+        return NULL;
+    return conf_set(arena, root, path, node, pos, err);
+}

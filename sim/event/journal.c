@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * journal.c - facts to listeners, in the order the listeners were added.
+ *
+ * Each kind has its own list, so a fact that nobody wants costs one load and
+ * one comparison, and no listener pays for another's kinds.
+ */
+#include "sim/event/journal.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "sim/base/arena.h"
+
+#define KIND_COUNT 64u
+
+struct listener {
+    journal_fn *fn;
+    void *self;
+    struct listener *next;
+};
+
+struct journal {
+    struct arena *arena;
+    struct listener *first[KIND_COUNT];
+    struct listener **end[KIND_COUNT];      /* where the next one goes */
+    uint32_t telling;                       /* facts being told, nested */
+};
+
+struct journal *journal_new(struct arena *arena)
+{
+    struct journal *journal = arena_alloc(arena, 1, sizeof *journal);
+    uint32_t kind;
+
+    assert(arena != NULL);
+    journal->arena = arena;
+    for (kind = 0; kind < KIND_COUNT; kind++)
+        journal->end[kind] = &journal->first[kind];
+    return journal;
+}
+
+void journal_listen(struct journal *journal, uint64_t kind_mask,
+                    journal_fn *fn, void *self)
+{
+    uint32_t kind;
+
+    assert(fn != NULL && kind_mask != 0);
+    assert(journal->telling == 0);      /* else who hears the present fact? */
+    for (kind = 0; kind < KIND_COUNT; kind++) {
+        struct listener *listener;
+
+        if ((kind_mask >> kind & 1) == 0)
+            continue;
+        listener = arena_alloc(journal->arena, 1, sizeof *listener);
+        listener->fn = fn;
+        listener->self = self;
+        *journal->end[kind] = listener;
+        journal->end[kind] = &listener->next;
+    }
+}
+
+void journal_tell(struct journal *journal, const struct fact *fact)
+{
+    const struct listener *listener;
+
+    assert(fact->kind < KIND_COUNT && fact->time_ns >= 0);
+    listener = journal->first[fact->kind];
+    if (listener == NULL)
+        return;
+    journal->telling++;
+    for (; listener != NULL; listener = listener->next)
+        listener->fn(listener->self, fact);
+    assert(journal->telling > 0);
+    journal->telling--;
+}

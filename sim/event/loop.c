@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * loop.c - the event loop over the queue of queue.h.
+ *
+ * An event's record is freed before its callback runs, so a handle has expired
+ * by the time anyone can use it, and the callback's own push takes the record
+ * that is still in the cache.
+ */
+#include "sim/event/loop.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/digest.h"
+#include "sim/event/queue.h"
+
+#define EVENTS_BETWEEN_LOOKS 4096u      /* at limits.stop */
+
+struct loop {
+    int64_t now_ns;
+    struct loop_limits limits;
+    uint64_t event_count;
+    uint64_t digest;
+    bool stopped;
+    struct queue queue;
+};
+
+struct loop *loop_new(struct loop_limits limits)
+{
+    assert(limits.until_ns >= 0);
+    struct loop *loop = arena_resize_own(NULL, 1, sizeof *loop);
+    memset(loop, 0, sizeof *loop);
+    loop->limits = limits;
+    queue_init(&loop->queue);
+    return loop;
+}
+
+void loop_free(struct loop *loop)
+{
+    if (loop == NULL)
+        return;
+    queue_clear(&loop->queue);
+    free(loop);
+}
+
+struct loop_handle loop_at(struct loop *loop, int64_t time_ns,
+                           enum loop_rank rank, loop_fn *fn, void *self,
+                           uint64_t arg)
+{
+    assert(time_ns >= loop->now_ns);
+    assert((unsigned)rank < LOOP_RANK_COUNT);
+    assert(fn != NULL);
+    return queue_push(&loop->queue, (uint64_t)time_ns, (uint32_t)rank, fn,
+                      self, arg);
+}
+
+bool loop_cancel(struct loop *loop, struct loop_handle handle)
+{
+    return queue_cancel(&loop->queue, handle);
+}
+
+/* Whether those outside want an end; looked at now and then. */
+static bool called_off(const struct loop *loop)
+{
+    return loop->limits.stop &&
+           loop->event_count % EVENTS_BETWEEN_LOOKS == 0 &&
+           __atomic_load_n(loop->limits.stop, __ATOMIC_RELAXED);
+}
+
+void loop_until(struct loop *loop, int64_t until_ns)
+{
+    assert(until_ns >= loop->now_ns);
+    loop->limits.until_ns = until_ns;
+}
+
+enum loop_end loop_run(struct loop *loop)
+{
+    struct queue *queue = &loop->queue;
+    uint64_t until_ns = (uint64_t)loop->limits.until_ns;
+    while (!loop->stopped) {
+        struct queue_entry entry;
+        if (!queue_peek(queue, &entry))
+            return LOOP_DRAINED;
+        if (entry.time_ns > until_ns) {
+            loop->now_ns = (int64_t)until_ns;
+            return LOOP_TIME_LIMIT;
+        }
+        if (loop->event_count >= loop->limits.event_count_max)
+            return LOOP_EVENT_LIMIT;
+        if (called_off(loop))
+            return LOOP_CALLED_OFF;
+        struct queue_record record = queue->record[queue_slot(&entry)];
+        queue_pop(queue, &entry);
+        queue_fetch_ahead(queue);
+        loop->now_ns = (int64_t)entry.time_ns;
+        loop->event_count++;
+        loop->digest = digest_event(loop->digest, entry.time_ns,
+                                    queue_rank(&entry), record.arg);
+        record.fn(loop, record.self, record.arg);
+    }
+    loop->stopped = false;
+    return LOOP_STOPPED;
+}
+
+void loop_stop(struct loop *loop)
+{
+    loop->stopped = true;
+}
+
+int64_t loop_now_ns(const struct loop *loop)
+{
+    return loop->now_ns;
+}
+
+uint64_t loop_event_count(const struct loop *loop)
+{
+    return loop->event_count;
+}
+
+uint64_t loop_pending_count(const struct loop *loop)
+{
+    return loop->queue.live_count;
+}
+
+size_t loop_held_bytes(const struct loop *loop)
+{
+    return queue_held_bytes(&loop->queue);
+}
+
+uint64_t loop_digest(const struct loop *loop)
+{
+    return loop->digest;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * queue.h - the pending events, in the order (time, rank, push number).
+ *
+ * Internal to sim/: loop.h is the interface.  A monotone radix heap (Ahuja,
+ * Mehlhorn, Orlin & Tarjan 1990) with a short sorted list in front.  Simulated
+ * time never goes back, so a key need only be filed by the highest digit in
+ * which it differs from a base that lies at or before every key:
+ *
+ *   near        a sorted list; everything before near_limit is here, and all
+ *               there is while that is little
+ *   rank_fifo   keys equal to base, one FIFO per rank
+ *   bucket      all others, by (level, digit) of that highest digit; unsorted
+ *
+ * Invariants: near < near_limit <= rank_fifo and buckets; a FIFO is filled
+ * only while near_limit <= base; equal times are always in one place.  Every
+ * move keeps the order in which entries stand, so the push number need not be
+ * stored: an entry is 16 bytes.
+ *
+ * Cancelling frees the record at once and leaves a dead entry behind, known by
+ * its old generation.  Dead entries are dropped when they are met, and all of
+ * them are swept when they outnumber the live ones by QUEUE_DEAD_SLACK.
+ */
+#ifndef SIM_QUEUE_H
+#define SIM_QUEUE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sim/event/loop.h"
+
+#define QUEUE_DIGIT_BITS 4u
+#define QUEUE_LEVEL_COUNT (64u / QUEUE_DIGIT_BITS)
+#define QUEUE_DIGIT_COUNT (1u << QUEUE_DIGIT_BITS)
+#define QUEUE_BUCKET_COUNT (QUEUE_LEVEL_COUNT * QUEUE_DIGIT_COUNT)
+#define QUEUE_NEAR_MAX 128u     /* above it, near is filed into buckets */
+#define QUEUE_NEAR_ALONE_MAX 32u    /* the same while all buckets are empty */
+#define QUEUE_NEAR_ROOM 256u    /* so that near is seldom moved to its start */
+#define QUEUE_SORT_MAX 48u      /* a bucket up to this size is sorted whole */
+#define QUEUE_AHEAD 1u          /* which event's object is fetched early */
+#define QUEUE_DEAD_SLACK 4096u
+#define QUEUE_BLOCK_ENTRIES 63u /* with its link, a block is 1 KiB */
+#define QUEUE_GENERATION_MAX ((UINT32_C(1) << 29) - 1)
+#define QUEUE_RANK_SHIFT 61u
+#define QUEUE_NO_SLOT UINT32_MAX
+
+/* order is rank (3 bits), generation (29 bits), slot (32 bits). */
+struct queue_entry {
+    uint64_t time_ns;
+    uint64_t order;
+};
+
+struct queue_record {
+    loop_fn *fn;
+    void *self;
+    uint64_t arg;
+    uint32_t generation;        /* of the event it holds or will hold next */
+    uint32_t next_free;
+};
+
+struct queue_block {
+    struct queue_block *next;
+    uint64_t pad;
+    struct queue_entry entry[QUEUE_BLOCK_ENTRIES];
+};
+
+/* A FIFO of entries in blocks.  The next goes to *write, and write == end is
+ * the end of the last block; empty: all NULL.  Only rank_fifo is read from its
+ * front, so elsewhere read is 0. */
+struct queue_chain {
+    struct queue_block *head;
+    struct queue_entry *write, *end;
+    uint64_t read;
+};
+
+struct queue {
+    uint64_t near_limit;
+    uint64_t base;
+    uint64_t now;               /* time of the last event popped */
+    uint32_t near_head, near_tail;
+    uint32_t near_max;          /* NEAR_MAX, or NEAR_ALONE_MAX */
+    uint32_t rank_mask;         /* bit r: rank_fifo[r] is not empty */
+    uint32_t level_mask;        /* bit l: some bucket of level l is not empty */
+    struct queue_record *record;
+    uint32_t free_slot, record_count, record_room;
+    uint64_t live_count, dead_count;
+    /* Two arrays, because what is written in halves and soon read whole, as
+     * the compiler would move pairs, waits for both writes to reach memory. */
+    uint64_t near_time_ns[QUEUE_NEAR_ROOM];
+    uint64_t near_order[QUEUE_NEAR_ROOM + QUEUE_AHEAD];
+    struct queue_chain rank_fifo[LOOP_RANK_COUNT];
+    uint32_t digit_mask[QUEUE_LEVEL_COUNT];
+    struct queue_chain bucket[QUEUE_BUCKET_COUNT];
+    struct queue_block *free_block;
+    struct queue_chunk *chunk;  /* what malloc gave, to give back */
+    size_t chunk_count;
+};
+
+void queue_init(struct queue *queue);
+void queue_clear(struct queue *queue);          /* returns all memory */
+size_t queue_held_bytes(const struct queue *queue);
+
+/* Parts that are seldom run.  Those of queue_push finish it, so that it calls
+ * nothing it must come back from and saves no registers. */
+struct loop_handle queue_push_grown(struct queue *queue, uint64_t order,
+                                    uint64_t time_ns, loop_fn *fn, void *self,
+                                    uint64_t arg);
+struct loop_handle queue_push_extended(struct queue *queue,
+                                       struct queue_chain *chain,
+                                       struct queue_entry entry);
+struct loop_handle queue_push_crowded(struct queue *queue,
+                                      struct queue_entry entry);
+void queue_sweep(struct queue *queue);
+bool queue_refill(struct queue *queue);         /* false: nothing is left */
+void queue_drop_front(struct queue *queue);
+
+static inline uint32_t queue_slot(const struct queue_entry *entry)
+{
+    return (uint32_t)entry->order;
+}
+
+static inline uint32_t queue_generation(const struct queue_entry *entry)
+{
+    return (uint32_t)(entry->order >> 32) & QUEUE_GENERATION_MAX;
+}
+
+static inline uint32_t queue_rank(const struct queue_entry *entry)
+{
+    return (uint32_t)(entry->order >> QUEUE_RANK_SHIFT);
+}
+
+static inline bool queue_is_dead(const struct queue *queue,
+                                 const struct queue_entry *entry)
+{
+    return queue->record[queue_slot(entry)].generation !=
+           queue_generation(entry);
+}
+
+/* An order without its rank is a handle as it lies in memory: one operation,
+ * where building it from its halves takes the compiler a detour. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "slot comes first");
+_Static_assert(offsetof(struct loop_handle, generation) == 4 &&
+                   sizeof(struct loop_handle) == 8, "a handle is one word");
+
+static inline struct loop_handle queue_handle(struct queue_entry entry)
+{
+    uint64_t both = entry.order & ((UINT64_C(1) << QUEUE_RANK_SHIFT) - 1);
+    struct loop_handle handle;
+    memcpy(&handle, &both, sizeof handle);
+    return handle;
+}
+
+/* Where an entry at or after base belongs: by the highest digit that differs
+ * from base, or by its rank if none does. */
+static inline struct queue_chain *queue_chain_for(struct queue *queue,
+                                                  struct queue_entry entry)
+{
+    uint64_t differs = entry.time_ns ^ queue->base;
+    if (differs == 0)
+        return &queue->rank_fifo[queue_rank(&entry)];
+    uint32_t level = (uint32_t)(63 - __builtin_clzll(differs)) /
+                     QUEUE_DIGIT_BITS;
+    uint32_t digit = (uint32_t)(entry.time_ns >> level * QUEUE_DIGIT_BITS) &
+                     (QUEUE_DIGIT_COUNT - 1);
+    return &queue->bucket[level * QUEUE_DIGIT_COUNT + digit];
+}
+
+static inline struct loop_handle queue_file(struct queue *queue,
+                                            struct queue_entry entry)
+{
+    struct queue_chain *chain = queue_chain_for(queue, entry);
+    if (chain->write == chain->end)
+        return queue_push_extended(queue, chain, entry);
+    *chain->write++ = entry;
+    return queue_handle(entry);
+}
+
+/* The entry goes before those that are later, or as late with a higher rank, but
+ * not before an equal one: that was pushed first. */
+static inline bool queue_goes_before(const struct queue *queue,
+                                     struct queue_entry entry, uint32_t at)
+{
+    uint64_t rank_end = (uint64_t)(queue_rank(&entry) + 1) << QUEUE_RANK_SHIFT;
+
+    return queue->near_time_ns[at] > entry.time_ns ||
+           (queue->near_time_ns[at] == entry.time_ns &&
+            queue->near_order[at] >= rank_end);
+}
+
+static inline void queue_move_near(struct queue *queue, uint32_t to,
+                                   uint32_t from)
+{
+    queue->near_time_ns[to] = queue->near_time_ns[from];
+    queue->near_order[to] = queue->near_order[from];
+}
+
+/* near must have room behind its tail.  What comes at once, or next, as many
+ * events do, takes the room that earlier ones left before the head.  The slot
+ * before near_head is all zero, which goes before everything. */
+static inline void queue_insert_near(struct queue *queue,
+                                     struct queue_entry entry)
+{
+    uint32_t at = queue->near_tail;
+
+    if (queue->near_head > 1 && queue->near_tail - queue->near_head > 2 &&
+        queue_goes_before(queue, entry, queue->near_head + 1)) {
+        at = --queue->near_head;
+        if (!queue_goes_before(queue, entry, at + 1)) {
+            queue_move_near(queue, at, at + 1);
+            at++;
+        }
+    } else {
+        queue->near_tail++;
+        for (; queue_goes_before(queue, entry, at - 1); at--)
+            queue_move_near(queue, at, at - 1);
+    }
+    queue->near_time_ns[at] = entry.time_ns;
+    queue->near_order[at] = entry.order;
+}
+
+/* The slots that near has left are zeroed: queue_insert_near stops there. */
+static inline void queue_drop_near(struct queue *queue)
+{
+    queue->near_time_ns[queue->near_head] = 0;
+    queue->near_order[queue->near_head] = 0;
+    queue->near_head++;
+}
+
+static inline struct loop_handle queue_push(struct queue *queue,
+                                            uint64_t time_ns, uint32_t rank,
+                                            loop_fn *fn, void *self,
+                                            uint64_t arg)
+{
+    uint64_t order = (uint64_t)rank << QUEUE_RANK_SHIFT;
+    uint32_t slot = queue->free_slot;
+    if (slot == QUEUE_NO_SLOT)
+        return queue_push_grown(queue, order, time_ns, fn, self, arg);
+    struct queue_record *record = &queue->record[slot];
+    queue->free_slot = record->next_free;
+    queue->live_count++;
+    record->fn = fn;
+    record->self = self;
+    record->arg = arg;
+    struct queue_entry entry = {
+        .time_ns = time_ns,
+        .order = order | (uint64_t)record->generation << 32 | slot,
+    };
+    if (time_ns >= queue->near_limit)
+        return queue_file(queue, entry);
+    if (queue->near_tail == QUEUE_NEAR_ROOM ||
+        queue->near_tail - queue->near_head == queue->near_max)
+        return queue_push_crowded(queue, entry);
+    queue_insert_near(queue, entry);
+    return queue_handle(entry);
+}
+
+/* A slot that has used up its generations is not used again, so an old handle
+ * or a dead entry can never be taken for a new event. */
+static inline void queue_release(struct queue *queue, uint32_t slot)
+{
+    struct queue_record *record = &queue->record[slot];
+    queue->live_count--;
+    record->generation++;
+    if (record->generation > QUEUE_GENERATION_MAX)
+        return;
+    record->next_free = queue->free_slot;
+    queue->free_slot = slot;
+}
+
+static inline bool queue_cancel(struct queue *queue, struct loop_handle handle)
+{
+    assert(handle.slot < queue->record_count || handle.generation == 0);
+    if (handle.generation == 0 ||
+        queue->record[handle.slot].generation != handle.generation)
+        return false;
+    queue_release(queue, handle.slot);
+    queue->dead_count++;
+    if (queue->dead_count > queue->live_count + QUEUE_DEAD_SLACK)
+        queue_sweep(queue);
+    return true;
+}
+
+/* The first live entry; false: there is none. */
+static inline bool queue_peek(struct queue *queue, struct queue_entry *first)
+{
+    for (;;) {
+        if (queue->near_head != queue->near_tail) {
+            first->time_ns = queue->near_time_ns[queue->near_head];
+            first->order = queue->near_order[queue->near_head];
+        } else if (queue->rank_mask != 0) {
+            const struct queue_chain *fifo =
+                &queue->rank_fifo[__builtin_ctz(queue->rank_mask)];
+            *first = fifo->head->entry[fifo->read];
+        } else {
+            if (!queue_refill(queue))
+                return false;
+            continue;
+        }
+        if (!queue_is_dead(queue, first))
+            return true;
+        queue->dead_count--;
+        queue_drop_front(queue);
+    }
+}
+
+/* Near knows the next events, so what they will touch can be on its way: their
+ * records since they were sorted, their objects from here.  Behind the tail
+ * stand old slots, which do no harm. */
+static inline void queue_fetch_ahead(const struct queue *queue)
+{
+    uint64_t order = queue->near_order[queue->near_head + QUEUE_AHEAD - 1];
+    __builtin_prefetch(queue->record[(uint32_t)order].self);
+}
+
+/* Takes what queue_peek gave out of the queue and frees its record. */
+static inline void queue_pop(struct queue *queue,
+                             const struct queue_entry *first)
+{
+    if (queue->near_head != queue->near_tail)
+        queue_drop_near(queue);
+    else
+        queue_drop_front(queue);
+    queue->now = first->time_ns;
+    queue_release(queue, queue_slot(first));
+}
+
+#endif

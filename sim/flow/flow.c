@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * flow.c - fluid flows in time: rates become progress, progress becomes ends.
+ *
+ * sim/share says what the rates are; this file says since when.  A flow keeps
+ * its work left at the instant its rate last changed; a link keeps the area
+ * under its load up to the instant that last changed.  Nothing is touched while
+ * rates stand still.
+ *
+ * A crowd (share_crowd.c) has a virtual clock that runs at its level: a flow of
+ * it with work w left and weight u ends w / u later on that clock, whatever
+ * becomes of the level, so its flows stand in a heap by their virtual ends, and
+ * only the first end is an event.  The clock is a sum of 100 bits: it runs on
+ * for as long as the crowd lasts, and loses nothing beside the flows' sizes.
+ *
+ * Invariant: whenever time moves on, nothing is dirty: a change made at an
+ * instant puts one event at that instant in LOOP_RANK_SETTLE.
+ * Invariant: a flow whose rate is above 0 and that is in no crowd has a finish
+ * event, and so has each crowd whose level is, for its first flow, at the end
+ * rounded up to whole nanoseconds; when that fires, the flow is done, whatever
+ * rounding has left of its work.
+ */
+#include "sim/flow/flow.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/flow/lazy.h"
+#include "sim/event/loop.h"
+#include "sim/flow/share.h"
+
+struct flow {
+    double left;                /* at since_ns; in a crowd, see end */
+    struct share_sum end;       /* on the crowd's clock */
+    int64_t since_ns;
+    int64_t finish_ns;          /* CLOCK_NEVER_NS: no event */
+    struct loop_handle finish;
+    uint32_t generation;        /* odd while alive */
+    flow_done_fn *done;
+    void *self;
+    uint64_t arg;
+};
+
+struct flow_link {
+    struct share_sum area;      /* up to since_ns */
+    struct share_sum crowd_time;    /* then, of the crowd that crosses it */
+    int64_t since_ns;
+};
+
+/* The virtual clock of a crowd. */
+struct flow_crowd {
+    struct share_sum time;      /* at since_ns */
+    int64_t since_ns;
+    struct lazy ends;           /* of its flows */
+    int64_t finish_ns;          /* CLOCK_NEVER_NS: no event */
+    struct loop_handle finish;
+};
+
+struct flow_net {
+    uint32_t ended_at;          /* bottleneck of the flow that ended last */
+    struct loop *loop;
+    struct share share;
+    struct flow *flow;          /* beside share.flow */
+    uint32_t flow_room;
+    struct flow_link *link;     /* beside share.link */
+    uint32_t link_room;
+    struct flow_crowd *crowd;   /* beside share.crowd */
+    uint32_t crowd_room;
+    bool settle_pending;
+};
+
+struct flow_net *flow_new(struct loop *loop)
+{
+    struct flow_net *net = calloc(1, sizeof *net);
+
+    assert(loop != NULL && net != NULL);
+    net->loop = loop;
+    share_init(&net->share);
+    return net;
+}
+
+void flow_free(struct flow_net *net)
+{
+    uint32_t i;
+
+    if (net == NULL)
+        return;
+    for (i = 0; i < net->crowd_room; i++)
+        lazy_release(&net->crowd[i].ends);
+    free(net->crowd);
+    share_release(&net->share);
+    free(net->flow);
+    free(net->link);
+    free(net);
+}
+
+/* Crowds in time ---------------------------------------------------------- */
+
+static struct share_sum crowd_time(const struct flow_net *net, uint32_t crowd)
+{
+    const struct flow_crowd *in_time = &net->crowd[crowd];
+    int64_t past_ns = loop_now_ns(net->loop) - in_time->since_ns;
+    struct share_sum time = in_time->time;
+
+    assert(past_ns >= 0);
+    share_sum_add(&time, net->share.crowd[crowd].level *
+                             clock_s_from_ns(past_ns));
+    return time;
+}
+
+static double sum_minus(struct share_sum a, struct share_sum b)
+{
+    share_sum_add(&a, -b.hi);
+    share_sum_add(&a, -b.lo);
+    return share_sum_value(a);
+}
+
+/* When the flow of a crowd ends if the level stays.  What rounding left of it
+ * is nothing: a flow due at this instant stays due. */
+static int64_t end_ns(const struct flow_net *net, uint32_t crowd,
+                      struct share_sum end)
+{
+    const struct flow_crowd *in_time = &net->crowd[crowd];
+    double left = sum_minus(end, in_time->time);
+    int64_t need_ns;
+
+    if (left < DBL_EPSILON * end.hi)
+        left = 0;
+    need_ns = clock_ns_for_work(left, net->share.crowd[crowd].level);
+    return need_ns < CLOCK_NEVER_NS - in_time->since_ns
+               ? clock_after(in_time->since_ns, need_ns)
+               : CLOCK_NEVER_NS;
+}
+
+/* Of `ends`, whose items are about flows. */
+static bool end_holds(const void *self, const struct lazy_item *item)
+{
+    const struct share *share = self;
+
+    return share->flow[item->id].stamp == item->stamp;
+}
+
+static void on_crowd(struct loop *loop, void *self, uint64_t arg);
+
+/* Puts the event of a crowd where its first flow ends. */
+static void crowd_arm(struct flow_net *net, uint32_t crowd)
+{
+    struct flow_crowd *in_time = &net->crowd[crowd];
+    const struct lazy_item *top = lazy_top(&in_time->ends, end_holds,
+                                           &net->share);
+    int64_t now_ns = loop_now_ns(net->loop);
+    int64_t finish_ns = CLOCK_NEVER_NS;
+
+    if (top != NULL)
+        finish_ns = end_ns(net, crowd, net->flow[top->id].end);
+    if (finish_ns < now_ns)
+        finish_ns = now_ns;
+    if (finish_ns == in_time->finish_ns)
+        return;
+    if (in_time->finish_ns != CLOCK_NEVER_NS)
+        loop_cancel(net->loop, in_time->finish);
+    in_time->finish_ns = finish_ns;
+    if (finish_ns != CLOCK_NEVER_NS)
+        in_time->finish = loop_at(net->loop, finish_ns, LOOP_RANK_FINISH,
+                                  on_crowd, net, crowd);
+}
+
+/* Before its level changes: the clock is read.  An empty one starts anew. */
+static void crowd_settle(struct flow_net *net, uint32_t crowd)
+{
+    struct flow_crowd *in_time = &net->crowd[crowd];
+    uint32_t link = net->share.crowd[crowd].link;
+
+    in_time->time = crowd_time(net, crowd);
+    in_time->since_ns = loop_now_ns(net->loop);
+    if (net->share.link[link].crowd == crowd)
+        return;
+    in_time->time = (struct share_sum){0, 0};
+    in_time->ends.count = 0;
+    crowd_arm(net, crowd);
+}
+
+static void crowd_join(struct flow_net *net, uint32_t slot)
+{
+    struct flow *flow = &net->flow[slot];
+    const struct share_flow *shared = &net->share.flow[slot];
+    struct flow_crowd *crowd = &net->crowd[shared->crowd];
+
+    assert(crowd->since_ns == flow->since_ns);
+    if (flow->finish_ns <= flow->since_ns)
+        return;                 /* it is due, and its event is pending */
+    if (flow->finish_ns != CLOCK_NEVER_NS)
+        loop_cancel(net->loop, flow->finish);
+    flow->finish_ns = CLOCK_NEVER_NS;
+    flow->end = crowd->time;
+    share_sum_add(&flow->end, flow->left / shared->weight);
+    lazy_push(&crowd->ends,
+              (struct lazy_item){flow->end.hi, flow->end.lo, slot,
+                                 shared->stamp},
+              end_holds, &net->share);
+}
+
+/* Links in time ----------------------------------------------------------- */
+
+static double area_since(const struct flow_net *net, uint32_t link)
+{
+    const struct share_link *shared = &net->share.link[link];
+    int64_t past_ns = loop_now_ns(net->loop) - net->link[link].since_ns;
+    double area;
+
+    assert(past_ns >= 0);
+    if (past_ns == 0)
+        return 0;
+    area = share_sum_value(shared->load) * clock_s_from_ns(past_ns);
+    if (shared->crowd == SHARE_NONE)
+        return area;
+    return area + share_sum_value(net->share.across[link].demand) *
+                      sum_minus(crowd_time(net, shared->crowd),
+                                net->link[link].crowd_time);
+}
+
+/* Must come before a link's load changes. */
+static void area_settle(struct flow_net *net, uint32_t link)
+{
+    int64_t now_ns = loop_now_ns(net->loop);
+
+    if (net->link[link].since_ns == now_ns)
+        return;
+    share_sum_add(&net->link[link].area, area_since(net, link));
+    net->link[link].since_ns = now_ns;
+}
+
+/* Before the load of any link may change that was just solved. */
+static void solved_areas_settle(struct flow_net *net)
+{
+    const struct share_list *set_link = &net->share.set_link;
+    uint32_t i;
+
+    for (i = 0; i < set_link->count; i++)
+        area_settle(net, set_link->item[i]);
+}
+
+static void flow_areas_settle(struct flow_net *net, uint32_t slot)
+{
+    const struct share_flow *shared = &net->share.flow[slot];
+    const struct share_use *use = share_uses(&net->share, shared);
+    uint32_t k;
+
+    for (k = 0; k < shared->use_count; k++)
+        area_settle(net, use[k].link);
+}
+
+/* Flows in time ----------------------------------------------------------- */
+
+/* Work left now; the rate in force has been so since since_ns. */
+static double left_now(const struct flow_net *net, uint32_t slot)
+{
+    const struct flow *flow = &net->flow[slot];
+    const struct share_flow *shared = &net->share.flow[slot];
+    int64_t now_ns = loop_now_ns(net->loop);
+    double left;
+
+    assert(now_ns >= flow->since_ns);
+    if (flow->finish_ns <= now_ns)
+        return 0;
+    if (shared->crowd == SHARE_NONE)
+        left = flow->left -
+               shared->rate * clock_s_from_ns(now_ns - flow->since_ns);
+    else if (end_ns(net, shared->crowd, flow->end) <= now_ns)
+        return 0;
+    else
+        left = sum_minus(flow->end, crowd_time(net, shared->crowd)) *
+               shared->weight;
+    return left > 0 ? left : 0;
+}
+
+/* Its last event's slot is passed as the argument; gone means gone. */
+static void flow_remove(struct flow_net *net, uint32_t slot)
+{
+    struct flow *flow = &net->flow[slot];
+    uint32_t crowd = net->share.flow[slot].crowd;
+
+    assert((flow->generation & 1) == 1);
+    flow_areas_settle(net, slot);
+    share_drop(&net->share, slot);
+    flow->generation++;
+    if (crowd != SHARE_NONE)
+        crowd_arm(net, crowd);
+}
+
+static void settle_later(struct flow_net *net);
+
+static void finish(struct flow_net *net, uint32_t slot)
+{
+    struct flow flow = net->flow[slot];
+
+    net->ended_at = net->share.flow[slot].bottleneck;
+    flow_remove(net, slot);
+    settle_later(net);
+    if (flow.done != NULL)
+        flow.done(flow.self, flow.arg);
+}
+
+static void on_finish(struct loop *loop, void *self, uint64_t arg)
+{
+    struct flow_net *net = self;
+    uint32_t slot = (uint32_t)arg;
+
+    assert(loop == net->loop);
+    assert(net->flow[slot].finish_ns == loop_now_ns(loop));
+    finish(net, slot);
+}
+
+/* The event of a crowd stands where its first flow ends, as crowd_arm is called
+ * whenever that may be another. */
+static void on_crowd(struct loop *loop, void *self, uint64_t arg)
+{
+    struct flow_net *net = self;
+    struct flow_crowd *in_time = &net->crowd[arg];
+    const struct lazy_item *top = lazy_top(&in_time->ends, end_holds,
+                                           &net->share);
+
+    assert(loop == net->loop && in_time->finish_ns == loop_now_ns(loop));
+    assert(top != NULL && net->share.flow[top->id].crowd == arg);
+    in_time->finish_ns = CLOCK_NEVER_NS;
+    finish(net, top->id);
+}
+
+/* Moves the finish to where the rate in force puts it.  A flow due at this
+ * very instant stays due. */
+static void finish_move(struct flow_net *net, uint32_t slot)
+{
+    struct flow *flow = &net->flow[slot];
+    int64_t now_ns = loop_now_ns(net->loop);
+    int64_t need_ns, finish_ns;
+
+    assert(flow->since_ns == now_ns);
+    if (flow->finish_ns <= now_ns)
+        return;
+    need_ns = clock_ns_for_work(flow->left, net->share.flow[slot].rate);
+    finish_ns = clock_after(now_ns, need_ns);
+    if (finish_ns == flow->finish_ns)
+        return;
+    if (flow->finish_ns != CLOCK_NEVER_NS)
+        loop_cancel(net->loop, flow->finish);
+    flow->finish_ns = finish_ns;
+    if (finish_ns != CLOCK_NEVER_NS)
+        flow->finish = loop_at(net->loop, finish_ns, LOOP_RANK_FINISH,
+                               on_finish, net, slot);
+}
+
+/* Puts the solved rate of one flow in force from now on; the areas of its
+ * links are settled. */
+static void rate_change(struct flow_net *net, uint32_t slot, uint32_t crowd)
+{
+    struct flow *flow = &net->flow[slot];
+
+    flow->left = left_now(net, slot);
+    flow->since_ns = loop_now_ns(net->loop);
+    share_commit(&net->share, slot, crowd);
+    if (crowd == SHARE_NONE)
+        finish_move(net, slot);
+    else
+        crowd_join(net, slot);
+}
+
+/* Takes a flow out of its crowd; one that is due at this instant stays due. */
+static void crowd_leave(struct flow_net *net, uint32_t slot)
+{
+    struct flow *flow = &net->flow[slot];
+    int64_t now_ns = loop_now_ns(net->loop);
+
+    flow->left = left_now(net, slot);
+    flow->since_ns = now_ns;
+    share_leave(&net->share, slot);
+    if (flow->left > 0 || flow->finish_ns <= now_ns)
+        return;
+    flow->finish_ns = now_ns;
+    flow->finish = loop_at(net->loop, now_ns, LOOP_RANK_FINISH, on_finish, net,
+                           slot);
+}
+
+/* Settling ---------------------------------------------------------------- */
+
+/* There may be new crowds. */
+static void crowds_match(struct flow_net *net)
+{
+    uint32_t i = net->crowd_room;
+
+    if (net->share.crowd_room == i)
+        return;
+    net->crowd_room = net->share.crowd_room;
+    net->crowd = arena_resize_own(net->crowd, net->crowd_room, sizeof *net->crowd);
+    for (; i < net->crowd_room; i++)
+        net->crowd[i] = (struct flow_crowd){.finish_ns = CLOCK_NEVER_NS};
+}
+
+/* The flows just solved leave their crowds, whose levels change then. */
+static void crowds_begin(struct flow_net *net)
+{
+    struct share *share = &net->share;
+    uint32_t i;
+
+    crowds_match(net);
+    for (i = 0; i < share->set.count; i++)
+        if (share->flow[share->set.item[i]].crowd != SHARE_NONE)
+            crowd_leave(net, share->set.item[i]);
+    for (i = 0; i < share->set_link.count; i++) {
+        uint32_t crowd = share->link[share->set_link.item[i]].kept;
+
+        if (crowd != SHARE_NONE)
+            crowd_settle(net, crowd);
+    }
+    share_levels(share);
+}
+
+/* From here on the crowd's part of the link's area counts. */
+static void crowd_time_note(struct flow_net *net, uint32_t link)
+{
+    uint32_t crowd = net->share.link[link].crowd;
+
+    if (crowd != SHARE_NONE)
+        net->link[link].crowd_time = crowd_time(net, crowd);
+}
+
+/* All rates are in force. */
+static void crowds_end(struct flow_net *net)
+{
+    struct share *share = &net->share;
+    uint32_t i;
+
+    share_limits(share);
+    for (i = 0; i < share->set_link.count; i++) {
+        uint32_t link = share->set_link.item[i];
+
+        crowd_time_note(net, link);
+        if (share->link[link].kept != SHARE_NONE)
+            crowd_arm(net, share->link[link].kept);
+    }
+}
+
+static void settle(struct flow_net *net)
+{
+    struct share *share = &net->share;
+    bool crowds;
+    uint32_t i;
+
+    if (!share_is_dirty(share))
+        return;
+    share_solve(share);
+    crowds = share_has_crowds(share);
+    solved_areas_settle(net);
+    if (crowds)
+        crowds_begin(net);
+    for (i = 0; i < share->set.count; i++) {
+        uint32_t slot = share->set.item[i];
+        const struct share_flow *shared = &share->flow[slot];
+        uint32_t crowd = crowds ? share_joins(share, slot) : SHARE_NONE;
+
+        if (shared->next != shared->rate || crowd != SHARE_NONE)
+            rate_change(net, slot, crowd);
+        else if (crowds)
+            share_commit(share, slot, SHARE_NONE);
+    }
+    if (crowds)
+        crowds_end(net);
+}
+
+static void on_settle(struct loop *loop, void *self, uint64_t arg)
+{
+    struct flow_net *net = self;
+
+    assert(loop == net->loop && net->settle_pending);
+    (void)arg;
+    net->settle_pending = false;
+    settle(net);
+}
+
+static void settle_later(struct flow_net *net)
+{
+    if (net->settle_pending || !share_is_dirty(&net->share))
+        return;
+    net->settle_pending = true;
+    loop_at(net->loop, loop_now_ns(net->loop), LOOP_RANK_SETTLE, on_settle,
+            net, 0);
+}
+
+/* Links ------------------------------------------------------------------- */
+
+uint32_t flow_link_add(struct flow_net *net, double capacity)
+{
+    uint32_t link = share_link_add(&net->share, capacity);
+
+    if (net->share.link_room != net->link_room) {
+        net->link_room = net->share.link_room;
+        net->link = arena_resize_own(net->link, net->link_room, sizeof *net->link);
+    }
+    net->link[link].area = (struct share_sum){0, 0};
+    net->link[link].since_ns = loop_now_ns(net->loop);
+    return link;
+}
+
+void flow_link_set(struct flow_net *net, uint32_t link, double capacity)
+{
+    share_link_set(&net->share, link, capacity);
+    settle_later(net);
+}
+
+uint32_t flow_link_count(const struct flow_net *net)
+{
+    return net->share.link_count;
+}
+
+double flow_link_load(struct flow_net *net, uint32_t link)
+{
+    assert(link < net->share.link_count);
+    settle(net);
+    return share_link_load(&net->share, &net->share.link[link]);
+}
+
+double flow_link_area(struct flow_net *net, uint32_t link)
+{
+    struct share_sum area;
+
+    assert(link < net->share.link_count);
+    area = net->link[link].area;
+    share_sum_add(&area, area_since(net, link));
+    return share_sum_value(area);
+}
+
+double flow_link_capacity(const struct flow_net *net, uint32_t link)
+{
+    assert(link < net->share.link_count);
+    return net->share.link[link].capacity;
+}
+
+/* Flows ------------------------------------------------------------------- */
+
+bool flow_alive(const struct flow_net *net, struct flow_handle handle)
+{
+    return handle.slot < net->share.flow_count &&
+           (handle.generation & 1) == 1 &&
+           net->flow[handle.slot].generation == handle.generation;
+}
+
+static uint32_t slot_take(struct flow_net *net, const struct flow_spec *spec)
+{
+    uint32_t slot = share_add(&net->share, spec->weight, spec->rate_max,
+                              spec->use_count);
+    uint32_t i = net->flow_room;
+
+    if (net->share.flow_room != i) {
+        net->flow_room = net->share.flow_room;
+        net->flow = arena_resize_own(net->flow, net->flow_room, sizeof *net->flow);
+        for (; i < net->flow_room; i++)
+            net->flow[i].generation = 0;
+    }
+    return slot;
+}
+
+/* A flow without links runs at its cap; the solver never hears of it. */
+static void rate_unshared(struct flow_net *net, uint32_t slot)
+{
+    struct share_flow *shared = &net->share.flow[slot];
+
+    assert(shared->use_count == 0 && isfinite(shared->rate_max));
+    shared->next = shared->rate_max;
+    if (shared->next != shared->rate)
+        rate_change(net, slot, SHARE_NONE);
+}
+
+struct flow_handle flow_start(struct flow_net *net,
+                              const struct flow_spec *spec)
+{
+    struct flow *flow;
+    uint32_t slot, k;
+
+    assert(spec->work > 0 && isfinite(spec->work));
+    assert(spec->use_count > 0 || isfinite(spec->rate_max));
+    slot = slot_take(net, spec);
+    flow = &net->flow[slot];
+    flow->left = spec->work;
+    flow->since_ns = loop_now_ns(net->loop);
+    flow->finish_ns = CLOCK_NEVER_NS;
+    flow->generation++;
+    flow->done = spec->done;
+    flow->self = spec->self;
+    flow->arg = spec->arg;
+    for (k = 0; k < spec->use_count; k++)
+        share_use(&net->share, slot, k, spec->use[k].link,
+                  spec->use[k].per_unit);
+    if (spec->use_count > 0)
+        share_dirty(&net->share, slot);
+    else
+        rate_unshared(net, slot);
+    settle_later(net);
+    return (struct flow_handle){slot, flow->generation};
+}
+
+double flow_stop(struct flow_net *net, struct flow_handle handle)
+{
+    struct flow *flow;
+    double left;
+
+    if (!flow_alive(net, handle))
+        return 0;
+    flow = &net->flow[handle.slot];
+    left = left_now(net, handle.slot);
+    if (flow->finish_ns != CLOCK_NEVER_NS)
+        loop_cancel(net->loop, flow->finish);
+    flow_remove(net, handle.slot);
+    settle_later(net);
+    return left;
+}
+
+void flow_set_cap(struct flow_net *net, struct flow_handle handle,
+                  double rate_max)
+{
+    const struct share_flow *shared;
+
+    assert(rate_max >= 0);
+    if (!flow_alive(net, handle))
+        return;
+    shared = &net->share.flow[handle.slot];
+    if (shared->rate_max == rate_max)
+        return;
+    share_cap(&net->share, handle.slot, rate_max);
+    if (shared->use_count == 0)
+        rate_unshared(net, handle.slot);
+    settle_later(net);
+}
+
+double flow_rate(struct flow_net *net, struct flow_handle handle)
+{
+    if (!flow_alive(net, handle))
+        return 0;
+    settle(net);
+    return share_rate(&net->share, &net->share.flow[handle.slot]);
+}
+
+double flow_left(struct flow_net *net, struct flow_handle handle)
+{
+    return flow_alive(net, handle) ? left_now(net, handle.slot) : 0;
+}
+
+uint32_t flow_ended_at(const struct flow_net *net)
+{
+    return net->ended_at;
+}
+
+uint32_t flow_bottleneck(struct flow_net *net, struct flow_handle handle)
+{
+    if (!flow_alive(net, handle))
+        return UINT32_MAX;
+    settle(net);
+    return net->share.flow[handle.slot].bottleneck;
+}

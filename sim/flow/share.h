@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * share.h - weighted max-min fair rates on links, without time.
+ *
+ * The solver under sim/flow: it knows which flow takes how much of which link
+ * and works out the rates.  What the rates mean for work and events is said
+ * in flow.c, its only user; so its structs are open.
+ *
+ * A level is rate / weight: max-min fairness raises the level of all flows
+ * together until each meets its cap or a full link, its bottleneck.
+ *
+ * A link that many flows cross keeps a crowd: the flows it holds back, whose
+ * rates are the crowd's level times their weight, and are stored nowhere else.
+ * See share_crowd.c.
+ */
+#ifndef SIM_SHARE_H
+#define SIM_SHARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/flow/lazy.h"
+
+#define SHARE_NONE UINT32_MAX
+
+/* A sum of doubles that keeps what rounding would lose (Knuth's two-sum with
+ * Neumaier's running error), about 100 bits of it.  Taking a term out again
+ * leaves no dirt, and the order of the terms does not show in the value. */
+struct share_sum {
+    double hi, lo;
+};
+
+static inline void share_sum_add(struct share_sum *sum, double term)
+{
+    double total = sum->hi + term;
+    double part = total - sum->hi;
+
+    sum->lo += (sum->hi - (total - part)) + (term - part);
+    sum->hi = total;
+}
+
+static inline double share_sum_value(struct share_sum sum)
+{
+    return sum.hi + sum.lo;
+}
+
+struct share_use {
+    uint32_t link;
+    uint32_t place;         /* of this flow among the link's members */
+    double per_unit;
+};
+
+struct share_member {
+    uint32_t flow;
+    uint32_t use;           /* of the pool: where `place` must be kept */
+};
+
+/* That it was seen in a large component, see share_solve.c.  All zero: it was
+ * not. */
+struct share_proof {
+    uint64_t stamp;
+    uint32_t link;
+};
+
+struct share_flow {
+    double rate;            /* in force, and part of the links' load; 0 in */
+                            /* a crowd: ask share_rate                     */
+    double next;            /* as solved; in force after share_commit */
+    double level, level_max, weight, rate_max;
+    uint32_t use, use_count;
+    uint32_t bottleneck;    /* a link, or SHARE_NONE: its cap */
+    bool live, dirty, open;
+    bool chosen;            /* in share->set */
+    struct share_proof proof;
+    uint32_t crowd;         /* it is in, or SHARE_NONE */
+    uint32_t stamp;         /* of what was pushed about it, see lazy.h */
+};
+
+/* What filling touches comes first, to lie close together. */
+struct share_link {
+    struct share_sum left;      /* of the capacity, while filling */
+    struct share_sum demand;    /* weight x per_unit of open flows */
+    double top, own;            /* after it: the highest level here, and the */
+                                /* level of those this link holds back       */
+    uint32_t open_count;
+    uint32_t member, member_count;
+    uint8_t member_room_log2;
+    bool over;                  /* the flows outside the part take too much */
+    bool dirty;
+    bool chosen;                /* in share->set_link */
+    double capacity;
+    struct share_sum load;      /* of the rates in force, but for crowds' */
+    struct share_proof proof;
+    uint64_t proof_stamp;       /* of the proof kept here, 0: none stands */
+    uint32_t held_count;        /* flows whose bottleneck it is */
+    uint32_t kept;              /* the crowd it keeps, or SHARE_NONE */
+    uint32_t crowd;             /* the crowd some of whose flows cross here, */
+                                /* its own or another's, or SHARE_NONE       */
+};
+
+/* The flows of a crowd that cross a link: all, and without those of the part
+ * that is being filled. */
+struct share_across {
+    struct share_sum demand, rest;
+    uint32_t count, rest_count;
+    uint32_t stamp;             /* see lazy.h */
+    uint32_t wait_count;        /* ripples until the link may keep a crowd */
+};
+
+struct share_crowd {
+    uint32_t link;
+    uint32_t credit;            /* more for each ripple that it was good for */
+    double level;               /* in force */
+    struct lazy above;          /* the link's other flows, highest first */
+    struct lazy limit;          /* what the crowd meets when it rises */
+};
+
+/* Runs of 2^n items in one array, recycled by size. */
+struct share_pool {
+    unsigned char *items;
+    size_t item_bytes;
+    uint32_t used, room;
+    uint32_t free[32];          /* offset + 1 of the first free run, or 0 */
+};
+
+struct share_list {
+    uint32_t *item;
+    uint32_t count, room;
+};
+
+/* A level with its tie-break: see share_fill.c. */
+__extension__ typedef unsigned __int128 share_key;
+
+struct share {
+    struct share_flow *flow;
+    uint32_t flow_count, flow_room, live_count;
+    struct share_list free_flow;
+    struct share_link *link;
+    struct share_across *across;        /* beside link */
+    uint32_t link_count, link_room;
+    struct share_pool uses, members;
+    struct share_list dirty_flow, dirty_link;
+    struct share_list set;      /* after share_solve: the flows solved */
+    struct share_list set_link;
+    uint32_t part, part_link;   /* where in the sets the part begins that */
+                                /* is being solved                        */
+    uint64_t proof_count;       /* made so far */
+    struct share_crowd *crowd;
+    uint32_t crowd_count, crowd_room;   /* slots */
+    struct share_list free_crowd;
+    bool new_crowd;             /* made by the ripple under way */
+    share_key *heap;
+    uint32_t heap_count, heap_room;
+};
+
+void share_init(struct share *share);
+void share_release(struct share *share);
+
+uint32_t share_link_add(struct share *share, double capacity);
+void share_link_set(struct share *share, uint32_t link, double capacity);
+
+/* A new flow has rate 0 until it is solved and committed.  Give it its uses
+ * one by one, then share_dirty.  A flow without uses is never solved. */
+uint32_t share_add(struct share *share, double weight, double rate_max,
+                   uint32_t use_count);
+void share_use(struct share *share, uint32_t flow, uint32_t k, uint32_t link,
+               double per_unit);
+void share_drop(struct share *share, uint32_t flow);
+void share_cap(struct share *share, uint32_t flow, double rate_max);
+void share_dirty(struct share *share, uint32_t flow);
+
+static inline struct share_use *share_uses(const struct share *share,
+                                           const struct share_flow *flow)
+{
+    return (struct share_use *)(void *)share->uses.items + flow->use;
+}
+
+static inline double share_rate(const struct share *share,
+                                const struct share_flow *flow)
+{
+    return flow->crowd == SHARE_NONE
+               ? flow->rate
+               : share->crowd[flow->crowd].level * flow->weight;
+}
+
+static inline double share_link_load(const struct share *share,
+                                     const struct share_link *link)
+{
+    double load = share_sum_value(link->load);
+
+    return link->crowd == SHARE_NONE
+               ? load
+               : load + share->crowd[link->crowd].level *
+                            share_sum_value(
+                            share->across[link - share->link].demand);
+}
+
+static inline bool share_has_crowds(const struct share *share)
+{
+    return share->crowd_count > share->free_crowd.count;
+}
+
+bool share_is_dirty(const struct share *share);
+/* Finds `next` for every flow whose rate may have changed: share->set. */
+void share_solve(struct share *share);
+
+/* Then, in this order: those of the set that are in a crowd leave it, the
+ * crowds' new levels are put in force, `next` of each flow of the set, in its
+ * crowd if share_joins names one, and what the crowds may meet. */
+void share_leave(struct share *share, uint32_t flow);
+void share_levels(struct share *share);
+uint32_t share_joins(const struct share *share, uint32_t flow);
+void share_commit(struct share *share, uint32_t flow, uint32_t crowd);
+void share_limits(struct share *share);
+
+#endif

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * scan.c - text files, plain or gzip, read line by line; numbers in them.
+ *
+ * One buffer holds the longest allowed line and one block more.  Lines are
+ * cut in place; when no line end is left, the rest moves to the front and the
+ * next block is read behind it.  zlib reads plain files as they are.
+ */
+#include "sim/text/scan.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/decimal.h"
+#include "sim/text/scan_gzip.h"
+
+#define BLOCK_BYTES     ((size_t)1 << 16)
+#define LINE_BYTES_MAX  ((size_t)1 << 20)
+
+struct scan {
+    const char *path;           /* the caller's */
+    gzFile file;
+    int fd;                     /* the same; closed with it */
+    off_t bytes;                /* of the file when it was opened */
+    uint64_t data_bytes;        /* read so far, unpacked */
+    uint32_t line;              /* of the line given last, 0 before any */
+    size_t start, end;          /* what is read and not yet given */
+    bool all_read;
+    bool failed;                /* nothing follows an error */
+    bool has_nul;               /* what was read last has a NUL in it */
+    char buffer[LINE_BYTES_MAX + BLOCK_BYTES + 1 + SCAN_SLACK];
+};
+
+static bool fail_open(struct err *err, const char *path, int code)
+{
+    struct err_pos pos = {path, 0, 0};
+
+    err_set(err, ERR_IO, pos, "cannot read the file: %s", strerror(code));
+    if (code == ENOENT)
+        err_hint_path(err, path, "Paths on the command line are relative to "
+                      "the current folder, those in a file to the file.");
+    return false;
+}
+
+/* An open descriptor of a file, or -1.  A pipe would block here, and could
+ * not be read once for the check and again by every trial. */
+static int open_stream(const char *path, off_t *bytes, struct err *err)
+{
+    struct stat status = {0};
+    struct err_pos pos = {path, 0, 0};
+    int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0) {
+        fail_open(err, path, errno);
+        return -1;
+    }
+    if (fstat(fd, &status) != 0 || S_ISDIR(status.st_mode)) {
+        fail_open(err, path, EISDIR);
+        close(fd);
+        return -1;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        err_set(err, ERR_IO, pos,
+                "cannot read the file: it is not a regular file");
+        close(fd);
+        return -1;
+    }
+    *bytes = status.st_size;
+    return fd;
+}
+
+struct scan *scan_open(const char *path, struct err *err)
+{
+    assert(path != NULL && err != NULL);
+    off_t file_bytes;
+    int fd = open_stream(path, &file_bytes, err);
+    if (fd < 0)
+        return NULL;
+    gzFile file = gzdopen(fd, "rb");
+    if (file == NULL)
+        arena_run_out();
+    struct scan *scan = arena_resize_own(NULL, 1, sizeof *scan);
+    scan->path = path;
+    scan->file = file;
+    scan->fd = fd;
+    scan->bytes = file_bytes;
+    scan->data_bytes = 0;
+    scan->line = 0;
+    scan->start = scan->end = 0;
+    scan->all_read = scan->failed = scan->has_nul = false;
+    return scan;
+}
+
+void scan_close(struct scan *scan)
+{
+    if (scan == NULL)
+        return;
+    assert(scan->file != NULL);
+    gzclose_r(scan->file);
+    free(scan);
+}
+
+struct err_pos scan_pos(const struct scan *scan, uint32_t col)
+{
+    assert(scan != NULL);
+    return (struct err_pos){scan->path, scan->line, col};
+}
+
+static enum scan_step fail(struct scan *scan, struct err *err,
+                           enum err_kind kind, uint32_t col, const char *what)
+{
+    scan->failed = true;
+    err_set(err, kind, scan_pos(scan, col), "%s", what);
+    return SCAN_ERROR;
+}
+
+/* Reads one block behind what is left; false with an err on bad data. */
+static bool fill(struct scan *scan, struct err *err)
+{
+    assert(scan->end - scan->start <= LINE_BYTES_MAX);
+    size_t left = scan->end - scan->start;
+    memmove(scan->buffer, scan->buffer + scan->start, left);
+    scan->start = 0;
+    scan->end = left;
+
+    errno = 0;
+    int got = gzread(scan->file, scan->buffer + left, BLOCK_BYTES);
+    int code = Z_OK;
+    gzerror(scan->file, &code);
+    if (code == Z_BUF_ERROR) {
+        fail(scan, err, ERR_IO, 0, "the gzip data ends too early");
+        return err_hint(err, "The file was truncated; fetch it again.");
+    }
+    if (got < 0 && code == Z_ERRNO) {
+        scan->failed = true;
+        return fail_open(err, scan->path, errno);
+    }
+    if (code == Z_MEM_ERROR)
+        arena_run_out();
+    if (got < 0) {
+        fail(scan, err, ERR_IO, 0, "the gzip data is corrupt");
+        return err_hint(err, "The file is damaged; fetch it again.");
+    }
+    /* Cut lines end with NUL, but they lie before what is left. */
+    scan->has_nul = memchr(scan->buffer, '\0', left + (size_t)got) != NULL;
+    scan->end += (size_t)got;
+    scan->data_bytes += (size_t)got;
+    scan->all_read = (size_t)got < BLOCK_BYTES;
+    return true;
+}
+
+/* Length of the UTF-8 character at text, 0 when it is none, SIZE_MAX when it
+ * is cut off by the end (RFC 3629: no overlong forms, no surrogates). */
+static size_t character_bytes(const unsigned char *text, size_t bytes)
+{
+    assert(bytes > 0);
+    if (text[0] < 0x80)
+        return 1;
+    if (text[0] < 0xC2 || text[0] > 0xF4)
+        return 0;
+    size_t wanted = text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
+    unsigned char low = 0x80, high = 0xBF;
+    if (text[0] == 0xE0)
+        low = 0xA0;
+    if (text[0] == 0xED)
+        high = 0x9F;
+    if (text[0] == 0xF0)
+        low = 0x90;
+    if (text[0] == 0xF4)
+        high = 0x8F;
+    for (size_t i = 1; i < wanted; i++) {
+        if (i == bytes)
+            return SIZE_MAX;
+        if (text[i] < low || text[i] > high)
+            return 0;
+        low = 0x80;
+        high = 0xBF;
+    }
+    return wanted;
+}
+
+/* Archives that are no gzip, by their first bytes. */
+static bool is_archive(const struct scan *scan, struct err *err)
+{
+    static const struct {
+        const char *name, *magic;
+    } known[] = {
+        { "a zip archive, or a workbook of Excel", "PK\003\004" },
+        { "Parquet", "PAR1" }, { "bzip2 data", "BZh91AY&SY" },
+        { "xz data", "\xFD" "7zXZ" }, { "zstd data", "\x28\xB5\x2F\xFD" },
+        { "a 7z archive", "7z\xBC\xAF" },
+        { "gzip data within gzip data", "\x1F\x8B" },
+    };
+    struct err_pos pos = {scan->path, 1, 1};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        size_t bytes = strlen(known[i].magic);
+        if (scan->end >= bytes &&
+            memcmp(scan->buffer, known[i].magic, bytes) == 0) {
+            err_set(err, ERR_SYNTAX, pos, "the file is %s", known[i].name);
+            err_hint(err, "Unpack it: text is read, plain or gzip.");
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Half of the bytes of plain text in UTF-16 are 0. */
+static bool is_utf16(const struct scan *scan)
+{
+    const unsigned char *text = (const unsigned char *)scan->buffer;
+
+    if (scan->end < 4)
+        return false;
+    return (text[0] == 0xFF && text[1] == 0xFE) ||
+           (text[0] == 0xFE && text[1] == 0xFF) ||
+           (text[0] != 0 && text[1] == 0 && text[2] != 0 && text[3] == 0) ||
+           (text[0] == 0 && text[1] != 0 && text[2] == 0 && text[3] != 0);
+}
+
+static bool not_text(struct scan *scan, struct err_pos pos, unsigned byte,
+                     struct err *err)
+{
+    scan->failed = true;
+    if (is_utf16(scan)) {
+        err_set(err, ERR_SYNTAX, pos, "the file is text in UTF-16");
+        return err_hint(err, "Save it in UTF-8, or: iconv -f UTF-16 -t UTF-8.");
+    }
+    err_set(err, ERR_SYNTAX, pos, "byte 0x%02X is not UTF-8 text", byte);
+    return err_hint(err, "Save the file as plain text in UTF-8.");
+}
+
+/* The line ends of before Mac OS X: all would be one line. */
+static bool lone_return(const struct scan *scan, size_t i)
+{
+    return scan->buffer[i] == '\r' && i + 1 < scan->end &&
+           scan->buffer[i + 1] != '\n' && scan->buffer[i + 1] != '\r';
+}
+
+/* The first block tells whether the file is text at all. */
+static bool check_first_block(struct scan *scan, struct err *err)
+{
+    const unsigned char *text = (const unsigned char *)scan->buffer;
+    struct err_pos pos = {scan->path, 1, 1};
+
+    assert(scan->start == 0);
+    if (is_archive(scan, err)) {
+        scan->failed = true;
+        return false;
+    }
+    if (scan->end >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        scan->start = 3;                /* a byte order mark says nothing */
+    for (size_t i = scan->start; i < scan->end;) {
+        size_t bytes = character_bytes(text + i, scan->end - i);
+        if (bytes == SIZE_MAX && !scan->all_read)
+            break;
+        if (bytes == 0 || bytes == SIZE_MAX || text[i] == '\0')
+            return not_text(scan, pos, text[i], err);
+        if (lone_return(scan, i)) {
+            scan->failed = true;
+            err_set(err, ERR_SYNTAX, pos,
+                    "a carriage return that ends no line");
+            return err_hint(err, "End lines with a line feed, as Unix does, "
+                                 "or with both, as Windows does.");
+        }
+        pos.col++;
+        if (text[i] == '\n') {
+            pos.line++;
+            pos.col = 1;
+        }
+        i += bytes;
+    }
+    return true;
+}
+
+/* Makes sure that a whole line, or the end, is in the buffer. */
+static bool find_line(struct scan *scan, char **newline, struct err *err)
+{
+    size_t seen = 0;
+
+    for (;;) {
+        char *from = scan->buffer + scan->start + seen;
+        size_t left = scan->end - scan->start - seen;
+        *newline = memchr(from, '\n', left);
+        if (*newline != NULL || scan->all_read)
+            return true;
+        seen += left;
+        if (seen > LINE_BYTES_MAX) {
+            scan->line++;
+            fail(scan, err, ERR_SYNTAX, 1, "the line is longer than 1 MiB");
+            return false;
+        }
+        bool first = scan->line == 0 && scan->end == 0;
+        if (!fill(scan, err))
+            return false;
+        if (first && !check_first_block(scan, err))
+            return false;
+    }
+}
+
+/* Columns count characters: continuation bytes of UTF-8 are none. */
+static uint32_t column_of_nul(const char *line)
+{
+    uint32_t col = 1;
+
+    for (; *line != '\0'; line++)
+        col += ((unsigned char)*line & 0xC0) != 0x80;
+    return col;
+}
+
+/* A file that another program still writes would be read cut off anywhere,
+ * perhaps within a number. */
+static enum scan_step at_end(struct scan *scan, struct err *err)
+{
+    struct stat status;
+
+    if (fstat(scan->fd, &status) == 0 && status.st_size == scan->bytes) {
+        if (gzdirect(scan->file) ||
+            scan_gzip_ends(scan->fd, scan->bytes, scan->data_bytes))
+            return SCAN_END;
+        fail(scan, err, ERR_IO, 0, "other bytes follow the gzip data");
+        err_hint(err, "The file is damaged; fetch it again.");
+        return SCAN_ERROR;
+    }
+    fail(scan, err, ERR_IO, 0, "the file changed its size while it was read");
+    err_hint(err, "Wait until it is complete.");
+    return SCAN_ERROR;
+}
+
+enum scan_step scan_line(struct scan *scan, char **line, size_t *bytes,
+                         struct err *err)
+{
+    assert(scan != NULL && line != NULL && bytes != NULL);
+    assert(!scan->failed);
+    char *newline;
+
+    if (!find_line(scan, &newline, err))
+        return SCAN_ERROR;
+    if (newline == NULL && scan->start == scan->end)
+        return at_end(scan, err);
+    char *start = scan->buffer + scan->start;
+    char *end = newline != NULL ? newline : scan->buffer + scan->end;
+    size_t length = (size_t)(end - start);
+
+    scan->start += length + (newline != NULL);
+    scan->line++;
+    if (length > LINE_BYTES_MAX)
+        return fail(scan, err, ERR_SYNTAX, 1, "the line is longer than 1 MiB");
+    if (scan->has_nul && memchr(start, '\0', length) != NULL)
+        return fail(scan, err, ERR_SYNTAX, column_of_nul(start),
+                    "a NUL byte: the file is not text");
+    if (length > 0 && start[length - 1] == '\r')
+        length--;
+    start[length] = '\0';
+    *line = start;
+    *bytes = length;
+    return SCAN_LINE;
+}
+
+/* Digits alone, so few that they fit: what most fields of traces are. */
+#define PLAIN_DIGITS_MAX 9u
+static bool plain_digits(const char *text, size_t bytes, uint64_t *out)
+{
+    uint64_t size = 0;
+
+    if (bytes == 0 || bytes > PLAIN_DIGITS_MAX)
+        return false;
+    for (size_t i = 0; i < bytes; i++) {
+        uint32_t digit = (uint32_t)(unsigned char)text[i] - '0';
+        if (digit > 9)
+            return false;
+        size = size * 10 + digit;
+    }
+    *out = size;
+    return true;
+}
+
+/* Apart from scan_i64, which needs no registers saved without it. */
+__attribute__((noinline)) static bool signed_digits(const char *text,
+                                                    size_t bytes, int64_t *out)
+{
+    size_t i = bytes > 0 && (text[0] == '-' || text[0] == '+');
+    bool negative = i == 1 && text[0] == '-';
+    uint64_t limit = (uint64_t)INT64_MAX + negative;
+    uint64_t size = 0;
+
+    if (i == bytes)
+        return false;
+    for (; i < bytes; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        uint64_t digit = (uint64_t)(text[i] - '0');
+        if (size > (limit - digit) / 10)
+            return false;
+        size = size * 10 + digit;
+    }
+    *out = negative ? (int64_t)(0 - size) : (int64_t)size;
+    return true;
+}
+
+bool scan_i64(const char *text, size_t bytes, int64_t *out)
+{
+    assert(text != NULL && out != NULL);
+    uint64_t size;
+
+    if (!plain_digits(text, bytes, &size))
+        return signed_digits(text, bytes, out);
+    *out = (int64_t)size;
+    return true;
+}
+
+bool scan_f64(const char *text, size_t bytes, double *out)
+{
+    struct decimal decimal;
+
+    return decimal_read(text, bytes, &decimal) == bytes && bytes > 0 &&
+           decimal_to_f64(&decimal, out);
+}
+
+/* Apart from scan_time for the same reason. */
+__attribute__((noinline)) static bool decimal_time(const char *text,
+                                                   size_t bytes, int64_t *ns)
+{
+    struct decimal decimal;
+
+    return decimal_read(text, bytes, &decimal) == bytes && bytes > 0 &&
+           decimal_to_ns(&decimal, ns);
+}
+
+bool scan_time(const char *text, size_t bytes, int64_t *ns)
+{
+    uint64_t whole;
+
+    if (!plain_digits(text, bytes, &whole))
+        return decimal_time(text, bytes, ns);
+    *ns = (int64_t)(whole * 1000000000u);
+    return true;
+}

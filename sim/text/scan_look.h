@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * scan_look.h - how the lines of a text file are laid out, for whoever wants
+ * to know what reading it passed over in silence.
+ */
+#ifndef SIM_SCAN_LOOK_H
+#define SIM_SCAN_LOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/err.h"
+
+struct scan_look {
+    uint64_t lines;
+    uint64_t returns;           /* that end with CR LF */
+    uint64_t blank;             /* with nothing but blanks */
+    bool mark;                  /* a byte order mark stands before the first */
+    bool open_end;              /* the last line has no end */
+};
+
+/* Reads all of a file, plain or gzip, that scan_line has read to its end. */
+bool scan_look(const char *path, struct scan_look *look, struct err *err);
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * table.c - rows of CSV in memory.
+ *
+ * A cell and a comma are appended to one growing buffer, and the last comma of
+ * a row becomes its line end; `next` is the column to fill, so that a row with
+ * a cell too many, too few or of another type cannot be ended.
+ */
+#include "sim/text/table.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/decimal.h"
+
+#define NUMBER_BYTES_MAX    40      /* longest cell that is not a text */
+_Static_assert(NUMBER_BYTES_MAX >= CLOCK_TEXT_BYTES, "a time has room");
+#define SHORT_TEXT_BYTES    32      /* most texts are shorter */
+#define SINK_BYTES ((size_t)1 << 18)    /* kept back before a sink gets them */
+
+struct table {
+    const struct table_column *columns, *columns_end;
+    const struct table_column *next;    /* to fill in this row */
+    char *buffer, *buffer_end;
+    char *at;                   /* of the buffer, where the next cell goes */
+    char *row;                  /* where this row began */
+    table_sink_fn *sink;        /* or NULL */
+    void *sink_self;
+};
+
+struct table *table_new(const struct table_column *columns, size_t count)
+{
+    assert(columns != NULL);
+    assert(count > 0);
+    struct table *table = arena_resize_own(NULL, 1, sizeof *table);
+
+    *table = (struct table){.columns = columns, .next = columns,
+                            .columns_end = columns + count};
+    return table;
+}
+
+void table_free(struct table *table)
+{
+    if (table == NULL)
+        return;
+    assert(table->at <= table->buffer_end);
+    free(table->buffer);
+    free(table);
+}
+
+static size_t used_bytes(const struct table *table)
+{
+    return table->buffer == NULL ? 0 : (size_t)(table->at - table->buffer);
+}
+
+__attribute__((noinline)) static void grow(struct table *table, size_t bytes)
+{
+    size_t used = used_bytes(table);
+    size_t row = used == 0 ? 0 : (size_t)(table->row - table->buffer);
+    size_t room = 2 * used + bytes + 4096;
+
+    table->buffer = arena_resize_own(table->buffer, room, 1);
+    table->buffer_end = table->buffer + room;
+    table->at = table->buffer + used;
+    table->row = table->buffer + row;
+}
+
+/* Where the next `bytes` bytes go; `at` is moved by the caller. */
+static inline char *reserve(struct table *table, size_t bytes)
+{
+    if ((size_t)(table->buffer_end - table->at) < bytes)
+        grow(table, bytes);
+    return table->at;
+}
+
+/* Starts a cell of at most `bytes` bytes and asserts its type. */
+static inline char *begin_cell(struct table *table, enum table_type type,
+                               size_t bytes)
+{
+    assert(table != NULL);
+    assert(table->next != table->columns_end);
+    assert(table->next->type == type);
+    table->next++;
+    return reserve(table, bytes + 1);
+}
+
+/* The cell ends there. */
+static inline void end_cell(struct table *table, char *out)
+{
+    assert(out < table->buffer_end);
+    *out = ',';
+    table->at = out + 1;
+}
+
+/* What a text needs quotes for, or ends with. */
+static const bool not_plain[256] = {
+    ['\0'] = true, [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true};
+
+/* A text that is long, or has to be quoted. */
+__attribute__((noinline)) static void put_text(struct table *table, const char *text)
+{
+    size_t bytes = strlen(text), plain = 0;
+    char *out = reserve(table, 2 * bytes + 3);
+
+    while (!not_plain[(unsigned char)text[plain]])
+        plain++;
+    if (plain == bytes) {
+        memcpy(out, text, bytes);
+        end_cell(table, out + bytes);
+        return;
+    }
+    *out++ = '"';
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            *out++ = '"';
+        *out++ = *text;
+    }
+    *out++ = '"';
+    end_cell(table, out);
+}
+
+void table_text(struct table *table, const char *text)
+{
+    assert(text != NULL);
+    char *out = begin_cell(table, TABLE_TEXT, SHORT_TEXT_BYTES);
+    size_t i = 0;
+
+    for (; i < SHORT_TEXT_BYTES && !not_plain[(unsigned char)text[i]]; i++)
+        out[i] = text[i];
+    if (i < SHORT_TEXT_BYTES && text[i] == '\0')
+        end_cell(table, out + i);
+    else
+        put_text(table, text);
+}
+
+/* Most cells are one digit: no call for that. */
+static inline char *put_whole(char *out, uint64_t value)
+{
+    if (value < 10) {
+        *out = (char)('0' + value);
+        return out + 1;
+    }
+    return decimal_put(out, value);
+}
+
+void table_count(struct table *table, uint64_t count)
+{
+    char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
+
+    end_cell(table, put_whole(out, count));
+}
+
+void table_number(struct table *table, uint64_t number)
+{
+    char *out = begin_cell(table, TABLE_TEXT, NUMBER_BYTES_MAX);
+
+    end_cell(table, put_whole(out, number));
+}
+
+void table_milli(struct table *table, uint64_t milli)
+{
+    char *out = begin_cell(table, TABLE_COUNT, NUMBER_BYTES_MAX);
+
+    end_cell(table, clock_put_s(out, (int64_t)milli * 1000000));
+}
+
+void table_time(struct table *table, int64_t time_ns)
+{
+    assert(time_ns != CLOCK_NEVER_NS);
+    char *out = begin_cell(table, TABLE_TIME, NUMBER_BYTES_MAX);
+    uint64_t whole_s = (uint64_t)time_ns / (uint64_t)CLOCK_NS_PER_S;
+
+    /* Most traces know whole seconds. */
+    if (time_ns >= 0 && whole_s * CLOCK_NS_PER_S == (uint64_t)time_ns)
+        end_cell(table, put_whole(out, whole_s));
+    else
+        end_cell(table, clock_put_s(out, time_ns));
+}
+
+/* "%.9g".  Most are 0 or small whole numbers.  -0 is 0: nobody wants to see its
+ * sign. */
+static inline char *put_real(char *out, double value)
+{
+    if (value == 0) {
+        *out = '0';
+        return out + 1;
+    }
+    if (value >= 0 && value < 1e9 && value == (double)(uint32_t)value)
+        return put_whole(out, (uint32_t)value);
+    return out + table_format_real(value + 0.0, out);
+}
+
+void table_real(struct table *table, double value)
+{
+    char *out = begin_cell(table, TABLE_REAL, NUMBER_BYTES_MAX);
+
+    end_cell(table, put_real(out, value));
+}
+
+void table_reals(struct table *table, const double *value, size_t count)
+{
+    assert(table != NULL && value != NULL);
+    assert(count <= (size_t)(table->columns_end - table->next));
+    char *out = reserve(table, count * (NUMBER_BYTES_MAX + 1));
+
+    for (size_t i = 0; i < count; i++) {
+        assert(table->next[i].type == TABLE_REAL);
+        out = put_real(out, value[i]);
+        *out++ = ',';
+    }
+    assert(out <= table->buffer_end);
+    table->next += count;
+    table->at = out;
+}
+
+void table_empty(struct table *table)
+{
+    assert(table->next != table->columns_end);
+    end_cell(table, begin_cell(table, table->next->type, 0));
+}
+
+void table_end_row(struct table *table)
+{
+    assert(table != NULL);
+    assert(table->next == table->columns_end);
+    table->at[-1] = '\n';       /* for the comma behind the last cell */
+    table->next = table->columns;
+    if (table->sink != NULL && used_bytes(table) >= SINK_BYTES) {
+        table->sink(table->sink_self, table->buffer, used_bytes(table));
+        table->at = table->buffer;
+    }
+    table->row = table->at;
+}
+
+size_t table_begun(const struct table *table, const char **bytes)
+{
+    assert(table != NULL && bytes != NULL);
+    assert(table->next != table->columns);
+    *bytes = table->row;
+    return (size_t)(table->at - table->row);
+}
+
+void table_repeat(struct table *table, const char *bytes, size_t count,
+                  size_t columns)
+{
+    assert(table != NULL && bytes != NULL);
+    assert(table->next == table->columns);
+    assert(columns <= (size_t)(table->columns_end - table->columns));
+    memcpy(reserve(table, count), bytes, count);
+    table->at += count;
+    table->next += columns;
+}
+
+void table_sink(struct table *table, table_sink_fn *fn, void *self)
+{
+    assert(table != NULL && fn != NULL);
+    assert(table->sink == NULL);
+    table->sink = fn;
+    table->sink_self = self;
+}
+
+const char *table_bytes(const struct table *table, size_t *bytes)
+{
+    assert(table != NULL && bytes != NULL);
+    assert(table->next == table->columns);
+    *bytes = used_bytes(table);
+    return table->buffer == NULL ? "" : table->buffer;
+}
+
+void table_clear(struct table *table)
+{
+    assert(table != NULL);
+    table->at = table->row = table->buffer;
+    table->next = table->columns;
+}
+
+size_t table_header(const struct table_column *columns, size_t count,
+                    char *out, size_t out_bytes)
+{
+    size_t wanted = 0;
+
+    assert(columns != NULL && count > 0);
+    assert(out != NULL || out_bytes == 0);
+    for (size_t i = 0; i < count; i++) {
+        for (const char *c = columns[i].name; *c != '\0'; c++, wanted++) {
+            assert(*c != ',' && *c != '"' && *c != '\n');
+            if (wanted + 1 < out_bytes)
+                out[wanted] = *c;
+        }
+        if (wanted + 1 < out_bytes)
+            out[wanted] = i + 1 < count ? ',' : '\n';
+        wanted++;
+    }
+    if (out_bytes > 0)
+        out[wanted < out_bytes ? wanted : out_bytes - 1] = '\0';
+    return wanted;
+}
+
+/*
+ * The nine digits of a positive value and their exponent: value is about
+ * digits x 10^(exp10 - 8).  Scaling is off by less than 1e-5 of a digit (at
+ * most 16 roundings of 2^-53 in 1e9), so rounding is certain but near a half,
+ * where the exact comparison decides; ties go to even, as glibc's do.
+ */
+static uint32_t nine_digits(double value, int *exp10)
+{
+    int exp2;
+    uint64_t mantissa = decimal_split(value, &exp2);
+    int bits = 0;
+
+    assert(mantissa > 0);
+    for (uint64_t m = mantissa; exp2 == -1074 && m >> 52 == 0; m <<= 1)
+        bits--;                         /* a subnormal's missing bits */
+    /* floor(log10) or one less: 1233 / 4096 is just below log10(2). */
+    int e = ((exp2 + 52 + bits) * 1233) >> 12;
+    double scaled = decimal_scale(value, 8 - e);
+    while (scaled >= 1e9)
+        scaled = decimal_scale(value, 8 - ++e);
+    while (scaled < 1e8)
+        scaled = decimal_scale(value, 8 - --e);
+
+    uint32_t digits = (uint32_t)scaled;
+    double rest = scaled - (double)digits;
+    if (fabs(rest - 0.5) > 1e-5) {
+        digits += rest > 0.5;
+    } else {
+        struct decimal half = {.lead = 2 * (uint64_t)digits + 1,
+                               .exp10 = e - 8};
+        int order = decimal_compare(&half, mantissa, exp2 + 1);
+        digits += order < 0 || (order == 0 && digits % 2 == 1);
+    }
+    if (digits == 1000000000) {
+        digits = 100000000;
+        e++;
+    }
+    *exp10 = e;
+    return digits;
+}
+
+/* Nine digits at out, without the zeros at their end. */
+static char *put_fraction(char *out, uint32_t digits)
+{
+    decimal_put_nine(out, digits);
+    for (out += 9; out[-1] == '0'; out--)
+        assert(digits > 0);
+    return out;
+}
+
+/* d.ddde-05 */
+static char *put_scientific(char *out, uint32_t digits, int exp10)
+{
+    uint32_t rest = digits % 100000000 * 10;
+
+    assert(exp10 > -400 && exp10 < 400);
+    *out++ = (char)('0' + digits / 100000000);
+    if (rest > 0) {
+        *out++ = '.';
+        out = put_fraction(out, rest);
+    }
+    *out++ = 'e';
+    *out++ = exp10 < 0 ? '-' : '+';
+    uint32_t size = (uint32_t)(exp10 < 0 ? -exp10 : exp10);
+    if (size < 10)
+        *out++ = '0';
+    return decimal_put(out, size);
+}
+
+/* ddd.ddd, ddd000 or 0.000ddd */
+static char *put_plain(char *out, uint32_t digits, int exp10)
+{
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000,
+                                      1000000, 10000000, 100000000,
+                                      1000000000};
+
+    assert(exp10 >= -4 && exp10 < 9);
+    assert(digits >= 100000000 && digits < 1000000000);
+    if (exp10 < 0) {
+        memcpy(out, "0.000", 5);
+        return put_fraction(out + 1 - exp10, digits);
+    }
+    uint32_t unit = powers[8 - exp10];
+    uint32_t rest = digits % unit * powers[exp10 + 1];
+    out = decimal_put(out, digits / unit);
+    if (rest == 0)
+        return out;
+    *out++ = '.';
+    return put_fraction(out, rest);
+}
+
+size_t table_format_real(double value, char out[32])
+{
+    assert(isfinite(value));
+    char *end = out;
+    int exp10;
+
+    if (signbit(value))
+        *end++ = '-';
+    value = fabs(value);
+    if (value < 1e9 && value == (double)(uint32_t)value) {
+        end = decimal_put(end, (uint32_t)value);
+    } else {
+        uint32_t digits = nine_digits(value, &exp10);
+        end = exp10 < -4 || exp10 >= 9 ? put_scientific(end, digits, exp10)
+                                       : put_plain(end, digits, exp10);
+    }
+    *end = '\0';
+    assert(end - out < 32);
+    return (size_t)(end - out);
+}
