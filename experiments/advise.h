@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "models/advise.h"
-#include "models/catalogue.h"
+#include "models/advise/advise.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/base/err.h"
 #include "workloads/recipe.h"
 

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/service.h"
+#include "models/serving/service.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"

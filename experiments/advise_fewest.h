@@ -7,8 +7,8 @@
 #define EXPERIMENTS_ADVISE_FEWEST_H
 
 #include "experiments/advise_service.h"
-#include "models/gang.h"
-#include "models/serve.h"
+#include "models/types/gang.h"
+#include "models/serving/serve.h"
 
 struct advise_replica {
     const struct advise_service *service;

@@ -8,8 +8,8 @@
 
 #include "experiments/advise.h"
 #include "experiments/paths.h"
-#include "models/catalogue.h"
-#include "models/cluster.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
 #include "sim/config/conf.h"
 
 static bool is_among(const char *key, const char *const *names)

@@ -11,12 +11,12 @@
 #include "experiments/advise.h"
 #include "experiments/advise_rank.h"
 #include "experiments/paths.h"
-#include "models/advise.h"
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/gang.h"
-#include "models/memory.h"
-#include "models/precision.h"
+#include "models/advise/advise.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/types/gang.h"
+#include "models/laws/memory.h"
+#include "models/types/precision.h"
 #include "sim/base/arena.h"
 
 #define GB 1e9

@@ -10,12 +10,12 @@
 #include <math.h>
 
 #include "experiments/advise.h"
-#include "models/advise.h"
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/gang.h"
-#include "models/job.h"
-#include "models/phase.h"
+#include "models/advise/advise.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/types/gang.h"
+#include "models/jobs/job.h"
+#include "models/laws/phase.h"
 #include "sim/base/arena.h"
 
 uint32_t advise_next_count(uint32_t n, const struct advise_place *place)

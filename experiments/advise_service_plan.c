@@ -10,8 +10,8 @@
 #include "experiments/advise_fewest.h"
 #include "experiments/advise_service.h"
 #include "experiments/paths.h"
-#include "models/catalogue.h"
-#include "models/cluster.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
 #include "sim/config/conf.h"
 
 #define PLAN_REQUESTS_MAX 5e6

@@ -8,7 +8,7 @@
 
 #include "experiments/advise.h"
 #include "experiments/paths.h"
-#include "models/catalogue.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 

@@ -14,9 +14,9 @@
 #include <math.h>
 
 #include "experiments/metric.h"
-#include "models/cluster.h"
-#include "models/facts.h"
-#include "models/job.h"
+#include "models/cluster/cluster.h"
+#include "models/types/facts.h"
+#include "models/jobs/job.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

@@ -21,10 +21,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/cluster.h"
-#include "models/facts.h"
-#include "models/power.h"
-#include "models/placement.h"
+#include "models/cluster/cluster.h"
+#include "models/types/facts.h"
+#include "models/cluster/power.h"
+#include "models/types/placement.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 #include "experiments/bench_probe.h"
-#include "models/catalogue.h"
-#include "models/gang.h"
-#include "models/loader.h"
-#include "models/phase.h"
-#include "models/phase_cache.h"
+#include "models/catalogue/catalogue.h"
+#include "models/types/gang.h"
+#include "models/laws/loader.h"
+#include "models/laws/phase.h"
+#include "models/laws/phase_cache.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "experiments/bench_probe.h"
-#include "models/catalogue.h"
-#include "models/gang.h"
-#include "models/serve.h"
-#include "models/service.h"
+#include "models/catalogue/catalogue.h"
+#include "models/types/gang.h"
+#include "models/serving/serve.h"
+#include "models/serving/service.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"

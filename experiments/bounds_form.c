@@ -11,13 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/fabric.h"
-#include "models/job.h"
-#include "models/phase.h"
-#include "models/rates.h"
-#include "models/rollout.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/jobs/job.h"
+#include "models/laws/phase.h"
+#include "models/types/rates.h"
+#include "models/laws/rollout.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
-#include "models/catalogue.h"
-#include "models/comm.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/comm.h"
 
 #define LARGE_BYTES (64.0 * 1024.0 * 1024.0)
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
-#include "models/catalogue.h"
-#include "models/compute.h"
-#include "models/loader.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/compute.h"
+#include "models/laws/loader.h"
 
 static const struct cpu_type *near_cpu(const struct calibrate_row *row)
 {

@@ -12,7 +12,7 @@
 #include "experiments/calibrate_suites.h"
 
 #include "experiments/calibrate_row.h"
-#include "models/outage.h"
+#include "models/laws/outage.h"
 
 #define HOUR_S 3600.0
 #define NODE_MTBF_H (24.0 / 6.5e-3)

@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "experiments/calibrate_row.h"
-#include "models/catalogue.h"
-#include "models/goodput.h"
+#include "models/catalogue/catalogue.h"
+#include "models/catalogue/goodput.h"
 
 const char *calibrate_goodput(const struct calibrate_row *row,
                               double *measured, double *predicted)

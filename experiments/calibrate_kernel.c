@@ -5,7 +5,7 @@
 #include "experiments/calibrate_suites.h"
 
 #include "experiments/calibrate_row.h"
-#include "models/gemm.h"
+#include "models/laws/gemm.h"
 
 const char *calibrate_kernel(const struct calibrate_row *row,
                              double *measured, double *predicted)

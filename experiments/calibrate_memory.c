@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
-#include "models/catalogue.h"
-#include "models/memory.h"
-#include "models/transfer.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/memory.h"
+#include "models/laws/transfer.h"
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
 

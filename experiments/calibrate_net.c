@@ -12,8 +12,8 @@
 #include <math.h>
 
 #include "experiments/calibrate_row.h"
-#include "models/catalogue.h"
-#include "models/net.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/net.h"
 
 /* As NVIDIA's DGX: 8 NICs of 200 Gb/s, 0.925 of it (see calibrate_train.c). */
 #define NODE_BPS (8.0 * 185e9 / 8.0)

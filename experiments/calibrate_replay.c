@@ -12,7 +12,7 @@
 
 #include "experiments/calibrate_row.h"
 #include "experiments/calibrate_suites.h"
-#include "models/service.h"
+#include "models/serving/service.h"
 #include "sim/base/arena.h"
 #include "sim/event/loop.h"
 #include "sim/base/rng.h"

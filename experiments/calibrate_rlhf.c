@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
-#include "models/catalogue.h"
-#include "models/rollout.h"
-#include "models/memory.h"
-#include "models/train.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/rollout.h"
+#include "models/laws/memory.h"
+#include "models/laws/train.h"
 
 #define PROMPT_TOKENS 100.0
 #define LENGTH_CV 0.7

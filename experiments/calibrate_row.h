@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "experiments/calibrate.h"
-#include "models/catalogue.h"
-#include "models/gang.h"
-#include "models/precision.h"
+#include "models/catalogue/catalogue.h"
+#include "models/types/gang.h"
+#include "models/types/precision.h"
 
 /* "" where the column is missing. */
 const char *row_text(const struct calibrate_row *row, const char *column);

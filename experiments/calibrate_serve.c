@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
-#include "models/catalogue.h"
-#include "models/compute.h"
-#include "models/decode.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/compute.h"
+#include "models/laws/decode.h"
 
 struct serving {
     const struct llm *llm;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "experiments/calibrate_row.h"
-#include "models/train.h"
+#include "models/laws/train.h"
 
 /* NICs of a node, all, as measured over InfiniBand (Azure/azurehpc-health-
  * checks: 185 of 200, 375 of 400 Gb/s); what the row names comes first. */

@@ -13,7 +13,7 @@
 #include "experiments/args.h"
 #include "experiments/command.h"
 #include "experiments/out.h"
-#include "models/job.h"
+#include "models/jobs/job.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 #include "workloads/services.h"

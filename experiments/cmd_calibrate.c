@@ -15,7 +15,7 @@
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/plot_gnuplot.h"
-#include "models/catalogue.h"
+#include "models/catalogue/catalogue.h"
 #include "plots/plot_file.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"

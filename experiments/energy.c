@@ -11,11 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/cluster.h"
-#include "models/fabric.h"
-#include "models/facts.h"
-#include "models/power.h"
-#include "models/placement.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/types/facts.h"
+#include "models/cluster/power.h"
+#include "models/types/placement.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

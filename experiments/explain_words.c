@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "experiments/list_rows.h"
-#include "models/catalogue.h"
+#include "models/catalogue/catalogue.h"
 #include "policies/host_semantics.h"
 #include "policies/policy.h"
 #include "policies/registry.h"

@@ -16,7 +16,7 @@
 #include "experiments/paths.h"
 #include "experiments/schemas.h"
 #include "experiments/study.h"
-#include "models/catalogue.h"
+#include "models/catalogue/catalogue.h"
 #include "policies/host.h"
 #include "policies/host_heeds.h"
 #include "policies/host_semantics.h"

@@ -14,9 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/cluster.h"
-#include "models/facts.h"
-#include "models/placement.h"
+#include "models/cluster/cluster.h"
+#include "models/types/facts.h"
+#include "models/types/placement.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/study.h"
-#include "models/place.h"
+#include "models/cluster/place.h"
 #include "policies/host.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"

@@ -15,7 +15,7 @@
 
 #include "experiments/import_report.h"
 #include "experiments/out.h"
-#include "models/placement.h"
+#include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "workloads/csv.h"

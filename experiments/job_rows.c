@@ -13,9 +13,9 @@
 
 #include "experiments/columns.h"
 #include "experiments/metrics.h"
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/phase.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/laws/phase.h"
 #include "policies/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

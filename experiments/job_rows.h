@@ -6,7 +6,7 @@
 #ifndef EXPERIMENTS_JOB_ROWS_H
 #define EXPERIMENTS_JOB_ROWS_H
 
-#include "models/job.h"
+#include "models/jobs/job.h"
 
 struct cs_host;
 struct cs_lease;

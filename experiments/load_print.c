@@ -11,7 +11,7 @@
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "experiments/study.h"
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "policies/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"

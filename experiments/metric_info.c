@@ -8,7 +8,7 @@
 
 #include "experiments/columns.h"
 #include "experiments/metric.h"
-#include "models/placement.h"
+#include "models/types/placement.h"
 #include "sim/base/decimal.h"
 
 static const struct metric_info info[METRIC_COUNT] = {

@@ -10,10 +10,10 @@
 
 #include <assert.h>
 
-#include "models/cluster.h"
-#include "models/facts.h"
-#include "models/placement.h"
-#include "models/rented.h"
+#include "models/cluster/cluster.h"
+#include "models/types/facts.h"
+#include "models/types/placement.h"
+#include "models/cluster/rented.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

@@ -27,7 +27,7 @@
 #include "experiments/runner.h"
 #include "experiments/study.h"
 #include "experiments/trial.h"
-#include "models/job.h"
+#include "models/jobs/job.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"

@@ -8,7 +8,7 @@
 #include <assert.h>
 
 #include "experiments/hash.h"
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "policies/host.h"
 #include "workloads/source.h"
 

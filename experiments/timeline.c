@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "experiments/rent.h"
-#include "models/cluster.h"
-#include "models/fabric.h"
-#include "models/facts.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/types/facts.h"
 #include "policies/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

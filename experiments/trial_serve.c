@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "experiments/metric.h"
-#include "models/facts.h"
-#include "models/service.h"
+#include "models/types/facts.h"
+#include "models/serving/service.h"
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

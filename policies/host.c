@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/cluster.h"
-#include "models/fabric.h"
-#include "models/phase_cache.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/laws/phase_cache.h"
 #include "policies/host_state.h"
 #include "policies/host_waits.h"
 #include "sim/base/arena.h"

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/place.h"
-#include "models/job.h"
+#include "models/cluster/place.h"
+#include "models/jobs/job.h"
 #include "policies/policy.h"
 
 struct arena;

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "models/catalogue.h"
+#include "models/catalogue/catalogue.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
 

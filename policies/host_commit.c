@@ -21,7 +21,7 @@
  */
 #include <stdlib.h>
 
-#include "models/job.h"
+#include "models/jobs/job.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

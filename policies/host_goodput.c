@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/cluster.h"
-#include "models/goodput.h"
-#include "models/placement.h"
+#include "models/cluster/cluster.h"
+#include "models/catalogue/goodput.h"
+#include "models/types/placement.h"
 #include "policies/host_state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

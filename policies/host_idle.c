@@ -14,7 +14,7 @@
  */
 #include <assert.h>
 
-#include "models/spare.h"
+#include "models/cluster/spare.h"
 #include "policies/host_state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

@@ -5,7 +5,7 @@
  */
 #include <assert.h>
 
-#include "models/job.h"
+#include "models/jobs/job.h"
 #include "policies/host_state.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"

@@ -17,7 +17,7 @@
  */
 #include <assert.h>
 
-#include "models/job.h"
+#include "models/jobs/job.h"
 #include "policies/host_state.h"
 #include "sim/base/arena.h"
 #include "sim/containers/ranks.h"

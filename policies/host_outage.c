@@ -17,11 +17,11 @@
 #include <assert.h>
 #include <math.h>
 
-#include "models/cluster.h"
-#include "models/faults.h"
-#include "models/job.h"
-#include "models/outage.h"
-#include "models/placement.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/faults.h"
+#include "models/jobs/job.h"
+#include "models/laws/outage.h"
+#include "models/types/placement.h"
 #include "policies/host_state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

@@ -17,11 +17,11 @@
 #include <assert.h>
 #include <math.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/job.h"
-#include "models/pace.h"
-#include "models/placement.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/jobs/pace.h"
+#include "models/types/placement.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
 

@@ -11,12 +11,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "models/fabric.h"
-#include "models/job.h"
-#include "models/phase_cache.h"
-#include "models/rates.h"
-#include "models/rollout.h"
-#include "models/rollout_steps.h"
+#include "models/cluster/fabric.h"
+#include "models/jobs/job.h"
+#include "models/laws/phase_cache.h"
+#include "models/types/rates.h"
+#include "models/laws/rollout.h"
+#include "models/serving/rollout_steps.h"
 #include "policies/host.h"
 #include "policies/host_state.h"
 #include "sim/base/clock.h"

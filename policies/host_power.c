@@ -11,9 +11,9 @@
 #include <assert.h>
 #include <math.h>
 
-#include "models/cluster.h"
-#include "models/placement.h"
-#include "models/power.h"
+#include "models/cluster/cluster.h"
+#include "models/types/placement.h"
+#include "models/cluster/power.h"
 #include "policies/host_state.h"
 
 /* Of a share beyond standing by; only what is free of it, where `taken` is

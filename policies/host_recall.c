@@ -8,9 +8,9 @@
  */
 #include <assert.h>
 
-#include "models/cluster.h"
-#include "models/job.h"
-#include "models/placement.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/types/placement.h"
 #include "policies/host_state.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"

@@ -10,9 +10,9 @@
 #include <assert.h>
 #include <math.h>
 
-#include "models/catalogue.h"
-#include "models/course.h"
-#include "models/job.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/course.h"
+#include "models/jobs/job.h"
 #include "policies/host_rental.h"
 #include "policies/host_state.h"
 #include "sim/base/arena.h"

@@ -19,8 +19,8 @@
 #include <assert.h>
 #include <math.h>
 
-#include "models/cluster.h"
-#include "models/placement.h"
+#include "models/cluster/cluster.h"
+#include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"

@@ -9,7 +9,7 @@
 #ifndef POLICIES_HOST_RENTAL_H
 #define POLICIES_HOST_RENTAL_H
 
-#include "models/rented.h"
+#include "models/cluster/rented.h"
 #include "policies/host_state.h"
 
 enum rent_state { RENT_AWAY, RENT_COMING, RENT_HERE, RENT_NOTICE };

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/cluster.h"
-#include "models/job.h"
-#include "models/place.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/cluster/place.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

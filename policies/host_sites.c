@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
 #include "policies/host_state.h"
 #include "sim/base/arena.h"
 

@@ -9,9 +9,9 @@
  */
 #include <assert.h>
 
-#include "models/goodput.h"
-#include "models/job.h"
-#include "models/placement.h"
+#include "models/catalogue/goodput.h"
+#include "models/jobs/job.h"
+#include "models/types/placement.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
 

@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/job.h"
-#include "models/place.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/cluster/place.h"
 #include "policies/host_rental.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"

@@ -10,8 +10,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/job.h"
-#include "models/placement.h"
+#include "models/jobs/job.h"
+#include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/event/journal.h"
 

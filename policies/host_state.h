@@ -25,12 +25,12 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "models/cluster.h"
-#include "models/facts.h"
-#include "models/gang.h"
-#include "models/phase.h"
-#include "models/phase_cache.h"
-#include "models/truth.h"
+#include "models/cluster/cluster.h"
+#include "models/types/facts.h"
+#include "models/types/gang.h"
+#include "models/laws/phase.h"
+#include "models/laws/phase_cache.h"
+#include "models/types/truth.h"
 #include "policies/host.h"
 #include "policies/host_waits.h"
 #include "sim/base/clock.h"

@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/fabric.h"
-#include "models/rates.h"
+#include "models/cluster/fabric.h"
+#include "models/types/rates.h"
 #include "policies/host_state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/fabric.h"
-#include "models/job.h"
-#include "models/phase_cache.h"
-#include "models/regimes.h"
+#include "models/cluster/fabric.h"
+#include "models/jobs/job.h"
+#include "models/laws/phase_cache.h"
+#include "models/jobs/regimes.h"
 #include "policies/host_state.h"
 #include "policies/policy.h"
 #include "sim/base/clock.h"

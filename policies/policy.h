@@ -29,8 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "models/job.h"
-#include "models/placement.h"
+#include "models/jobs/job.h"
+#include "models/types/placement.h"
 #include "sim/base/clock.h"     /* clock_after: a sum of times */
 
 #define CS_POLICY_ABI_MAJOR 1u  /* a policy built for another is refused    */

@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "models/advise.h"
-#include "models/catalogue.h"
-#include "models/gang.h"
-#include "models/job.h"
-#include "models/phase.h"
+#include "models/advise/advise.h"
+#include "models/catalogue/catalogue.h"
+#include "models/types/gang.h"
+#include "models/jobs/job.h"
+#include "models/laws/phase.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "tests/program.h"

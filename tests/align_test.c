@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/memory.h"
-#include "models/phase.h"
-#include "models/transfer.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/memory.h"
+#include "models/laws/phase.h"
+#include "models/laws/transfer.h"
 #include "tests/program.h"
 #include "tests/workload_aid.h"
 

@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-#include "models/catalogue.h"
-#include "models/phase.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/phase.h"
 #include "tests/law_aids.h"
 #include "tests/world.h"
 

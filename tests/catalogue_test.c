@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "tests/law_aids.h"

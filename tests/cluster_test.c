@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/power.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/power.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/rng.h"

@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/fabric.h"
-#include "models/rates.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/types/rates.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"

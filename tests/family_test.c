@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "tests/family_aid.h"
 
 #define JOBS 12

@@ -11,11 +11,11 @@
 
 #include <math.h>
 
-#include "models/cluster.h"
-#include "models/faults.h"
-#include "models/job.h"
-#include "models/outage.h"
-#include "models/phase.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/faults.h"
+#include "models/jobs/job.h"
+#include "models/laws/outage.h"
+#include "models/laws/phase.h"
 #include "tests/world.h"
 #include "workloads/source.h"
 

@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/fit.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fit.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 

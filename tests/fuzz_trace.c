@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/truth.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/types/truth.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "workloads/source.h"

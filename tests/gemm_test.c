@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "models/gemm.h"
+#include "models/laws/gemm.h"
 #include "tests/law_aids.h"
 
 static double time_of(const struct gpu_type *gpu, double m, double n, double k,

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "models/goodput.h"
+#include "models/catalogue/goodput.h"
 #include "policies/policy.h"
 #include "tests/law_aids.h"
 #include "tests/program.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "models/job.h"
+#include "models/jobs/job.h"
 
 static void every_phase_and_status_has_a_name_of_its_own(void **state)
 {

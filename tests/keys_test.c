@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "models/place.h"
+#include "models/cluster/place.h"
 #include "policies/registry.h"
 #include "sim/config/conf.h"
 #include "tests/world.h"

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "models/catalogue.h"
-#include "models/gang.h"
+#include "models/catalogue/catalogue.h"
+#include "models/types/gang.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "models/comm.h"
+#include "models/laws/comm.h"
 #include "tests/law_aids.h"
 
 /* Four peers, 1 GB at 100 GB/s, 10 us a hop: all-reduce 6 hops and 3/2 of

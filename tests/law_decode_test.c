@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "models/decode.h"
-#include "models/rollout.h"
-#include "models/memory.h"
+#include "models/laws/decode.h"
+#include "models/laws/rollout.h"
+#include "models/laws/memory.h"
 #include "sim/base/rng.h"
 #include "tests/law_aids.h"
 

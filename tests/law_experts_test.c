@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "models/advise.h"
-#include "models/experts.h"
-#include "models/phase.h"
-#include "models/train.h"
+#include "models/advise/advise.h"
+#include "models/laws/experts.h"
+#include "models/laws/phase.h"
+#include "models/laws/train.h"
 #include "tests/law_aids.h"
 
 static struct train_shape shape_of(const struct law_aids *aids,

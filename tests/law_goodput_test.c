@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "models/cluster.h"
-#include "models/goodput.h"
+#include "models/cluster/cluster.h"
+#include "models/catalogue/goodput.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "tests/law_aids.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "models/loader.h"
+#include "models/laws/loader.h"
 #include "tests/law_aids.h"
 
 static const struct loader_supply plenty = {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "models/memory.h"
+#include "models/laws/memory.h"
 #include "tests/law_aids.h"
 
 #define GIB 1073741824.0

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "models/advise.h"
-#include "models/net.h"
-#include "models/phase.h"
-#include "models/serve.h"
+#include "models/advise/advise.h"
+#include "models/laws/net.h"
+#include "models/laws/phase.h"
+#include "models/serving/serve.h"
 #include "tests/law_aids.h"
 
 #define HDR_NODE_BPS (8.0 * 185e9 / 8.0)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "models/train.h"
+#include "models/laws/train.h"
 #include "tests/law_aids.h"
 
 #define HDR_NODE_BPS (8.0 * 185e9 / 8.0)    /* 8 NICs of 185 Gb/s */

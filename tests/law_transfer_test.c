@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "models/outage.h"
-#include "models/transfer.h"
+#include "models/laws/outage.h"
+#include "models/laws/transfer.h"
 #include "tests/law_aids.h"
 
 static struct train_shape shape_of(const struct llm *llm)

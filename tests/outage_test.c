@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "models/outage.h"
+#include "models/laws/outage.h"
 #include "tests/world.h"
 
 #define HOUR_NS (INT64_C(3600) * CLOCK_NS_PER_S)

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/phase.h"
-#include "models/phase_cache.h"
-#include "models/train.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/phase.h"
+#include "models/laws/phase_cache.h"
+#include "models/laws/train.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 

@@ -15,9 +15,9 @@
 
 #include <math.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/place.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/place.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 #include "tests/program.h"

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "models/prefix_cache.h"
+#include "models/serving/prefix_cache.h"
 #include "sim/base/rng.h"
 #include "tests/world.h"
 #include "workloads/source.h"

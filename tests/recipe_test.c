@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/memory.h"
-#include "models/phase.h"
-#include "models/transfer.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/laws/memory.h"
+#include "models/laws/phase.h"
+#include "models/laws/transfer.h"
 #include "tests/workload_aid.h"
 
 #define HEAD "arrival: {process: all_at_once}\njobs: 3\nmix:\n"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "models/regimes.h"
+#include "models/jobs/regimes.h"
 #include "tests/world.h"
 #include "workloads/regimes.h"
 

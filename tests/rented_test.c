@@ -12,10 +12,10 @@
 
 #include <math.h>
 
-#include "models/course.h"
-#include "models/fabric.h"
-#include "models/rates.h"
-#include "models/rented.h"
+#include "models/cluster/course.h"
+#include "models/cluster/fabric.h"
+#include "models/types/rates.h"
+#include "models/cluster/rented.h"
 #include "sim/config/conf.h"
 #include "sim/flow/flow.h"
 #include "sim/event/loop.h"

@@ -12,9 +12,9 @@
 
 #include <math.h>
 
-#include "models/catalogue.h"
-#include "models/rollout.h"
-#include "models/gang.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/rollout.h"
+#include "models/types/gang.h"
 #include "policies/policy.h"
 #include "tests/world.h"
 

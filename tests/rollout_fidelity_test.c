@@ -2,7 +2,7 @@
 /*
  * rollout_fidelity_test.c - the rollout law, which is one formula for the whole
  * batch, against a simulation of every response and every change of a batch
- * through the same laws of a step (models/rollout_steps.h).
+ * through the same laws of a step (models/serving/rollout_steps.h).
  *
  * The table that it prints with the argument 400 stands in models/README.md.
  */
@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/decode.h"
-#include "models/gang.h"
-#include "models/rollout_steps.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/decode.h"
+#include "models/types/gang.h"
+#include "models/serving/rollout_steps.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 

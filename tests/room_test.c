@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/fit.h"
-#include "models/room.h"
-#include "models/spare.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fit.h"
+#include "models/cluster/room.h"
+#include "models/cluster/spare.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 

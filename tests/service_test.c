@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-#include "models/cluster.h"
-#include "models/gang.h"
+#include "models/cluster/cluster.h"
+#include "models/types/gang.h"
 #include "tests/world.h"
 #include "workloads/services.h"
 #include "workloads/source.h"

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
 #include "sim/base/clock.h"
 #include "tests/workload_aid.h"
 

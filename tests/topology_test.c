@@ -16,12 +16,12 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/fabric.h"
-#include "models/fit.h"
-#include "models/phase.h"
-#include "models/rates.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/cluster/fit.h"
+#include "models/laws/phase.h"
+#include "models/types/rates.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/event/loop.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "experiments/trial_count.h"
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "tests/world.h"
 
 #define JOBS 400

@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/fabric.h"
-#include "models/phase.h"
-#include "models/rates.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/laws/phase.h"
+#include "models/types/rates.h"
 #include "sim/flow/flow.h"
 #include "sim/event/loop.h"
 #include "tests/workload_aid.h"

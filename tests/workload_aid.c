@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
 
 static const char mixed[] =
     "nodes:\n"

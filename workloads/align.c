@@ -12,10 +12,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/loader.h"
-#include "models/memory.h"
-#include "models/precision.h"
-#include "models/transfer.h"
+#include "models/laws/loader.h"
+#include "models/laws/memory.h"
+#include "models/types/precision.h"
+#include "models/laws/transfer.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 #include "workloads/demand.h"

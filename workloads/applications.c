@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/catalogue.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 

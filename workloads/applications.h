@@ -8,8 +8,8 @@
 #ifndef WORKLOADS_APPLICATIONS_H
 #define WORKLOADS_APPLICATIONS_H
 
-#include "models/goodput.h"
-#include "models/job.h"
+#include "models/catalogue/goodput.h"
+#include "models/jobs/job.h"
 #include "workloads/demand.h"
 
 struct applications;

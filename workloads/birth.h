@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/job.h"
-#include "models/truth.h"
+#include "models/jobs/job.h"
+#include "models/types/truth.h"
 
 struct job_birth {
     struct job_request request;

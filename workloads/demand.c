@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/job.h"
-#include "models/memory.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/laws/memory.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "models/placement.h"
+#include "models/types/placement.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "workloads/csv.h"

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/regimes.h"
+#include "models/jobs/regimes.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"

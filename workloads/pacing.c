@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/job.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/pace.h"
+#include "models/jobs/pace.h"
 #include "workloads/demand.h"
 
 struct conf_node;

@@ -12,8 +12,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/job.h"
-#include "models/pace.h"
+#include "models/jobs/job.h"
+#include "models/jobs/pace.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"

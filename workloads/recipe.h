@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "models/job.h"
-#include "models/memory.h"
-#include "models/phase.h"
+#include "models/jobs/job.h"
+#include "models/laws/memory.h"
+#include "models/laws/phase.h"
 #include "sim/config/conf.h"
 #include "workloads/demand.h"
 #include "workloads/distribution.h"

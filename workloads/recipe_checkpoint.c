@@ -7,22 +7,22 @@
  * interruption.  Both follow from what the role asks for: the gang that an
  * empty cluster would give it, the storage, and what fails there.
  */
-#include "models/job.h"
-#include "models/rates.h"
+#include "models/jobs/job.h"
+#include "models/types/rates.h"
 #include "sim/base/err.h"
 #include "workloads/recipe.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "models/advise.h"
-#include "models/cluster.h"
-#include "models/fabric.h"
-#include "models/faults.h"
-#include "models/fit.h"
-#include "models/outage.h"
-#include "models/phase.h"
-#include "models/transfer.h"
+#include "models/advise/advise.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/cluster/faults.h"
+#include "models/cluster/fit.h"
+#include "models/laws/outage.h"
+#include "models/laws/phase.h"
+#include "models/laws/transfer.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 

@@ -7,7 +7,7 @@
  * Sequences are packed (an assumption), so that time follows the mean length,
  * while memory must hold the longest.
  */
-#include "models/memory.h"
+#include "models/laws/memory.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 #include "workloads/demand.h"
@@ -18,10 +18,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/net.h"
-#include "models/transfer.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/laws/net.h"
+#include "models/laws/transfer.h"
 #include "sim/base/arena.h"
 
 #define PARTS_MAX 100.0         /* of a response: what a plan sums over */

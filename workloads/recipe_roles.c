@@ -8,8 +8,8 @@
  * from 13B; 6 lies between) and host memory for its process and its parked
  * state.
  */
-#include "models/memory.h"
-#include "models/precision.h"
+#include "models/laws/memory.h"
+#include "models/types/precision.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 #include "workloads/demand.h"
@@ -20,10 +20,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/experts.h"
-#include "models/net.h"
-#include "models/transfer.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/experts.h"
+#include "models/laws/net.h"
+#include "models/laws/transfer.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define CORES_PER_GPU       6       /* assumption, see above */

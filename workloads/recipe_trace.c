@@ -17,7 +17,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
 #include "workloads/packing.h"
 #include "workloads/pacing.h"

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "models/loader.h"
+#include "models/laws/loader.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "models/request.h"
+#include "models/serving/request.h"
 
 struct arena;
 struct conf_node;

@@ -19,7 +19,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "models/placement.h"
+#include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/config/conf.h"

@@ -12,10 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/memory.h"
-#include "models/net.h"
-#include "models/phase.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/memory.h"
+#include "models/laws/net.h"
+#include "models/laws/phase.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/config/conf.h"

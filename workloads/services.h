@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "models/request.h"
-#include "models/serve.h"
+#include "models/serving/request.h"
+#include "models/serving/serve.h"
 #include "workloads/arrival.h"
 #include "workloads/distribution.h"
 

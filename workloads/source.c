@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/place.h"
+#include "models/cluster/place.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/config/conf.h"

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "models/job.h"
+#include "models/jobs/job.h"
 #include "workloads/birth.h"
 
 struct arena;

@@ -22,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
-#include "models/phase.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/laws/phase.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/text/scan.h"

@@ -5,7 +5,7 @@
  *
  * Other formats than CSV and SWF are read by their import_NAME.c, row by row.
  */
-#include "models/pace.h"
+#include "models/jobs/pace.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 #include "workloads/birth.h"
@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/goodput.h"
-#include "models/phase.h"
+#include "models/catalogue/catalogue.h"
+#include "models/catalogue/goodput.h"
+#include "models/laws/phase.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/text/scan.h"

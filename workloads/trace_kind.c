@@ -9,8 +9,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/catalogue.h"
-#include "models/cluster.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 #include "workloads/recipe.h"

@@ -9,7 +9,7 @@
 #ifndef WORKLOADS_TRACE_KIND_H
 #define WORKLOADS_TRACE_KIND_H
 
-#include "models/job.h"
+#include "models/jobs/job.h"
 #include "workloads/demand.h"
 #include "workloads/trace_row.h"
 

@@ -45,17 +45,17 @@ bad_4() {
 }
 bad_5() { put sim/a.h; put policies/a.c '# include "sim/a.h"'; }
 bad_6() {
-    put models/truth.h
-    put models/job.h '#include "models/truth.h"'
-    put policies/policy.h '#include "models/job.h"'
+    put models/types/truth.h
+    put models/jobs/job.h '#include "models/types/truth.h"'
+    put policies/policy.h '#include "models/jobs/job.h"'
 }
 bad_7() { put sim/a.h; put sim/a.c '#include "a.h"'; }
 bad_8() { put sim/a.c '#include "sim/absent.h"'; }
 good() {
     put sim/a.h '#include <stdio.h>'
-    put models/truth.h '#include "sim/a.h"'
+    put models/types/truth.h '#include "sim/a.h"'
     put policies/policy.h '#include "sim/a.h"'
-    put policies/host.c '#include "models/truth.h"' '#include <stdlib.h>'
+    put policies/host.c '#include "models/types/truth.h"' '#include <stdlib.h>'
     put policies/fcfs.c '#include <math.h>' '' '#include "policies/policy.h"'
     put experiments/main.c '#include "policies/policy.h"'
 }

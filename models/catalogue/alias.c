@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * catalogue_alias.c - other names of entries, and what a wrong name meant.
+ *
+ * Two names are one if they differ only in case, in blanks, - and _, in a
+ * vendor's words in front (as nvidia-smi prints them), in who published a
+ * model (meta-llama/...), or in an ending such as -Instruct, which says how
+ * it was tuned and not what it is.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/catalogue/form.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+
+#define KEY_BYTES 80
+
+/* The key of a name; names that differ in what says nothing have one key.
+ * False: it is too long for a name. */
+static bool name_key(const char *name, char key[KEY_BYTES])
+{
+    static const char *const before[] = {"nvidia", "tesla", "geforce",
+                                         "amd", "intel"};
+    static const char *const behind[] = {"-hf", "-it", "instruct", "chat"};
+    const char *slash = strrchr(name, '/');
+    char text[KEY_BYTES];
+    size_t from = 0, n = 0;
+
+    if (slash != NULL)
+        name = slash + 1;
+    if (snprintf(text, sizeof text, "%s", name) >= (int)sizeof text)
+        return false;
+    for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++) {
+        size_t bytes = strlen(text), end = strlen(behind[i]);
+        if (bytes > end && strcasecmp(text + bytes - end, behind[i]) == 0)
+            text[bytes - end] = '\0';
+    }
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        from += strspn(text + from, " -_");
+        size_t bytes = strlen(before[i]);
+        if (strncasecmp(text + from, before[i], bytes) == 0)
+            from += bytes;
+    }
+    for (const char *c = text + from; *c != '\0'; c++) {
+        if (strchr(" -_", *c) == NULL)
+            key[n++] = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+    }
+    key[n] = '\0';
+    return n > 0;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    char left[KEY_BYTES], right[KEY_BYTES];
+
+    return strcasecmp(a, b) == 0 ||
+           (name_key(a, left) && name_key(b, right) &&
+            strcmp(left, right) == 0);
+}
+
+/* One of a list of names, or one name. */
+static bool list_has(const struct conf_node *list, const char *name)
+{
+    if (list == NULL || conf_kind(list) == CONF_MAP)
+        return false;
+    if (conf_kind(list) == CONF_SCALAR)
+        return same_name(conf_text(list), name);
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+        if (conf_kind(item) == CONF_SCALAR &&
+            same_name(conf_text(item), name))
+            return true;
+    }
+    return false;
+}
+
+static bool answers_to(const struct form *form, const char *name)
+{
+    return same_name(form->name, name) || list_has(form->aliases, name);
+}
+
+struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
+                               const char *name)
+{
+    struct form *form = catalogue_form_find(catalogue, which, name);
+
+    for (size_t i = 0; !form && i < catalogue->section[which].count; i++) {
+        struct form *other = catalogue_form_at(catalogue, which, i);
+        if (answers_to(other, name))
+            form = other;
+    }
+    return form;
+}
+
+/* Another entry that answers to the name; NULL: none does. */
+static const char *other_owner(const struct catalogue *catalogue, int which,
+                               const struct form *form, const char *name)
+{
+    for (size_t i = 0; i < catalogue->section[which].count; i++) {
+        const struct form *other = catalogue_form_at(catalogue, which, i);
+        if (other != form && answers_to(other, name))
+            return other->name;
+    }
+    return NULL;
+}
+
+bool catalogue_aliases_ok(const struct catalogue *catalogue, int which,
+                          const struct form *form, const char *item,
+                          struct err *err)
+{
+    const struct conf_node *list = form->aliases;
+
+    if (list != NULL && conf_kind(list) != CONF_LIST)
+        return err_set(err, ERR_SCHEMA, conf_pos(list),
+                       "aliases of %s '%s' must be a list of names: "
+                       "[NAME, ...]", item, form->name);
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
+        const struct conf_node *name = conf_item(list, i);
+        if (conf_kind(name) != CONF_SCALAR || conf_text(name)[0] == '\0')
+            return err_set(err, ERR_SCHEMA, conf_pos(name),
+                           "each of the aliases of %s '%s' must be a name",
+                           item, form->name);
+        const char *owner = other_owner(catalogue, which, form,
+                                        conf_text(name));
+        if (owner != NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(name),
+                           "alias '%s' of %s '%s' names %s '%s' already",
+                           conf_text(name), item, form->name, item, owner);
+    }
+    return true;
+}
+
+/* "a100-40 or a100-80": the entries of that family; how many. */
+static size_t list_family(const struct catalogue *catalogue, int which,
+                          const char *name, char *out, size_t room)
+{
+    size_t count = 0, used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < catalogue->section[which].count; i++) {
+        const struct form *form = catalogue_form_at(catalogue, which, i);
+        if (!list_has(form->families, name) || used >= room)
+            continue;
+        int n = snprintf(out + used, room - used, "%s%s",
+                         count > 0 ? " or " : "", form->name);
+        used += n > 0 ? (size_t)n : 0;
+        count++;
+    }
+    return count;
+}
+
+/* An H100 is no A100: that a name is near says nothing where the letters in
+ * front of its number differ. */
+static bool same_letters(const char *a, const char *b)
+{
+    size_t letters = strcspn(a, "0123456789");
+
+    return letters == strcspn(b, "0123456789") &&
+           strncasecmp(a, b, letters) == 0;
+}
+
+bool catalogue_hint(const struct catalogue *catalogue,
+                    enum catalogue_section section, const char *name,
+                    struct err *err)
+{
+    static const char *const list[CATALOGUE_SECTION_COUNT] = {
+        "gpus", "cpus", "links", "prices", "models", "models",
+        "applications"
+    };
+    char family[120];
+
+    assert(catalogue && name && err);
+    if (list_family(catalogue, section, name, family, sizeof family) > 0)
+        return err_hint(err, "It may be %s.", family);
+    const char *near = conf_nearest(name, catalogue_names(catalogue, section));
+    if (near != NULL &&
+        (section != CATALOGUE_GPUS || same_letters(name, near)))
+        return err_hint(err, "Did you mean '%s'?", near);
+    return err_hint(err, "`clustersim list %s` prints the names that are "
+                         "known.", list[section]);
+}
+
+const struct conf_node *catalogue_aliases(const struct catalogue *catalogue,
+                                          enum catalogue_section section,
+                                          size_t i)
+{
+    return catalogue_form_at(catalogue, section, i)->aliases;
+}

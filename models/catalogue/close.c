@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * catalogue_close.c - entries of the catalogue, once all files are read.
+ *
+ * Every key may be absent from one file; here it is asked that those a law
+ * cannot do without came from somewhere, that values agree with each other, and
+ * names are resolved.
+ */
+#include "models/catalogue/catalogue.h"
+#include "models/catalogue/form.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue/application.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+
+static const char *const section_item[CATALOGUE_SECTION_COUNT] = {
+    "GPU", "CPU", "link", "price", "model", "net",
+    "application"
+};
+
+/* Keys that an entry must have got from some file. */
+#define REQUIRED_MAX 8
+static const char *const required[CATALOGUE_SECTION_COUNT][REQUIRED_MAX] = {
+    { "memory", "memory_bandwidth", "memory_bandwidth_sustained", "pcie",
+      "tdp", "source" },
+    { "cores", "memory_bandwidth_sustained", "core_speed", "tdp", "source" },
+    { "bandwidth", "bandwidth_sustained", "source" },
+    { "of", "price", "source" },
+    { "layers", "hidden", "heads", "ffn", "vocab", "params", "source" },
+    { "layers", "params", "flops", "activations", "width", "source" },
+    { "work", "batch", "batch_max", "local_min", "speeds", "noise",
+      "source" },
+};
+
+static bool field_given(const struct form *form,
+                        const struct conf_field *field)
+{
+    const void *at = (const unsigned char *)form + field->offset;
+
+    switch (field->type) {
+    case CONF_TEXT:
+        return *(const char *const *)at != NULL;
+    case CONF_NODE:
+        return *(const struct conf_node *const *)at != NULL;
+    case CONF_INT:
+        return *(const int64_t *)at > 0;
+    default:
+        return *(const double *)at > 0.0;
+    }
+}
+
+/* Of a key where its entry was last written, or else of the entry. */
+static struct err_pos key_pos(const struct form *form, const char *key)
+{
+    const struct conf_node *node = conf_get(form->conf, key);
+
+    return node != NULL ? conf_pos(node) : form->pos;
+}
+
+static bool check_required(const struct form *form, int which,
+                           struct err *err)
+{
+    const struct conf_schema *schema = &catalogue_schema[which];
+
+    for (int r = 0; r < REQUIRED_MAX && required[which][r]; r++) {
+        const char *key = required[which][r];
+        size_t i = 0;
+        while (i < schema->count && strcmp(schema->fields[i].key, key) != 0) {
+            i++;
+        }
+        assert(i < schema->count);
+        if (!field_given(form, &schema->fields[i])) {
+            return err_set(err, ERR_SCHEMA, key_pos(form, key),
+                           "%s '%s' needs the key '%s' (%s), above 0",
+                           section_item[which], form->name, key,
+                           schema->fields[i].help);
+        }
+    }
+    return true;
+}
+
+static bool no_such(const struct catalogue *catalogue,
+                    const struct form *form, const char *key,
+                    const char *name, int which, struct err *err)
+{
+    err_set(err, ERR_REFERENCE, key_pos(form, key),
+            "'%s' of '%s' names no %s of the catalogue: '%s'", key,
+            form->name, section_item[which], name);
+    return catalogue_hint(catalogue, (enum catalogue_section)which, name, err);
+}
+
+/* Where a rate was not measured, the share that 16 bits reach of their peak
+ * stands in for it. */
+static void fill_sustained(struct gpu_type *gpu)
+{
+    double share = 0.0;
+
+    for (int p = PRECISION_BF16; p >= PRECISION_FP32 && share <= 0.0; p--) {
+        if (gpu->flops_peak[p] > 0.0) {
+            share = gpu->flops_sustained[p] / gpu->flops_peak[p];
+        }
+    }
+    for (int p = 0; p < PRECISION_COUNT; p++) {
+        if (gpu->flops_sustained[p] <= 0.0) {
+            gpu->flops_sustained[p] = gpu->flops_peak[p] * share;
+        }
+    }
+}
+
+static bool close_gpu(const struct catalogue *catalogue,
+                      struct gpu_form *form, struct err *err)
+{
+    struct gpu_type *gpu = &form->gpu;
+    const struct link_type *pcie = catalogue_link(catalogue, gpu->pcie);
+
+    fill_sustained(gpu);
+    if (gpu->flops_sustained[PRECISION_FP16] <= 0.0 &&
+        gpu->flops_sustained[PRECISION_FP32] <= 0.0) {
+        return err_set(err, ERR_SCHEMA, form->head.pos,
+                       "GPU '%s' needs a rate and its sustained rate, such "
+                       "as fp16 and fp16_sustained", gpu->name);
+    }
+    if (!pcie) {
+        return no_such(catalogue, &form->head, "pcie", gpu->pcie,
+                       CATALOGUE_LINKS, err);
+    }
+    gpu->pcie_bps = pcie->bps_sustained;
+    gpu->pcie_latency_s = pcie->latency_s;
+    if (!gpu->nvlink || !gpu->nvlink[0]) {
+        gpu->nvlink = "";
+        return true;
+    }
+    const struct link_type *nvlink = catalogue_link(catalogue, gpu->nvlink);
+    if (!nvlink) {
+        return no_such(catalogue, &form->head, "nvlink", gpu->nvlink,
+                       CATALOGUE_LINKS, err);
+    }
+    gpu->nvlink_bps = nvlink->bps_sustained;
+    gpu->nvlink_latency_s = nvlink->latency_s;
+    return true;
+}
+
+static void close_cpu(struct cpu_form *form)
+{
+    struct cpu_type *cpu = &form->cpu;
+
+    cpu->cores = (uint32_t)form->cores;
+    cpu->threads = (uint32_t)(form->threads > 0 ? form->threads
+                                                : form->cores);
+    cpu->clock_hz = form->clock_ghz * 1e9;
+}
+
+static void close_link(struct link_form *form)
+{
+    struct link_type *link = &form->link;
+
+    link->latency_s = link->latency_us * 1e-6;
+    /* A line through both figures of a datasheet: 4 KiB at so many a second,
+     * and long files at the sustained rate. */
+    if (link->read_iops > 0.0)
+        link->access_s = fmax(0.0, 1.0 / link->read_iops -
+                                       4096.0 / link->bps_sustained);
+    if (link->write_bps_sustained <= 0.0) {
+        link->write_bps_sustained = link->bps_sustained;
+    }
+}
+
+static const enum price_tier tier_of_kind[] = {
+    [PRICE_ON_DEMAND] = TIER_LIST, [PRICE_RESERVED] = TIER_RESERVED,
+    [PRICE_OWNED] = TIER_OWNED, [PRICE_SPOT] = TIER_SPOT
+};
+
+static bool close_price(const struct catalogue *catalogue,
+                        struct price_form *form, struct err *err)
+{
+    struct price *price = &form->price;
+
+    if (price->granularity_ns <= 0) {
+        price->granularity_ns = 1000000000;
+    }
+    if (price->as_of == NULL) {
+        price->as_of = "";
+    }
+    if (price->kind != PRICE_ON_DEMAND && price->tier == TIER_LIST) {
+        price->tier = tier_of_kind[price->kind];
+    }
+    const struct gpu_type *gpu = catalogue_gpu(catalogue, price->of);
+
+    if (gpu) {
+        price->of = gpu->name;  /* by whatever name the file knows it */
+    }
+    if (gpu || strcmp(price->of, "core") == 0) {
+        return true;
+    }
+    return no_such(catalogue, &form->head, "of", price->of, CATALOGUE_GPUS,
+                   err);
+}
+
+/* Without head_dim, heads divide the hidden size; keys and values are shared
+ * among equal groups of heads. */
+static bool heads_add_up(const struct llm_form *form, struct err *err)
+{
+    int64_t kv = form->kv_heads > 0 ? form->kv_heads : form->heads;
+
+    if (form->heads < 1 || form->hidden < 1 || form->layers < 1) {
+        return err_set(err, ERR_RANGE, form->head.pos,
+                       "layers, hidden and heads of model '%s' must be at "
+                       "least 1", form->llm.name);
+    }
+    if (form->head_dim <= 0 && form->hidden % form->heads != 0) {
+        err_set(err, ERR_RANGE, key_pos(&form->head, "heads"),
+                "heads of model '%s' must divide its hidden size %lld, found "
+                "%lld", form->llm.name, (long long)form->hidden,
+                (long long)form->heads);
+        return err_hint(err, "Say head_dim where heads are of another size.");
+    }
+    if (form->heads % kv != 0) {
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "kv_heads"),
+                       "kv_heads of model '%s' must divide its %lld heads, "
+                       "found %lld", form->llm.name, (long long)form->heads,
+                       (long long)kv);
+    }
+    return true;
+}
+
+/* Experts of a mixture, and the parameters that work on a token. */
+static bool experts_add_up(const struct llm_form *form, struct err *err)
+{
+    const struct llm *llm = &form->llm;
+
+    if (llm->experts_active > llm->experts ||
+        llm->params_active > llm->params) {
+        return err_set(err, ERR_RANGE, form->head.pos,
+                       "experts_active and params_active of model '%s' must "
+                       "be at most its %u experts and %.4g params, found %u "
+                       "and %.4g", llm->name, llm->experts, llm->params,
+                       llm->experts_active, llm->params_active);
+    }
+    if ((llm->experts > 0) != (llm->experts_active > 0)) {
+        return err_set(err, ERR_SCHEMA, key_pos(&form->head, "experts"),
+                       "model '%s' must have both experts and experts_active, "
+                       "or neither, found %u and %u", llm->name, llm->experts,
+                       llm->experts_active);
+    }
+    /* What a token leaves out is the experts it does not go to. */
+    double routed = (double)llm->experts - llm->experts_shared;
+    double idle = (double)llm->experts - llm->experts_active;
+
+    if (idle > 0.0 &&
+        (llm->params - llm->params_active) * routed > llm->params * idle) {
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "params_active"),
+                       "params_active of model '%s' must be at least %.4g, "
+                       "what its experts_active of experts leave of %.4g, "
+                       "found %.4g", llm->name,
+                       llm->params * (1.0 - idle / routed), llm->params,
+                       llm->params_active);
+    }
+    if (llm->experts_shared > 0 &&
+        llm->experts_shared >= llm->experts_active) {
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "experts_shared"),
+                       "experts_shared of model '%s' must be below its %u "
+                       "experts_active, found %u", llm->name,
+                       llm->experts_active, llm->experts_shared);
+    }
+    return true;
+}
+
+static bool close_llm(struct llm_form *form, struct err *err)
+{
+    struct llm *llm = &form->llm;
+
+    if (!heads_add_up(form, err)) {
+        return false;
+    }
+    if (form->head_dim <= 0) {
+        form->head_dim = form->hidden / form->heads;
+    }
+    llm->layers = (uint32_t)form->layers;
+    llm->hidden = (uint32_t)form->hidden;
+    llm->heads = (uint32_t)form->heads;
+    llm->kv_heads = (uint32_t)(form->kv_heads > 0 ? form->kv_heads
+                                                  : form->heads);
+    llm->head_dim = (uint32_t)form->head_dim;
+    llm->ffn = (uint32_t)form->ffn;
+    llm->ffn_matrices = (uint32_t)(form->ffn_matrices > 0
+                                       ? form->ffn_matrices : 3);
+    llm->vocab = (uint32_t)form->vocab;
+    llm->context_tokens = (uint32_t)form->context_tokens;
+    llm->experts = (uint32_t)form->experts;
+    llm->experts_active = (uint32_t)form->experts_active;
+    llm->experts_shared = (uint32_t)form->experts_shared;
+    llm->kv_width = form->kv_width > 0
+                        ? (uint32_t)form->kv_width
+                        : 2 * llm->kv_heads * llm->head_dim;
+    if (llm->params_active <= 0.0) {
+        llm->params_active = llm->params;
+    }
+    return experts_add_up(form, err);
+}
+
+static bool close_net(struct net_form *form, struct err *err)
+{
+    struct net *net = &form->net;
+    bool none = form->tables == 0 && form->row_width == 0 &&
+                net->table_rows <= 0.0;
+    bool all = form->tables > 0 && form->row_width > 0 &&
+               net->table_rows > 0.0;
+
+    net->layers = (uint32_t)form->layers;
+    net->tables = (uint32_t)form->tables;
+    net->row_width = (uint32_t)form->row_width;
+    if (net->sample == NULL) {
+        net->sample = "a sample";
+    }
+    return none || all ||
+           err_set(err, ERR_SCHEMA, form->head.pos,
+                   "tables, table_rows and row_width of net '%s' must all be "
+                   "above 0, or all be absent", net->name);
+}
+
+static bool close_application(const struct catalogue *catalogue,
+                              struct application_form *form, struct err *err)
+{
+    struct application *app = &form->app;
+
+    app->batch_first = (uint32_t)form->batch;
+    app->batch_max = (uint32_t)form->batch_max;
+    app->local_min = (uint32_t)form->local_min;
+    app->gpus_max = (uint32_t)form->gpus_max;
+    if (form->batch > form->batch_max || form->local_min > form->batch_max)
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "batch_max"),
+                       "batch and local_min of application '%s' must be at "
+                       "most its batch_max", app->name);
+    if (!application_read_speeds(catalogue->arena, form->speeds, app, err) ||
+        !application_read_noise(form->noise, app, err))
+        return false;
+    for (uint32_t i = 0; i < app->speed_count; i++)
+        if (catalogue_gpu(catalogue, app->speed[i].gpu) == NULL)
+            return no_such(catalogue, &form->head, "speeds",
+                           app->speed[i].gpu, CATALOGUE_GPUS, err);
+    return true;
+}
+
+static bool close_form(const struct catalogue *catalogue, int which, size_t i,
+                       struct err *err)
+{
+    struct form *form = catalogue_form_at(catalogue, which, i);
+    struct gpu_form *gpu = (struct gpu_form *)(void *)form;
+    struct cpu_form *cpu = (struct cpu_form *)(void *)form;
+    struct link_form *link = (struct link_form *)(void *)form;
+    struct price_form *price = (struct price_form *)(void *)form;
+    struct llm_form *llm = (struct llm_form *)(void *)form;
+    struct net_form *net = (struct net_form *)(void *)form;
+    struct application_form *app = (struct application_form *)(void *)form;
+
+    if (!check_required(form, which, err) ||
+        !catalogue_aliases_ok(catalogue, which, form, section_item[which],
+                              err)) {
+        return false;
+    }
+    switch (which) {
+    case CATALOGUE_GPUS:
+        gpu->gpu.name = form->name;
+        gpu->gpu.index = (uint32_t)i;
+        return close_gpu(catalogue, gpu, err);
+    case CATALOGUE_CPUS:
+        cpu->cpu.name = form->name;
+        cpu->cpu.index = (uint32_t)i;
+        close_cpu(cpu);
+        return true;
+    case CATALOGUE_LINKS:
+        link->link.name = form->name;
+        link->link.index = (uint32_t)i;
+        close_link(link);
+        return true;
+    case CATALOGUE_PRICES:
+        price->price.name = form->name;
+        price->price.index = (uint32_t)i;
+        return close_price(catalogue, price, err);
+    case CATALOGUE_NETS:
+        net->net.name = form->name;
+        net->net.index = (uint32_t)i;
+        return close_net(net, err);
+    case CATALOGUE_APPLICATIONS:
+        app->app.name = form->name;
+        app->app.index = (uint32_t)i;
+        return close_application(catalogue, app, err);
+    default:
+        llm->llm.name = form->name;
+        llm->llm.index = (uint32_t)i;
+        return close_llm(llm, err);
+    }
+}
+
+/* Links first, GPUs before prices: each refers only to what is closed. */
+static const int closing_order[CATALOGUE_SECTION_COUNT] = {
+    CATALOGUE_LINKS, CATALOGUE_CPUS, CATALOGUE_GPUS, CATALOGUE_PRICES,
+    CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS
+};
+
+bool catalogue_close(struct catalogue *catalogue, struct err *err)
+{
+    assert(catalogue && err);
+    for (int k = 0; k < CATALOGUE_SECTION_COUNT; k++) {
+        int which = closing_order[k];
+        for (size_t i = 0; i < catalogue->section[which].count; i++) {
+            if (!close_form(catalogue, which, i, err)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * catalogue_form.c - forms of a section, by number and by exact name.
+ */
+#include "models/catalogue/form.h"
+
+#include <assert.h>
+#include <string.h>
+
+const size_t catalogue_form_bytes[CATALOGUE_SECTION_COUNT] = {
+    sizeof(struct gpu_form), sizeof(struct cpu_form),
+    sizeof(struct link_form), sizeof(struct price_form),
+    sizeof(struct llm_form), sizeof(struct net_form),
+    sizeof(struct application_form)
+};
+
+struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
+                            size_t i)
+{
+    const struct section *s = &catalogue->section[which];
+
+    assert(i < s->count);
+    return (struct form *)(void *)(s->forms + i * catalogue_form_bytes[which]);
+}
+
+struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
+                              const char *name)
+{
+    assert(name);
+    for (size_t i = 0; i < catalogue->section[which].count; i++) {
+        struct form *form = catalogue_form_at(catalogue, which, i);
+        if (strcmp(form->name, name) == 0) {
+            return form;
+        }
+    }
+    return NULL;
+}
+
+const char *const *catalogue_names(const struct catalogue *catalogue,
+                                   enum catalogue_section section)
+{
+    assert(catalogue && section < CATALOGUE_SECTION_COUNT);
+    return catalogue->section[section].names;
+}

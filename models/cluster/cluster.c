@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cluster.c - what a trial has taken of its cluster.
+ *
+ * Taking and releasing costs a few operations per share.  Both check every
+ * share before they change anything, so that the books can never go wrong
+ * unseen.  Parts of GPUs and of cores are kept only once cluster_split() was
+ * asked for them: a cluster of whole GPUs does not pay for what it has not.
+ */
+#include "models/cluster/cluster.h"
+#include "models/cluster/course.h"
+#include "models/laws/outage.h"
+#include "models/types/placement.h"
+#include "models/cluster/rented.h"
+#include "models/cluster/spare.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+
+bool cluster_draws(const struct cluster_spec *spec)
+{
+    const struct outage_spec *f = spec->failures;
+    bool draws = f != NULL && (f->gpu_mtbf_ns > 0 || f->node_mtbf_ns > 0 ||
+                               f->switch_mtbf_ns > 0 || f->job_mtbf_ns > 0 ||
+                               f->recorded != NULL);
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct rent_spec *rent = spec->group[g].rent;
+
+        draws = draws || (rent != NULL && (rent->reclaim_mtbf_ns > 0 ||
+                                           rent->available != NULL));
+    }
+    return draws;
+}
+
+const struct node_group *cluster_group_search(const struct cluster_spec *spec,
+                                              uint32_t node)
+{
+    assert(spec != NULL && node < spec->node_count);
+    uint32_t low = 0, high = spec->group_count - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (spec->group[middle].first_node <= node)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    assert(node - spec->group[low].first_node < spec->group[low].node_count);
+    return &spec->group[low];
+}
+
+/* GPUs first, first + 1 ... of a node that has `all` of them. */
+static uint64_t gpu_range(uint32_t first, uint32_t count, uint32_t all)
+{
+    assert(all <= NODE_GPUS_MAX && count > 0);
+    uint64_t mask = 0;
+    for (uint32_t g = first; g < first + count && g < all; g++)
+        mask |= UINT64_C(1) << g;
+    return mask;
+}
+
+uint64_t cluster_switch_gpus(const struct node_group *group, uint32_t i)
+{
+    assert(group != NULL && i < group->pcie_switches);
+    assert(group->gpus % group->pcie_switches == 0);
+    uint32_t each = group->gpus / group->pcie_switches;
+    return gpu_range(i * each, each, group->gpus);
+}
+
+uint64_t cluster_domain_gpus(const struct node_group *group, uint32_t i)
+{
+    assert(group != NULL && i <= NODE_GPUS_MAX && group->gpus > 0);
+    uint32_t each = group->nvlink_domain > 0 ? group->nvlink_domain
+                                             : group->gpus;
+    return gpu_range(i * each, each, group->gpus);
+}
+
+double cluster_node_usd(const struct node_group *group, int64_t from_ns,
+                        int64_t to_ns)
+{
+    assert(group != NULL && to_ns >= from_ns);
+    if (group->price != NULL)
+        return course_area(group->price, from_ns, to_ns) / 3600;
+    return group->usd_per_h * clock_s_from_ns(to_ns - from_ns) / 3600;
+}
+
+double cluster_node_least_usd_per_h(const struct node_group *group)
+{
+    return group->price != NULL ? course_least(group->price)
+                                : group->usd_per_h;
+}
+
+double cluster_node_usd_per_h(const struct node_group *group, int64_t now_ns)
+{
+    assert(group != NULL);
+    return group->price != NULL ? course_at(group->price, now_ns)
+                                : group->usd_per_h;
+}
+
+double cluster_held_usd(const struct cluster_spec *spec,
+                        const struct placement *placement, int64_t from_ns,
+                        int64_t to_ns)
+{
+    double usd = 0;
+
+    assert(spec != NULL && placement != NULL);
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct share *share = &placement->share[i];
+        const struct node_group *group = cluster_group_of(spec, share->node);
+        double part = 0;
+        if (group->gpus > 0)
+            part = share_milli(share) / ((double)GPU_MILLI * group->gpus);
+        else if (group->cores > 0)
+            part = (share->cores + share->core_milli / 1000.0) / group->cores;
+        usd += part * cluster_node_usd(group, from_ns, to_ns);
+    }
+    return usd;
+}
+
+/* Ended: adds to held_s, or is returned as the culprit. */
+static const struct course *series_over(const struct course *course,
+                                        int64_t end_ns, double *held_s)
+{
+    int64_t over_ns = course != NULL ? course_over_ns(course, end_ns) : 0;
+
+    if (over_ns > 0 && !course->hold)
+        return course;
+    *held_s += clock_s_from_ns(over_ns);
+    return NULL;
+}
+
+const struct course *cluster_series_over(const struct cluster_spec *spec,
+                                         int64_t end_ns, double *held_s)
+{
+    const struct course *over;
+
+    assert(spec != NULL && held_s != NULL);
+    *held_s = 0;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        over = series_over(group->price, end_ns, held_s);
+        if (over == NULL && group->rent != NULL)
+            over = series_over(group->rent->available, end_ns, held_s);
+        if (over != NULL)
+            return over;
+    }
+    return series_over(spec->carbon, end_ns, held_s);
+}
+
+uint32_t cluster_pool(const struct cluster_spec *spec, const char *name)
+{
+    assert(spec != NULL && name != NULL);
+    for (uint32_t i = 0; i < spec->pool_count; i++)
+        if (strcmp(spec->pool_name[i], name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* A node's books after a change, and the indexes over them. */
+static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
+                      uint32_t cores, int64_t memory_bytes)
+{
+    uint32_t g = cluster->group_of[node];
+    struct node_free before = {
+        .gpu_mask = cluster->free_mask[node],
+        .cores = cluster->free_cores[node],
+        .memory_bytes = cluster->free_memory[node],
+    };
+    struct node_free now = {
+        .gpu_mask = mask, .cores = cores, .memory_bytes = memory_bytes,
+    };
+    uint32_t more = mask_count(mask) - mask_count(before.gpu_mask);
+
+    free_index_move(&cluster->index, cluster->spec, g, node, &before, &now);
+    if (cluster->spares != NULL)
+        spare_note(cluster->spares, node, &now);
+    cluster->free_mask[node] = mask;
+    cluster->free_cores[node] = cores;
+    cluster->free_memory[node] = memory_bytes;
+    cluster->pool_free_gpus[cluster->spec->group[g].pool] += more;
+    cluster->free_gpus += more;
+}
+
+struct cluster *cluster_new(struct arena *arena,
+                            const struct cluster_spec *spec)
+{
+    assert(arena != NULL && spec != NULL && spec->node_count > 0);
+    struct cluster *cluster = arena_alloc(arena, 1, sizeof *cluster);
+    uint32_t nodes = spec->node_count;
+    *cluster = (struct cluster){
+        .spec = spec, .arena = arena,
+        .pool_free_gpus = arena_alloc(arena, spec->pool_count + 1,
+                                      sizeof *cluster->pool_free_gpus),
+        .free_mask = arena_alloc(arena, nodes, sizeof *cluster->free_mask),
+        .free_cores = arena_alloc(arena, nodes, sizeof *cluster->free_cores),
+        .free_memory = arena_alloc(arena, nodes, sizeof *cluster->free_memory),
+        .group_of = arena_alloc(arena, nodes, sizeof *cluster->group_of),
+    };
+    free_index_init(&cluster->index, arena, spec);
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        for (uint32_t i = 0; i < group->node_count; i++) {
+            uint32_t node = group->first_node + i;
+            cluster->free_mask[node] = cluster_all_gpus(group);
+            cluster->free_cores[node] = group->cores;
+            cluster->free_memory[node] = group->memory_bytes;
+            cluster->group_of[node] = g;
+        }
+        cluster->pool_free_gpus[group->pool] += cluster->index.gpus[g];
+        cluster->free_gpus += cluster->index.gpus[g];
+    }
+    assert(cluster->free_gpus == spec->gpu_count);
+    return cluster;
+}
+
+/* ---- GPUs in parts ---- */
+
+static uint32_t mib_of(const struct node_group *group)
+{
+    double bytes = group->gpu != NULL ? group->gpu->memory_bytes : 0.0;
+
+    return bytes > 0.0 ? (uint32_t)(bytes / 1048576.0) : UINT32_MAX;
+}
+
+static void parts_fill(struct cluster *cluster, uint32_t node)
+{
+    struct cluster_parts *parts = cluster->parts;
+    uint32_t g = cluster->group_of[node];
+    const struct node_group *group = &cluster->spec->group[g];
+    uint32_t first = parts->first_gpu[g] +
+                     (node - group->first_node) * group->gpus;
+
+    parts->version[node] = 1;
+    for (uint32_t i = 0; i < group->gpus; i++) {
+        bool is_free = cluster->free_mask[node] >> i & 1;
+        parts->left[first + i] = is_free ? GPU_MILLI : 0;
+        parts->mib_left[first + i] = is_free ? mib_of(group) : 0;
+    }
+}
+
+void cluster_split(struct cluster *cluster)
+{
+    const struct cluster_spec *spec = cluster->spec;
+    struct arena *arena = cluster->arena;
+    struct cluster_parts *parts;
+    uint32_t nodes = spec->node_count, gpus = 0, most = 0;
+
+    if (cluster->parts != NULL)
+        return;
+    parts = arena_alloc(arena, 1, sizeof *parts);
+    parts->first_gpu = arena_alloc(arena, spec->group_count,
+                                   sizeof *parts->first_gpu);
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        parts->first_gpu[g] = gpus;
+        gpus += spec->group[g].node_count * spec->group[g].gpus;
+        if (spec->group[g].gpus > most)
+            most = spec->group[g].gpus;
+    }
+    assert(gpus == spec->gpu_count);
+    parts->left = arena_alloc(arena, gpus + 1, sizeof *parts->left);
+    parts->mib_left = arena_alloc(arena, gpus + 1, sizeof *parts->mib_left);
+    parts->core_milli = arena_alloc(arena, nodes, sizeof *parts->core_milli);
+    parts->version = arena_alloc(arena, nodes, sizeof *parts->version);
+    parts->kind_count = most + 1;
+    parts->kinds = arena_alloc(arena, (size_t)nodes * parts->kind_count,
+                               sizeof *parts->kinds);
+    cluster->parts = parts;
+    for (uint32_t node = 0; node < nodes; node++)
+        parts_fill(cluster, node);
+}
+
+static uint32_t first_gpu(const struct cluster *cluster, uint32_t node)
+{
+    uint32_t g = cluster->group_of[node];
+    const struct node_group *group = &cluster->spec->group[g];
+
+    assert(cluster->parts != NULL && node < cluster->spec->node_count);
+    return cluster->parts->first_gpu[g] +
+           (node - group->first_node) * group->gpus;
+}
+
+const uint16_t *cluster_left(const struct cluster *cluster, uint32_t node)
+{
+    return &cluster->parts->left[first_gpu(cluster, node)];
+}
+
+const uint32_t *cluster_mib_left(const struct cluster *cluster, uint32_t node)
+{
+    return &cluster->parts->mib_left[first_gpu(cluster, node)];
+}
+
+int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node)
+{
+    int64_t milli = (int64_t)cluster->free_cores[node] * GPU_MILLI;
+
+    return cluster->parts == NULL ? milli
+                                  : milli + cluster->parts->core_milli[node];
+}
+
+static bool is_part(const struct share *share)
+{
+    return share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI;
+}
+
+static int64_t core_milli_of(const struct share *share)
+{
+    assert(share->core_milli < 1000);
+    return (int64_t)share->cores * 1000 + share->core_milli;
+}
+
+static bool gpus_free(const struct cluster *cluster, const struct share *share)
+{
+    uint64_t mask = share->gpu_mask;
+
+    if (!is_part(share))
+        return (mask & ~cluster->free_mask[share->node]) == 0;
+    if (cluster->parts == NULL ||
+        (mask & ~cluster_all_gpus(cluster_group_of(cluster->spec,
+                                                   share->node))))
+        return false;
+    const uint16_t *left = cluster_left(cluster, share->node);
+    const uint32_t *mib = cluster_mib_left(cluster, share->node);
+    for (uint32_t g = 0; mask != 0; g++, mask >>= 1)
+        if ((mask & 1) && (left[g] < share->gpu_milli ||
+                           mib[g] < share->gpu_mib))
+            return false;
+    return true;
+}
+
+/* Parts of GPUs are taken (sign -1) or come back; the GPUs of the node that
+ * are wholly free now, of those that were. */
+static uint64_t parts_move(struct cluster *cluster, const struct share *share,
+                           int sign, uint64_t free_mask)
+{
+    struct cluster_parts *parts = cluster->parts;
+    uint32_t first = first_gpu(cluster, share->node);
+    uint32_t whole_mib = mib_of(
+        &cluster->spec->group[cluster->group_of[share->node]]);
+    uint32_t milli = is_part(share) ? share->gpu_milli : GPU_MILLI;
+
+    for (uint32_t g = 0; share->gpu_mask >> g != 0; g++) {
+        uint16_t *left = &parts->left[first + g];
+        uint32_t *mib = &parts->mib_left[first + g];
+        if (!(share->gpu_mask >> g & 1))
+            continue;
+        parts->part_milli -= *left % GPU_MILLI;
+        *left = (uint16_t)(sign < 0 ? *left - milli : *left + milli);
+        assert(*left <= GPU_MILLI);
+        parts->part_milli += *left % GPU_MILLI;
+        if (whole_mib != UINT32_MAX && is_part(share))
+            *mib = sign < 0 ? *mib - share->gpu_mib : *mib + share->gpu_mib;
+        else
+            *mib = sign < 0 && !is_part(share) ? 0 : whole_mib;
+        assert(*mib <= whole_mib);
+        free_mask = *left == GPU_MILLI ? free_mask | UINT64_C(1) << g
+                                       : free_mask & ~(UINT64_C(1) << g);
+        if (g == NODE_GPUS_MAX - 1)
+            break;
+    }
+    return free_mask;
+}
+
+/* A share of a node is taken (sign -1) or comes back. */
+static void move(struct cluster *cluster, const struct share *share, int sign)
+{
+    struct cluster_parts *parts = cluster->parts;
+    uint32_t node = share->node, kind;
+    uint64_t mask = cluster->free_mask[node];
+    int64_t cores = cluster_core_milli(cluster, node) +
+                    sign * core_milli_of(share);
+
+    assert(cores >= 0);
+    if (parts == NULL) {
+        assert(!is_part(share) && share->core_milli == 0);
+        mask = sign < 0 ? mask & ~share->gpu_mask : mask | share->gpu_mask;
+    } else {
+        mask = parts_move(cluster, share, sign, mask);
+        parts->core_milli[node] = (uint16_t)(cores % 1000);
+        parts->version[node]++;
+        kind = is_part(share) ? 0 : mask_count(share->gpu_mask);
+        if (share->gpu_mask != 0)
+            parts->kinds[(size_t)node * parts->kind_count + kind] =
+                (uint16_t)(parts->kinds[(size_t)node * parts->kind_count +
+                                        kind] - sign);
+    }
+    note_free(cluster, node, mask, (uint32_t)(cores / 1000),
+              cluster->free_memory[node] + sign * share->memory_bytes);
+}
+
+bool cluster_can_take(const struct cluster *cluster,
+                      const struct placement *placement)
+{
+    assert(cluster != NULL && placement != NULL);
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct share *share = &placement->share[i];
+        uint32_t node = share->node;
+        if (node >= cluster->spec->node_count ||
+            (i > 0 && placement->share[i - 1].node >= node))
+            return false;
+        if (!gpus_free(cluster, share) ||
+            core_milli_of(share) > cluster_core_milli(cluster, node) ||
+            share->memory_bytes < 0 ||
+            share->memory_bytes > cluster->free_memory[node])
+            return false;
+    }
+    return true;
+}
+
+void cluster_take(struct cluster *cluster, const struct placement *placement)
+{
+    assert(cluster_can_take(cluster, placement));
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        move(cluster, &placement->share[i], -1);
+}
+
+/* Gives back no more than was taken: to a node, its whole is the bound. */
+static void release_share(struct cluster *cluster, const struct share *share)
+{
+    uint32_t node = share->node;
+    assert(node < cluster->spec->node_count);
+    const struct node_group *group =
+        &cluster->spec->group[cluster->group_of[node]];
+    assert((share->gpu_mask & cluster->free_mask[node]) == 0);
+    assert((share->gpu_mask & ~cluster_all_gpus(group)) == 0);
+    assert(core_milli_of(share) <= (int64_t)group->cores * 1000 -
+                                       cluster_core_milli(cluster, node));
+    assert(share->memory_bytes >= 0 &&
+           share->memory_bytes <=
+               group->memory_bytes - cluster->free_memory[node]);
+    move(cluster, share, +1);
+}
+
+void cluster_release(struct cluster *cluster,
+                     const struct placement *placement)
+{
+    assert(cluster != NULL && placement != NULL);
+    cluster->releases++;
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        release_share(cluster, &placement->share[i]);
+    assert(cluster->free_gpus <= cluster->spec->gpu_count);
+}

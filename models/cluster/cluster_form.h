@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cluster_form.h - a cluster while it is read: what its file says, key by key,
+ * and what its readers share.  For the cluster_*.c files only.
+ */
+#ifndef MODELS_CLUSTER_FORM_H
+#define MODELS_CLUSTER_FORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/cluster/cluster.h"
+#include "sim/config/conf.h"
+
+#define CLUSTER_NODES_MAX 1000000
+#define CLUSTER_POOLS_MAX 32u
+#define CLUSTER_GENERIC "generic"       /* a GPU that only counts */
+
+struct cluster_conf {
+    const struct conf_node *at;     /* the cluster itself */
+    const char *name;
+    const struct conf_node *nodes, *network, *storage, *failures;
+    double pue, power_cap_w;
+    const struct conf_node *carbon;
+    const struct conf_node *electricity;
+};
+
+struct nodes_conf {
+    const struct conf_node *at;     /* the group itself */
+    const char *name, *pool;
+    int64_t count, cores;
+    const struct conf_node *gpus, *pcie, *nvlink, *cpu, *nvme, *nics, *price;
+    const struct conf_node *rent;
+    double wan_bps;
+    const char *nvme_type;
+    double memory_bytes;
+    int billing;                /* 1: held */
+};
+
+struct item_conf {              /* a type and how many of it per node */
+    const char *type, *model;
+    int64_t count;
+};
+
+struct pcie_conf {
+    int64_t switches, uplinks;
+};
+
+struct nvlink_conf {
+    int64_t domain;
+};
+
+struct network_conf {
+    const struct conf_node *leaf;
+    double oversubscription;
+};
+
+struct storage_conf {
+    double bps, usd_per_h;
+    const struct conf_node *transfer;
+};
+
+struct cluster_reader {
+    struct arena *arena;
+    const struct catalogue *catalogue;
+    struct err *err;
+    const struct gpu_type *generic;
+    struct cluster_spec *spec;
+    struct node_group *group;       /* of the spec */
+    const char **pool_name;
+};
+
+/* The next group of the file, its price and rent with it; adds it to the
+ * totals of the spec. */
+bool cluster_read_group(const struct cluster_reader *reader,
+                        const struct conf_node *at);
+/* What messages show of a value. */
+const char *cluster_shown(const struct conf_node *node);
+/* Length of a decimal number at the start of text and its value; 0: none. */
+size_t cluster_number(const char *text, double *out);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * faults.c - from points of a series to spans out of service.
+ */
+#include "models/cluster/faults.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/cluster/course.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+
+struct faults_keys {
+    const char *file;
+    int64_t servers, from_ns;
+};
+
+#define AT(member) offsetof(struct faults_keys, member)
+static const struct conf_field faults_fields[] = {
+    { .key = "file", .type = CONF_TEXT, .offset = AT(file),
+      .help = "CSV of series, time_s, value: a series per server, the value "
+              "how many faults it has, as `clustersim import faults` writes "
+              "it" },
+    { .key = "servers", .type = CONF_INT, .fallback = "0", .min = 0,
+      .max = 1e6, .offset = AT(servers),
+      .help = "watched in all, those without a fault too; 0: those of the "
+              "file" },
+    { .key = "from", .type = CONF_TIME, .fallback = "0s", .max = 1e10,
+      .offset = AT(from_ns),
+      .help = "so long after the file's time 0 the run begins" },
+};
+const struct conf_schema faults_schema = {
+    "cluster.failures.trace", "failures of nodes as they were recorded",
+    faults_fields, sizeof faults_fields / sizeof faults_fields[0]
+};
+
+struct server {
+    const char *name;
+    int64_t last_ns;            /* of its last row */
+    int64_t down_ns;            /* since when; CLOCK_NEVER_NS: it is well */
+};
+
+struct reading {
+    struct arena *arena;
+    struct faults *faults;
+    struct server *server;
+    uint32_t servers, server_room, fault_room;
+    int64_t from_ns;
+};
+
+/* The rows of a server stand together; stands_together() looks afterwards. */
+static uint32_t server_of(struct reading *r, const char *name)
+{
+    if (r->servers > 0 &&
+        strcmp(r->server[r->servers - 1].name, name) == 0)
+        return r->servers - 1;
+    if (r->servers == r->server_room) {
+        uint32_t room = r->server_room ? 2 * r->server_room : 64;
+
+        r->server = arena_grow(r->arena, r->server, r->server_room, room,
+                               sizeof *r->server);
+        r->server_room = room;
+    }
+    r->server[r->servers] = (struct server) {
+        arena_text(r->arena, name), INT64_MIN, CLOCK_NEVER_NS
+    };
+    return r->servers++;
+}
+
+/* What was over before the run is left out, what still was is cut. */
+static void add_fault(struct reading *r, uint32_t server, int64_t up_ns)
+{
+    struct faults *f = r->faults;
+    int64_t down_ns = r->server[server].down_ns - r->from_ns;
+
+    if (up_ns != CLOCK_NEVER_NS)
+        up_ns -= r->from_ns;
+    if (up_ns <= 0 || up_ns <= down_ns)
+        return;
+    if (f->count == r->fault_room) {
+        uint32_t room = r->fault_room ? 2 * r->fault_room : 256;
+
+        f->fault = arena_grow(r->arena, f->fault, r->fault_room, room,
+                              sizeof *f->fault);
+        r->fault_room = room;
+    }
+    f->fault[f->count++] = (struct fault) {
+        down_ns > 0 ? down_ns : 0, up_ns, server
+    };
+}
+
+static bool take_row(void *self, const char *name, int64_t time_ns,
+                     double value, struct err_pos pos, struct err *err)
+{
+    struct reading *r = self;
+    uint32_t i = server_of(r, name);
+    struct server *server = &r->server[i];
+
+    if (time_ns < server->last_ns)
+        return err_set(err, ERR_RANGE, pos,
+                       "a point of server '%s' is earlier than the one "
+                       "before", name);
+    server->last_ns = time_ns;
+    if (value > 0 && server->down_ns == CLOCK_NEVER_NS) {
+        server->down_ns = time_ns;
+    } else if (!(value > 0) && server->down_ns != CLOCK_NEVER_NS) {
+        add_fault(r, i, time_ns);
+        server->down_ns = CLOCK_NEVER_NS;
+    }
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct fault *x = a, *y = b;
+
+    if (x->down_ns != y->down_ns)
+        return x->down_ns < y->down_ns ? -1 : 1;
+    if (x->server != y->server)
+        return x->server < y->server ? -1 : 1;
+    return (x->up_ns > y->up_ns) - (x->up_ns < y->up_ns);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct server *x = a, *y = b;
+
+    return strcmp(x->name, y->name);    /* equal ones are the fault */
+}
+
+static bool stands_together(struct reading *r, const struct conf_node *file,
+                            struct err *err)
+{
+    qsort(r->server, r->servers, sizeof *r->server, by_name);
+    for (uint32_t i = 1; i < r->servers; i++)
+        if (strcmp(r->server[i].name, r->server[i - 1].name) == 0)
+            return err_set(err, ERR_RANGE, conf_pos(file),
+                           "the rows of server '%s' must stand together",
+                           r->server[i].name);
+    return true;
+}
+
+const struct faults *faults_read(struct arena *arena,
+                                 const struct conf_node *conf,
+                                 uint32_t nodes, struct err *err)
+{
+    assert(arena != NULL && conf != NULL);
+    struct faults *faults = arena_alloc(arena, 1, sizeof *faults);
+    struct reading r = { .arena = arena, .faults = faults };
+    struct faults_keys keys = { 0 };
+
+    if (!conf_fill(conf, &faults_schema, &keys, err))
+        return NULL;
+    r.from_ns = keys.from_ns;
+    if (!course_rows(arena, conf_get(conf, "file"), take_row, &r, err))
+        return NULL;
+    for (uint32_t i = 0; i < r.servers; i++)
+        if (r.server[i].down_ns != CLOCK_NEVER_NS)
+            add_fault(&r, i, CLOCK_NEVER_NS);
+    if (r.servers > 0 && !stands_together(&r, conf_get(conf, "file"), err))
+        return NULL;
+    faults->servers = keys.servers > 0 ? (uint32_t)keys.servers : r.servers;
+    if (faults->servers < r.servers) {
+        err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "servers")),
+                "servers must be at least the %u that the file names, found "
+                "%u", r.servers, faults->servers);
+        return NULL;
+    }
+    if (nodes > faults->servers) {
+        err_set(err, ERR_RANGE, conf_pos(conf),
+                "the trace has %u servers and the cluster %u nodes: each node "
+                "must have a server of its own", faults->servers, nodes);
+        err_hint(err, "Say with `servers:` how many were watched, those "
+                      "without a fault too.");
+        return NULL;
+    }
+    if (faults->count == 0)
+        return faults;
+    qsort(faults->fault, faults->count, sizeof *faults->fault, by_time);
+    double span_s = clock_s_from_ns(faults->fault[faults->count - 1].down_ns);
+    if (span_s > 0)
+        faults->per_node_s = faults->count / (span_s * faults->servers);
+    return faults;
+}

@@ -1,0 +1,804 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * fit.c - the placement rules, in a few passes over the nodes and no memory.
+ *
+ * A pass for GPUs that are free visits, by the index in room.h, only nodes
+ * whose number of free GPUs is in a set that the rule names; the rule judges
+ * every one it meets, so that the set may be too large and never too small.
+ * Where cores and memory cannot limit (`loose`) that number says all, and sums
+ * are taken over the numbers instead of the nodes.  A pass for cores passes
+ * over nodes that have none free, by an index of the same kind.
+ *
+ * A unit is a GPU with its cores and memory, or, for a want without GPUs, a
+ * core.  Every node that may hold the gang is a seat: units that are free,
+ * units for which cores and memory suffice as well (cap), and all its units
+ * (size).  Rules that would sort the nodes find the threshold of the sort by
+ * bisection instead, and take what lies above it in node order; equal nodes
+ * are therefore always taken lowest first.
+ */
+#include "models/cluster/fit.h"
+#include "models/types/placement.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "models/cluster/caps.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/room.h"
+#include "models/cluster/spare.h"
+
+static const char *const rule_names[FIT_RULE_COUNT] = {
+    [FIT_COUNT] = "count", [FIT_FIRST] = "first_fit", [FIT_BEST] = "best_fit",
+    [FIT_PACK] = "pack", [FIT_SPREAD] = "spread", [FIT_HELIOS] = "helios",
+};
+
+/* Of fewer nodes all are met at less cost than a few are found. */
+#define ORDERED_NODES_MIN 32u
+
+/* One search: what is looked for, and where. */
+struct hunt {
+    const struct cluster *cluster;
+    const struct free_index *index; /* of what is free, or spare too */
+    const struct fit_want *want;
+    const struct gpu_type *type;    /* of the gang; NULL: cores only */
+    bool bare_nodes;                /* cores only: nodes without GPUs */
+    bool all_free;                  /* as if nothing were taken */
+    bool by_domain;                 /* pack: keep to NVLink domains */
+    bool indexed;                   /* GPUs by index->room */
+    bool loose;                     /* ... and each brings what it needs */
+    bool cores_indexed;             /* cores by index->cores */
+    uint32_t units;
+    uint32_t unit_cores;
+    int64_t unit_memory;
+    struct share *share;            /* NULL: only whether it fits */
+    uint32_t share_max, share_count;
+};
+
+/* A cursor over the nodes of a hunt. */
+struct seat {
+    uint32_t group, node;           /* node: of the next call */
+    uint32_t at;                    /* the node this seat is */
+    uint32_t free, cap, size;
+};
+
+static bool group_matches(const struct hunt *hunt,
+                          const struct node_group *group)
+{
+    uint32_t pools = hunt->want->pool_mask;
+    if (pools != 0 && (pools >> group->pool & 1u) == 0)
+        return false;
+    if (hunt->type != NULL)
+        return group->gpu == hunt->type;
+    return !hunt->bare_nodes || group->gpus == 0;
+}
+
+/* Units for which `have` suffices, at most `units`. */
+static uint32_t least(uint32_t units, int64_t have, int64_t per_unit)
+{
+    int64_t all;
+    if (units == 0 || per_unit <= 0)
+        return units;
+    if (!__builtin_mul_overflow(per_unit, (int64_t)units, &all) && all <= have)
+        return units;       /* mostly: spares a division */
+    return have <= 0 ? 0 : (uint32_t)(have / per_unit);
+}
+
+static void seat_fill(const struct hunt *hunt, const struct node_group *group,
+                      struct seat *seat)
+{
+    uint32_t node = seat->at;
+    uint64_t mask = cluster_all_gpus(group);
+    int64_t cores = group->cores, memory = group->memory_bytes;
+    if (!hunt->all_free) {
+        mask = hunt->cluster->free_mask[node];
+        cores = hunt->cluster->free_cores[node];
+        memory = hunt->cluster->free_memory[node];
+        if (hunt->want->extra != NULL) {
+            mask |= hunt->want->extra[node].gpu_mask;
+            cores += hunt->want->extra[node].cores;
+            memory += hunt->want->extra[node].memory_bytes;
+        }
+    }
+    seat->size = hunt->type != NULL ? group->gpus : group->cores;
+    seat->free = hunt->type != NULL ? mask_count(mask)
+                                    : (uint32_t)cores;
+    assert(seat->free <= seat->size);
+    seat->cap = least(seat->free, cores, hunt->unit_cores);
+    seat->cap = least(seat->cap, memory, hunt->unit_memory);
+}
+
+#define ANY_COUNT UINT64_MAX    /* of free GPUs, see room.h */
+
+/* The next node of a group from seat->node on; an index passes over those
+ * whose number of free GPUs is not in `counts`. */
+static uint32_t node_next(const struct hunt *hunt, const struct seat *seat,
+                          uint64_t counts)
+{
+    const struct node_group *group = &hunt->cluster->spec->group[seat->group];
+    uint32_t node = seat->node > group->first_node
+                        ? seat->node - group->first_node : 0;
+    if (hunt->indexed)
+        node = room_next(&hunt->index->room[seat->group].room, node,
+                         counts);
+    else if (hunt->want->node_first > group->first_node + node)
+        node = hunt->want->node_first - group->first_node;
+    if (hunt->cores_indexed && node < group->node_count)
+        node = room_next(&hunt->index->cores[seat->group], node,
+                         room_from(1));
+    if (hunt->want->node_end > 0 &&
+        group->first_node + node >= hunt->want->node_end)
+        return UINT32_MAX;
+    return node < group->node_count ? group->first_node + node : UINT32_MAX;
+}
+
+/* Moves to the next node that may be used at all; false: past the last. */
+static bool seat_next(const struct hunt *hunt, struct seat *seat,
+                      uint64_t counts)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    for (; seat->group < spec->group_count; seat->group++) {
+        const struct node_group *group = &spec->group[seat->group];
+        if (!group_matches(hunt, group))
+            continue;
+        uint32_t node = node_next(hunt, seat, counts);
+        if (node != UINT32_MAX) {
+            if (hunt->want->looks != NULL)
+                ++*hunt->want->looks;
+            seat->at = node;
+            seat->node = node + 1;
+            seat_fill(hunt, group, seat);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Puts units of a node into the result, which stays in node order. */
+static bool give(struct hunt *hunt, uint32_t node, uint32_t units)
+{
+    assert(units > 0 && units <= hunt->units);
+    if (hunt->share == NULL)
+        return true;
+    if (hunt->share_count == hunt->share_max)
+        return false;
+    uint32_t i = hunt->share_count++;
+    for (; i > 0 && hunt->share[i - 1].node > node; i--)
+        hunt->share[i] = hunt->share[i - 1];
+    assert(i == 0 || hunt->share[i - 1].node < node);
+    /* The mask holds no GPUs yet: finish() chooses them.  Cores hold units
+     * until then. */
+    hunt->share[i] = (struct share){ .node = node, .cores = units };
+    return true;
+}
+
+/* The free GPUs of the domain to take from next: of those that hold `count`
+ * the fullest, else the roomiest; ties to the lowest. */
+static uint64_t next_domain(const struct node_group *group, uint64_t free,
+                            uint32_t count)
+{
+    uint64_t found = 0;
+    uint32_t found_free = 0;
+    for (uint32_t i = 0; i * group->nvlink_domain < group->gpus; i++) {
+        uint64_t mask = free & cluster_domain_gpus(group, i);
+        uint32_t here = mask_count(mask);
+        bool better = found_free < count ? here > found_free
+                                         : here >= count && here < found_free;
+        if (!better)
+            continue;
+        found = mask;
+        found_free = here;
+    }
+    return found;
+}
+
+/* GPUs free now before those that must be taken back from someone. */
+static uint64_t lowest_gpus(const struct hunt *hunt, uint32_t node,
+                            uint32_t count)
+{
+    uint64_t now = hunt->cluster->free_mask[node], chosen = 0;
+    uint64_t later = hunt->want->extra == NULL
+                         ? 0 : hunt->want->extra[node].gpu_mask & ~now;
+    const struct node_group *group =
+        hunt->by_domain ? cluster_group_of(hunt->cluster->spec, node) : NULL;
+    if (group != NULL && group->nvlink_domain > 0)
+        while (now != 0 && count > 0) {
+            uint64_t domain = next_domain(group, now, count);
+            for (now &= ~domain; domain != 0 && count > 0; count--) {
+                chosen |= domain & -domain;
+                domain &= domain - 1;
+            }
+        }
+    while (count > 0) {
+        uint64_t *from = now != 0 ? &now : &later;
+        assert(*from != 0);
+        chosen |= *from & -*from;
+        *from &= *from - 1;
+        count--;
+    }
+    return chosen;
+}
+
+/* Units become GPUs, cores and memory. */
+static void finish(struct hunt *hunt, struct placement *out)
+{
+    uint32_t units = 0;
+    int64_t memory_left = hunt->want->memory_bytes;
+    for (uint32_t i = 0; i < hunt->share_count; i++) {
+        struct share *share = &hunt->share[i];
+        uint32_t mine = share->cores;
+        units += mine;
+        if (hunt->type != NULL) {
+            share->gpu_mask = lowest_gpus(hunt, share->node, mine);
+            share->cores = mine * hunt->unit_cores;
+            share->memory_bytes = mine * hunt->unit_memory;
+            continue;
+        }
+        int64_t memory = mine * hunt->unit_memory;
+        share->memory_bytes = memory < memory_left ? memory : memory_left;
+        memory_left -= share->memory_bytes;
+    }
+    assert(units == hunt->units);
+    out->share = hunt->share;
+    out->share_count = hunt->share_count;
+}
+
+static bool fit_count(struct hunt *hunt)
+{
+    uint32_t left = hunt->units;
+    struct seat seat = { 0 };
+    while (left > 0 && seat_next(hunt, &seat, ANY_COUNT)) {
+        uint32_t take = seat.cap < left ? seat.cap : left;
+        if (take > 0 && !give(hunt, seat.at, take))
+            return false;
+        left -= take;
+    }
+    return left == 0;
+}
+
+/* The first seat for `units` together, UINT32_MAX if there is none, or (best)
+ * the one with the fewest free; the first `skip` empty ones of that size are
+ * spoken for.  size 0: any that could. */
+static uint32_t seat_for(const struct hunt *hunt, bool best, uint32_t units,
+                         uint32_t size, uint32_t skip, uint64_t counts)
+{
+    uint32_t found = UINT32_MAX, found_free = UINT32_MAX;
+    struct seat seat = { 0 };
+    while (seat_next(hunt, &seat, counts)) {
+        if (size != 0 && seat.size != size)
+            continue;
+        if (skip > 0 && seat.cap == seat.size) {
+            skip--;
+            continue;
+        }
+        if (seat.cap < units || seat.free >= found_free)
+            continue;
+        found = seat.at;
+        found_free = seat.free;
+        if (!best || seat.free == units)
+            break;          /* none can be better */
+    }
+    return found;
+}
+
+/* Numbers of free GPUs that nodes of the hunt have. */
+static uint64_t counts_met(const struct hunt *hunt)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    uint64_t counts = 0;
+    for (uint32_t i = 0; i < spec->group_count; i++)
+        if (group_matches(hunt, &spec->group[i]))
+            counts |= room_counts(&hunt->index->room[i].room);
+    return counts;
+}
+
+/* By an index the best is looked for among nodes of one number of free GPUs
+ * at a time, from the least. */
+static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
+                         uint32_t size, uint32_t skip)
+{
+    if (!hunt->indexed || !best)
+        return seat_for(hunt, best, units, size, skip, room_from(units));
+    uint64_t left = counts_met(hunt) & room_from(units);
+    while (left != 0) {
+        uint64_t counts = left & -left;
+        uint32_t found = seat_for(hunt, false, units, size, skip, counts);
+        if (found != UINT32_MAX)
+            return found;
+        left &= left - 1;
+    }
+    return UINT32_MAX;
+}
+
+/* Fewer nodes are empty than `whole`: known without a look at any. */
+static bool too_few_empty(const struct hunt *hunt, uint32_t size,
+                          uint32_t whole)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    uint64_t empty = 0;
+    if (!hunt->indexed)
+        return false;
+    for (uint32_t i = 0; i < spec->group_count; i++)
+        if (group_matches(hunt, &spec->group[i]) &&
+            spec->group[i].gpus == size)
+            empty += hunt->index->room[i].room.nodes_with[size];
+    return empty < whole;
+}
+
+/* The first with the most free. */
+static uint32_t roomiest(const struct hunt *hunt, uint32_t units,
+                         uint32_t size, uint32_t skip)
+{
+    uint32_t found = UINT32_MAX;
+    for (uint32_t u = size; u >= units && found == UINT32_MAX; u--)
+        found = seat_for(hunt, false, u, size, skip, room_from(u));
+    return found;
+}
+
+/* floor(units/size) empty nodes of that size, and one for the remainder. */
+static bool many_nodes(struct hunt *hunt, enum fit_rule rule, uint32_t size)
+{
+    assert(size > 0 && size < hunt->units);
+    uint32_t whole = hunt->units / size, rest = hunt->units % size;
+    hunt->share_count = 0;
+    uint32_t left = whole, rest_node = UINT32_MAX;
+    uint64_t empty = room_exactly(size);
+    struct seat seat = { 0 };
+    if (too_few_empty(hunt, size, whole))
+        return false;
+    while (left > 0 && seat_next(hunt, &seat, empty))
+        if (seat.size == size && seat.cap == size)
+            left--;
+    if (left > 0)
+        return false;
+    if (rest > 0) {
+        rest_node = rule == FIT_HELIOS
+                        ? roomiest(hunt, rest, size, whole)
+                        : one_node(hunt, rule == FIT_BEST, rest, size, whole);
+        if (rest_node == UINT32_MAX)
+            return false;
+    }
+    seat = (struct seat){ 0 };
+    for (left = whole; left > 0 && seat_next(hunt, &seat, empty);)
+        if (seat.size == size && seat.cap == size) {
+            if (!give(hunt, seat.at, size))
+                return false;
+            left--;
+        }
+    return rest == 0 || give(hunt, rest_node, rest);
+}
+
+static uint32_t group_size(const struct hunt *hunt,
+                           const struct node_group *group)
+{
+    return hunt->type != NULL ? group->gpus : group->cores;
+}
+
+static bool size_seen(const struct hunt *hunt, uint32_t before, uint32_t size)
+{
+    const struct node_group *group = hunt->cluster->spec->group;
+    for (uint32_t i = 0; i < before; i++)
+        if (group_matches(hunt, &group[i]) &&
+            group_size(hunt, &group[i]) == size)
+            return true;
+    return false;
+}
+
+static bool fit_nodes(struct hunt *hunt, enum fit_rule rule)
+{
+    uint32_t node = one_node(hunt, rule != FIT_FIRST, hunt->units, 0, 0);
+    if (node != UINT32_MAX)
+        return give(hunt, node, hunt->units);
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        if (!group_matches(hunt, &spec->group[i]))
+            continue;
+        uint32_t size = group_size(hunt, &spec->group[i]);
+        if (size > 0 && size < hunt->units && !size_seen(hunt, i, size) &&
+            many_nodes(hunt, rule, size))
+            return true;
+    }
+    return false;
+}
+
+/* What one pass over the seats sums up. */
+struct survey {
+    uint64_t cap, cap_above, level_sum;
+    uint32_t cap_max, free_max, cap_min_holding, seats_above;
+};
+
+/* Adds so many seats that are alike. */
+static void add_seats(struct survey *sum, const struct seat *seat,
+                      uint64_t count, uint32_t threshold, uint32_t cap_min)
+{
+    sum->cap += count * seat->cap;
+    sum->level_sum += count * (seat->cap < threshold ? seat->cap : threshold);
+    if (seat->cap > threshold)
+        sum->cap_above += count * seat->cap;
+    if (seat->cap > sum->cap_max)
+        sum->cap_max = seat->cap;
+    if (seat->free > sum->free_max)
+        sum->free_max = seat->free;
+    if (seat->cap >= cap_min && seat->cap > 0 &&
+        seat->cap < sum->cap_min_holding)
+        sum->cap_min_holding = seat->cap;
+    if (seat->cap >= cap_min && seat->free > threshold)
+        sum->seats_above += (uint32_t)count;
+}
+
+/* Sums for a threshold: caps above it, caps cut down to it, seats with a cap
+ * of at least `cap_min` and more than `threshold` free. */
+static struct survey look(const struct hunt *hunt, uint32_t threshold,
+                          uint32_t cap_min)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    struct survey sum = { .cap_min_holding = UINT32_MAX };
+    struct seat seat = { 0 };
+    while (!hunt->loose && seat_next(hunt, &seat, ANY_COUNT))
+        add_seats(&sum, &seat, 1, threshold, cap_min);
+    for (uint32_t i = 0; hunt->loose && i < spec->group_count; i++) {
+        if (!group_matches(hunt, &spec->group[i]))
+            continue;
+        for (uint32_t f = 1; f <= spec->group[i].gpus; f++) {
+            uint32_t nodes = hunt->index->room[i].room.nodes_with[f];
+            seat.free = seat.cap = f;
+            if (nodes > 0)
+                add_seats(&sum, &seat, nodes, threshold, cap_min);
+        }
+    }
+    return sum;
+}
+
+/* ---- pack ---- */
+
+/* Nodes in the order of their caps; NULL: all that there are are met instead,
+ * which are few, or as many as they have GPUs free. */
+static struct caps *ordered(const struct hunt *hunt)
+{
+    struct caps_unit unit = { hunt->type != NULL, hunt->unit_cores,
+                              hunt->unit_memory };
+    struct caps *caps;
+    struct seat seat;
+
+    if (hunt->loose || (!hunt->indexed && !hunt->cores_indexed) ||
+        hunt->want->node_first > 0 || hunt->want->node_end > 0 ||
+        hunt->cluster->spec->node_count < ORDERED_NODES_MIN)
+        return NULL;
+    caps = caps_of(hunt->index->caps, &unit);
+    while (caps != NULL && (seat.at = caps_stale(caps)) != UINT32_MAX) {
+        const struct node_group *group =
+            &hunt->cluster->spec->group[hunt->cluster->group_of[seat.at]];
+        if (hunt->want->looks != NULL)
+            ++*hunt->want->looks;
+        seat_fill(hunt, group, &seat);
+        caps_set(caps, seat.at, seat.cap);
+    }
+    return caps;
+}
+
+/* The least cap from `cap_min` on, or (most) the largest below it; 0: none. */
+static uint32_t next_cap(const struct hunt *hunt, struct caps *caps,
+                         uint64_t cap_min, bool most)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    uint32_t found = 0;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        if (!group_matches(hunt, &spec->group[g]))
+            continue;
+        uint32_t place = caps_from(caps, g, cap_min);
+        if (most ? place == 0 : place == caps_count(caps, g))
+            continue;
+        uint32_t cap = caps_cap(caps, caps_node(caps, g, place - most));
+        if (found == 0 || (most ? cap > found : cap < found))
+            found = cap;
+    }
+    return found;
+}
+
+/* Nodes with caps from one to another, as many as `nodes` at most, the first
+ * `skip` left out: `units` of each, or (0) all that it has room for. */
+static bool give_caps(struct hunt *hunt, struct caps *caps, uint64_t cap_min,
+                      uint64_t cap_max, uint32_t skip, uint32_t nodes,
+                      uint32_t units)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        if (!group_matches(hunt, &spec->group[g]))
+            continue;
+        uint32_t end = caps_from(caps, g, cap_max + 1);
+        uint32_t place = caps_from(caps, g, cap_min);
+        uint32_t passed = end - place < skip ? end - place : skip;
+        skip -= passed;
+        for (place += passed; place < end && nodes > 0; place++, nodes--) {
+            uint32_t node = caps_node(caps, g, place);
+            if (!give(hunt, node, units > 0 ? units : caps_cap(caps, node)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t cap_total(const struct hunt *hunt, struct caps *caps,
+                          uint64_t *nodes, uint32_t cap)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    uint64_t total = 0;
+    *nodes = 0;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        if (!group_matches(hunt, &spec->group[g]))
+            continue;
+        total += caps_total(caps, g);
+        *nodes += caps_from(caps, g, (uint64_t)cap + 1) -
+                  caps_from(caps, g, cap);
+    }
+    return total;
+}
+
+/* As fit_pack(), from the largest cap down. */
+static bool pack_ordered(struct hunt *hunt, struct caps *caps)
+{
+    uint64_t above = 0, nodes;
+    uint32_t t = next_cap(hunt, caps, UINT64_MAX, true), tight;
+    if (cap_total(hunt, caps, &nodes, t) < hunt->units)
+        return false;
+    while (above + nodes * t < hunt->units) {
+        above += nodes * t;
+        t = next_cap(hunt, caps, t, true);
+        cap_total(hunt, caps, &nodes, t);
+    }
+    uint32_t left = hunt->units - (uint32_t)above;
+    uint32_t whole = (left - 1) / t;
+    left -= whole * t;
+    tight = next_cap(hunt, caps, left, false);
+    assert(tight >= left && tight <= t);
+    return (above == 0 || give_caps(hunt, caps, (uint64_t)t + 1,
+                                    UINT32_MAX, 0, UINT32_MAX, 0)) &&
+           (whole == 0 || give_caps(hunt, caps, t, t, 0, whole, 0)) &&
+           give_caps(hunt, caps, tight, tight, tight == t ? whole : 0, 1,
+                     left);
+}
+
+/* Whole are all seats roomier than t, and as many with t as leave a rest of
+ * 1..t; the rest goes to the tightest seat that holds it. */
+static bool fit_pack(struct hunt *hunt)
+{
+    struct caps *caps = ordered(hunt);
+    if (caps != NULL)
+        return pack_ordered(hunt, caps);
+    struct survey sum = look(hunt, 0, 0);
+    if (sum.cap < hunt->units)
+        return false;
+    uint32_t low = 0, high = sum.cap_max;   /* above `high` is too little */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (look(hunt, middle, 0).cap_above < hunt->units)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    uint32_t t = high;
+    assert(t > 0);
+    uint32_t left = hunt->units - (uint32_t)look(hunt, t, 0).cap_above;
+    uint32_t whole = (left - 1) / t;
+    left -= whole * t;
+    uint32_t tight = look(hunt, 0, left).cap_min_holding;
+    assert(tight <= t);
+    struct seat seat = { 0 };
+    while (seat_next(hunt, &seat,
+                     !hunt->loose ? ANY_COUNT
+                                  : room_from(t + 1) |
+                                        (whole > 0 ? room_exactly(t) : 0) |
+                                        (left > 0 ? room_exactly(tight) : 0))) {
+        uint32_t take = 0;
+        if (seat.cap > t)
+            take = seat.cap;
+        else if (seat.cap == t && whole > 0) {
+            take = t;
+            whole--;
+        } else if (seat.cap == tight && left > 0) {
+            take = left;
+            left = 0;
+        }
+        if (take > 0 && !give(hunt, seat.at, take))
+            return false;
+    }
+    return true;
+}
+
+/* Rounds of one unit for every seat that has one left: `level` rounds are
+ * full, in the last one the emptiest seats are served. */
+static bool fit_spread(struct hunt *hunt)
+{
+    struct survey sum = look(hunt, 0, 0);
+    if (sum.cap < hunt->units)
+        return false;
+    uint32_t low = 0, high = sum.cap_max - 1;
+    while (low < high) {            /* the largest level that is not enough */
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (look(hunt, middle, 0).level_sum < hunt->units)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    uint32_t level = low;
+    uint32_t rest = hunt->units - (uint32_t)look(hunt, level, 0).level_sum;
+    /* The least number of free units with no more than `rest` seats above. */
+    uint32_t bar = 0, top = sum.free_max;
+    while (bar < top) {
+        uint32_t middle = bar + (top - bar) / 2;
+        if (look(hunt, middle, level + 1).seats_above <= rest)
+            top = middle;
+        else
+            bar = middle + 1;
+    }
+    uint32_t at_bar = rest - look(hunt, bar, level + 1).seats_above;
+    struct seat seat = { 0 };
+    while (seat_next(hunt, &seat,
+                     !hunt->loose || level > 0
+                         ? ANY_COUNT
+                         : room_from(bar + 1) |
+                               (at_bar > 0 ? room_exactly(bar) : 0))) {
+        uint32_t take = seat.cap < level ? seat.cap : level;
+        if (seat.cap > level && seat.free > bar)
+            take++;
+        else if (seat.cap > level && seat.free == bar && at_bar > 0) {
+            take++;
+            at_bar--;
+        }
+        if (take > 0 && !give(hunt, seat.at, take))
+            return false;
+    }
+    return true;
+}
+
+/* May an index be used, and does it say all? */
+static void choose_passes(struct hunt *hunt)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    const struct fit_want *want = hunt->want;
+    bool known = !hunt->all_free &&
+                 (want->extra == NULL || want->spare != NULL);
+    hunt->indexed = known && hunt->type != NULL && want->node_end == 0;
+    hunt->cores_indexed = known && hunt->type == NULL;
+    hunt->loose = hunt->indexed;
+    for (uint32_t i = 0; hunt->loose && i < spec->group_count; i++) {
+        const struct group_room *room = &hunt->index->room[i];
+        if (!group_matches(hunt, &spec->group[i]))
+            continue;
+        hunt->loose = (hunt->unit_cores == 0 && hunt->unit_memory == 0) ||
+                      (room->short_nodes == 0 &&
+                       hunt->unit_cores <= room->cores_per_gpu &&
+                       hunt->unit_memory <= room->memory_per_gpu);
+    }
+}
+
+/* Of one GPU type (or none): false before any pass if the free GPUs of its
+ * groups are too few. */
+static bool fit_type(struct hunt *hunt, enum fit_rule rule)
+{
+    assert(rule < FIT_RULE_COUNT);
+    hunt->share_count = 0;
+    choose_passes(hunt);
+    if (hunt->indexed) {
+        const struct cluster_spec *spec = hunt->cluster->spec;
+        uint64_t free = 0;
+        for (uint32_t i = 0; i < spec->group_count; i++)
+            if (group_matches(hunt, &spec->group[i]))
+                free += hunt->index->gpus[i];
+        if (free < hunt->units)
+            return false;
+    }
+    switch (rule) {
+    case FIT_COUNT:
+        return fit_count(hunt);
+    case FIT_FIRST:
+    case FIT_BEST:
+    case FIT_HELIOS:
+        return fit_nodes(hunt, rule);
+    case FIT_PACK:
+        return fit_pack(hunt);
+    case FIT_SPREAD:
+        return fit_spread(hunt);
+    case FIT_RULE_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* The type with that catalogue index if a group has it, else NULL. */
+static const struct gpu_type *type_held(const struct cluster_spec *spec,
+                                        uint32_t index)
+{
+    for (uint32_t i = 0; i < spec->group_count; i++)
+        if (spec->group[i].gpu != NULL && spec->group[i].gpu->index == index)
+            return spec->group[i].gpu;
+    return NULL;
+}
+
+static bool type_before(const struct cluster_spec *spec, uint32_t before,
+                        const struct gpu_type *type)
+{
+    for (uint32_t i = 0; i < before; i++)
+        if (spec->group[i].gpu == type)
+            return true;
+    return false;
+}
+
+static bool fit_gpus(struct hunt *hunt, enum fit_rule rule)
+{
+    const struct cluster_spec *spec = hunt->cluster->spec;
+    const struct fit_want *want = hunt->want;
+    for (uint32_t i = 0; i < want->gpu_type_count; i++) {
+        hunt->type = type_held(spec, want->gpu_types[i]);
+        if (hunt->type != NULL && fit_type(hunt, rule))
+            return true;
+    }
+    if (want->gpu_type_count > 0)
+        return false;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        hunt->type = spec->group[i].gpu;
+        if (hunt->type != NULL && !type_before(spec, i, hunt->type) &&
+            fit_type(hunt, rule))
+            return true;
+    }
+    return false;
+}
+
+static bool fit_cores(struct hunt *hunt, enum fit_rule rule)
+{
+    const struct fit_want *want = hunt->want;
+    hunt->units = want->cores;
+    hunt->unit_cores = 1;
+    /* Rounded up, so that no node is given more memory than it has. */
+    hunt->unit_memory =
+        (want->memory_bytes + want->cores - 1) / (int64_t)want->cores;
+    hunt->bare_nodes = true;
+    if (fit_type(hunt, rule))
+        return true;
+    hunt->bare_nodes = false;
+    return fit_type(hunt, rule);
+}
+
+static bool fit_any(struct hunt *hunt, enum fit_rule rule)
+{
+    const struct fit_want *want = hunt->want;
+    assert(want->gpus > 0 || want->cores > 0);
+    assert(want->memory_bytes >= 0);
+    if (want->gpus == 0)
+        return fit_cores(hunt, rule);
+    hunt->units = want->gpus;
+    hunt->unit_cores = want->cores;
+    hunt->unit_memory = want->memory_bytes;
+    return fit_gpus(hunt, rule);
+}
+
+bool fit_find(const struct cluster *cluster, enum fit_rule rule,
+              const struct fit_want *want, struct share *share,
+              uint32_t share_max, struct placement *out)
+{
+    assert(cluster != NULL && want != NULL && share != NULL && out != NULL);
+    assert(want->spare == NULL || want->spare->extra == want->extra);
+    struct hunt hunt = { .cluster = cluster, .want = want, .share = share,
+                         .index = want->spare != NULL ? &want->spare->index
+                                                      : &cluster->index,
+                         .share_max = share_max,
+                         .by_domain = rule == FIT_PACK };
+    if (!fit_any(&hunt, rule))
+        return false;
+    finish(&hunt, out);
+    return true;
+}
+
+bool fit_ever(const struct cluster *cluster, enum fit_rule rule,
+              const struct fit_want *want)
+{
+    assert(cluster != NULL && want != NULL);
+    struct hunt hunt = { .cluster = cluster, .want = want, .all_free = true };
+    return fit_any(&hunt, rule);
+}
+
+const char *fit_rule_name(enum fit_rule rule)
+{
+    assert(rule < FIT_RULE_COUNT);
+    return rule_names[rule];
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * place_fgd.h - fragmentation gradient descent, see place_fgd.c.
+ */
+#ifndef MODELS_PLACE_FGD_H
+#define MODELS_PLACE_FGD_H
+
+#include "models/cluster/place.h"
+
+int32_t place_fgd(const struct place_world *world,
+                  const struct place_node *node, const struct place_ask *ask,
+                  uint32_t *gpu);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rented.c - the keys of rented nodes, and what a rental is billed.
+ */
+#include "models/cluster/rented.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "models/cluster/course.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+
+#define DAY_S 86400.0
+#define AT(member) offsetof(struct rented_keys, member)
+
+struct rented_keys {
+    int64_t min, start_ns, keep_ns, wait_ns, least_ns, notice_ns, mtbf_ns;
+    int scale, billing, on_notice;
+    const struct conf_node *available;
+};
+
+static const char *const scale_choices[] = { "queue", "always", NULL };
+static const char *const notice_choices[] = { "work", "save", NULL };
+static const char *const billing_choices[] = { "second", "minute", "hour",
+                                               NULL };
+static const int64_t billing_s[] = { 1, 60, 3600 };
+
+static const struct conf_field rented_fields[] = {
+    { .key = "start", .type = CONF_TIME, .max = DAY_S, .offset = AT(start_ns),
+      .help = "from order to use; paid for" },
+    { .key = "min", .type = CONF_INT, .min = 0, .max = 1e6, .fallback = "0",
+      .offset = AT(min), .help = "nodes that are rented all the time" },
+    { .key = "scale", .type = CONF_CHOICE, .choices = scale_choices,
+      .fallback = "queue", .offset = AT(scale),
+      .help = "queue: nodes are ordered for asks that wait; always: as many "
+              "as can be had, up to count; min, wait and keep then say nothing" },
+    { .key = "wait", .type = CONF_TIME, .max = 100 * DAY_S, .fallback = "0s",
+      .offset = AT(wait_ns),
+      .help = "an ask waits so long until nodes are ordered for it" },
+    { .key = "keep", .type = CONF_TIME, .max = 100 * DAY_S,
+      .fallback = "10min", .offset = AT(keep_ns),
+      .help = "a node without a lease is given back after so long "
+              "(assumption: the default of Kubernetes' cluster autoscaler)" },
+    { .key = "billing", .type = CONF_CHOICE, .choices = billing_choices,
+      .fallback = "second", .offset = AT(billing),
+      .help = "each rental is billed in whole seconds, minutes or hours" },
+    { .key = "least", .type = CONF_TIME, .max = DAY_S, .fallback = "60s",
+      .offset = AT(least_ns),
+      .help = "and for so long at least (AWS and GCP: a minute)" },
+    { .key = "reclaim", .type = CONF_TIME, .min = 1, .max = 1e10,
+      .fallback = CONF_ABSENT, .offset = AT(mtbf_ns),
+      .help = "spot: mean time until a rented node is taken away" },
+    { .key = "available", .type = CONF_NODE, .fallback = CONF_ABSENT,
+      .offset = AT(available),
+      .help = "nodes that can be had, over time; those beyond are taken away" },
+    { .key = "notice", .type = CONF_TIME, .max = DAY_S, .fallback = "2min",
+      .offset = AT(notice_ns),
+      .help = "warning before a node is taken away (AWS: 2min; Azure and GCP: "
+              "30s)" },
+    { .key = "on_notice", .type = CONF_CHOICE, .choices = notice_choices,
+      .fallback = "work", .offset = AT(on_notice),
+      .help = "what jobs do then: work on until the end and lose what is not "
+              "saved, or save at once" },
+};
+const struct conf_schema rented_schema = {
+    "cluster.nodes[].rent", "nodes that are rented when they are needed",
+    rented_fields, sizeof rented_fields / sizeof rented_fields[0]
+};
+
+static bool rented_acts(const struct conf_node *conf,
+                        const struct rented_keys *keys, struct err *err)
+{
+    bool kept = keys->mtbf_ns == 0 && keys->available == NULL;
+
+    return conf_acts(conf, "notice", kept,
+                     "needs nodes that are taken away, by reclaim or "
+                     "available", err) &&
+           conf_acts(conf, "on_notice", kept,
+                     "needs nodes that are taken away, by reclaim or "
+                     "available", err);
+}
+
+bool rented_read(struct arena *arena, const struct conf_node *conf,
+                 uint32_t count, struct rent_spec *spec, struct err *err)
+{
+    struct rented_keys keys = { 0 };
+
+    assert(conf != NULL && spec != NULL);
+    if (!conf_fill(conf, &rented_schema, &keys, err))
+        return false;
+    if (!rented_acts(conf, &keys, err))
+        return false;
+    if (keys.min > (int64_t)count)
+        return err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "min")),
+                       "min must be at most the %u nodes of the group, found "
+                       "%lld", count, (long long)keys.min);
+    *spec = (struct rent_spec) {
+        .nodes_min = (uint32_t)keys.min,
+        .scale = keys.scale == 1 ? RENT_ALWAYS : RENT_QUEUE,
+        .start_ns = keys.start_ns, .keep_ns = keys.keep_ns,
+        .wait_ns = keys.wait_ns, .least_ns = keys.least_ns,
+        .unit_ns = billing_s[keys.billing] * CLOCK_NS_PER_S,
+        .notice_ns = keys.notice_ns,
+        .on_notice = keys.on_notice == 1 ? RENT_SAVE : RENT_WORK,
+        .reclaim_mtbf_ns = keys.mtbf_ns,
+    };
+    if (keys.available == NULL)
+        return true;
+    spec->available = course_read(arena, keys.available, "nodes", err);
+    return spec->available != NULL;
+}
+
+int64_t rented_billed_ns(const struct rent_spec *spec, int64_t rented_ns)
+{
+    assert(spec != NULL && rented_ns >= 0 && spec->unit_ns > 0);
+    if (rented_ns < spec->least_ns)
+        rented_ns = spec->least_ns;
+    return clock_tick_from(rented_ns, spec->unit_ns);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * spare.h - what counts as free in some searches although it is taken, such as
+ * idle leases that may be taken over: per node, with an index over what is free
+ * and spare together, as the cluster has one over what is free.
+ */
+#ifndef MODELS_SPARE_H
+#define MODELS_SPARE_H
+
+#include <stdint.h>
+
+#include "models/cluster/free_index.h"
+
+struct arena;
+struct cluster;
+
+struct spare {
+    struct share *extra;        /* by node; change it by spare_set() */
+    struct free_index index;
+    const struct cluster *cluster;
+    struct spare *next;         /* of the same cluster */
+};
+
+/* Nothing is spare yet.  The cluster keeps it up to date from now on. */
+struct spare *spare_new(struct arena *arena, struct cluster *cluster);
+/* So much is spare now, of share->node; with what is free no more than all. */
+void spare_set(struct spare *spare, const struct share *share);
+/* The cluster says that so much will be free of a node, in all its spares. */
+void spare_note(struct spare *spare, uint32_t node,
+                const struct node_free *now);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * job.c - names of phases and of what becomes of jobs.
+ */
+#include "models/jobs/job.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "models/types/placement.h"
+
+static const char *const phase_kind_names[PHASE_KIND_COUNT] = {
+    [PHASE_PREPROCESS] = "preprocess",
+    [PHASE_LOAD] = "load",
+    [PHASE_TRAIN] = "train",
+    [PHASE_ROLLOUT] = "rollout",
+    [PHASE_REWARD] = "reward",
+    [PHASE_SYNC] = "sync",
+    [PHASE_CHECKPOINT] = "checkpoint",
+    [PHASE_VALIDATE] = "validate",
+    [PHASE_INFER] = "infer",
+    [PHASE_SERVE] = "serve",
+};
+
+static const char *const job_status_names[JOB_STATUS_COUNT] = {
+    [JOB_PENDING] = "pending",
+    [JOB_RUNNING] = "running",
+    [JOB_DONE] = "done",
+    [JOB_FAILED] = "failed",
+    [JOB_UNFINISHED] = "unfinished",
+    [JOB_DROPPED] = "dropped",
+};
+
+const char *phase_kind_name(enum phase_kind kind)
+{
+    assert(kind < PHASE_KIND_COUNT);
+    return phase_kind_names[kind];
+}
+
+const char *job_status_name(enum job_status status)
+{
+    assert(status < JOB_STATUS_COUNT);
+    return job_status_names[status];
+}
+
+uint32_t job_role_milli(const struct job_request *request, uint32_t role)
+{
+    assert(request->gpu_milli <= GPU_MILLI);
+    return role == 0 && request->gpu_milli > 0 ? request->gpu_milli
+                                               : GPU_MILLI;
+}
+
+double job_role_amount(const struct job_request *request, uint32_t role)
+{
+    uint64_t gpus = job_role_gpus(request, role);
+
+    return (double)(gpus * job_role_milli(request, role)) / GPU_MILLI;
+}
+
+const struct phase_law *phase_law_at(const struct phase_spec *phase,
+                                     uint32_t step)
+{
+    assert(phase != NULL);
+    return phase->later != NULL && step >= phase->later_from ? phase->later
+                                                             : phase->law;
+}
+
+const struct phase_law *phase_law_usual(const struct phase_spec *phase)
+{
+    assert(phase != NULL);
+    return phase->later != NULL ? phase->later : phase->law;
+}
+
+bool phase_due(const struct phase_spec *phase, uint32_t step, uint32_t steps)
+{
+    assert(phase != NULL && phase->every > 0 && step < steps);
+    return (step + 1) % phase->every == 0 && step >= phase->skip_first &&
+           step + phase->skip_last < steps;
+}
+
+uint32_t phase_runs(const struct phase_spec *phase, uint32_t steps)
+{
+    assert(phase != NULL && phase->every > 0);
+    if (steps <= phase->skip_first + phase->skip_last)
+        return 0;
+    return (steps - phase->skip_last) / phase->every -
+           phase->skip_first / phase->every;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * comm.c - time and traffic of collectives.
+ */
+#include "models/laws/comm.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/laws/comm_table.h"
+#include "models/types/gang.h"
+
+static const char *const op_name[COMM_OP_COUNT] = {
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "p2p"
+};
+
+const char *comm_op_name(enum comm_op op)
+{
+    assert(op < COMM_OP_COUNT);
+    return op_name[op];
+}
+
+double comm_ring_s(enum comm_op op, uint32_t n, double bytes, double bps,
+                   double latency_s)
+{
+    assert(bytes >= 0.0 && n > 0);
+    if (n == 1) {
+        return 0.0;
+    }
+    assert(bps > 0.0);
+    double hops = n - 1.0;
+    double share = hops / n * bytes / bps;
+
+    switch (op) {
+    case COMM_ALL_REDUCE:
+        return 2.0 * (hops * latency_s + share);
+    case COMM_ALL_GATHER:
+    case COMM_REDUCE_SCATTER:
+    case COMM_ALL_TO_ALL:
+        return hops * latency_s + share;
+    case COMM_P2P:
+        return latency_s + bytes / bps;
+    case COMM_OP_COUNT:
+        break;
+    }
+    assert(false && "a collective");
+    return 0.0;
+}
+
+uint32_t comm_gpus_per_node(const struct gang *gang)
+{
+    assert(gang && gang->nodes > 0);
+    return (gang->gpus + gang->nodes - 1) / gang->nodes;
+}
+
+/* All-reduce bus rate over PCIe alone, as a share of one GPU's copy rate, at
+ * 2, 4 and 8 GPUs: geometric means of L40S on PCIe 4 (20.1, 5.9, 2.1 of
+ * 24 GB/s) and RTX PRO 6000 on PCIe 5 (38.6, 26.4, 24.7 of 54 GB/s), measured
+ * collectives of aiconfigurator 095f58a51.  Hosts differ by a factor of five
+ * at 8 GPUs; a gang's own intra_bps can say better. */
+static const double pcie_share[4] = { 1.0, 0.77, 0.35, 0.20 };
+
+double comm_intra_bps(const struct gang *gang, uint32_t n)
+{
+    assert(gang && n > 0);
+    if (!gang->gpu || gang->gpu->nvlink_bps > 0.0) {
+        return gang->intra_bps;
+    }
+    double at = fmin(3.0, log2((double)n));
+    int low = (int)at < 3 ? (int)at : 2;
+    double part = at - low;
+
+    return gang->intra_bps * (pcie_share[low] +
+                              part * (pcie_share[low + 1] - pcie_share[low]));
+}
+
+/* Links whose collectives were measured, and the rate of one GPU there that a
+ * gang's own rate is held against. */
+static const struct measured {
+    const char *link;
+    double bps;
+} measured[COMM_TABLE_LINKS] = {
+    { "nvlink3", 226e9 }, { "nvlink4", 384e9 }, { "nvlink5", 632e9 },
+    { "pcie5", 0.0 },
+};
+
+static int measured_link(const struct gang *gang)
+{
+    const struct gpu_type *gpu = gang->gpu;
+
+    if (gpu == NULL || gpu->pcie == NULL || gpu->nvlink == NULL) {
+        return -1;
+    }
+    const char *name = gpu->nvlink_bps > 0.0 ? gpu->nvlink : gpu->pcie;
+
+    for (int i = 0; i < COMM_TABLE_LINKS; i++) {
+        if (strcmp(measured[i].link, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Microseconds, between two sizes straight in both logarithms; beyond the
+ * last in proportion. */
+static double table_us(const float *us, double bytes)
+{
+    double at = bytes > 512.0 ? log2(bytes / 512.0) / 2.0 : 0.0;
+    int last = COMM_TABLE_SIZES - 1;
+
+    if (at >= last) {
+        return us[last] * exp2(2.0 * (at - last));
+    }
+    int low = (int)at;
+
+    return us[low] * pow((double)us[low + 1] / us[low], at - low);
+}
+
+/* Of what was measured, the part above the smallest message's time scales
+ * with the link's rate, and among more than 8 GPUs as a ring's share. */
+static double measured_s(int link, enum comm_op op, const struct gang *gang,
+                         uint32_t n, double bytes)
+{
+    const float(*rows)[COMM_TABLE_SIZES] = comm_table_us[link][op];
+    double at = fmin(log2((double)n), 3.0) - 1.0;
+    int low = at < 1.0 ? 0 : 1;
+    double part = at - low;
+    double least = rows[low][0] + part * ((double)rows[low + 1][0] -
+                                          rows[low][0]);
+    double one = table_us(rows[low], bytes);
+    double all = one + part * (table_us(rows[low + 1], bytes) - one);
+    double rate = measured[link].bps > 0.0
+                      ? measured[link].bps / gang->intra_bps : 1.0;
+
+    if (n > 8) {
+        least *= log2((double)n) / 3.0;
+        rate *= (n - 1.0) / n / (7.0 / 8.0);
+    }
+    return (least + fmax(0.0, all - least) * rate) * 1e-6;
+}
+
+/* Among n GPUs of one node. */
+static double inside_s(enum comm_op op, const struct gang *gang, uint32_t n,
+                       double bytes)
+{
+    int link = op == COMM_P2P || n < 2 ? -1 : measured_link(gang);
+
+    if (link >= 0) {
+        return measured_s(link, op, gang, n, bytes);
+    }
+    return comm_ring_s(op, n, bytes, comm_intra_bps(gang, n),
+                       gang->intra_latency_s);
+}
+
+static double all_to_all_s(const struct gang *gang, uint32_t n,
+                           uint32_t local, double bytes)
+{
+    double per_gpu = gang->inter_bps / comm_gpus_per_node(gang);
+    double away = (double)(n - local) / n * bytes;
+    double inside = inside_s(COMM_ALL_TO_ALL, gang, local,
+                             bytes * local / n);
+
+    return fmax(inside, away / per_gpu +
+                (double)(n - local) * gang->inter_latency_s);
+}
+
+/* `local` members of the group share a node, n / local nodes take part. */
+static double two_level_s(enum comm_op op, const struct gang *gang,
+                          uint32_t n, uint32_t local, double bytes)
+{
+    uint32_t groups = (n + local - 1) / local;
+    double per_gpu = gang->inter_bps / comm_gpus_per_node(gang);
+    double across = comm_ring_s(op, groups, bytes / local, per_gpu,
+                                gang->inter_latency_s);
+
+    if (op == COMM_ALL_REDUCE) {
+        return across + inside_s(COMM_REDUCE_SCATTER, gang, local, bytes) +
+               inside_s(COMM_ALL_GATHER, gang, local, bytes);
+    }
+    return across + inside_s(op, gang, local, bytes);
+}
+
+double comm_strided_s(enum comm_op op, const struct gang *gang, uint32_t n,
+                      uint32_t stride, double bytes)
+{
+    assert(gang && n > 0 && stride > 0);
+    uint32_t per_node = comm_gpus_per_node(gang);
+    uint32_t local = per_node / stride;
+
+    if (local < 1) {
+        local = 1;
+    }
+    if (gang->nodes == 1 || local >= n) {
+        return inside_s(op, gang, n, bytes);
+    }
+    if (op == COMM_P2P) {
+        return comm_ring_s(op, 2, bytes, gang->inter_bps / per_node,
+                           gang->inter_latency_s);
+    }
+    if (op == COMM_ALL_TO_ALL) {
+        return all_to_all_s(gang, n, local, bytes);
+    }
+    return two_level_s(op, gang, n, local, bytes);
+}
+
+double comm_group_s(enum comm_op op, const struct gang *gang, uint32_t n,
+                    double bytes)
+{
+    return comm_strided_s(op, gang, n, 1, bytes);
+}
+
+double comm_gang_s(enum comm_op op, const struct gang *gang, double bytes)
+{
+    assert(gang && gang->gpus > 0);
+    return comm_strided_s(op, gang, gang->gpus, 1, bytes);
+}
+
+/* In units of the bytes of the ring: what one member sends in all. */
+static double ring_traffic(enum comm_op op, double n)
+{
+    switch (op) {
+    case COMM_ALL_REDUCE:
+        return 2.0 * (n - 1.0) / n;
+    case COMM_ALL_GATHER:
+    case COMM_REDUCE_SCATTER:
+        return (n - 1.0) / n;
+    case COMM_ALL_TO_ALL:
+    case COMM_P2P:
+        return 1.0;
+    case COMM_OP_COUNT:
+        break;
+    }
+    assert(false && "a collective");
+    return 0.0;
+}
+
+double comm_strided_inter_bytes(enum comm_op op, const struct gang *gang,
+                                uint32_t n, uint32_t stride, double bytes)
+{
+    assert(gang && n > 0 && stride > 0 && bytes >= 0.0);
+    uint32_t per_node = comm_gpus_per_node(gang);
+    uint32_t local = per_node / stride > 1 ? per_node / stride : 1;
+
+    if (gang->nodes == 1 || local >= n) {
+        return 0.0;
+    }
+    double groups = ceil((double)n / local);
+
+    if (op == COMM_P2P) {
+        return bytes;
+    }
+    if (op == COMM_ALL_TO_ALL) {
+        return (double)(n - local) / n * bytes * per_node;
+    }
+    return ring_traffic(op, groups) * bytes / local * per_node;
+}
+
+double comm_inter_bytes(enum comm_op op, const struct gang *gang,
+                        double bytes)
+{
+    assert(gang && gang->gpus > 0);
+    return comm_strided_inter_bytes(op, gang, gang->gpus, 1, bytes);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * decode.c - generation on one replica: prefill and decode steps.
+ *
+ * One step of a replica costs the sum of reading weights, reading the KV
+ * cache, arithmetic, tensor-parallel collectives and a constant of the
+ * engine; this additive form with a KV rate of 0.95 of peak is a fit to 1,048
+ * measured configurations (aiconfigurator silicon samples).
+ */
+#include "models/laws/decode.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/laws/comm.h"
+#include "models/laws/compute.h"
+#include "models/types/gang.h"
+#include "models/laws/memory.h"
+
+/* KV cache is read at this share of the peak bandwidth (the fit above). */
+#define KV_RATE 0.95
+/* The constants below without a source of their own were chosen on AccelMark's
+ * A100-80, H100 and RTX 4090, Splitwise's Llama-2-70B, TensorRT-LLM 0.6's
+ * LLaMA 7B, and aiconfigurator's silicon samples of Llama-3.1-70B; other
+ * models and devices of these suites test them (models/README.md). */
+/* Share of the sustained bandwidth that a whole step reaches. */
+#define WEIGHT_SHARE 0.975
+/* Arithmetic overlaps with reading weights: half of it shows. */
+#define MATH_SHARE 2.0
+/* Host part of one engine step and of each response in it (sampling, block
+ * tables); gaps between the kernels of a layer in a graph. */
+#define STEP_S 2.2e-3
+#define SEQUENCE_S 20e-6
+#define LAYER_S 12e-6
+/* Further kernels of a layer that scale activations to 8 or 4 bits. */
+#define SCALE_S 6e-6
+/* The same where the host launches every kernel: it overlaps with the GPU,
+ * and either waits for the other now and then. */
+#define EAGER_LAYER_S 0.345e-3
+#define EAGER_SEQUENCE_S 0.3e-3
+/* A prefill of an eager engine takes longer by each pair of tokens (a mask of
+ * the whole batch, not divided by tensor parallelism), among so many at once. */
+#define EAGER_PAIR_S 1.2e-8
+#define EAGER_TOKENS 4608.0
+#define EAGER_PREFILL_LAYER_S 0.6e-3
+/* A compiled host. */
+#define COMPILED_STEP_S 0.75e-3
+#define COMPILED_SEQUENCE_S 11.5e-6
+/* Share of the rate that prefills reach on matrices of any size. */
+#define PREFILL_SHARE 0.80
+/* Share of tensor parallel exchanges that a fused all-reduce leaves. */
+#define EXCHANGE_SHARE 0.65
+/* Bytes of weights that a step reads.  The embedding table is looked up, not
+ * streamed; the experts that nobody chose are not read. */
+static double step_weight_bytes(const struct llm *llm,
+                                enum precision precision, double batch)
+{
+    double per = precision_weight_bytes(precision);
+    double table = (double)llm->vocab * llm->hidden;
+    double untied = llm->tied ? 0.0 : table;
+    double idle = 0.0;
+
+    if (llm->experts > llm->experts_active && llm->experts_active > 0) {
+        double share = (double)llm->experts_active / llm->experts;
+        double all = (llm->params - llm->params_active) / (1.0 - share);
+        idle = all * pow(1.0 - share, batch);
+    }
+    /* The output layer stays in 16 bits. */
+    double head = table * fmax(0.0, 2.0 - per);
+
+    return (llm->params - untied - idle) * per + head;
+}
+
+/* Two all-reduces of the activations of a layer. */
+static double exchange_s(const struct decode_replica *r, double tokens)
+{
+    if (r->tp == 1) {
+        return 0.0;
+    }
+    return 2.0 * r->llm->layers *
+           comm_group_s(COMM_ALL_REDUCE, r->gang, r->tp,
+                        2.0 * tokens * r->llm->hidden);
+}
+
+/* Launching takes one core; a gang of unknown cores has the fastest. */
+static double host_slow(const struct gang *gang)
+{
+    return gang->cpu != NULL && gang->cpu->core_speed > 0.0
+               ? 1.0 / gang->cpu->core_speed : 1.0;
+}
+
+/* Time of the parts that one replica's host adds to the GPU's work. */
+static double with_host_s(const struct decode_replica *r, double work_s,
+                          double batch)
+{
+    switch (r->engine) {
+    case DECODE_EAGER:
+        return hypot(work_s, EAGER_LAYER_S * r->llm->layers *
+                             host_slow(r->gang)) +
+               STEP_S + EAGER_SEQUENCE_S * batch;
+    case DECODE_COMPILED:
+    case DECODE_KV8:
+    case DECODE_UNGROUPED:
+        return work_s + COMPILED_STEP_S +
+               COMPILED_SEQUENCE_S * batch;
+    case DECODE_GRAPHS:
+    case DECODE_WAVES:
+        break;
+    }
+    return work_s + STEP_S + SEQUENCE_S * batch;
+}
+
+/* How often a cached element is read, in units of 16 bits. */
+static double cache_factor(const struct decode_replica *r)
+{
+    switch (r->engine) {
+    case DECODE_KV8:
+        return 0.5;
+    case DECODE_UNGROUPED:
+        return (r->precision == PRECISION_FP8 ? 0.5 : 1.0) *
+               r->llm->heads / r->llm->kv_heads;
+    case DECODE_GRAPHS:
+    case DECODE_WAVES:
+    case DECODE_EAGER:
+    case DECODE_COMPILED:
+        break;
+    }
+    return 1.0;
+}
+
+/* Gaps between kernels, which an eager host has in its own part; formats below
+ * 16 bits scale activations first. */
+static double gaps_s(const struct decode_replica *r)
+{
+    bool scaled = r->precision == PRECISION_FP8 ||
+                  r->precision == PRECISION_FP4;
+
+    if (r->engine == DECODE_EAGER) {
+        return 0.0;
+    }
+    return (LAYER_S + (scaled ? SCALE_S : 0.0)) * r->llm->layers;
+}
+
+static bool can_work(const struct decode_replica *r)
+{
+    return r != NULL && r->llm != NULL && r->gang != NULL &&
+           r->gang->gpu != NULL && r->tp > 0 && r->gang->gpus >= r->tp;
+}
+
+double decode_step_s(const struct decode_replica *r, double batch,
+                     double context_tokens)
+{
+    assert(can_work(r));
+    assert(batch > 0.0 && context_tokens >= 0.0);
+    const struct gpu_type *gpu = r->gang->gpu;
+    double weight_s = step_weight_bytes(r->llm, r->precision, batch) / r->tp /
+                      (WEIGHT_SHARE * gpu->memory_bps_sustained);
+    double kv_s = batch * context_tokens * memory_kv_bytes_per_token(r->llm) /
+                  memory_kv_parts(r->llm, r->tp) /
+                  (KV_RATE * gpu->memory_bps) * cache_factor(r);
+    double math_s = compute_forward_flops(r->llm, batch, 0.0) / r->tp /
+                    (MATH_SHARE * compute_sustained_flops(gpu, r->precision));
+
+    return with_host_s(r, weight_s + kv_s + math_s + gaps_s(r) +
+                              EXCHANGE_SHARE * exchange_s(r, batch), batch);
+}
+
+double decode_prefill_s(const struct decode_replica *r, double prompts,
+                        double prompt_tokens)
+{
+    assert(can_work(r));
+    assert(prompts >= 0.0 && prompt_tokens >= 0.0);
+    double tokens = prompts * prompt_tokens;
+    double width = r->llm->hidden / sqrt((double)r->tp);
+    double rate = PREFILL_SHARE *
+                  compute_size_efficiency(width, fmax(1.0, tokens)) *
+                  compute_sustained_flops(r->gang->gpu, r->precision);
+    double math_s = compute_forward_flops(r->llm, tokens,
+                                          prompt_tokens / 2.0) /
+                    r->tp / rate;
+    double work_s = math_s + exchange_s(r, tokens);
+
+    if (r->engine != DECODE_EAGER) {
+        return work_s;
+    }
+    return hypot(work_s, EAGER_PREFILL_LAYER_S * r->llm->layers *
+                         host_slow(r->gang)) +
+           EAGER_PAIR_S * tokens * fmin(tokens, EAGER_TOKENS);
+}
+
+/* Arithmetic overlaps with reading weights; an eager prefill has its host's
+ * part already. */
+double decode_first_token_s(const struct decode_replica *r, double prompts,
+                            double prompt_tokens)
+{
+    assert(can_work(r) && prompts > 0.0);
+    double work_s = decode_prefill_s(r, prompts, prompt_tokens);
+
+    if (r->engine == DECODE_EAGER)
+        return work_s;
+    return hypot(work_s, decode_step_s(r, prompts, 0.0));
+}
+
+/* While one response grows by its output, each of the others is replaced once,
+ * and its prompt is computed in between.  Chunks of prompts beside decoding
+ * hide some of it.  Where prompts come first, requests run in waves, and one
+ * sees on average that half of its wave's prompts that come after its own. */
+#define WAVE_SEEN (1.0 / 2.0)
+
+double decode_served_step_s(const struct decode_replica *r,
+                            double concurrency, double prompt_tokens,
+                            double output_tokens)
+{
+    assert(can_work(r) && concurrency > 0.0 && output_tokens > 0.0);
+    double context = prompt_tokens + output_tokens / 2.0;
+    double held = memory_decode_batch_max(r->llm, r->precision, r->tp, context,
+                                          r->gang->gpu->memory_bytes) /
+                  (r->engine == DECODE_KV8 ? 0.5 : 1.0);
+    double seen = r->engine == DECODE_WAVES ? WAVE_SEEN : DECODE_PREFILL_SEEN;
+
+    /* Others wait in the queue, where no token is between tokens. */
+    concurrency = fmin(concurrency, fmax(1.0, held));
+    double step_s = decode_step_s(r, concurrency, context);
+    double prefill_s = decode_prefill_s(r, 1.0, prompt_tokens);
+
+    return step_s + seen * fmax(0.0, concurrency - 1.0) * prefill_s /
+                        output_tokens;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * experts.c - counts of experts, from a model's parameters.
+ */
+#include "models/laws/experts.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/laws/memory.h"
+
+struct experts experts_of(const struct llm *llm)
+{
+    assert(llm && llm->experts >= llm->experts_shared);
+    struct experts e = { 0 };
+    double one = (double)llm->ffn_matrices * llm->hidden * llm->ffn;
+
+    if (llm->experts == 0 || llm->experts_active <= llm->experts_shared) {
+        return e;
+    }
+    e.routed = llm->experts - llm->experts_shared;
+    e.active = llm->experts_active - llm->experts_shared;
+    assert(e.active <= e.routed && one > 0.0);
+    e.params = llm->layers * one * e.routed;
+    if (e.routed > e.active) {
+        e.params = (llm->params - llm->params_active) * e.routed /
+                   (e.routed - e.active);
+    }
+    e.params = fmin(e.params, llm->params);
+    e.layers = fmin(e.params / (one * e.routed), llm->layers);
+    e.params_active = e.params * e.active / e.routed;
+    return e;
+}
+
+struct experts_place experts_place(const struct train_shape *shape,
+                                   uint32_t gpus)
+{
+    assert(shape && shape->tp > 0 && shape->pp > 0 && gpus > 0);
+    uint32_t ep = shape->ep > 1 ? shape->ep : 1;
+    uint32_t stage = gpus / shape->pp;
+    uint32_t tp = stage / shape->tp % ep == 0 ? shape->tp : 1;
+    uint32_t held = stage / (ep * tp);
+
+    return (struct experts_place){ ep, tp, held > 0 ? held : 1 };
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b > 0) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+uint32_t experts_gang(const struct train_shape *shape)
+{
+    assert(shape && shape->tp > 0 && shape->pp > 0);
+    uint32_t cp = shape->cp > 1 ? shape->cp : 1;
+    uint32_t ep = shape->ep > 1 ? shape->ep : 1;
+
+    return shape->tp * shape->pp * (cp / common_divisor(cp, ep) * ep);
+}

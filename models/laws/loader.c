@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * loader.c - the pace of a prefetched input pipeline.
+ */
+#include "models/laws/loader.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+static const char *const stage_name[LOADER_STAGE_COUNT] = {
+    "storage", "cpu", "pcie", "gpu"
+};
+const char *const loader_kind_choices[] = {
+    "tokens", "text", "image", "video", NULL
+};
+const char *const loader_from_choices[] = {
+    "storage", "nvme", "memory", NULL
+};
+const char *const loader_files_choices[] = { "items", "shards", NULL };
+
+/* One core of an EPYC 9B14 decodes and collates 612.5 ImageNet images a
+ * second, of about 500 x 375 pixels (imread_benchmark 15865fb4, torchvision
+ * loader without workers). */
+#define IMAGE_PIXELS (500.0 * 375.0)
+#define IMAGES_PER_S 612.5
+/* ILSVRC 2012: 1,281,167 training images in 138 GB (image-net.org). */
+#define IMAGE_FILE_BYTES (138e9 / 1281167.0)
+/* GPT-2 tokenizer of Hugging Face: 1.49e6 tokens and 6.55 MB a second and
+ * core (CPU not named in the source; taken as the reference). */
+#define TEXT_TOKENS_PER_S 1.49e6
+#define TEXT_BYTES_PER_TOKEN (6.55 / 1.49)
+/* Stored tokens are 4-byte, tensors on the GPU 8-byte integers.  assumption:
+ * copying and batching them runs at 1 GB/s and core. */
+#define TOKEN_FILE_BYTES 4.0
+#define TOKEN_GPU_BYTES 8.0
+#define TOKEN_COPY_BPS 1e9
+/* H.264 decode with resampling to 1 frame a second: 5.1 times real time on
+ * one core of a CPU that the source does not name (ffmpeg; weak).
+ * assumption: 5 Mb/s streams, frames of 224 x 224 pixels to the GPU. */
+#define VIDEO_REAL_TIME 5.1
+#define VIDEO_FILE_BPS (5e6 / 8.0)
+#define VIDEO_GPU_BPS (224.0 * 224.0 * 3.0)
+
+/* What one core receives over TCP with every offload of Linux 5.4: 42 Gb/s,
+ * half of it spent on the copy to the reader (Cai et al., SIGCOMM 2021). */
+#define RECEIVE_BPS (42e9 / 8.0)
+
+const char *loader_stage_name(enum loader_stage stage)
+{
+    assert(stage < LOADER_STAGE_COUNT);
+    return stage_name[stage];
+}
+
+struct loader_item loader_item(enum loader_kind kind, double size)
+{
+    assert(size > 0.0);
+    struct loader_item item = { 0 };
+
+    switch (kind) {
+    case LOADER_TOKENS:
+        item.core_s = size * TOKEN_GPU_BYTES / TOKEN_COPY_BPS;
+        item.storage_bytes = size * TOKEN_FILE_BYTES;
+        item.gpu_bytes = size * TOKEN_GPU_BYTES;
+        break;
+    case LOADER_TEXT:
+        item.core_s = size / TEXT_TOKENS_PER_S;
+        item.storage_bytes = size * TEXT_BYTES_PER_TOKEN;
+        item.gpu_bytes = size * TOKEN_GPU_BYTES;
+        break;
+    case LOADER_IMAGE:
+        item.core_s = size / IMAGE_PIXELS / IMAGES_PER_S;
+        item.storage_bytes = size / IMAGE_PIXELS * IMAGE_FILE_BYTES;
+        item.gpu_bytes = size * 3.0;
+        break;
+    case LOADER_VIDEO:
+        item.core_s = size / VIDEO_REAL_TIME;
+        item.storage_bytes = size * VIDEO_FILE_BPS;
+        item.gpu_bytes = size * VIDEO_GPU_BPS;
+        break;
+    }
+    item.reads = loader_usual_files(kind) == LOADER_ITEMS ? 1.0 : 0.0;
+    assert(item.core_s > 0.0);
+    return item;
+}
+
+enum loader_files loader_usual_files(enum loader_kind kind)
+{
+    return kind == LOADER_IMAGE || kind == LOADER_VIDEO ? LOADER_ITEMS
+                                                        : LOADER_SHARDS;
+}
+
+/* One node meets every item once an epoch, in a new random order: between two
+ * meetings, at u and v of their epochs, it has met a share 1 - v (1 - u) of
+ * the others, and the item is still there if that is at most `cached` (least
+ * recently used goes first).  So the hits are P(v (1 - u) >= 1 - cached) =
+ * cached + (1 - cached) ln(1 - cached): a cache that is filled again and
+ * again before it is used, the thrashing of Mohan et al. 2021, section 3.
+ * Of many nodes each meets an item only now and then: independent draws, of
+ * which hits are what is cached.  Between them the second term is divided by
+ * the nodes, which a list of 2000 items misses by up to 0.09 (2 to 8 nodes;
+ * tests/data_path_test.c). */
+double loader_miss_fraction(double cached, uint32_t nodes)
+{
+    assert(cached >= 0.0 && nodes > 0);
+    if (cached >= 1.0)
+        return 0.0;
+    double miss = 1.0 - cached;
+
+    return miss - miss * log(miss) / nodes;
+}
+
+double loader_receive_core_s(double bytes)
+{
+    assert(bytes >= 0.0);
+    return bytes / RECEIVE_BPS;
+}
+
+/* PyTorch DataLoader on 16 vCPU, two CPUs (imread_benchmark 15865fb4): one
+ * core's work grows 1.6-fold with 2 workers, 2.3-fold with 4, no more with 8,
+ * because the results pass through one process. */
+double loader_worker_speedup(uint32_t workers)
+{
+    if (workers <= 1) {
+        return 1.0;
+    }
+    if (workers == 2) {
+        return 1.6;
+    }
+    return workers == 3 ? 1.95 : 2.3;
+}
+
+static double cpu_rate(const struct loader_item *item,
+                       const struct loader_supply *supply)
+{
+    double processes = supply->processes;
+    double cores = supply->cores / processes;
+    double speedup = fmin(loader_worker_speedup(supply->workers), cores);
+
+    return processes * speedup * supply->core_speed / item->core_s;
+}
+
+struct loader_rate loader_rate(const struct loader_item *item,
+                               const struct loader_supply *supply,
+                               double gpu_items_per_s)
+{
+    assert(item && supply && supply->processes > 0 && supply->cores > 0.0);
+    assert(supply->storage_bps > 0.0 && supply->pcie_bps > 0.0);
+    assert(supply->core_speed > 0.0 && gpu_items_per_s > 0.0);
+    struct loader_rate rate = { 0 };
+
+    rate.stage_per_s[LOADER_STORAGE] = supply->storage_bps /
+                                       item->storage_bytes;
+    rate.stage_per_s[LOADER_CPU] = cpu_rate(item, supply);
+    rate.stage_per_s[LOADER_PCIE] = supply->pcie_bps * supply->processes /
+                                    item->gpu_bytes;
+    rate.stage_per_s[LOADER_GPU] = gpu_items_per_s;
+    rate.bottleneck = LOADER_GPU;
+    rate.items_per_s = gpu_items_per_s;
+    for (int i = 0; i < LOADER_STAGE_COUNT; i++) {
+        if (rate.stage_per_s[i] < rate.items_per_s) {
+            rate.items_per_s = rate.stage_per_s[i];
+            rate.bottleneck = (enum loader_stage)i;
+        }
+    }
+    for (int i = 0; i < LOADER_STAGE_COUNT; i++) {
+        rate.busy_fraction[i] = rate.items_per_s / rate.stage_per_s[i];
+    }
+    rate.stall_fraction = 1.0 - rate.busy_fraction[LOADER_GPU];
+    return rate;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * outage.c - rates of failure, and the laws of checkpoint and restart.
+ */
+#include "models/laws/outage.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+
+#define YEAR_S (365.25 * 86400)
+#define MTBF(KEY, MEMBER, HELP) \
+    { .key = KEY, .type = CONF_TIME, .fallback = CONF_ABSENT, .min = 1, \
+      .max = 250 * YEAR_S, .offset = offsetof(struct outage_spec, MEMBER), \
+      .help = HELP }
+
+static const struct conf_field outage_fields[] = {
+    MTBF("gpu_mtbf", gpu_mtbf_ns,
+         "mean time between failures of one GPU, which take its node out"),
+    MTBF("node_mtbf", node_mtbf_ns,
+         "mean time between failures of one node, by what is not a GPU"),
+    MTBF("switch_mtbf", switch_mtbf_ns,
+         "mean time between failures of one leaf switch: all nodes below it"),
+    MTBF("job_mtbf", job_mtbf_ns,
+         "mean time between interruptions of one running job, whatever its "
+         "size, by software, data or operators"),
+    { .key = "trace", .type = CONF_NODE, .fallback = CONF_ABSENT,
+      .offset = offsetof(struct outage_spec, trace),
+      .help = "nodes fail as recorded: file, servers, from; each plays one "
+              "server, drawn by the seed" },
+    { .key = "repair", .type = CONF_TIME, .fallback = "4h", .min = 1,
+      .max = YEAR_S, .offset = offsetof(struct outage_spec, repair_ns),
+      .help = "how long a node is out of service (assumption)" },
+    { .key = "restart", .type = CONF_TIME, .fallback = "0s", .max = YEAR_S,
+      .offset = offsetof(struct outage_spec, restart_ns),
+      .help = "how long an interrupted job holds its next lease before it "
+              "works, beside loading" },
+    { .key = "checkpoint", .type = CONF_TIME, .fallback = CONF_ABSENT,
+      .min = 1, .max = YEAR_S,
+      .offset = offsetof(struct outage_spec, checkpoint_ns),
+      .help = "how often a job of known length saves, at no cost; without it "
+              "an interrupted one begins anew (jobs of phases: as their "
+              "checkpoint_every)" },
+};
+
+const struct conf_schema outage_schema = {
+    "cluster.failures", "what fails, and how long that takes", outage_fields,
+    sizeof outage_fields / sizeof outage_fields[0]
+};
+
+bool outage_read(const struct conf_node *conf, struct outage_spec *spec,
+                 struct err *err)
+{
+    assert(conf != NULL && spec != NULL);
+    *spec = (struct outage_spec) { 0 };
+    return conf_fill(conf, &outage_schema, spec, err);
+}
+
+static double per_s(double count, int64_t mtbf_ns)
+{
+    assert(count >= 0);
+    return mtbf_ns > 0 ? count / clock_s_from_ns(mtbf_ns) : 0;
+}
+
+double outage_hardware_per_s(const struct outage_spec *spec, double gpus,
+                             double nodes, double switches)
+{
+    assert(spec != NULL);
+    return per_s(gpus, spec->gpu_mtbf_ns) +
+           per_s(nodes, spec->node_mtbf_ns) +
+           per_s(switches, spec->switch_mtbf_ns);
+}
+
+double outage_mtti_s(const struct outage_spec *spec, double gpus,
+                     double nodes, double switches)
+{
+    double rate = outage_hardware_per_s(spec, gpus, nodes, switches) +
+                  per_s(1, spec->job_mtbf_ns);
+
+    return rate > 0 ? 1 / rate : INFINITY;
+}
+
+double outage_young_s(double save_s, double mtti_s)
+{
+    assert(save_s >= 0 && mtti_s > 0);
+    return sqrt(2 * save_s * mtti_s);
+}
+
+double outage_daly_s(double save_s, double mtti_s)
+{
+    double x = save_s / (2 * mtti_s);
+
+    assert(save_s >= 0 && mtti_s > 0);
+    if (x >= 1)
+        return mtti_s;
+    return sqrt(2 * save_s * mtti_s) * (1 + sqrt(x) / 3 + x / 9) - save_s;
+}
+
+double outage_expected_s(double work_s, double interval_s, double save_s,
+                         double restart_s, double mtti_s)
+{
+    assert(work_s >= 0 && interval_s > 0 && mtti_s > 0);
+    if (isinf(mtti_s))
+        return work_s * (1 + save_s / interval_s);
+    return mtti_s * exp(restart_s / mtti_s) *
+           expm1((interval_s + save_s) / mtti_s) * work_s / interval_s;
+}

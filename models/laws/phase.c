@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * phase.c - each law's answer, brought to one form: rate, load, demands.
+ *
+ * Links are free here: storage and NICs are shared, so what they hold back is
+ * the flow network's to say.  Inside rate_max are only what the lease itself
+ * owns: its GPUs, its cores, its PCIe slots, and its links when alone.
+ */
+#include "models/laws/phase.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/laws/comm.h"
+#include "models/laws/compute.h"
+#include "models/laws/experts.h"
+#include "models/types/rates.h"
+#include "models/laws/train.h"
+
+static double core_speed(const struct gang *gang)
+{
+    return gang->cpu != NULL ? gang->cpu->core_speed : 1.0;
+}
+
+/* A lease that asked for no cores has still the ones its processes run on,
+ * one for each GPU. */
+static double leased_cores(const struct gang *gang)
+{
+    if (gang->cores > 0)
+        return gang->cores;
+    return gang->gpus > 0 ? gang->gpus : 1.0;
+}
+
+static uint32_t repeats(const struct phase_law *law)
+{
+    return law->repeats > 0 ? law->repeats : 1;
+}
+
+/* Times below a nanosecond are none. */
+static double rate_of(double seconds)
+{
+    assert(seconds >= 0.0);
+    return seconds < 1e-9 ? INFINITY : 1.0 / seconds;
+}
+
+/* GPUs of a trace are a number: nothing can be computed on them. */
+static bool has_speed(const struct gang *gang, enum precision precision)
+{
+    return gang->gpu != NULL && gang->gpus > 0 &&
+           compute_sustained_flops(gang->gpu, precision) > 0.0 &&
+           gang->gpu->memory_bps_sustained > 0.0;
+}
+
+bool phase_can_run(const struct phase_law *law, const struct gang *gang)
+{
+    assert(law != NULL && gang != NULL && gang->nodes > 0);
+    switch (law->kind) {
+    case LAW_TRAIN:
+        return has_speed(gang, law->train.precision) &&
+               gang->gpus >= experts_gang(&law->train);
+    case LAW_FORWARD:
+        return has_speed(gang, law->train.precision);
+    case LAW_ROLLOUT:
+        return has_speed(gang, law->rollout.precision) &&
+               gang->gpus >= law->rollout.tp;
+    default:
+        return true;
+    }
+}
+
+/* What keeps GPUs from computing when they are what sets the pace. */
+static const char *gpu_bottleneck(const struct step_time *step,
+                                  const struct gang *gang)
+{
+    if (step->comm_exposed_s <= step->compute_s)
+        return "gpu";
+    if (gang->nodes > 1)
+        return "network";
+    /* Over PCIe: no NVLink, or GPUs of several NVLink domains. */
+    return gang->gpu->nvlink_bps > 0.0 &&
+                   gang->intra_bps > gang->gpu->pcie_bps ? "gpu" : "pcie";
+}
+
+static struct loader_supply supply_of(const struct phase_law *law,
+                                      const struct gang *gang)
+{
+    double cores = leased_cores(gang);
+    struct loader_supply supply = {
+        .storage_bps = FABRIC_UNLIMITED_BPS,
+        .cores = cores,
+        .core_speed = core_speed(gang),
+        .pcie_bps = gang->gpu->pcie_bps > 0.0 ? gang->gpu->pcie_bps
+                                              : FABRIC_UNLIMITED_BPS,
+        .processes = gang->gpus,
+        .workers = law->loader_workers,
+    };
+    if (law->remote)
+        supply.pcie_bps *= LOADER_REMOTE_FRACTION;
+    if (supply.workers == 0)
+        supply.workers = (uint32_t)(cores / gang->gpus);
+    return supply;
+}
+
+/* Share of what is read that is not in the page cache. */
+static double missed(const struct phase_law *law, const struct gang *gang)
+{
+    if (!(law->dataset_bytes > 0.0))
+        return 1.0;
+    double cache = law->cache_bytes * (gang->gpus > 0 ? gang->gpus : 1.0) /
+                   gang->nodes;
+
+    return loader_miss_fraction(cache / law->dataset_bytes, gang->nodes);
+}
+
+/* Bytes read are those of storage or of local drives; from memory, none. */
+static void read_bytes(struct demand_rates *rates,
+                       const struct phase_law *law, const struct gang *gang,
+                       double bytes, double reads)
+{
+    double miss = missed(law, gang);
+
+    if (law->from == LOADER_FROM_STORAGE)
+        rates->storage_bytes = bytes * miss;
+    if (law->from != LOADER_FROM_NVME)
+        return;
+    rates->nvme_bytes = bytes * miss;
+    rates->nvme_reads = reads * miss;
+}
+
+/* A step on GPUs, repeated, fed by the loader of the same lease. */
+static struct phase_plan plan_fed(const struct phase_law *law,
+                                  const struct gang *gang,
+                                  const struct step_time *step)
+{
+    const struct loader_item *item = &law->item;
+    double gpu_s = step->step_s * repeats(law);
+    double items = law->sequences * repeats(law);
+    assert(gpu_s > 0.0 && items > 0.0);
+    struct phase_plan plan = {
+        .rate_max = rate_of(gpu_s),
+        .gpu_rate = rate_of(gpu_s),
+        .feed_rate = INFINITY,
+        .gpu_busy_fraction = step->busy_fraction,
+        .flops = step->flops * repeats(law),
+        .mfu = step->mfu,
+        .hfu = step->hfu,
+        .bottleneck = gpu_bottleneck(step, gang),
+        .rates.network_bytes = step->inter_bytes_per_node * repeats(law),
+    };
+    bool fed = item->core_s > 0.0 || item->storage_bytes > 0.0 ||
+               item->gpu_bytes > 0.0;
+    if (!fed)
+        return plan;
+    struct loader_supply supply = supply_of(law, gang);
+    struct loader_rate rate = loader_rate(item, &supply, items / gpu_s);
+    plan.rates.core_s = items * item->core_s / supply.core_speed;
+    read_bytes(&plan.rates, law, gang, items * item->storage_bytes,
+               items * item->reads);
+    plan.rates.pcie_bytes = items * item->gpu_bytes;
+    enum loader_stage slow = rate.stage_per_s[LOADER_CPU] <
+                                     rate.stage_per_s[LOADER_PCIE]
+                                 ? LOADER_CPU : LOADER_PCIE;
+    plan.feed_rate = rate.stage_per_s[slow] / items;
+    plan.feed_bottleneck = loader_stage_name(slow);
+    if (rate.bottleneck == LOADER_GPU)
+        return plan;
+    plan.rate_max = rate.items_per_s / items;
+    plan.bottleneck = loader_stage_name(rate.bottleneck);
+    plan.gpu_busy_fraction *= rate.busy_fraction[LOADER_GPU];
+    plan.mfu *= plan.rate_max * gpu_s;
+    plan.hfu *= plan.rate_max * gpu_s;
+    return plan;
+}
+
+static struct phase_plan plan_train(const struct phase_law *law,
+                                    const struct gang *gang)
+{
+    struct step_time step = train_step(&law->train, gang, law->sequences);
+    return plan_fed(law, gang, &step);
+}
+
+static struct phase_plan plan_forward(const struct phase_law *law,
+                                      const struct gang *gang)
+{
+    struct step_time step =
+        forward_step(law->train.llm, law->train.precision, gang,
+                     law->sequences, law->train.sequence_tokens);
+    return plan_fed(law, gang, &step);
+}
+
+struct phase_plan phase_rollout_drawn(const struct phase_law *law,
+                                      const struct gang *gang,
+                                      const struct rollout_plan *rollout,
+                                      double u)
+{
+    assert(law != NULL && law->kind == LAW_ROLLOUT && rollout != NULL);
+    assert(gang != NULL && u >= 0.0 && u < 1.0);
+    const struct rollout_shape *shape = &law->rollout;
+    struct rollout_time time = rollout_draw(rollout, u);
+    double prompts = shape->responses / fmax(shape->responses_per_prompt, 1.0);
+    double response = time.tokens / shape->responses;
+    double flops = compute_forward_flops(shape->llm,
+                                         prompts * shape->prompt_tokens,
+                                         shape->prompt_tokens / 2.0) +
+                   compute_forward_flops(shape->llm, time.tokens,
+                                         shape->prompt_tokens +
+                                         response / 2.0);
+    double peak = gang->gpus * compute_peak_flops(gang->gpu,
+                                                  shape->precision);
+    double mfu = peak > 0.0 ? flops / (time.total_s * peak) : 0.0;
+    return (struct phase_plan){
+        .rate_max = rate_of(time.total_s),
+        .gpu_busy_fraction = time.busy_fraction,
+        .tail_fraction = time.tail_idle_fraction,
+        .flops = flops,
+        .mfu = mfu,
+        .hfu = mfu,
+        .bottleneck = "gpu",
+    };
+}
+
+static struct phase_plan plan_rollout(const struct phase_law *law,
+                                      const struct gang *gang, double u)
+{
+    struct rollout_plan rollout;
+    rollout_plan_init(&rollout, &law->rollout, gang);
+    return phase_rollout_drawn(law, gang, &rollout, u);
+}
+
+static struct phase_plan plan_cpu(const struct phase_law *law,
+                                  const struct gang *gang)
+{
+    double core_s = law->core_s / core_speed(gang);
+    struct phase_plan plan = {
+        .rate_max = rate_of(core_s / leased_cores(gang)),
+        .bottleneck = core_s > 0.0 ? "cpu" : "storage",
+        .rates.core_s = core_s,
+    };
+    read_bytes(&plan.rates, law, gang, law->storage_bytes, law->reads);
+    return plan;
+}
+
+/* All slots of the lease's fullest node; a CPU lease copies nothing. */
+static double node_pcie_bps(const struct gang *gang)
+{
+    if (gang->gpu == NULL || gang->gpu->pcie_bps <= 0.0)
+        return FABRIC_UNLIMITED_BPS;
+    return comm_gpus_per_node(gang) * gang->gpu->pcie_bps;
+}
+
+/* Weights are held in shards: of several nodes each sends its own, and all of
+ * them pass a NIC.  The uses are those between two leases, see fabric.h. */
+static struct phase_plan plan_sync(const struct phase_law *law,
+                                   const struct gang *gang)
+{
+    double bps = node_pcie_bps(gang);
+    bool across = gang->nodes > 1 && gang->inter_bps < bps;
+    if (across)
+        bps = gang->inter_bps;
+    assert(bps > 0.0);
+    return (struct phase_plan){
+        .rate_max = rate_of(law->bytes / bps),
+        .bottleneck = across ? "network" : "pcie",
+    };
+}
+
+static struct phase_plan plan_checkpoint(const struct phase_law *law,
+                                         const struct gang *gang)
+{
+    double bps = node_pcie_bps(gang) * gang->nodes;
+    return (struct phase_plan){
+        .rate_max = rate_of(law->storage_bytes / bps),
+        .bottleneck = "pcie",
+        .rates = { .storage_bytes = law->storage_bytes,
+                   .pcie_bytes = gang->gpu != NULL ? law->storage_bytes
+                                                   : 0.0 },
+    };
+}
+
+/* Out of host memory or into it over the slots, and shards of the trainer
+ * gathered into those of the engine: each GPU needs its part of a replica. */
+static struct phase_plan plan_reload(const struct phase_law *law,
+                                     const struct gang *gang)
+{
+    double bps = node_pcie_bps(gang) / comm_gpus_per_node(gang);
+    double gather_s = 0.0, across = 0.0;
+    if (law->gather_bytes > 0.0 && gang->gpus > law->engine_tp) {
+        double part = law->gather_bytes / law->engine_tp;
+        gather_s = comm_gang_s(COMM_ALL_GATHER, gang, part);
+        across = comm_inter_bytes(COMM_ALL_GATHER, gang, part);
+    }
+    return (struct phase_plan){
+        .rate_max = rate_of(law->seconds + law->bytes / bps + gather_s),
+        .bottleneck = across > 0.0 ? "network" : "pcie",
+        .rates = { .pcie_bytes = law->bytes * gang->gpus,
+                   .network_bytes = across },
+    };
+}
+
+static struct phase_plan plan_fixed(const struct phase_law *law,
+                                    const struct gang *gang)
+{
+    bool gpus = gang->gpus > 0;
+    return (struct phase_plan){
+        .rate_max = rate_of(law->seconds),
+        .gpu_busy_fraction = gpus ? 1.0 : 0.0,
+        .bottleneck = gpus ? "gpu" : "cpu",
+    };
+}
+
+struct phase_plan phase_plan(const struct phase_law *law,
+                             const struct gang *gang, double u)
+{
+    assert(law != NULL && gang != NULL && u >= 0.0 && u < 1.0);
+    if (!phase_can_run(law, gang))
+        return (struct phase_plan){ .bottleneck = "gpu" };
+    switch (law->kind) {
+    case LAW_TRAIN:
+        return plan_train(law, gang);
+    case LAW_FORWARD:
+        return plan_forward(law, gang);
+    case LAW_ROLLOUT:
+        return plan_rollout(law, gang, u);
+    case LAW_CPU:
+        return plan_cpu(law, gang);
+    case LAW_SYNC:
+        return plan_sync(law, gang);
+    case LAW_CHECKPOINT:
+        return plan_checkpoint(law, gang);
+    case LAW_RELOAD:
+        return plan_reload(law, gang);
+    case LAW_FIXED:
+    case LAW_SERVE:             /* forecast: as long as the service is meant
+                                   to be there */
+        break;
+    }
+    return plan_fixed(law, gang);
+}
+
+double phase_seconds(const struct phase_law *law, const struct gang *gang,
+                     double u)
+{
+    double rate = phase_plan(law, gang, u).rate_max;
+    return rate > 0.0 ? 1.0 / rate : INFINITY;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rollout_lengths.c - lognormal lengths, cut, and the same in parts.
+ *
+ * A response is taken up in the middle as often as it has parts: the k-th part
+ * is as long as what the whole is beyond k parts, at most one part.
+ */
+#include "models/laws/rollout_lengths.h"
+
+#include <assert.h>
+#include <math.h>
+
+static double normal_cdf(double z)
+{
+    return 0.5 * erfc(-z * 0.70710678118654752440);
+}
+
+static double whole_survival(const struct rollout_lengths *lengths, double x)
+{
+    if (x <= 0.0) {
+        return 1.0;
+    }
+    if (x >= lengths->cut_tokens) {
+        return 0.0;
+    }
+    if (lengths->log_sd <= 0.0) {
+        return log(x) < lengths->log_mean ? 1.0 : 0.0;
+    }
+    return normal_cdf((lengths->log_mean - log(x)) / lengths->log_sd);
+}
+
+/* Of a part: the k-th part of a response is longer than x if the response is
+ * longer than k parts and x. */
+double rollout_lengths_above(const struct rollout_lengths *lengths, double x)
+{
+    double sum = 0.0;
+
+    if (x <= 0.0) {
+        return 1.0;
+    }
+    if (x >= lengths->max_tokens) {
+        return 0.0;
+    }
+    for (double from = 0.0; from < lengths->cut_tokens;
+         from += lengths->max_tokens) {
+        sum += whole_survival(lengths, from + x);
+    }
+    return sum / lengths->parts;
+}
+
+/* E[min(L, x)] = the integral of survival from 0 to x, for x <= cut. */
+static double whole_mean_below(const struct rollout_lengths *lengths, double x)
+{
+    double m = lengths->log_mean;
+    double s = lengths->log_sd;
+
+    if (x <= 0.0) {
+        return 0.0;
+    }
+    x = fmin(x, lengths->cut_tokens);
+    if (s <= 0.0) {
+        return fmin(exp(m), x);
+    }
+    double z = (log(x) - m) / s;
+
+    return exp(m + s * s / 2.0) * normal_cdf(z - s) + x * normal_cdf(-z);
+}
+
+double rollout_lengths_mean(const struct rollout_lengths *lengths, double x)
+{
+    double sum = 0.0;
+
+    x = fmin(fmax(x, 0.0), lengths->max_tokens);
+    for (double from = 0.0; from < lengths->cut_tokens;
+         from += lengths->max_tokens) {
+        sum += whole_mean_below(lengths, from + x) -
+               whole_mean_below(lengths, from);
+    }
+    return sum / lengths->parts;
+}
+
+/* The integral of 2 x survival(x), by Simpson's rule. */
+static double part_square(const struct rollout_lengths *lengths)
+{
+    enum { PANELS = 64 };
+    double h = lengths->max_tokens / (2 * PANELS), sum = 0.0;
+
+    for (int i = 1; i < 2 * PANELS; i++) {
+        sum += (i % 2 ? 4.0 : 2.0) * 2.0 * i * h *
+               rollout_lengths_above(lengths, i * h);
+    }
+    sum += 2.0 * lengths->max_tokens *
+           rollout_lengths_above(lengths, lengths->max_tokens * (1.0 - 1e-9));
+    return sum * h / 3.0;
+}
+
+/* E[min(L, max)^2], likewise. */
+double rollout_lengths_square(const struct rollout_lengths *lengths)
+{
+    double m = lengths->log_mean;
+    double s = lengths->log_sd;
+    double x = lengths->cut_tokens;
+
+    if (lengths->max_tokens < lengths->cut_tokens) {
+        return part_square(lengths);
+    }
+    if (s <= 0.0) {
+        double l = fmin(exp(m), x);
+        return l * l;
+    }
+    double z = (log(x) - m) / s;
+
+    return exp(2.0 * m + 2.0 * s * s) * normal_cdf(z - 2.0 * s) +
+           x * x * normal_cdf(-z);
+}
+
+/* So many parts does a response have on average, and so much was made before
+ * the mean one began. */
+static void fit_parts(struct rollout_lengths *lengths, double part_tokens)
+{
+    double before = 0.0;
+
+    lengths->max_tokens = part_tokens;
+    lengths->parts = 0.0;
+    for (double from = 0.0; from < lengths->cut_tokens; from += part_tokens) {
+        double reached = whole_survival(lengths, from);
+        lengths->parts += reached;
+        before += reached * from;
+    }
+    lengths->carried_tokens = before / lengths->parts;
+}
+
+struct rollout_lengths rollout_lengths(double mean_tokens, double cv,
+                                       double cut_tokens, double part_tokens)
+{
+    assert(mean_tokens >= 1.0 && cv >= 0.0 && cut_tokens >= 1.0);
+    double variance = log(1.0 + cv * cv);
+    struct rollout_lengths lengths = {
+        .log_mean = log(mean_tokens) - variance / 2.0,
+        .log_sd = sqrt(variance), .cut_tokens = cut_tokens,
+        .max_tokens = cut_tokens, .parts = 1.0,
+    };
+
+    if (part_tokens > 0.0 && part_tokens < cut_tokens) {
+        fit_parts(&lengths, part_tokens);
+    }
+    return lengths;
+}

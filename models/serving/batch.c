@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * service_batch.c - a replica that answers batches in one pass.
+ *
+ * Requests of the batch at work stay at the head of the queue until it is
+ * over: so a replica that is lost has them all in one place.
+ */
+#include <assert.h>
+
+#include "models/serving/serve.h"
+#include "models/serving/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+
+static void batch_over(struct loop *loop, void *self, uint64_t arg);
+static void waited(struct loop *loop, void *self, uint64_t arg);
+
+static void batch_start(struct replica *r)
+{
+    struct service *s = r->service;
+    uint32_t most = s->spec->batch_max;
+
+    r->at_work = r->queue.count < most ? r->queue.count : most;
+    r->does = REPLICA_BATCH;
+    r->since_ns = service_now(s);
+    r->event = loop_at(s->parts.loop, clock_after(r->since_ns,
+                       clock_ns_for_work(r->batch_s[r->at_work], 1)),
+                       LOOP_RANK_FINISH, batch_over, r, 0);
+}
+
+/* Full, or its first has waited long enough: go; else wait for that. */
+static void batch_next(struct replica *r)
+{
+    struct service *s = r->service;
+    int64_t due;
+
+    while (r->queue.count > 0 &&
+           service_gave_up(s, &r->queue.slot[r->queue.head])) {
+        flight_pop(&r->queue);
+        service_note_dropped(s);
+    }
+    if (r->queue.count == 0) {
+        r->does = REPLICA_IDLE;
+        return;
+    }
+    due = clock_after(r->queue.slot[r->queue.head].arrive_ns,
+                      s->spec->batch_delay_ns);
+    if (r->queue.count >= s->spec->batch_max || due <= service_now(s)) {
+        batch_start(r);
+        return;
+    }
+    r->does = REPLICA_WAITS;
+    r->event = loop_at(s->parts.loop, due, LOOP_RANK_FINISH, waited, r, 0);
+}
+
+static void waited(struct loop *loop, void *self, uint64_t arg)
+{
+    struct replica *r = self;
+
+    (void)loop;
+    (void)arg;
+    batch_next(r);
+    if (r->queue.count == 0)            /* all had given up */
+        r->service->emptied(r->service, r);
+}
+
+static void batch_over(struct loop *loop, void *self, uint64_t arg)
+{
+    struct replica *r = self;
+    struct service *s = r->service;
+
+    (void)loop;
+    (void)arg;
+    service_note_busy(r);
+    for (; r->at_work > 0; r->at_work--) {
+        struct flight flight = flight_pop(&r->queue);
+        service_note_done(s, &flight);
+    }
+    batch_next(r);
+    if (r->queue.count == 0)
+        s->emptied(s, r);
+}
+
+void service_batch_take(struct replica *r, const struct flight *flight)
+{
+    flight_push(&r->queue, flight);
+    if (r->does == REPLICA_IDLE) {
+        batch_next(r);
+    } else if (r->does == REPLICA_WAITS &&
+               r->queue.count >= r->service->spec->batch_max) {
+        loop_cancel(r->service->parts.loop, r->event);
+        batch_start(r);
+    }
+}
+
+void service_batch_ready(struct replica *r)
+{
+    struct service *s = r->service;
+    const struct serve_law *law = &s->spec->side[r->side].law;
+
+    r->batch_s = arena_alloc(s->parts.arena, s->spec->batch_max + 1,
+                             sizeof *r->batch_s);
+    for (uint32_t n = 1; n <= s->spec->batch_max; n++)
+        r->batch_s[n] = serve_batch_s(law, &r->gang, n);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * service_generate.c - a replica that generates, with continuous batching and
+ * a paged KV cache.
+ *
+ * Prompts that find blocks are admitted, and computed either in chunks beside
+ * the decoding of the others (Agrawal et al. 2024, Sarathi-Serve), or whole,
+ * some thousand tokens at a time, while the others wait.  Otherwise all decode.
+ * A step's time grows
+ * linearly with the context, so k steps take k a + k (k - 1) / 2 b, and k may
+ * be as large as nothing changes: until the first is done, or blocks run out.
+ * A request that comes meanwhile and could be admitted cuts k at the end of the
+ * step that is running.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/serving/prefix_cache.h"
+#include "models/serving/serve.h"
+#include "models/serving/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+
+/* Prompt tokens computed at once where prompts are not cut: vLLM's
+ * max_num_batched_tokens (the longest context, and 8192 as a rule). */
+#define PREFILL_TOKENS 8192u
+#define SLOPE_TOKENS 1024.0     /* over which a step's growth is taken */
+
+static void generate_over(struct loop *loop, void *self, uint64_t arg);
+
+static uint32_t blocks_of(uint32_t tokens)
+{
+    return (tokens + SERVE_BLOCK_TOKENS - 1) / SERVE_BLOCK_TOKENS;
+}
+
+static uint32_t context_of(const struct flight *flight)
+{
+    return flight->prompt_tokens + flight->made_tokens;
+}
+
+static void set_event(struct replica *r, enum replica_does does,
+                      double seconds)
+{
+    r->does = does;
+    r->event = loop_at(r->service->parts.loop,
+                       clock_after(r->since_ns, clock_ns_for_work(seconds, 1)),
+                       LOOP_RANK_FINISH, generate_over, r, 0);
+}
+
+/* Tokens of its context that are computed before it decodes. */
+static uint32_t to_compute(const struct flight *flight)
+{
+    return context_of(flight) - flight->known_tokens;
+}
+
+/* The next that waits and has not given up; NULL: none. */
+static struct flight *first_waiting(struct replica *r)
+{
+    while (r->queue.count > 0) {
+        struct flight *first = &r->queue.slot[r->queue.head];
+
+        if (!service_gave_up(r->service, first))
+            return first;
+        r->load_tokens -= first->prompt_tokens + first->output_tokens;
+        flight_pop(&r->queue);
+        service_note_dropped(r->service);
+    }
+    return NULL;
+}
+
+/* Room for its context and the token that comes of it? */
+static bool admissible(const struct replica *r, const struct flight *flight)
+{
+    return r->at_work < r->service->spec->batch_max &&
+           r->blocks + blocks_of(context_of(flight) + 1) <= r->blocks_max;
+}
+
+static bool in_chunks(const struct replica *r)
+{
+    return r->service->spec->chunk_tokens > 0;
+}
+
+/* Takes what finds room into the batch; the tokens of its contexts. */
+static uint32_t admit(struct replica *r)
+{
+    const struct flight *first;
+    uint32_t tokens = 0;
+
+    while ((first = first_waiting(r)) != NULL && admissible(r, first) &&
+           (r->admitted == 0 || in_chunks(r) ||
+            tokens + to_compute(first) <= PREFILL_TOKENS)) {
+        tokens += to_compute(first);
+        r->blocks += blocks_of(context_of(first) + 1);
+        r->batch[r->at_work++] = flight_pop(&r->queue);
+        r->admitted++;
+    }
+    return tokens;
+}
+
+/* Blocks that the batch would hold after so many more steps. */
+static uint64_t blocks_after(const struct replica *r, uint32_t steps)
+{
+    uint64_t blocks = 0;
+
+    for (uint32_t i = 0; i < r->at_work; i++)
+        blocks += blocks_of(context_of(&r->batch[i]) + steps);
+    return blocks;
+}
+
+/* Steps until the first is done, or until blocks run out: then as many as
+ * there is room for; 0: for none. */
+static uint32_t steps_ahead(const struct replica *r)
+{
+    uint32_t most = UINT32_MAX, low = 0;
+
+    for (uint32_t i = 0; i < r->at_work; i++) {
+        uint32_t left = r->batch[i].output_tokens - r->batch[i].made_tokens;
+        most = left < most ? left : most;
+    }
+    if (r->service->spec->one_step)
+        most = 1;
+    if (blocks_after(r, most) <= r->blocks_max)
+        return most;
+    while (most - low > 1) {            /* low fits, most does not */
+        uint32_t middle = low + (most - low) / 2;
+        if (blocks_after(r, middle) <= r->blocks_max)
+            low = middle;
+        else
+            most = middle;
+    }
+    return low;
+}
+
+/* The one that came last is computed again later. */
+static void throw_out(struct replica *r)
+{
+    struct flight last = r->batch[--r->at_work];
+
+    if (r->admitted > 0 && --r->admitted == 0)
+        r->computed = 0;
+    r->blocks = (uint32_t)blocks_after(r, 0);
+    r->service->result.recomputed++;
+    last.known_tokens = 0;
+    flight_push_front(&r->queue, &last);
+}
+
+static double steps_s(const struct replica *r, uint32_t steps)
+{
+    double k = steps;
+
+    return k * r->step_s + k * (k - 1) / 2 * r->step_more_s;
+}
+
+/* Mean context of those that decode. */
+static double mean_context(const struct replica *r, uint32_t decoding)
+{
+    double context = 0;
+
+    for (uint32_t i = 0; i < decoding; i++)
+        context += context_of(&r->batch[i]);
+    return context / decoding;
+}
+
+static void decode(struct replica *r)
+{
+    const struct serve_law *law = &r->service->spec->side[r->side].law;
+
+    while (r->at_work > 1 && steps_ahead(r) == 0)
+        throw_out(r);
+    r->steps = steps_ahead(r);
+    assert(r->steps > 0);       /* one alone has room: it was looked at */
+    double context = mean_context(r, r->at_work);
+    r->step_s = serve_step_s(law, &r->gang, r->at_work, context);
+    r->step_more_s = (serve_step_s(law, &r->gang, r->at_work,
+                                   context + SLOPE_TOKENS) - r->step_s) /
+                     SLOPE_TOKENS;
+    set_event(r, REPLICA_DECODE, steps_s(r, r->steps));
+}
+
+/* Which prompts end with the next `budget` tokens; the tokens taken. */
+static uint32_t plan_chunk(struct replica *r, uint32_t budget)
+{
+    const struct flight *prompt = &r->batch[r->at_work - r->admitted];
+    uint32_t taken = 0, done = r->computed;
+
+    r->ends = 0;
+    while (r->ends < r->admitted && taken < budget) {
+        uint32_t left = to_compute(&prompt[r->ends]) - done;
+        uint32_t take = left < budget - taken ? left : budget - taken;
+
+        taken += take;
+        done += take;
+        if (take < left)
+            break;
+        r->ends++;
+        done = 0;
+    }
+    r->computed_then = done;
+    return taken;
+}
+
+/* An iteration: a token of each that decodes, and a chunk of prompts. */
+static void mix(struct replica *r)
+{
+    const struct service_spec *spec = r->service->spec;
+    uint32_t decoding = r->at_work - r->admitted, tokens, most;
+    double prompt = 0;
+
+    most = spec->chunk_tokens > decoding + 1 ? spec->chunk_tokens - decoding
+                                             : 1;
+    tokens = plan_chunk(r, most);
+    for (uint32_t i = decoding; i < r->at_work; i++)
+        prompt += context_of(&r->batch[i]);
+    prompt /= r->admitted;
+    set_event(r, REPLICA_MIXED,
+              serve_mixed_s(&spec->side[r->side].law, &r->gang, decoding,
+                            decoding > 0 ? mean_context(r, decoding) : 0,
+                            tokens, prompt));
+}
+
+/* Room for one more token of each that decodes: those that came last go. */
+static void make_room(struct replica *r)
+{
+    while (r->at_work > 1 && r->at_work > r->admitted &&
+           blocks_after(r, 1) > r->blocks_max)
+        throw_out(r);
+}
+
+static void generate_next(struct replica *r)
+{
+    const struct serve_law *law = &r->service->spec->side[r->side].law;
+    uint32_t tokens = admit(r);
+
+    r->since_ns = service_now(r->service);
+    if (in_chunks(r) && r->admitted > 0)
+        make_room(r);
+    if (in_chunks(r) && r->admitted > 0)
+        mix(r);
+    else if (r->admitted > 0)
+        set_event(r, REPLICA_PREFILL,
+                  serve_prefill_s(law, &r->gang, r->admitted,
+                                  (double)tokens / r->admitted));
+    else if (r->at_work > 0)
+        decode(r);
+    else
+        r->does = REPLICA_IDLE;
+}
+
+/* Those of [from, to) have so many tokens more; those that are done leave, the
+ * others keep their order. */
+static void advance(struct replica *r, uint32_t from, uint32_t to,
+                    uint32_t tokens)
+{
+    int64_t now = service_now(r->service);
+    uint32_t kept = from;
+
+    for (uint32_t i = from; i < to; i++) {
+        struct flight *f = &r->batch[i];
+
+        if (f->made_tokens == 0)
+            f->ttft_us = (now - f->arrive_ns) / 1000;
+        f->made_tokens += tokens;
+        if (f->made_tokens < f->output_tokens) {
+            r->batch[kept++] = *f;
+            continue;
+        }
+        r->load_tokens -= f->prompt_tokens + f->output_tokens;
+        service_note_done(r->service, f);
+    }
+    for (uint32_t i = to; i < r->at_work; i++)
+        r->batch[kept++] = r->batch[i];
+    r->at_work = kept;
+    r->blocks = (uint32_t)blocks_after(r, 0);
+}
+
+static void generate_over(struct loop *loop, void *self, uint64_t arg)
+{
+    struct replica *r = self;
+    uint32_t decoding = r->at_work - r->admitted;
+
+    (void)loop;
+    (void)arg;
+    service_note_busy(r);
+    if (r->does == REPLICA_PREFILL) {
+        r->admitted = 0;
+        advance(r, decoding, r->at_work, 1);
+    } else if (r->does == REPLICA_MIXED) {
+        r->admitted -= r->ends;
+        r->computed = r->computed_then;
+        advance(r, 0, decoding + r->ends, 1);
+    } else {
+        advance(r, 0, r->at_work, r->steps);
+    }
+    generate_next(r);
+    if (r->does == REPLICA_IDLE)
+        r->service->emptied(r->service, r);
+}
+
+/* Decoding ends with the step that is running now. */
+static void cut(struct replica *r)
+{
+    double gone_s = clock_s_from_ns(service_now(r->service) - r->since_ns);
+    uint32_t low = 0, high = r->steps;      /* low is over, high is not */
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (steps_s(r, middle) < gone_s)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (high == r->steps)
+        return;
+    loop_cancel(r->service->parts.loop, r->event);
+    r->steps = high;
+    int64_t end_ns = clock_after(r->since_ns,
+                                 clock_ns_for_work(steps_s(r, high), 1));
+    int64_t now = service_now(r->service);
+    r->event = loop_at(r->service->parts.loop, end_ns > now ? end_ns : now,
+                       LOOP_RANK_FINISH, generate_over, r, 0);
+}
+
+void service_generate_take(struct replica *r, const struct flight *flight)
+{
+    uint32_t whole = flight->prompt_tokens + flight->output_tokens;
+
+    if (blocks_of(whole) > r->blocks_max) {     /* could never be served */
+        r->service->result.refused++;
+        r->service->in_service--;
+        return;
+    }
+    flight_push(&r->queue, flight);
+    r->load_tokens += whole;
+    if (r->does == REPLICA_IDLE)
+        generate_next(r);
+    else if (r->does == REPLICA_DECODE && r->queue.count == 1 &&
+             admissible(r, flight))
+        cut(r);
+}
+
+void service_generate_ready(struct replica *r, double host_bytes)
+{
+    const struct service_spec *spec = r->service->spec;
+    double blocks = serve_blocks_max(&spec->side[r->side].law, &r->gang,
+                                     host_bytes);
+
+    r->cache = NULL;
+    if (spec->cache_share > 0)
+        r->cache = prefix_cache_new(
+            r->service->parts.arena,
+            (uint64_t)(fmin(blocks, 1e9) * spec->cache_share) *
+                SERVE_BLOCK_TOKENS);
+    blocks *= 1 - spec->cache_share;
+    r->blocks_max = blocks < 1e9 ? (uint32_t)blocks : 1000000000u;
+    r->batch = arena_alloc(r->service->parts.arena, spec->batch_max,
+                           sizeof *r->batch);
+}
+
+void service_generate_leave(struct replica *r, struct flight_queue *out)
+{
+    for (uint32_t i = 0; i < r->at_work; i++)
+        flight_push(out, &r->batch[i]);
+    r->at_work = r->admitted = r->computed = r->blocks = 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * service_note.c - queues of requests, and what is counted when one ends.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/serving/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/stats/tally.h"
+
+static void grow(struct flight_queue *queue)
+{
+    uint32_t room = queue->room ? 2 * queue->room : 16;
+    struct flight *slot = arena_resize_own(NULL, room, sizeof *slot);
+
+    for (uint32_t i = 0; i < queue->count; i++)
+        slot[i] = queue->slot[(queue->head + i) & (queue->room - 1)];
+    free(queue->slot);
+    queue->slot = slot;
+    queue->head = 0;
+    queue->room = room;
+}
+
+void flight_push(struct flight_queue *queue, const struct flight *flight)
+{
+    if (queue->count == queue->room)
+        grow(queue);
+    queue->slot[(queue->head + queue->count++) & (queue->room - 1)] = *flight;
+}
+
+void flight_push_front(struct flight_queue *queue,
+                       const struct flight *flight)
+{
+    if (queue->count == queue->room)
+        grow(queue);
+    queue->head = (queue->head - 1) & (queue->room - 1);
+    queue->slot[queue->head] = *flight;
+    queue->count++;
+}
+
+struct flight flight_pop(struct flight_queue *queue)
+{
+    struct flight flight = queue->slot[queue->head];
+
+    assert(queue->count > 0);
+    queue->head = (queue->head + 1) & (queue->room - 1);
+    queue->count--;
+    return flight;
+}
+
+struct flight flight_pop_last(struct flight_queue *queue)
+{
+    assert(queue->count > 0);
+    queue->count--;
+    return queue->slot[(queue->head + queue->count) & (queue->room - 1)];
+}
+
+void flight_free(struct flight_queue *queue)
+{
+    free(queue->slot);
+    memset(queue, 0, sizeof *queue);
+}
+
+static bool within(double seconds, int64_t promised_ns)
+{
+    return promised_ns == 0 || seconds <= clock_s_from_ns(promised_ns);
+}
+
+static void measure(struct service *service, const struct flight *flight)
+{
+    const struct service_spec *spec = service->spec;
+    struct service_result *result = &service->result;
+    double latency_s = clock_s_from_ns(service_now(service) -
+                                       flight->arrive_ns);
+    double ttft_s = flight->made_tokens > 0 ? (double)flight->ttft_us * 1e-6
+                                            : latency_s;
+    double tpot_s = 0;
+
+    result->answered++;
+    tally_add(&result->latency, latency_s);
+    quantile_add(result->latency_q, latency_s);
+    if (flight->made_tokens > 0) {
+        tally_add(&result->ttft, ttft_s);
+        quantile_add(result->ttft_q, ttft_s);
+        result->tokens += flight->made_tokens;
+    }
+    if (flight->made_tokens > 1) {
+        tpot_s = (latency_s - ttft_s) / (flight->made_tokens - 1);
+        tally_add(&result->tpot, tpot_s);
+        quantile_add(result->tpot_q, tpot_s);
+    }
+    result->in_slo += within(latency_s, spec->latency_ns) &&
+                      within(ttft_s, spec->ttft_ns) &&
+                      within(tpot_s, spec->tpot_ns);
+    service->last_ns = service_now(service);
+}
+
+void service_note_done(struct service *service, const struct flight *flight)
+{
+    if (flight->arrive_ns >= service->parts.warmup_ns)
+        measure(service, flight);
+    service->result.done++;
+    service->in_service--;
+}
+
+void service_note_dropped(struct service *service)
+{
+    assert(service->in_service > 0);
+    service->result.dropped++;
+    service->in_service--;
+}
+
+bool service_gave_up(const struct service *service,
+                     const struct flight *flight)
+{
+    return service->spec->timeout_ns > 0 && flight->made_tokens == 0 &&
+           service_now(service) - flight->arrive_ns >
+               service->spec->timeout_ns;
+}
+
+void service_note_busy(struct replica *replica)
+{
+    int64_t now = service_now(replica->service);
+
+    if (replica->does >= REPLICA_BATCH)
+        replica->busy_s += clock_s_from_ns(now - replica->since_ns);
+    replica->since_ns = now;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * prefix_cache.c - a table of blocks, chained by hash, in a list by last use.
+ *
+ * Blocks of one prompt are touched from the last to the first, so that the end
+ * of a beginning goes before its start.
+ */
+#include "models/serving/prefix_cache.h"
+
+#include <assert.h>
+#include <stdbool.h>
+
+#include "sim/base/arena.h"
+
+#define NONE UINT32_MAX
+#define ROOM_FIRST 64u
+
+struct entry {
+    uint64_t block;
+    uint32_t tokens;
+    uint32_t older, newer;      /* by last use */
+    uint32_t chain;             /* next of the same bucket, or spare */
+};
+
+struct prefix_cache {
+    struct arena *arena;
+    struct entry *entry;
+    uint32_t *bucket;           /* room of them */
+    uint32_t room, count, spare;
+    uint32_t oldest, newest;
+    uint64_t tokens, tokens_max;
+};
+
+static uint32_t bucket_of(const struct prefix_cache *c, uint64_t block)
+{
+    uint64_t mixed = block * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (uint32_t)(mixed >> 32) & (c->room - 1);
+}
+
+struct prefix_cache *prefix_cache_new(struct arena *arena, uint64_t tokens)
+{
+    struct prefix_cache *c = arena_alloc(arena, 1, sizeof *c);
+
+    c->arena = arena;
+    c->tokens_max = tokens;
+    c->spare = c->oldest = c->newest = NONE;
+    return c;
+}
+
+static uint32_t find(const struct prefix_cache *c, uint64_t block)
+{
+    if (c->room == 0)
+        return NONE;
+    uint32_t i = c->bucket[bucket_of(c, block)];
+
+    while (i != NONE && c->entry[i].block != block)
+        i = c->entry[i].chain;
+    return i;
+}
+
+static void chain_in(struct prefix_cache *c, uint32_t i)
+{
+    uint32_t *head = &c->bucket[bucket_of(c, c->entry[i].block)];
+
+    c->entry[i].chain = *head;
+    *head = i;
+}
+
+static void grow(struct prefix_cache *c)
+{
+    uint32_t room = c->room ? 2 * c->room : ROOM_FIRST;
+
+    c->entry = arena_grow(c->arena, c->entry, c->room, room,
+                          sizeof *c->entry);
+    c->bucket = arena_alloc(c->arena, room, sizeof *c->bucket);
+    c->room = room;
+    for (uint32_t b = 0; b < room; b++)
+        c->bucket[b] = NONE;
+    for (uint32_t i = 0; i < c->count; i++)
+        chain_in(c, i);
+}
+
+static void unlink_use(struct prefix_cache *c, uint32_t i)
+{
+    struct entry *e = &c->entry[i];
+
+    if (e->older != NONE)
+        c->entry[e->older].newer = e->newer;
+    else
+        c->oldest = e->newer;
+    if (e->newer != NONE)
+        c->entry[e->newer].older = e->older;
+    else
+        c->newest = e->older;
+}
+
+static void link_newest(struct prefix_cache *c, uint32_t i)
+{
+    c->entry[i].older = c->newest;
+    c->entry[i].newer = NONE;
+    if (c->newest != NONE)
+        c->entry[c->newest].newer = i;
+    else
+        c->oldest = i;
+    c->newest = i;
+}
+
+static void drop_oldest(struct prefix_cache *c)
+{
+    uint32_t i = c->oldest;
+    uint32_t *at = &c->bucket[bucket_of(c, c->entry[i].block)];
+
+    unlink_use(c, i);
+    while (*at != i)
+        at = &c->entry[*at].chain;
+    *at = c->entry[i].chain;
+    c->tokens -= c->entry[i].tokens;
+    c->entry[i].chain = c->spare;
+    c->spare = i;
+}
+
+static void add(struct prefix_cache *c, uint64_t block, uint32_t tokens)
+{
+    uint32_t i = c->spare;
+
+    if (i != NONE) {
+        c->spare = c->entry[i].chain;
+    } else {
+        /* All entries made so far are in use: chains hold just those. */
+        if (c->count == c->room)
+            grow(c);
+        i = c->count++;
+    }
+    c->entry[i].block = block;
+    c->entry[i].tokens = tokens;
+    chain_in(c, i);
+    link_newest(c, i);
+    c->tokens += tokens;
+}
+
+uint32_t prefix_cache_match(const struct prefix_cache *c,
+                            const struct prefix *prefix)
+{
+    assert(c != NULL && prefix != NULL);
+    uint32_t n = 0;
+
+    while (n < prefix->count && find(c, prefix->block[n]) != NONE)
+        n++;
+    return n * prefix->block_tokens;
+}
+
+uint32_t prefix_cache_use(struct prefix_cache *c, const struct prefix *prefix)
+{
+    uint32_t had = prefix_cache_match(c, prefix);
+    uint64_t fits = c->tokens_max / (prefix->block_tokens > 0
+                                         ? prefix->block_tokens : 1);
+    uint32_t n = prefix->count < fits ? prefix->count : (uint32_t)fits;
+
+    while (n-- > 0) {
+        uint32_t i = find(c, prefix->block[n]);
+
+        if (i != NONE) {
+            unlink_use(c, i);
+            link_newest(c, i);
+            continue;
+        }
+        while (c->tokens + prefix->block_tokens > c->tokens_max)
+            drop_oldest(c);
+        add(c, prefix->block[n], prefix->block_tokens);
+    }
+    return had;
+}
+
+uint64_t prefix_cache_tokens(const struct prefix_cache *c)
+{
+    assert(c != NULL);
+    return c->tokens;
+}

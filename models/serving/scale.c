@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * service_scale.c - how many replicas, and on which side.
+ *
+ * The rule of the Kubernetes horizontal autoscaler: as many as bring the signal
+ * to its target, more at once, fewer only when the largest number of the last
+ * looks was enough (its stabilization window).  With two sides, the rate of
+ * requests says which one serves; the other keeps its replicas until there is
+ * one that can take over, so that nobody is left without.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "models/serving/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+
+static bool both_sides(const struct service *s)
+{
+    return s->spec->side[SERVE_GPU].form != NULL &&
+           s->spec->side[SERVE_CPU].form != NULL;
+}
+
+static void choose_side(struct service *s, double per_s)
+{
+    if (!both_sides(s))
+        return;
+    if (per_s > s->spec->gpu_above_per_s)
+        s->mode = SERVE_GPU;
+    else if (per_s < s->spec->cpu_below_per_s)
+        s->mode = SERVE_CPU;
+}
+
+/* Replicas that would be enough, not rounded. */
+static double enough(struct service *s, double per_s, double interval_s)
+{
+    const struct serve_scaling *scaling = &s->spec->scaling;
+    double busy_s = 0;
+
+    switch (scaling->signal) {
+    case SERVE_RATE:
+        return per_s / scaling->target;
+    case SERVE_CONCURRENCY:
+        return (double)s->in_service / scaling->target;
+    case SERVE_UTILIZATION:
+        break;
+    }
+    for (uint32_t i = 0; i < s->lives; i++) {
+        struct replica *r = s->replica[s->live[i]];
+        busy_s += r->ready ? r->busy_s - r->busy_seen_s : 0;
+    }
+    /* What waits is work too: a full house reads as more than one. */
+    return busy_s / interval_s / scaling->target +
+           (s->backlog.count > 0 ? 1 : 0);
+}
+
+static uint32_t window_most(struct service *s, uint32_t now)
+{
+    uint32_t most = 0;
+
+    s->wish[s->wish_at++ % s->wishes] = now;
+    for (uint32_t i = 0; i < s->wishes; i++)
+        most = s->wish[i] > most ? s->wish[i] : most;
+    return most;
+}
+
+static uint32_t clamp(double n, const struct serve_side_spec *side)
+{
+    if (n < side->min)
+        return side->min;
+    return n > side->max ? side->max : (uint32_t)n;
+}
+
+void service_scale_begin(struct service *s)
+{
+    const struct serve_scaling *scaling = &s->spec->scaling;
+
+    assert(scaling->interval_ns > 0 && scaling->target > 0);
+    s->wishes = 1 + (uint32_t)(scaling->down_ns / scaling->interval_ns);
+    s->wish = arena_alloc(s->parts.arena, s->wishes, sizeof *s->wish);
+    s->mode = s->spec->side[SERVE_CPU].form != NULL ? SERVE_CPU : SERVE_GPU;
+}
+
+static bool side_open(const struct service *s, enum serve_side side)
+{
+    for (uint32_t i = 0; i < s->opens; i++)
+        if (s->replica[s->open[i]]->side == side)
+            return true;
+    return false;
+}
+
+static uint32_t side_lives(const struct service *s, enum serve_side side)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->lives; i++)
+        n += s->replica[s->live[i]]->side == side &&
+             !s->replica[s->live[i]]->draining;
+    return n;
+}
+
+void service_scale_wish(struct service *s, uint32_t want[SERVE_SIDES])
+{
+    double interval_s = clock_s_from_ns(s->spec->scaling.interval_ns);
+    double per_s = (double)s->seen / interval_s;
+    double n = ceil(enough(s, per_s, interval_s) - 1e-9);
+    const struct serve_side_spec *side;
+    enum serve_side other;
+
+    choose_side(s, per_s);
+    side = &s->spec->side[s->mode];
+    other = s->mode == SERVE_GPU ? SERVE_CPU : SERVE_GPU;
+    if (s->backlog.count > 0 && n < 1)
+        n = 1;
+    want[s->mode] = clamp(window_most(s, n < 1e9 ? (uint32_t)n : 1000000000u),
+                          side);
+    if (want[s->mode] == 0 && s->in_service > 0 && side->max > 0)
+        want[s->mode] = 1;
+    want[other] = 0;
+    if (both_sides(s) && !side_open(s, s->mode))
+        want[other] = side_lives(s, other);     /* until it is relieved */
+}

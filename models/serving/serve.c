@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * serve.c - the laws of a replica: one place where serving meets decode.h,
+ * compute.h and net.h.
+ *
+ * On cores, a step of generation reads all weights or computes its tokens,
+ * whichever takes longer; the KV cache is small beside the weights there and
+ * not counted.
+ */
+#include "models/serving/serve.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/laws/compute.h"
+#include "models/laws/decode.h"
+#include "models/types/gang.h"
+#include "models/laws/memory.h"
+#include "models/laws/net.h"
+
+static double on_cores_s(const struct serve_law *law, const struct gang *gang,
+                         double tokens)
+{
+    assert(gang->cpu != NULL && gang->cores > 0);
+    return compute_cpu_forward_s(law->llm, law->precision, gang->cpu,
+                                 gang->cores, tokens);
+}
+
+double serve_batch_s(const struct serve_law *law, const struct gang *gang,
+                     uint32_t requests)
+{
+    assert(law != NULL && gang != NULL && requests > 0);
+    if (law->kind == SERVE_FIXED)
+        return law->batch_s + requests * law->request_s;
+    assert(law->kind == SERVE_ENCODE);
+    if (law->net != NULL && gang->gpu != NULL)
+        return net_pass_s(law->net, law->precision, gang->gpu, requests);
+    if (law->net != NULL)
+        return net_cpu_pass_s(law->net, law->precision, gang->cpu,
+                              gang->cores, requests);
+    if (gang->gpu != NULL)
+        return compute_encoder_s(law->llm, law->precision, gang->gpu,
+                                 requests, law->prompt_tokens);
+    return on_cores_s(law, gang, requests * law->prompt_tokens);
+}
+
+static struct decode_replica replica_of(const struct serve_law *law,
+                                        const struct gang *gang)
+{
+    return (struct decode_replica){ law->llm, law->precision, gang, law->tp,
+                                    DECODE_GRAPHS };
+}
+
+double serve_prefill_s(const struct serve_law *law, const struct gang *gang,
+                       double prompts, double prompt_tokens)
+{
+    assert(law->kind == SERVE_GENERATE);
+    if (gang->gpu == NULL)
+        return on_cores_s(law, gang, prompts * prompt_tokens);
+    struct decode_replica replica = replica_of(law, gang);
+    return decode_first_token_s(&replica, prompts, prompt_tokens);
+}
+
+/* The same beside decoding, which reads the weights for both. */
+static double prompts_beside_s(const struct serve_law *law,
+                               const struct gang *gang, double prompts,
+                               double prompt_tokens)
+{
+    if (gang->gpu == NULL)
+        return on_cores_s(law, gang, prompts * prompt_tokens);
+    struct decode_replica replica = replica_of(law, gang);
+    return decode_prefill_s(&replica, prompts, prompt_tokens);
+}
+
+double serve_step_s(const struct serve_law *law, const struct gang *gang,
+                    double batch, double context_tokens)
+{
+    assert(law->kind == SERVE_GENERATE);
+    if (gang->gpu == NULL)
+        return on_cores_s(law, gang, batch);
+    struct decode_replica replica = replica_of(law, gang);
+    return decode_step_s(&replica, batch, context_tokens);
+}
+
+double serve_mixed_s(const struct serve_law *law, const struct gang *gang,
+                     double batch, double context_tokens,
+                     double chunk_tokens, double prompt_tokens)
+{
+    double prompts = chunk_tokens / prompt_tokens;
+
+    assert(prompt_tokens > 0.0);
+    if (!(batch > 0.0))
+        return serve_prefill_s(law, gang, prompts, prompt_tokens);
+    double prompts_s = prompts_beside_s(law, gang, prompts, prompt_tokens);
+    double step_s = serve_step_s(law, gang, batch, context_tokens);
+
+    /* No more of them hides than the step is long. */
+    return fmax(prompts_s, step_s + DECODE_PREFILL_SEEN * prompts_s);
+}
+
+double serve_blocks_max(const struct serve_law *law, const struct gang *gang,
+                        double host_bytes)
+{
+    const double block = SERVE_BLOCK_TOKENS;
+
+    assert(law->kind == SERVE_GENERATE);
+    if (gang->gpu != NULL)
+        return memory_decode_batch_max(law->llm, law->precision, law->tp,
+                                       block, gang->gpu->memory_bytes);
+    double room = host_bytes - memory_weight_bytes(law->llm, law->precision);
+    return floor(fmax(0.0, room) /
+                 (block * memory_kv_bytes_per_token(law->llm)));
+}

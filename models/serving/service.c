@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * service.c - arrivals, the coming and going of replicas, results.
+ *
+ * One event is pending for the next request, one for the next look at how many
+ * replicas there should be, one for each replica at work.  Nothing is pending
+ * once the last request is answered and the last replica let go.
+ */
+#include "models/serving/service.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/serving/prefix_cache.h"
+#include "models/serving/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
+
+static bool generates(const struct replica *r)
+{
+    return r->service->spec->side[r->side].law.kind == SERVE_GENERATE;
+}
+
+/* ---- lists of numbers, ascending --------------------------------------- */
+
+static void list_add(struct service *s, uint32_t **list, uint32_t *count,
+                     uint32_t *room, uint32_t number)
+{
+    uint32_t i = (*count)++;
+
+    if (i == *room) {
+        uint32_t more = *room ? 2 * *room : 16;
+        *list = arena_grow(s->parts.arena, *list, *room, more, sizeof **list);
+        *room = more;
+    }
+    for (; i > 0 && (*list)[i - 1] > number; i--)
+        (*list)[i] = (*list)[i - 1];
+    (*list)[i] = number;
+}
+
+static void list_remove(uint32_t *list, uint32_t *count, uint32_t number)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < *count; i++)
+        if (list[i] != number)
+            list[kept++] = list[i];
+    *count = kept;
+}
+
+/* ---- requests ----------------------------------------------------------- */
+
+/* What of the prompt the replica need not compute; the last token it must. */
+static uint32_t known_tokens(struct service *s, struct replica *r,
+                             const struct request *request)
+{
+    uint32_t known = request->known_tokens;
+
+    s->result.prompt_tokens += request->prompt_tokens;
+    if (r->cache != NULL && request->prefix.count > 0) {
+        uint32_t found = prefix_cache_use(r->cache, &request->prefix);
+
+        known = found > known ? found : known;
+        if (known >= request->prompt_tokens)
+            known = request->prompt_tokens - 1;
+    }
+    s->result.known_tokens += known;
+    return known;
+}
+
+/* request: as it came; NULL where it is sent on later. */
+static void deliver(struct service *s, struct flight *flight,
+                    const struct request *request)
+{
+    struct replica *r = service_route(s, request);
+
+    if (r == NULL) {
+        flight_push(&s->backlog, flight);
+    } else if (s->spec->queue_max > 0 && flight->made_tokens == 0 &&
+               r->queue.count >= s->spec->queue_max +
+                                 (r->batch == NULL ? r->at_work : 0)) {
+        service_note_dropped(s);
+    } else if (generates(r)) {
+        flight->known_tokens = request != NULL ? known_tokens(s, r, request)
+                                               : 0;
+        service_generate_take(r, flight);
+    } else {
+        service_batch_take(r, flight);
+    }
+}
+
+static void deliver_backlog(struct service *s)
+{
+    for (uint32_t n = s->backlog.count; n > 0; n--) {
+        struct flight flight = flight_pop(&s->backlog);
+
+        if (service_gave_up(s, &flight))
+            service_note_dropped(s);
+        else
+            deliver(s, &flight, NULL);
+    }
+}
+
+static void fetch(struct service *s)
+{
+    s->more = s->parts.next(s->parts.source, &s->next);
+    assert(!s->more || s->next.arrive_ns >= service_now(s));
+}
+
+static void arrive(struct loop *loop, void *self, uint64_t arg)
+{
+    struct service *s = self;
+
+    (void)arg;
+    do {
+        struct flight flight = {
+            .arrive_ns = s->next.arrive_ns,
+            .prompt_tokens = s->next.prompt_tokens,
+            .output_tokens = s->next.output_tokens
+        };
+        s->result.requests++;
+        s->result.measured += s->next.arrive_ns >= s->parts.warmup_ns;
+        s->seen++;
+        s->in_service++;
+        deliver(s, &flight, &s->next);
+        fetch(s);
+    } while (s->more && s->next.arrive_ns == loop_now_ns(loop));
+    if (s->more)
+        loop_at(loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, arrive, s, 0);
+}
+
+/* ---- replicas ----------------------------------------------------------- */
+
+static void start(struct service *s, enum serve_side side)
+{
+    uint32_t n = s->replicas++;
+    struct replica *r = arena_alloc(s->parts.arena, 1, sizeof *r);
+    struct service_side_result *result = &s->result.side[side];
+
+    if (n == s->replica_room) {
+        uint32_t more = n ? 2 * n : 16;
+        s->replica = arena_grow(s->parts.arena, s->replica, n, more,
+                                sizeof *s->replica);
+        s->replica_room = more;
+    }
+    r->service = s;
+    r->number = n;
+    r->side = side;
+    r->wanted = true;
+    r->start_ns = service_now(s);
+    s->replica[n] = r;
+    list_add(s, &s->live, &s->lives, &s->live_room, n);
+    result->starts++;
+    uint32_t now = 0;
+    for (uint32_t i = 0; i < s->lives; i++)
+        now += s->replica[s->live[i]]->side == side;
+    result->most = now > result->most ? now : result->most;
+    s->parts.ops->start(s->parts.ops->self, n, side);
+}
+
+static void tell_busy(struct replica *r)
+{
+    struct service *s = r->service;
+    double up_s = clock_s_from_ns(service_now(s) - r->ready_ns);
+    double recent_s = clock_s_from_ns(s->spec->scaling.interval_ns);
+
+    if (!r->ready)
+        return;
+    service_note_busy(r);
+    recent_s = up_s < recent_s ? up_s : recent_s;
+    if (s->parts.ops->busy != NULL)
+        s->parts.ops->busy(s->parts.ops->self, r->number, recent_s > 0
+                               ? (r->busy_s - r->busy_seen_s) / recent_s : 0,
+                           up_s > 0 ? r->busy_s / up_s : 0);
+    r->busy_seen_s = r->busy_s;
+}
+
+/* It works no more: what it did is counted, what it had is in `out`. */
+static void close_replica(struct replica *r, struct flight_queue *out)
+{
+    struct service *s = r->service;
+
+    loop_cancel(s->parts.loop, r->event);
+    if (r->ready) {
+        service_note_busy(r);
+        s->result.side[r->side].busy_s += r->busy_s;
+    }
+    if (r->batch != NULL)
+        service_generate_leave(r, out);
+    while (r->queue.count > 0) {
+        struct flight flight = flight_pop(&r->queue);
+        flight_push(out, &flight);
+    }
+    list_remove(s->open, &s->opens, r->number);
+    r->ready = false;
+    r->does = REPLICA_IDLE;
+    r->busy_s = r->busy_seen_s = 0;
+    r->load_tokens = 0;
+    r->at_work = 0;
+    r->batch = NULL;
+}
+
+static void let_go(struct replica *r)
+{
+    struct service *s = r->service;
+    struct flight_queue none = { 0 };
+
+    tell_busy(r);
+    close_replica(r, &none);
+    assert(none.count == 0);
+    flight_free(&none);
+    flight_free(&r->queue);
+    r->wanted = false;
+    s->result.side[r->side].replica_s +=
+        clock_s_from_ns(service_now(s) - r->start_ns);
+    list_remove(s->live, &s->lives, r->number);
+    if (s->parts.ops->stop != NULL)
+        s->parts.ops->stop(s->parts.ops->self, r->number);
+}
+
+/* In the middle of its own event, a replica must not be closed: soon. */
+static void let_go_soon(struct loop *loop, void *self, uint64_t arg)
+{
+    struct replica *r = self;
+
+    (void)loop;
+    (void)arg;
+    if (r->wanted && r->draining && r->queue.count == 0 && r->at_work == 0)
+        let_go(r);
+}
+
+static void emptied(struct service *s, struct replica *r)
+{
+    if (r->draining)
+        loop_at(s->parts.loop, service_now(s), LOOP_RANK_ARRIVAL, let_go_soon,
+                r, 0);
+}
+
+/* What waits there goes to others, where there are any. */
+static void hand_over(struct replica *r)
+{
+    uint32_t stay = r->batch == NULL ? r->at_work : 0;
+    struct flight_queue waiting = { 0 };
+
+    if (r->service->opens == 0)
+        return;
+    while (r->queue.count > stay) {
+        struct flight last = flight_pop_last(&r->queue);
+        r->load_tokens -= r->batch == NULL ? 0 : last.prompt_tokens +
+                                                 last.output_tokens;
+        flight_push_front(&waiting, &last);
+    }
+    while (waiting.count > 0) {
+        struct flight flight = flight_pop(&waiting);
+        deliver(r->service, &flight, NULL);
+    }
+    flight_free(&waiting);
+}
+
+static void drain(struct replica *r)
+{
+    r->draining = true;
+    list_remove(r->service->open, &r->service->opens, r->number);
+    hand_over(r);
+    if (!r->ready || (r->queue.count == 0 && r->at_work == 0))
+        let_go(r);
+}
+
+/* Of those to go first those that cannot work yet, then those with least to
+ * do, the newest of equals. */
+static struct replica *least_needed(struct service *s, enum serve_side side)
+{
+    struct replica *best = NULL;
+    uint64_t least = UINT64_MAX;
+
+    for (uint32_t i = s->lives; i-- > 0;) {
+        struct replica *r = s->replica[s->live[i]];
+        uint64_t has = r->ready ? 1 + (uint64_t)r->queue.count + r->at_work
+                                : 0;
+        if (r->side == side && !r->draining && has < least) {
+            best = r;
+            least = has;
+        }
+    }
+    return best;
+}
+
+static void bring_to(struct service *s, enum serve_side side, uint32_t want)
+{
+    uint32_t have = 0;
+
+    for (uint32_t i = 0; i < s->lives; i++)
+        have += s->replica[s->live[i]]->side == side &&
+                !s->replica[s->live[i]]->draining;
+    for (; have < want; have++)
+        start(s, side);
+    for (; have > want; have--)
+        drain(least_needed(s, side));
+}
+
+static void look(struct loop *loop, void *self, uint64_t arg)
+{
+    struct service *s = self;
+    uint32_t want[SERVE_SIDES];
+
+    (void)arg;
+    for (uint32_t i = 0; i < s->lives; i++)
+        if (s->replica[s->live[i]]->ready)
+            service_note_busy(s->replica[s->live[i]]);
+    if (!s->more && s->in_service == 0) {
+        bring_to(s, SERVE_GPU, 0);
+        bring_to(s, SERVE_CPU, 0);
+        return;
+    }
+    service_scale_wish(s, want);
+    for (uint32_t i = 0; i < s->lives; i++)
+        tell_busy(s->replica[s->live[i]]);
+    bring_to(s, SERVE_GPU, want[SERVE_GPU]);
+    bring_to(s, SERVE_CPU, want[SERVE_CPU]);
+    s->seen = 0;
+    loop_at(loop, clock_after(loop_now_ns(loop), s->spec->scaling.interval_ns),
+            LOOP_RANK_ARRIVAL, look, s, 0);
+}
+
+/* ---- from above --------------------------------------------------------- */
+
+struct service *service_new(const struct service_parts *parts)
+{
+    struct service *s = arena_alloc(parts->arena, 1, sizeof *s);
+
+    assert(parts->loop && parts->spec && parts->ops && parts->next);
+    assert(parts->spec->batch_max > 0);
+    s->parts = *parts;
+    s->spec = parts->spec;
+    s->emptied = emptied;
+    s->result.ttft_q = quantile_new(parts->arena);
+    s->result.tpot_q = quantile_new(parts->arena);
+    s->result.latency_q = quantile_new(parts->arena);
+    rng_init(&s->rng, parts->seed, "routing", 0);
+    service_scale_begin(s);
+    return s;
+}
+
+void service_free(struct service *s)
+{
+    if (s == NULL)
+        return;
+    for (uint32_t i = 0; i < s->replicas; i++)
+        flight_free(&s->replica[i]->queue);
+    flight_free(&s->backlog);
+}
+
+void service_begin(struct service *s)
+{
+    const struct serve_side_spec *side = &s->spec->side[s->mode];
+
+    if (s->spec->aggregate_ns > 0) {
+        service_mass_begin(s);
+    } else {
+        fetch(s);
+        if (!s->more)
+            return;
+        s->first_ns = s->next.arrive_ns > s->parts.warmup_ns
+                    ? s->next.arrive_ns : s->parts.warmup_ns;
+        loop_at(s->parts.loop, s->next.arrive_ns, LOOP_RANK_ARRIVAL, arrive,
+                s, 0);
+    }
+    bring_to(s, s->mode, side->min);
+    loop_at(s->parts.loop,
+            clock_after(service_now(s), s->spec->scaling.interval_ns),
+            LOOP_RANK_ARRIVAL,
+            look, s, 0);
+}
+
+void service_ready(struct service *s, uint32_t number,
+                   const struct gang *gang, double host_bytes)
+{
+    struct replica *r = s->replica[number];
+
+    assert(number < s->replicas);
+    if (!r->wanted || r->draining || r->ready)
+        return;
+    r->ready = true;
+    r->gang = *gang;
+    r->ready_ns = r->since_ns = service_now(s);
+    if (generates(r))
+        service_generate_ready(r, host_bytes);
+    else
+        service_batch_ready(r);
+    list_add(s, &s->open, &s->opens, &s->open_room, number);
+    deliver_backlog(s);
+}
+
+void service_lost(struct service *s, uint32_t number)
+{
+    struct flight_queue left = { 0 };
+    struct replica *r = s->replica[number];
+
+    assert(number < s->replicas);
+    if (!r->wanted || !r->ready)
+        return;
+    close_replica(r, &left);
+    if (r->draining)            /* nobody waits for it to come back */
+        emptied(s, r);
+    while (left.count > 0) {
+        struct flight flight = flight_pop(&left);
+        flight.made_tokens = 0;
+        s->result.rerouted++;
+        deliver(s, &flight, NULL);
+    }
+    flight_free(&left);
+}
+
+uint64_t service_traffic(const struct service *service)
+{
+    return service->result.requests + service->result.done;
+}
+
+const struct service_result *service_close(struct service *s)
+{
+    struct service_result *result = &s->result;
+
+    for (uint32_t i = 0; i < s->lives; i++) {
+        struct replica *r = s->replica[s->live[i]];
+
+        if (r->ready)
+            service_note_busy(r);
+        result->side[r->side].busy_s += r->busy_s;
+        result->side[r->side].replica_s +=
+            clock_s_from_ns(service_now(s) - r->start_ns);
+    }
+    result->unfinished = s->in_service;
+    if (s->spec->aggregate_ns > 0)      /* who came first is answered first */
+        result->answered = result->done > s->mass.early
+                               ? result->done - s->mass.early : 0;
+    if (result->answered > result->measured)
+        result->answered = result->measured;
+    if (s->mass.samples > 0)
+        result->in_slo = (uint64_t)((double)result->answered *
+                                    (double)s->mass.kept /
+                                    (double)s->mass.samples);
+    result->span_s = s->last_ns > s->first_ns
+                   ? clock_s_from_ns(s->last_ns - s->first_ns) : 0;
+    assert(result->requests == result->done + result->dropped +
+                               result->refused + result->unfinished);
+    return result;
+}
