@@ -19,7 +19,7 @@
 #include "models/advise/advise.h"
 #include "models/catalogue/catalogue.h"
 #include "sim/base/err.h"
-#include "workloads/recipe.h"
+#include "workloads/recipes/recipe.h"
 
 struct arena;
 struct cluster_spec;

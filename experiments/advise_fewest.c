@@ -17,8 +17,8 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 #include "sim/stats/tally.h"
-#include "workloads/distribution.h"
-#include "workloads/services.h"
+#include "workloads/random/distribution.h"
+#include "workloads/requests/services.h"
 #include "workloads/source.h"
 
 #define REQUESTS_MOST 150000.0

@@ -20,7 +20,7 @@
 #include "plots/plot_file.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
-#include "workloads/services.h"
+#include "workloads/requests/services.h"
 
 void advise_csv_head(struct out *out)
 {

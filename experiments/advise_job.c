@@ -21,7 +21,7 @@
 #include "sim/config/conf.h"
 #include "sim/config/mend.h"
 #include "sim/base/err.h"
-#include "workloads/distribution.h"
+#include "workloads/random/distribution.h"
 #include "workloads/source.h"
 
 #define ENDLESS_BYTES 1e18

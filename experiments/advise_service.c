@@ -20,9 +20,9 @@
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "workloads/arrival.h"
-#include "workloads/distribution.h"
-#include "workloads/services.h"
+#include "workloads/random/arrival.h"
+#include "workloads/random/distribution.h"
+#include "workloads/requests/services.h"
 #include "workloads/source.h"
 
 #define TP_MAX 8u

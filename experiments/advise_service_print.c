@@ -8,7 +8,7 @@
 #include "experiments/advise_print.h"
 #include "experiments/advise_service.h"
 #include "experiments/out.h"
-#include "workloads/services.h"
+#include "workloads/requests/services.h"
 
 static void print_time(FILE *file, double seconds)
 {

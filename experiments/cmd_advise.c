@@ -16,7 +16,7 @@
 #include "models/jobs/job.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "workloads/services.h"
+#include "workloads/requests/services.h"
 
 #define GPUS_DEFAULT 1024
 #define GPUS_MAX     16384

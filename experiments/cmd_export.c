@@ -17,8 +17,8 @@
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "workloads/birth.h"
-#include "workloads/import.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/formats/import.h"
 #include "workloads/source.h"
 
 /* Without a cluster: GPUs that only count, more than any trace asks for. */

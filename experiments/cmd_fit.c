@@ -13,9 +13,9 @@
 #include "experiments/out.h"
 #include "experiments/paths.h"
 #include "sim/base/arena.h"
-#include "workloads/import.h"
-#include "workloads/likelihood.h"
-#include "workloads/lookalike.h"
+#include "workloads/formats/import.h"
+#include "sim/stats/likelihood.h"
+#include "workloads/formats/lookalike.h"
 
 #define SAMPLES_MAX 1000u
 

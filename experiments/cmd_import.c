@@ -20,8 +20,8 @@
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "workloads/import.h"
-#include "workloads/series.h"
+#include "workloads/formats/import.h"
+#include "workloads/series/series.h"
 
 #define GPUS_MAX 100000000u
 

@@ -20,10 +20,10 @@
 #include "policies/host_semantics.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "workloads/import.h"
-#include "workloads/recipe.h"
-#include "workloads/request_trace.h"
-#include "workloads/series.h"
+#include "workloads/formats/import.h"
+#include "workloads/recipes/recipe.h"
+#include "workloads/requests/request_trace.h"
+#include "workloads/series/series.h"
 
 static void list_policies(FILE *out, const struct catalogue *catalogue)
 {

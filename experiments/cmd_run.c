@@ -22,7 +22,7 @@
 #include "policies/host.h"
 #include "policies/policy.h"
 #include "sim/base/err.h"
-#include "workloads/birth.h"
+#include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
 /* Semantics are never implied by a policy's name. */

@@ -15,7 +15,7 @@
 #include "models/laws/outage.h"
 #include "policies/host.h"
 #include "sim/base/arena.h"
-#include "workloads/birth.h"
+#include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
 #define NOTES_MAX 32u

@@ -16,10 +16,10 @@
 #include "policies/policy.h"
 #include "policies/registry.h"
 #include "sim/config/conf.h"
-#include "workloads/import.h"
-#include "workloads/recipe.h"
-#include "workloads/request_trace.h"
-#include "workloads/series.h"
+#include "workloads/formats/import.h"
+#include "workloads/recipes/recipe.h"
+#include "workloads/requests/request_trace.h"
+#include "workloads/series/series.h"
 
 static void separate(const struct explain_words *e, unsigned *found)
 {

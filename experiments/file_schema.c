@@ -25,7 +25,7 @@
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/config/doc.h"
-#include "workloads/recipe.h"
+#include "workloads/recipes/recipe.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -11,11 +11,11 @@
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "workloads/import.h"
-#include "workloads/request_trace.h"
-#include "workloads/series.h"
-#include "workloads/trace.h"
-#include "workloads/trace_columns.h"
+#include "workloads/formats/import.h"
+#include "workloads/requests/request_trace.h"
+#include "workloads/series/series.h"
+#include "workloads/replay/trace.h"
+#include "workloads/replay/columns.h"
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 

@@ -18,8 +18,8 @@
 #include "models/types/placement.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
-#include "workloads/csv.h"
-#include "workloads/trace_row.h"
+#include "sim/text/csv.h"
+#include "workloads/formats/trace_row.h"
 
 enum { NAME, CPU, MEMORY, GPUS, MODEL, COLUMNS };
 #define TEXT_BYTES 64u

@@ -19,9 +19,9 @@
 #include "sim/base/clock.h"
 #include "sim/text/scan_look.h"
 #include "sim/config/conf.h"
-#include "workloads/import.h"
-#include "workloads/trace.h"
-#include "workloads/trace_columns.h"
+#include "workloads/formats/import.h"
+#include "workloads/replay/trace.h"
+#include "workloads/replay/columns.h"
 
 static int by_value(const void *left, const void *right)
 {

@@ -24,7 +24,7 @@
 #include "sim/base/clock.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
-#include "workloads/request_trace.h"
+#include "workloads/requests/request_trace.h"
 
 #define PATH_BYTES 4096u
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "workloads/series.h"
+#include "workloads/series/series.h"
 
 struct arena;
 

@@ -13,7 +13,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/text/scan.h"
-#include "workloads/import.h"
+#include "workloads/formats/import.h"
 
 static void out_seconds(struct out *out, int64_t ns)
 {

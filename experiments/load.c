@@ -20,9 +20,9 @@
 #include "policies/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "workloads/birth.h"
+#include "workloads/jobs/birth.h"
 #include "workloads/source.h"
-#include "workloads/trace.h"
+#include "workloads/replay/trace.h"
 
 #define CHUNKS 512u             /* into which a role is divided among pools */
 

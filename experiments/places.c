@@ -18,9 +18,9 @@
 #include "policies/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
-#include "workloads/birth.h"
+#include "workloads/jobs/birth.h"
 #include "workloads/source.h"
-#include "workloads/trace.h"
+#include "workloads/replay/trace.h"
 
 #define FORMS_MAX 4096u         /* of a trace; what comes later is not asked */
 

@@ -27,7 +27,7 @@
 #include "sim/config/mend.h"
 #include "sim/base/err.h"
 #include "sim/text/scan.h"
-#include "workloads/birth.h"
+#include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
 #define POLICIES_MAX 1000u

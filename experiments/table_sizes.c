@@ -16,7 +16,7 @@
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "workloads/birth.h"
+#include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
 #define DRAWN_MAX 200000u       /* jobs, over all points */

@@ -34,7 +34,7 @@
 #include "sim/event/journal.h"
 #include "sim/event/loop.h"
 #include "sim/text/table.h"
-#include "workloads/birth.h"
+#include "workloads/jobs/birth.h"
 #include "workloads/source.h"
 
 #define ARENA_BLOCK_BYTES ((size_t)1 << 20)

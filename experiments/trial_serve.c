@@ -22,7 +22,7 @@
 #include "sim/base/rng.h"
 #include "sim/text/table.h"
 #include "sim/stats/tally.h"
-#include "workloads/services.h"
+#include "workloads/requests/services.h"
 #include "workloads/source.h"
 
 #define NAME_BYTES 96u

@@ -17,7 +17,7 @@
 #include "sim/base/clock.h"
 #include "sim/config/conf.h"
 #include "tests/workload_aid.h"
-#include "workloads/arrival.h"
+#include "workloads/random/arrival.h"
 
 static bool read_as(struct arena *arena, const char *text,
                     struct arrival *out, struct err *err)

@@ -16,8 +16,8 @@
 #include "sim/base/err.h"
 #include "sim/base/rng.h"
 #include "sim/text/scan.h"
-#include "workloads/csv.h"
-#include "workloads/csv_blanks.h"
+#include "sim/text/csv.h"
+#include "sim/text/csv_blanks.h"
 
 #define LINE_MAX_BYTES 300u
 #define FIELDS 200u

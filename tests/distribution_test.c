@@ -21,7 +21,7 @@
 #include "sim/config/conf.h"
 #include "sim/base/rng.h"
 #include "tests/workload_aid.h"
-#include "workloads/distribution.h"
+#include "workloads/random/distribution.h"
 
 #define DRAWS 20000
 

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "sim/base/arena.h"
-#include "workloads/import.h"
-#include "workloads/lookalike.h"
-#include "workloads/series.h"
+#include "workloads/formats/import.h"
+#include "workloads/formats/lookalike.h"
+#include "workloads/series/series.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -17,7 +17,7 @@
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "tests/law_aids.h"
-#include "workloads/csv.h"
+#include "sim/text/csv.h"
 
 static const struct application *app_of(const struct law_aids *aids,
                                         const char *name)

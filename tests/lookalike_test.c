@@ -12,7 +12,7 @@
 
 #include "sim/base/rng.h"
 #include "tests/program.h"
-#include "workloads/likelihood.h"
+#include "sim/stats/likelihood.h"
 
 #define SAMPLES 20000u
 

@@ -12,7 +12,7 @@
 
 #include "models/jobs/regimes.h"
 #include "tests/world.h"
-#include "workloads/regimes.h"
+#include "workloads/formats/regimes.h"
 
 static void assert_about(double value, double expected)
 {

@@ -12,7 +12,7 @@
 
 #include "sim/config/conf.h"
 #include "tests/world.h"
-#include "workloads/request_trace.h"
+#include "workloads/requests/request_trace.h"
 
 struct aid {
     struct world world;         /* its folder and its arena */

@@ -13,7 +13,7 @@
 #include "sim/base/clock.h"
 #include "sim/config/conf.h"
 #include "tests/program.h"
-#include "workloads/series.h"
+#include "workloads/series/series.h"
 
 static void write_text(const char *path, const char *text)
 {

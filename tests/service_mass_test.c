@@ -14,7 +14,7 @@
 #include <math.h>
 
 #include "tests/world.h"
-#include "workloads/arrival.h"
+#include "workloads/random/arrival.h"
 #include "workloads/source.h"
 
 #define MEAN_ERROR 0.06

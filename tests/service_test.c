@@ -15,7 +15,7 @@
 #include "models/cluster/cluster.h"
 #include "models/types/gang.h"
 #include "tests/world.h"
-#include "workloads/services.h"
+#include "workloads/requests/services.h"
 #include "workloads/source.h"
 
 #define NODES "{name: n, count: 2, gpus: {type: l40s, count: 4}, cpu: {type: " \

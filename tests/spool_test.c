@@ -16,7 +16,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
-#include "workloads/spool.h"
+#include "workloads/replay/spool.h"
 
 #define ROWS 20000u
 #define S CLOCK_NS_PER_S

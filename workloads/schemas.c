@@ -5,15 +5,15 @@
 #include "workloads/source.h"
 
 #include "sim/config/conf.h"
-#include "workloads/arrival.h"
-#include "workloads/distribution.h"
-#include "workloads/pacing.h"
-#include "workloads/recipe.h"
-#include "workloads/request_trace.h"
-#include "workloads/resample.h"
-#include "workloads/services.h"
-#include "workloads/series.h"
-#include "workloads/trace.h"
+#include "workloads/random/arrival.h"
+#include "workloads/random/distribution.h"
+#include "workloads/jobs/pacing.h"
+#include "workloads/recipes/recipe.h"
+#include "workloads/requests/request_trace.h"
+#include "workloads/replay/resample.h"
+#include "workloads/requests/services.h"
+#include "workloads/series/series.h"
+#include "workloads/replay/trace.h"
 
 extern const struct conf_schema workload_schema;        /* source.c */
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "models/jobs/job.h"
-#include "workloads/birth.h"
+#include "workloads/jobs/birth.h"
 
 struct arena;
 struct catalogue;

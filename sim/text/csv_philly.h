@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * csv_philly.h - Philly's own job log, a JSON, as rows of fields.
+ */
+#ifndef WORKLOADS_CSV_PHILLY_H
+#define WORKLOADS_CSV_PHILLY_H
+
+#include "sim/text/csv.h"
+
+struct philly;
+
+/* Of a row, in order of philly_names. */
+enum philly_column {
+    PHILLY_JOB, PHILLY_SUBMIT, PHILLY_VC, PHILLY_USER, PHILLY_STATUS,
+    PHILLY_RUN,                 /* s that attempts held GPUs, together */
+    PHILLY_GPUS,                /* of its largest attempt */
+    PHILLY_ATTEMPTS, PHILLY_UNTIMED, PHILLY_OPEN, PHILLY_COLUMNS
+};
+extern const char *const philly_names[];
+
+struct philly *philly_open(struct arena *arena, const char *path,
+                           struct err *err);
+void philly_close(struct philly *philly);               /* accepts NULL */
+enum csv_step philly_next(struct philly *philly, struct csv_field *field,
+                          struct err *err);
+
+#endif

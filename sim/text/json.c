@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * json.c - a JSON file, token by token.
+ *
+ * A token never crosses the end of a line, so lines are cut up where they
+ * lie; texts are unescaped in place.  Invariant: `state` says what may come
+ * next in the innermost bracket, `array` whether that bracket is an array.
+ */
+#include "sim/text/json.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/text/scan.h"
+
+#define DEPTH_MAX 64u
+
+enum state { WANT_VALUE, FIRST_ITEM, FIRST_KEY, WANT_KEY, WANT_COMMA };
+
+struct json {
+    struct scan *scan;
+    const char *path;
+    char *line, *at;            /* NULL before the first line */
+    struct err_pos pos;         /* of the token read last */
+    const char *text;
+    size_t bytes;
+    bool array[DEPTH_MAX];
+    unsigned depth;
+    enum state state;
+};
+
+struct json *json_open(struct arena *arena, const char *path,
+                       struct err *err)
+{
+    struct json *json = arena_alloc(arena, 1, sizeof *json);
+
+    assert(path != NULL && err != NULL);
+    json->path = path;
+    json->state = WANT_VALUE;
+    json->text = "";
+    json->scan = scan_open(path, err);
+    return json->scan == NULL ? NULL : json;
+}
+
+void json_close(struct json *json)
+{
+    if (json == NULL)
+        return;
+    scan_close(json->scan);
+    json->scan = NULL;
+}
+
+const char *json_text(const struct json *json, size_t *bytes)
+{
+    *bytes = json->bytes;
+    return json->text;
+}
+
+struct err_pos json_pos(const struct json *json)
+{
+    return json->pos;
+}
+
+static enum json_token fail(struct json *json, const char *what,
+                            struct err *err)
+{
+    err_set(err, ERR_SYNTAX, json->pos, "%s", what);
+    return JSON_ERROR;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Moves to the next character that is not blank, in this line or below. */
+static enum scan_step find_token(struct json *json, struct err *err)
+{
+    for (;;) {
+        size_t bytes;
+        enum scan_step step;
+
+        while (json->at != NULL && is_blank(*json->at))
+            json->at++;
+        if (json->at != NULL && *json->at != '\0')
+            break;
+        step = scan_line(json->scan, &json->line, &bytes, err);
+        if (step == SCAN_ERROR)
+            err->pos.file = json->path;
+        if (step != SCAN_LINE)
+            return step;
+        json->at = json->line;
+    }
+    json->pos = scan_pos(json->scan, (uint32_t)(json->at - json->line) + 1);
+    json->pos.file = json->path;
+    return SCAN_LINE;
+}
+
+/* Four hexadecimal digits, or -1. */
+static long hex4(const char *at)
+{
+    long value = 0;
+
+    for (int i = 0; i < 4; i++) {
+        const char *digits = "0123456789abcdef0123456789ABCDEF";
+        const char *digit = at[i] == '\0' ? NULL : strchr(digits, at[i]);
+
+        if (digit == NULL)
+            return -1;
+        value = 16 * value + (digit - digits) % 16;
+    }
+    return value;
+}
+
+/* One UTF-16 unit as UTF-8: surrogates, which no trace has, become '?'. */
+static char *put_unit(char *to, long unit)
+{
+    if (unit == 0 || (unit >= 0xD800 && unit <= 0xDFFF)) {
+        *to++ = '?';
+    } else if (unit < 0x80) {
+        *to++ = (char)unit;
+    } else if (unit < 0x800) {
+        *to++ = (char)(0xC0 | unit >> 6);
+        *to++ = (char)(0x80 | (unit & 0x3F));
+    } else {
+        *to++ = (char)(0xE0 | unit >> 12);
+        *to++ = (char)(0x80 | (unit >> 6 & 0x3F));
+        *to++ = (char)(0x80 | (unit & 0x3F));
+    }
+    return to;
+}
+
+/* The text from json->at, a quotation mark, on. */
+static bool cut_text(struct json *json)
+{
+    static const char escapes[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+    char *from = json->at + 1, *to = from;
+
+    json->text = from;
+    while (*from != '"') {
+        const char *escape;
+
+        if (*from == '\0')
+            return false;
+        if (*from != '\\') {
+            *to++ = *from++;
+            continue;
+        }
+        if (from[1] == 'u') {
+            long unit = hex4(from + 2);
+
+            if (unit < 0)
+                return false;
+            to = put_unit(to, unit);
+            from += 6;
+            continue;
+        }
+        escape = from[1] == '\0' ? NULL : strchr(escapes, from[1]);
+        if (escape == NULL)
+            return false;
+        *to++ = means[escape - escapes];
+        from += 2;
+    }
+    json->at = from + 1;
+    *to = '\0';
+    json->bytes = (size_t)(to - json->text);
+    return true;
+}
+
+static enum json_token open_bracket(struct json *json, bool array,
+                                    struct err *err)
+{
+    if (json->depth == DEPTH_MAX)
+        return fail(json, "brackets lie deeper than 64", err);
+    json->array[json->depth++] = array;
+    json->state = array ? FIRST_ITEM : FIRST_KEY;
+    json->at++;
+    return array ? JSON_ARRAY : JSON_OBJECT;
+}
+
+/* A number, true, false or null: up to the next mark. */
+static enum json_token cut_word(struct json *json, struct err *err)
+{
+    static const char *const words[] = { "true", "false", "null" };
+    size_t bytes = strcspn(json->at, ",:]}[{\" \t\r");
+    double ignored;
+
+    json->text = json->at;
+    json->bytes = bytes;
+    json->at += bytes;
+    json->state = WANT_COMMA;
+    for (int i = 0; i < 3; i++)
+        if (strlen(words[i]) == bytes &&
+            memcmp(words[i], json->text, bytes) == 0)
+            return (enum json_token)(JSON_TRUE + i);
+    if (bytes > 0 && scan_f64(json->text, bytes, &ignored))
+        return JSON_NUMBER;
+    return fail(json, "a JSON value is expected", err);
+}
+
+static enum json_token read_value(struct json *json, struct err *err)
+{
+    switch (*json->at) {
+    case '{':
+        return open_bracket(json, false, err);
+    case '[':
+        return open_bracket(json, true, err);
+    case '"':
+        if (!cut_text(json))
+            return fail(json, "text does not end in its line, or has an "
+                        "escape that JSON does not know", err);
+        json->state = WANT_COMMA;
+        return JSON_TEXT;
+    default:
+        return cut_word(json, err);
+    }
+}
+
+static enum json_token read_key(struct json *json, struct err *err)
+{
+    const char *text;
+    size_t bytes;
+    struct err_pos pos;
+
+    if (*json->at != '"' || !cut_text(json))
+        return fail(json, "a key in quotation marks is expected", err);
+    /* The colon may only stand in the same line, since the key does. */
+    text = json->text;
+    bytes = json->bytes;
+    pos = json->pos;
+    while (is_blank(*json->at))
+        json->at++;
+    if (*json->at != ':')
+        return fail(json, "a colon is expected after the key", err);
+    json->at++;
+    json->text = text;
+    json->bytes = bytes;
+    json->pos = pos;
+    json->state = WANT_VALUE;
+    return JSON_KEY;
+}
+
+static enum json_token close_bracket(struct json *json)
+{
+    bool array = json->array[--json->depth];
+
+    json->at++;
+    json->state = json->depth == 0 ? WANT_VALUE : WANT_COMMA;
+    return array ? JSON_ARRAY_END : JSON_OBJECT_END;
+}
+
+enum json_token json_next(struct json *json, struct err *err)
+{
+    for (;;) {
+        enum scan_step step = find_token(json, err);
+        bool array = json->depth > 0 && json->array[json->depth - 1];
+
+        if (step == SCAN_ERROR)
+            return JSON_ERROR;
+        if (step == SCAN_END)
+            return json->depth == 0 ? JSON_END
+                                    : fail(json, "file ends within a bracket",
+                                           err);
+        if (json->depth == 0)
+            json->state = WANT_VALUE;
+        if ((json->state == FIRST_ITEM || json->state == WANT_COMMA ||
+             json->state == FIRST_KEY) && *json->at == (array ? ']' : '}'))
+            return close_bracket(json);
+        if (json->state == WANT_COMMA) {
+            if (*json->at != ',')
+                return fail(json, "a comma or the end of the bracket is "
+                            "expected", err);
+            json->at++;
+            json->state = array ? WANT_VALUE : WANT_KEY;
+            continue;
+        }
+        return json->state == FIRST_KEY || json->state == WANT_KEY
+                   ? read_key(json, err) : read_value(json, err);
+    }
+}
+
+bool json_skip(struct json *json, enum json_token token, struct err *err)
+{
+    unsigned depth = json->depth;
+
+    if (token != JSON_OBJECT && token != JSON_ARRAY)
+        return token != JSON_ERROR;
+    while (json->depth >= depth)
+        if (json_next(json, err) == JSON_ERROR)
+            return false;
+    return true;
+}
+
+bool json_expect(struct json *json, enum json_token token, const char *what,
+                 struct err *err)
+{
+    enum json_token found = json_next(json, err);
+
+    if (found == token || found == JSON_ERROR)
+        return found == token;
+    if (json->pos.file == NULL)             /* there is nothing in it */
+        json->pos.file = json->path;
+    return err_set(err, ERR_SYNTAX, json->pos, "%s is expected here", what);
+}

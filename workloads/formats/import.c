@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import.c - the table of formats, and the walk that all of them share.
+ */
+#include "workloads/formats/import.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "workloads/formats/row.h"
+#include "sim/text/texts.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+/* A new format: its file, its name in import_row.h, a line here. */
+static const struct import_format *const format_table[] = {
+    &import_csv, &import_swf, &import_philly, &import_itp, &import_tiresias,
+    &import_helios, &import_gavel, &import_shockwave, &import_pollux,
+    &import_sia, &import_openb, &import_alea, &import_philly_log,
+    &import_pai, &import_spot2026, &import_dlrm2025, &import_acme,
+    &import_elasticflow,
+};
+
+static const struct {
+    const char *name, *meaning;
+} reason_table[IMPORT_REASONS] = {
+    [IMPORT_RUN_TIME] = {"run_time_not_positive", "run time is not above 0"},
+    [IMPORT_GPUS] = {"gpus_not_positive", "it asks for no GPU"},
+    [IMPORT_TOO_LARGE] = {"larger_than_cluster",
+                          "it asks for more GPUs than the cluster has"},
+    [IMPORT_DUPLICATE] = {"duplicate_job", "its name stands above already"},
+    [IMPORT_FRACTION] = {"fractional_gpus",
+                         "it asks for parts of several GPUs, or of one in a "
+                         "format that is not read for them"},
+    [IMPORT_TYPES] = {"type_constraint",
+                      "it wants types of GPU that the cluster does not have"},
+    [IMPORT_NEVER_RAN] = {"never_ran", "it never ran: no run time is known"},
+    [IMPORT_NO_LENGTH] = {"no_length",
+                          "the lengths have no run time or rate for it"},
+    [IMPORT_NO_SUBMIT] = {"no_submit_time",
+                          "when it was submitted is not known"},
+    [IMPORT_STILL_RUNNING] = {"still_running",
+                              "it has no end: it ran when the log ended"},
+};
+
+static const char *const remark_table[REMARKS] = {
+    [REMARK_REQUESTED] = "GPUs are those requested: none were allocated",
+    [REMARK_NO_SUCCESS] = "failed or were cancelled; replayed as they ran",
+    [REMARK_NO_LIMIT] = "no requested time",
+    [REMARK_LATE] = "deadline is before submission + run time",
+    [REMARK_WEIGHT] = "priority weight is not 1; it is not used",
+    [REMARK_SLO] = "have an SLO; it is not used",
+    [REMARK_TYPE] = "ask for a type of GPU; it is not used",
+    [REMARK_ATTEMPTS] = "ran in several attempts; run time is their sum",
+    [REMARK_UNTIMED] = "have attempts without start or end, not counted",
+    [REMARK_DURATION] = "state another duration than end - start; not used",
+    [REMARK_EARLY] = "began before they were submitted; submission is taken",
+    [REMARK_DYNAMIC] = "change their batch size; run time as the file states",
+};
+
+const char *import_reason_name(enum import_reason reason,
+                               const char **meaning)
+{
+    assert((unsigned)reason < IMPORT_REASONS);
+    if (meaning != NULL)
+        *meaning = reason_table[reason].meaning;
+    return reason_table[reason].name;
+}
+
+const char *import_remark_text(enum import_remark remark)
+{
+    assert((unsigned)remark < REMARKS);
+    return remark_table[remark];
+}
+
+const struct import_format *import_format_at(size_t i)
+{
+    return i < COUNT(format_table) ? format_table[i] : NULL;
+}
+
+const struct import_format *import_format_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT(format_table); i++)
+        if (strcmp(format_table[i]->name, name) == 0)
+            return format_table[i];
+    return NULL;
+}
+
+/* ---- the walk ---------------------------------------------------------- */
+
+struct import_stream {
+    struct importer importer;
+};
+
+struct walk {
+    struct import_stream *stream;
+    const struct import_request *request;
+    struct arena *arena;
+    struct import_result *result;
+    size_t room;                /* of result->job */
+    struct texts names, tenants;
+    int64_t last_ns;            /* submission of the job above */
+};
+
+/* What is wrong with any job, whatever its format. */
+static void judge(const struct import_request *request,
+                  struct import_row *row)
+{
+    uint32_t most = request->gpus_max;
+
+    if (!row->drop && row->job.run_ns <= 0)
+        import_drop(row, IMPORT_RUN_TIME, row->run_column);
+    if (!row->drop && row->job.gpus <= 0 &&
+        !(row->job.pod && row->job.gpus == 0 && row->job.core_milli > 0))
+        import_drop(row, IMPORT_GPUS, row->gpus_column);
+    if (!row->drop && most > 0 && row->job.gpus > (int64_t)most)
+        import_drop(row, IMPORT_TOO_LARGE, row->gpus_column);
+}
+
+/* Is the name new?  Then it is kept. */
+static void judge_name(struct walk *walk, struct import_row *row)
+{
+    bool is_new;
+
+    if (row->drop || row->job.name == NULL)
+        return;
+    row->job.name = texts_keep(&walk->names, walk->arena, row->job.name,
+                               &is_new);
+    if (!is_new)
+        import_drop(row, IMPORT_DUPLICATE, row->name_column);
+}
+
+bool import_refuse(const struct import_stream *stream,
+                   const struct import_row *row, struct err *err)
+{
+    const struct csv *csv = stream->importer.csv;
+
+    err_set(err, ERR_RANGE, csv_pos(csv, row->column),
+            "job cannot be imported: %s (column %s is \"%.40s\")",
+            reason_table[row->reason].meaning, csv_names(csv)[row->column],
+            csv_field(csv, row->column)->text);
+    return err_hint(err, "Leave such rows out, counted, with --skip %s.",
+                    reason_table[row->reason].name);
+}
+
+static bool in_order(struct walk *walk, const struct import_row *row,
+                     struct err *err)
+{
+    struct import_result *result = walk->result;
+    char now[32], last[32];
+    bool before = result->count > 0 && row->job.submit_ns < walk->last_ns;
+
+    if (before && !walk->request->sort) {
+        clock_format_s(row->job.submit_ns, now, sizeof now);
+        clock_format_s(walk->last_ns, last, sizeof last);
+        err_set(err, ERR_RANGE,
+                csv_pos(import_csv_of(walk->stream), row->submit_column),
+                "submit time %s s is before that of the job above, %s s",
+                now, last);
+        return err_hint(err, "Rows are sorted, and counted, with --sort.");
+    }
+    result->unsorted += before;
+    walk->last_ns = row->job.submit_ns;
+    return true;
+}
+
+static void keep_job(struct walk *walk, struct import_row *row)
+{
+    struct import_result *result = walk->result;
+    struct arena *arena = walk->arena;
+
+    if (result->count == walk->room) {
+        walk->room = walk->room == 0 ? 1024 : 2 * walk->room;
+        result->job = arena_grow(arena, result->job, result->count,
+                                 walk->room, sizeof *result->job);
+    }
+    if (row->job.tenant != NULL)
+        row->job.tenant = texts_keep(&walk->tenants, arena,
+                                     row->job.tenant, NULL);
+    if (row->job.types != NULL)
+        row->job.types = texts_keep(&walk->tenants, arena, row->job.types,
+                                    NULL);
+    row->job.row = result->rows;
+    result->job[result->count++] = row->job;
+}
+
+/* One row: a job, left out, or refused. */
+static bool take_row(struct walk *walk, struct import_row *row,
+                     struct err *err)
+{
+    struct import_result *result = walk->result;
+
+    judge_name(walk, row);
+    if (row->drop) {
+        if (!walk->request->skip[row->reason])
+            return import_refuse(walk->stream, row, err);
+        result->skipped[row->reason]++;
+    } else {
+        if (!in_order(walk, row, err))
+            return false;
+        keep_job(walk, row);
+        for (int i = 0; i < REMARKS; i++)
+            result->remark[i] += row->remark[i];
+    }
+    result->rows++;
+    return true;
+}
+
+static int by_submit(const void *left, const void *right)
+{
+    const struct import_job *a = left, *b = right;
+
+    if (a->submit_ns != b->submit_ns)
+        return a->submit_ns < b->submit_ns ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static bool take_rows(struct walk *walk, struct err *err)
+{
+    struct import_result *result = walk->result;
+    struct import_row row;
+    enum csv_step step;
+
+    while ((step = import_next(walk->stream, &row, err)) == CSV_ROW)
+        if (!take_row(walk, &row, err))
+            return false;
+    if (step == CSV_ERROR)
+        return false;
+    result->blank_lines = csv_blank_lines(import_csv_of(walk->stream));
+    result->longer_rows = csv_longer_rows(import_csv_of(walk->stream));
+    if (result->unsorted > 0)
+        qsort(result->job, result->count, sizeof *result->job, by_submit);
+    if (result->count > 0)
+        return true;
+    if (result->rows == 0)
+        return err_set(err, ERR_RANGE,
+                       (struct err_pos){walk->request->file, 0, 0},
+                       "the file has no rows: there is no job in it");
+    return err_set(err, ERR_RANGE,
+                   (struct err_pos){walk->request->file, 0, 0},
+                   "none of its %llu rows is a job",
+                   (unsigned long long)result->rows);
+}
+
+static bool check_lengths(const struct import_format *format,
+                          const struct import_request *request,
+                          struct err *err)
+{
+    struct err_pos pos = {request->file, 0, 0};
+
+    if (format->lengths == NULL && request->lengths != NULL)
+        return err_set(err, ERR_USAGE, pos,
+                       "format %s holds its own run times and takes no "
+                       "--lengths", format->name);
+    if (format->has_lengths && request->lengths == NULL &&
+        request->gpu_type == NULL)
+        return true;
+    if (!format->typed && request->gpu_type != NULL)
+        return err_set(err, ERR_USAGE, pos,
+                       "format %s has no lengths by GPU type and takes no "
+                       "--gpu-type", format->name);
+    if (format->lengths != NULL && request->lengths == NULL &&
+        !request->applications) {
+        err_set(err, ERR_USAGE, pos,
+                "traces of format %s hold no run times", format->name);
+        return err_hint(err, "Give --lengths FILE: %s.", format->lengths);
+    }
+    if (!format->typed || request->gpu_type != NULL)
+        return true;
+    err_set(err, ERR_USAGE, pos, "run times depend on the type of GPU");
+    return err_hint(err, "Say which with --gpu-type, such as v100.");
+}
+
+struct import_stream *import_open(struct arena *arena,
+                                  const struct import_format *format,
+                                  const struct import_request *request,
+                                  struct err *err)
+{
+    struct import_stream *stream = arena_alloc(arena, 1, sizeof *stream);
+    struct importer *importer = &stream->importer;
+
+    assert(format != NULL && request->file != NULL);
+    importer->arena = arena;
+    importer->format = format;
+    importer->request = request;
+    if (!check_lengths(format, request, err))
+        return NULL;
+    importer->csv = csv_open(arena, request->file, format->layout, err);
+    if (importer->csv == NULL)
+        return NULL;
+    if ((format->columns == NULL || request->columns != NULL ||
+         import_columns(importer, err)) &&
+        (format->open == NULL || format->open(importer, err)))
+        return stream;
+    import_close(stream);
+    return NULL;
+}
+
+void import_close(struct import_stream *stream)
+{
+    if (stream == NULL)
+        return;
+    csv_close(stream->importer.csv);
+    stream->importer.csv = NULL;
+}
+
+const struct csv *import_csv_of(const struct import_stream *stream)
+{
+    return stream->importer.csv;
+}
+
+enum csv_step import_next(struct import_stream *stream,
+                          struct import_row *row, struct err *err)
+{
+    struct importer *importer = &stream->importer;
+    enum csv_step step = csv_next(importer->csv, err);
+
+    if (step != CSV_ROW)
+        return step;
+    memset(row, 0, sizeof *row);
+    row->reason = IMPORT_REASONS;
+    row->name_column = ROW_NO_COLUMN;
+    if (!importer->format->row(importer, row, err))
+        return CSV_ERROR;
+    judge(importer->request, row);
+    return CSV_ROW;
+}
+
+bool import_read(struct arena *arena, const struct import_format *format,
+                 const struct import_request *request,
+                 struct import_result *result, struct err *err)
+{
+    struct walk walk = {.request = request, .arena = arena,
+                        .result = result};
+    bool good;
+
+    memset(result, 0, sizeof *result);
+    walk.stream = import_open(arena, format, request, err);
+    if (walk.stream == NULL)
+        return false;
+    good = take_rows(&walk, err);
+    import_close(walk.stream);
+    return good;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import.h - public job traces, each in the format it was published in.
+ *
+ * A format is one file, import_NAME.c, that turns a row into a job; what is
+ * the same for all - counting, leaving out, duplicates, order - stands in
+ * import.c.  Nothing is left out or sorted unless the request asks for it by
+ * name, and then it is counted: rows = jobs + the sum of all that was left
+ * out.  `import_read` keeps all jobs of a file; a stream hands them out one by
+ * one, for workloads that name the file itself.
+ */
+#ifndef WORKLOADS_IMPORT_H
+#define WORKLOADS_IMPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/text/csv.h"
+
+#define IMPORT_NAME_BYTES 160u
+
+struct arena;
+struct err;
+struct job_modes;
+struct job_regimes;
+struct trace_columns;
+
+/* Why a row is no job; refused unless the request skips it. */
+enum import_reason {
+    IMPORT_RUN_TIME, IMPORT_GPUS, IMPORT_TOO_LARGE, IMPORT_DUPLICATE,
+    IMPORT_FRACTION, IMPORT_TYPES, IMPORT_NEVER_RAN, IMPORT_NO_LENGTH,
+    IMPORT_NO_SUBMIT, IMPORT_STILL_RUNNING,
+    IMPORT_REASONS
+};
+/* "run_time_not_positive", and what it means. */
+const char *import_reason_name(enum import_reason reason,
+                               const char **meaning);
+
+/* What is worth telling of jobs that are kept. */
+enum import_remark {
+    REMARK_REQUESTED, REMARK_NO_SUCCESS, REMARK_NO_LIMIT, REMARK_LATE,
+    REMARK_WEIGHT, REMARK_SLO, REMARK_DYNAMIC, REMARK_TYPE, REMARK_ATTEMPTS,
+    REMARK_UNTIMED, REMARK_DURATION, REMARK_EARLY, REMARKS
+};
+const char *import_remark_text(enum import_remark remark);
+
+struct import_job {
+    const char *name;           /* NULL: by the number of its row, from 1 */
+    const char *tenant;         /* NULL: none */
+    const char *kind;           /* what it computes, where rates depend on it;
+                                   good until the next row.  NULL: not said */
+    int64_t submit_ns, run_ns;
+    int64_t limit_ns;           /* 0: none */
+    int64_t deadline_ns;        /* CLOCK_NEVER_NS: none */
+    int64_t gpus;
+    int64_t batch;              /* samples of a step; 0: not said */
+    int64_t gpu_milli, gpu_mib; /* a part of one GPU; 0: whole, not said */
+    const char *types;          /* "V100|T4"; NULL or "": any */
+    bool pod;                   /* lies on one node, and asks of it in all: */
+    int64_t core_milli, memory_bytes;
+    int32_t priority;
+    uint64_t row;               /* in the file, from 0 */
+    const struct job_modes *modes;      /* batch sizes that change; NULL: it */
+    const struct job_regimes *regimes;  /* is not known */
+};
+
+struct import_request {
+    const char *file;
+    const char *lengths;        /* what the format needs beside it; or NULL */
+    bool applications;          /* run times follow from those of the
+                                   catalogue: kind and batch are told */
+    const struct trace_columns *columns;    /* csv: names of its own; NULL:
+                                   those that export writes */
+    const char *gpu_type;       /* of lengths that tell types apart; or NULL */
+    uint32_t gpus_max;          /* larger jobs cannot run; 0: not checked */
+    bool sort;
+    bool untimed;               /* times do not matter: rows come in order */
+    bool skip[IMPORT_REASONS];
+};
+
+/* In ascending order of (submit_ns, row). */
+struct import_result {
+    struct import_job *job;
+    size_t count;
+    uint64_t rows, blank_lines, longer_rows;
+    uint64_t unsorted;          /* rows submitted before the row above */
+    uint64_t skipped[IMPORT_REASONS], remark[REMARKS];
+};
+
+struct import_row {
+    struct import_job job;      /* texts good until the next row */
+    bool drop;                  /* it is no job: */
+    enum import_reason reason;
+    size_t column;              /* where that is seen */
+    size_t run_column, gpus_column, submit_column, name_column;
+    size_t types_column;
+    bool remark[REMARKS];
+    char name[IMPORT_NAME_BYTES];       /* room for a name that is composed */
+};
+
+struct importer;                /* import_row.h */
+
+struct import_format {
+    const char *name;           /* as the command line calls it */
+    const char *summary;        /* one line for `list formats` */
+    const char *about;          /* lines for the workload's file */
+    enum csv_format layout;
+    const char *const *columns; /* that a header must have; ends with NULL */
+    const char *missing;        /* hint if one lacks; NULL: the columns */
+    const char *lengths;        /* what --lengths is; NULL: not taken */
+    bool applications;          /* or those of the catalogue */
+    bool typed;                 /* lengths are per GPU type */
+    bool has_lengths;           /* its rows say how long they run, too */
+    bool untimed;               /* can be read for what is asked for alone */
+    bool (*open)(struct importer *importer, struct err *err);   /* or NULL */
+    bool (*row)(struct importer *importer, struct import_row *row,
+                struct err *err);
+};
+
+/* Formats by number, NULL past the last; by name, or NULL. */
+const struct import_format *import_format_at(size_t i);
+const struct import_format *import_format_find(const char *name);
+
+/* The stream lives in the arena, but owns the open file: import_close returns
+ * it.  Of the request neither `sort` nor `skip` is looked at, and names are
+ * not compared: that is left to whoever reads. */
+struct import_stream *import_open(struct arena *arena,
+                                  const struct import_format *format,
+                                  const struct import_request *request,
+                                  struct err *err);
+enum csv_step import_next(struct import_stream *stream,
+                          struct import_row *row, struct err *err);
+const struct csv *import_csv_of(const struct import_stream *stream);
+void import_close(struct import_stream *stream);        /* accepts NULL */
+/* "job cannot be imported: ..." at the row read last; returns false. */
+bool import_refuse(const struct import_stream *stream,
+                   const struct import_row *row, struct err *err);
+
+bool import_read(struct arena *arena, const struct import_format *format,
+                 const struct import_request *request,
+                 struct import_result *result, struct err *err);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_row.h - what a format's file is given, and what it gives back.
+ */
+#ifndef WORKLOADS_IMPORT_ROW_H
+#define WORKLOADS_IMPORT_ROW_H
+
+#include "sim/base/err.h"
+#include "workloads/formats/import.h"
+#include "workloads/formats/trace_row.h"
+
+#define IMPORT_COLUMNS_MAX 12
+
+struct import_lengths;
+
+struct importer {
+    struct arena *arena;
+    const struct import_format *format;
+    const struct import_request *request;
+    struct csv *csv;
+    size_t at[IMPORT_COLUMNS_MAX];      /* of format->columns, in order */
+    const struct import_lengths *lengths;       /* if open() read them */
+    struct row_columns plain;           /* if open() found them */
+};
+
+/* Fills job and columns from fields that mean what row_columns says. */
+bool import_plain(struct importer *importer, const struct row_columns *at,
+                  struct import_row *row, struct err *err);
+/* Logs that say when a job was submitted, started and ended; dates or seconds.
+ * Where one lacks, the row is no job, for a reason of its own.  ROW_NO_COLUMN
+ * for `job` and `tenant`: none. */
+struct timed_columns {
+    size_t job, submit, start, end, gpus, tenant;
+};
+bool import_timed(struct importer *importer, const struct timed_columns *at,
+                  struct import_row *row, struct err *err);
+/* A number from 0 up to 1e9; empty is 0. */
+bool import_amount(const struct csv *csv, size_t column, double *out,
+                   struct err *err);
+/* GPUs of a job; a row without one if they are no whole number. */
+void import_gpus(struct import_row *row, double gpus, size_t column);
+bool import_is_late(const struct import_job *job);
+/* The row is no job; what the format says of it first stands. */
+void import_drop(struct import_row *row, enum import_reason reason,
+                 size_t column);
+/* Finds format->columns in the header. */
+bool import_columns(struct importer *importer, struct err *err);
+
+/* Run times, or rates, by key.  Of a JSON of Gavel's throughputs: type ->
+ * "('job type', GPUs)" -> "null" = steps/s; of a CSV: application, run_s. */
+bool import_lengths_csv(struct importer *importer, struct err *err);
+bool import_lengths_gavel(struct importer *importer, struct err *err);
+/* 0 where there is none. */
+double import_length(const struct import_lengths *lengths, const char *key);
+
+extern const struct import_format import_csv, import_swf, import_philly,
+    import_itp, import_tiresias, import_helios, import_gavel,
+    import_shockwave, import_pollux, import_sia, import_openb, import_alea,
+    import_philly_log, import_pai, import_spot2026, import_dlrm2025,
+    import_acme, import_elasticflow;
+
+#endif

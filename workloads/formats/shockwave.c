@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_shockwave.c - traces of Shockwave (Zheng et al., NSDI 2023), 12 fields
+ * between tabs.
+ *
+ * Job type, command, folder, argument, needs data, steps, GPUs, mode (static,
+ * accordion, gns), priority weight, SLO (-1: none), duration, arrival.  Jobs
+ * that are not static change their batch size while they run.  The duration is
+ * that of the first batch size; with a file of rates, run times follow from
+ * steps, the samples of an epoch and the batch sizes of the epochs, as the
+ * traces' own simulator has them (workloads/regimes.h).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/jobs/regimes.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
+#include "sim/text/csv.h"
+#include "workloads/formats/row.h"
+#include "workloads/formats/regimes.h"
+#include "workloads/formats/trace_row.h"
+
+#define EPOCHS_MAX 1000000.0
+
+enum { TYPE, STEPS = 5, GPUS, MODE, WEIGHT, SLO, RUN, ARRIVAL, FIELDS };
+
+static bool open_shockwave(struct importer *importer, struct err *err)
+{
+    size_t count = csv_columns(importer->csv);
+
+    if (count != FIELDS)
+        return err_set(err, ERR_SYNTAX,
+                       (struct err_pos){importer->request->file, 1, 1},
+                       "row has %zu fields between tabs, traces of Shockwave "
+                       "have %d", count, FIELDS);
+    return importer->request->lengths == NULL ||
+           import_lengths_gavel(importer, err);
+}
+
+/* What an epoch takes with that batch size; 0: no rate is known. */
+static double epoch_s(const struct importer *importer,
+                      const struct regime_type *type, uint32_t batch,
+                      int64_t gpus)
+{
+    char key[128];
+    double rate;
+
+    snprintf(key, sizeof key, "('%s (batch size %u)', %lld)", type->model,
+             batch, (long long)gpus);
+    rate = import_length(importer->lengths, key);
+    return rate > 0.0 ? (double)type->samples / batch / rate : 0.0;
+}
+
+/* A job's epochs, as they are found. */
+#define REGIMES_MAX 64u         /* ResNet-50 has most: 41, under accordion */
+struct draft {
+    struct job_modes modes;
+    uint32_t batch[JOB_MODES_MAX];
+    double epoch_s[JOB_MODES_MAX];
+    struct job_regime regime[REGIMES_MAX];
+    uint32_t regimes;
+};
+
+/* The mode of a batch size, made if it is new; false: it has no rate. */
+static bool mode_of(const struct importer *importer,
+                    const struct regime_type *type, uint32_t batch,
+                    int64_t gpus, struct draft *draft, uint32_t *out)
+{
+    uint32_t count = draft->modes.count;
+
+    for (*out = 0; *out < count; (*out)++)
+        if (draft->batch[*out] == batch)
+            return true;
+    if (count == JOB_MODES_MAX)
+        return false;
+    draft->batch[count] = batch;
+    draft->epoch_s[count] = epoch_s(importer, type, batch, gpus);
+    draft->modes.count++;
+    return draft->epoch_s[count] > 0.0;
+}
+
+static bool find_regimes(const struct importer *importer,
+                         const struct regime_type *type,
+                         enum regime_mode mode, int64_t gpus,
+                         struct draft *draft)
+{
+    for (uint32_t e = 0; e < draft->modes.epochs; e++) {
+        uint32_t batch = regime_batch(type, mode, (uint32_t)gpus,
+                                      draft->modes.epochs, e), m;
+
+        if (!mode_of(importer, type, batch, gpus, draft, &m))
+            return false;
+        if (draft->regimes > 0 && draft->regime[draft->regimes - 1].mode == m)
+            continue;
+        if (draft->regimes == REGIMES_MAX)
+            return false;
+        draft->regime[draft->regimes++] = (struct job_regime){e, m};
+    }
+    return draft->modes.epochs > 0;
+}
+
+static void *copy(struct arena *arena, const void *from, size_t count,
+                  size_t bytes)
+{
+    return memcpy(arena_alloc(arena, count, bytes), from, count * bytes);
+}
+
+static void keep(struct arena *arena, const struct draft *draft,
+                 struct import_job *job)
+{
+    struct job_modes *modes = copy(arena, &draft->modes, 1, sizeof *modes);
+    struct job_regimes *regimes = arena_alloc(arena, 1, sizeof *regimes);
+    uint32_t count = modes->count;
+
+    modes->batch = copy(arena, draft->batch, count, sizeof *draft->batch);
+    modes->epoch_s = copy(arena, draft->epoch_s, count,
+                          sizeof *draft->epoch_s);
+    regimes->regime = copy(arena, draft->regime, draft->regimes,
+                           sizeof *draft->regime);
+    regimes->count = draft->regimes;
+    job->modes = modes;
+    job->regimes = regimes;
+}
+
+/* Run time from steps of the first batch size, and what it is later; 0 where a
+ * rate is not known. */
+static void find_length(struct importer *importer, enum regime_mode mode,
+                        int64_t steps, struct import_row *row)
+{
+    const char *text = csv_field(importer->csv, TYPE)->text;
+    struct draft draft = {.regimes = 0};
+    struct regime_type type;
+    double epochs;
+
+    row->job.run_ns = 0;
+    if (row->job.gpus <= 0 || steps <= 0)
+        return;
+    if (regime_type_read(text, &type)) {
+        epochs = ceil((double)steps /
+                      ceil((double)type.samples / type.batch));
+        draft.modes.epochs = epochs <= EPOCHS_MAX ? (uint32_t)epochs : 0;
+        if (find_regimes(importer, &type, mode, row->job.gpus, &draft)) {
+            keep(importer->arena, &draft, &row->job);
+            if (clock_ns_from_s(regimes_length_s(row->job.modes,
+                                                 row->job.regimes),
+                                &row->job.run_ns))
+                return;
+        }
+    }
+    row->job.run_ns = 0;
+    row->job.modes = NULL;
+    import_drop(row, IMPORT_NO_LENGTH, TYPE);
+}
+
+static bool is_number(const struct csv *csv, size_t column, double wanted)
+{
+    struct csv_field field = *csv_field(csv, column);
+    double value;
+
+    return scan_f64(field.text, field.bytes, &value) && value == wanted;
+}
+
+static bool read_row(struct importer *importer, struct import_row *row,
+                     struct err *err)
+{
+    static const struct row_columns at = {
+        .job = ROW_NO_COLUMN, .submit = ARRIVAL, .duration = RUN,
+        .gpus = GPUS, .gpus_else = ROW_NO_COLUMN, .limit = ROW_NO_COLUMN,
+        .tenant = ROW_NO_COLUMN, .priority = ROW_NO_COLUMN,
+        .deadline = ROW_NO_COLUMN, ROW_NO_MORE};
+    static const char *const name[] = {"static", "accordion", "gns"};
+    const char *text = csv_field(importer->csv, MODE)->text;
+    bool rated = importer->request->lengths != NULL;
+    int64_t steps = 0;
+    int mode = 0;
+
+    while (mode < 3 && strcmp(text, name[mode]) != 0)
+        mode++;
+    if (mode == 3)
+        return row_fault(importer->csv, MODE, ERR_RANGE,
+                         "static, accordion or gns", err);
+    row->remark[REMARK_DYNAMIC] = mode != 0 && !rated;
+    row->remark[REMARK_WEIGHT] = !is_number(importer->csv, WEIGHT, 1.0);
+    row->remark[REMARK_SLO] = !is_number(importer->csv, SLO, -1.0);
+    if ((rated && !row_whole(importer->csv, STEPS, &steps, err)) ||
+        !import_plain(importer, &at, row, err))
+        return false;
+    if (rated)
+        find_length(importer, (enum regime_mode)mode, steps, row);
+    return true;
+}
+
+const struct import_format import_shockwave = {
+    .name = "shockwave",
+    .summary = "Shockwave's traces of 12 fields; with --lengths "
+               "THROUGHPUTS.json --gpu-type TYPE, batch sizes change",
+    .about = "# A synthetic trace of Shockwave (NSDI 2023).  Jobs of mode "
+             "accordion and gns change\n"
+             "# their batch size as they run; the run time is what the file "
+             "states or, with lengths,\n"
+             "# what follows from steps and rates.\n",
+    .lengths = "a *_throughputs.json of Gavel or Shockwave, plain or gzip",
+    .typed = true, .has_lengths = true,
+    .layout = CSV_TAB, .open = open_shockwave, .row = read_row,
+};

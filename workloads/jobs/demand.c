@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * demand.c - can a role run anywhere on this cluster, and if not, why not.
+ *
+ * A gang has one GPU type.  Room is counted group by group: a node gives as
+ * many GPUs as it has, fewer where cores or host memory run out first.  A
+ * policy's placement rule may be stricter than that; never more lenient.
+ */
+#include "workloads/jobs/demand.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/laws/memory.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+
+#define GB 1e9
+
+static bool in_pool(const struct cluster_spec *cluster,
+                    const struct node_group *group, const char *pool)
+{
+    return pool == NULL ||
+           strcmp(cluster->pool_name[group->pool], pool) == 0;
+}
+
+/* `pool` or `home` names one of the cluster's. */
+static bool pool_named(const struct world *world, const struct demand *demand,
+                       const struct role_spec *role, const char *pool,
+                       struct err_pos pos)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    const char **names;
+    const char *near;
+
+    if (pool == NULL || cluster_pool(cluster, pool) != UINT32_MAX)
+        return true;
+    names = arena_alloc(world->arena, cluster->pool_count + 1,
+                        sizeof *names);
+    for (uint32_t i = 0; i < cluster->pool_count; i++)
+        names[i] = cluster->pool_name[i];
+    err_set(world->err, ERR_REFERENCE, pos,
+            "role %s of %s %s pool %s, which the cluster does not have",
+            role->name, demand->form,
+            pool == role->pool ? "wants" : "has its home in", pool);
+    near = conf_nearest(pool, names);
+    if (near == NULL && cluster->pool_count > 0)
+        near = names[0];
+    if (near != NULL)
+        err_hint(world->err, "The cluster has pool %s.", near);
+    return false;
+}
+
+static bool pool_exists(const struct world *world,
+                        const struct demand *demand,
+                        const struct role_spec *role)
+{
+    if (!pool_named(world, demand, role, role->pool, demand->pos) ||
+        !pool_named(world, demand, role, role->home, demand->home))
+        return false;
+    if (role->pool == NULL || role->home == NULL ||
+        strcmp(role->pool, role->home) == 0)
+        return true;
+    err_set(world->err, ERR_RANGE, demand->home,
+            "role %s of %s has its home in pool %s, but may only use pool %s",
+            role->name, demand->form, role->home, role->pool);
+    return err_hint(world->err, "Leave out pool, or name the same in both.");
+}
+
+/* Appends a type once. */
+static uint32_t add_type(uint32_t *types, uint32_t count, uint32_t type)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (types[i] == type)
+            return count;
+    types[count] = type;
+    return count + 1;
+}
+
+/* A type of the cluster by index: `generic` is none of the catalogue's. */
+static const struct gpu_type *type_at(const struct world *world,
+                                      uint32_t type)
+{
+    const struct cluster_spec *cluster = world->cluster;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        if (cluster->group[g].gpu != NULL &&
+            cluster->group[g].gpu->index == type)
+            return cluster->group[g].gpu;
+    assert(!"a type of the cluster");
+    return NULL;
+}
+
+/* By name, of the cluster or else of the catalogue; NULL: nobody knows it. */
+static const struct gpu_type *type_named(const struct world *world,
+                                         const char *name)
+{
+    const struct cluster_spec *cluster = world->cluster;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        if (cluster->group[g].gpu != NULL &&
+            strcmp(cluster->group[g].gpu->name, name) == 0)
+            return cluster->group[g].gpu;
+    return catalogue_gpu(world->catalogue, name);
+}
+
+static bool cluster_has(const struct cluster_spec *cluster, const char *pool,
+                        uint32_t type)
+{
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct node_group *group = &cluster->group[g];
+
+        if (group->gpu != NULL && group->gpu->index == type &&
+            in_pool(cluster, group, pool))
+            return true;
+    }
+    return false;
+}
+
+/* One name of `types:`; false if the catalogue does not know it. */
+static bool named_type(const struct world *world,
+                       const struct conf_node *node, uint32_t *type)
+{
+    const char *name;
+    const struct gpu_type *gpu;
+
+    if (conf_kind(node) != CONF_SCALAR)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(node),
+                       "types must be a GPU's name or a list of names");
+    name = conf_text(node);
+    gpu = type_named(world, name);
+    if (gpu != NULL) {
+        *type = gpu->index;
+        return true;
+    }
+    err_set(world->err, ERR_REFERENCE, conf_pos(node),
+            "types names %s, which is no GPU of the catalogue", name);
+    return catalogue_hint(world->catalogue, CATALOGUE_GPUS, name, world->err);
+}
+
+/* "It has a100-80, l40s.", of the pool or of all; false always. */
+static bool hint_types(const struct world *world, const char *pool)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    char names[160] = "";
+    size_t used = 0;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct gpu_type *gpu = cluster->group[g].gpu;
+        bool told = gpu == NULL || !in_pool(cluster, &cluster->group[g], pool);
+
+        for (uint32_t before = 0; before < g && !told; before++)
+            told = cluster->group[before].gpu == gpu &&
+                   in_pool(cluster, &cluster->group[before], pool);
+        if (told || used + strlen(gpu->name) + 3 > sizeof names)
+            continue;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 used == 0 ? "" : ", ", gpu->name);
+    }
+    return used > 0 && err_hint(world->err, "It has %s.", names);
+}
+
+static bool no_type(const struct world *world, const struct demand *demand,
+                    const struct role_spec *role)
+{
+    err_set(world->err, ERR_RANGE, demand->pos,
+            "role %s of %s can never run: %s%s has no GPU of %s",
+            role->name, demand->form,
+            role->pool == NULL ? "the cluster" : "pool ",
+            role->pool == NULL ? "" : role->pool,
+            demand->types == NULL ? "any type" : "the types it names");
+    return hint_types(world, role->pool);
+}
+
+/* The allowed types that the cluster has, in order of preference. */
+static bool allowed_types(const struct world *world,
+                          const struct demand *demand,
+                          const struct role_spec *role, uint32_t *types,
+                          uint32_t *count)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    const struct conf_node *list = demand->types;
+    bool is_list = list != NULL && conf_kind(list) == CONF_LIST;
+    size_t named = list == NULL ? 0 : is_list ? conf_count(list) : 1;
+
+    *count = 0;
+    for (size_t i = 0; i < named; i++) {
+        uint32_t type = 0;
+
+        if (!named_type(world, is_list ? conf_item(list, i) : list, &type))
+            return false;
+        if (cluster_has(cluster, role->pool, type))
+            *count = add_type(types, *count, type);
+    }
+    for (uint32_t g = 0; list == NULL && g < cluster->group_count; g++)
+        if (cluster->group[g].gpu != NULL &&
+            in_pool(cluster, &cluster->group[g], role->pool))
+            *count = add_type(types, *count, cluster->group[g].gpu->index);
+    if (*count > 0)
+        return true;
+    return no_type(world, demand, role);
+}
+
+static bool too_little_memory(const struct world *world,
+                              const struct demand *demand,
+                              const struct role_spec *role,
+                              const struct gpu_type *best)
+{
+    double missing = role->gpu_memory_bytes - best->memory_bytes;
+
+    if (best->memory_bytes <= 0.0) {    /* generic: no device at all */
+        err_set(world->err, ERR_RANGE, demand->pos,
+                "role %s of %s cannot run on %s GPUs: they have no speed and "
+                "no memory; they serve traces only", role->name,
+                demand->form, best->name);
+        return err_hint(world->err, "Give the cluster GPUs of the catalogue; "
+                                    "`clustersim list gpus` shows them.");
+    }
+    return err_set(world->err, ERR_RANGE, demand->pos,
+                   "role %s of %s needs %.1f GB on each GPU; the largest it "
+                   "may use, %s, has %.1f GB: %.0f bytes (%.1f GB) are "
+                   "missing", role->name, demand->form,
+                   role->gpu_memory_bytes / GB, best->name,
+                   best->memory_bytes / GB, missing, missing / GB);
+}
+
+/* Keeps of `count` types those that hold the role; *best: the largest. */
+static bool keep_fitting(const struct world *world,
+                         const struct demand *demand, struct role_spec *role,
+                         uint32_t *types, uint32_t count,
+                         const struct gpu_type **best)
+{
+    uint32_t fit = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpu_type *gpu = type_at(world, types[i]);
+
+        if (*best == NULL || gpu->memory_bytes > (*best)->memory_bytes)
+            *best = gpu;
+        if (role->gpu_memory_bytes <= gpu->memory_bytes)
+            types[fit++] = types[i];
+    }
+    role->gpu_types = types;
+    role->gpu_type_count = fit;
+    return fit > 0 || too_little_memory(world, demand, role, *best);
+}
+
+bool demand_narrow(const struct world *world, const struct demand *demand,
+                   struct role_spec *role)
+{
+    const struct gpu_type *best = NULL;
+    uint32_t *types = arena_alloc(world->arena, role->gpu_type_count,
+                                  sizeof *types);
+
+    assert(role->gpu_type_count > 0);
+    memcpy(types, role->gpu_types, role->gpu_type_count * sizeof *types);
+    return keep_fitting(world, demand, role, types, role->gpu_type_count,
+                        &best);
+}
+
+bool demand_types(const struct world *world, const struct demand *demand,
+                  struct role_spec *role, const struct gpu_type **best)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    uint32_t room = cluster->group_count, count;
+    uint32_t *types;
+
+    assert(role->gpus > 0);
+    *best = NULL;
+    if (demand->types != NULL && conf_kind(demand->types) == CONF_LIST)
+        room += (uint32_t)conf_count(demand->types);
+    types = arena_alloc(world->arena, room + 1, sizeof *types);
+    if (!pool_exists(world, demand, role) ||
+        !allowed_types(world, demand, role, types, &count))
+        return false;
+    return keep_fitting(world, demand, role, types, count, best);
+}
+
+/* How many units a node gives, and what runs out first. */
+struct room {
+    uint64_t units;             /* of one type, in all nodes */
+    uint64_t bare_units;        /* the same if only GPUs (cores) counted */
+    const char *type;
+};
+
+static uint64_t node_units(const struct node_group *group,
+                           const struct role_spec *role)
+{
+    uint64_t units = group->gpus;
+
+    if (role->cores > 0 && group->cores / role->cores < units)
+        units = group->cores / role->cores;
+    if (role->memory_bytes > 0 &&
+        (uint64_t)(group->memory_bytes / role->memory_bytes) < units)
+        units = (uint64_t)(group->memory_bytes / role->memory_bytes);
+    return units;
+}
+
+static struct room room_of_type(const struct world *world,
+                                const struct role_spec *role, uint32_t type)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    struct room room = {0, 0, type_at(world, type)->name};
+
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct node_group *group = &cluster->group[g];
+
+        if (group->gpu == NULL || group->gpu->index != type ||
+            !in_pool(cluster, group, role->pool))
+            continue;
+        room.units += group->node_count * node_units(group, role);
+        room.bare_units += (uint64_t)group->node_count * group->gpus;
+    }
+    return room;
+}
+
+static bool place_gpus(const struct world *world, const struct demand *demand,
+                       const struct role_spec *role)
+{
+    struct room best = {0, 0, "none"};
+
+    for (uint32_t i = 0; i < role->gpu_type_count; i++) {
+        struct room room = room_of_type(world, role, role->gpu_types[i]);
+
+        if (room.units >= role->gpus_min)
+            return true;
+        if (room.bare_units > best.bare_units)
+            best = room;
+    }
+    if (best.bare_units == 0)           /* at home, where types were not tried */
+        return no_type(world, demand, role);
+    if (best.bare_units < role->gpus_min) {
+        err_set(world->err, ERR_RANGE, demand->pos,
+                "role %s of %s can never run: it needs at least %u GPUs of "
+                "one type, %s has %llu (%s)", role->name, demand->form,
+                role->gpus_min,
+                role->pool == NULL ? "the cluster" : role->pool,
+                (unsigned long long)best.bare_units, best.type);
+        return err_hint(world->err, "%u are missing.",
+                        role->gpus_min - (uint32_t)best.bare_units);
+    }
+    err_set(world->err, ERR_RANGE, demand->pos,
+            "role %s of %s can never run: with %u cores and %.1f GB of host "
+            "memory per GPU, only %llu of the %llu GPUs of type %s can be "
+            "used, it needs %u", role->name, demand->form, role->cores,
+            (double)role->memory_bytes / GB, (unsigned long long)best.units,
+            (unsigned long long)best.bare_units, best.type, role->gpus_min);
+    return err_hint(world->err, "Ask for fewer cores or less memory.");
+}
+
+/* Cores and memory of a CPU role: in all, over all nodes of its pool. */
+static bool place_cores(const struct world *world,
+                        const struct demand *demand,
+                        const struct role_spec *role)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    uint64_t cores = 0;
+    double memory_bytes = 0.0;  /* a sum of unlimited ones fits no integer */
+
+    if (!pool_exists(world, demand, role))
+        return false;
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct node_group *group = &cluster->group[g];
+
+        if (!in_pool(cluster, group, role->pool))
+            continue;
+        cores += (uint64_t)group->node_count * group->cores;
+        memory_bytes += (double)group->memory_bytes * group->node_count;
+    }
+    if (cores >= role->cores && memory_bytes >= (double)role->memory_bytes)
+        return true;
+    return err_set(world->err, ERR_RANGE, demand->pos,
+                   "role %s of %s can never run: it needs %u cores and %.1f "
+                   "GB of memory, %s has %llu cores and %.1f GB",
+                   role->name, demand->form, role->cores,
+                   (double)role->memory_bytes / GB,
+                   role->pool == NULL ? "the cluster" : role->pool,
+                   (unsigned long long)cores, memory_bytes / GB);
+}
+
+/* In the pool that is its home there must be room, too. */
+static bool place_home(const struct world *world, const struct demand *demand,
+                       const struct role_spec *role)
+{
+    struct demand there = *demand;
+    struct role_spec at_home = *role;
+
+    there.pos = demand->home;
+    at_home.pool = role->home;
+    if (role->gpus == 0 ? place_cores(world, &there, &at_home)
+                        : place_gpus(world, &there, &at_home))
+        return true;
+    return err_hint(world->err, "A policy with a pool for each role starts it "
+                    "in its home, pool %s.", role->home);
+}
+
+bool demand_place(const struct world *world, const struct demand *demand,
+                  const struct role_spec *role)
+{
+    bool found;
+
+    assert(role->name != NULL);
+    found = role->gpus == 0 ? place_cores(world, demand, role)
+                            : place_gpus(world, demand, role);
+    if (!found || role->home == NULL || demand->home.file == NULL)
+        return found;
+    return place_home(world, demand, role);
+}
+
+static bool may_run_on(const struct world *world,
+                       const struct role_spec *role,
+                       const struct node_group *group)
+{
+    if (!in_pool(world->cluster, group, role->pool))
+        return false;
+    if (role->gpus == 0)
+        return true;
+    for (uint32_t i = 0; group->gpu != NULL && i < role->gpu_type_count; i++)
+        if (role->gpu_types[i] == group->gpu->index)
+            return true;
+    return false;
+}
+
+bool demand_nvme(const struct world *world, const struct demand *demand,
+                 const struct role_spec *role)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    const struct node_group *bare = NULL;
+    uint32_t with = 0;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct node_group *group = &cluster->group[g];
+
+        if (!may_run_on(world, role, group))
+            continue;
+        if (group->nvme_bps > 0.0)
+            with++;
+        else if (bare == NULL)
+            bare = group;
+    }
+    if (bare == NULL)
+        return true;
+    if (with == 0) {
+        err_set(world->err, ERR_RANGE, demand->pos,
+                "role %s of %s reads from nvme, but no node that it may run "
+                "on has any", role->name, demand->form);
+        return err_hint(world->err, "Give the nodes drives, as nvme: "
+                                    "4x3.84TB, or read from: storage.");
+    }
+    err_set(world->err, ERR_RANGE, demand->pos,
+            "role %s of %s reads from nvme, but nodes %s, on which it may "
+            "run, have none", role->name, demand->form, bare->name);
+    return err_hint(world->err, "Narrow the role with types or pool to nodes "
+                                "with nvme, or give those nodes drives.");
+}
+
+uint32_t demand_gpus_max(const struct world *world, const char *pool)
+{
+    const struct cluster_spec *cluster = world->cluster;
+    uint64_t most = 0;
+
+    for (uint32_t g = 0; g < cluster->group_count; g++) {
+        const struct node_group *one = &cluster->group[g];
+        uint64_t sum = 0;
+
+        for (uint32_t h = 0; h < cluster->group_count; h++) {
+            const struct node_group *other = &cluster->group[h];
+
+            if (one->gpu != NULL && other->gpu == one->gpu &&
+                in_pool(cluster, other, pool))
+                sum += (uint64_t)other->node_count * other->gpus;
+        }
+        if (sum > most)
+            most = sum;
+    }
+    return (uint32_t)most;
+}
+
+/* The fewest GPUs, by doubling, with which the shape fits; 0: none do. */
+static uint32_t more_gpus(const struct train_shape *shape,
+                          double other_bytes, uint32_t gpus, uint32_t most,
+                          double gpu_bytes)
+{
+    for (uint32_t n = 2 * gpus; n <= most && n <= 1u << 20; n *= 2)
+        if (memory_train(shape, n).total + other_bytes <= gpu_bytes)
+            return n;
+    return 0;
+}
+
+/* The least tensor parallelism, by doubling, with which it fits; 0: none. */
+static uint32_t more_tp(const struct train_shape *shape, double other_bytes,
+                        uint32_t gpus, double gpu_bytes)
+{
+    struct train_shape next = *shape;
+
+    for (next.tp *= 2; next.tp * next.pp <= gpus && next.tp <= 8;
+         next.tp *= 2)
+        if (memory_train(&next, gpus).total + other_bytes <= gpu_bytes)
+            return next.tp;
+    return 0;
+}
+
+/* Fewer samples at a time, or tables on more GPUs. */
+static void hint_net(const struct world *world,
+                     const struct train_shape *shape, uint32_t gpus,
+                     const struct gpu_type *gpu)
+{
+    struct train_shape next = *shape;
+    uint32_t n;
+
+    while (next.micro_batch > 1.0 &&
+           memory_train(&next, gpus).total > gpu->memory_bytes)
+        next.micro_batch = floor(next.micro_batch / 2.0);
+    n = more_gpus(shape, 0.0, gpus, demand_gpus_max(world, NULL),
+                  gpu->memory_bytes);
+    if (memory_train(&next, gpus).total <= gpu->memory_bytes)
+        err_hint(world->err, "It would fit with micro_batch: %g.",
+                 next.micro_batch);
+    else if (n > 0)
+        err_hint(world->err, "It would fit with %u GPUs.", n);
+}
+
+void demand_hint_train(const struct world *world,
+                       const struct train_shape *shape, double other_bytes,
+                       uint32_t gpus, const struct gpu_type *gpu)
+{
+    double room = gpu->memory_bytes - other_bytes;
+
+    if (shape->net != NULL) {
+        hint_net(world, shape, gpus, gpu);
+        return;
+    }
+    struct memory_remedy remedy = {0};
+    struct train_shape divided = *shape;
+    char more[64] = "", tensor[32] = "";
+    uint32_t n, tp;
+
+    if (room > 0.0)
+        remedy = memory_remedy(shape, gpus, room);
+    if (divided.zero < 3)
+        divided.zero = 3;
+    /* Not where ZeRO alone does it on the GPUs there are. */
+    n = remedy.text != NULL && remedy.shape.recompute == shape->recompute
+            ? 0
+            : more_gpus(&divided, other_bytes, gpus,
+                        demand_gpus_max(world, NULL), gpu->memory_bytes);
+    tp = more_tp(shape, other_bytes, gpus, gpu->memory_bytes);
+    if (n > 0)
+        snprintf(more, sizeof more, "%s%u GPUs under zero: 3",
+                 remedy.text != NULL ? "; or with " : "", n);
+    if (tp > 0)
+        snprintf(tensor, sizeof tensor, "%stp: %u",
+                 remedy.text != NULL || n > 0 ? "; or with " : "", tp);
+    if (remedy.text == NULL && n == 0 && tp == 0)
+        err_hint(world->err, "No ZeRO stage, recomputation, micro batch, "
+                             "LoRA or QLoRA makes it fit; it takes a "
+                             "smaller model or larger GPUs.");
+    else
+        err_hint(world->err, "It would fit with %s%s%s.",
+                 remedy.text != NULL ? remedy.text : "", more, tensor);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * arrival.c - when jobs arrive.
+ *
+ * Bursty is a Markov-modulated Poisson process of two states (Fischer and
+ * Meier-Hellstern 1993), begun in its stationary law and drawn by the change
+ * of time: a gap is a unit exponential used up at the rate of the state of
+ * the moment, so that states and gaps come from streams of their own.
+ * Diurnal is a Poisson process of rate r (1 + a cos 2 pi (t - peak) / period),
+ * drawn by thinning (Lewis and Shedler 1979).  Gamma is a renewal process.
+ * Gaps are added up in whole nanoseconds.
+ */
+#include "workloads/random/arrival.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+#define TWO_PI 6.283185307179586
+
+struct keys {
+    struct arrival arrival;
+    const struct conf_node *burst, *times;
+};
+
+static const char *const process_names[] = {
+    "poisson", "bursty", "gamma", "diurnal", "fixed", "all_at_once", NULL
+};
+
+#define AT(MEMBER) offsetof(struct keys, arrival.MEMBER)
+
+/* Ranges of times are in seconds; 100 years is longer than any study. */
+#define TIME_MAX_S 3.2e9
+#define TIME_MIN_S 1e-9
+
+static const struct conf_field arrival_fields[] = {
+    {"process", CONF_CHOICE, AT(process), 0, 0, NULL, process_names,
+     "how jobs arrive"},
+    {"rate", CONF_FREQUENCY, AT(rate_per_s), 1e-12, 1e9, CONF_ABSENT, NULL,
+     "mean arrivals per time: poisson, bursty, gamma, diurnal"},
+    {"cv", CONF_REAL, AT(cv), 1e-3, 1e3, CONF_ABSENT, NULL,
+     "gamma: standard deviation of the gaps over their mean"},
+    {"amplitude", CONF_FRACTION, AT(amplitude), 0, 1, CONF_ABSENT, NULL,
+     "diurnal: swing of the rate around its mean"},
+    {"peak", CONF_TIME, AT(peak_ns), 0, TIME_MAX_S, CONF_ABSENT, NULL,
+     "diurnal: when in the period the rate is highest; default 14h"},
+    {"period", CONF_TIME, AT(period_ns), TIME_MIN_S, TIME_MAX_S, CONF_ABSENT,
+     NULL, "diurnal: default 24h"},
+    {"burst", CONF_NODE, offsetof(struct keys, burst), 0, 0, CONF_ABSENT,
+     NULL, "bursty: the two states"},
+    {"times", CONF_NODE, offsetof(struct keys, times), 0, 0, CONF_ABSENT,
+     NULL, "fixed: list of times, ascending"},
+    {"every", CONF_TIME, AT(every_ns), TIME_MIN_S, TIME_MAX_S, CONF_ABSENT,
+     NULL, "fixed: one arrival at 0s and one after each such time"},
+};
+const struct conf_schema arrival_schema = {
+    "workload.arrival", "when jobs arrive", arrival_fields,
+    COUNT(arrival_fields)};
+
+#define STATE(MEMBER) offsetof(struct arrival, MEMBER)
+
+static const struct conf_field burst_fields[] = {
+    {"high", CONF_REAL, STATE(high), 0, 1e9, NULL, NULL,
+     "rate in a burst, relative to `low`; both are scaled so that the mean "
+     "is `rate`"},
+    {"low", CONF_REAL, STATE(low), 0, 1e9, NULL, NULL,
+     "rate between bursts, relative to `high`"},
+    {"stay_high", CONF_TIME, STATE(stay_high_ns), TIME_MIN_S, TIME_MAX_S,
+     NULL, NULL, "mean length of a burst (exponential)"},
+    {"stay_low", CONF_TIME, STATE(stay_low_ns), TIME_MIN_S, TIME_MAX_S, NULL,
+     NULL, "mean time between bursts (exponential)"},
+};
+const struct conf_schema arrival_burst_schema = {
+    "workload.arrival.burst", "two states of a bursty process (MMPP)",
+    burst_fields, COUNT(burst_fields)};
+
+/* Keys beside `process` that a process needs and may have. */
+static const struct {
+    const char *needs[3], *may[3];
+} process_keys[ARRIVAL_PROCESS_COUNT] = {
+    [ARRIVAL_POISSON] = {{"rate"}, {NULL}},
+    [ARRIVAL_BURSTY] = {{"rate", "burst"}, {NULL}},
+    [ARRIVAL_GAMMA] = {{"rate", "cv"}, {NULL}},
+    [ARRIVAL_DIURNAL] = {{"rate", "amplitude"}, {"peak", "period"}},
+    [ARRIVAL_FIXED] = {{NULL}, {"times", "every"}},
+    [ARRIVAL_ALL_AT_ONCE] = {{NULL}, {NULL}},
+};
+
+static bool is_among(const char *key, const char *const names[3])
+{
+    for (size_t i = 0; i < 3 && names[i] != NULL; i++)
+        if (strcmp(names[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* Every key has a meaning in the process, and no needed key is missing. */
+static bool check_keys(const struct conf_node *conf, int process,
+                       struct err *err)
+{
+    const char *name = process_names[process];
+
+    for (size_t i = 0; i < conf_count(conf); i++) {
+        const char *key = conf_key(conf, i);
+
+        if (strcmp(key, "process") != 0 &&
+            !is_among(key, process_keys[process].needs) &&
+            !is_among(key, process_keys[process].may))
+            return err_set(err, ERR_SCHEMA, conf_key_pos(conf, i),
+                           "%s has no meaning for process %s", key, name);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const char *key = process_keys[process].needs[i];
+
+        if (key != NULL && conf_get(conf, key) == NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(conf),
+                           "%s is missing: process %s needs it", key, name);
+    }
+    if (process == ARRIVAL_FIXED && (conf_get(conf, "times") == NULL) ==
+                                        (conf_get(conf, "every") == NULL))
+        return err_set(err, ERR_SCHEMA, conf_pos(conf),
+                       "process fixed takes either times or every");
+    return true;
+}
+
+static bool read_times(struct arena *arena, const struct conf_node *list,
+                       struct arrival *out, struct err *err)
+{
+    const struct conf_field field = {
+        "times", CONF_TIME, 0, 0, TIME_MAX_S, NULL, NULL, ""};
+    size_t count = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
+    int64_t *time;
+
+    if (count == 0)
+        return err_set(err, ERR_SCHEMA, conf_pos(list),
+                       "times must be a list of times, such as [0s, 10s]");
+    time = arena_alloc(arena, count, sizeof *time);
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *item = conf_item(list, i);
+
+        if (!conf_read(item, &field, &time[i], err))
+            return false;
+        if (i > 0 && time[i] < time[i - 1])
+            return err_set(err, ERR_RANGE, conf_pos(item),
+                           "times must ascend, found %s after %s",
+                           conf_text(item),
+                           conf_text(conf_item(list, i - 1)));
+    }
+    out->time_ns = time;
+    out->time_count = count;
+    return true;
+}
+
+bool arrival_read(struct arena *arena, const struct conf_node *conf,
+                  struct arrival *out, struct err *err)
+{
+    struct keys keys = {0};
+
+    assert(conf != NULL && out != NULL);
+    keys.arrival.peak_ns = 14 * 3600 * CLOCK_NS_PER_S;
+    keys.arrival.period_ns = 24 * 3600 * CLOCK_NS_PER_S;
+    if (!conf_fill(conf, &arrival_schema, &keys, err) ||
+        !check_keys(conf, keys.arrival.process, err))
+        return false;
+    if (keys.burst != NULL) {
+        if (!conf_fill(keys.burst, &arrival_burst_schema, &keys.arrival,
+                       err))
+            return false;
+        if (keys.arrival.high <= keys.arrival.low)
+            return err_set(err, ERR_RANGE, conf_pos(keys.burst),
+                           "high must be above low, found %g and %g",
+                           keys.arrival.high, keys.arrival.low);
+    }
+    if (keys.times != NULL &&
+        !read_times(arena, keys.times, &keys.arrival, err))
+        return false;
+    *out = keys.arrival;
+    return true;
+}
+
+double arrival_state_rate(const struct arrival *a, bool high)
+{
+    double in_high = (double)a->stay_high_ns, in_low = (double)a->stay_low_ns;
+    double mean = (a->high * in_high + a->low * in_low) / (in_high + in_low);
+
+    assert(mean > 0.0);
+    return a->rate_per_s * (high ? a->high : a->low) / mean;
+}
+
+/* Adds seconds to a time; CLOCK_NEVER_NS where it does not fit. */
+static int64_t later(int64_t time_ns, double s)
+{
+    int64_t gap_ns;
+
+    return clock_ns_from_s(s, &gap_ns) ? clock_after(time_ns, gap_ns)
+                                       : CLOCK_NEVER_NS;
+}
+
+static void enter_state(struct arrival_clock *clock, bool high, int64_t now)
+{
+    const struct arrival *a = clock->arrival;
+    double stay_s = (double)(high ? a->stay_high_ns : a->stay_low_ns) / 1e9;
+
+    clock->high = high;
+    clock->state_end_ns = later(now, rng_exponential(&clock->states, stay_s));
+}
+
+void arrival_start(struct arrival_clock *clock, const struct arrival *arrival,
+                   uint64_t seed, uint32_t replica)
+{
+    assert(clock != NULL && arrival != NULL);
+    memset(clock, 0, sizeof *clock);
+    clock->arrival = arrival;
+    rng_init(&clock->gaps, seed, "arrival", replica);
+    rng_init(&clock->states, seed, "arrival-state", replica);
+    if (arrival->process == ARRIVAL_BURSTY) {
+        double in_high = (double)arrival->stay_high_ns;
+        double all = in_high + (double)arrival->stay_low_ns;
+
+        enter_state(clock, rng_uniform(&clock->states) < in_high / all, 0);
+    }
+}
+
+static int64_t next_bursty(struct arrival_clock *clock)
+{
+    double need = rng_exponential(&clock->gaps, 1.0);
+    int64_t now = clock->now_ns;
+
+    for (;;) {
+        double rate = arrival_state_rate(clock->arrival, clock->high);
+        double left_s = (double)(clock->state_end_ns - now) / 1e9;
+
+        if (rate > 0.0 && (need <= rate * left_s ||
+                           clock->state_end_ns == CLOCK_NEVER_NS))
+            return later(now, need / rate);
+        if (clock->state_end_ns == CLOCK_NEVER_NS)
+            return CLOCK_NEVER_NS;
+        need -= rate * left_s;
+        now = clock->state_end_ns;
+        enter_state(clock, !clock->high, now);
+    }
+}
+
+static int64_t next_diurnal(struct arrival_clock *clock)
+{
+    const struct arrival *a = clock->arrival;
+    double top = a->rate_per_s * (1.0 + a->amplitude);
+    int64_t now = clock->now_ns;
+
+    for (;;) {
+        double phase, rate, u;
+
+        now = later(now, rng_exponential(&clock->gaps, 1.0 / top));
+        if (now == CLOCK_NEVER_NS)
+            return CLOCK_NEVER_NS;
+        phase = (double)((now - a->peak_ns) % a->period_ns) /
+                (double)a->period_ns;
+        rate = a->rate_per_s * (1.0 + a->amplitude * cos(TWO_PI * phase));
+        u = rng_uniform(&clock->gaps);
+        if (u * top < rate)
+            return now;
+    }
+}
+
+static int64_t next_fixed(const struct arrival_clock *clock)
+{
+    const struct arrival *a = clock->arrival;
+
+    if (a->every_ns == 0)
+        return clock->count < a->time_count ? a->time_ns[clock->count]
+                                            : CLOCK_NEVER_NS;
+    if (clock->count == 0)
+        return 0;
+    return clock_after(clock->now_ns, a->every_ns);
+}
+
+int64_t arrival_next(struct arrival_clock *clock)
+{
+    const struct arrival *a = clock->arrival;
+    int64_t next = CLOCK_NEVER_NS;
+    double square = a->cv * a->cv;
+
+    if (clock->now_ns == CLOCK_NEVER_NS)
+        return CLOCK_NEVER_NS;
+    switch ((enum arrival_process)a->process) {
+    case ARRIVAL_POISSON:
+        next = later(clock->now_ns,
+                     rng_exponential(&clock->gaps, 1.0) / a->rate_per_s);
+        break;
+    case ARRIVAL_GAMMA:
+        next = later(clock->now_ns,
+                     rng_gamma(&clock->gaps, 1.0 / square, square) /
+                         a->rate_per_s);
+        break;
+    case ARRIVAL_BURSTY:
+        next = next_bursty(clock);
+        break;
+    case ARRIVAL_DIURNAL:
+        next = next_diurnal(clock);
+        break;
+    case ARRIVAL_FIXED:
+        next = next_fixed(clock);
+        break;
+    case ARRIVAL_ALL_AT_ONCE:
+        next = 0;
+        break;
+    case ARRIVAL_PROCESS_COUNT:
+        break;
+    }
+    assert(next >= clock->now_ns);
+    clock->now_ns = next;
+    clock->count++;
+    return next;
+}
+
+/* ---- many at once ------------------------------------------------------- */
+
+/* A whole number around a mean, of that variance. */
+static uint64_t scatter(struct rng *rng, double mean, double variance)
+{
+    double n = round(mean + sqrt(variance) * rng_normal(rng, 0.0, 1.0));
+
+    return n > 0.0 ? (uint64_t)n : 0;
+}
+
+static uint64_t poisson(struct rng *rng, double mean)
+{
+    uint64_t n = 0;
+
+    if (mean > 100.0)
+        return scatter(rng, mean, mean);
+    for (double sum = rng_exponential(rng, 1.0); sum < mean;
+         sum += rng_exponential(rng, 1.0))
+        n++;
+    return n;
+}
+
+/* The integral of the rate of a day. */
+static double diurnal_mean(const struct arrival *a, int64_t from_ns,
+                           int64_t until_ns)
+{
+    double period_s = clock_s_from_ns(a->period_ns);
+    double from = (double)((from_ns - a->peak_ns) % a->period_ns) /
+                  (double)a->period_ns * TWO_PI;
+    double span_s = clock_s_from_ns(until_ns - from_ns);
+
+    return a->rate_per_s *
+           (span_s + a->amplitude * period_s / TWO_PI *
+                         (sin(from + TWO_PI * span_s / period_s) -
+                          sin(from)));
+}
+
+/* The integral of the rate of a bursty process, through its states. */
+static double bursty_mean(struct arrival_clock *clock, int64_t until_ns)
+{
+    double mean = 0.0;
+    int64_t now = clock->now_ns;
+
+    while (now < until_ns) {
+        int64_t end = clock->state_end_ns < until_ns ? clock->state_end_ns
+                                                     : until_ns;
+        mean += arrival_state_rate(clock->arrival, clock->high) *
+                clock_s_from_ns(end - now);
+        now = end;
+        if (now == clock->state_end_ns)
+            enter_state(clock, !clock->high, now);
+    }
+    return mean;
+}
+
+uint64_t arrival_count(struct arrival_clock *clock, int64_t until_ns)
+{
+    const struct arrival *a = clock->arrival;
+    double span_s = clock_s_from_ns(until_ns - clock->now_ns);
+    uint64_t n = 0;
+
+    assert(until_ns >= clock->now_ns);
+    switch ((enum arrival_process)a->process) {
+    case ARRIVAL_POISSON:
+        n = poisson(&clock->gaps, a->rate_per_s * span_s);
+        break;
+    case ARRIVAL_GAMMA:
+        n = scatter(&clock->gaps, a->rate_per_s * span_s,
+                    a->rate_per_s * span_s * a->cv * a->cv);
+        break;
+    case ARRIVAL_DIURNAL:
+        n = poisson(&clock->gaps, diurnal_mean(a, clock->now_ns, until_ns));
+        break;
+    case ARRIVAL_BURSTY:
+        n = poisson(&clock->gaps, bursty_mean(clock, until_ns));
+        break;
+    case ARRIVAL_FIXED:
+    case ARRIVAL_ALL_AT_ONCE:
+    case ARRIVAL_PROCESS_COUNT:
+        assert(!"the reader refuses these");
+    }
+    clock->now_ns = until_ns;
+    clock->count += n;
+    return n;
+}

@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * distribution.c - random values as a workload file writes them.
+ *
+ * Every kind is brought to two parameters when the file is read, so that a
+ * draw is one call of sim/rng.  Mean and coefficient of variation c become:
+ * lognormal: sd^2 = ln(1 + c^2), mu = ln m - sd^2 / 2; gamma: shape 1 / c^2,
+ * scale m c^2 (Law, Simulation Modeling and Analysis, chapter 6).
+ *
+ *  kind         a           b
+ *  constant     value       -
+ *  uniform      low         high
+ *  exponential  mean        -
+ *  lognormal    log mean    log sd
+ *  weibull      scale       shape
+ *  gamma        shape       scale
+ *  pareto       scale       shape
+ *
+ * A choice is a list of values and their weights, a hyperexponential one of
+ * means, a sample of a file one whose values are all alike.
+ */
+#include "workloads/random/distribution.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/base/rng.h"
+#include "sim/text/scan.h"
+#include "sim/text/csv.h"
+
+struct keys {
+    const struct conf_node *mean, *cv, *log_mean, *log_sd, *scale, *shape;
+    const char *file, *column;
+};
+
+#define FIELD(KEY, HELP) \
+    {#KEY, CONF_NODE, offsetof(struct keys, KEY), 0, 0, NULL, NULL, HELP}
+#define FIELD_MAY(KEY, HELP) \
+    {#KEY, CONF_NODE, offsetof(struct keys, KEY), 0, 0, CONF_ABSENT, NULL, \
+     HELP}
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+static const struct conf_field exponential_fields[] = {
+    FIELD(mean, "mean, in the unit of the key, > 0"),
+};
+static const struct conf_field lognormal_fields[] = {
+    FIELD_MAY(mean, "mean of the value itself, > 0; with cv"),
+    FIELD_MAY(cv, "standard deviation over mean, >= 0; with mean"),
+    FIELD_MAY(log_mean, "mean of the logarithm; with log_sd"),
+    FIELD_MAY(log_sd, "standard deviation of the logarithm; with log_mean"),
+};
+static const struct conf_field weibull_fields[] = {
+    FIELD(scale, "scale, in the unit of the key, > 0"),
+    FIELD(shape, "shape, > 0; below 1 a heavy tail"),
+};
+static const struct conf_field gamma_fields[] = {
+    FIELD(mean, "mean, in the unit of the key, > 0"),
+    FIELD(cv, "standard deviation over mean, > 0"),
+};
+static const struct conf_field pareto_fields[] = {
+    FIELD(scale, "least value, in the unit of the key, > 0"),
+    FIELD(shape, "shape, > 0; the mean is finite above 1"),
+};
+static const struct conf_field empirical_fields[] = {
+    {"file", CONF_TEXT, offsetof(struct keys, file), 0, 0, NULL, NULL,
+     "CSV file of samples, in base units (seconds, bytes, counts)"},
+    {"column", CONF_TEXT, offsetof(struct keys, column), 0, 0, CONF_ABSENT,
+     NULL, "column to draw from; default: the only one"},
+};
+
+const struct conf_schema distribution_constant_schema = {
+    "distribution.constant", "the same value always", NULL, 0};
+const struct conf_schema distribution_uniform_schema = {
+    "distribution.uniform", "[low, high], every value alike", NULL, 0};
+const struct conf_schema distribution_exponential_schema = {
+    "distribution.exponential", "memoryless, cv 1", exponential_fields,
+    COUNT(exponential_fields)};
+const struct conf_schema distribution_lognormal_schema = {
+    "distribution.lognormal", "product of many small factors",
+    lognormal_fields, COUNT(lognormal_fields)};
+const struct conf_schema distribution_weibull_schema = {
+    "distribution.weibull", "lifetimes", weibull_fields,
+    COUNT(weibull_fields)};
+const struct conf_schema distribution_gamma_schema = {
+    "distribution.gamma", "sum of waits; any cv", gamma_fields,
+    COUNT(gamma_fields)};
+const struct conf_schema distribution_pareto_schema = {
+    "distribution.pareto", "power-law tail", pareto_fields,
+    COUNT(pareto_fields)};
+const struct conf_schema distribution_hyperexponential_schema = {
+    "distribution.hyperexponential",
+    "{mean: weight, ...}: an exponential of one of these means", NULL, 0};
+const struct conf_schema distribution_choice_schema = {
+    "distribution.choice", "{value: weight, ...}; weights of any sum, > 0",
+    NULL, 0};
+const struct conf_schema distribution_empirical_schema = {
+    "distribution.empirical", "samples of a file, each as likely",
+    empirical_fields, COUNT(empirical_fields)};
+
+static const struct conf_schema *const kind_schemas[] = {
+    &distribution_constant_schema,
+    &distribution_uniform_schema,
+    &distribution_exponential_schema,
+    &distribution_lognormal_schema,
+    &distribution_weibull_schema,
+    &distribution_gamma_schema,
+    &distribution_pareto_schema,
+    &distribution_hyperexponential_schema,
+    &distribution_choice_schema,
+    &distribution_empirical_schema
+};
+
+static const char *const kind_names[] = {
+    "constant", "uniform", "exponential", "lognormal", "weibull", "gamma",
+    "pareto", "hyperexponential", "choice", "empirical", NULL
+};
+static const char *const map_names[] = {
+    "constant", "uniform", "exponential", "lognormal", "weibull", "gamma",
+    "pareto", "hyperexponential", "choice", "empirical", "min", "max", NULL
+};
+
+struct reader {
+    struct arena *arena;
+    enum conf_type type;        /* of a drawn value */
+    struct err *err;
+};
+
+/* A scalar as a double in base units: times in seconds. */
+static bool read_value(struct reader *r, const struct conf_node *node,
+                       const char *key, enum conf_type type, double *out)
+{
+    struct conf_field field = {key, type, 0, 0, 0, NULL, NULL, ""};
+    int64_t ns;
+
+    if (type != CONF_TIME)
+        return conf_read(node, &field, out, r->err);
+    if (!conf_read(node, &field, &ns, r->err))
+        return false;
+    *out = (double)ns / 1e9;
+    return true;
+}
+
+static bool read_positive(struct reader *r, const struct conf_node *node,
+                          const char *key, enum conf_type type, double *out)
+{
+    if (!read_value(r, node, key, type, out))
+        return false;
+    if (*out > 0.0)
+        return true;
+    return err_set(r->err, ERR_RANGE, conf_pos(node),
+                   "%s must be greater than 0, found %s", key,
+                   conf_text(node));
+}
+
+static bool read_uniform(struct reader *r, const struct conf_node *node,
+                         struct distribution *out)
+{
+    if (conf_kind(node) != CONF_LIST || conf_count(node) != 2)
+        return err_set(r->err, ERR_SCHEMA, conf_pos(node),
+                       "uniform must be a list of two values, [low, high]");
+    if (!read_value(r, conf_item(node, 0), "uniform", r->type, &out->a) ||
+        !read_value(r, conf_item(node, 1), "uniform", r->type, &out->b))
+        return false;
+    if (out->a <= out->b)
+        return true;
+    return err_set(r->err, ERR_RANGE, conf_pos(node),
+                   "uniform must be [low, high], found low %s above high %s",
+                   conf_text(conf_item(node, 0)),
+                   conf_text(conf_item(node, 1)));
+}
+
+static bool read_lognormal(struct reader *r, const struct conf_node *node,
+                           const struct keys *keys, struct distribution *out)
+{
+    double mean, cv;
+    bool plain = keys->mean != NULL && keys->cv != NULL &&
+                 keys->log_mean == NULL && keys->log_sd == NULL;
+    bool logs = keys->log_mean != NULL && keys->log_sd != NULL &&
+                keys->mean == NULL && keys->cv == NULL;
+
+    if (!plain && !logs)
+        return err_set(r->err, ERR_SCHEMA, conf_pos(node),
+                       "lognormal takes either mean and cv, or log_mean and "
+                       "log_sd");
+    if (logs)
+        return read_value(r, keys->log_mean, "log_mean", CONF_REAL,
+                          &out->a) &&
+               read_positive(r, keys->log_sd, "log_sd", CONF_REAL, &out->b);
+    if (!read_positive(r, keys->mean, "mean", r->type, &mean) ||
+        !read_value(r, keys->cv, "cv", CONF_REAL, &cv))
+        return false;
+    if (cv < 0.0)
+        return err_set(r->err, ERR_RANGE, conf_pos(keys->cv),
+                       "cv must be at least 0, found %s",
+                       conf_text(keys->cv));
+    out->b = sqrt(log1p(cv * cv));
+    out->a = log(mean) - out->b * out->b / 2.0;
+    return true;
+}
+
+static bool read_gamma(struct reader *r, const struct keys *keys,
+                       struct distribution *out)
+{
+    double mean, cv;
+
+    if (!read_positive(r, keys->mean, "mean", r->type, &mean) ||
+        !read_positive(r, keys->cv, "cv", CONF_REAL, &cv))
+        return false;
+    out->a = 1.0 / (cv * cv);
+    out->b = mean * cv * cv;
+    return true;
+}
+
+static bool scale_shape(struct reader *r, const struct keys *keys,
+                        struct distribution *out)
+{
+    return read_positive(r, keys->scale, "scale", r->type, &out->a) &&
+           read_positive(r, keys->shape, "shape", CONF_REAL, &out->b);
+}
+
+static bool load_samples(struct reader *r, struct csv *csv, size_t column,
+                         const char *path, struct distribution *out)
+{
+    double *sample = NULL;
+    size_t count = 0, room = 0;
+    enum csv_step step;
+
+    while ((step = csv_next(csv, r->err)) == CSV_ROW) {
+        struct csv_field field = *csv_field(csv, column);
+        double value;
+
+        if (!scan_f64(field.text, field.bytes, &value))
+            return err_set(r->err, ERR_SYNTAX, csv_pos(csv, column),
+                           "column %s must be a number, found \"%.40s\"",
+                           csv_names(csv)[column], field.text);
+        if (count == room) {
+            room = room == 0 ? 256 : 2 * room;
+            sample = arena_grow(r->arena, sample, count, room,
+                                sizeof *sample);
+        }
+        sample[count++] = value;
+    }
+    if (step == CSV_ERROR)
+        return false;
+    if (count == 0)
+        return err_set(r->err, ERR_SYNTAX, (struct err_pos){path, 0, 0},
+                       "file has no samples below its header line");
+    out->sample = sample;
+    out->sample_count = count;
+    return true;
+}
+
+/* Which column: the one that is named, or the only one. */
+static bool pick_column(struct reader *r, const struct conf_node *node,
+                        const struct csv *csv, const char *name,
+                        size_t *column)
+{
+    const char *near;
+    char has[120];
+
+    *column = 0;
+    if (name == NULL && csv_names(csv)[1] == NULL)
+        return true;
+    if (name == NULL)
+        return err_set(r->err, ERR_SCHEMA, conf_pos(node),
+                       "column must be named: the file has several, %s and "
+                       "%s among them",
+                       csv_names(csv)[0], csv_names(csv)[1]);
+    *column = csv_find(csv, name);
+    if (*column != SIZE_MAX)
+        return true;
+    csv_list(csv, has, sizeof has);
+    err_set(r->err, ERR_REFERENCE, conf_pos(node),
+            "the file has no column %s: its columns are %s", name, has);
+    near = conf_nearest(name, csv_names(csv));
+    if (near != NULL)
+        err_hint(r->err, "The nearest column is %s.", near);
+    return false;
+}
+
+static bool read_empirical(struct reader *r, const struct conf_node *node,
+                           struct distribution *out)
+{
+    struct keys keys = {0};
+    struct csv *csv;
+    const char *path;
+    size_t column;
+    bool good;
+
+    if (conf_kind(node) == CONF_SCALAR)
+        keys.file = conf_text(node);
+    else if (!conf_fill(node, &distribution_empirical_schema, &keys, r->err))
+        return false;
+    path = csv_path(r->arena, conf_pos(node).file, keys.file);
+    csv = csv_open(r->arena, path, CSV_COMMA, r->err);
+    if (csv == NULL)
+        return false;
+    good = pick_column(r, node, csv, keys.column, &column) &&
+           load_samples(r, csv, column, path, out);
+    csv_close(csv);
+    return good;
+}
+
+/* By value: the order of a map says nothing. */
+static void sort_choice(double *value, double *weight, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        double v = value[i], w = weight[i];
+        size_t j = i;
+
+        for (; j > 0 && (v < value[j - 1] ||
+                         (v == value[j - 1] && w < weight[j - 1])); j--) {
+            value[j] = value[j - 1];
+            weight[j] = weight[j - 1];
+        }
+        value[j] = v;
+        weight[j] = w;
+    }
+}
+
+/* Of a choice, or of a hyperexponential, whose values are means.  Weights are
+ * brought to a sum of 1; values of weight 0 are never drawn and are
+ * forgotten. */
+static bool read_choice(struct reader *r, const struct conf_node *node,
+                        const char *what, struct distribution *out)
+{
+    size_t count = conf_kind(node) == CONF_MAP ? conf_count(node) : 0;
+    double *value, *weight, sum = 0.0;
+
+    if (count == 0)
+        return err_set(r->err, ERR_SCHEMA, conf_pos(node),
+                       "%s must be a mapping of values to weights, such "
+                       "as {1: 0.7, 8: 0.3}", what);
+    value = arena_alloc(r->arena, count, sizeof *value);
+    weight = arena_alloc(r->arena, count, sizeof *weight);
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *key = conf_key_node(r->arena, node, i);
+        const struct conf_node *at = conf_value(node, i);
+        size_t kept = out->sample_count;
+
+        if (!read_value(r, key, "a value of choice", r->type, &value[kept]) ||
+            !read_value(r, at, "a weight of choice", CONF_REAL,
+                        &weight[kept]))
+            return false;
+        if (!(weight[kept] >= 0.0 && weight[kept] <= 1e12))
+            return err_set(r->err, ERR_RANGE, conf_pos(at),
+                           "the weight of %s must be from 0 to 1e12, found "
+                           "%s", conf_text(key), conf_text(at));
+        out->sample_count += weight[kept] > 0.0;
+    }
+    if (out->sample_count == 0)
+        return err_set(r->err, ERR_RANGE, conf_pos(node),
+                       "at least one weight of %s must be greater than 0",
+                       what);
+    sort_choice(value, weight, out->sample_count);
+    for (size_t i = 0; i < out->sample_count; i++)
+        sum += weight[i];
+    for (size_t i = 0; i < out->sample_count; i++)
+        weight[i] /= sum;
+    out->sample = value;
+    out->weight = weight;
+    return true;
+}
+
+static bool read_means(struct reader *r, const struct conf_node *node,
+                       struct distribution *out)
+{
+    if (!read_choice(r, node, "hyperexponential", out))
+        return false;
+    for (size_t i = 0; i < out->sample_count; i++)
+        if (!(out->sample[i] > 0.0 && isfinite(out->sample[i])))
+            return err_set(r->err, ERR_RANGE, conf_pos(node),
+                           "means of hyperexponential must be greater than "
+                           "0");
+    return true;
+}
+
+static bool read_kind(struct reader *r, const struct conf_node *node,
+                      enum distribution_kind kind, struct distribution *out)
+{
+    struct keys keys = {0};
+
+    out->kind = kind;
+    if (kind == DISTRIBUTION_CONSTANT)
+        return read_value(r, node, "constant", r->type, &out->a);
+    if (kind == DISTRIBUTION_UNIFORM)
+        return read_uniform(r, node, out);
+    if (kind == DISTRIBUTION_CHOICE)
+        return read_choice(r, node, "choice", out);
+    if (kind == DISTRIBUTION_HYPEREXPONENTIAL)
+        return read_means(r, node, out);
+    if (kind == DISTRIBUTION_EMPIRICAL)
+        return read_empirical(r, node, out);
+    if (conf_kind(node) != CONF_MAP)
+        return err_set(r->err, ERR_SCHEMA, conf_pos(node),
+                       "%s must be a mapping of its parameters",
+                       kind_names[kind]);
+    if (!conf_fill(node, kind_schemas[kind], &keys, r->err))
+        return false;
+    switch (kind) {
+    case DISTRIBUTION_EXPONENTIAL:
+        return read_positive(r, keys.mean, "mean", r->type, &out->a);
+    case DISTRIBUTION_LOGNORMAL:
+        return read_lognormal(r, node, &keys, out);
+    case DISTRIBUTION_GAMMA:
+        return read_gamma(r, &keys, out);
+    default:
+        return scale_shape(r, &keys, out);
+    }
+}
+
+static size_t kind_of(const char *name)
+{
+    size_t i = 0;
+
+    while (kind_names[i] != NULL && strcmp(kind_names[i], name) != 0)
+        i++;
+    return i;
+}
+
+static bool unknown_key(struct reader *r, const struct conf_node *map,
+                        size_t i)
+{
+    const char *near = conf_nearest(conf_key(map, i), map_names);
+
+    err_set(r->err, ERR_SCHEMA, conf_key_pos(map, i),
+            "%s is no distribution; allowed are constant, uniform, "
+            "exponential, lognormal, weibull, gamma, pareto, choice, "
+            "empirical, and min and max beside one", conf_key(map, i));
+    if (near != NULL)
+        err_hint(r->err, "Did you mean %s?", near);
+    return false;
+}
+
+static bool read_map(struct reader *r, const struct conf_node *map,
+                     struct distribution *out)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < conf_count(map); i++) {
+        const char *key = conf_key(map, i);
+        const struct conf_node *value = conf_value(map, i);
+        size_t kind = kind_of(key);
+        bool good;
+
+        if (strcmp(key, "min") == 0)
+            good = read_value(r, value, key, r->type, &out->min);
+        else if (strcmp(key, "max") == 0)
+            good = read_value(r, value, key, r->type, &out->max);
+        else if (kind == DISTRIBUTION_KIND_COUNT)
+            return unknown_key(r, map, i);
+        else if (found)
+            return err_set(r->err, ERR_SCHEMA, conf_key_pos(map, i),
+                           "a second distribution, %s, stands beside the "
+                           "first", key);
+        else
+            good = found = read_kind(r, value, (enum distribution_kind)kind,
+                                     out);
+        if (!good)
+            return false;
+    }
+    if (found)
+        return true;
+    return err_set(r->err, ERR_SCHEMA, conf_pos(map),
+                   "a distribution is missing, such as lognormal: {mean: "
+                   "40, cv: 1}");
+}
+
+bool distribution_read(struct arena *arena, const struct conf_node *node,
+                       enum conf_type type, struct distribution *out,
+                       struct err *err)
+{
+    return distribution_read_as(arena, node, "a value", type, out, err);
+}
+
+bool distribution_read_as(struct arena *arena, const struct conf_node *node,
+                          const char *key, enum conf_type type,
+                          struct distribution *out, struct err *err)
+{
+    struct reader reader = {arena, type, err};
+    struct distribution made = {0};
+
+    assert(node != NULL && out != NULL);
+    assert(type == CONF_REAL || type == CONF_TIME || type == CONF_BYTES);
+    made.min = -INFINITY;
+    made.max = INFINITY;
+    if (conf_kind(node) == CONF_SCALAR) {
+        if (!read_value(&reader, node, key, type, &made.a))
+            return false;
+    } else if (conf_kind(node) == CONF_LIST) {
+        return err_set(err, ERR_SCHEMA, conf_pos(node),
+                       "a list is no distribution; write a value, or "
+                       "{uniform: [low, high]}");
+    } else if (!read_map(&reader, node, &made)) {
+        return false;
+    }
+    if (made.min > made.max)
+        return err_set(err, ERR_RANGE, conf_pos(node),
+                       "min must not be above max");
+    *out = made;
+    return true;
+}
+
+double distribution_draw(const struct distribution *d, struct rng *rng)
+{
+    double x = d->a;
+
+    switch (d->kind) {
+    case DISTRIBUTION_CONSTANT:
+        break;
+    case DISTRIBUTION_UNIFORM:
+        x = d->a + (d->b - d->a) * rng_uniform(rng);
+        break;
+    case DISTRIBUTION_EXPONENTIAL:
+        x = rng_exponential(rng, d->a);
+        break;
+    case DISTRIBUTION_LOGNORMAL:
+        x = rng_lognormal(rng, d->a, d->b);
+        break;
+    case DISTRIBUTION_WEIBULL:
+        x = rng_weibull(rng, d->a, d->b);
+        break;
+    case DISTRIBUTION_GAMMA:
+        x = rng_gamma(rng, d->a, d->b);
+        break;
+    case DISTRIBUTION_PARETO:
+        x = rng_pareto(rng, d->a, d->b);
+        break;
+    case DISTRIBUTION_HYPEREXPONENTIAL:
+        x = d->sample[rng_pick(rng, d->weight, d->sample_count)];
+        x = rng_exponential(rng, x);
+        break;
+    case DISTRIBUTION_CHOICE:
+        x = d->sample[rng_pick(rng, d->weight, d->sample_count)];
+        break;
+    case DISTRIBUTION_EMPIRICAL:
+        x = d->sample[rng_below(rng, d->sample_count)];
+        break;
+    case DISTRIBUTION_KIND_COUNT:
+        assert(!"a kind");
+    }
+    if (x < d->min)
+        return d->min;
+    return x > d->max ? d->max : x;
+}
+
+/* Are the samples what is drawn? */
+static bool is_discrete(const struct distribution *d)
+{
+    return d->kind == DISTRIBUTION_CHOICE ||
+           d->kind == DISTRIBUTION_EMPIRICAL;
+}
+
+static double least_sample(const struct distribution *d)
+{
+    double least = d->sample[0];
+
+    for (size_t i = 1; i < d->sample_count; i++)
+        if (d->sample[i] < least)
+            least = d->sample[i];
+    return least;
+}
+
+double distribution_least(const struct distribution *d)
+{
+    double least = 0.0;
+
+    if (d->kind == DISTRIBUTION_CONSTANT ||
+        d->kind == DISTRIBUTION_UNIFORM || d->kind == DISTRIBUTION_PARETO)
+        least = d->a;
+    else if (is_discrete(d))
+        least = least_sample(d);
+    if (least > d->max)
+        return d->max;
+    return least < d->min ? d->min : least;
+}
+
+double distribution_most(const struct distribution *d)
+{
+    double most = INFINITY;
+
+    if (d->kind == DISTRIBUTION_CONSTANT)
+        most = d->a;
+    else if (d->kind == DISTRIBUTION_UNIFORM)
+        most = d->b;
+    for (size_t i = 0; is_discrete(d) && i < d->sample_count; i++)
+        if (i == 0 || d->sample[i] > most)
+            most = d->sample[i];
+    if (most < d->min)
+        return d->min;
+    return most > d->max ? d->max : most;
+}
+
+bool distribution_whole(const struct distribution *d)
+{
+    bool whole = d->kind == DISTRIBUTION_CONSTANT ? d->a == floor(d->a)
+                                                  : is_discrete(d);
+
+    for (size_t i = 0; i < d->sample_count; i++)
+        whole = whole && d->sample[i] == floor(d->sample[i]);
+    return whole && (!isfinite(d->min) || d->min == floor(d->min)) &&
+           (!isfinite(d->max) || d->max == floor(d->max));
+}
+
+static bool is_gpus(double value)
+{
+    return value >= 1.0 ? value == floor(value)
+                        : value > 0.0 && fabs(value * 1000.0 -
+                                              rint(value * 1000.0)) < 1e-6;
+}
+
+bool distribution_gpus(const struct distribution *d)
+{
+    bool good = d->kind == DISTRIBUTION_CONSTANT ? is_gpus(d->a)
+                                                 : is_discrete(d);
+
+    for (size_t i = 0; i < d->sample_count; i++)
+        good = good && is_gpus(d->sample[i]);
+    return good && (!isfinite(d->min) || is_gpus(d->min)) &&
+           (!isfinite(d->max) || is_gpus(d->max));
+}
+
+double distribution_mean(const struct distribution *d)
+{
+    double sum = 0.0;
+
+    switch (d->kind) {
+    case DISTRIBUTION_CONSTANT:
+    case DISTRIBUTION_EXPONENTIAL:
+        return d->a;
+    case DISTRIBUTION_UNIFORM:
+        return (d->a + d->b) / 2.0;
+    case DISTRIBUTION_LOGNORMAL:
+        return exp(d->a + d->b * d->b / 2.0);
+    case DISTRIBUTION_WEIBULL:
+        return d->a * tgamma(1.0 + 1.0 / d->b);
+    case DISTRIBUTION_GAMMA:
+        return d->a * d->b;
+    case DISTRIBUTION_PARETO:
+        return d->b > 1.0 ? d->a * d->b / (d->b - 1.0) : INFINITY;
+    case DISTRIBUTION_HYPEREXPONENTIAL:
+    case DISTRIBUTION_CHOICE:
+        for (size_t i = 0; i < d->sample_count; i++)
+            sum += d->weight[i] * d->sample[i];
+        return sum;
+    case DISTRIBUTION_EMPIRICAL:
+        for (size_t i = 0; i < d->sample_count; i++)
+            sum += d->sample[i];
+        return sum / (double)d->sample_count;
+    case DISTRIBUTION_KIND_COUNT:
+        break;
+    }
+    assert(!"a kind");
+    return 0.0;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * align.c - the roles and phases that dpo, grpo and ppo are made of.
+ *
+ * Colocated, one lease generates and trains in turn (HybridFlow, Sheng et al.
+ * 2024, arXiv 2409.19256): before training its state comes back from host
+ * memory, and before generating it leaves again and the engine gathers the new
+ * weights from the shards of the trainer.
+ */
+#include "workloads/recipes/align.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "models/laws/loader.h"
+#include "models/laws/memory.h"
+#include "models/types/precision.h"
+#include "models/laws/transfer.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/jobs/demand.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+#define DATA_CORES 8u           /* assumption; claim A3 names 48 for a node */
+
+/* A critic is laid out as the policy is; by default it is the same model. */
+static bool critic_begin(struct align *align)
+{
+    const char *model = align->draft.keys.critic;
+    const struct llm *llm = align->draft.llm;
+
+    if (model == NULL)
+        return true;
+    if (strcmp(model, "policy") != 0 &&
+        !draft_model(&align->draft, "critic", model, &llm))
+        return false;
+    align->critic = align->mean;
+    align->critic.llm = llm;
+    if (align->critic.method != TRAIN_FULL)
+        align->critic.lora_params = memory_lora_params(
+            llm, (double)align->draft.keys.lora_rank);
+    return true;
+}
+
+bool align_begin(struct align *align, const struct world *world,
+                  const struct conf_node *conf, const struct recipe *recipe)
+{
+    struct draft *draft = &align->draft;
+    const struct recipe_keys *keys = &draft->keys;
+
+    if (!draft_begin(draft, world, conf, recipe) ||
+        !draft_response(draft, &align->response))
+        return false;
+    align->mean_tokens = keys->prompt_tokens +
+                         response_mean_cut(&align->response);
+    align->max_tokens = keys->prompt_tokens + align->response.max;
+    align->mean = draft_train_shape(draft, align->mean_tokens);
+    align->longest = draft_train_shape(draft, align->max_tokens);
+    align->train_sequences = keys->prompts * (keys->pairs > 0.0
+                                                  ? 2.0 * keys->pairs
+                                                  : keys->responses);
+    return critic_begin(align);
+}
+
+/* A frozen copy beside the trained weights, divided as they are; adapters are
+ * switched off and need none. */
+static double reference_bytes(const struct align *align, uint32_t gpus)
+{
+    if (!align->draft.keys.reference || align->mean.method != TRAIN_FULL)
+        return 0.0;
+    return memory_frozen(&align->mean, gpus);
+}
+
+/* What a GPU keeps of a critic while the policy trains, and the other way
+ * round: all but activations. */
+static double critic_bytes(const struct align *align, uint32_t gpus)
+{
+    struct memory_need need;
+
+    if (align->critic.llm == NULL || gpus < align->critic.tp *
+                                                align->critic.pp)
+        return 0.0;
+    need = memory_train(&align->critic, gpus);
+    return need.weights + need.gradients + need.optimizer;
+}
+
+bool align_train_role(struct align *align)
+{
+    uint32_t gpus;
+
+    return draft_train_gpus(&align->draft, &align->mean, &gpus) &&
+           draft_train_role(&align->draft, &align->longest,
+                            reference_bytes(align, gpus) +
+                                critic_bytes(align, gpus),
+                            START_WAKE, &align->train);
+}
+
+/* The role `data`, and where it reads: all else of a loader is given. */
+bool align_data_role(struct align *align)
+{
+    static const char *const given[] = {"kind", "size", "per_sequence",
+                                        "workers", "files", "dataset", "numa",
+                                        "send"};
+    struct draft *draft = &align->draft;
+    const struct conf_node *conf = draft->keys.loader;
+    struct loader_keys keys = {0};
+
+    if (!draft_data_role(draft, draft->keys.data, DATA_CORES, &align->data))
+        return false;
+    if (conf == NULL)
+        return true;
+    if (!conf_fill(conf, &loader_schema, &keys, draft->world->err))
+        return false;
+    for (size_t i = 0; i < COUNT(given); i++)
+        if (conf_get(conf, given[i]) != NULL)
+            return err_set(draft->world->err, ERR_SCHEMA,
+                           conf_pos(conf_get(conf, given[i])),
+                           "%s has no meaning for recipe %s: it reads texts "
+                           "of prompt_tokens and response", given[i],
+                           draft->form->recipe);
+    align->from = keys.from;
+    return draft_from(draft, conf, keys.from, align->data);
+}
+
+static void engine_begin(struct align *align)
+{
+    const struct recipe_keys *keys = &align->draft.keys;
+
+    align->engine = (struct rollout_shape){
+        .llm = align->draft.llm,
+        .responses = keys->prompts * keys->responses,
+        .responses_per_prompt = keys->responses,
+        .prompt_tokens = keys->prompt_tokens,
+        .response_mean_tokens = align->response.mean,
+        .response_cv = align->response.cv,
+        .response_max_tokens = align->response.max,
+        .part_tokens = align->response.partial,
+    };
+}
+
+bool align_engine_role(struct align *align)
+{
+    engine_begin(align);
+    return draft_engine_role(&align->draft, "rollout",
+                             align->draft.keys.rollout, align->max_tokens,
+                             START_WAKE, &align->engine, &align->rollout);
+}
+
+bool align_engine_beside(struct align *align)
+{
+    const struct role_spec *role = &align->draft.form->role[align->train];
+
+    engine_begin(align);
+    align->rollout = align->train;
+    if (!align->draft.keys.offload)
+        align->engine.reserved_bytes = role->load_bytes / role->gpus;
+    return draft_engine_beside(&align->draft, align->draft.keys.rollout,
+                               align->max_tokens, align->train,
+                               &align->engine);
+}
+
+/* Prompts (or pairs) are read, tokenized and shuffled. */
+uint32_t align_data(struct align *align, double texts, double tokens,
+                         uint32_t repeats)
+{
+    struct loader_item item = loader_item(LOADER_TEXT, tokens);
+    struct phase_law law = {
+        .kind = LAW_CPU,
+        .core_s = item.core_s * texts * repeats,
+        .storage_bytes = item.storage_bytes * texts * repeats,
+        .from = (enum loader_from)align->from,
+    };
+
+    return draft_phase(&align->draft, PHASE_PREPROCESS, "data", align->data,
+                       0, &law);
+}
+
+uint32_t align_rollout(struct align *align, uint32_t after_mask)
+{
+    struct phase_law law = {.kind = LAW_ROLLOUT, .repeats = 1};
+
+    law.rollout = align->engine;
+    return draft_phase(&align->draft, PHASE_ROLLOUT, "rollout",
+                       align->rollout, after_mask, &law);
+}
+
+static struct phase_law forward_law(const struct align *align,
+                                    const struct llm *llm, double sequences,
+                                    uint32_t repeats)
+{
+    struct phase_law law = {.kind = LAW_FORWARD, .repeats = repeats};
+
+    law.train = align->mean;
+    law.train.llm = llm;
+    law.sequences = sequences;
+    return law;
+}
+
+/* A reward model shares the rollout GPUs with a sleeping engine: types that
+ * do not hold it, split as the engine is, are struck off. */
+static bool reward_fits(struct align *align, const struct llm *llm)
+{
+    const struct world *world = align->draft.world;
+    const struct conf_node *conf = align->draft.keys.reward;
+    struct role_spec *role = &align->draft.form->role[align->rollout];
+    struct demand demand = {align->draft.form->name, conf_pos(conf), NULL,
+                            {NULL, 0, 0}};
+    double need = memory_forward(llm, align->engine.precision,
+                                 align->engine.tp, align->max_tokens).total;
+
+    if (need <= role->gpu_memory_bytes)
+        return true;
+    role->gpu_memory_bytes = need;
+    return demand_narrow(world, &demand, role) &&
+           demand_place(world, &demand, role);
+}
+
+/* Adds the scoring; `mask` gains its phase. */
+bool align_reward(struct align *align, uint32_t after, uint32_t *mask)
+{
+    struct draft *draft = &align->draft;
+    struct reward_keys keys = {0};
+    struct phase_law law = {.kind = LAW_CPU};
+    const struct llm *llm;
+    uint32_t role = align->data;
+
+    if (draft->keys.reward == NULL)
+        return true;
+    if (!conf_fill(draft->keys.reward, &reward_schema, &keys,
+                   draft->world->err))
+        return false;
+    if (keys.on == REWARD_GPU && keys.model == NULL)
+        return err_set(draft->world->err, ERR_SCHEMA,
+                       conf_pos(draft->keys.reward),
+                       "model is missing: reward on gpu needs it");
+    if (keys.on == REWARD_CPU && keys.core_time_ns == 0)
+        return err_set(draft->world->err, ERR_SCHEMA,
+                       conf_pos(draft->keys.reward),
+                       "core_time is missing: reward on cpu needs it");
+    if (!conf_acts(draft->keys.reward, "model", keys.on == REWARD_CPU,
+                   "needs `on: gpu`", draft->world->err) ||
+        !conf_acts(draft->keys.reward, "core_time", keys.on == REWARD_GPU,
+                   "needs `on: cpu`", draft->world->err))
+        return false;
+    law.core_s = (double)keys.core_time_ns / 1e9 * align->engine.responses;
+    if (keys.on == REWARD_GPU) {
+        if (!draft_model(draft, "reward", keys.model, &llm) ||
+            !reward_fits(align, llm))
+            return false;
+        law = forward_law(align, llm, align->engine.responses, 1);
+        law.train.method = TRAIN_FULL;
+        law.train.precision = align->engine.precision;
+        law.train.tp = align->engine.tp;
+        law.train.pp = 1;
+        role = align->rollout;
+    }
+    *mask |= 1u << draft_phase(draft, PHASE_REWARD, "reward", role,
+                               1u << after, &law);
+    return true;
+}
+
+uint32_t align_reference(struct align *align, uint32_t after_mask,
+                              uint32_t repeats)
+{
+    struct phase_law law = forward_law(align, align->draft.llm,
+                                       align->train_sequences, repeats);
+
+    return draft_phase(&align->draft, PHASE_INFER, "reference", align->train,
+                       after_mask, &law);
+}
+
+static struct phase_law train_law(const struct align *align,
+                                  const struct train_shape *shape,
+                                  uint32_t repeats)
+{
+    uint32_t updates = align->draft.keys.updates > 0
+                           ? (uint32_t)align->draft.keys.updates : 1;
+    struct phase_law law = {.kind = LAW_TRAIN};
+
+    law.train = *shape;
+    law.sequences = align->train_sequences / updates;
+    law.repeats = repeats * (uint32_t)align->draft.keys.epochs * updates;
+    /* Sequences come from memory as token ids, not from storage. */
+    law.item = loader_item(LOADER_TOKENS, align->mean_tokens);
+    law.item.storage_bytes = 0.0;
+    return law;
+}
+
+uint32_t align_train(struct align *align, uint32_t after_mask,
+                     uint32_t repeats)
+{
+    struct phase_law law = train_law(align, &align->mean, repeats);
+
+    return draft_phase(&align->draft, PHASE_TRAIN, "train", align->train,
+                       after_mask, &law);
+}
+
+bool align_interval(struct align *align)
+{
+    struct phase_law law = train_law(align, &align->mean, 1);
+
+    return draft_interval(&align->draft, &align->longest, align->train,
+                          draft_law_s(&align->draft, align->train, &law));
+}
+
+uint32_t align_values(struct align *align, uint32_t after_mask)
+{
+    struct phase_law law = forward_law(align, align->critic.llm,
+                                       align->train_sequences, 1);
+
+    return draft_phase(&align->draft, PHASE_INFER, "values", align->train,
+                       after_mask, &law);
+}
+
+uint32_t align_critic(struct align *align, uint32_t after_mask)
+{
+    struct phase_law law = train_law(align, &align->critic, 1);
+
+    return draft_phase(&align->draft, PHASE_TRAIN, "critic", align->train,
+                       after_mask, &law);
+}
+
+/* Adapters alone where only they are trained, else all weights, in the
+ * precision that the engine serves. */
+uint32_t align_sync(struct align *align, uint32_t after_mask)
+{
+    struct draft *draft = &align->draft;
+    struct phase_law law = {.kind = LAW_SYNC};
+    uint32_t number;
+
+    law.bytes = memory_weight_bytes(draft->llm, align->engine.precision);
+    if (align->mean.method != TRAIN_FULL)
+        law.bytes = align->mean.lora_params *
+                    precision_weight_bytes(PRECISION_BF16);
+    number = draft_phase(draft, PHASE_SYNC, "sync", align->train,
+                         after_mask, &law);
+    draft->form->phase[number].sync_to = align->rollout;
+    return number;
+}
+
+uint32_t align_wake_trainer(struct align *align, uint32_t after_mask)
+{
+    const struct role_spec *role = &align->draft.form->role[align->train];
+    struct phase_law law = {
+        .kind = LAW_RELOAD,
+        .seconds = transfer_start_s(TRANSFER_START_TRAIN_WAKE),
+        .engine_tp = align->engine.tp,
+    };
+
+    if (align->draft.keys.offload)
+        law.bytes = role->load_bytes / role->gpus;
+    return draft_phase(&align->draft, PHASE_LOAD, "reload", align->train,
+                       after_mask, &law);
+}
+
+/* The trainer's state leaves first: the engine needs its room. */
+uint32_t align_wake_engine(struct align *align, uint32_t after_mask)
+{
+    const struct role_spec *role = &align->draft.form->role[align->train];
+    struct phase_law law = {
+        .kind = LAW_RELOAD,
+        .seconds = transfer_start_s(TRANSFER_START_SERVE_WAKE),
+        .gather_bytes = memory_weight_bytes(align->engine.llm,
+                                            align->engine.precision),
+        .engine_tp = align->engine.tp,
+    };
+
+    if (align->draft.keys.offload)
+        law.bytes = role->load_bytes / role->gpus;
+    return draft_phase(&align->draft, PHASE_SYNC, "reshard", align->train,
+                       after_mask, &law);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_checkpoint.c - when a job saves: every so many steps, or as often as
+ * wastes least where it is interrupted now and then.
+ *
+ * Young (1974) and Daly (2006) need the time of a save and the mean time to
+ * interruption.  Both follow from what the role asks for: the gang that an
+ * empty cluster would give it, the storage, and what fails there.
+ */
+#include "models/jobs/job.h"
+#include "models/types/rates.h"
+#include "sim/base/err.h"
+#include "workloads/recipes/recipe.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "models/advise/advise.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/cluster/faults.h"
+#include "models/cluster/fit.h"
+#include "models/laws/outage.h"
+#include "models/laws/phase.h"
+#include "models/laws/transfer.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+
+const char *const checkpoint_choices[] = { "steps", "young", "daly", NULL };
+enum { CHECKPOINT_STEPS, CHECKPOINT_YOUNG, CHECKPOINT_DALY };
+
+struct lying {                  /* a role in an empty cluster */
+    struct gang gang;
+    uint32_t switches;
+    bool found;
+};
+
+static struct lying lay(const struct draft *draft, uint32_t role)
+{
+    const struct cluster_spec *spec = draft->world->cluster;
+    const struct role_spec *r = &draft->form->role[role];
+    struct arena *arena = draft->world->arena;
+    struct share *share = arena_alloc(arena, spec->node_count, sizeof *share);
+    struct fit_want want = {
+        .gpus = r->gpus, .cores = r->cores, .memory_bytes = r->memory_bytes,
+        .gpu_types = r->gpu_types, .gpu_type_count = r->gpu_type_count,
+        .pool_mask = r->pool != NULL ? 1u << cluster_pool(spec, r->pool) : 0,
+    };
+    struct placement place;
+    struct lying lying = { .found = false };
+
+    if (!fit_find(cluster_new(arena, spec), FIT_PACK, &want, share,
+                  spec->node_count, &place))
+        return lying;
+    lying.gang = fabric_gang(spec, &place);
+    lying.found = true;
+    for (uint32_t i = 0, last = UINT32_MAX; spec->leaf_nodes > 0 &&
+                                            i < place.share_count; i++) {
+        uint32_t leaf = place.share[i].node / spec->leaf_nodes;
+
+        lying.switches += leaf != last;
+        last = leaf;
+    }
+    return lying;
+}
+
+double draft_law_s(const struct draft *draft, uint32_t role,
+                   const struct phase_law *law)
+{
+    struct lying lying;
+    double s;
+
+    if (draft->keys.checkpoint == CHECKPOINT_STEPS)
+        return 0;       /* nobody asks, and a large cluster is slow to lay */
+    lying = lay(draft, role);
+    s = lying.found ? phase_seconds(law, &lying.gang, 0.5) : 0;
+
+    return isfinite(s) ? s : 0;
+}
+
+double draft_run_s(const struct draft *draft)
+{
+    const struct job_form *form = draft->form;
+    double seconds[FORM_PHASES_MAX] = { 0 };
+
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        seconds[p] = draft_law_s(draft, form->phase[p].role,
+                                 phase_law_usual(&form->phase[p]));
+    return advise_form_s(form, seconds, 1);
+}
+
+static bool has_failures(const struct draft *draft)
+{
+    const struct conf_node *node = conf_get(draft->conf, "checkpoint");
+    struct err *err = draft->world->err;
+
+    if (draft->world->cluster->failures != NULL)
+        return true;
+    err_set(err, ERR_SCHEMA, conf_pos(node),
+            "checkpoint %s of %s needs a cluster that says what fails: it has "
+            "no failures", checkpoint_choices[draft->keys.checkpoint],
+            draft->form->name);
+    return err_hint(err, "Give `failures:` in the cluster, or say how many "
+                         "steps with checkpoint_every.");
+}
+
+static double recorded_per_s(const struct outage_spec *failures,
+                             double nodes)
+{
+    return failures->recorded != NULL
+               ? nodes * failures->recorded->per_node_s : 0;
+}
+
+#define STEPS_MAX 1e9
+
+bool draft_interval(struct draft *draft, const struct train_shape *shape,
+                    uint32_t role, double step_s)
+{
+    const struct cluster_spec *spec = draft->world->cluster;
+    struct lying lying;
+    double save_s, mtti_s, every_s;
+
+    if (draft->keys.checkpoint == CHECKPOINT_STEPS)
+        return true;
+    if (!conf_acts(draft->conf, "checkpoint_every", true,
+                   "needs `checkpoint: steps`: Young and Daly say when",
+                   draft->world->err) || !has_failures(draft))
+        return false;
+    lying = lay(draft, role);
+    if (!lying.found || !(step_s > 0))
+        return true;            /* the reader says what is missing */
+    save_s = transfer_checkpoint_write(shape, &lying.gang,
+                                       spec->storage_bps > 0
+                                           ? spec->storage_bps
+                                           : FABRIC_UNLIMITED_BPS).time_s;
+    mtti_s = 1 / (1 / outage_mtti_s(spec->failures, lying.gang.gpus,
+                                    lying.gang.nodes, lying.switches) +
+                  recorded_per_s(spec->failures, lying.gang.nodes));
+    draft->keys.checkpoint_every = 0;
+    if (isinf(mtti_s))
+        return true;            /* nothing fails: nothing need be saved */
+    every_s = draft->keys.checkpoint == CHECKPOINT_YOUNG
+                  ? outage_young_s(save_s, mtti_s)
+                  : outage_daly_s(save_s, mtti_s);
+    draft->keys.checkpoint_every =
+        (int64_t)fmin(fmax(1, round(every_s / step_s)), STEPS_MAX);
+    return true;
+}
+
+void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
+                      uint32_t role, uint32_t after)
+{
+    uint32_t every = (uint32_t)draft->keys.checkpoint_every;
+    struct phase_law law = { .kind = LAW_CHECKPOINT };
+    uint32_t number;
+
+    if (every == 0)
+        return;
+    law.storage_bytes = draft_checkpoint_bytes(shape);
+    number = draft_phase(draft, PHASE_CHECKPOINT, "checkpoint", role,
+                         1u << after, &law);
+    every /= draft->entry.steps_per_run;
+    draft->form->phase[number].every = every > 0 ? every : 1;
+}

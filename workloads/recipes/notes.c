@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * notes.c - which keys of a mix's entry decide how its jobs run, said or not.
+ *
+ * From the recipe's own table and from the roles that it made: what a reader of
+ * results would otherwise have to know of the recipe.
+ */
+#include "workloads/recipes/notes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/recipes/recipe.h"
+
+#define VALUE_BYTES 96u
+
+struct notes {
+    struct arena *arena;
+    struct workload_note *note;
+    size_t count, room;
+};
+
+static void add(struct notes *notes, const char *role, const char *key,
+                const char *value, bool said)
+{
+    char name[64];
+
+    if (notes->count == notes->room)
+        return;
+    snprintf(name, sizeof name, "%s%s%s", role, role[0] != '\0' ? "." : "",
+             key);
+    notes->note[notes->count++] = (struct workload_note){
+        arena_text(notes->arena, name), arena_text(notes->arena, value), said};
+}
+
+/* What a default means, where its word alone would mislead. */
+static const char *meaning(const char *key, const char *value)
+{
+    if (strcmp(key, "method") != 0)
+        return "";
+    return strcmp(value, "full") == 0 ? ": all weights are trained"
+                                      : ": adapters are trained, not all "
+                                        "weights";
+}
+
+static void add_keys(struct notes *notes, const struct entry *entry)
+{
+    static const char *const keys[] = {"method", "precision", "recompute",
+                                       "layout", "schedule"};
+
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+        for (size_t f = 0; f < entry->recipe->schema->count; f++) {
+            const struct conf_field *field = &entry->recipe->schema->fields[f];
+            const struct conf_node *node = conf_get(entry->conf, keys[k]);
+            char value[VALUE_BYTES];
+            const char *word;
+
+            if (strcmp(field->key, keys[k]) != 0)
+                continue;
+            word = node != NULL ? conf_text(node) : field->fallback;
+            snprintf(value, sizeof value, "%s%s", word,
+                     meaning(keys[k], word));
+            add(notes, "", keys[k], value, node != NULL);
+        }
+}
+
+static void add_role(struct notes *notes, const struct conf_node *conf,
+                     const struct role_spec *role)
+{
+    const struct conf_node *map = conf_get(conf, role->name);
+    char value[VALUE_BYTES];
+    bool is_map = map != NULL && conf_kind(map) == CONF_MAP;
+
+    if (role->gpus == 0)
+        return;
+    snprintf(value, sizeof value, "%u per GPU", role->cores);
+    add(notes, role->name, "cores", value,
+        is_map && conf_get(map, "cores") != NULL);
+    if (!(role->start_s > 0.0))
+        return;
+    snprintf(value, sizeof value, "a parked one is back after %g s, a new one "
+             "after %g s, and its bytes", role->wake_s, role->start_s);
+    add(notes, role->name, "start", value,
+        is_map && conf_get(map, "start") != NULL);
+}
+
+size_t entry_notes(struct arena *arena, const struct entry *entry,
+                struct workload_note *note, size_t room)
+{
+    struct notes notes = {arena, note, 0, room};
+
+    add_keys(&notes, entry);
+    for (uint32_t r = 0; r < entry->form->role_count; r++)
+        add_role(&notes, entry->conf, &entry->form->role[r]);
+    return notes.count;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_parts.c - what recipes share: an entry of the mix as it is begun, its
+ * phases, data sets and responses.  Roles are in recipe_roles.c, keys in
+ * recipe_keys.c.
+ *
+ * Sequences are packed (an assumption), so that time follows the mean length,
+ * while memory must hold the longest.
+ */
+#include "models/laws/memory.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/jobs/demand.h"
+#include "workloads/random/distribution.h"
+#include "workloads/recipes/recipe.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/laws/net.h"
+#include "models/laws/transfer.h"
+#include "sim/base/arena.h"
+
+#define PARTS_MAX 100.0         /* of a response: what a plan sums over */
+#define STEPS_MAX 1e9          /* of a job; what source.c makes at most */
+
+bool draft_model(const struct draft *draft, const char *key,
+                 const char *name, const struct llm **out)
+{
+    const struct catalogue *catalogue = draft->world->catalogue;
+    const struct conf_node *node = conf_get(draft->conf, key);
+
+    *out = catalogue_llm(catalogue, name);
+    if (*out != NULL)
+        return true;
+    if (node == NULL || conf_kind(node) != CONF_SCALAR)
+        node = draft->conf;
+    err_set(draft->world->err, ERR_REFERENCE, conf_pos(node),
+            "%s names %s, which is no LLM of the catalogue",
+            strcmp(key, "critic") == 0 ? key : "model", name);
+    return catalogue_hint(catalogue, CATALOGUE_LLMS, name, draft->world->err);
+}
+
+bool draft_net(const struct draft *draft, const char *name,
+               const struct net **out)
+{
+    const struct catalogue *catalogue = draft->world->catalogue;
+
+    *out = catalogue_net(catalogue, name);
+    if (*out != NULL)
+        return true;
+    err_set(draft->world->err, ERR_REFERENCE,
+            conf_pos(conf_get(draft->conf, "model")),
+            "model names %s, which is no net of the catalogue", name);
+    return catalogue_hint(catalogue, CATALOGUE_NETS, name, draft->world->err);
+}
+
+/* A distribution of times that an entry may have. */
+static bool read_times(const struct draft *draft,
+                       const struct conf_node *node, const char *key,
+                       bool *has, struct distribution *out)
+{
+    struct err *err = draft->world->err;
+
+    *has = node != NULL;
+    if (node == NULL)
+        return true;
+    if (!distribution_read_as(draft->world->arena, node, key, CONF_TIME, out,
+                              err))
+        return false;
+    return distribution_least(out) >= 0.0 ||
+           err_set(err, ERR_RANGE, conf_pos(node),
+                   "limit and deadline must be at least 0s, found draws "
+                   "down to %gs", distribution_least(out));
+}
+
+/* At least one step, in the mean at least; smaller draws are rounded up. */
+static bool read_steps(const struct draft *draft, struct distribution *out)
+{
+    const struct conf_node *node = draft->keys.steps;
+    struct err *err = draft->world->err;
+
+    if (!distribution_read_as(draft->world->arena, node, "steps", CONF_REAL,
+                              out, err))
+        return false;
+    if (fmin(distribution_mean(out), out->max) > STEPS_MAX)
+        return err_set(err, ERR_RANGE, conf_pos(node),
+                       "steps must be at most %g, found a mean of %g",
+                       STEPS_MAX, fmin(distribution_mean(out), out->max));
+    return (distribution_least(out) >= 0.0 && out->max >= 1.0 &&
+            distribution_mean(out) >= 1.0) ||
+           err_set(err, ERR_RANGE, conf_pos(node),
+                   "steps must be at least 1, found a mean of %g and draws "
+                   "down to %g", distribution_mean(out),
+                   distribution_least(out));
+}
+
+bool draft_open(struct draft *draft, const struct world *world,
+                const struct conf_node *conf, const struct recipe *recipe)
+{
+    struct recipe_keys *keys = &draft->keys;
+    struct entry *entry = &draft->entry;
+
+    memset(draft, 0, sizeof *draft);
+    draft->world = world;
+    draft->conf = conf;
+    if (!conf_fill(conf, recipe->schema, keys, world->err))
+        return false;
+    if (keys->name == NULL)
+        keys->name = recipe->name;
+    entry->share = keys->share;
+    entry->tenant = keys->tenant;
+    entry->priority = (int32_t)keys->priority;
+    entry->steps_per_run = 1;
+    draft->form = arena_alloc(world->arena, 1, sizeof *draft->form);
+    draft->form->name = keys->name;
+    draft->form->recipe = recipe->name;
+    entry->form = draft->form;
+    return read_times(draft, keys->deadline, "deadline",
+                      &entry->has_deadline, &entry->deadline);
+}
+
+/* Keys of training that others of the entry leave without a use. */
+static bool training_acts(const struct draft *draft)
+{
+    const struct recipe_keys *keys = &draft->keys;
+    const struct conf_node *conf = draft->conf;
+    struct err *err = draft->world->err;
+
+    return conf_acts(conf, "lora_rank", keys->method == TRAIN_FULL,
+                     "needs `method: lora` or qlora", err) &&
+           conf_acts(conf, "vp", keys->vp > 1 && keys->pp <= 1,
+                     "needs pp above 1", err);
+}
+
+bool draft_begin(struct draft *draft, const struct world *world,
+                 const struct conf_node *conf, const struct recipe *recipe)
+{
+    struct entry *entry = &draft->entry;
+
+    return draft_open(draft, world, conf, recipe) &&
+           draft_model(draft, "model", draft->keys.model, &draft->llm) &&
+           training_acts(draft) &&
+           read_times(draft, draft->keys.limit, "limit", &entry->has_limit,
+                      &entry->limit) &&
+           read_steps(draft, &entry->steps);
+}
+
+bool draft_begin_net(struct draft *draft, const struct world *world,
+                     const struct conf_node *conf,
+                     const struct recipe *recipe)
+{
+    struct entry *entry = &draft->entry;
+
+    return draft_open(draft, world, conf, recipe) &&
+           draft_net(draft, draft->keys.model, &draft->net) &&
+           read_times(draft, draft->keys.limit, "limit", &entry->has_limit,
+                      &entry->limit) &&
+           read_steps(draft, &entry->steps);
+}
+
+/* Runs of about a tenth of the mean job, so that rounding a job to whole runs
+ * moves its length by little, and a whole number of runs per checkpoint. */
+uint32_t draft_steps_per_run(struct draft *draft)
+{
+    double mean = fmin(distribution_mean(&draft->entry.steps),
+                       draft->entry.steps.max);
+    uint32_t every = (uint32_t)draft->keys.checkpoint_every;
+    uint32_t most = 1, run;
+
+    if (mean >= 10.0)
+        most = (uint32_t)fmin(mean / 10.0, 1e6);
+    run = every > 0 && every < most ? every : most;
+    while (every > 0 && every % run != 0)
+        run--;
+    draft->entry.steps_per_run = run;
+    return run;
+}
+
+struct train_shape draft_train_shape(const struct draft *draft,
+                                     double sequence_tokens)
+{
+    const struct recipe_keys *keys = &draft->keys;
+    struct train_shape shape = {
+        .llm = draft->llm,
+        .method = (enum train_method)keys->method,
+        .precision = (enum precision)keys->precision,
+        .zero = (int)keys->zero,
+        .recompute = (enum recompute)keys->recompute,
+        .sequence_tokens = sequence_tokens,
+        .micro_batch = keys->micro_batch,
+        .tp = (uint32_t)keys->tp,
+        .pp = (uint32_t)keys->pp,
+        .vp = (uint32_t)keys->vp,
+        .cp = (uint32_t)keys->cp,
+        .ep = (uint32_t)keys->ep,
+        .sequence_parallel = keys->sequence_parallel,
+        .stack = (enum train_stack)keys->stack,
+    };
+
+    if (draft->net != NULL)     /* its recipe has no key of a layout */
+        return (struct train_shape){
+            .net = draft->net, .precision = shape.precision,
+            .stack = shape.stack, .micro_batch = shape.micro_batch,
+            .sequence_tokens = 1.0, .tp = 1, .pp = 1, .vp = 1, .cp = 1,
+            .ep = 1};
+    if (shape.method != TRAIN_FULL)
+        shape.lora_params = memory_lora_params(draft->llm,
+                                               (double)keys->lora_rank);
+    return shape;
+}
+
+double draft_checkpoint_bytes(const struct train_shape *shape)
+{
+    return shape->net != NULL ? net_checkpoint_bytes(shape->net)
+                              : transfer_checkpoint_bytes(shape);
+}
+
+uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
+                     const char *name, uint32_t role, uint32_t after_mask,
+                     const struct phase_law *law)
+{
+    struct job_form *form = draft->form;
+    struct phase_law *kept = arena_alloc(draft->world->arena, 1,
+                                         sizeof *kept);
+    uint32_t number = form->phase_count++;
+    struct phase_spec *phase = &form->phase[number];
+
+    assert(number < FORM_PHASES_MAX && role < form->role_count);
+    assert(after_mask >> number == 0);  /* only earlier ones: no circle */
+    *kept = *law;
+    phase->kind = kind;
+    phase->name = name;
+    phase->role = role;
+    phase->after_mask = after_mask;
+    phase->every = 1;
+    phase->law = kept;
+    return number;
+}
+
+bool draft_from(const struct draft *draft, const struct conf_node *loader,
+                int from, uint32_t role)
+{
+    struct demand demand = {draft->form->name, {NULL, 0, 0}, NULL,
+                            {NULL, 0, 0}};
+
+    assert(role < draft->form->role_count);
+    if (loader == NULL || from != LOADER_FROM_NVME)
+        return true;
+    demand.pos = conf_pos(conf_get(loader, "from"));
+    return demand_nvme(draft->world, &demand, &draft->form->role[role]);
+}
+
+/* Memory of a role beyond that of its processes and its parked state. */
+static double cache_bytes(const struct role_spec *role)
+{
+    double used = role->gpus > 0
+        ? HOST_BYTES_PER_GPU + role->load_bytes / role->gpus
+        : HOST_BYTES_PER_CORE * role->cores;
+
+    return fmax(0.0, (double)role->memory_bytes - used);
+}
+
+/* Does the data set lie where it is said to? */
+static bool dataset_fits(const struct draft *draft,
+                         const struct loader_keys *loader,
+                         const struct role_spec *role)
+{
+    const struct cluster_spec *cluster = draft->world->cluster;
+    double room = 0.0;
+
+    if (loader->from == LOADER_FROM_STORAGE)
+        return true;
+    for (uint32_t g = 0; g < cluster->group_count; g++)
+        room = fmax(room, loader->from == LOADER_FROM_NVME
+                              ? cluster->group[g].nvme_bytes
+                              : (double)cluster->group[g].memory_bytes);
+    if (loader->dataset_bytes <= room)
+        return true;
+    err_set(draft->world->err, ERR_RANGE,
+            conf_pos(conf_get(draft->keys.loader, "dataset")),
+            "dataset of %.4g GB does not fit where role %s reads it: no node "
+            "has more than %.4g GB of %s", loader->dataset_bytes / 1e9,
+            role->name, room / 1e9,
+            loader->from == LOADER_FROM_NVME ? "nvme" : "memory");
+    return err_hint(draft->world->err, "Read it from: storage, or give the "
+                                       "nodes more.");
+}
+
+bool draft_dataset(const struct draft *draft,
+                   const struct loader_keys *loader, uint32_t phase,
+                   double run_bytes)
+{
+    struct phase_spec *spec = &draft->form->phase[phase];
+    const struct role_spec *role = &draft->form->role[spec->role];
+    struct phase_law *later;
+    double runs;
+
+    if (!(loader->dataset_bytes > 0.0) || !(run_bytes > 0.0))
+        return true;
+    if (!dataset_fits(draft, loader, role))
+        return false;
+    runs = ceil(loader->dataset_bytes / run_bytes);
+    if (loader->from == LOADER_FROM_MEMORY || runs >= STEPS_MAX)
+        return true;
+    later = arena_alloc(draft->world->arena, 1, sizeof *later);
+    *later = *spec->law;
+    later->dataset_bytes = loader->dataset_bytes;
+    later->cache_bytes = cache_bytes(role);
+    spec->later = later;
+    spec->later_from = (uint32_t)runs;
+    return true;
+}
+
+bool draft_response(const struct draft *draft, struct response_keys *out)
+{
+    const struct conf_node *conf = draft->keys.response;
+
+    if (!conf_fill(conf, &response_schema, out, draft->world->err))
+        return false;
+    if (out->partial > 0.0 && out->max > PARTS_MAX * out->partial)
+        return err_set(draft->world->err, ERR_RANGE,
+                       conf_pos(conf_get(conf, "partial")),
+                       "partial must be at least max / %g, found %g and %g",
+                       PARTS_MAX, out->partial, out->max);
+    if (out->max >= out->mean)
+        return true;
+    return err_set(draft->world->err, ERR_RANGE, conf_pos(conf),
+                   "max of response must be at least its mean, found %g and "
+                   "%g", out->max, out->mean);
+}
+
+/* E[min(X, M)] of a lognormal X: m P(Z < d - s) + M P(Z > d), with
+ * d = (ln M - mu) / s (Klugman et al., Loss Models, limited expected value). */
+double response_mean_cut(const struct response_keys *response)
+{
+    double s = sqrt(log1p(response->cv * response->cv));
+    double mu = log(response->mean) - s * s / 2.0;
+    double d;
+
+    if (s <= 0.0)
+        return fmin(response->mean, response->max);
+    d = (log(response->max) - mu) / s;
+    return response->mean * 0.5 * erfc(-(d - s) / sqrt(2.0)) +
+           response->max * 0.5 * erfc(d / sqrt(2.0));
+}

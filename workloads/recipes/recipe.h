@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe.h - from an entry of `mix` to a form: roles, phases, demands.
+ *
+ * A recipe is a name, a table of keys and a function that expands an entry.
+ * To add one: write a file with its table and its function, and name it in
+ * recipes.c.  All recipes fill the same struct of keys; a recipe's table says
+ * which of them it takes.
+ */
+#ifndef WORKLOADS_RECIPE_H
+#define WORKLOADS_RECIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/jobs/job.h"
+#include "models/laws/memory.h"
+#include "models/laws/phase.h"
+#include "sim/config/conf.h"
+#include "workloads/jobs/demand.h"
+#include "workloads/random/distribution.h"
+
+struct llm;
+struct net;
+struct recipe;
+
+/* `rollout`, `train`, `infer`, `data` of an entry, and `role` of a trace. */
+struct role_keys {
+    int64_t gpus, min, max;     /* 0: as the recipe says */
+    int64_t cores;              /* per GPU, or in all for a CPU role */
+    double memory_bytes;        /* likewise; below 0: as the recipe says */
+    const struct conf_node *types;
+    const char *pool, *home;
+    int start;                  /* enum role_start */
+    int64_t tp;
+    int precision;              /* -1: as the entry's */
+    double concurrency;
+};
+
+enum role_start { START_PROCESS, START_WAKE };
+
+struct response_keys { double mean, cv, max, partial; };
+struct reward_keys { int on; int64_t core_time_ns; const char *model; };
+enum reward_on { REWARD_CPU, REWARD_GPU };
+struct loader_keys {
+    int kind, from;             /* enum loader_kind, enum loader_from */
+    double size, per_sequence;
+    int64_t workers;
+    int files;                  /* enum loader_files; -1: as usual */
+    double dataset_bytes;       /* 0: not said */
+    int numa;                   /* 1: buffers at the other socket */
+    int send;                   /* enum loader_send */
+};
+enum loader_send { SEND_COPY, SEND_ZERO_COPY };
+
+struct recipe_keys {
+    const char *recipe, *name, *tenant, *model;
+    double share;
+    int64_t priority;
+    const struct conf_node *limit, *deadline, *steps;
+    int method, recompute, precision, stack;
+    int64_t vp, cp, ep;
+    bool sequence_parallel;
+    int64_t zero, tp, pp, lora_rank;
+    double micro_batch, batch, sequence;
+    int64_t checkpoint_every, epochs, updates;
+    int generation, layout, schedule, checkpoint;
+    bool reference, offload;
+    const char *critic;
+    double prompts, responses, pairs, prompt_tokens;
+    const struct conf_node *response, *reward, *loader;
+    const struct conf_node *rollout, *train, *infer, *data;
+    const struct conf_node *gpus, *duration, *role, *elastic, *rates;
+    const struct conf_node *packing;
+};
+
+/* What an entry becomes. */
+struct entry {
+    const struct recipe *recipe;
+    const struct conf_node *conf;
+    const struct job_form *form;
+    double share;
+    const char *tenant;
+    int32_t priority;
+    bool has_limit, has_deadline;
+    bool limit_is_factor;       /* of the run time, not seconds */
+    struct distribution limit, deadline;    /* seconds */
+    bool whole;                 /* a job of known size and length: */
+    struct distribution gpus, duration;     /* duration in seconds */
+    const struct job_rates *rates;          /* NULL: the same everywhere */
+    struct distribution steps;  /* if not */
+    uint32_t steps_per_run;     /* a run of the graph stands for so many */
+};
+
+struct recipe {
+    const char *name, *summary;
+    const struct conf_schema *schema;
+    bool (*expand)(const struct recipe *recipe, const struct world *world,
+                   const struct conf_node *conf, struct entry *out);
+    int loader_kind;            /* of those that train: the usual input */
+};
+
+extern const struct conf_schema recipe_pretrain_schema, recipe_sft_schema,
+    recipe_lora_schema, recipe_multimodal_schema, recipe_dpo_schema,
+    recipe_grpo_schema, recipe_ppo_schema, recipe_batch_infer_schema,
+    recipe_net_schema, recipe_trace_schema;
+extern const struct recipe recipe_pretrain, recipe_sft, recipe_lora,
+    recipe_multimodal, recipe_dpo, recipe_grpo, recipe_ppo,
+    recipe_batch_infer, recipe_net, recipe_trace;
+
+/* recipes.c: the table; ends at recipe_count. */
+extern const struct recipe *const recipe_table[];
+extern const size_t recipe_count;
+extern const char *const recipe_names[];    /* ends with NULL */
+
+#define KEY(NAME, TYPE, MEMBER, MIN, MAX, FALLBACK, CHOICES, HELP) \
+    {NAME, TYPE, offsetof(struct recipe_keys, MEMBER), MIN, MAX, FALLBACK, \
+     CHOICES, HELP}
+
+/* Keys of every entry. */
+#define KEYS_OF_ENTRY_BUT_LIMIT \
+    KEY("recipe", CONF_TEXT, recipe, 0, 0, NULL, NULL, \
+        "what kind of job this is"), \
+    KEY("name", CONF_TEXT, name, 0, 0, CONF_ABSENT, NULL, \
+        "how results call it; default: the recipe"), \
+    KEY("share", CONF_REAL, share, 0, 1e9, "1", NULL, \
+        "weight of this entry among the jobs that arrive"), \
+    KEY("priority", CONF_INT, priority, -1e6, 1e6, "0", NULL, \
+        "larger goes first"), \
+    KEY("tenant", CONF_TEXT, tenant, 0, 0, CONF_ABSENT, NULL, \
+        "whose jobs these are"), \
+    KEY("deadline", CONF_NODE, deadline, 0, 0, CONF_ABSENT, NULL, \
+        "time after submission, or a distribution of times")
+#define KEYS_OF_ENTRY \
+    KEYS_OF_ENTRY_BUT_LIMIT, \
+    KEY("limit", CONF_NODE, limit, 0, 0, CONF_ABSENT, NULL, \
+        "requested time, a time or a distribution of times")
+
+#define KEYS_OF_MODEL \
+    KEY("model", CONF_TEXT, model, 0, 0, NULL, NULL, \
+        "LLM of the catalogue"), \
+    KEY("precision", CONF_CHOICE, precision, 0, 0, "bf16", \
+        precision_choices, "of weights and activations at work")
+
+/* Keys of what is trained; KEYS_OF_MODEL beside them. */
+#define KEYS_OF_TRAINING(METHOD) \
+    KEY("method", CONF_CHOICE, method, 0, 0, METHOD, train_method_choices, \
+        "all weights, adapters, or adapters on 4-bit weights"), \
+    KEY("lora_rank", CONF_INT, lora_rank, 1, 1024, "16", NULL, \
+        "rank of the adapters, on every linear layer"), \
+    KEY("zero", CONF_INT, zero, 0, 3, "0", NULL, \
+        "ZeRO stage: what is divided among data-parallel GPUs"), \
+    KEY("recompute", CONF_CHOICE, recompute, 0, 0, "selective", \
+        recompute_choices, "activations computed again, not kept"), \
+    KEY("tp", CONF_INT, tp, 1, 64, "1", NULL, "tensor-parallel GPUs"), \
+    KEY("pp", CONF_INT, pp, 1, 512, "1", NULL, "pipeline stages"), \
+    KEY("vp", CONF_INT, vp, 1, 64, "1", NULL, \
+        "interleaved chunks of layers of one pipeline stage"), \
+    KEY("cp", CONF_INT, cp, 1, 64, "1", NULL, \
+        "context-parallel GPUs, which divide a sequence"), \
+    KEY("ep", CONF_INT, ep, 1, 4096, "1", NULL, \
+        "expert-parallel GPUs, which divide the experts of a mixture; " \
+        "divides the data times context parallel GPUs"), \
+    KEY("sequence_parallel", CONF_BOOL, sequence_parallel, 0, 0, "false", \
+        NULL, "norms and residuals divided by tp too"), \
+    KEY("stack", CONF_CHOICE, stack, 0, 0, "eager", train_stack_choices, \
+        "software of the steps: PyTorch layer by layer, Megatron-LM to " \
+        "2022, or fused kernels (Transformer Engine)"), \
+    KEY("micro_batch", CONF_REAL, micro_batch, 1, 4096, "1", NULL, \
+        "sequences per replica at a time"), \
+    KEY("steps", CONF_NODE, steps, 0, 0, NULL, NULL, \
+        "optimizer steps (alignment: rollout steps) of a job, a number or " \
+        "a distribution"), \
+    KEY("train", CONF_NODE, train, 0, 0, NULL, NULL, \
+        "GPUs that train: gpus, min, max, types, pool, cores, memory, start")
+
+/* recipe_parts.c, recipe_roles.c, recipe_keys.c: what the recipes share. - */
+
+#define ROLE_GPUS_MAX 100000.0
+/* Host memory of a role, where its key is not given. */
+#define HOST_BYTES_PER_GPU  16e9    /* assumption: process, pinned buffers */
+#define HOST_BYTES_PER_CORE 2e9     /* assumption: one worker, its batches */
+
+extern const struct conf_schema role_train_schema, role_engine_schema,
+    role_data_schema, role_trace_schema, role_whole_schema, response_schema,
+    reward_schema, loader_schema;
+
+/* A form in the making. */
+struct draft {
+    const struct world *world;
+    const struct conf_node *conf;       /* the entry */
+    struct recipe_keys keys;
+    const struct llm *llm;      /* or: */
+    const struct net *net;
+    struct job_form *form;
+    struct entry entry;
+};
+
+/* Fills keys, name, share, deadline, and an empty form. */
+bool draft_open(struct draft *draft, const struct world *world,
+                const struct conf_node *conf, const struct recipe *recipe);
+/* The same, and model, limit, steps. */
+bool draft_begin(struct draft *draft, const struct world *world,
+                 const struct conf_node *conf, const struct recipe *recipe);
+bool draft_model(const struct draft *draft, const char *key,
+                 const char *name, const struct llm **out);
+bool draft_net(const struct draft *draft, const char *name,
+               const struct net **out);
+/* As draft_begin, of a recipe whose model is a net and no LLM. */
+bool draft_begin_net(struct draft *draft, const struct world *world,
+                     const struct conf_node *conf,
+                     const struct recipe *recipe);
+/* All runs are whole: so many steps make one, and so many runs pass between
+ * checkpoints (0: there are none). */
+uint32_t draft_steps_per_run(struct draft *draft);
+
+struct train_shape draft_train_shape(const struct draft *draft,
+                                     double sequence_tokens);
+/* Each adds a role; false and a located err when it cannot run anywhere. */
+bool draft_train_role(struct draft *draft, const struct train_shape *longest,
+                      double other_bytes, int start, uint32_t *role);
+bool draft_engine_role(struct draft *draft, const char *name,
+                       const struct conf_node *conf, double context_tokens,
+                       int start, struct rollout_shape *shape,
+                       uint32_t *role);
+/* An engine on the GPUs of a role that trains, which grows to hold both. */
+bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
+                         double context_tokens, uint32_t role,
+                         struct rollout_shape *shape);
+/* The fewest GPUs that the train role may get. */
+bool draft_train_gpus(const struct draft *draft,
+                      const struct train_shape *shape, uint32_t *gpus);
+/* GPUs that each answer batches of `samples` of draft->net. */
+bool draft_net_role(struct draft *draft, const struct conf_node *conf,
+                    double samples, struct rollout_shape *shape,
+                    uint32_t *role);
+/* A role without GPUs; conf NULL: the recipe's default, `cores` anywhere. */
+bool draft_data_role(struct draft *draft, const struct conf_node *conf,
+                     uint32_t cores, uint32_t *role);
+
+/* Adds a phase and returns its number. */
+uint32_t draft_phase(struct draft *draft, enum phase_kind kind,
+                     const char *name, uint32_t role, uint32_t after_mask,
+                     const struct phase_law *law);
+/* Sets checkpoint_every where `checkpoint: young` or `daly` asks for it, from
+ * the seconds of a step; before draft_steps_per_run(). */
+bool draft_interval(struct draft *draft, const struct train_shape *shape,
+                    uint32_t role, double step_s);
+/* For draft_interval(), on an empty cluster: a law on its role, and one run of
+ * the phases so far; 0 where steps are counted. */
+double draft_law_s(const struct draft *draft, uint32_t role,
+                   const struct phase_law *law);
+double draft_run_s(const struct draft *draft);
+/* The checkpoint after phase `after`, where the entry wants any. */
+void draft_checkpoint(struct draft *draft, const struct train_shape *shape,
+                      uint32_t role, uint32_t after);
+double draft_checkpoint_bytes(const struct train_shape *shape);
+extern const char *const checkpoint_choices[];
+#define KEY_CHECKPOINT \
+    KEY("checkpoint", CONF_CHOICE, checkpoint, 0, 0, "steps", \
+        checkpoint_choices, "as often as checkpoint_every says, or as Young " \
+        "or Daly have it from what fails in the cluster")
+
+/* Can that role read from there?  `loader` NULL: it can. */
+bool draft_from(const struct draft *draft, const struct conf_node *loader,
+                int from, uint32_t role);
+
+/* recipe_trace.c: the form of a job of known length, on the role that `conf`
+ * describes (NULL: any GPU), and the largest gang that could ever run.  The
+ * entry stands at `pos`. */
+#define WHOLE_JOB_MAX_S 1e9
+bool whole_job_form(const struct world *world, const char *name,
+                    const struct conf_schema *schema,
+                    const struct conf_node *conf, struct err_pos pos,
+                    struct job_form *form, uint32_t *gpus_max);
+
+/* The largest gang of one type among the types that the role may use. */
+uint32_t whole_job_gpus_max(const struct world *world,
+                            const struct role_spec *role);
+
+/* Reading again finds a part of the data set in the memory of the role that
+ * reads: adds the law of all but the first epoch to a phase, of which one run
+ * reads so many bytes. */
+bool draft_dataset(const struct draft *draft,
+                   const struct loader_keys *loader, uint32_t phase,
+                   double run_bytes);
+bool draft_response(const struct draft *draft, struct response_keys *out);
+/* Mean of a lognormal length that is cut at the maximum. */
+double response_mean_cut(const struct response_keys *response);
+
+#endif

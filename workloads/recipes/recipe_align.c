@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_align.c - dpo, grpo, ppo: generate, score, train, hand weights over.
+ *
+ * One step of the online form (Rafailov et al. 2023, arXiv 2305.18290; Shao et
+ * al. 2024, 2402.03300, for GRPO; Ouyang et al. 2022, 2203.02155, for PPO):
+ *
+ *   data -> rollout -> reward ----> train -> sync
+ *               \---> reference --/     \--> checkpoint, every so often
+ *
+ * `rollout` generates `responses` for each of `prompts`; `reward` scores them
+ * on cores of `data` or with a model on the rollout GPUs; `reference` is the
+ * forward pass of the frozen model on the train GPUs.  DPO trains on `pairs`
+ * of a chosen and a rejected response per prompt, GRPO on all responses.
+ * Offline DPO has its pairs already: data, reference, train.  PPO has a critic,
+ * whose values follow the reference and whose training precedes the policy's.
+ *
+ * Colocated, all of it runs on the train GPUs in turn, with `reload` before the
+ * reference and `reshard` in the place of `sync`.  One step off, the rollout of
+ * a step runs beside the training on what the step before has generated, with
+ * weights that are one step old; a job of n steps takes n + 1 rounds.
+ */
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/recipes/align.h"
+#include "workloads/recipes/recipe.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+static const char *const generation_choices[] = {"online", "offline", NULL};
+static const char *const layout_choices[] = {"disaggregated", "colocated",
+                                             NULL};
+static const char *const schedule_choices[] = {"sync", "one-step-off", NULL};
+enum generation { GENERATION_ONLINE, GENERATION_OFFLINE };
+enum schedule { SCHEDULE_SYNC, SCHEDULE_ONE_STEP_OFF };
+
+#define KEYS_OF_ALIGNMENT(PROMPTS, RESPONSES, FEWEST, REFERENCE) \
+    KEYS_OF_ENTRY, KEYS_OF_MODEL, KEYS_OF_TRAINING("lora"), \
+    KEY("prompts", CONF_REAL, prompts, 1, 1e7, PROMPTS, NULL, \
+        "prompts per step"), \
+    KEY("responses", CONF_REAL, responses, FEWEST, 1024, RESPONSES, NULL, \
+        "responses per prompt"), \
+    KEY("prompt_tokens", CONF_REAL, prompt_tokens, 1, 1e7, NULL, NULL, \
+        "mean tokens of a prompt"), \
+    KEY("response", CONF_NODE, response, 0, 0, NULL, NULL, \
+        "lengths of responses: mean, cv, max, partial, in tokens"), \
+    KEY("reward", CONF_NODE, reward, 0, 0, CONF_ABSENT, NULL, \
+        "scoring: on, core_time or model; default: none"), \
+    KEY("reference", CONF_BOOL, reference, 0, 0, REFERENCE, NULL, \
+        "a forward pass of the frozen model on every sequence"), \
+    KEY("epochs", CONF_INT, epochs, 1, 100, "1", NULL, \
+        "passes over the sequences of a step"), \
+    KEY("updates", CONF_INT, updates, 1, 1000, "1", NULL, \
+        "optimizer steps of one pass (mini-batches)"), \
+    KEY("layout", CONF_CHOICE, layout, 0, 0, "disaggregated", \
+        layout_choices, "GPUs for generating and for training apart, or the " \
+        "same in turn"), \
+    KEY("schedule", CONF_CHOICE, schedule, 0, 0, "sync", schedule_choices, \
+        "train on what this step generated, or on that of the one before"), \
+    KEY("offload", CONF_BOOL, offload, 0, 0, "true", NULL, \
+        "colocated: the trainer's state lies in host memory meanwhile"), \
+    KEY("checkpoint_every", CONF_INT, checkpoint_every, 0, 1e9, "10", NULL, \
+        "steps between checkpoints; 0: none"), \
+    KEY_CHECKPOINT, \
+    KEY("rollout", CONF_NODE, rollout, 0, 0, CONF_ABSENT, NULL, \
+        "GPUs that generate: gpus, min, max, types, pool, cores, memory, " \
+        "start, tp, precision, concurrency"), \
+    KEY("loader", CONF_NODE, loader, 0, 0, CONF_ABSENT, NULL, \
+        "from: where the prompts (offline: the pairs) lie"), \
+    KEY("data", CONF_NODE, data, 0, 0, CONF_ABSENT, NULL, \
+        "cores that sample, tokenize, score: cores, memory, pool")
+
+static const struct conf_field dpo_fields[] = {
+    KEYS_OF_ALIGNMENT(NULL, "2", 2, "true"),
+    KEY("generation", CONF_CHOICE, generation, 0, 0, "online",
+        generation_choices, "responses made in each step, or read"),
+    KEY("pairs", CONF_REAL, pairs, 1, 1024, "1", NULL,
+        "pairs trained on per prompt"),
+};
+static const struct conf_field grpo_fields[] = {
+    KEYS_OF_ALIGNMENT(NULL, "8", 2, "true")};
+static const struct conf_field ppo_fields[] = {
+    KEYS_OF_ALIGNMENT(NULL, "1", 1, "true"),
+    KEY("critic", CONF_TEXT, critic, 0, 0, "policy", NULL,
+        "LLM that estimates values, trained too; policy: the same model"),
+};
+
+const struct conf_schema recipe_dpo_schema = {
+    "workload.mix[].dpo", "direct preference optimization", dpo_fields,
+    COUNT(dpo_fields)};
+const struct conf_schema recipe_grpo_schema = {
+    "workload.mix[].grpo", "group relative policy optimization", grpo_fields,
+    COUNT(grpo_fields)};
+const struct conf_schema recipe_ppo_schema = {
+    "workload.mix[].ppo", "proximal policy optimization", ppo_fields,
+    COUNT(ppo_fields)};
+
+/* Keys that one layout or schedule has no use for. */
+static bool layout_adds_up(const struct align *align)
+{
+    const struct recipe_keys *keys = &align->draft.keys;
+    const struct conf_node *conf = align->draft.conf;
+    struct err *err = align->draft.world->err;
+
+    if (keys->layout == LAYOUT_COLOCATED &&
+        keys->schedule == SCHEDULE_ONE_STEP_OFF)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "schedule")),
+                       "schedule one-step-off needs layout disaggregated: "
+                       "colocated GPUs generate and train in turn");
+    if (keys->layout == LAYOUT_DISAGGREGATED && conf_get(conf, "offload"))
+        return err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "offload")),
+                       "offload has no meaning for layout disaggregated");
+    if (keys->layout == LAYOUT_DISAGGREGATED && keys->rollout == NULL)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf),
+                       "rollout is missing: the GPUs that generate");
+    return true;
+}
+
+static bool add_roles(struct align *align)
+{
+    if (align->draft.keys.layout == LAYOUT_COLOCATED)
+        return align_train_role(align) && align_engine_beside(align) &&
+               align_data_role(align);
+    return align_engine_role(align) && align_train_role(align) &&
+           align_data_role(align);
+}
+
+/* From responses, generated and scored, to trained weights; returns the last
+ * phase.  Forward passes need no score. */
+static uint32_t add_training(struct align *align, uint32_t generated_mask,
+                             uint32_t scored_mask)
+{
+    uint32_t ready_mask = scored_mask;
+
+    if (align->draft.keys.reference)
+        ready_mask |= 1u << align_reference(align, generated_mask, 1);
+    if (align->critic.llm != NULL) {
+        ready_mask |= 1u << align_values(align, generated_mask);
+        ready_mask |= 1u << align_critic(align, ready_mask);
+    }
+    return align_train(align, ready_mask, 1);
+}
+
+/* Rounds 0 to n: what generates rests in the last, what trains in the first,
+ * and only between two rounds of generating are there weights to hand over. */
+static void one_step_off(struct job_form *form, uint32_t made_mask,
+                         uint32_t sync)
+{
+    form->lag = 1;
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        struct phase_spec *phase = &form->phase[p];
+
+        phase->skip_last = made_mask >> p & 1u || p == sync;
+        phase->skip_first = !(made_mask >> p & 1u);
+    }
+}
+
+static bool expand_online(struct align *align)
+{
+    struct draft *draft = &align->draft;
+    const struct recipe_keys *keys = &draft->keys;
+    bool apart = keys->layout == LAYOUT_DISAGGREGATED;
+    bool off = keys->schedule == SCHEDULE_ONE_STEP_OFF;
+    uint32_t data, rollout, train, sync, made;
+
+    if (!layout_adds_up(align) || !add_roles(align))
+        return false;
+    data = align_data(align, keys->prompts, keys->prompt_tokens, 1);
+    rollout = align_rollout(align, 1u << data);
+    made = 1u << rollout;
+    if (!align_reward(align, rollout, &made))
+        return false;
+    if (apart) {
+        train = add_training(align, off ? 0 : 1u << rollout,
+                             off ? 0 : made);
+        sync = align_sync(align, 1u << train | (off ? made : 0));
+    } else {
+        made = 1u << align_wake_trainer(align, made);
+        train = add_training(align, made, made);
+        sync = align_wake_engine(align, 1u << train);
+        draft->form->phase[sync].skip_last = 1;
+    }
+    if (!draft_interval(draft, &align->longest, align->train,
+                        draft_run_s(draft)))
+        return false;
+    draft_checkpoint(draft, &align->longest, align->train, train);
+    if (off)
+        one_step_off(draft->form, made | 1u << data, sync);
+    return true;
+}
+
+static bool expand_offline(struct align *align)
+{
+    struct draft *draft = &align->draft;
+    const char *const online_only[] = {"rollout", "reward", "responses",
+                                       "layout", "schedule", "offload"};
+    uint32_t repeats, data, before, train;
+
+    for (size_t i = 0; i < COUNT(online_only); i++)
+        if (conf_get(draft->conf, online_only[i]) != NULL)
+            return err_set(draft->world->err, ERR_SCHEMA,
+                           conf_pos(conf_get(draft->conf, online_only[i])),
+                           "%s has no meaning for generation offline",
+                           online_only[i]);
+    if (!conf_acts(draft->keys.response, "partial", true,
+                   "needs `generation: online`", draft->world->err) ||
+        !align_train_role(align) || !align_data_role(align))
+        return false;
+    if (!align_interval(align))
+        return false;
+    repeats = draft_steps_per_run(draft);
+    data = align_data(align, align->train_sequences, align->mean_tokens,
+                      repeats);
+    before = 1u << data;
+    if (draft->keys.reference)
+        before |= 1u << align_reference(align, 1u << data, repeats);
+    train = align_train(align, before, repeats);
+    draft_checkpoint(draft, &align->longest, align->train, train);
+    return true;
+}
+
+static bool expand(const struct recipe *recipe, const struct world *world,
+                   const struct conf_node *conf, struct entry *out)
+{
+    struct align align = {0};
+    bool good;
+
+    if (!align_begin(&align, world, conf, recipe))
+        return false;
+    good = align.draft.keys.generation == GENERATION_OFFLINE
+               ? expand_offline(&align)
+               : expand_online(&align);
+    if (good)
+        *out = align.draft.entry;
+    return good;
+}
+
+/* ---- the recipes ------------------------------------------------------ */
+
+const struct recipe recipe_dpo = {
+    "dpo", "preference pairs, generated in each step or read",
+    &recipe_dpo_schema, expand, 0};
+const struct recipe recipe_grpo = {
+    "grpo", "groups of responses, scored against their own mean",
+    &recipe_grpo_schema, expand, 0};
+const struct recipe recipe_ppo = {
+    "ppo", "one response a prompt, scored by a reward model and a critic",
+    &recipe_ppo_schema, expand, 0};

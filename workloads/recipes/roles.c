@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_roles.c - roles of recipes: how many GPUs, of which types, with how
+ * much memory; what cannot run there is refused.
+ *
+ * Assumptions, each a key that a workload may set: a GPU role takes
+ * CORES_PER_GPU cores per GPU (claim D3 asks for 4 below 7B parameters, 8
+ * from 13B; 6 lies between) and host memory for its process and its parked
+ * state.
+ */
+#include "models/laws/memory.h"
+#include "models/types/precision.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/jobs/demand.h"
+#include "workloads/recipes/recipe.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/laws/experts.h"
+#include "models/laws/net.h"
+#include "models/laws/transfer.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+#define CORES_PER_GPU       6       /* assumption, see above */
+
+/* Keys of a role, with the recipe's defaults where it says nothing. */
+static bool role_fill(const struct draft *draft, const struct conf_node *conf,
+                      const struct conf_schema *schema, int start,
+                      struct role_keys *keys)
+{
+    memset(keys, 0, sizeof *keys);
+    keys->memory_bytes = -1.0;
+    keys->precision = -1;
+    keys->cores = -1;
+    keys->tp = 1;
+    keys->start = start;
+    return conf == NULL ||
+           conf_fill(conf, schema, keys, draft->world->err);
+}
+
+static struct role_spec *new_role(struct draft *draft, const char *name,
+                                  uint32_t *number)
+{
+    struct job_form *form = draft->form;
+
+    assert(form->role_count < FORM_ROLES_MAX);
+    *number = form->role_count++;
+    form->role[*number].name = name;
+    return &form->role[*number];
+}
+
+/* GPU counts of a role: min <= gpus <= max, all multiples. */
+static bool role_counts(const struct draft *draft,
+                        const struct conf_node *conf,
+                        const struct role_keys *keys, uint32_t multiple,
+                        struct role_spec *role)
+{
+    struct err_pos pos = conf_pos(conf != NULL ? conf : draft->conf);
+
+    role->gpus_multiple = multiple;
+    role->gpus = keys->gpus > 0 ? (uint32_t)keys->gpus : multiple;
+    role->gpus_min = keys->min > 0 ? (uint32_t)keys->min : role->gpus;
+    role->gpus_max = keys->max > 0 ? (uint32_t)keys->max : role->gpus;
+    if (role->gpus_min > role->gpus || role->gpus > role->gpus_max)
+        return err_set(draft->world->err, ERR_RANGE, pos,
+                       "role %s of %s must have min <= gpus <= max, found "
+                       "%u, %u and %u", role->name, draft->form->name,
+                       role->gpus_min, role->gpus, role->gpus_max);
+    if (role->gpus % multiple == 0 && role->gpus_min % multiple == 0 &&
+        role->gpus_max % multiple == 0)
+        return true;
+    return err_set(draft->world->err, ERR_RANGE, pos,
+                   "gpus, min and max of role %s of %s must be multiples of "
+                   "%u (tp times pp times cp, and ep must divide dp times "
+                   "cp), found %u, %u and %u", role->name, draft->form->name,
+                   multiple, role->gpus, role->gpus_min, role->gpus_max);
+}
+
+/* Of a key of the role, or else of the entry, or else of what there is. */
+static struct err_pos key_pos(const struct draft *draft,
+                              const struct conf_node *conf, const char *key)
+{
+    const struct conf_node *node = conf != NULL ? conf_get(conf, key) : NULL;
+
+    if (node == NULL)
+        node = conf_get(draft->conf, key);
+    if (node == NULL)
+        node = conf != NULL ? conf : draft->conf;
+    return conf_pos(node);
+}
+
+/* Tensor parallelism divides a layer by its heads, pipelining by layers. */
+static bool layout_adds_up(const struct draft *draft,
+                           const struct conf_node *conf, uint32_t tp,
+                           uint32_t pp, const struct role_spec *role)
+{
+    const struct llm *llm = draft->llm;
+
+    if (llm->heads % tp != 0)
+        return err_set(draft->world->err, ERR_RANGE,
+                       key_pos(draft, conf, "tp"),
+                       "tp of role %s of %s must divide the %u heads of %s, "
+                       "found %u", role->name, draft->form->name, llm->heads,
+                       llm->name, tp);
+    if (pp > llm->layers)
+        return err_set(draft->world->err, ERR_RANGE,
+                       key_pos(draft, conf, "pp"),
+                       "pp (times vp) of role %s of %s must be at most the %u "
+                       "layers of %s, found %u", role->name, draft->form->name,
+                       llm->layers, llm->name, pp);
+    return true;
+}
+
+/* A group of ep GPUs holds every expert once, all as many. */
+static bool experts_add_up(const struct draft *draft, uint32_t ep)
+{
+    const struct conf_node *node = conf_get(draft->conf, "ep");
+    struct experts experts = experts_of(draft->llm);
+
+    if (ep <= 1 || (experts.routed > 0 && experts.routed % ep == 0))
+        return true;
+    if (experts.routed == 0)
+        return err_set(draft->world->err, ERR_RANGE, conf_pos(node),
+                       "ep of %s must be 1, as %s has no experts, found %u",
+                       draft->form->name, draft->llm->name, ep);
+    return err_set(draft->world->err, ERR_RANGE, conf_pos(node),
+                   "ep of %s must divide the %u experts of %s (and dp times "
+                   "cp), found %u", draft->form->name, experts.routed,
+                   draft->llm->name, ep);
+}
+
+/* Every replica must have a micro batch of its own. */
+static bool batch_adds_up(const struct draft *draft,
+                          const struct train_shape *shape,
+                          const struct role_spec *role)
+{
+    double replicas = (double)role->gpus /
+                      (shape->tp * shape->pp * shape->cp);
+    const struct recipe_keys *keys = &draft->keys;
+    bool given = keys->batch > 0.0;
+    /* Of alignment: what an update trains on. */
+    double batch = given ? keys->batch
+                         : keys->prompts *
+                               (keys->pairs > 0.0 ? 2.0 * keys->pairs
+                                                  : keys->responses) /
+                               (keys->updates > 0 ? (double)keys->updates
+                                                  : 1.0);
+
+    if (shape->micro_batch * replicas <= batch)
+        return true;
+    return err_set(draft->world->err, ERR_RANGE,
+                   key_pos(draft, NULL, given ? "batch" : "prompts"),
+                   "%s of %s must be at least micro_batch times the "
+                   "replicas of role %s, %g x %g, found %g",
+                   given ? "batch" : "sequences of an update",
+                   draft->form->name, role->name, shape->micro_batch,
+                   replicas, batch);
+}
+
+/* Nothing is trained in integers; qlora is a method.  Some formats need units
+ * that older GPUs lack.  TF32 is none of them: it is how FP32 is computed where
+ * it can be.  Engines expand weights of 8 bits and fewer before they compute,
+ * so that of them only 16 bits count. */
+static bool has_units(const struct gpu_type *gpu, enum precision precision,
+                      bool trains)
+{
+    const double *peak = gpu->flops_peak;
+
+    switch (precision) {
+    case PRECISION_INT8:
+    case PRECISION_INT4:
+        return !trains;
+    case PRECISION_BF16:
+        return peak[PRECISION_BF16] > 0.0;
+    case PRECISION_FP8:
+    case PRECISION_FP4:
+        return !trains || peak[precision] > 0.0;
+    default:
+        return true;
+    }
+}
+
+/* "fp32, fp16" */
+static void list_units(const struct gpu_type *gpu, bool trains, char *out,
+                       size_t room)
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (int p = 0; p < PRECISION_COUNT && used < room; p++)
+        if (gpu->flops_peak[p] > 0.0 &&
+            has_units(gpu, (enum precision)p, trains))
+            used += (size_t)snprintf(out + used, room - used, "%s%s",
+                                     used > 0 ? ", " : "",
+                                     precision_choices[p]);
+}
+
+/* A precision that is written must be one of every GPU type that is named,
+ * and of one at least where none is.  The default falls back silently. */
+static bool precision_exists(const struct draft *draft,
+                             const struct conf_node *conf, bool trains,
+                             enum precision precision,
+                             const struct role_spec *role)
+{
+    const struct catalogue *catalogue = draft->world->catalogue;
+    const struct conf_node *own = conf != NULL ? conf_get(conf, "precision")
+                                               : NULL;
+    const struct conf_node *node =
+        own != NULL ? own : conf_get(draft->conf, "precision");
+    bool named = conf != NULL && conf_get(conf, "types") != NULL;
+    const struct gpu_type *without = NULL;
+    uint32_t have = 0;
+    char units[96];
+
+    for (uint32_t i = 0; i < role->gpu_type_count; i++) {
+        const struct gpu_type *gpu = catalogue_gpu_at(catalogue,
+                                                      role->gpu_types[i]);
+        bool has = has_units(gpu, precision, trains);
+
+        have += has;
+        if (!has && without == NULL)
+            without = gpu;
+    }
+    if (node == NULL || without == NULL || (have > 0 && !named))
+        return true;
+    list_units(without, trains, units, sizeof units);
+    err_set(draft->world->err, ERR_RANGE, conf_pos(node),
+            "precision of role %s of %s must be one that %s has (%s), found "
+            "%s", role->name, draft->form->name, without->name, units,
+            precision_name(precision));
+    if (precision == PRECISION_INT8 || precision == PRECISION_INT4)
+        return err_hint(draft->world->err,
+                        "Adapters on 4-bit weights are method: qlora; weights "
+                        "that are only served have a precision of their own, "
+                        "in rollout or infer.");
+    return false;
+}
+
+static struct demand role_demand(const struct draft *draft,
+                                 const struct conf_node *conf,
+                                 const struct role_keys *keys,
+                                 struct role_spec *role)
+{
+    struct demand demand = {
+        draft->form->name, conf_pos(conf != NULL ? conf : draft->conf),
+        keys->types, {NULL, 0, 0}};
+
+    if (keys->home != NULL)
+        demand.home = key_pos(draft, conf, "home");
+    role->pos = demand.pos;
+    return demand;
+}
+
+/* Cores and memory per GPU, and pool. */
+static void role_host(const struct role_keys *keys, double state_bytes,
+                      struct role_spec *role)
+{
+    double memory = HOST_BYTES_PER_GPU + state_bytes;
+
+    if (keys->memory_bytes >= 0.0)
+        memory = keys->memory_bytes;
+    role->pool = keys->pool;
+    role->home = keys->home;
+    role->cores = keys->cores >= 0 ? (uint32_t)keys->cores : CORES_PER_GPU;
+    role->memory_bytes = (int64_t)memory;
+}
+
+bool draft_train_role(struct draft *draft, const struct train_shape *longest,
+                      double other_bytes, int start, uint32_t *number)
+{
+    const struct conf_node *conf = draft->keys.train;
+    struct role_spec *role = new_role(draft, "train", number);
+    struct role_keys keys;
+    struct memory_need need, wished;
+    struct demand demand;
+    const struct gpu_type *best;
+
+    if (!role_fill(draft, conf, &role_train_schema, start, &keys) ||
+        (longest->net == NULL &&
+         (!layout_adds_up(draft, conf, longest->tp,
+                          longest->pp * longest->vp, role) ||
+          !experts_add_up(draft, longest->ep))) ||
+        !role_counts(draft, conf, &keys, experts_gang(longest), role))
+        return false;
+    need = memory_train(longest, role->gpus_min);
+    wished = memory_train(longest, role->gpus);
+    role->gpu_memory_bytes = need.total + other_bytes;
+    role->load_bytes = (wished.weights + wished.optimizer + other_bytes) *
+                       role->gpus;
+    role->save_bytes = draft_checkpoint_bytes(longest);
+    role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
+    role->wake_s = transfer_start_s(keys.start == START_WAKE
+                                        ? TRANSFER_START_TRAIN_WAKE
+                                        : TRANSFER_START_PROCESS);
+    role_host(&keys, role->load_bytes / role->gpus, role);
+    demand = role_demand(draft, conf, &keys, role);
+    if (demand_types(draft->world, &demand, role, &best))
+        return precision_exists(draft, conf, true, longest->precision,
+                                role) &&
+               demand_place(draft->world, &demand, role) &&
+               batch_adds_up(draft, longest, role);
+    if (best != NULL)
+        demand_hint_train(draft->world, longest, other_bytes,
+                          role->gpus_min, best);
+    return false;
+}
+
+/* Least GPU memory in which one response of that context can be decoded. */
+static double engine_need(const struct rollout_shape *shape,
+                          double context_tokens)
+{
+    double low = 0.0;
+    double high = 2.0 * memory_decode(shape->llm, shape->precision, shape->tp,
+                                      1.0, context_tokens).total;
+
+    while (high - low > 1.0) {
+        double middle = (low + high) / 2.0;
+
+        if (memory_decode_batch_max(shape->llm, shape->precision, shape->tp,
+                                    context_tokens, middle) >= 1.0)
+            high = middle;
+        else
+            low = middle;
+    }
+    return ceil(high);
+}
+
+/* What would make an engine fit: more GPUs per replica, or fewer bits. */
+static void engine_hint(const struct draft *draft,
+                        const struct rollout_shape *shape,
+                        double context_tokens, const struct gpu_type *gpu)
+{
+    struct rollout_shape next = *shape;
+
+    for (next.tp *= 2; next.tp <= 64; next.tp *= 2)
+        if (engine_need(&next, context_tokens) <= gpu->memory_bytes)
+            break;
+    if (next.tp <= 64) {
+        err_hint(draft->world->err, "It would fit with tp: %u.", next.tp);
+        return;
+    }
+    next.tp = shape->tp;
+    next.precision = PRECISION_INT4;
+    if (engine_need(&next, context_tokens) <= gpu->memory_bytes)
+        err_hint(draft->world->err, "It would fit with precision: int4.");
+    else
+        err_hint(draft->world->err, "Neither tp up to 64 nor precision: int4 "
+                                    "makes it fit; it takes a smaller model, "
+                                    "shorter responses or larger GPUs.");
+}
+
+bool draft_engine_role(struct draft *draft, const char *name,
+                       const struct conf_node *conf, double context_tokens,
+                       int start, struct rollout_shape *shape,
+                       uint32_t *number)
+{
+    struct role_spec *role = new_role(draft, name, number);
+    struct role_keys keys;
+    struct demand demand;
+    const struct gpu_type *best;
+    double weights;
+
+    if (!role_fill(draft, conf, &role_engine_schema, start, &keys) ||
+        !layout_adds_up(draft, conf, (uint32_t)keys.tp, 1, role) ||
+        !role_counts(draft, conf, &keys, (uint32_t)keys.tp, role))
+        return false;
+    shape->tp = (uint32_t)keys.tp;
+    shape->precision = (enum precision)(keys.precision >= 0
+                                            ? keys.precision
+                                            : draft->keys.precision);
+    shape->concurrency_max = keys.concurrency;
+    weights = memory_weight_bytes(shape->llm, shape->precision);
+    role->gpu_memory_bytes = engine_need(shape, context_tokens);
+    role->load_bytes = weights * (role->gpus / shape->tp);
+    role->start_s = transfer_start_s(TRANSFER_START_SERVE);
+    role->wake_s = transfer_start_s(keys.start == START_WAKE
+                                        ? TRANSFER_START_SERVE_WAKE
+                                        : TRANSFER_START_SERVE);
+    role_host(&keys, weights / shape->tp, role);
+    demand = role_demand(draft, conf, &keys, role);
+    if (demand_types(draft->world, &demand, role, &best))
+        return precision_exists(draft, conf, false, shape->precision, role) &&
+               demand_place(draft->world, &demand, role);
+    if (best != NULL)
+        engine_hint(draft, shape, context_tokens, best);
+    return false;
+}
+
+/* The engine's own GPUs are those of the trainer: of its keys remain those of
+ * a replica. */
+static bool replica_keys_only(const struct draft *draft,
+                              const struct conf_node *conf)
+{
+    static const char *const others[] = {"gpus", "min", "max", "types", "pool",
+                                         "home", "cores", "memory", "start"};
+
+    for (size_t i = 0; conf != NULL && i < COUNT(others); i++)
+        if (conf_get(conf, others[i]) != NULL)
+            return err_set(draft->world->err, ERR_SCHEMA,
+                           conf_pos(conf_get(conf, others[i])),
+                           "%s of rollout has no meaning for layout "
+                           "colocated: it has the GPUs of train", others[i]);
+    return true;
+}
+
+/* Both must fit, and a number of GPUs must suit both. */
+static bool grow_role(struct draft *draft, const struct conf_node *conf,
+                      double need_bytes, uint32_t tp, struct role_spec *role)
+{
+    struct demand demand = {draft->form->name,
+                            conf_pos(conf != NULL ? conf : draft->conf), NULL,
+                            {NULL, 0, 0}};
+    uint32_t multiple = role->gpus_multiple;
+
+    while (multiple % tp != 0)
+        multiple += role->gpus_multiple;
+    if (role->gpus % multiple != 0 || role->gpus_min % multiple != 0)
+        return err_set(draft->world->err, ERR_RANGE, demand.pos,
+                       "GPUs of train must come in multiples of %u, which "
+                       "rollout's tp %u and the trainer's layout make, found "
+                       "%u", multiple, tp, role->gpus_min);
+    role->gpus_multiple = multiple;
+    if (need_bytes <= role->gpu_memory_bytes)
+        return true;
+    role->gpu_memory_bytes = need_bytes;
+    return demand_narrow(draft->world, &demand, role) &&
+           demand_place(draft->world, &demand, role);
+}
+
+bool draft_engine_beside(struct draft *draft, const struct conf_node *conf,
+                         double context_tokens, uint32_t number,
+                         struct rollout_shape *shape)
+{
+    struct role_spec *role = &draft->form->role[number];
+    struct role_keys keys;
+
+    if (!replica_keys_only(draft, conf) ||
+        !role_fill(draft, conf, &role_engine_schema, START_WAKE, &keys) ||
+        !layout_adds_up(draft, conf, (uint32_t)keys.tp, 1, role))
+        return false;
+    shape->tp = (uint32_t)keys.tp;
+    shape->precision = (enum precision)(keys.precision >= 0
+                                            ? keys.precision
+                                            : draft->keys.precision);
+    shape->concurrency_max = keys.concurrency;
+    role->start_s += transfer_start_s(TRANSFER_START_SERVE);
+    return grow_role(draft, conf, shape->reserved_bytes +
+                                      engine_need(shape, context_tokens),
+                     shape->tp, role);
+}
+
+bool draft_train_gpus(const struct draft *draft,
+                      const struct train_shape *shape, uint32_t *gpus)
+{
+    struct role_keys keys;
+
+    if (!role_fill(draft, draft->keys.train, &role_train_schema,
+                   START_PROCESS, &keys))
+        return false;
+    *gpus = shape->tp * shape->pp * shape->cp;
+    if (keys.gpus > 0)
+        *gpus = (uint32_t)keys.gpus;
+    if (keys.min > 0)
+        *gpus = (uint32_t)keys.min;
+    return true;
+}
+
+bool draft_net_role(struct draft *draft, const struct conf_node *conf,
+                    double samples, struct rollout_shape *shape,
+                    uint32_t *number)
+{
+    struct role_spec *role = new_role(draft, "gpu", number);
+    struct role_keys keys;
+    struct demand demand;
+    const struct gpu_type *best;
+
+    if (!role_fill(draft, conf, &role_engine_schema, START_PROCESS, &keys) ||
+        !role_counts(draft, conf, &keys, 1, role))
+        return false;
+    shape->tp = 1;
+    shape->precision = (enum precision)(keys.precision >= 0
+                                            ? keys.precision
+                                            : draft->keys.precision);
+    role->gpu_memory_bytes = net_serve_bytes(draft->net, shape->precision,
+                                             samples);
+    role->load_bytes = net_weight_bytes(draft->net, shape->precision);
+    role->start_s = transfer_start_s(TRANSFER_START_PROCESS);
+    role->wake_s = role->start_s;
+    role_host(&keys, role->load_bytes, role);
+    demand = role_demand(draft, conf, &keys, role);
+    if (demand_types(draft->world, &demand, role, &best))
+        return precision_exists(draft, conf, false, shape->precision, role) &&
+               demand_place(draft->world, &demand, role);
+    if (best != NULL)
+        err_hint(draft->world->err, "It takes a smaller batch or larger "
+                                    "GPUs.");
+    return false;
+}
+
+bool draft_data_role(struct draft *draft, const struct conf_node *conf,
+                     uint32_t cores, uint32_t *number)
+{
+    struct role_spec *role = new_role(draft, "data", number);
+    struct role_keys keys;
+    struct demand demand;
+
+    if (!role_fill(draft, conf, &role_data_schema, START_PROCESS, &keys))
+        return false;
+    role->cores = keys.cores > 0 ? (uint32_t)keys.cores : cores;
+    role->pool = keys.pool;
+    role->home = keys.home;
+    role->memory_bytes = (int64_t)(keys.memory_bytes >= 0.0
+                                       ? keys.memory_bytes
+                                       : HOST_BYTES_PER_CORE * role->cores);
+    demand = role_demand(draft, conf, &keys, role);
+    return demand_place(draft->world, &demand, role);
+}

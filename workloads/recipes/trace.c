@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_trace.c - whole jobs: so many GPUs for so long, and nothing inside.
+ *
+ * The model of scheduling studies (Feitelson 2015, Workload Modeling for
+ * Computer Systems Performance Evaluation): a job is a rectangle.  One role,
+ * one phase of known length, as the jobs of a trace file; here sizes and
+ * lengths are drawn.  Size, length and limit come from streams of their own,
+ * so that a change of one moves no other.
+ */
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/jobs/demand.h"
+#include "workloads/random/distribution.h"
+#include "workloads/recipes/recipe.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "models/cluster/cluster.h"
+#include "sim/base/arena.h"
+#include "workloads/jobs/packing.h"
+#include "workloads/jobs/pacing.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+static const struct conf_field whole_fields[] = {
+    KEYS_OF_ENTRY_BUT_LIMIT,
+    KEY("gpus", CONF_NODE, gpus, 0, 0, NULL, NULL,
+        "GPUs of a job: a whole number, or a part of one, as 0.25, or a "
+        "distribution of these"),
+    KEY("duration", CONF_NODE, duration, 0, 0, NULL, NULL,
+        "run time of a job, a time or a distribution of times; draws below "
+        "1ns are 1ns, above 1e9s are 1e9s"),
+    KEY("limit", CONF_NODE, limit, 0, 0, CONF_ABSENT, NULL,
+        "requested time over run time, a number or a distribution, at least "
+        "1; default: no limit is given"),
+    KEY("role", CONF_NODE, role, 0, 0, CONF_ABSENT, NULL,
+        "what a GPU brings with it: cores, memory; types, pool"),
+    KEY("elastic", CONF_NODE, elastic, 0, 0, CONF_ABSENT, NULL,
+        "sizes a job can be resized to: {min:, max:, scaling:}; default: it "
+        "cannot"),
+    KEY("rates", CONF_NODE, rates, 0, 0, CONF_ABSENT, NULL,
+        "pace by pool or GPU type, {v100: 1, k80: 0.25}, 1 being that of "
+        "`duration`; one that is not named cannot run it"),
+    KEY("packing", CONF_NODE, packing, 0, 0, CONF_ABSENT, NULL,
+        "pace while a job of that name holds the same GPUs, {lm: 0.8}, over "
+        "the pace alone; both must name the other; default: it has its GPUs "
+        "to itself"),
+};
+const struct conf_schema recipe_trace_schema = {
+    "workload.mix[].trace", "jobs of known size and length", whole_fields,
+    COUNT(whole_fields)};
+
+uint32_t whole_job_gpus_max(const struct world *world,
+                            const struct role_spec *role)
+{
+    uint32_t low = 0, high = world->cluster->gpu_count;
+    struct role_spec asked = *role;
+    struct err ignored;
+    struct world quiet = *world;
+    struct demand demand = {"trace", {NULL, 0, 0}, NULL, {NULL, 0, 0}};
+
+    quiet.err = &ignored;
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+
+        memset(&ignored, 0, sizeof ignored);
+        asked.gpus = asked.gpus_min = middle;
+        if (demand_place(&quiet, &demand, &asked))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+bool whole_job_form(const struct world *world, const char *name,
+                    const struct conf_schema *schema,
+                    const struct conf_node *conf, struct err_pos pos,
+                    struct job_form *form, uint32_t *gpus_max)
+{
+    struct role_spec *role = &form->role[0];
+    struct phase_law *law = arena_alloc(world->arena, 1, sizeof *law);
+    struct role_keys keys = {0};
+    struct demand demand = {name, conf != NULL ? conf_pos(conf) : pos, NULL,
+                            {NULL, 0, 0}};
+    const struct gpu_type *best;
+
+    if (conf != NULL && !conf_fill(conf, schema, &keys, world->err))
+        return false;
+    demand.types = keys.types;
+    if (keys.home != NULL)
+        demand.home = conf_pos(conf_get(conf, "home"));
+    form->name = name;
+    form->recipe = "trace";
+    form->role_count = form->phase_count = 1;
+    role->name = "gpus";
+    role->gpus = role->gpus_min = role->gpus_max = role->gpus_multiple = 1;
+    role->cores = (uint32_t)keys.cores;
+    role->memory_bytes = (int64_t)keys.memory_bytes;
+    role->pool = keys.pool;
+    role->home = keys.home;
+    role->pos = demand.pos;
+    law->kind = LAW_FIXED;
+    form->phase[0].kind = PHASE_TRAIN;
+    form->phase[0].name = "train";
+    form->phase[0].every = 1;
+    form->phase[0].law = law;
+    if (!demand_types(world, &demand, role, &best) ||
+        !demand_place(world, &demand, role))
+        return false;
+    *gpus_max = whole_job_gpus_max(world, role);
+    return true;
+}
+
+/* Whole numbers, or parts of one, up to the largest gang that the cluster could run. */
+static bool read_gpus(const struct draft *draft, uint32_t gpus_max,
+                      struct distribution *out)
+{
+    const struct conf_node *node = draft->keys.gpus;
+    struct err *err = draft->world->err;
+
+    if (!distribution_read_as(draft->world->arena, node, "gpus", CONF_REAL, out,
+                              err))
+        return false;
+    if (!distribution_gpus(out)) {
+        err_set(err, ERR_RANGE, conf_pos(node),
+                "gpus must be whole numbers of at least 1, or parts of one "
+                "GPU in thousandths");
+        return err_hint(err, "Write a number, or {choice: {0.5: 0.2, 1: 0.5, "
+                             "8: 0.3}}, or an empirical distribution.");
+    }
+    if (distribution_most(out) <= gpus_max)
+        return true;
+    return err_set(err, ERR_RANGE, conf_pos(node),
+                   "jobs of %s ask for up to %.0f GPUs and can never run: the "
+                   "cluster has %u that they may use", draft->form->name,
+                   distribution_most(out), gpus_max);
+}
+
+static bool read_durations(const struct draft *draft, struct entry *entry)
+{
+    const struct recipe_keys *keys = &draft->keys;
+    const struct distribution *d = &entry->duration;
+    struct arena *arena = draft->world->arena;
+    struct err *err = draft->world->err;
+
+    if (!distribution_read_as(arena, keys->duration, "duration", CONF_TIME,
+                              &entry->duration, err))
+        return false;
+    if (distribution_least(d) < 0.0 || distribution_most(d) <= 0.0 ||
+        distribution_least(d) > WHOLE_JOB_MAX_S)
+        return err_set(err, ERR_RANGE, conf_pos(keys->duration),
+                       "duration must be greater than 0s and at most 1e9s, "
+                       "found draws from %gs to %gs", distribution_least(d),
+                       distribution_most(d));
+    if (keys->limit == NULL)
+        return true;
+    if (!distribution_read_as(arena, keys->limit, "limit", CONF_REAL,
+                              &entry->limit, err))
+        return false;
+    entry->limit_is_factor = true;
+    if (distribution_least(&entry->limit) >= 1.0)
+        return true;
+    err_set(err, ERR_RANGE, conf_pos(keys->limit),
+            "limit must be at least 1, times the duration, found draws down "
+            "to %g", distribution_least(&entry->limit));
+    return err_hint(err, "Put min: 1 beside the distribution.");
+}
+
+static bool rates_are_known(const struct draft *draft, uint32_t *gpus_max)
+{
+    const struct conf_node *rates = draft->keys.rates;
+    uint32_t most;
+
+    if (rates == NULL)
+        return true;
+    if (draft->entry.rates == NULL)
+        return err_set(draft->world->err, ERR_SCHEMA, conf_pos(rates),
+                       "rates must be a map of pools or GPU types, such as "
+                       "{v100: 1, k80: 0.25}");
+    most = pacing_gpus_max(draft->world, draft->entry.rates->pool_mask);
+    if (most < *gpus_max)
+        *gpus_max = most;
+    return true;
+}
+
+static bool expand(const struct recipe *recipe, const struct world *world,
+                   const struct conf_node *conf, struct entry *out)
+{
+    struct draft draft;
+    uint32_t gpus_max;
+
+    if (!draft_open(&draft, world, conf, recipe) ||
+        !whole_job_form(world, draft.keys.name, &role_whole_schema,
+                        draft.keys.role, conf_pos(conf), draft.form,
+                        &gpus_max) ||
+        !pacing_read(world, draft.keys.elastic, draft.keys.rates, draft.form,
+                     &draft.entry.rates) ||
+        !packing_read(world, draft.keys.packing, draft.form) ||
+        !rates_are_known(&draft, &gpus_max) ||
+        !read_gpus(&draft, gpus_max, &draft.entry.gpus) ||
+        !read_durations(&draft, &draft.entry))
+        return false;
+    draft.entry.whole = true;
+    *out = draft.entry;
+    return true;
+}
+
+const struct recipe recipe_trace = {
+    "trace", "one role of known length: drawn, or from a file of jobs",
+    &recipe_trace_schema, expand, 0};

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_train.c - pretrain, sft, lora, multimodal: one role that trains.
+ *
+ * A run of the graph is a pipeline of many optimizer steps, fed by a loader,
+ * then a checkpoint where one is due.  The loader works on the cores of the
+ * train role, or, if `data` is given, on CPU nodes of its own: then a phase
+ * `preprocess` runs beside `train`, and the slower of the two sets the pace
+ * (claim A5).  What CPU nodes send crosses the network, and a core receives it
+ * unless it is sent past host memory.
+ */
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/recipes/recipe.h"
+
+#include <string.h>
+
+#include "models/laws/loader.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+#define KEYS_OF_TRAIN_JOB(METHOD) \
+    KEYS_OF_ENTRY, KEYS_OF_MODEL, KEYS_OF_TRAINING(METHOD), \
+    KEY("batch", CONF_REAL, batch, 1, 1e7, NULL, NULL, \
+        "sequences per optimizer step, all replicas"), \
+    KEY("sequence", CONF_REAL, sequence, 1, 1e8, NULL, NULL, \
+        "tokens of a sequence"), \
+    KEY("checkpoint_every", CONF_INT, checkpoint_every, 0, 1e9, "100", \
+        NULL, "optimizer steps between checkpoints; 0: none"), \
+    KEY_CHECKPOINT, \
+    KEY("data", CONF_NODE, data, 0, 0, CONF_ABSENT, NULL, \
+        "CPU nodes that prepare data: cores, memory, pool")
+#define KEY_LOADER(FALLBACK) \
+    KEY("loader", CONF_NODE, loader, 0, 0, FALLBACK, NULL, \
+        "what is read for a sequence: kind, from, size, per_sequence, " \
+        "workers, files, dataset, numa, send")
+
+static const struct conf_field full_fields[] = {
+    KEYS_OF_TRAIN_JOB("full"), KEY_LOADER(CONF_ABSENT)};
+static const struct conf_field lora_fields[] = {
+    KEYS_OF_TRAIN_JOB("lora"), KEY_LOADER(CONF_ABSENT)};
+static const struct conf_field multimodal_fields[] = {
+    KEYS_OF_TRAIN_JOB("full"), KEY_LOADER(NULL)};
+
+static const struct conf_field net_fields[] = {
+    KEYS_OF_ENTRY,
+    KEY("model", CONF_TEXT, model, 0, 0, NULL, NULL,
+        "net of the catalogue: resnet-50, unet-3d, dlrm-mlperf"),
+    KEY("precision", CONF_CHOICE, precision, 0, 0, "fp16",
+        precision_choices, "of matrices and activations at work"),
+    KEY("stack", CONF_CHOICE, stack, 0, 0, "eager", train_stack_choices,
+        "software of the steps: layer by layer, or (engine) as graphs"),
+    KEY("micro_batch", CONF_REAL, micro_batch, 1, 1e6, NULL, NULL,
+        "samples per GPU at a time"),
+    KEY("batch", CONF_REAL, batch, 1, 1e7, NULL, NULL,
+        "samples per optimizer step, all GPUs"),
+    KEY("steps", CONF_NODE, steps, 0, 0, NULL, NULL,
+        "optimizer steps of a job, a number or a distribution"),
+    KEY("checkpoint_every", CONF_INT, checkpoint_every, 0, 1e9, "1000",
+        NULL, "optimizer steps between checkpoints; 0: none"),
+    KEY("train", CONF_NODE, train, 0, 0, NULL, NULL,
+        "GPUs that train: gpus, min, max, types, pool, cores, memory, start"),
+    KEY("data", CONF_NODE, data, 0, 0, CONF_ABSENT, NULL,
+        "CPU nodes that prepare data: cores, memory, pool"),
+    KEY("loader", CONF_NODE, loader, 0, 0, CONF_ABSENT, NULL,
+        "what is read for a sample; absent: samples are in GPU memory")};
+
+static bool read_loader(const struct draft *draft, int kind,
+                        struct loader_keys *out)
+{
+    const struct conf_node *conf = draft->keys.loader;
+
+    *out = (struct loader_keys){.kind = kind, .per_sequence = 1.0,
+                                .files = -1};
+    if (conf != NULL &&
+        !conf_fill(conf, &loader_schema, out, draft->world->err))
+        return false;
+    if (out->size == 0.0 && out->kind != LOADER_IMAGE &&
+        out->kind != LOADER_VIDEO)
+        out->size = draft->keys.sequence;
+    if (draft->keys.data == NULL && conf != NULL &&
+        conf_get(conf, "send") != NULL)
+        return err_set(draft->world->err, ERR_SCHEMA,
+                       conf_pos(conf_get(conf, "send")),
+                       "send has no meaning without data: it says how CPU "
+                       "nodes hand tensors over");
+    if (!conf_acts(conf, "files", out->from == LOADER_FROM_MEMORY,
+                   "needs `from: storage` or nvme: memory has no files",
+                   draft->world->err))
+        return false;
+    if (out->size > 0.0)
+        return true;
+    return err_set(draft->world->err, ERR_SCHEMA, conf_pos(conf),
+                   "size is missing: pixels of an image, seconds of a "
+                   "video");
+}
+
+/* What a whole training sequence costs: its items, all of them. */
+static struct loader_item sequence_item(const struct loader_keys *keys)
+{
+    struct loader_item item = loader_item((enum loader_kind)keys->kind,
+                                          keys->size);
+
+    item.core_s *= keys->per_sequence;
+    item.storage_bytes *= keys->per_sequence;
+    item.gpu_bytes *= keys->per_sequence;
+    item.reads *= keys->per_sequence;
+    if (keys->files >= 0)
+        item.reads = keys->files == LOADER_ITEMS ? keys->per_sequence : 0.0;
+    return item;
+}
+
+/* Data prepared on CPU nodes beside the training; what is left to the train
+ * role (the first) is to receive it and the copy to its GPUs. */
+static bool add_preprocess(struct draft *draft,
+                           const struct loader_keys *loader,
+                           struct phase_law *train, uint32_t *role)
+{
+    double sequences = train->sequences * train->repeats;
+    struct phase_law law = {
+        .kind = LAW_CPU,
+        .core_s = train->item.core_s * sequences,
+        .storage_bytes = train->item.storage_bytes * sequences,
+        .reads = train->item.reads * sequences,
+        .from = train->from,
+        .bytes = train->item.gpu_bytes * sequences,
+        .zero_copy = loader->send == SEND_ZERO_COPY,
+    };
+    uint32_t number;
+
+    if (!draft_data_role(draft, draft->keys.data, 8, role))
+        return false;
+    train->item.core_s = law.zero_copy
+                             ? 0.0
+                             : loader_receive_core_s(train->item.gpu_bytes);
+    train->item.storage_bytes = train->item.reads = 0.0;
+    number = draft_phase(draft, PHASE_PREPROCESS, "preprocess", *role, 0,
+                         &law);
+    draft->form->phase[number].sync_to = 0;
+    return draft_dataset(draft, loader, number, law.storage_bytes);
+}
+
+static bool expand(const struct recipe *recipe, const struct world *world,
+                   const struct conf_node *conf, struct entry *out)
+{
+    struct draft draft;
+    struct loader_keys loader;
+    struct train_shape shape;
+    struct phase_law law = {.kind = LAW_TRAIN};
+    uint32_t role, reader, train;
+
+    bool nets = recipe->schema == &recipe_net_schema;
+
+    if (nets ? !draft_begin_net(&draft, world, conf, recipe)
+             : !draft_begin(&draft, world, conf, recipe))
+        return false;
+    /* Samples of a net that name no loader cost nothing to bring. */
+    bool loads = !nets || draft.keys.loader != NULL;
+    if (loads && !read_loader(&draft, recipe->loader_kind, &loader))
+        return false;
+    if (!loads && draft.keys.data != NULL)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(draft.keys.data),
+                       "data of %s has no meaning without loader",
+                       draft.form->name);
+    if (!loads)
+        memset(&loader, 0, sizeof loader);
+    shape = draft_train_shape(&draft, draft.keys.sequence);
+    if (!draft_train_role(&draft, &shape, 0.0, START_PROCESS, &role))
+        return false;
+    law.train = shape;
+    law.sequences = draft.keys.batch;
+    law.repeats = 1;
+    if (!draft_interval(&draft, &shape, role,
+                        draft_law_s(&draft, role, &law)))
+        return false;
+    law.repeats = draft_steps_per_run(&draft);
+    if (loads)
+        law.item = sequence_item(&loader);
+    law.loader_workers = (uint32_t)loader.workers;
+    law.from = (enum loader_from)loader.from;
+    law.remote = loader.numa == 1;
+    reader = role;
+    if (draft.keys.data != NULL &&
+        !add_preprocess(&draft, &loader, &law, &reader))
+        return false;
+    if (!draft_from(&draft, draft.keys.loader, loader.from, reader))
+        return false;
+    train = draft_phase(&draft, PHASE_TRAIN, "train", role, 0, &law);
+    if (loads &&
+        !draft_dataset(&draft, &loader, train,
+                       law.item.storage_bytes * law.sequences * law.repeats))
+        return false;
+    draft_checkpoint(&draft, &shape, role, train);
+    *out = draft.entry;
+    return true;
+}
+
+/* ---- the recipes ------------------------------------------------------ */
+
+const struct conf_schema recipe_pretrain_schema = {
+    "workload.mix[].pretrain", "training from scratch on token streams",
+    full_fields, COUNT(full_fields)};
+const struct conf_schema recipe_sft_schema = {
+    "workload.mix[].sft", "supervised fine-tuning on texts", full_fields,
+    COUNT(full_fields)};
+const struct conf_schema recipe_lora_schema = {
+    "workload.mix[].lora", "fine-tuning of adapters on texts", lora_fields,
+    COUNT(lora_fields)};
+const struct conf_schema recipe_multimodal_schema = {
+    "workload.mix[].multimodal", "training on images or video and text",
+    multimodal_fields, COUNT(multimodal_fields)};
+
+const struct recipe recipe_pretrain = {
+    "pretrain", "train all weights on streams of tokens",
+    &recipe_pretrain_schema, expand, LOADER_TOKENS};
+const struct recipe recipe_sft = {
+    "sft", "supervised fine-tuning on texts that the loader tokenizes",
+    &recipe_sft_schema, expand, LOADER_TEXT};
+const struct recipe recipe_lora = {
+    "lora", "fine-tuning of low-rank adapters", &recipe_lora_schema, expand,
+    LOADER_TEXT};
+const struct recipe recipe_multimodal = {
+    "multimodal", "training on images or video, decoded by CPUs",
+    &recipe_multimodal_schema, expand, LOADER_IMAGE};
+
+const struct conf_schema recipe_net_schema = {
+    "workload.mix[].net", "training of a model that is no transformer",
+    net_fields, COUNT(net_fields)};
+const struct recipe recipe_net = {
+    "net", "training a convolutional network or a recommender",
+    &recipe_net_schema, expand, LOADER_IMAGE};

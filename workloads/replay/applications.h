@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * applications.h - jobs of a trace that name an application of the catalogue:
+ * their form and their goodput, shared by all that ask alike.
+ *
+ * Made while the file is checked; trials only look them up.
+ */
+#ifndef WORKLOADS_APPLICATIONS_H
+#define WORKLOADS_APPLICATIONS_H
+
+#include "models/catalogue/goodput.h"
+#include "models/jobs/job.h"
+#include "workloads/jobs/demand.h"
+
+struct applications;
+
+struct application_job {
+    struct goodput_job goodput;
+    const struct job_form *form;
+};
+
+/* `base` is the form of jobs that ask for GPUs alone. */
+struct applications *applications_new(const struct world *world,
+                                      const struct job_form *base);
+/* NULL: there is no such application, or it cannot run so in this cluster, or,
+ * without a world, none was made. */
+const struct application_job *applications_job(struct applications *all,
+                                               const struct world *world,
+                                               const char *name, uint32_t gpus,
+                                               uint32_t batch);
+
+#endif

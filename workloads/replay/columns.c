@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trace_columns.c - names of columns, found in the header of a CSV.
+ */
+#include "workloads/replay/columns.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/config/conf.h"
+#include "sim/text/scan.h"
+#include "sim/text/csv.h"
+#include "workloads/replay/trace.h"
+#include "workloads/formats/trace_row.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+#define COLUMN(NAME, FALLBACK, HELP) \
+    {#NAME, CONF_TEXT, offsetof(struct trace_columns, NAME), 0, 0, FALLBACK, \
+     NULL, HELP}
+static const struct conf_field columns_fields[] = {
+    COLUMN(job, CONF_ABSENT, "name of the job; default: its number"),
+    COLUMN(submit, NULL, "submit time: seconds, or a date and time"),
+    COLUMN(duration, NULL, "run time in seconds"),
+    COLUMN(gpus, NULL, "GPUs: a whole number, or a part of one, as 0.25; 1 in place of a "
+           "column: each job one, and so of all numbers"),
+    COLUMN(limit, CONF_ABSENT, "requested time in seconds; <= 0: none"),
+    COLUMN(tenant, CONF_ABSENT, "whose job it is"),
+    COLUMN(priority, CONF_ABSENT, "whole number, larger goes first"),
+    COLUMN(deadline, CONF_ABSENT,
+           "when it should be done, by the clock of submit; empty: none"),
+    COLUMN(cores, CONF_ABSENT,
+           "cores of the job in all; it then lies on one node"),
+    COLUMN(memory_mib, CONF_ABSENT,
+           "host memory of the job in all; it then lies on one node"),
+    COLUMN(gpu_memory_mib, CONF_ABSENT,
+           "memory that a part of a GPU takes of it"),
+    COLUMN(gpu_types, CONF_ABSENT,
+           "names of GPU types that it takes, as V100|T4; empty: any"),
+};
+const struct conf_schema trace_columns_schema = {
+    "workload.trace.columns", "which column of the CSV is what",
+    columns_fields, COUNT(columns_fields)};
+
+struct finding {
+    struct csv *csv;
+    struct arena *arena;
+    const char *path;
+    struct err_pos pos;
+    struct err *err;
+};
+
+static bool is_number(const char *text)
+{
+    double value;
+
+    return scan_f64(text, strlen(text), &value);
+}
+
+/* The first column whose name holds this one, or stands in it: job in job_id.
+ * NULL: there is none. */
+static const char *kindred(const struct csv *csv, const char *name)
+{
+    for (size_t i = 0; i < csv_columns(csv) && strlen(name) > 1; i++) {
+        const char *column = csv_names(csv)[i];
+
+        if (strstr(column, name) != NULL ||
+            (strlen(column) > 2 && strstr(name, column) != NULL))
+            return column;
+    }
+    return NULL;
+}
+
+static bool no_column(const struct finding *f, const char *key,
+                      const char *name)
+{
+    const char *near = conf_nearest(name, csv_names(f->csv));
+    char list[120];
+
+    if (near == NULL)
+        near = kindred(f->csv, name);
+
+    csv_list(f->csv, list, sizeof list);
+    err_set(f->err, ERR_REFERENCE, f->pos,
+            "%s names column %.40s, which %.40s does not have: its columns are "
+            "%s", key, name, f->path, list);
+    if (csv_header_is_row(f->csv))
+        return err_hint(f->err, "That looks like a row: the first line must "
+                                "name the columns.");
+    if (csv_columns(f->csv) == 1 && strpbrk(csv_names(f->csv)[0], "|: ") != NULL)
+        return err_hint(f->err, "Fields stand between commas, semicolons or "
+                                "tabs.");
+    if (near != NULL)
+        return err_hint(f->err, "The nearest column is %s.", near);
+    if (name[0] >= '0' && name[0] <= '9')
+        return err_hint(f->err, "In place of a column, a number alone stands "
+                                "for every row: 3600, in seconds.");
+    return false;
+}
+
+static bool find(const struct finding *f, const char *key, const char *name,
+                 size_t *out)
+{
+    *out = ROW_NO_COLUMN;
+    if (name == NULL)
+        return true;
+    *out = csv_find(f->csv, name);
+    if (*out == ROW_NO_COLUMN && is_number(name))
+        *out = csv_constant(f->csv, f->arena, name);
+    return *out != ROW_NO_COLUMN || no_column(f, key, name);
+}
+
+bool trace_columns_find(struct csv *csv, struct arena *arena,
+                        const struct trace_columns *names, const char *path,
+                        struct err_pos pos, struct row_columns *at,
+                        struct err *err)
+{
+    const struct finding f = {csv, arena, path, pos, err};
+
+    at->gpus_else = ROW_NO_COLUMN;
+    return find(&f, "job", names->job, &at->job) &&
+           find(&f, "submit", names->submit, &at->submit) &&
+           find(&f, "duration", names->duration, &at->duration) &&
+           find(&f, "gpus", names->gpus, &at->gpus) &&
+           find(&f, "limit", names->limit, &at->limit) &&
+           find(&f, "tenant", names->tenant, &at->tenant) &&
+           find(&f, "priority", names->priority, &at->priority) &&
+           find(&f, "deadline", names->deadline, &at->deadline) &&
+           find(&f, "cores", names->cores, &at->cores) &&
+           find(&f, "memory_mib", names->memory_mib, &at->memory_mib) &&
+           find(&f, "gpu_memory_mib", names->gpu_memory_mib,
+                &at->gpu_memory_mib) &&
+           find(&f, "gpu_types", names->gpu_types, &at->types);
+}

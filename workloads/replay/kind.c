@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trace_kind.c - a hash table of forms, in the order they were met.
+ *
+ * The hash only finds; nothing is done in its order.
+ */
+#include "workloads/replay/kind.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "sim/base/arena.h"
+#include "sim/base/rng.h"
+#include "workloads/recipes/recipe.h"
+
+struct entry_of_kind {
+    struct trace_kind kind;
+    bool pod, no_gpus;
+    int64_t core_milli, memory_bytes;
+    const char *types;          /* "": any */
+};
+
+struct trace_kinds {
+    struct arena *arena;
+    struct job_form base;
+    struct entry_of_kind **slot;        /* open addressing */
+    size_t slots, count;
+};
+
+struct trace_kinds *trace_kinds_new(struct arena *arena,
+                                    const struct job_form *base)
+{
+    struct trace_kinds *kinds = arena_alloc(arena, 1, sizeof *kinds);
+
+    kinds->arena = arena;
+    kinds->base = *base;
+    kinds->slots = 64;
+    kinds->slot = arena_alloc(arena, kinds->slots, sizeof *kinds->slot);
+    return kinds;
+}
+
+bool trace_kind_needed(const struct row *row)
+{
+    return row->pod || (row->types != NULL && row->types[0] != '\0');
+}
+
+static const char *types_of(const struct row *row)
+{
+    return row->types == NULL ? "" : row->types;
+}
+
+static size_t hash(const struct row *row)
+{
+    uint64_t h = rng_hash_text(types_of(row));
+
+    h = h * 31 + (uint64_t)row->core_milli;
+    h = h * 31 + (uint64_t)row->memory_bytes;
+    h = h * 31 + row->pod * 2 + (row->gpus == 0);
+    return (size_t)(h ^ h >> 29);
+}
+
+static bool is_it(const struct entry_of_kind *entry, const struct row *row)
+{
+    return entry->pod == row->pod && entry->no_gpus == (row->gpus == 0) &&
+           entry->core_milli == row->core_milli &&
+           entry->memory_bytes == row->memory_bytes &&
+           strcmp(entry->types, types_of(row)) == 0;
+}
+
+/* Its slot, or the empty one where it would stand. */
+static size_t slot_of(const struct trace_kinds *kinds, const struct row *row)
+{
+    size_t i = hash(row) & (kinds->slots - 1);
+
+    while (kinds->slot[i] != NULL && !is_it(kinds->slot[i], row))
+        i = (i + 1) & (kinds->slots - 1);
+    return i;
+}
+
+const struct trace_kind *trace_kind_find(const struct trace_kinds *kinds,
+                                         const struct row *row)
+{
+    const struct entry_of_kind *entry = kinds->slot[slot_of(kinds, row)];
+
+    return entry == NULL ? NULL : &entry->kind;
+}
+
+static struct row row_of(const struct entry_of_kind *entry)
+{
+    return (struct row){ .pod = entry->pod, .types = entry->types,
+                         .gpus = !entry->no_gpus,
+                         .core_milli = entry->core_milli,
+                         .memory_bytes = entry->memory_bytes };
+}
+
+static void grow(struct trace_kinds *kinds)
+{
+    struct entry_of_kind **old = kinds->slot;
+    size_t slots = kinds->slots;
+
+    kinds->slots *= 2;
+    kinds->slot = arena_alloc(kinds->arena, kinds->slots,
+                              sizeof *kinds->slot);
+    for (size_t i = 0; i < slots; i++)
+        if (old[i] != NULL) {
+            struct row row = row_of(old[i]);
+            kinds->slot[slot_of(kinds, &row)] = old[i];
+        }
+}
+
+/* Is the name one of "a|b|c"? */
+static bool names(const char *types, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    for (;; types++) {
+        size_t here = strcspn(types, "|");
+        if (here == bytes && memcmp(types, name, bytes) == 0)
+            return true;
+        types += here;
+        if (*types == '\0')
+            return false;
+    }
+}
+
+static bool names_none(const char *types)
+{
+    return types[strspn(types, "|")] == '\0';
+}
+
+/* Of the types that the base may use, those that the row names. */
+static void narrow_types(struct trace_kinds *kinds, const struct world *world,
+                         const char *names_of, struct trace_kind *kind)
+{
+    const struct role_spec *base = &kinds->base.role[0];
+    struct role_spec *role = &kind->form.role[0];
+    const struct cluster_spec *cluster = world->cluster;
+    uint32_t *types;
+
+    kind->has_type = true;
+    if (names_none(names_of))
+        return;
+    types = arena_alloc(kinds->arena, base->gpu_type_count + 1,
+                        sizeof *types);
+    role->gpu_types = types;
+    role->gpu_type_count = 0;
+    for (uint32_t t = 0; t < base->gpu_type_count; t++)
+        for (uint32_t g = 0; g < cluster->group_count; g++) {
+            const struct gpu_type *gpu = cluster->group[g].gpu;
+            if (gpu == NULL || gpu->index != base->gpu_types[t] ||
+                !names(names_of, gpu->name))
+                continue;
+            types[role->gpu_type_count++] = gpu->index;
+            break;
+        }
+    kind->has_type = role->gpu_type_count > 0;
+}
+
+static bool has_type(const struct role_spec *role,
+                     const struct node_group *group)
+{
+    for (uint32_t t = 0; t < role->gpu_type_count; t++)
+        if (group->gpu != NULL && group->gpu->index == role->gpu_types[t])
+            return true;
+    return false;
+}
+
+/* The most GPUs that one node has for such a pod. */
+static void measure_pod(const struct world *world, bool no_gpus,
+                        struct trace_kind *kind)
+{
+    const struct role_spec *role = &kind->form.role[0];
+
+    for (uint32_t g = 0; g < world->cluster->group_count; g++) {
+        const struct node_group *group = &world->cluster->group[g];
+        if ((int64_t)group->cores * 1000 < role->core_milli ||
+            group->memory_bytes < role->memory_bytes ||
+            (role->pool != NULL &&
+             strcmp(world->cluster->pool_name[group->pool], role->pool) != 0))
+            continue;
+        kind->runs = kind->runs || no_gpus;
+        if (!no_gpus && has_type(role, group) &&
+            group->gpus > kind->gpus_max)
+            kind->gpus_max = group->gpus;
+    }
+}
+
+const struct trace_kind *trace_kind_make(struct trace_kinds *kinds,
+                                         const struct world *world,
+                                         const struct row *row)
+{
+    size_t at = slot_of(kinds, row);
+    struct entry_of_kind *entry = kinds->slot[at];
+    struct role_spec *role;
+
+    if (entry != NULL)
+        return &entry->kind;
+    entry = arena_alloc(kinds->arena, 1, sizeof *entry);
+    entry->pod = row->pod;
+    entry->no_gpus = row->gpus == 0;
+    entry->core_milli = row->core_milli;
+    entry->memory_bytes = row->memory_bytes;
+    entry->types = arena_text(kinds->arena, types_of(row));
+    entry->kind.form = kinds->base;
+    role = &entry->kind.form.role[0];
+    narrow_types(kinds, world, entry->types, &entry->kind);
+    if (row->pod) {
+        role->pod = true;
+        role->cores = (uint32_t)((row->core_milli + 999) / 1000);
+        role->core_milli = row->core_milli;
+        role->memory_bytes = row->memory_bytes;
+        if (entry->no_gpus)
+            role->gpus = role->gpus_min = role->gpus_max = 0;
+        measure_pod(world, entry->no_gpus, &entry->kind);
+    } else if (entry->kind.has_type) {
+        entry->kind.gpus_max = whole_job_gpus_max(world, role);
+    }
+    kinds->slot[at] = entry;
+    if (2 * ++kinds->count > kinds->slots)
+        grow(kinds);
+    return &entry->kind;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trace_spec.h - what a workload says of a trace, and what its one reading
+ * found.  For trace.c, which reads the keys and hands out jobs, and
+ * trace_file.c, which reads the file.
+ */
+#ifndef WORKLOADS_TRACE_SPEC_H
+#define WORKLOADS_TRACE_SPEC_H
+
+#include "workloads/formats/import.h"
+#include "workloads/recipes/recipe.h"
+#include "workloads/replay/resample.h"
+#include "workloads/replay/trace.h"
+#include "workloads/replay/columns.h"
+#include "workloads/formats/trace_row.h"
+
+struct applications;
+struct spool;
+struct trace_kinds;
+
+enum { FORMAT_CSV, FORMAT_SWF };        /* the others are of import.h */
+enum { UNSORTED_ERROR, UNSORTED_SORT };
+enum { ORIGIN_FIRST, ORIGIN_FILE };
+
+struct trace_slice { int64_t from_ns, for_ns, jobs; };
+struct trace_skip { bool reason[IMPORT_REASONS]; };
+
+struct trace_keys {
+    const char *file, *lengths, *gpu_type;
+    int format, estimate, unsorted, origin, gpus_are, constraints;
+    const struct conf_node *columns, *slice, *skip, *role, *resample,
+        *elastic, *rates, *packing;
+    int64_t unknown_run_ns;     /* of a negative run time; 0: refused */
+};
+
+struct trace_spec {
+    struct trace_keys keys;
+    struct trace_columns columns;
+    struct trace_slice slice;
+    struct trace_skip skip;
+    const char *path;
+    const struct import_format *import;         /* NULL: csv or swf */
+    struct import_request request;
+    const struct conf_node *conf;
+    struct err_pos columns_pos;
+    struct job_form form;
+    uint32_t gpus_max;          /* the largest job the cluster could run */
+    const struct job_rates *rates;      /* of all jobs; NULL: none, or: */
+    const struct pacing_kinds *kinds;   /* by kind of job */
+    int64_t first_ns;           /* submit time of the first row */
+    int64_t origin_ns;          /* subtracted from every submit time */
+    int64_t begin_ns, end_ns;   /* of a run: the first submission; the last end
+                                   of a job that never waits */
+    struct source_counts counts;
+    const struct row *sorted;   /* `unsorted: sort`, resample; else NULL */
+    size_t sorted_count;
+    struct spool *spool;        /* the jobs, unless sorted */
+    const struct world *world;  /* while the file is checked */
+    struct applications *applications;  /* of the catalogue; NULL: none */
+    struct trace_kinds *asks;   /* by cores, memory and types of GPU */
+    struct resample resample;   /* where keys.resample is not NULL */
+};
+
+/* Reads the file: first and origin, counts, and sorted or spool are set.
+ * False with an err at the first row that is no job and may not be skipped. */
+bool trace_check(struct trace_spec *spec, const struct world *world);
+
+#endif

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trace.c - a file of past jobs: CSV whose columns the workload names, or SWF.
+ *
+ * Fields of the Standard Workload Format (Chapin et al. 1999; version 2.2):
+ * 2 submit time, 4 run time, 5 allocated processors or, where that is not
+ * known, 8 requested processors, 9 requested time.  A processor is taken for
+ * a GPU.  Other formats are read by their import_NAME.c, row by row.
+ *
+ * Invariant: jobs come in file order and submit times never go down.  The file
+ * is read once, to be checked; its jobs go to a spool, which trials read.  If
+ * the workload asks for `unsorted: sort`, the rows are kept instead, sorted by
+ * (submit time, row), and trials walk that array.
+ */
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/replay/spec.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/laws/phase.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/text/scan.h"
+#include "workloads/replay/applications.h"
+#include "sim/text/csv.h"
+#include "workloads/formats/import.h"
+#include "workloads/jobs/packing.h"
+#include "workloads/jobs/pacing.h"
+#include "workloads/recipes/recipe.h"
+#include "workloads/replay/resample.h"
+#include "workloads/replay/spool.h"
+#include "sim/text/texts.h"
+#include "workloads/replay/columns.h"
+#include "workloads/replay/kind.h"
+#include "workloads/formats/trace_row.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+/* The first two are read here, the others as `import` reads them. */
+static const char *const format_choices[] = {
+    "csv", "swf", "philly", "philly-log", "itp", "elasticflow", "tiresias",
+    "helios", "acme", "gavel", "shockwave", "pollux", "sia", "openb", "pai",
+    "spot2026", "dlrm2025", "alea", NULL};
+static const char *const estimate_choices[] = {
+    "exact", "requested", "noisy", NULL};
+static const char *const unsorted_choices[] = {"error", "sort", NULL};
+static const char *const origin_choices[] = {"first", "file", NULL};
+static const char *const gpus_are_choices[] = {"gpus", "processors", NULL};
+static const char *const constraints_choices[] = {"heed", "ignore", NULL};
+
+#define TRACE(NAME, TYPE, FALLBACK, CHOICES, HELP) \
+    {#NAME, TYPE, offsetof(struct trace_keys, NAME), 0, 0, FALLBACK, \
+     CHOICES, HELP}
+static const struct conf_field trace_fields[] = {
+    TRACE(file, CONF_TEXT, NULL, NULL, "the file, plain or gzip"),
+    TRACE(format, CONF_CHOICE, "csv", format_choices, "how it is written"),
+    TRACE(columns, CONF_NODE, CONF_ABSENT, NULL,
+          "csv: which column is what; needed there"),
+    TRACE(lengths, CONF_TEXT, CONF_ABSENT, NULL,
+          "run times or rates that the format lacks: a file beside it, or, "
+          "of pollux and sia, applications: those of the catalogue"),
+    TRACE(gpu_type, CONF_TEXT, CONF_ABSENT, NULL,
+          "whose rates, where lengths has several"),
+    TRACE(estimate, CONF_CHOICE, "exact", estimate_choices,
+          "what policies are told of run times that say nothing of it themselves"),
+    TRACE(slice, CONF_NODE, CONF_ABSENT, NULL, "a part of the file"),
+    TRACE(skip, CONF_NODE, CONF_ABSENT, NULL,
+          "rows to leave out, counted; without it they are errors"),
+    {"unknown_run_time", CONF_TIME, offsetof(struct trace_keys, unknown_run_ns),
+     1e-9, 1e9, CONF_ABSENT, NULL,
+     "csv, swf: what rows run whose run time is negative, counted; "
+     "rlscheduler's simulator takes 10 s"},
+    TRACE(unsorted, CONF_CHOICE, "error", unsorted_choices,
+          "rows whose submit times go down"),
+    TRACE(origin, CONF_CHOICE, "first", origin_choices,
+          "time 0: the first job's submission, or the file's own zero; metrics "
+          "count from the first job's submission either way"),
+    TRACE(gpus_are, CONF_CHOICE, CONF_ABSENT, gpus_are_choices,
+          "what the file counts: swf counts processors, each taken for a "
+          "GPU"),
+    TRACE(constraints, CONF_CHOICE, "heed", constraints_choices,
+          "types of GPU that rows name: jobs take no others, or any"),
+    TRACE(resample, CONF_NODE, CONF_ABSENT, NULL,
+          "drawn anew for each seed: {block: 1d}, whole days, or {until: "
+          "130%}, job by job until they ask for so much"),
+    TRACE(role, CONF_NODE, CONF_ABSENT, NULL,
+          "per GPU: cores, memory; types, pool"),
+    TRACE(elastic, CONF_NODE, CONF_ABSENT, NULL,
+          "sizes jobs can be resized to: {min:, max:, scaling:}; default: "
+          "they cannot"),
+    TRACE(rates, CONF_NODE, CONF_ABSENT, NULL,
+          "pace by pool or GPU type, {v100: 1, k80: 0.25}, or (gavel) lengths: "
+          "by the kind of job too, as that file says"),
+    TRACE(packing, CONF_NODE, CONF_ABSENT, NULL,
+          "{trace: 0.8}: pace of a job while another holds the same GPUs, "
+          "over the pace alone; with rates: lengths, that file says it"),
+};
+const struct conf_schema trace_schema = {
+    "workload.trace", "jobs of a file", trace_fields, COUNT(trace_fields)};
+
+#define SLICE(NAME, TYPE, MEMBER, MAX, HELP) \
+    {NAME, TYPE, offsetof(struct trace_slice, MEMBER), 0, MAX, CONF_ABSENT, \
+     NULL, HELP}
+static const struct conf_field slice_fields[] = {
+    SLICE("from", CONF_TIME, from_ns, 9e9,
+          "after the first row of the file"),
+    SLICE("for", CONF_TIME, for_ns, 9e9, "length, from there"),
+    SLICE("jobs", CONF_INT, jobs, 4e9, "at most so many jobs"),
+};
+const struct conf_schema trace_slice_schema = {
+    "workload.trace.slice", "a part of the file", slice_fields,
+    COUNT(slice_fields)};
+
+#define SKIP(NAME, REASON, HELP) \
+    {NAME, CONF_BOOL, offsetof(struct trace_skip, reason) + (REASON), 0, 0, \
+     "false", NULL, HELP}
+static const struct conf_field skip_fields[] = {
+    SKIP("run_time_not_positive", IMPORT_RUN_TIME,
+         "run time <= 0, or unknown"),
+    SKIP("gpus_not_positive", IMPORT_GPUS, "no GPUs"),
+    SKIP("larger_than_cluster", IMPORT_TOO_LARGE,
+         "more GPUs than the cluster has"),
+    SKIP("duplicate_job", IMPORT_DUPLICATE,
+         "a name that stands above already"),
+    SKIP("fractional_gpus", IMPORT_FRACTION, "parts of a GPU"),
+    SKIP("type_constraint", IMPORT_TYPES, "certain types of GPU only"),
+    SKIP("never_ran", IMPORT_NEVER_RAN, "no start"),
+    SKIP("no_length", IMPORT_NO_LENGTH, "lengths say nothing of it"),
+    SKIP("no_submit_time", IMPORT_NO_SUBMIT, "no time of submission"),
+    SKIP("still_running", IMPORT_STILL_RUNNING, "no end"),
+};
+const struct conf_schema trace_skip_schema = {
+    "workload.trace.skip", "rows to leave out, counted", skip_fields,
+    COUNT(skip_fields)};
+
+struct trace {
+    struct arena *arena;
+    const struct trace_spec *spec;
+    struct spool_reader *spool; /* NULL: spec->sorted, or: */
+    struct resampled drawn;     /* jobs by number; count 0: as in the file */
+    uint64_t jobs;              /* handed out */
+};
+
+/* ---- a trial's walk ---------------------------------------------------- */
+
+struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
+                         uint64_t seed, uint32_t replica)
+{
+    struct trace *trace;
+
+    assert(spec != NULL && spec->counts.jobs > 0);
+    trace = arena_alloc(arena, 1, sizeof *trace);
+    trace->arena = arena;
+    trace->spec = spec;
+    if (spec->sorted == NULL)
+        trace->spool = spool_read(spec->spool, arena);
+    if (spec->keys.resample != NULL && replica != TRACE_AS_FILED)
+        trace->drawn = resample_draw(&spec->resample, arena, spec->sorted,
+                                     spec->sorted_count, seed, replica);
+    return trace;
+}
+
+static void birth_fill(struct trace *trace, const struct row *row,
+                       struct job_birth *birth)
+{
+    const struct trace_spec *spec = trace->spec;
+
+    memset(birth, 0, sizeof *birth);
+    birth->request.id.i = (uint32_t)(trace->jobs - 1);
+    birth->request.form = row->kind != NULL ? &row->kind->form : &spec->form;
+    if (row->application != NULL) {
+        birth->request.form = row->application->form;
+        birth->request.goodput = &row->application->goodput;
+    }
+    birth->request.gpu_milli = (uint32_t)row->gpu_milli;
+    birth->request.gpu_mib = (uint32_t)row->gpu_mib;
+    birth->request.name = row->name;
+    birth->request.tenant = row->tenant;
+    birth->request.submit_ns = row->submit_ns - spec->origin_ns;
+    birth->request.limit_ns = row->limit_ns;
+    birth->request.deadline_ns = CLOCK_NEVER_NS;
+    if (row->deadline_ns != CLOCK_NEVER_NS)
+        birth->request.deadline_ns =
+            row->deadline_ns > spec->origin_ns
+                ? row->deadline_ns - spec->origin_ns : 0;
+    birth->request.priority = row->priority;
+    birth->request.gpus = (uint32_t)row->gpus;
+    birth->request.steps = 1;
+    birth->request.rates = spec->kinds != NULL ? row->rates : spec->rates;
+    birth->request.rate_known = spec->kinds != NULL ? row->rate_known : 1.0;
+    birth->request.modes = row->modes;
+    birth->truth.regimes = row->regimes;
+    birth->truth.duration_ns = row->duration_ns;
+    birth->truth.seed = row->number;
+}
+
+/* The i-th job of a list that was drawn anew. */
+static enum source_step next_drawn(struct trace *trace,
+                                   struct job_birth *birth)
+{
+    const struct resampled *drawn = &trace->drawn;
+    struct row row;
+
+    if (trace->jobs == drawn->count)
+        return SOURCE_END;
+    row = resampled_row(drawn, trace->arena, trace->jobs++);
+    birth_fill(trace, &row, birth);
+    if (drawn->place == NULL)
+        birth->request.submit_ns = row.submit_ns;
+    birth->truth.seed = trace->jobs;
+    return SOURCE_JOB;
+}
+
+enum source_step trace_next(struct trace *trace, struct job_birth *birth,
+                            struct err *err)
+{
+    const struct row *row;
+
+    if (trace->drawn.count > 0)
+        return next_drawn(trace, birth);
+
+    if (trace->spool == NULL) {
+        if (trace->jobs == trace->spec->sorted_count)
+            return SOURCE_END;
+        row = &trace->spec->sorted[trace->jobs++];
+        birth_fill(trace, row, birth);
+        return SOURCE_JOB;
+    }
+    switch (spool_next(trace->spool, &row)) {
+    case SPOOL_END:
+        return SOURCE_END;
+    case SPOOL_ERROR:
+        err_set(err, ERR_IO, (struct err_pos){trace->spec->path, 0, 0},
+                "its jobs cannot be read back from the temporary file: %s",
+                strerror(errno));
+        return SOURCE_ERROR;
+    case SPOOL_ROW:
+        break;
+    }
+    trace->jobs++;
+    birth_fill(trace, row, birth);
+    return SOURCE_JOB;
+}
+
+/* ---- keys -------------------------------------------------------------- */
+
+/* What a format of import needs beside the file. */
+static bool read_format(struct trace_spec *spec, const struct world *world,
+                        const struct conf_node *conf)
+{
+    const struct trace_keys *keys = &spec->keys;
+    const char *name = format_choices[keys->format];
+    struct err *err = world->err;
+    const struct conf_node *node = conf_get(conf, "lengths");
+
+    if (keys->format > FORMAT_SWF)
+        spec->import = import_format_find(name);
+    assert(keys->format <= FORMAT_SWF || spec->import != NULL);
+    spec->request.file = spec->path;
+    spec->request.applications = spec->import != NULL &&
+                                 spec->import->applications &&
+                                 keys->lengths != NULL &&
+                                 strcmp(keys->lengths, "applications") == 0;
+    if (keys->lengths != NULL && !spec->request.applications)
+        spec->request.lengths = csv_path(world->arena, conf_pos(node).file,
+                                         keys->lengths);
+    spec->request.gpu_type = keys->gpu_type;
+    if (spec->import != NULL && spec->import->lengths != NULL) {
+        if (keys->lengths == NULL && keys->gpu_type == NULL &&
+            spec->import->has_lengths)
+            return true;
+        if (keys->lengths == NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(conf),
+                           "lengths is missing: traces of format %s hold no "
+                           "run times", name);
+        if (!spec->import->typed && keys->gpu_type != NULL) {
+            err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "gpu_type")),
+                    "gpu_type has no meaning for format %s: its run times "
+                    "are the same on all types", name);
+            return err_hint(err, "Leave gpu_type out.");
+        }
+        if (!spec->import->typed || keys->gpu_type != NULL)
+            return true;
+        return err_set(err, ERR_SCHEMA, conf_pos(conf), "gpu_type is missing: "
+                       "run times depend on the type of GPU");
+    }
+    if (keys->lengths == NULL && keys->gpu_type == NULL)
+        return true;
+    if (node == NULL)
+        node = conf_get(conf, "gpu_type");
+    return err_set(err, ERR_SCHEMA, conf_pos(node),
+                   "format %s holds its own run times and takes neither "
+                   "lengths nor gpu_type", name);
+}
+
+/* Keys of what a format does not hold: of types a csv knows what its column
+ * says.  What `skip` allows may come or not. */
+static bool format_acts(const struct trace_spec *spec, struct err *err)
+{
+    bool plain = spec->import == NULL;
+    bool typed = !plain || spec->columns.gpu_types != NULL;
+
+    return conf_acts(spec->conf, "constraints", !typed,
+                     "needs the column gpu_types", err) &&
+           conf_acts(spec->conf, "unknown_run_time", !plain,
+                     "needs format csv or swf", err);
+}
+
+static bool read_keys(struct trace_spec *spec, const struct world *world,
+                      const struct conf_node *conf)
+{
+    struct trace_keys *keys = &spec->keys;
+    struct err *err = world->err;
+
+    spec->conf = conf;
+    keys->gpus_are = -1;
+    if (!conf_fill(conf, &trace_schema, keys, err))
+        return false;
+    spec->path = csv_path(world->arena, conf_pos(conf_get(conf, "file")).file,
+                          keys->file);
+    if (keys->format == FORMAT_CSV && keys->columns == NULL)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf),
+                       "columns is missing: format csv needs it");
+    if (keys->format != FORMAT_CSV && keys->columns != NULL)
+        return err_set(err, ERR_SCHEMA, conf_pos(keys->columns),
+                       "columns has no meaning for format %s",
+                       format_choices[keys->format]);
+    if (keys->columns != NULL) {
+        spec->columns_pos = conf_pos(keys->columns);
+        if (!conf_fill(keys->columns, &trace_columns_schema, &spec->columns,
+                       err))
+            return false;
+    }
+    if (keys->estimate == ESTIMATE_REQUESTED &&
+        keys->format == FORMAT_CSV && spec->columns.limit == NULL)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf),
+                       "estimate requested needs the column limit");
+    if (!read_format(spec, world, conf) || !format_acts(spec, err))
+        return false;
+    if (keys->resample != NULL &&
+        !resample_read(keys->resample, world->cluster->gpu_count,
+                       &spec->resample, err))
+        return false;
+    if (spec->resample.until_milli > 0 && spec->resample.stay &&
+        spec->import != NULL)
+        spec->request.untimed = spec->import->untimed;
+    if (keys->slice != NULL &&
+        !conf_fill(keys->slice, &trace_slice_schema, &spec->slice, err))
+        return false;
+    return keys->skip == NULL ||
+           conf_fill(keys->skip, &trace_skip_schema, &spec->skip, err);
+}
+
+/* Other sizes and pools than the file's. */
+static bool read_pacing(struct trace_spec *spec, const struct world *world)
+{
+    const struct trace_keys *keys = &spec->keys;
+    const struct conf_node *rates = keys->rates;
+    uint32_t most;
+
+    if (spec->request.applications && (rates != NULL || keys->elastic != NULL))
+        return err_set(world->err, ERR_SCHEMA,
+                       conf_pos(rates != NULL ? rates : keys->elastic),
+                       "lengths: applications says all sizes and rates: "
+                       "elastic and rates have no meaning beside it");
+
+    if (!pacing_read(world, keys->elastic, rates, &spec->form, &spec->rates))
+        return false;
+    if (rates != NULL && spec->rates == NULL) {
+        if (strcmp(conf_text(rates), "lengths") != 0 ||
+            spec->import == NULL || !spec->import->typed ||
+            spec->import->has_lengths)
+            return err_set(world->err, ERR_SCHEMA, conf_pos(rates),
+                           "rates must be a map of pools or GPU types, or, "
+                           "for format gavel, lengths");
+        spec->kinds = pacing_kinds_read(world, rates, spec->request.lengths,
+                                        keys->gpu_type);
+        if (spec->kinds == NULL)
+            return false;
+    } else if (spec->form.scaling != NULL &&
+               spec->form.scaling->kind == SCALING_RATES) {
+        return err_set(world->err, ERR_SCHEMA, conf_pos(keys->elastic),
+                       "scaling rates needs rates by size: rates: lengths of "
+                       "format gavel");
+    }
+    const struct job_form *form = &spec->form;
+    if (!packing_read(world, keys->packing, &spec->form) ||
+        !packing_names_ok(world, keys->packing, &form, 1))
+        return false;
+    most = pacing_gpus_max(world, spec->rates ? spec->rates->pool_mask : 0);
+    if (rates != NULL && most < spec->gpus_max)
+        spec->gpus_max = most;
+    return true;
+}
+
+static bool count_blocks(struct trace_spec *spec, struct err *err)
+{
+    return spec->resample.block_ns == 0 ||
+           resample_count(&spec->resample, spec->sorted, spec->sorted_count,
+                          conf_pos(conf_get(spec->keys.resample, "block")),
+                          &spec->counts.never_drawn, err);
+}
+
+const struct trace_spec *trace_read(const struct world *world,
+                                    const struct conf_node *conf)
+{
+    struct trace_spec *spec = arena_alloc(world->arena, 1, sizeof *spec);
+
+    assert(conf != NULL);
+    if (!read_keys(spec, world, conf) ||
+        !whole_job_form(world, "trace", &role_trace_schema, spec->keys.role,
+                        conf_pos(conf), &spec->form, &spec->gpus_max) ||
+        !read_pacing(spec, world))
+        return NULL;
+    if (spec->request.applications)
+        spec->applications = applications_new(world, &spec->form);
+    spec->asks = trace_kinds_new(world->arena, &spec->form);
+    spec->world = world;
+    if (!trace_check(spec, world) || !count_blocks(spec, world->err))
+        return NULL;
+    spec->world = NULL;         /* kinds are only looked up from now on */
+    return spec;
+}
+
+const struct job_form *trace_form(const struct trace_spec *spec)
+{
+    return &spec->form;
+}
+
+struct source_counts trace_counts(const struct trace_spec *spec)
+{
+    return spec->counts;
+}
+
+int64_t trace_begin_ns(const struct trace_spec *spec)
+{
+    return spec->begin_ns;
+}
+
+bool trace_fits_services(const struct trace_spec *spec, struct err *err)
+{
+    const struct conf_node *origin = conf_get(spec->conf, "origin");
+
+    if (spec->begin_ns <= spec->end_ns - spec->begin_ns)
+        return true;
+    err_set(err, ERR_RANGE, conf_pos(origin != NULL ? origin : spec->conf),
+            "the first job comes at %.9g s, and the jobs take %.9g s: services "
+            "beside them begin at 0 s", clock_s_from_ns(spec->begin_ns),
+            clock_s_from_ns(spec->end_ns - spec->begin_ns));
+    return err_hint(err, "With `origin: first` both begin together.");
+}
+
+enum workload_estimate trace_estimate(const struct trace_spec *spec)
+{
+    return (enum workload_estimate)spec->keys.estimate;
+}
+
+bool trace_draws(const struct trace_spec *spec)
+{
+    return spec->keys.resample != NULL;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * request_trace.c - the formats of request_trace.h, read a row at a time.
+ */
+#include "workloads/requests/request_trace.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
+#include "sim/text/csv.h"
+#include "sim/text/json.h"
+#include "workloads/requests/request_servegen.h"
+#include "sim/text/trace_date.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+#define TOKENS_MAX 10000000
+#define BLOCK_TOKENS 512u       /* of a hash id of Mooncake's */
+
+enum format {
+    FORMAT_CSV, FORMAT_AZURE, FORMAT_BURSTGPT, FORMAT_MOONCAKE,
+    FORMAT_SERVEGEN
+};
+static const char *const format_names[] = {
+    "csv", "azure", "burstgpt", "mooncake", "servegen", NULL
+};
+/* As format_names, from azure on. */
+static const char *const format_about[] = {
+    "Azure LLM inference traces: TIMESTAMP, ContextTokens, GeneratedTokens",
+    "BurstGPT: Timestamp, Request tokens, Response tokens",
+    "Mooncake (Kimi): an object a line, with hash_ids of blocks of 512 tokens",
+    "a client of ServeGen, chunk-N-trace.csv with chunk-N-dataset.json: drawn",
+};
+enum empty { EMPTY_REFUSE, EMPTY_SKIP };
+static const char *const empty_names[] = { "refuse", "skip", NULL };
+
+struct trace_keys {
+    const char *file;
+    int format, empty;
+    const struct conf_node *columns;
+};
+struct column_keys { const char *arrive, *prompt, *output; };
+
+static const struct conf_field trace_fields[] = {
+    {"file", CONF_TEXT, offsetof(struct trace_keys, file), 0, 0, NULL, NULL,
+     "where the requests are; plain or gzip"},
+    {"format", CONF_CHOICE, offsetof(struct trace_keys, format), 0, 0, "csv",
+     format_names, "how the file is laid out"},
+    {"empty", CONF_CHOICE, offsetof(struct trace_keys, empty), 0, 0, "refuse",
+     empty_names, "what becomes of requests without output"},
+    {"columns", CONF_NODE, offsetof(struct trace_keys, columns), 0, 0,
+     CONF_ABSENT, NULL, "of csv: {arrive: t, prompt: in, output: out}"},
+};
+const struct conf_schema request_trace_schema = {
+    "workload.services[].requests.trace", "requests of a file", trace_fields,
+    COUNT(trace_fields)};
+
+static const struct conf_field column_fields[] = {
+    {"arrive", CONF_TEXT, offsetof(struct column_keys, arrive), 0, 0,
+     "arrive_s", NULL, "seconds"},
+    {"prompt", CONF_TEXT, offsetof(struct column_keys, prompt), 0, 0,
+     "prompt_tokens", NULL, "tokens of the prompt"},
+    {"output", CONF_TEXT, offsetof(struct column_keys, output), 0, 0,
+     "output_tokens", NULL, "tokens generated"},
+};
+const struct conf_schema request_trace_columns_schema = {
+    "workload.services[].requests.trace.columns", "names of columns",
+    column_fields, COUNT(column_fields)};
+
+struct request_trace_spec {
+    const char *path;
+    enum format format;
+    bool skip_empty;
+    struct column_keys name;
+    struct request_trace_facts facts;
+};
+
+struct request_trace {
+    struct arena *arena;
+    const struct request_trace_spec *spec;
+    struct csv *csv;
+    struct json *json;
+    struct servegen *client;
+    size_t arrive, prompt, output;      /* columns */
+    int64_t first_ns, last_ns;
+    uint64_t *block;            /* hash_ids of the last row */
+    uint32_t blocks, block_room;
+    uint64_t rows, skipped, given;
+    bool broken;                /* not the file that was checked */
+};
+
+const char *request_format_at(size_t i, const char **summary)
+{
+    if (i >= COUNT(format_about))
+        return NULL;
+    *summary = format_about[i];
+    return format_names[FORMAT_AZURE + i];
+}
+
+/* ---- rows -------------------------------------------------------------- */
+
+enum row { ROW_REQUEST, ROW_END, ROW_ERROR };
+
+struct row_values {
+    int64_t at_ns, prompt, output;
+    struct err_pos pos;
+};
+
+static bool tokens(const char *text, size_t bytes, int64_t least,
+                   struct err_pos pos, const char *what, int64_t *out,
+                   struct err *err)
+{
+    double value;
+
+    if (scan_f64(text, bytes, &value) && value >= (double)least &&
+        value <= TOKENS_MAX && value == floor(value)) {
+        *out = (int64_t)value;
+        return true;
+    }
+    return err_set(err, ERR_RANGE, pos, "%s must be a whole number of tokens "
+                   "from %lld to %d, found '%.40s'", what, (long long)least,
+                   TOKENS_MAX, text);
+}
+
+static bool instant(const struct request_trace *t, const char *text,
+                    size_t bytes, struct err_pos pos, int64_t *ns,
+                    struct err *err)
+{
+    double ms;
+
+    if (t->spec->format == FORMAT_AZURE && date_read(text, bytes, ns))
+        return true;
+    if (t->spec->format == FORMAT_MOONCAKE && scan_f64(text, bytes, &ms) &&
+        ms >= 0 && ms < 1e15) {
+        *ns = (int64_t)(ms * 1e6);
+        return true;
+    }
+    if (t->spec->format != FORMAT_AZURE &&
+        t->spec->format != FORMAT_MOONCAKE && scan_time(text, bytes, ns) &&
+        *ns >= 0)
+        return true;
+    return err_set(err, ERR_RANGE, pos, "%s expected, found '%.40s'",
+                   t->spec->format == FORMAT_AZURE
+                       ? "a date such as 2023-11-16 18:17:03.97"
+                       : t->spec->format == FORMAT_MOONCAKE
+                       ? "milliseconds" : "seconds", text);
+}
+
+static enum row csv_row(struct request_trace *t, struct row_values *row,
+                        struct err *err)
+{
+    enum csv_step step = csv_next(t->csv, err);
+
+    if (step != CSV_ROW)
+        return step == CSV_END ? ROW_END : ROW_ERROR;
+    struct csv_field at = *csv_field(t->csv, t->arrive);
+    struct csv_field prompt = *csv_field(t->csv, t->prompt);
+    struct csv_field output = *csv_field(t->csv, t->output);
+    row->pos = csv_pos(t->csv, t->arrive);
+    return instant(t, at.text, at.bytes, row->pos, &row->at_ns, err) &&
+           tokens(prompt.text, prompt.bytes, 1, csv_pos(t->csv, t->prompt),
+                  "a prompt", &row->prompt, err) &&
+           tokens(output.text, output.bytes, 0, csv_pos(t->csv, t->output),
+                  "an output", &row->output, err) ? ROW_REQUEST : ROW_ERROR;
+}
+
+/* hash_ids: blocks of 512 tokens, each named for it and all before it. */
+static bool json_blocks(struct request_trace *t, enum json_token token,
+                        struct err *err)
+{
+    size_t bytes;
+    double id;
+
+    if (token != JSON_ARRAY)
+        return err_set(err, ERR_SCHEMA, json_pos(t->json),
+                       "hash_ids must be a list of numbers");
+    while ((token = json_next(t->json, err)) == JSON_NUMBER) {
+        const char *text = json_text(t->json, &bytes);
+
+        if (!scan_f64(text, bytes, &id) || id < 0 || id != floor(id) ||
+            id > 0x1p53)
+            return err_set(err, ERR_RANGE, json_pos(t->json),
+                           "hash_ids must be whole numbers from 0, found "
+                           "'%.40s'", text);
+        if (t->blocks == t->block_room) {
+            uint32_t room = t->block_room ? 2 * t->block_room : 64;
+            t->block = arena_grow(t->arena, t->block, t->block_room, room,
+                                  sizeof *t->block);
+            t->block_room = room;
+        }
+        t->block[t->blocks++] = (uint64_t)id;
+    }
+    return token == JSON_ARRAY_END ||
+           (token != JSON_ERROR &&
+            err_set(err, ERR_SCHEMA, json_pos(t->json),
+                    "hash_ids must be a list of numbers"));
+}
+
+/* The value of one key of an object. */
+static bool json_member(struct request_trace *t, struct row_values *row,
+                        unsigned *seen, struct err *err)
+{
+    static const char *const keys[] = {
+        "timestamp", "input_length", "output_length"
+    };
+    size_t bytes, k = 0;
+    const char *text = json_text(t->json, &bytes);
+    enum json_token token;
+
+    while (k < 3 && (strlen(keys[k]) != bytes ||
+                     memcmp(text, keys[k], bytes) != 0))
+        k++;
+    bool ids = bytes == 8 && memcmp(text, "hash_ids", 8) == 0;
+    token = json_next(t->json, err);
+    if (ids && token != JSON_ERROR)
+        return json_blocks(t, token, err);
+    if (k == 3 || token == JSON_ERROR)
+        return token != JSON_ERROR && json_skip(t->json, token, err);
+    struct err_pos pos = json_pos(t->json);
+    if (token != JSON_NUMBER)
+        return err_set(err, ERR_SCHEMA, pos, "%s must be a number", keys[k]);
+    text = json_text(t->json, &bytes);
+    *seen |= 1u << k;
+    if (k == 0)
+        return instant(t, text, bytes, pos, &row->at_ns, err);
+    return tokens(text, bytes, k == 1, pos, keys[k],
+                  k == 1 ? &row->prompt : &row->output, err);
+}
+
+static enum row json_row(struct request_trace *t, struct row_values *row,
+                         struct err *err)
+{
+    enum json_token token = json_next(t->json, err);
+    unsigned seen = 0;
+
+    if (token == JSON_END)
+        return ROW_END;
+    row->pos = json_pos(t->json);
+    t->blocks = 0;
+    if (token != JSON_OBJECT) {
+        if (token != JSON_ERROR)
+            err_set(err, ERR_SCHEMA, row->pos, "an object for each request "
+                    "expected");
+        return ROW_ERROR;
+    }
+    while ((token = json_next(t->json, err)) == JSON_KEY)
+        if (!json_member(t, row, &seen, err))
+            return ROW_ERROR;
+    if (token != JSON_OBJECT_END)
+        return ROW_ERROR;
+    if (seen == 7)
+        return ROW_REQUEST;
+    err_set(err, ERR_SCHEMA, row->pos, "a request must have timestamp, "
+            "input_length and output_length");
+    return ROW_ERROR;
+}
+
+static enum row drawn_row(struct request_trace *t, struct row_values *row)
+{
+    row->pos = (struct err_pos){ t->spec->path, 0, 0 };
+    return servegen_next(t->client, &row->at_ns, &row->prompt, &row->output)
+        ? ROW_REQUEST : ROW_END;
+}
+
+/* The next that counts, its time from the first of the file. */
+static enum row next_row(struct request_trace *t, struct row_values *row,
+                         struct err *err)
+{
+    enum row step;
+
+    for (;;) {
+        step = t->json != NULL ? json_row(t, row, err)
+               : t->client != NULL ? drawn_row(t, row) : csv_row(t, row, err);
+        if (step != ROW_REQUEST)
+            return step;
+        if (t->rows++ == 0)
+            t->first_ns = t->last_ns = row->at_ns;
+        if (row->at_ns < t->last_ns) {
+            err_set(err, ERR_RANGE, row->pos, "a request that came before "
+                    "the one in the row above: rows must be in order of "
+                    "time");
+            return ROW_ERROR;
+        }
+        t->last_ns = row->at_ns;
+        row->at_ns -= t->first_ns;
+        if (row->output > 0)
+            return ROW_REQUEST;
+        if (!t->spec->skip_empty) {
+            err_set(err, ERR_RANGE, row->pos, "a request without output");
+            err_hint(err, "With `empty: skip` (import: --skip no_output) such "
+                     "requests are left out, counted.");
+            return ROW_ERROR;
+        }
+        t->skipped++;
+    }
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static bool find(const struct request_trace *t, const char *name,
+                 size_t *column, struct err *err)
+{
+    struct err_pos pos = {t->spec->path, 1, 1};
+    const char *near;
+    char has[120];
+
+    *column = csv_find(t->csv, name);
+    if (*column != SIZE_MAX)
+        return true;
+    csv_list(t->csv, has, sizeof has);
+    err_set(err, ERR_SCHEMA, pos, "there is no column '%.60s': the columns "
+            "are %s", name, has);
+    near = conf_nearest(name, csv_names(t->csv));
+    if (near != NULL)
+        err_hint(err, "Did you mean %s?", near);
+    return false;
+}
+
+static struct request_trace *open_rows(struct arena *arena,
+                                       const struct request_trace_spec *spec,
+                                       struct err *err)
+{
+    struct request_trace *t = arena_alloc(arena, 1, sizeof *t);
+
+    t->arena = arena;
+    t->spec = spec;
+    if (spec->format == FORMAT_MOONCAKE) {
+        t->json = json_open(arena, spec->path, err);
+        return t->json != NULL ? t : NULL;
+    }
+    if (spec->format == FORMAT_SERVEGEN) {
+        t->client = servegen_open(arena, spec->path, err);
+        return t->client != NULL ? t : NULL;
+    }
+    t->csv = csv_open(arena, spec->path, CSV_COMMA, err);
+    if (t->csv == NULL)
+        return NULL;
+    if (find(t, spec->name.arrive, &t->arrive, err) &&
+        find(t, spec->name.prompt, &t->prompt, err) &&
+        find(t, spec->name.output, &t->output, err))
+        return t;
+    request_trace_close(t);
+    return NULL;
+}
+
+void request_trace_close(struct request_trace *t)
+{
+    if (t == NULL)
+        return;
+    csv_close(t->csv);
+    json_close(t->json);
+    t->csv = NULL;
+    t->json = NULL;
+}
+
+/* Reads it all: what is wrong is known before anything runs. */
+static bool check(struct arena *arena, struct request_trace_spec *spec,
+                  const struct conf_node *conf, struct err *err)
+{
+    struct request_trace *t = open_rows(arena, spec, err);
+    struct request_trace_facts *facts = &spec->facts;
+    struct row_values row;
+    enum row step;
+
+    if (t == NULL)
+        return false;
+    while ((step = next_row(t, &row, err)) == ROW_REQUEST) {
+        facts->requests++;
+        facts->span_ns = row.at_ns;
+        facts->prompt_mean += (double)row.prompt;
+        facts->output_mean += (double)row.output;
+    }
+    facts->skipped = t->skipped;
+    request_trace_close(t);
+    if (step == ROW_ERROR)
+        return false;
+    if (facts->requests == 0)
+        return err_set(err, ERR_RANGE, conf_pos(conf),
+                       "the trace has no requests");
+    facts->prompt_mean /= (double)facts->requests;
+    facts->output_mean /= (double)facts->requests;
+    return true;
+}
+
+static void name_columns(struct request_trace_spec *spec)
+{
+    static const struct column_keys azure = {
+        "TIMESTAMP", "ContextTokens", "GeneratedTokens"
+    };
+    static const struct column_keys burstgpt = {
+        "Timestamp", "Request tokens", "Response tokens"
+    };
+
+    if (spec->format == FORMAT_AZURE)
+        spec->name = azure;
+    if (spec->format == FORMAT_BURSTGPT)
+        spec->name = burstgpt;
+}
+
+const struct request_trace_spec *request_trace_read(
+    struct arena *arena, const struct conf_node *conf, struct err *err)
+{
+    struct request_trace_spec *spec = arena_alloc(arena, 1, sizeof *spec);
+    const struct conf_node *columns;
+    struct trace_keys keys = {0};
+
+    if (!conf_fill(conf, &request_trace_schema, &keys, err))
+        return NULL;
+    spec->path = csv_path(arena, conf_pos(conf).file, keys.file);
+    spec->format = (enum format)keys.format;
+    spec->skip_empty = keys.empty == EMPTY_SKIP;
+    columns = keys.columns;
+    if (columns != NULL && spec->format != FORMAT_CSV) {
+        err_set(err, ERR_SCHEMA, conf_pos(columns),
+                "columns have no meaning with format %s",
+                format_names[spec->format]);
+        return NULL;
+    }
+    if (columns == NULL)
+        columns = conf_parse(arena, conf_pos(conf).file, "{}", 2, err);
+    if (columns == NULL || !conf_fill(columns, &request_trace_columns_schema,
+                                      &spec->name, err))
+        return NULL;
+    name_columns(spec);
+    return check(arena, spec, conf, err) ? spec : NULL;
+}
+
+struct request_trace_facts request_trace_facts(
+    const struct request_trace_spec *spec)
+{
+    return spec->facts;
+}
+
+struct request_trace *request_trace_open(
+    struct arena *arena, const struct request_trace_spec *spec)
+{
+    struct request_trace *none = arena_alloc(arena, 1, sizeof *none);
+    struct err ignored = {0};
+    struct request_trace *t = open_rows(arena, spec, &ignored);
+
+    none->spec = spec;
+    none->broken = true;
+    return t != NULL ? t : none;
+}
+
+bool request_trace_next(struct request_trace *t, struct request *out)
+{
+    struct err ignored = {0};
+    struct row_values row;
+    enum row step;
+
+    if (t->broken)
+        return false;
+    step = next_row(t, &row, &ignored);
+    if (step == ROW_REQUEST && t->given++ < t->spec->facts.requests) {
+        *out = (struct request){.arrive_ns = row.at_ns,
+                                .prompt_tokens = (uint32_t)row.prompt,
+                                .output_tokens = (uint32_t)row.output,
+                                .prefix = {t->block, t->blocks,
+                                           BLOCK_TOKENS}};
+        return true;
+    }
+    t->broken = step != ROW_END || t->given != t->spec->facts.requests;
+    return false;
+}
+
+bool request_trace_verdict(const struct request_trace *t, struct err *err)
+{
+    struct err_pos pos = {t->spec->path, 0, 0};
+
+    return !t->broken ||
+           err_set(err, ERR_IO, pos, "the file was changed while it was in "
+                   "use");
+}

@@ -1,0 +1,768 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * services.c - reads `services:` and draws their requests.
+ *
+ * A side of a service is a form of one role and one phase, made by the same
+ * functions as the roles of recipes: so its memory, its place in the cluster
+ * and what it loads are checked and known in the same way.
+ */
+#include "workloads/requests/services.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/laws/memory.h"
+#include "models/laws/net.h"
+#include "models/laws/phase.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "sim/base/rng.h"
+#include "workloads/recipes/recipe.h"
+#include "workloads/requests/request_trace.h"
+#include "sim/text/texts.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+#define TOKENS_MAX 1e7
+
+struct service_keys {
+    const char *name, *model, *tenant;
+    int64_t priority, batch, chunk, queue, batch_delay_ns, timeout_ns;
+    int precision, route;
+    double cache_share;
+    int64_t aggregate_ns;
+    const struct conf_node *gpu, *cpu, *replicas, *cpu_replicas, *requests,
+        *slo, *scaling, *sides, *times;
+};
+struct requests_keys {
+    const struct conf_node *arrival, *prompt, *output, *trace, *prefix;
+    int64_t for_ns;
+};
+struct prefix_keys { int64_t tokens, count; double skew; };
+struct slo_keys { int64_t ttft_ns, tpot_ns, latency_ns; };
+struct scaling_keys {
+    int signal;
+    double target;
+    int64_t interval_ns, down_ns;
+};
+struct replicas_keys { int64_t min, max; };
+struct switch_keys { double cpu_below, gpu_above; };
+struct times_keys { int64_t batch_ns, request_ns; };
+
+static const char *const route_names[] = {
+    "round_robin", "random", "shortest_queue", "least_loaded", "prefix",
+    NULL
+};
+static const char *const signal_names[] = {
+    "concurrency", "rate", "utilization", NULL
+};
+
+#define AT(TYPE, MEMBER) offsetof(struct TYPE##_keys, MEMBER)
+#define NODE_FIELD(KEY, MEMBER, HELP) \
+    {KEY, CONF_NODE, AT(service, MEMBER), 0, 0, CONF_ABSENT, NULL, HELP}
+
+static const struct conf_field service_fields[] = {
+    {"name", CONF_TEXT, AT(service, name), 0, 0, NULL, NULL,
+     "how results call the service"},
+    {"model", CONF_TEXT, AT(service, model), 0, 0, NULL, NULL,
+     "LLM, encoder or net of the catalogue"},
+    {"precision", CONF_CHOICE, AT(service, precision), 0, 0, "bf16",
+     precision_choices, "of weights and activations at work"},
+    {"tenant", CONF_TEXT, AT(service, tenant), 0, 0, CONF_ABSENT, NULL,
+     "whose service this is"},
+    {"priority", CONF_INT, AT(service, priority), -1e6, 1e6, "0", NULL,
+     "of its replicas as jobs; larger goes first"},
+    NODE_FIELD("gpu", gpu, "replicas on GPUs: tp, gpus, types, pool, cores, "
+               "memory, precision"),
+    NODE_FIELD("cpu", cpu, "replicas on cores: cores, memory, pool"),
+    NODE_FIELD("replicas", replicas, "{min: 1, max: 8} of those on GPUs, or "
+               "of the only side"),
+    NODE_FIELD("cpu_replicas", cpu_replicas, "{min, max} of those on cores, "
+               "beside gpu"),
+    NODE_FIELD("requests", requests, "arrival, prompt, output, for"),
+    {"batch", CONF_INT, AT(service, batch), 1, 65536, "64", NULL,
+     "requests at work in a replica at most"},
+    {"batch_delay", CONF_TIME, AT(service, batch_delay_ns), 0, 60, "0s", NULL,
+     "how long a batch of passes waits to fill up"},
+    {"chunk", CONF_INT, AT(service, chunk), 0, 1e6, "2048", NULL,
+     "tokens of prompts computed beside decoding in an iteration (vLLM: "
+     "max_num_batched_tokens, 2048); 0: prompts whole, before decoding"},
+    {"queue", CONF_INT, AT(service, queue), 0, 1e9, "0", NULL,
+     "requests that wait in a replica at most, others are dropped; 0: no "
+     "limit"},
+    {"timeout", CONF_TIME, AT(service, timeout_ns), 0, 1e6, "0s", NULL,
+     "a request that has waited longer is dropped; 0: never"},
+    {"route", CONF_CHOICE, AT(service, route), 0, 0, "shortest_queue",
+     route_names, "which replica a request goes to"},
+    {"prefix_cache", CONF_FRACTION, AT(service, cache_share), 0, 0.9, "0",
+     NULL, "share of the KV cache that keeps beginnings of prompts"},
+    {"aggregate", CONF_TIME, AT(service, aggregate_ns), 1e-3, 3600,
+     CONF_ABSENT, NULL, "requests as a mass, in ticks so long, for volumes "
+     "that cannot be simulated one by one; default: one by one"},
+    NODE_FIELD("slo", slo, "{ttft: 1s, tpot: 50ms, latency: 10s}: what is "
+               "promised"),
+    NODE_FIELD("scaling", scaling, "{signal: concurrency, target: 16, "
+               "interval: 15s, down: 5min}"),
+    NODE_FIELD("switch", sides, "{cpu_below: 100/s, gpu_above: 500/s}: which "
+               "side serves, at what rate"),
+    NODE_FIELD("times", times, "{batch: 2ms, request: 1ms}: measured, in the "
+               "place of the law"),
+};
+const struct conf_schema service_schema = {
+    "workload.services[]", "a service and its requests", service_fields,
+    COUNT(service_fields)};
+
+static const struct conf_field requests_fields[] = {
+    {"arrival", CONF_NODE, AT(requests, arrival), 0, 0, CONF_ABSENT, NULL,
+     "when requests arrive, as of jobs"},
+    {"trace", CONF_NODE, AT(requests, trace), 0, 0, CONF_ABSENT, NULL,
+     "requests of a file, in the place of arrival, prompt and output"},
+    {"prompt", CONF_NODE, AT(requests, prompt), 0, 0, CONF_ABSENT, NULL,
+     "tokens of a prompt, a number or a distribution; default: 512"},
+    {"output", CONF_NODE, AT(requests, output), 0, 0, CONF_ABSENT, NULL,
+     "tokens generated, likewise; without it one pass is an answer"},
+    {"for", CONF_TIME, AT(requests, for_ns), 1e-3, 9e9, CONF_ABSENT, NULL,
+     "requests that arrive before this time; of a trace, all if not given"},
+    {"prefix", CONF_NODE, AT(requests, prefix), 0, 0, CONF_ABSENT, NULL,
+     "{tokens: 1000, count: 20, skew: 1}: how prompts begin alike"},
+};
+const struct conf_schema service_requests_schema = {
+    "workload.services[].requests", "what is asked", requests_fields,
+    COUNT(requests_fields)};
+
+static const struct conf_field prefix_fields[] = {
+    {"tokens", CONF_INT, AT(prefix, tokens), 1, 1e6, NULL, NULL,
+     "of a prompt, the first, that others share"},
+    {"count", CONF_INT, AT(prefix, count), 1, 1e6, NULL, NULL,
+     "different beginnings"},
+    {"skew", CONF_REAL, AT(prefix, skew), 0, 10, "0", NULL,
+     "the k-th is drawn in proportion to k^-skew (Zipf); 0: all alike"},
+};
+const struct conf_schema service_prefix_schema = {
+    "workload.services[].requests.prefix", "beginnings of prompts",
+    prefix_fields, COUNT(prefix_fields)};
+
+#define PROMISE(KEY, MEMBER, HELP) \
+    {KEY, CONF_TIME, AT(slo, MEMBER), 1e-6, 1e6, CONF_ABSENT, NULL, HELP}
+static const struct conf_field slo_fields[] = {
+    PROMISE("ttft", ttft_ns, "time to the first token"),
+    PROMISE("tpot", tpot_ns, "time per token after the first"),
+    PROMISE("latency", latency_ns, "time to the whole answer"),
+};
+const struct conf_schema service_slo_schema = {
+    "workload.services[].slo", "what is promised; all of it counts",
+    slo_fields, COUNT(slo_fields)};
+
+static const struct conf_field scaling_fields[] = {
+    {"signal", CONF_CHOICE, AT(scaling, signal), 0, 0, "concurrency",
+     signal_names, "requests in the service, or a second, or time at work, "
+     "each per replica"},
+    {"target", CONF_REAL, AT(scaling, target), 1e-6, 1e9, "16", NULL,
+     "the signal at which replicas are just enough"},
+    {"interval", CONF_TIME, AT(scaling, interval_ns), 0.1, 86400, "15s",
+     NULL, "between two looks (Kubernetes: 15s)"},
+    {"down", CONF_TIME, AT(scaling, down_ns), 0, 864000, "5min", NULL,
+     "replicas go when fewer were enough for so long (Kubernetes: 5min)"},
+};
+const struct conf_schema service_scaling_schema = {
+    "workload.services[].scaling", "when replicas come and go",
+    scaling_fields, COUNT(scaling_fields)};
+
+static const struct conf_field replicas_fields[] = {
+    {"min", CONF_INT, AT(replicas, min), 0, 100000, "1", NULL,
+     "replicas at least"},
+    {"max", CONF_INT, AT(replicas, max), 1, 100000, "1", NULL,
+     "replicas at most"},
+};
+const struct conf_schema service_replicas_schema = {
+    "workload.services[].replicas", "how many replicas", replicas_fields,
+    COUNT(replicas_fields)};
+
+static const struct conf_field switch_fields[] = {
+    {"cpu_below", CONF_FREQUENCY, AT(switch, cpu_below), 0, 0, "100/s", NULL,
+     "the replicas on cores serve below this rate"},
+    {"gpu_above", CONF_FREQUENCY, AT(switch, gpu_above), 0, 0, "500/s", NULL,
+     "those on GPUs above this one; between the two nothing changes"},
+};
+const struct conf_schema service_switch_schema = {
+    "workload.services[].switch", "which side serves", switch_fields,
+    COUNT(switch_fields)};
+
+static const struct conf_field times_fields[] = {
+    {"batch", CONF_TIME, AT(times, batch_ns), 0, 3600, "0s", NULL,
+     "of a batch, whatever its size"},
+    {"request", CONF_TIME, AT(times, request_ns), 0, 3600, "0s", NULL,
+     "more for each request in it"},
+};
+const struct conf_schema service_times_schema = {
+    "workload.services[].times", "measured times of a batch", times_fields,
+    COUNT(times_fields)};
+
+/* ---- reading ----------------------------------------------------------- */
+
+struct service_draft {
+    const struct world *world;
+    const struct conf_node *conf;
+    struct service_keys keys;
+    const struct llm *llm;      /* or: */
+    const struct net *net;
+    struct service_entry *out;
+};
+
+static bool tokens_read(const struct world *world,
+                        const struct conf_node *node, const char *key,
+                        struct distribution *out)
+{
+    if (!distribution_read_as(world->arena, node, key, CONF_REAL, out,
+                              world->err))
+        return false;
+    if (distribution_least(out) >= 0.0 || out->min >= 0.0)
+        return true;
+    return err_set(world->err, ERR_RANGE, conf_pos(node),
+                   "%s must not draw numbers of tokens below 0", key);
+}
+
+static struct distribution constant(double value)
+{
+    return (struct distribution){.kind = DISTRIBUTION_CONSTANT, .a = value,
+                                 .min = -INFINITY, .max = INFINITY};
+}
+
+/* A trace knows its lengths; their means serve to check memory. */
+static bool read_request_trace(struct service_draft *d,
+                               const struct requests_keys *keys)
+{
+    const struct world *world = d->world;
+    struct service_entry *e = d->out;
+
+    if (keys->arrival != NULL || keys->prompt != NULL || keys->output != NULL ||
+        keys->prefix != NULL)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(keys->trace),
+                       "trace takes the place of arrival, prompt, output and "
+                       "prefix");
+    e->trace = request_trace_read(world->arena, keys->trace, world->err);
+    if (e->trace == NULL)
+        return false;
+    struct request_trace_facts facts = request_trace_facts(e->trace);
+    e->for_ns = keys->for_ns > 0 ? keys->for_ns : clock_after(facts.span_ns, 1);
+    e->prompt = constant(fmax(1.0, facts.prompt_mean));
+    e->output = constant(fmax(1.0, facts.output_mean));
+    e->generates = true;
+    return true;
+}
+
+/* Cumulative weights, so that a draw is a search. */
+static bool read_prefix(const struct world *world,
+                        const struct conf_node *conf,
+                        struct service_entry *e)
+{
+    struct prefix_keys keys = {0};
+    double sum = 0.0;
+
+    if (!conf_fill(conf, &service_prefix_schema, &keys, world->err))
+        return false;
+    e->prefix_tokens = (uint32_t)keys.tokens;
+    e->prefix_count = (uint32_t)keys.count;
+    e->prefix_below = arena_alloc(world->arena, e->prefix_count,
+                                  sizeof *e->prefix_below);
+    for (uint32_t k = 0; k < e->prefix_count; k++)
+        e->prefix_below[k] = sum += pow(k + 1.0, -keys.skew);
+    return true;
+}
+
+static bool read_requests(struct service_draft *d)
+{
+    const struct world *world = d->world;
+    struct requests_keys keys = {0};
+    struct service_entry *e = d->out;
+
+    if (d->keys.requests == NULL)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(d->conf),
+                       "requests is missing: {arrival: ..., for: ...}");
+    if (!conf_fill(d->keys.requests, &service_requests_schema, &keys,
+                   world->err))
+        return false;
+    if (keys.trace != NULL)
+        return read_request_trace(d, &keys);
+    if (keys.arrival == NULL || keys.for_ns == 0)
+        return err_set(world->err, ERR_SCHEMA, conf_pos(d->keys.requests),
+                       "requests must have arrival and for, or trace; %s is "
+                       "missing", keys.arrival == NULL ? "arrival" : "for");
+    if (!arrival_read(world->arena, keys.arrival, &e->arrival, world->err))
+        return false;
+    e->for_ns = keys.for_ns;
+    if (keys.prefix != NULL && !read_prefix(world, keys.prefix, e))
+        return false;
+    e->prompt = constant(512);
+    if (keys.prompt != NULL &&
+        !tokens_read(world, keys.prompt, "prompt", &e->prompt))
+        return false;
+    e->generates = keys.output != NULL;
+    return keys.output == NULL ||
+           tokens_read(world, keys.output, "output", &e->output);
+}
+
+static double mean_tokens(const struct distribution *d)
+{
+    double mean = fmin(distribution_mean(d), d->max);
+
+    return isfinite(mean) && mean >= 1.0 ? mean : 1.0;
+}
+
+static void fill_law(const struct service_draft *d, enum precision precision,
+                     uint32_t tp, struct serve_law *law,
+                     const struct times_keys *times)
+{
+    *law = (struct serve_law){
+        .kind = d->out->generates ? SERVE_GENERATE : SERVE_ENCODE,
+        .llm = d->llm, .net = d->net, .precision = precision, .tp = tp,
+        .prompt_tokens = mean_tokens(&d->out->prompt),
+    };
+    if (d->keys.times == NULL)
+        return;
+    law->kind = SERVE_FIXED;
+    law->batch_s = clock_s_from_ns(times->batch_ns);
+    law->request_s = clock_s_from_ns(times->request_ns);
+}
+
+/* A form in the making, as recipes have it. */
+static struct draft form_draft(const struct service_draft *d)
+{
+    struct draft draft = {
+        .world = d->world, .conf = d->conf, .llm = d->llm,
+        .net = d->net,
+        .keys = {.name = d->keys.name, .precision = d->keys.precision},
+    };
+
+    draft.form = arena_alloc(d->world->arena, 1, sizeof *draft.form);
+    draft.form->name = d->keys.name;
+    draft.form->recipe = "serve";
+    return draft;
+}
+
+static void add_phase(const struct service_draft *d, struct draft *draft,
+                      uint32_t role)
+{
+    struct phase_law law = {
+        .kind = LAW_SERVE, .seconds = clock_s_from_ns(d->out->for_ns),
+    };
+
+    draft_phase(draft, PHASE_SERVE, "serve", role, 0, &law);
+}
+
+static bool read_gpu(struct service_draft *d, const struct times_keys *times)
+{
+    struct serve_side_spec *side = &d->out->spec.side[SERVE_GPU];
+    double context = mean_tokens(&d->out->prompt) +
+                     (d->out->generates ? mean_tokens(&d->out->output) : 0);
+    struct rollout_shape shape = {.llm = d->llm};
+    struct draft draft = form_draft(d);
+    uint32_t role;
+
+    if (d->keys.gpu == NULL)
+        return true;
+    if (d->net != NULL
+            ? !draft_net_role(&draft, d->keys.gpu, (double)d->keys.batch,
+                              &shape, &role)
+            : !draft_engine_role(&draft, "gpu", d->keys.gpu, context,
+                                 START_PROCESS, &shape, &role))
+        return false;
+    const struct role_spec *spec = &draft.form->role[role];
+    if (spec->gpus_min != shape.tp || spec->gpus_max != shape.tp)
+        return err_set(d->world->err, ERR_RANGE, conf_pos(d->keys.gpu),
+                       "a replica of %s has tp GPUs, %u; found %u to %u. More "
+                       "are more replicas", d->keys.name, shape.tp,
+                       spec->gpus_min, spec->gpus_max);
+    add_phase(d, &draft, role);
+    fill_law(d, shape.precision, shape.tp, &side->law, times);
+    side->form = draft.form;
+    return true;
+}
+
+static bool read_cpu(struct service_draft *d, const struct times_keys *times)
+{
+    struct serve_side_spec *side = &d->out->spec.side[SERVE_CPU];
+    struct draft draft = form_draft(d);
+    double weights;
+    uint32_t role;
+
+    if (d->keys.cpu == NULL)
+        return true;
+    if (!draft_data_role(&draft, d->keys.cpu, 16, &role))
+        return false;
+    struct role_spec *spec = &draft.form->role[role];
+    spec->name = "cpu";
+    weights = d->net != NULL
+                  ? net_weight_bytes(d->net,
+                                     (enum precision)d->keys.precision)
+                  : memory_weight_bytes(d->llm,
+                                        (enum precision)d->keys.precision);
+    if ((double)spec->memory_bytes < weights)
+        return err_set(d->world->err, ERR_RANGE, conf_pos(d->keys.cpu),
+                       "a replica of %s on cores needs %.3gGB of memory for "
+                       "its weights, and has %.3gGB", d->keys.name,
+                       weights / 1e9, (double)spec->memory_bytes / 1e9);
+    add_phase(d, &draft, role);
+    fill_law(d, (enum precision)d->keys.precision, 1, &side->law, times);
+    side->form = draft.form;
+    return true;
+}
+
+static bool read_replicas(const struct service_draft *d,
+                          const struct conf_node *conf,
+                          struct serve_side_spec *side)
+{
+    struct replicas_keys keys = {1, 1};
+
+    if (side->form == NULL)
+        return true;
+    if (conf != NULL && !conf_fill(conf, &service_replicas_schema, &keys,
+                                   d->world->err))
+        return false;
+    side->min = (uint32_t)keys.min;
+    side->max = (uint32_t)keys.max;
+    if (keys.min <= keys.max)
+        return true;
+    return err_set(d->world->err, ERR_RANGE, conf_pos(conf),
+                   "replicas must have min <= max, found %lld and %lld",
+                   (long long)keys.min, (long long)keys.max);
+}
+
+static bool read_sides(struct service_draft *d)
+{
+    struct service_spec *spec = &d->out->spec;
+    struct times_keys times = {0};
+    bool both = d->keys.gpu != NULL && d->keys.cpu != NULL;
+
+    if (d->keys.gpu == NULL && d->keys.cpu == NULL)
+        return err_set(d->world->err, ERR_SCHEMA, conf_pos(d->conf),
+                       "gpu or cpu is missing: what a replica of %s runs on",
+                       d->keys.name);
+    if (!both && d->keys.cpu_replicas != NULL)
+        return err_set(d->world->err, ERR_SCHEMA,
+                       conf_pos(d->keys.cpu_replicas),
+                       "cpu_replicas has no meaning without both gpu and cpu; "
+                       "use replicas");
+    if (d->keys.times != NULL &&
+        !conf_fill(d->keys.times, &service_times_schema, &times,
+                   d->world->err))
+        return false;
+    if (d->keys.times != NULL && (d->out->generates ||
+                                  (times.batch_ns | times.request_ns) == 0))
+        return err_set(d->world->err, ERR_SCHEMA, conf_pos(d->keys.times),
+                       d->out->generates
+                           ? "times have no meaning beside output"
+                           : "times must not both be 0");
+    return read_gpu(d, &times) && read_cpu(d, &times) &&
+           read_replicas(d, d->keys.replicas, &spec->side[SERVE_GPU]) &&
+           read_replicas(d, both ? d->keys.cpu_replicas : d->keys.replicas,
+                         &spec->side[SERVE_CPU]);
+}
+
+static bool read_rules(struct service_draft *d)
+{
+    struct service_spec *spec = &d->out->spec;
+    struct slo_keys slo = {0};
+    struct scaling_keys scaling = {0};
+    struct switch_keys sides = {0};
+    struct err *err = d->world->err;
+    const struct conf_node *empty = conf_parse(d->world->arena,
+        conf_pos(d->conf).file, "{}", 2, err);
+
+    if (empty == NULL ||
+        (d->keys.slo != NULL &&
+         !conf_fill(d->keys.slo, &service_slo_schema, &slo, err)) ||
+        !conf_fill(d->keys.scaling ? d->keys.scaling : empty,
+                   &service_scaling_schema, &scaling, err) ||
+        !conf_fill(d->keys.sides ? d->keys.sides : empty,
+                   &service_switch_schema, &sides, err))
+        return false;
+    spec->ttft_ns = slo.ttft_ns;
+    spec->tpot_ns = slo.tpot_ns;
+    spec->latency_ns = slo.latency_ns;
+    spec->scaling = (struct serve_scaling){
+        (enum serve_signal)scaling.signal, scaling.target,
+        scaling.interval_ns, scaling.down_ns
+    };
+    spec->cpu_below_per_s = sides.cpu_below;
+    spec->gpu_above_per_s = sides.gpu_above;
+    if (sides.cpu_below <= sides.gpu_above)
+        return true;
+    return err_set(err, ERR_RANGE, conf_pos(d->keys.sides),
+                   "switch must have cpu_below <= gpu_above");
+}
+
+/* An LLM or encoder, or a net, whose passes take no tokens. */
+static bool read_model(const struct draft *named, struct service_draft *d)
+{
+    const struct conf_node *requests = d->keys.requests;
+
+    d->net = catalogue_net(d->world->catalogue, d->keys.model);
+    if (d->net == NULL)
+        return draft_model(named, "model", d->keys.model, &d->llm);
+    if (requests == NULL || conf_kind(requests) != CONF_MAP ||
+        (conf_get(requests, "output") == NULL &&
+         conf_get(requests, "trace") == NULL))
+        return true;
+    return err_set(d->world->err, ERR_SCHEMA, conf_pos(requests),
+                   "requests of %s have neither output nor trace: %s answers "
+                   "in one pass", d->keys.name, d->keys.model);
+}
+
+/* What the mass of requests does not know. */
+static bool aggregate_adds_up(const struct service_draft *d)
+{
+    const struct service_entry *e = d->out;
+    const char *what = NULL;
+
+    if (d->keys.aggregate_ns == 0)
+        return true;
+    if (e->trace != NULL)
+        what = "requests of a trace, which are single ones";
+    else if (e->arrival.process == ARRIVAL_FIXED ||
+             e->arrival.process == ARRIVAL_ALL_AT_ONCE)
+        what = "arrivals at fixed times";
+    else if (e->prefix_count > 0 || d->keys.cache_share > 0.0)
+        what = "prefixes";
+    else if (d->keys.times != NULL && e->generates)
+        what = "measured times of generation";
+    if (what == NULL)
+        return true;
+    return err_set(d->world->err, ERR_SCHEMA,
+                   conf_pos(conf_get(d->conf, "aggregate")),
+                   "aggregate has no meaning with %s", what);
+}
+
+#define ONE_PASS "needs `output` or a trace in requests: here one pass answers"
+
+/* Keys of generating, of passes, and of single requests. */
+static bool kind_acts(const struct service_draft *d)
+{
+    const struct service_entry *e = d->out;
+    const struct conf_node *requests = d->keys.requests;
+    struct err *err = d->world->err;
+    bool mass = d->keys.aggregate_ns > 0, passes = !e->generates;
+    bool cache = d->keys.cache_share > 0.0;
+    bool cache_said = conf_get(d->conf, "prefix_cache") != NULL;
+
+    return conf_acts(d->conf, "chunk", passes, ONE_PASS, err) &&
+           conf_acts(d->conf, "chunk", mass, "needs single requests, without "
+                     "`aggregate`", err) &&
+           conf_acts(d->conf, "route", mass, "needs single requests, without "
+                     "`aggregate`", err) &&
+           conf_acts(d->conf, "prefix_cache", cache && passes, ONE_PASS, err) &&
+           conf_acts(d->conf, "prefix_cache", cache && e->trace == NULL &&
+                     e->prefix_count == 0, "needs `prefix` or a trace in "
+                     "requests", err) &&
+           conf_acts(requests, "prefix", passes, ONE_PASS, err) &&
+           conf_acts(requests, "prefix", !cache_said, "needs `prefix_cache`, the "
+                     "share of memory that keeps them", err) &&
+           conf_acts(requests, "prompt", d->net != NULL, "needs an LLM or "
+                     "encoder: passes of a net take no tokens", err) &&
+           conf_acts(d->keys.slo, "tpot", passes, ONE_PASS, err) &&
+           conf_acts(d->conf, "batch_delay", d->keys.batch_delay_ns > 0 &&
+                     e->generates, "needs requests without `output`, which are "
+                     "answered in one pass", err);
+}
+
+/* Keys of the two sides, and of replicas that are alike in all. */
+static bool sides_act(const struct service_draft *d)
+{
+    struct err *err = d->world->err;
+    const struct conf_node *tp =
+        d->keys.gpu != NULL ? conf_get(d->keys.gpu, "tp") : NULL;
+    bool split = tp != NULL && strcmp(conf_text(tp), "1") != 0;
+
+    return conf_acts(d->conf, "switch", d->keys.gpu == NULL ||
+                     d->keys.cpu == NULL, "needs both gpu and cpu", err) &&
+           conf_acts(d->conf, "scaling", d->keys.replicas == NULL &&
+                     d->keys.cpu_replicas == NULL, "needs `replicas`: there is "
+                     "one, always", err) &&
+           conf_acts(d->keys.gpu, "start", true, "needs a role that comes back "
+                     "to its lease: each replica is a new process", err) &&
+           conf_acts(d->keys.gpu, "concurrency", true, "is of rollouts: here "
+                     "`batch` says how many requests are at work", err) &&
+           conf_acts(d->keys.gpu, "tp", split && d->net != NULL, "needs an LLM or "
+                     "encoder: a net is not split", err);
+}
+
+static bool read_service(const struct world *world,
+                         const struct conf_node *conf,
+                         struct service_entry *out)
+{
+    struct service_draft d = {.world = world, .conf = conf, .out = out};
+    struct service_spec *spec = &out->spec;
+    struct draft named = {.world = world, .conf = conf};
+
+    if (!conf_fill(conf, &service_schema, &d.keys, world->err) ||
+        !read_model(&named, &d))
+        return false;
+    spec->name = d.keys.name;
+    spec->route = (enum serve_route)d.keys.route;
+    spec->batch_max = (uint32_t)d.keys.batch;
+    spec->chunk_tokens = (uint32_t)d.keys.chunk;
+    spec->cache_share = d.keys.cache_share;
+    spec->aggregate_ns = d.keys.aggregate_ns;
+    spec->batch_delay_ns = d.keys.batch_delay_ns;
+    spec->queue_max = (uint32_t)d.keys.queue;
+    spec->timeout_ns = d.keys.timeout_ns;
+    spec->tenant = d.keys.tenant;
+    spec->priority = (int32_t)d.keys.priority;
+    return read_requests(&d) && aggregate_adds_up(&d) && read_sides(&d) &&
+           read_rules(&d) && kind_acts(&d) && sides_act(&d);
+}
+
+static void sort_services(struct service_entry *entry, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct service_entry moved = entry[i];
+        size_t j = i;
+
+        for (; j > 0 && texts_order(moved.spec.name,
+                                    entry[j - 1].spec.name) < 0; j--)
+            entry[j] = entry[j - 1];
+        entry[j] = moved;
+    }
+}
+
+struct service_entry *services_read(const struct world *world,
+                                    const struct conf_node *list,
+                                    size_t *count)
+{
+    struct service_entry *entry;
+
+    *count = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
+    if (*count == 0) {
+        err_set(world->err, ERR_SCHEMA, conf_pos(list),
+                "services must be a list such as [{name: chat, ...}]");
+        return NULL;
+    }
+    entry = arena_alloc(world->arena, *count, sizeof *entry);
+    for (size_t i = 0; i < *count; i++) {
+        if (!read_service(world, conf_item(list, i), &entry[i]))
+            return NULL;
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(entry[i].spec.name, entry[j].spec.name) == 0) {
+                err_set(world->err, ERR_SCHEMA, conf_pos(conf_item(list, i)),
+                        "two services are called %s", entry[i].spec.name);
+                return NULL;
+            }
+    }
+    sort_services(entry, *count);
+    return entry;
+}
+
+/* ---- requests ---------------------------------------------------------- */
+
+struct request_source {
+    const struct service_entry *entry;
+    struct arrival_clock clock;
+    struct rng lengths, prefixes;
+    uint64_t prefix;                    /* of the last request */
+    struct request_trace *trace;        /* NULL: drawn */
+};
+
+struct request_source *request_source_open(struct arena *arena,
+                                           const struct service_entry *entry,
+                                           uint64_t seed, uint32_t replica)
+{
+    struct request_source *source = arena_alloc(arena, 1, sizeof *source);
+    /* Streams of its own, whatever other services there are. */
+    uint64_t own = seed ^ rng_hash_text(entry->spec.name);
+
+    source->entry = entry;
+    if (entry->trace != NULL) {
+        source->trace = request_trace_open(arena, entry->trace);
+        return source;
+    }
+    arrival_start(&source->clock, &entry->arrival, own, replica);
+    rng_init(&source->lengths, own, "requests", replica);
+    rng_init(&source->prefixes, own, "prefixes", replica);
+    return source;
+}
+
+void request_source_close(struct request_source *source)
+{
+    if (source != NULL)
+        request_trace_close(source->trace);
+}
+
+bool request_source_verdict(const struct request_source *source,
+                            struct err *err)
+{
+    return source->trace == NULL ||
+           request_trace_verdict(source->trace, err);
+}
+
+static uint32_t draw_tokens(const struct distribution *d, struct rng *rng)
+{
+    double tokens = round(distribution_draw(d, rng));
+
+    if (!(tokens >= 1.0))
+        return 1;
+    return tokens < TOKENS_MAX ? (uint32_t)tokens : (uint32_t)TOKENS_MAX;
+}
+
+static struct prefix draw_prefix(struct request_source *source)
+{
+    const struct service_entry *entry = source->entry;
+    uint32_t low = 0, high = entry->prefix_count - 1;
+    double at = rng_uniform(&source->prefixes) * entry->prefix_below[high];
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (entry->prefix_below[middle] <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    source->prefix = low;
+    return (struct prefix){&source->prefix, 1, entry->prefix_tokens};
+}
+
+static void draw_lengths(struct request_source *source, struct request *out)
+{
+    const struct service_entry *entry = source->entry;
+
+    out->prompt_tokens = entry->prompt.kind == DISTRIBUTION_CONSTANT
+                       ? (uint32_t)fmax(1.0, entry->prompt.a)
+                       : draw_tokens(&entry->prompt, &source->lengths);
+    out->output_tokens = entry->generates
+                       ? draw_tokens(&entry->output, &source->lengths) : 0;
+}
+
+uint64_t request_source_count(void *self, int64_t until_ns)
+{
+    struct request_source *source = self;
+    int64_t end_ns = source->entry->for_ns;
+
+    return arrival_count(&source->clock,
+                         until_ns < end_ns ? until_ns : end_ns);
+}
+
+void request_source_draw(void *self, struct request *out)
+{
+    *out = (struct request){0};
+    draw_lengths(self, out);
+}
+
+bool request_source_next(void *self, struct request *out)
+{
+    struct request_source *source = self;
+    const struct service_entry *entry = source->entry;
+
+    *out = (struct request){0};
+    if (source->trace != NULL)
+        return request_trace_next(source->trace, out) &&
+               out->arrive_ns < entry->for_ns;
+    out->arrive_ns = arrival_next(&source->clock);
+    if (out->arrive_ns >= entry->for_ns)
+        return false;
+    draw_lengths(source, out);
+    if (entry->prefix_count > 0)
+        out->prefix = draw_prefix(source);
+    return true;
+}

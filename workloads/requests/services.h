@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * services.h - `services:` of a workload: what is served, and the requests.
+ */
+#ifndef WORKLOADS_SERVICES_H
+#define WORKLOADS_SERVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/serving/request.h"
+#include "models/serving/serve.h"
+#include "workloads/random/arrival.h"
+#include "workloads/random/distribution.h"
+
+struct arena;
+struct conf_node;
+struct conf_schema;
+struct err;
+struct request_trace_spec;
+struct world;
+
+struct service_entry {
+    struct service_spec spec;
+    struct arrival arrival;     /* of requests */
+    int64_t for_ns;             /* the last arrives before this time */
+    struct distribution prompt, output;
+    bool generates;             /* output counts */
+    uint32_t prefix_tokens, prefix_count;       /* how prompts begin; count 0:
+                                   all differ */
+    double *prefix_below;       /* weights of the first k + 1 together */
+    const struct request_trace_spec *trace;     /* instead of all of these;
+                                   or NULL */
+};
+
+/* All of a list; NULL: err is set. */
+struct service_entry *services_read(const struct world *world,
+                                    const struct conf_node *list,
+                                    size_t *count);
+
+/* One trial's requests to a service: the same for the same (seed, replica). */
+struct request_source;
+struct request_source *request_source_open(struct arena *arena,
+                                           const struct service_entry *entry,
+                                           uint64_t seed, uint32_t replica);
+void request_source_close(struct request_source *source);   /* accepts NULL */
+/* After the last: false and an err if requests were lost. */
+bool request_source_verdict(const struct request_source *source,
+                            struct err *err);
+/* Where the service counts its requests: of a service_mass_source. */
+uint64_t request_source_count(void *source, int64_t until_ns);
+void request_source_draw(void *source, struct request *out);
+/* A request_next_fn over it. */
+bool request_source_next(void *source, struct request *out);
+
+extern const struct conf_schema service_schema, service_requests_schema,
+    service_slo_schema, service_scaling_schema, service_replicas_schema,
+    service_switch_schema, service_times_schema, service_prefix_schema;
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * series.c - the table of formats, the common form, and looking up a value.
+ */
+#include "workloads/series/series.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/text/csv.h"
+#include "workloads/series/reader.h"
+
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+static const struct series_format *const format_table[] = {
+    &series_carbon, &series_aws_price, &series_azure_price,
+    &series_spot_ticks, &series_spot_log, &series_faults, &series_table,
+    &series_csv,
+};
+
+const struct series_format *series_format_at(size_t i)
+{
+    return i < COUNT(format_table) ? format_table[i] : NULL;
+}
+
+const struct series_format *series_format_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT(format_table); i++)
+        if (strcmp(format_table[i]->name, name) == 0)
+            return format_table[i];
+    return NULL;
+}
+
+/* ---- import ----------------------------------------------------------- */
+
+/* Equal times stay in the order of the file. */
+struct placed {
+    struct series_point point;
+    size_t at;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct placed *a = left, *b = right;
+
+    if (a->point.time_ns != b->point.time_ns)
+        return a->point.time_ns < b->point.time_ns ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static void sort_points(struct series *series)
+{
+    struct placed *placed = arena_resize_own(NULL, series->count + 1,
+                                             sizeof *placed);
+
+    for (size_t i = 0; i < series->count; i++)
+        placed[i] = (struct placed){series->point[i], i};
+    qsort(placed, series->count, sizeof *placed, by_time);
+    for (size_t i = 0; i < series->count; i++)
+        series->point[i] = placed[i].point;
+    free(placed);
+}
+
+bool series_import(struct arena *arena, const struct series_format *format,
+                   const struct series_request *request,
+                   struct series_set *set, struct series_counts *counts,
+                   struct err *err)
+{
+    struct series_reader reader = {arena, format, request, set, counts};
+
+    assert(format != NULL && request->file != NULL);
+    memset(set, 0, sizeof *set);
+    memset(counts, 0, sizeof *counts);
+    set->kind = format->kind;
+    set->unit = format->unit;
+    if (!format->read(&reader, err))
+        return false;
+    if (counts->points == 0)
+        return err_set(err, ERR_RANGE, (struct err_pos){request->file, 0, 0},
+                       "file has no point of a series");
+    for (size_t i = 0; counts->unsorted > 0 && i < set->count; i++)
+        sort_points(&set->series[i]);
+    return true;
+}
+
+/* ---- the common form -------------------------------------------------- */
+
+struct series_keys {
+    const char *kind, *unit, *file;
+    int origin;
+};
+
+static const char *const origin_choices[] = {"first", "file", NULL};
+enum { ORIGIN_FIRST, ORIGIN_FILE };
+
+#define SERIES(NAME, TYPE, FALLBACK, CHOICES, HELP) \
+    {#NAME, TYPE, offsetof(struct series_keys, NAME), 0, 0, FALLBACK, \
+     CHOICES, HELP}
+static const struct conf_field series_fields[] = {
+    SERIES(kind, CONF_TEXT, NULL, NULL,
+           "what it is: carbon, price, availability, faults"),
+    SERIES(unit, CONF_TEXT, NULL, NULL, "of a value, such as USD/h"),
+    SERIES(file, CONF_TEXT, NULL, NULL,
+           "CSV of series, time_s, value; plain or gzip"),
+    SERIES(origin, CONF_CHOICE, "first", origin_choices,
+           "time 0: the first point of all, or the file's own zero"),
+};
+const struct conf_schema series_schema = {
+    "series", "values over time", series_fields, COUNT(series_fields)};
+
+bool series_read(struct arena *arena, const struct conf_node *conf,
+                 struct series_set *set, struct err *err)
+{
+    struct series_request request = {NULL, false};
+    struct series_counts counts;
+    struct series_keys keys;
+    int64_t first_ns = INT64_MAX;
+
+    assert(conf != NULL && set != NULL);
+    if (!conf_fill(conf, &series_schema, &keys, err))
+        return false;
+    request.file = csv_path(arena, conf_pos(conf_get(conf, "file")).file,
+                            keys.file);
+    if (!series_import(arena, &series_csv, &request, set, &counts, err))
+        return false;
+    set->kind = keys.kind;
+    set->unit = keys.unit;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->series[i].point[0].time_ns < first_ns)
+            first_ns = set->series[i].point[0].time_ns;
+    for (size_t i = 0; keys.origin == ORIGIN_FIRST && i < set->count; i++)
+        for (size_t p = 0; p < set->series[i].count; p++)
+            set->series[i].point[p].time_ns -= first_ns;
+    return true;
+}
+
+const struct series *series_find(const struct series_set *set,
+                                 const char *name)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (strcmp(set->series[i].name, name) == 0)
+            return &set->series[i];
+    return NULL;
+}
+
+double series_at(const struct series *series, int64_t time_ns)
+{
+    size_t low = 0, high = series->count;       /* the last one <= time_ns */
+
+    assert(series->count > 0);
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (series->point[middle].time_ns <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return series->point[low].value;
+}
