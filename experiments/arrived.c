@@ -17,7 +17,7 @@
 #include "models/cluster/cluster.h"
 #include "models/types/facts.h"
 #include "models/jobs/job.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/event/journal.h"

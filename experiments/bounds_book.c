@@ -22,7 +22,7 @@
 #include "models/jobs/job.h"
 #include "models/jobs/pace.h"
 #include "models/laws/phase.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 

@@ -19,7 +19,7 @@
 #include "experiments/places.h"
 #include "experiments/study.h"
 #include "experiments/services_table.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/err.h"
 #include "workloads/jobs/birth.h"

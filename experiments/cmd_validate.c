@@ -22,7 +22,7 @@
 #include "experiments/train.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/config/mend.h"

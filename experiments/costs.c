@@ -20,7 +20,7 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/course.h"
 #include "models/cluster/power.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"

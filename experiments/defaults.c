@@ -13,7 +13,7 @@
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/laws/outage.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/source.h"

@@ -16,7 +16,7 @@
 #include "models/types/facts.h"
 #include "models/cluster/power.h"
 #include "models/types/placement.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

@@ -12,9 +12,9 @@
 
 #include "experiments/list_rows.h"
 #include "models/catalogue/catalogue.h"
-#include "policies/host_semantics.h"
+#include "policies/registry/semantics.h"
 #include "policies/policy.h"
-#include "policies/registry.h"
+#include "policies/registry/registry.h"
 #include "sim/config/conf.h"
 #include "workloads/formats/import.h"
 #include "workloads/recipes/recipe.h"

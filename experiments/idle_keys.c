@@ -8,7 +8,7 @@
 
 #include "experiments/study.h"
 #include "models/cluster/place.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 #include "workloads/source.h"

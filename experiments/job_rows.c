@@ -16,7 +16,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/laws/phase.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/text/table.h"

@@ -17,7 +17,7 @@
 #include "models/laws/phase.h"
 #include "models/laws/phase_cache.h"
 #include "models/types/truth.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "workloads/jobs/birth.h"

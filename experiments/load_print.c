@@ -12,7 +12,7 @@
 #include "experiments/paths.h"
 #include "experiments/study.h"
 #include "models/cluster/cluster.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "workloads/source.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "experiments/trial.h"
-#include "policies/host_waits.h"
+#include "sim/containers/waits.h"
 
 struct arena;
 struct cs_host;

@@ -15,7 +15,7 @@
 #include "models/jobs/pace.h"
 #include "models/cluster/place.h"
 #include "models/types/truth.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "workloads/jobs/birth.h"

@@ -16,7 +16,7 @@
 #include "experiments/study.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/clock.h"
 

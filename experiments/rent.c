@@ -14,7 +14,7 @@
 #include "models/types/facts.h"
 #include "models/types/placement.h"
 #include "models/cluster/rented.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

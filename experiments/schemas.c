@@ -12,7 +12,7 @@
 #include "models/catalogue/application.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "workloads/source.h"
 

@@ -9,7 +9,7 @@
 
 #include "experiments/hash.h"
 #include "models/cluster/cluster.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "workloads/source.h"
 
 uint32_t study_trial_count(const struct study *study)

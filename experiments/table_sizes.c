@@ -12,7 +12,7 @@
 #include "experiments/study.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

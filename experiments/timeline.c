@@ -14,7 +14,7 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "models/types/facts.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"

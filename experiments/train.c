@@ -24,7 +24,7 @@
 #include "experiments/stats.h"
 #include "experiments/study.h"
 #include "experiments/train_keys.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"

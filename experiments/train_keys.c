@@ -10,7 +10,7 @@
 #include "experiments/metric.h"
 #include "experiments/study.h"
 #include "experiments/train.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"

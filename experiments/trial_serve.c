@@ -13,7 +13,7 @@
 #include "experiments/metric.h"
 #include "models/types/facts.h"
 #include "models/serving/service.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

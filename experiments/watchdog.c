@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "experiments/trial_serve.h"
-#include "policies/host.h"
-#include "policies/host_stall.h"
+#include "policies/host/host.h"
+#include "policies/host/stall.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "policies/registry.h"
+#include "policies/registry/registry.h"
 #include "tests/program.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "policies/registry.h"
+#include "policies/registry/registry.h"
 #include "tests/world.h"
 
 /* ---- the tools ------------------------------------------------------------ */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "policies/registry.h"
+#include "policies/registry/registry.h"
 #include "tests/world.h"
 
 #define JOBS 200

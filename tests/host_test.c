@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "policies/registry.h"
+#include "policies/registry/registry.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "tests/oracle.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "policies/registry.h"
+#include "policies/registry/registry.h"
 #include "tests/family_aid.h"
 
 extern const struct cs_policy linear_dynamic_policy, linear_hybrid_policy,

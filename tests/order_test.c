@@ -26,7 +26,7 @@
 #include <cmocka.h>
 
 #include "experiments/study.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "policies/host_state.h"
-#include "policies/registry.h"
+#include "policies/host/state.h"
+#include "policies/registry/registry.h"
 #include "tests/world.h"
 
 #define HORIZON 400             /* from then on nothing changes */

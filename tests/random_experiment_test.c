@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-#include "policies/registry.h"
+#include "policies/registry/registry.h"
 #include "tests/world.h"
 
 #define TEXT_MAX 16384

@@ -11,7 +11,7 @@
 
 #include <glob.h>
 
-#include "policies/registry.h"
+#include "policies/registry/registry.h"
 #include "tests/world.h"
 
 #define EVENTS_MAX 150000u      /* enough to part, if they did */

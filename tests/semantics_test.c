@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "policies/host_semantics.h"
+#include "policies/registry/semantics.h"
 #include "tests/world.h"
 
 #define TEXT_BYTES 8192

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "experiments/study.h"
-#include "policies/host.h"
+#include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "tests/scratch.h"

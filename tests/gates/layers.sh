@@ -37,7 +37,7 @@ check() {
 }
 
 bad_1() { put models/a.h; put sim/a.c '#include "models/a.h"'; }
-bad_2() { put workloads/a.h; put policies/host.c '#include "workloads/a.h"'; }
+bad_2() { put workloads/a.h; put policies/host/host.c '#include "workloads/a.h"'; }
 bad_3() { put policies/a.h; put workloads/a.c '#include "policies/a.h"'; }
 bad_4() {
     put policies/policy.h
@@ -55,8 +55,8 @@ good() {
     put sim/a.h '#include <stdio.h>'
     put models/types/truth.h '#include "sim/a.h"'
     put policies/policy.h '#include "sim/a.h"'
-    put policies/host.c '#include "models/types/truth.h"' '#include <stdlib.h>'
-    put policies/fcfs.c '#include <math.h>' '' '#include "policies/policy.h"'
+    put policies/host/host.c '#include "models/types/truth.h"' '#include <stdlib.h>'
+    put policies/ordering/fcfs.c '#include <math.h>' '' '#include "policies/policy.h"'
     put experiments/main.c '#include "policies/policy.h"'
 }
 . "$(dirname "$0")/gate.sh"

@@ -29,7 +29,7 @@ bad_3() { object policies/a.c 'int host_job(int);' 'int a(void) { return host_jo
 good() {
     object policies/a.c 'int cs_free(int); double exp(double);' \
         'double a(void) { return exp(cs_free(1)); }'
-    object policies/host.c 'void *malloc(unsigned long);' \
+    object policies/host/host.c 'void *malloc(unsigned long);' \
         'void *a(void) { return malloc(8); }'
 }
 . "$(dirname "$0")/gate.sh"

@@ -66,13 +66,13 @@ bad_1() {
 }
 bad_2() {   # the host is no policy
     put models/a.h 'struct b *a(int x,' '             int y);'
-    put policies/host.c 'int b(void) { return a (1, 2) != 0; }'
+    put policies/host/host.c 'int b(void) { return a (1, 2) != 0; }'
 }
 good() {
     put sim/a.h 'int a(void);'
     put sim/b.h '#include "sim/a.h"' 'int b(void);'
     put sim/b.c '#include "sim/b.h"' 'int b(void) { return a(); }'
     put sim/c.c 'static int a(void); /* b(1) */' 'const char *c = "b(2)";'
-    put policies/fcfs.c '#include "policies/policy.h"' 'int c(void) { return b(); }'
+    put policies/ordering/fcfs.c '#include "policies/policy.h"' 'int c(void) { return b(); }'
 }
 . "$(dirname "$0")/gate.sh"

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_best.c - of the sites where an ask could go, the one where its phase is
+ * over soonest: for policies that forecast.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "models/catalogue/catalogue.h"
+#include "policies/host/state.h"
+#include "policies/policy.h"
+
+static const struct host_form *form_of(const struct cs_host *host,
+                                       const struct cs_ask *ask)
+{
+    return &host->form[host_job_slot(host, ask->job.i)->form];
+}
+
+uint32_t cs_site_count(const struct cs_host *host, struct ask_id id)
+{
+    const struct cs_ask *ask = cs_ask(host, id);
+
+    return ask->role == CS_ALL_ROLES ? 0
+                                     : form_of(host, ask)->sites[ask->role].count;
+}
+
+bool cs_site(const struct cs_host *host, struct ask_id id, uint32_t i,
+             uint32_t pools, struct cs_want *want)
+{
+    const struct cs_ask *ask = cs_ask(host, id);
+
+    assert(i < cs_site_count(host, id));
+    const struct host_site *site =
+        &form_of(host, ask)->sites[ask->role].site[i];
+    if (pools != 0 && (site->pool_mask & ~pools) != 0)
+        return false;
+    want->pool_mask = site->pool_mask;
+    want->gpu_type = site->gpu->index + 1;
+    return true;
+}
+
+bool cs_forecast_best(struct cs_host *host, struct ask_id id,
+                      struct cs_want *want, struct cs_forecast *out)
+{
+    uint32_t pools = want->pool_mask, count = cs_site_count(host, id);
+    double least_s = INFINITY;
+    bool found = false;
+
+    if (count == 0)             /* cores, or a whole job */
+        return cs_forecast(host, id, want, out);
+    for (uint32_t i = 0; i < count; i++) {
+        struct cs_want there = *want;
+        struct cs_forecast f;
+        if (!cs_site(host, id, i, pools, &there) ||
+            !cs_forecast(host, id, &there, &f))
+            continue;
+        double s = f.run_s + f.switch_s + f.evict_s;
+        if (found && s >= least_s)
+            continue;
+        *want = there;
+        *out = f;
+        least_s = s;
+        found = true;
+    }
+    return found;
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_commit.c - `blocking: commit`, as RLScheduler does it (Zhang et al.,
+ * SC 2020).
+ *
+ * What was chosen keeps its turn until it starts, and arrivals are let into
+ * the queue one by one: the next one only while nothing waits or what was
+ * chosen does not fit.  Of several that come at one instant the first is
+ * therefore chosen before the others are seen, and all of them before the GPUs
+ * of jobs that end then are given back, one job after another.
+ *
+ * With `backfill: true`, when it is found not to fit, the instant is noted at
+ * which it would, were leases to end as expected; until it starts, others that
+ * would end before that instant, and not at it, start in the order of
+ * submission.  The instant is not looked at again, though it may come earlier
+ * or later: EASY without a second thought.  There the jobs that run are sorted
+ * by their expected ends when that instant is looked for, so that those that
+ * then end at once give their GPUs back in that order.  Who starts is found by
+ * an index (host_turns.c, and where the policy's order moves host_moving.c);
+ * where it moves and nobody knows how, all is sorted anyway.
+ */
+#include <stdlib.h>
+
+#include "models/jobs/job.h"
+#include "policies/host/state.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/containers/ranks.h"
+
+/* One by one: only where decisions are made as things happen, and GPUs are
+ * nothing but a count. */
+static bool one_by_one(const struct cs_host *host)
+{
+    return !host_per_phase(host) && host->rules->round_ns == 0 &&
+           host->rules->placement == PLACE_COUNT;
+}
+
+static uint32_t gpus_of(const struct cs_host *host, uint32_t job)
+{
+    return job_role_gpus(&host_job_slot(host, job)->pub.request, 0);
+}
+
+/* A job whose GPUs are free again, all at once. */
+static bool gives_back(const struct cs_host *host, uint32_t job)
+{
+    const struct host_job_slot *slot = host_job_slot(host, job);
+
+    return host->form[slot->form].fixed && slot->pub.status == JOB_DONE &&
+           job_role_milli(&slot->pub.request, 0) == GPU_MILLI;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* Did a job start after what keeps its turn now was chosen? */
+static bool is_late(struct cs_host *host, uint32_t job)
+{
+    int64_t start_ns = host_job_slot(host, job)->pub.start_ns;
+
+    if (start_ns != host->committed_ns)
+        return start_ns > host->committed_ns;
+    if (host->late_count == 0)
+        return false;
+    if (!host->late_sorted)
+        qsort(host->late, host->late_count, sizeof *host->late, by_number);
+    host->late_sorted = true;
+    return bsearch(&job, host->late, host->late_count, sizeof *host->late,
+                   by_number) != NULL;
+}
+
+/* When a job that has ended, and whose GPUs are not given back yet, was
+ * expected to. */
+static int64_t expected_end(const struct cs_host *host, uint32_t i)
+{
+    const struct host_job_slot *job = host_job_slot(host, host->instant[i]);
+
+    return clock_after(job->pub.start_ns, job->estimate_ns);
+}
+
+static int by_end(const void *left, const void *right)
+{
+    const struct host_ended *a = left, *b = right;
+
+    if (a->late != b->late)
+        return a->late ? 1 : -1;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns < b->end_ns ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Those that have ended, from the i-th on, in the order in which they give
+ * their GPUs back: as they were expected to end when the last choice was made,
+ * then those that started since, as they did. */
+static void order_ended(struct cs_host *host, uint32_t from)
+{
+    uint32_t count = from < host->instant_count ? host->instant_count - from
+                                                : 0;
+
+    if (!host->rules->backfill || count < 2)
+        return;
+    if (host->ended_room < count) {
+        host->ended_room = 2 * count;
+        host->ended = arena_alloc(host->parts.arena, host->ended_room,
+                                  sizeof *host->ended);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t job = host->instant[from + i];
+        bool late = is_late(host, job);
+        host->ended[i] = (struct host_ended) {
+            .end_ns = late ? 0 : expected_end(host, from + i),
+            .job = job, .place = i, .late = late,
+        };
+    }
+    qsort(host->ended, count, sizeof *host->ended, by_end);
+    for (uint32_t i = 0; i < count; i++)
+        host->instant[from + i] = host->ended[i].job;
+}
+
+/* What came, then what ended, in host->instant. */
+static void note_instant(struct cs_host *host)
+{
+    uint32_t count = 0;
+
+    host->instant_came = host->instant_next = host->withheld_gpus = 0;
+    host->instant_chosen = false;
+    if (host->news_count > host->instant_room) {
+        host->instant_room = 2 * host->news_count;
+        host->instant = arena_alloc(host->parts.arena, host->instant_room,
+                                    sizeof *host->instant);
+    }
+    for (uint32_t i = 0; i < host->news_count && one_by_one(host); i++)
+        if (host->news[i].kind == NEWS_SUBMITTED &&
+            host_job_slot(host, host->news[i].id)->ask != ID_NONE)
+            host->instant[count++] = host->news[i].id;
+    host->instant_came = count;
+    for (uint32_t i = 0; i < host->news_count && one_by_one(host); i++) {
+        uint32_t job = host->news[i].id;
+        if (host->news[i].kind == NEWS_ENDED && gives_back(host, job)) {
+            host->instant[count++] = job;
+            host->withheld_gpus += gpus_of(host, job);
+        }
+    }
+    host->instant_count = count;
+    order_ended(host, host->instant_came);
+}
+
+void host_commit_news(struct cs_host *host)
+{
+    if (host->rules->blocking == HOST_COMMIT)
+        note_instant(host);
+}
+
+static uint32_t unseen(const struct cs_host *host)
+{
+    return host->instant_next < host->instant_came
+        ? host->instant_came - host->instant_next : 0;
+}
+
+static uint32_t ask_of(const struct cs_host *host, uint32_t i)
+{
+    return host_job_slot(host, host->instant[i])->ask;
+}
+
+/* Asks from this one on are not seen yet. */
+static uint64_t next_seq(const struct cs_host *host)
+{
+    return unseen(host) > 0 ? host->ask[ask_of(host, host->instant_next)].seq
+                            : host->next_seq;
+}
+
+static bool comes_later(const struct cs_host *host, uint32_t ask)
+{
+    return unseen(host) > 0 && host->ask[ask].seq >= next_seq(host);
+}
+
+/* The first in order of those that are in the queue, or ID_NONE. */
+static uint32_t first_seen(struct cs_host *host)
+{
+    uint32_t count = host_order_count(host), left = unseen(host);
+
+    if (left >= count)
+        return ID_NONE;
+    if (host->tops != NULL) {
+        host_tops_see(host, next_seq(host));
+        return host_tops_first(host, UINT32_MAX, false);
+    }
+    if (left == 0)
+        return ranks_at(host->order, 0);
+    if (left + 1 == count && host->instant_next > 0 &&
+        ask_of(host, host->instant_next - 1) != ID_NONE)
+        return ask_of(host, host->instant_next - 1);
+    return host_order_first(host, next_seq(host));
+}
+
+static uint32_t room_now(const struct cs_host *host)
+{
+    uint32_t free = cs_free_gpus(host, 0);
+
+    return free > host->withheld_gpus ? free - host->withheld_gpus : 0;
+}
+
+enum cs_verdict host_try(struct cs_host *host, uint32_t ask, uint32_t room)
+{
+    const struct cs_policy *policy = host->policy;
+    const struct cs_ask *pub = &host->ask[ask].pub;
+    struct cs_want want = { .role = pub->role };
+    struct ask_id id = { ask };
+
+    if (!policy->place || pub->role == CS_ALL_ROLES || pub->held.i != ID_NONE)
+        return pub->gpus > room && pub->held.i == ID_NONE &&
+                       pub->gpu_milli == GPU_MILLI
+                   ? CS_NO_ROOM : cs_start(host, id);
+    if (!policy->place(host->self, host, id, &want))
+        return CS_NO_ROOM;
+    return cs_start_want(host, id, &want);
+}
+
+static bool start(struct cs_host *host, uint32_t ask)
+{
+    uint32_t job = host->ask[ask].pub.job.i;
+
+    if (host_try(host, ask, room_now(host)) != CS_DONE)
+        return false;
+    if (!host->rules->backfill || host_now(host) != host->committed_ns)
+        return true;
+    if (host->late_count == host->late_room) {
+        uint32_t room = host->late_room ? 2 * host->late_room : 64;
+        host->late = arena_grow(host->parts.arena, host->late,
+                                host->late_room, room, sizeof *host->late);
+        host->late_room = room;
+    }
+    host->late[host->late_count++] = job;
+    host->late_sorted = false;
+    return true;
+}
+
+/* In place of a lease's number, where its end is expected. */
+static uint32_t end_of(const struct cs_host *host, uint32_t i)
+{
+    return ID_NONE - 1 - host->instant[i];
+}
+
+/* The first choice of an instant: nobody is late any more, so that the order
+ * of those that have ended stands until they have given their GPUs back; and
+ * until then they end when they were expected to. */
+static void begin_choices(struct cs_host *host)
+{
+    uint32_t first = host->instant_next > host->instant_came
+        ? host->instant_next : host->instant_came;
+
+    if (!host->rules->backfill || host->instant_chosen)
+        return;
+    host->instant_chosen = true;
+    order_ended(host, first);
+    for (uint32_t i = first; i < host->instant_count; i++)
+        host_end_expect(host, expected_end(host, i), end_of(host, i),
+                        gpus_of(host, host->instant[i]));
+}
+
+/* When so many GPUs would be free, were all that run to end as expected. */
+static int64_t expected_room(struct cs_host *host, uint32_t gpus)
+{
+    uint32_t spare;
+
+    return host_ends_room(host, host_now(host), room_now(host), gpus, &spare);
+}
+
+static bool ends_in_time(const struct cs_host *host, uint32_t ask)
+{
+    return host->ask[ask].pub.estimate_ns <
+           host->committed_until_ns - host_now(host);
+}
+
+/* Submitted at one instant they stand as they did when the choice was made, and
+ * those that came since behind them.  `a` stands before `b` in the order now. */
+static bool stays_before(const struct cs_host *host, uint32_t a, uint32_t b)
+{
+    const struct host_ask_slot *x = &host->ask[a], *y = &host->ask[b];
+    int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
+    int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
+
+    if (first != other)
+        return first < other;
+    return y->seq < host->committed_seq ? x->seq < host->committed_seq
+        : x->seq < y->seq;
+}
+
+/* Asks that would end in time, in the order of submission, in host->list. */
+static uint32_t list_short(struct cs_host *host)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < host_order_count(host); i++) {
+        uint32_t ask = ranks_at(host->order, i), k;
+        if (ask == host->committed || !ends_in_time(host, ask))
+            continue;
+        for (k = count++; k > 0 && !stays_before(host, host->list[k - 1], ask);
+             k--)
+            host->list[k] = host->list[k - 1];
+        host->list[k] = ask;
+    }
+    return count;
+}
+
+static void backfill_by_walk(struct cs_host *host)
+{
+    host_list_room(host, host_order_count(host));
+    uint32_t count = list_short(host);
+    /* Those that are not seen yet came last. */
+    for (uint32_t i = 0; i < count && room_now(host) > 0; i++) {
+        uint32_t ask = host->list[i];
+        if (comes_later(host, ask))
+            break;
+        start(host, ask);
+    }
+}
+
+static void backfill_moving(struct cs_host *host)
+{
+    int64_t most_ns = host->committed_until_ns - host_now(host) - 1;
+    uint32_t room, ask;
+
+    if (host->moving == NULL)
+        host_moving_begin(host);
+    host_moving_first(host, most_ns);
+    while ((room = room_now(host)) > 0 &&
+           (ask = host_moving_next(host, room)) != ID_NONE &&
+           !comes_later(host, ask)) {
+        if (ask != host->committed)
+            start(host, ask);
+        host_moving_tried(host, ask, most_ns);
+    }
+}
+
+static void backfill(struct cs_host *host)
+{
+    uint32_t place = 0, room;
+
+    if (!host->rules->backfill || room_now(host) == 0)
+        return;
+    if (host->tops != NULL) {
+        backfill_moving(host);
+        return;
+    }
+    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES) {
+        backfill_by_walk(host);
+        return;
+    }
+    if (host->turns == NULL)
+        host_turns_begin(host);
+    while ((room = room_now(host)) > 0) {
+        struct cs_filter filter = {
+            .gpus_max = room,
+            .estimate_max_ns = host->committed_until_ns - host_now(host) - 1,
+        };
+        uint32_t ask = host_turns_next(host, &place, &filter);
+        if (ask == ID_NONE || comes_later(host, ask))
+            return;
+        if (ask == host->committed || !ends_in_time(host, ask) ||
+            !start(host, ask))
+            place++;
+    }
+}
+
+/* The next arrival is seen, or the next job gives its GPUs back; false: there
+ * is neither.  Who was tried before the arrival would not fit now. */
+static bool step(struct cs_host *host)
+{
+    uint32_t i = host->instant_next, ask;
+
+    if (i >= host->instant_count)
+        return false;
+    ask = i < host->instant_came ? ask_of(host, i) : ID_NONE;
+    host->instant_next++;
+    if (i >= host->instant_came) {
+        host->withheld_gpus -= gpus_of(host, host->instant[i]);
+        if (host->instant_chosen)
+            host_end_unexpect(host, expected_end(host, i), end_of(host, i));
+    } else if (host->committed != ID_NONE && host->rules->backfill &&
+               ask != ID_NONE && ends_in_time(host, ask)) {
+        start(host, ask);
+    }
+    return true;
+}
+
+static void choose(struct cs_host *host, uint32_t ask)
+{
+    host->committed = ask;
+    host->committed_ns = host_now(host);
+    host->late_count = 0;
+    begin_choices(host);
+    if (host->turns != NULL)
+        host_turns_commit(host, next_seq(host));
+    else if (host->moving != NULL)
+        host_moving_commit(host, next_seq(host));
+    else
+        host->committed_seq = next_seq(host);
+    if (host->rules->backfill)
+        host->committed_until_ns =
+            expected_room(host, host->ask[ask].pub.gpus);
+    backfill(host);
+}
+
+/* What was chosen has started, or is gone. */
+static bool turn_over(struct cs_host *host)
+{
+    uint32_t ask = host->committed;
+
+    if (ask != ID_NONE && host->ask[ask].live && !start(host, ask))
+        return false;
+    host->committed = ID_NONE;
+    return true;
+}
+
+void host_commit_decide(struct cs_host *host)
+{
+    assert(host->rules->blocking == HOST_COMMIT);
+    if (!turn_over(host) && host->instant_count == 0)
+        backfill(host);
+    for (;;) {
+        uint32_t ask = host->committed;
+        bool released = host->instant_next >= host->instant_came;
+        if (ask == ID_NONE) {
+            ask = first_seen(host);
+            if (ask == ID_NONE && !step(host))
+                return;
+            if (ask != ID_NONE && !start(host, ask))
+                choose(host, ask);
+        } else {
+            if (!step(host))
+                return;
+            if (!turn_over(host) && released)
+                backfill(host);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_deal.c - a tool for policies that preempt: all GPUs dealt anew.
+ *
+ * The list of unfinished jobs persists from deal to deal and is sorted stably,
+ * so that jobs of equal keys keep the order they had; that is what Tiresias's
+ * simulator does (Gu et al., NSDI 2019), and it is seen in the results.  With
+ * ticks the list is made anew, as Helios's simulator does: of equal keys those
+ * that wait go before those that run, each in the order in which they began to.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "policies/host/state.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+
+/* Jobs that ended leave, jobs that came are put at the end. */
+static void refresh(struct cs_host *host)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < host->deals; i++)
+        if (!host_job_over(host, host->deal[i].job))
+            host->deal[kept++] = host->deal[i];
+    host->deals = kept;
+    for (; host->deal_seen < host->job_count; host->deal_seen++) {
+        struct job_id job = { host->deal_seen };
+        if (host->deals == host->deal_room) {
+            uint32_t room = host->deal_room ? 2 * host->deal_room : 256;
+            host->deal = arena_grow(host->parts.arena, host->deal,
+                                    host->deal_room, room,
+                                    sizeof *host->deal);
+            host->deal_room = room;
+        }
+        if (!host_job_over(host, job.i))
+            host->deal[host->deals++] = (struct host_deal) {
+                .job = job.i, .gpus = cs_job_gpus(host, job),
+                .since = host->deal_since++,
+            };
+    }
+}
+
+static bool waits(const struct cs_host *host, const struct host_deal *entry)
+{
+    struct job_id job = { entry->job };
+
+    return cs_job_ask(host, job, CS_ALL_ROLES).i != ID_NONE;
+}
+
+static bool goes_before(const struct cs_host *host, const struct host_deal *a,
+                        const struct host_deal *b)
+{
+    if (a->key != b->key || host->rules->tick_ns == 0)
+        return a->key < b->key;
+    return waits(host, a) != waits(host, b) ? waits(host, a)
+                                            : a->since < b->since;
+}
+
+/* Stable, whatever the order. */
+static void merge_sort(struct cs_host *host)
+{
+    uint32_t count = host->deals;
+    struct host_deal *from = host->deal, *to;
+
+    if (host->deal_spare_room < count) {
+        host->deal_spare = arena_alloc(host->parts.arena, host->deal_room,
+                                       sizeof *host->deal_spare);
+        host->deal_spare_room = host->deal_room;
+    }
+    to = host->deal_spare;
+    for (uint64_t width = 1; width < count; width *= 2) {
+        uint32_t out = 0;
+        for (uint64_t low = 0; low < count; low += 2 * width) {
+            uint64_t middle = low + width < count ? low + width : count;
+            uint64_t high = middle + width < count ? middle + width : count;
+            uint64_t i = low, j = middle;
+            while (i < middle || j < high)
+                to[out++] = i == middle ||
+                            (j < high &&
+                             goes_before(host, &from[j], &from[i]))
+                                ? from[j++] : from[i++];
+        }
+        struct host_deal *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != host->deal)
+        memcpy(host->deal, from, count * sizeof *from);
+}
+
+/* So many moves for every job are taken for a list out of order. */
+#define MOVES_MAX 16u
+
+/* Insertion sort: stable, and the list is nearly in order as a rule. */
+static void sort(struct cs_host *host, cs_key_fn *key)
+{
+    uint64_t moves = 0;
+
+    for (uint32_t i = 0; i < host->deals; i++) {
+        struct job_id job = { host->deal[i].job };
+        host->deal[i].key = key(host->self, host, job);
+    }
+    for (uint32_t i = 1; i < host->deals; i++) {
+        struct host_deal entry = host->deal[i];
+        uint32_t j = i;
+        while (j > 0 && goes_before(host, &entry, &host->deal[j - 1])) {
+            host->deal[j] = host->deal[j - 1];
+            j--;
+        }
+        host->deal[j] = entry;
+        moves += i - j;
+        if (moves > (uint64_t)MOVES_MAX * host->deals) {
+            merge_sort(host);
+            return;
+        }
+    }
+}
+
+void cs_deal(struct cs_host *host, cs_key_fn *key)
+{
+    uint32_t room = cs_total_gpus(host, 0);
+
+    assert(!host_per_phase(host));
+    refresh(host);
+    sort(host, key);
+    for (uint32_t i = 0; i < host->deals; i++) {
+        struct host_deal *entry = &host->deal[i];
+        entry->take = entry->gpus <= room;
+        if (entry->take)
+            room -= entry->gpus;
+    }
+    for (uint32_t i = 0; i < host->deals; i++) {
+        struct job_id job = { host->deal[i].job };
+        if (!host->deal[i].take &&
+            cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE &&
+            cs_stop(host, job) == CS_DONE)
+            host->deal[i].since = host->deal_since++;
+    }
+    for (uint32_t i = 0; i < host->deals; i++) {
+        struct job_id job = { host->deal[i].job };
+        struct ask_id ask = cs_job_ask(host, job, CS_ALL_ROLES);
+        if (host->deal[i].take && ask.i != ID_NONE &&
+            cs_start(host, ask) == CS_DONE)
+            host->deal[i].since = host->deal_since++;
+    }
+}
+
+uint32_t cs_dealt_count(const struct cs_host *host)
+{
+    return host->deals;
+}
+
+struct job_id cs_dealt(const struct cs_host *host, uint32_t i)
+{
+    struct job_id job = { i < host->deals ? host->deal[i].job : ID_NONE };
+    return job;
+}

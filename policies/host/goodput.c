@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_goodput.c - jobs whose goodput is known: their pace on GPUs of a pool,
+ * which changes from span to span of their progress, and what of their known
+ * length passes in a time on a lease.
+ *
+ * Searching for the best batch takes some ten microseconds, so rates are kept, by
+ * application (or job, where batches are not tuned), pool, GPUs, nodes and span,
+ * in a hash table that is only looked up in, never walked.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/cluster/cluster.h"
+#include "models/catalogue/goodput.h"
+#include "models/types/placement.h"
+#include "policies/host/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+
+struct known_rate {
+    uint64_t key;               /* 0: free */
+    double pace;
+};
+
+struct host_rates {
+    struct known_rate *slot;
+    uint64_t slots, count;      /* slots: a power of two */
+};
+
+static bool tunes(const struct cs_host *host)
+{
+    return host->policy->flags & CS_TUNES_BATCHES;
+}
+
+/* Never 0: a job has at least one GPU. */
+static uint64_t key_of(const struct goodput_job *job, uint32_t pool,
+                       struct goodput_shape shape, uint32_t span)
+{
+    assert(job->index < 1u << 24 && shape.gpus < 1u << 16);
+    return (uint64_t)job->index << 40 | (uint64_t)shape.gpus << 24 |
+           (uint64_t)(shape.nodes & 0x3fff) << 10 | pool << 5 | span;
+}
+
+static struct known_rate *find(const struct host_rates *rates, uint64_t key)
+{
+    uint64_t i = key * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (rates->slots - 1);
+
+    while (rates->slot[i].key != 0 && rates->slot[i].key != key)
+        i = (i + 1) & (rates->slots - 1);
+    return &rates->slot[i];
+}
+
+static void grow(const struct cs_host *host, struct host_rates *rates)
+{
+    struct host_rates old = *rates;
+
+    rates->slots = old.slots ? 2 * old.slots : 1024;
+    rates->slot = arena_alloc(host->parts.arena, rates->slots,
+                              sizeof *rates->slot);
+    for (uint64_t i = 0; i < old.slots; i++)
+        if (old.slot[i].key != 0)
+            *find(rates, old.slot[i].key) = old.slot[i];
+}
+
+static double pace_at(const struct cs_host *host, const struct goodput_job *job,
+                      uint32_t pool, struct goodput_shape shape, uint32_t span)
+{
+    uint64_t key = key_of(job, pool, shape, span);
+
+    if (2 * host->rates->count >= host->rates->slots)
+        grow(host, host->rates);
+    struct known_rate *known = find(host->rates, key);
+
+    if (known->key == 0) {
+        *known = (struct known_rate) {
+            key, goodput_pace(job, pool, shape, span, tunes(host))
+        };
+        host->rates->count++;
+    }
+    return known->pace;
+}
+
+void host_goodput_init(struct cs_host *host)
+{
+    host->rates = arena_alloc(host->parts.arena, 1, sizeof *host->rates);
+}
+
+double host_goodput_pace(const struct cs_host *host,
+                         const struct goodput_job *job, int64_t done_ns,
+                         uint32_t pool, struct goodput_shape shape)
+{
+    return pace_at(host, job, pool, shape, goodput_job_span(job, done_ns));
+}
+
+bool host_goodput_ok(const struct cs_host *host,
+                     const struct host_job_slot *job, uint32_t gpus)
+{
+    const struct goodput_job *goodput = job->pub.request.goodput;
+
+    return gpus > 0 && gpus <= goodput_gpus_max(goodput, tunes(host)) &&
+           host_goodput_pools(host, goodput, gpus) != 0;
+}
+
+uint32_t host_goodput_gpus_max(const struct cs_host *host,
+                               const struct host_job_slot *job)
+{
+    return goodput_gpus_max(job->pub.request.goodput, tunes(host));
+}
+
+uint32_t host_goodput_pools(const struct cs_host *host,
+                            const struct goodput_job *job, uint32_t gpus)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (pace_at(host, job, p, goodput_packed(job, p, gpus), 0) > 0)
+            mask |= 1u << p;
+    return mask;
+}
+
+/* GPUs of several pools work together as fast as the slowest of them. */
+static double pace_on(const struct cs_host *host, const struct goodput_job *job,
+                      const struct placement *place, uint32_t span)
+{
+    struct goodput_shape shape = { placement_gpus(place), place->share_count };
+    uint32_t before = UINT32_MAX;
+    double pace = INFINITY;
+
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        uint32_t pool = cluster_group_of(host->spec, place->share[i].node)
+                            ->pool;
+        if (pool != before)
+            pace = fmin(pace, pace_at(host, job, pool, shape, span));
+        before = pool;
+    }
+    return pace;
+}
+
+double host_goodput_on(const struct cs_host *host,
+                       const struct goodput_job *job, int64_t done_ns,
+                       const struct placement *place)
+{
+    double pace = pace_on(host, job, place, goodput_job_span(job, done_ns));
+
+    assert(pace > 0);
+    return pace;
+}
+
+int64_t host_goodput_ran_ns(const struct cs_host *host, const struct goodput_job *job,
+                            const struct placement *place, int64_t from_ns,
+                            int64_t to_ns)
+{
+    double ran = 0;
+
+    for (uint32_t s = goodput_job_span(job, from_ns);
+         from_ns < to_ns && s < job->app->noise.spans; s++) {
+        int64_t end = to_ns < job->end_ns[s] ? to_ns : job->end_ns[s];
+        ran += (double)(end - from_ns) / pace_on(host, job, place, s);
+        from_ns = end;
+    }
+    return (int64_t)fmin(ceil(ran), 4e18);
+}
+
+int64_t host_goodput_known_ns(const struct cs_host *host,
+                              const struct goodput_job *job,
+                              const struct placement *place, int64_t from_ns,
+                              int64_t ran_ns)
+{
+    double left = (double)ran_ns;
+    int64_t at = from_ns;
+
+    for (uint32_t s = goodput_job_span(job, from_ns);
+         left > 0 && s < job->app->noise.spans; s++) {
+        double pace = pace_on(host, job, place, s);
+        double takes = (double)(job->end_ns[s] - at) / pace;
+        if (takes > left)
+            return clock_after(at - from_ns, (int64_t)floor(left * pace));
+        left -= takes;
+        at = job->end_ns[s];
+    }
+    return at - from_ns;
+}

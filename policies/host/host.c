@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host.c - the scheduler around a policy: arrivals, decisions, the end.
+ *
+ * Invariant: decide is called at most once for the news of an instant, after
+ * all of it; when rounds are asked for, only at their boundaries, and no
+ * oftener than `resolve_at_most_every`.
+ */
+#include "policies/host/host.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/laws/phase_cache.h"
+#include "policies/host/state.h"
+#include "sim/containers/waits.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+#include "sim/containers/ranks.h"
+
+static void decide_event(struct loop *loop, void *self, uint64_t arg);
+
+/* No decision before; a policy that solves may be asked in every round. */
+static int64_t resolve_time(const struct cs_host *host)
+{
+    if (host->decided_ns == 0 || host->policy->flags & CS_SOLVES)
+        return 0;
+    return clock_after(host->decided_ns, host->rules->resolve_ns);
+}
+
+/* A round ends early when all that runs has ended, and the next begins then or
+ * with the next arrival.  Where nothing runs and `resolve_at_most_every` lets
+ * nothing start, Gavel's simulator looks again at the next arrival; after the
+ * last one it starts at once. */
+static int64_t idle_decision_time(struct cs_host *host, int64_t at)
+{
+    if (!host->submits_over && at < resolve_time(host))
+        return CLOCK_NEVER_NS;
+    host->round_from_ns = at;
+    return at;
+}
+
+/* The next instant at which the policy may be asked, from at on. */
+static int64_t decision_time(struct cs_host *host, int64_t at)
+{
+    int64_t round = host->rules->round_ns;
+
+    if (round <= 0)
+        return at;
+    if (host->rules->round_ends_early && cs_running_count(host) == 0)
+        return idle_decision_time(host, at);
+    if (at < resolve_time(host))
+        at = resolve_time(host);
+    return clock_after(host->round_from_ns,
+                       clock_tick_from(at - host->round_from_ns, round));
+}
+
+static void wake(struct cs_host *host)
+{
+    int64_t at;
+
+    /* What a policy does while it decides, it knows of. */
+    if (host->closing || host->in_decide)
+        return;
+    if (host->rules->round_ends_early && cs_running_count(host) == 0) {
+        loop_cancel(host->parts.loop, host->decide_event);
+        memset(&host->decide_event, 0, sizeof host->decide_event);
+    }
+    if (host->decide_event.generation != 0)
+        return;
+    at = decision_time(host, host_now(host));
+    if (at < CLOCK_NEVER_NS)
+        host->decide_event = loop_at(host->parts.loop, at, LOOP_RANK_DECIDE,
+                                     decide_event, host, 0);
+}
+
+void host_submit_none(struct cs_host *host)
+{
+    host->submits_over = true;
+    if (host->rules->round_ends_early && host->order != NULL &&
+        host_order_count(host) > 0)
+        wake(host);
+}
+
+static void wake_later(struct loop *loop, void *self, uint64_t arg)
+{
+    (void)loop;
+    (void)arg;
+    wake(self);
+}
+
+static void lease_ready(struct cs_host *host, uint32_t lease)
+{
+    struct host_job_slot *job =
+        host_job_slot(host, host->lease[lease].pub.job.i);
+    uint32_t role = host->lease[lease].pub.role;
+
+    /* A lease granted for a phase runs it at once, without a second ask. */
+    if (host_per_phase(host) && !host->lease[lease].running) {
+        const struct job_form *form = host_form_of(job);
+        for (uint32_t p = 0; p < form->phase_count; p++) {
+            uint32_t after = form->phase[p].after_mask, bit = 1u << p;
+            if (form->phase[p].role == role &&
+                !((job->phases_done | job->phases_running) & bit) &&
+                (after & job->phases_done) == after) {
+                host_phase_start(host, lease, p);
+                return;
+            }
+        }
+    }
+    host_job_advance(host, host->lease[lease].pub.job.i);
+    wake(host);
+}
+
+static void ask_made(struct cs_host *host, uint32_t ask)
+{
+    if (host->tops != NULL && host->rules->blocking == HOST_COMMIT)
+        host_tops_hide(host, ask);
+    else if (host->tops != NULL)
+        host_tops_insert(host, ask);
+    if (host->tenants != NULL)
+        host_tenants_insert(host, ask);
+    if (host->turns != NULL)
+        host_turns_insert(host, ask);
+    if (host->moving != NULL)
+        host_moving_insert(host, ask);
+    if (host->kinds != NULL)
+        host_kinds_insert(host, ask);
+    if (host->turned != NULL)
+        host_turned_add(host, host->ask[ask].pub.job.i);
+}
+
+static void ask_gone(struct cs_host *host, uint32_t ask)
+{
+    if (host->tops != NULL)
+        host_tops_remove(host, ask);
+    if (host->tenants != NULL)
+        host_tenants_remove(host, ask);
+    if (host->turns != NULL)
+        host_turns_remove(host, ask);
+    if (host->moving != NULL)
+        host_moving_remove(host, ask);
+    if (host->kinds != NULL)
+        host_kinds_remove(host, ask);
+    if (host->turned != NULL)
+        host_turned_add(host, host->ask[ask].pub.job.i);
+}
+
+static void order_again(struct cs_host *host, uint32_t ask)
+{
+    host_order_again(host, ask);
+    if (host->turns != NULL) {
+        host_turns_remove(host, ask);
+        host_turns_insert(host, ask);
+    }
+}
+
+static void tell_policy(struct cs_host *host, const struct host_news *news)
+{
+    const struct cs_policy *policy = host->policy;
+    struct job_id job = { news->id };
+    struct lease_id lease = { news->id };
+
+    if (news->kind == NEWS_SUBMITTED && policy->job_submitted)
+        policy->job_submitted(host->self, host, job);
+    if (news->kind == NEWS_SUBMITTED && policy->flags & CS_ORDER_AT_NEWS &&
+        !host_job_over(host, job.i) &&
+        host_job_slot(host, job.i)->ask != ID_NONE)
+        order_again(host, host_job_slot(host, job.i)->ask);
+    if (news->kind == NEWS_ENDED && policy->job_ended)
+        policy->job_ended(host->self, host, job);
+    if (news->kind == NEWS_IDLE && policy->lease_idle &&
+        host->lease[news->id].live)
+        policy->lease_idle(host->self, host, lease);
+}
+
+/* The first from the i-th on for which a start could succeed; ID_NONE.  Asks
+ * for whole jobs that want more GPUs than are free are passed over at once. */
+static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
+{
+    bool skips = !host_per_phase(host) && host->rules->blocking == HOST_SKIP;
+    uint32_t room = cs_free_gpus(host, 0);
+    struct cs_filter filter = { .gpus_max = room > 0 || !host->has_parts
+                                                ? room : 1,
+                                .estimate_max_ns = INT64_MAX,
+                                .startable = true };
+
+    if (host->tops != NULL)
+        return host_tops_first(host, skips ? filter.gpus_max : UINT32_MAX,
+                               skips);
+    if (skips)
+        *i = cs_find_pending(host, *i, &filter);
+    return ranks_at(host->order, *i);
+}
+
+static void pass_over(struct cs_host *host, uint32_t ask, uint32_t *i)
+{
+    if (host->tops != NULL)
+        host_tops_aside(host, ask);
+    else
+        ++*i;
+}
+
+/* In order of before; strict ends at the first that does not fit. */
+static void serve_in_order(struct cs_host *host)
+{
+    uint32_t i = 0, ask;
+
+    while ((ask = next_to_try(host, &i)) != ID_NONE) {
+        struct job_id job = host->ask[ask].pub.job;
+        if (host_try(host, ask, cs_free_gpus(host, 0)) == CS_DONE)
+            continue;           /* it left the order: i is the next */
+        if (host->rules->blocking == HOST_DROP) {
+            host_job_end(host, job.i, JOB_DROPPED);
+            continue;
+        }
+        if (host->rules->blocking != HOST_SKIP)
+            return;
+        pass_over(host, ask, &i);
+    }
+}
+
+static void decide_default(struct cs_host *host)
+{
+    serve_in_order(host);
+    if (host->tops != NULL)
+        host_tops_back(host);
+}
+
+/* While nothing is held, many decisions in a row of which nothing comes are
+ * taken for the last: a policy that wakes itself for ever, or nodes that are
+ * rented and given back for ever, would not let a run end. */
+static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
+{
+    char why[120];
+
+    if (news || cs_lease_count(host) > 0 ||
+        host->counts.decisions != decisions)
+        host->idle_decides = 0;
+    else if (++host->idle_decides >= host->parts.vain_max) {
+        snprintf(why, sizeof why, "nothing runs, and nothing came of %u "
+                 "decisions: what waits can never start", host->idle_decides);
+        cs_fail(host, why);
+    }
+}
+
+void host_ask_policy(struct cs_host *host)
+{
+    host->in_decide = true;
+    if (host->policy->decide)
+        host->policy->decide(host->self, host);
+    else if (host->rules->blocking == HOST_COMMIT)
+        host_commit_decide(host);
+    else
+        decide_default(host);
+    host->in_decide = false;
+}
+
+static void decide_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    uint64_t decisions = host->counts.decisions;
+    bool news = host->news_count > 0;
+
+    (void)arg;
+    memset(&host->decide_event, 0, sizeof host->decide_event);
+    host->in_decide = true;
+    host_jobs_forget(host);
+    for (uint32_t i = 0; i < host->news_count; i++) {
+        tell_policy(host, &host->news[i]);
+        if (host->news[i].kind == NEWS_ENDED)
+            host_job_note_gone(host, host->news[i].id);
+    }
+    host_commit_news(host);
+    host->news_count = 0;
+    if (host->policy->before && host->policy->flags & CS_ORDER_MOVES &&
+        host->tops == NULL)
+        host_order_sort(host);
+    host->decided_ns = host_now(host);
+    host->counts.decide++;
+    host->limited = false;
+    host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
+    host_ask_policy(host);
+    host_rent_scale(host);
+    note_idle(host, news, decisions);
+    if (host->wake_ns > host_now(host)) {
+        loop_at(loop, host->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
+        host->wake_ns = 0;
+    }
+}
+
+static bool make_self(struct cs_host *host, struct err *err)
+{
+    const struct cs_policy *policy = host->policy;
+
+    host->self = arena_alloc(host->parts.arena, 1, policy->self_bytes + 1);
+    if (policy->self_bytes && host->parts.policy->params)
+        memcpy(host->self, host->parts.policy->params, policy->self_bytes);
+    if (policy->init && !policy->init(host->self, host)) {
+        struct err_pos nowhere = { 0 };
+        return err_set(err, ERR_POLICY, nowhere, "policy %s: %s",
+                       policy->name,
+                       host->why[0] ? host->why : "init failed");
+    }
+    return true;
+}
+
+struct cs_host *host_new(const struct host_parts *parts, struct err *err)
+{
+    struct arena *arena = parts->arena;
+    struct cs_host *host = arena_alloc(arena, 1, sizeof *host);
+    const struct cluster_spec *spec = parts->cluster;
+
+    host->committed = ID_NONE;
+    host->committed_ns = -1;        /* nothing was chosen yet */
+    host->parts = *parts;
+    if (parts->vain_max == 0)
+        host->parts.vain_max = HOST_VAIN_MAX;
+    host->policy = parts->policy->policy;
+    host->rules = &parts->policy->rules;
+    host->spec = spec;
+    host->hooks = (struct host_hooks) {
+        .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
+        .phase_over = host_phase_over, .held = host_rental_held,
+        .rented_failed = host_rental_failed, .alone = host_pack_alone,
+        .ask_made = ask_made, .ask_gone = ask_gone,
+    };
+    host->cluster = cluster_new(arena, spec);
+    struct placer_parts placing = {
+        arena, host->cluster, host->rules->placement,
+        host->rules->ties_shuffled, parts->seed, parts->replica,
+        parts->demand, parts->demand_count,
+    };
+    host->placer = placer_new(&placing);
+    host_order_begin(host);
+    host_lists_begin(host);
+    host->plans = phase_cache_new(arena);
+    host_goodput_init(host);
+    host->scratch = arena_alloc(arena, (size_t)spec->node_count *
+                                           FORM_ROLES_MAX,
+                                sizeof *host->scratch);
+    host->uses = arena_alloc(
+        arena, fabric_use_max(parts->fabric, 2 * spec->node_count),
+        sizeof *host->uses);
+    host->bursts = arena_alloc(arena, flow_link_count(parts->net) + 1,
+                               sizeof *host->bursts);
+    host->pool = arena_alloc(arena, spec->pool_count, sizeof *host->pool);
+    host->waits = arena_alloc(arena, spec->pool_count, sizeof *host->waits);
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        host->pool[spec->group[g].pool].gpus +=
+            spec->group[g].node_count * spec->group[g].gpus;
+    host_outage_begin(host);
+    host_power_begin(host);
+    host_rent_begin(host);
+    host_tops_begin(host);
+    return make_self(host, err) ? host : NULL;
+}
+
+void host_free(struct cs_host *host)
+{
+    if (host && host->policy->fini)
+        host->policy->fini(host->self);
+}
+
+/* A copy that is forgotten with the job. */
+static const char *name_kept(struct cs_host *host, struct host_job_slot *job,
+                             const char *name)
+{
+    size_t bytes = name == NULL ? 0 : strlen(name) + 1;
+
+    if (bytes == 0)
+        return NULL;
+    if (bytes > sizeof job->name)
+        return arena_text(host->parts.arena, name);
+    return memcpy(job->name, name, bytes);
+}
+
+void host_submit(struct cs_host *host, const struct job_request *request,
+                 const struct job_truth *truth)
+{
+    uint32_t j = host->job_count;
+    struct host_job_slot *job = host_job_make(host);
+    const struct job_form *form = request->form;
+
+    assert(request->id.i == j && request->steps > 0);
+    job->pub.request = *request;
+    job->pub.request.name = name_kept(host, job, request->name);
+    job->pub.start_ns = job->pub.end_ns = CLOCK_NEVER_NS;
+    job->truth = *truth;
+    job->form = host_form_index(host, form);
+    job->seq = host->next_seq++;
+    job->gap_ns = -1;
+    host->jobs_left++;
+    if (host->form[job->form].fixed) {
+        job->truth.duration_ns = clock_after(job->truth.duration_ns,
+                                             host->rules->tick_ns);
+        job->pub.work_due_s = clock_s_from_ns(job->truth.duration_ns) *
+                              job_role_amount(request, 0);
+    }
+    else
+        for (uint32_t p = 0; p < form->phase_count; p++)
+            job->pub.work_due_s += phase_runs(&form->phase[p],
+                                              request->steps);
+    host_estimate(host, job);
+    if (job_role_milli(request, 0) < GPU_MILLI)
+        host->has_parts = true;
+    host_tell(host, FACT_JOB_SUBMIT, j, 0, job_role_amount(request, 0));
+    host_news_add(host, NEWS_SUBMITTED, j);
+    if (host_per_phase(host))
+        host_job_advance(host, j);
+    else
+        host_ask_job(host, j);
+    host_outage_wake(host);
+    host_rent_wake(host);
+    wake(host);
+}
+
+const struct gang *host_gang(const struct cs_host *host,
+                             struct lease_id lease)
+{
+    assert(lease.i < host->lease_count && host->lease[lease.i].live);
+    return &host->lease[lease.i].gang;
+}
+
+void host_close(struct cs_host *host)
+{
+    host->closing = true;
+    for (uint32_t j = 0; j < host->job_count; j++)
+        if (!host_job_over(host, j))
+            host_job_end(host, j, JOB_UNFINISHED);
+}
+
+uint32_t host_unfinished(const struct cs_host *host, uint32_t *first)
+{
+    uint32_t left = 0;
+
+    for (uint32_t j = host->job_count; j-- > 0;)
+        if (!host_job_over(host, j)) {
+            left++;
+            *first = j;
+        }
+    return left;
+}
+
+double host_held_usd(const struct cs_host *host)
+{
+    double usd = 0;
+
+    for (uint32_t j = 0; j < host->job_count; j++)
+        usd += host_job_over(host, j) ? 0 : host_job_slot(host, j)->pub.usd;
+    for (uint32_t i = 0; i < cs_lease_count(host); i++) {
+        const struct host_lease_slot *lease =
+            &host->lease[cs_lease_at(host, i).i];
+
+        usd += host_lease_usd(host, lease, lease->pub.since_ns,
+                              host_now(host));
+    }
+    return usd;
+}
+
+bool host_verdict(const struct cs_host *host, struct err *err)
+{
+    struct err_pos nowhere = { 0 };
+
+    if (!host->failed && host->random_state > 0 &&
+        (host->policy->flags & CS_DRAWS) == 0)
+        return err_set(err, ERR_POLICY, nowhere, "policy %s draws random "
+                       "numbers, and its flags lack CS_DRAWS",
+                       host->policy->name);
+    if (!host->failed)
+        return true;
+    err_set(err, ERR_POLICY, nowhere, "policy %s: %s", host->policy->name,
+            host->why);
+    if (host->note[0])
+        err_hint(err, "%s", host->note);
+    return false;
+}
+
+const struct host_counts *host_counts(const struct cs_host *host)
+{
+    return &host->counts;
+}
+
+const struct host_job *host_job(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    return &host_job_slot(host, id.i)->pub;
+}
+
+const struct job_truth *host_job_truth(const struct cs_host *host,
+                                       struct job_id id)
+{
+    assert(id.i < host->job_count);
+    return &host_job_slot(host, id.i)->truth;
+}
+
+uint32_t host_job_count(const struct cs_host *host)
+{
+    return host->job_count;
+}
+
+const struct host_phase_run *host_phase_run(const struct cs_host *host,
+                                            struct lease_id lease)
+{
+    assert(lease.i < host->lease_count);
+    return &host->lease[lease.i].run;
+}
+
+void host_pool_now(const struct cs_host *host, uint32_t pool,
+                   struct host_pool_now *out)
+{
+    assert(pool < host->spec->pool_count);
+    *out = host->pool[pool];
+}
+
+int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)
+{
+    const struct host_pool_now *now = &host->pool[pool];
+
+    return (int64_t)(now->gpus - now->down) * GPU_MILLI -
+           (int64_t)(now->allocated_milli + now->away_milli);
+}
+
+/* Nothing starts before the first.  With GPUs as a count nothing but the
+ * first's reservation can hold back who wants no more than are free; on nodes
+ * it may be the nodes. */
+static bool starts_in_order(const struct cs_host *host)
+{
+    const struct cs_policy *policy = host->policy;
+    const struct host_rules *rules = host->rules;
+
+    if (policy->flags & CS_RESERVES)
+        return rules->placement == PLACE_COUNT;
+    if (policy->decide && !(policy->flags & CS_ASKS_BLOCKING))
+        return false;
+    return rules->blocking == HOST_STRICT ||
+           (rules->blocking == HOST_COMMIT &&
+            (!rules->backfill || rules->placement == PLACE_COUNT));
+}
+
+/* The GPUs of the smallest of its roles that could use the pool; 0: none. */
+static uint32_t wants_of_pool(const struct cs_host *host, uint32_t ask,
+                              uint32_t pool)
+{
+    const struct host_job_slot *job =
+        host_job_slot(host, host->ask[ask].pub.job.i);
+    uint32_t role = host->ask[ask].pub.role, least = 0;
+
+    for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
+        uint32_t gpus = job_role_gpus(&job->pub.request, r);
+        if ((role == CS_ALL_ROLES || role == r) && gpus > 0 &&
+            host->form[job->form].gpu_pools[r] >> pool & 1 &&
+            (least == 0 || gpus < least))
+            least = gpus;
+    }
+    return least;
+}
+
+/* Does one of its roles want more GPUs than are free in any pool for it? */
+static bool is_short(const struct cs_host *host, uint32_t ask,
+                     const int64_t *free_milli)
+{
+    const struct cs_ask *pub = &host->ask[ask].pub;
+    const struct host_job_slot *job = host_job_slot(host, pub->job.i);
+
+    for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
+        int64_t milli = (int64_t)job_role_gpus(&job->pub.request, r) *
+                        pub->gpu_milli, most = 0;
+        if (pub->role != CS_ALL_ROLES && pub->role != r)
+            continue;
+        for (uint32_t p = 0; p < host->spec->pool_count; p++)
+            if (host->form[job->form].gpu_pools[r] >> p & 1 &&
+                free_milli[p] > most)
+                most = free_milli[p];
+        if (milli > most)
+            return true;
+    }
+    return false;
+}
+
+uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
+                          const int64_t *free_milli)
+{
+    uint32_t first;
+
+    if (!starts_in_order(host) || host_order_count(host) < 2)
+        return 0;
+    if (host->rules->blocking == HOST_COMMIT && !host->policy->decide) {
+        first = host->committed;
+        if (first == ID_NONE && host->rules->placement == PLACE_COUNT)
+            return host_pool_waits(host, pool);     /* about to be chosen */
+    } else if (host->tops != NULL) {
+        first = host_tops_first(host, UINT32_MAX, false);
+    } else {
+        first = ranks_at(host->order, 0);
+    }
+    if (first == ID_NONE || !is_short(host, first, free_milli))
+        return 0;
+    return waits_least_but(&host->waits[pool],
+                           wants_of_pool(host, first, pool));
+}
+
+uint32_t host_running(const struct cs_host *host)
+{
+    return cs_running_count(host);
+}
+
+uint32_t host_jobs_left(const struct cs_host *host)
+{
+    return host->jobs_left;
+}
+
+uint32_t host_pending(const struct cs_host *host)
+{
+    return host_order_count(host);
+}
+
+void host_on_decision(struct cs_host *host, host_decision_fn *fn, void *self)
+{
+    host->decision_fn = fn;
+    host->decision_self = self;
+}
+
+const char *cs_verdict_name(enum cs_verdict verdict)
+{
+    static const char *const name[CS_VERDICT_COUNT] = {
+        "done", "not_pending", "no_room", "bad_shape", "not_idle",
+        "not_allowed",
+    };
+    assert((unsigned)verdict < CS_VERDICT_COUNT);
+    return name[verdict];
+}
+
+const char *host_action_name(enum host_action action)
+{
+    static const char *const name[HOST_ACTION_COUNT] = {
+        "start", "continue", "release", "stop", "resize", "move",
+        "take_back",
+    };
+    assert((unsigned)action < HOST_ACTION_COUNT);
+    return name[action];
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_idle.c - leases that are idle: since when, where, and an index over what
+ * they hold together with what is free.
+ *
+ * They stand in a list, who became idle first, first.  Searches that may take
+ * all of them use one index (models/spare.h).  Those that spare who has not
+ * been idle for so long use others, each of which holds the first of the list
+ * up to some lease, and moves along it as time goes on: one for each of the
+ * first few times that are asked for, and then whichever is nearest.  So a
+ * search looks at no lease, and at no node that has too little.
+ *
+ * Kept from the first search on that may take idle leases.
+ */
+#include <assert.h>
+
+#include "models/cluster/spare.h"
+#include "policies/host/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+
+#define NONE ID_NONE
+
+struct idle_share {
+    uint32_t lease, share;
+};
+
+struct idle_node {
+    struct idle_share *here;
+    uint32_t count, room;
+};
+
+/* Leases that have been idle for so long. */
+#define AGES 8u
+struct idle_age {
+    struct spare *spare;
+    int64_t idle_ns;            /* as it was asked for last */
+    uint32_t last;              /* those up to it are in; NONE: none */
+    uint8_t bit;                /* of lease->aged, of those that are */
+};
+
+struct host_idle {
+    struct spare *all;
+    struct idle_age age[AGES];
+    uint32_t ages;
+    struct idle_node *node;
+    uint32_t first, last;       /* leases */
+    uint32_t *found, found_room;        /* scratch: leases in the way */
+};
+
+static bool is_idle(const struct host_lease_slot *lease)
+{
+    return lease->pub.state == CS_LEASE_IDLE && !lease->leaving;
+}
+
+/* ---- what is spare of a node ---- */
+
+/* Of leases of that age; bit 0: of all. */
+static void sum_node(struct cs_host *host, struct spare *spare, uint8_t bit,
+                     uint32_t n)
+{
+    const struct idle_node *node = &host->idle->node[n];
+    struct share sum = { .node = n };
+    bool leaves = host->leaving != NULL && host->leaving[n];
+
+    for (uint32_t i = 0; i < node->count && !leaves; i++) {
+        const struct host_lease_slot *lease =
+            &host->lease[node->here[i].lease];
+        const struct share *share =
+            &lease->pub.placement.share[node->here[i].share];
+        if (bit != 0 && !(lease->aged & bit))
+            continue;
+        assert(share->node == n);
+        sum.gpu_mask |= share->gpu_mask;
+        sum.cores += share->cores;
+        sum.memory_bytes += share->memory_bytes;
+    }
+    spare_set(spare, &sum);
+}
+
+static void sum_lease(struct cs_host *host, struct spare *spare, uint8_t bit,
+                      uint32_t lease)
+{
+    const struct placement *place = &host->lease[lease].pub.placement;
+
+    for (uint32_t s = 0; s < place->share_count; s++)
+        sum_node(host, spare, bit, place->share[s].node);
+}
+
+void host_idle_node_leaves(struct cs_host *host, uint32_t node)
+{
+    struct host_idle *idle = host->idle;
+
+    if (idle == NULL)
+        return;
+    sum_node(host, idle->all, 0, node);
+    for (uint32_t i = 0; i < idle->ages; i++)
+        sum_node(host, idle->age[i].spare, idle->age[i].bit, node);
+}
+
+static void node_add(struct cs_host *host, uint32_t n, uint32_t lease,
+                     uint32_t share)
+{
+    struct idle_node *node = &host->idle->node[n];
+
+    if (node->count == node->room) {
+        uint32_t room = node->room > 0 ? 2 * node->room : 4;
+        node->here = arena_grow(host->parts.arena, node->here, node->count,
+                                room, sizeof *node->here);
+        node->room = room;
+    }
+    node->here[node->count++] = (struct idle_share) { lease, share };
+}
+
+static void node_remove(struct cs_host *host, uint32_t n, uint32_t lease)
+{
+    struct idle_node *node = &host->idle->node[n];
+    uint32_t i = 0;
+
+    while (i < node->count && node->here[i].lease != lease)
+        i++;
+    assert(i < node->count);
+    node->here[i] = node->here[--node->count];
+}
+
+/* ---- the list ---- */
+
+void host_idle_add(struct cs_host *host, uint32_t i)
+{
+    struct host_idle *idle = host->idle;
+    struct host_lease_slot *lease = &host->lease[i];
+    const struct placement *place = &lease->pub.placement;
+
+    if (idle == NULL)
+        return;
+    assert(is_idle(lease));
+    lease->idle_before = idle->last;
+    lease->idle_next = NONE;
+    lease->aged = 0;
+    if (idle->last != NONE) {
+        assert(host->lease[idle->last].pub.idle_since_ns <=
+               lease->pub.idle_since_ns);
+        host->lease[idle->last].idle_next = i;
+    } else {
+        idle->first = i;
+    }
+    idle->last = i;
+    for (uint32_t s = 0; s < place->share_count; s++)
+        node_add(host, place->share[s].node, i, s);
+    sum_lease(host, idle->all, 0, i);
+}
+
+void host_idle_remove(struct cs_host *host, uint32_t i)
+{
+    struct host_idle *idle = host->idle;
+    struct host_lease_slot *lease = &host->lease[i];
+    const struct placement *place = &lease->pub.placement;
+    uint32_t before = lease->idle_before, next = lease->idle_next;
+
+    if (idle == NULL)
+        return;
+    if (before != NONE)
+        host->lease[before].idle_next = next;
+    else
+        idle->first = next;
+    if (next != NONE)
+        host->lease[next].idle_before = before;
+    else
+        idle->last = before;
+    for (uint32_t s = 0; s < place->share_count; s++)
+        node_remove(host, place->share[s].node, i);
+    sum_lease(host, idle->all, 0, i);
+    for (uint32_t k = 0; k < idle->ages; k++) {
+        struct idle_age *age = &idle->age[k];
+        if (age->last == i)
+            age->last = before;
+        if (lease->aged & age->bit)
+            sum_lease(host, age->spare, age->bit, i);
+    }
+    lease->aged = 0;
+}
+
+/* Leases become idle in the order of time, but not in that of the slots. */
+static void collect(struct cs_host *host)
+{
+    const struct host_list *held = host_held(host);
+    uint32_t *list = host_list_room(host, held->count), count = 0;
+
+    for (uint32_t i = 0; i < held->count; i++) {
+        uint32_t lease = held->item[i], k = count++;
+        int64_t since_ns = host->lease[lease].pub.idle_since_ns;
+        if (!is_idle(&host->lease[lease])) {
+            count--;
+            continue;
+        }
+        for (; k > 0 &&
+               host->lease[list[k - 1]].pub.idle_since_ns > since_ns; k--)
+            list[k] = list[k - 1];
+        list[k] = lease;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        host_idle_add(host, list[i]);
+}
+
+static struct host_idle *keep(struct cs_host *host)
+{
+    struct arena *arena = host->parts.arena;
+
+    if (host->idle != NULL)
+        return host->idle;
+    host->idle = arena_alloc(arena, 1, sizeof *host->idle);
+    host->idle->first = host->idle->last = NONE;
+    host->idle->node = arena_alloc(arena, host->spec->node_count,
+                                   sizeof *host->idle->node);
+    host->idle->all = spare_new(arena, host->cluster);
+    collect(host);
+    return host->idle;
+}
+
+/* ---- what may be asked ---- */
+
+static int64_t apart(int64_t a, int64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* One whose time is near enough, or there is no other. */
+static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
+{
+    struct host_idle *idle = host->idle;
+    struct idle_age *found = NULL;
+
+    for (uint32_t i = 0; i < idle->ages; i++)
+        if (found == NULL || apart(idle->age[i].idle_ns, idle_ns) <
+                                 apart(found->idle_ns, idle_ns))
+            found = &idle->age[i];
+    if (idle->ages < AGES &&
+        (found == NULL || apart(found->idle_ns, idle_ns) > idle_ns / 16)) {
+        found = &idle->age[idle->ages];
+        *found = (struct idle_age) {
+            .spare = spare_new(host->parts.arena, host->cluster),
+            .last = NONE, .bit = (uint8_t)(1u << idle->ages),
+        };
+        idle->ages++;
+    }
+    found->idle_ns = idle_ns;
+    return found;
+}
+
+static void turn(struct cs_host *host, const struct idle_age *age,
+                 uint32_t lease)
+{
+    host->lease[lease].aged ^= age->bit;
+    sum_lease(host, age->spare, age->bit, lease);
+}
+
+/* Moves to the leases that have been idle for so long. */
+static struct idle_age *move(struct cs_host *host, int64_t idle_ns)
+{
+    struct idle_age *age = nearest(host, idle_ns);
+    const struct host_lease_slot *lease = host->lease;
+    int64_t since_ns = host_now(host) - idle_ns;
+    uint32_t last = age->last, next;
+
+    for (; last != NONE && lease[last].pub.idle_since_ns > since_ns;
+         last = lease[last].idle_before)
+        turn(host, age, last);
+    while ((next = last == NONE ? host->idle->first : lease[last].idle_next) !=
+               NONE && lease[next].pub.idle_since_ns <= since_ns) {
+        turn(host, age, next);
+        last = next;
+    }
+    age->last = last;
+    return age;
+}
+
+const struct spare *host_idle_spare(struct cs_host *host, int64_t idle_ns)
+{
+    struct host_idle *idle = keep(host);
+
+    if (idle_ns <= 0)
+        return idle->all;
+    return move(host, idle_ns)->spare;
+}
+
+int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns)
+{
+    struct host_idle *idle = keep(host);
+    uint32_t last, next;
+
+    if (idle_ns <= 0)
+        return CLOCK_NEVER_NS;
+    last = move(host, idle_ns)->last;
+    next = last == NONE ? idle->first : host->lease[last].idle_next;
+    return next == NONE ? CLOCK_NEVER_NS
+                        : clock_after(host->lease[next].pub.idle_since_ns,
+                                      idle_ns);
+}
+
+/* Puts a lease among those that were found, by its place among all: once. */
+static uint32_t note(struct cs_host *host, uint32_t count, uint32_t lease)
+{
+    struct host_idle *idle = host->idle;
+    uint32_t k = count;
+
+    while (k > 0 &&
+           host->lease[idle->found[k - 1]].place > host->lease[lease].place)
+        k--;
+    if (k > 0 && idle->found[k - 1] == lease)
+        return count;
+    if (count == idle->found_room) {
+        uint32_t room = count > 0 ? 2 * count : 64;
+        idle->found = arena_grow(host->parts.arena, idle->found, count, room,
+                                 sizeof *idle->found);
+        idle->found_room = room;
+    }
+    for (uint32_t i = count; i > k; i--)
+        idle->found[i] = idle->found[i - 1];
+    idle->found[k] = lease;
+    return count + 1;
+}
+
+uint32_t host_idle_in_the_way(struct cs_host *host,
+                              const struct placement *placement,
+                              bool whole_node, const uint32_t **found)
+{
+    uint32_t count = 0;
+
+    keep(host);
+    for (uint32_t s = 0; s < placement->share_count; s++) {
+        const struct share *share = &placement->share[s];
+        const struct idle_node *node = &host->idle->node[share->node];
+        for (uint32_t i = 0; i < node->count; i++) {
+            const struct host_lease_slot *lease =
+                &host->lease[node->here[i].lease];
+            const struct share *its =
+                &lease->pub.placement.share[node->here[i].share];
+            if (whole_node || (its->gpu_mask & share->gpu_mask))
+                count = note(host, count, node->here[i].lease);
+        }
+    }
+    *found = host->idle->found;
+    return count;
+}

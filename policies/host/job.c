@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_job.c - a job from step to step: which of its phases is ready and starts
+ * or asks for GPUs, and its end.
+ */
+#include <assert.h>
+
+#include "models/jobs/job.h"
+#include "policies/host/state.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+
+static void ask_for(struct cs_host *host, uint32_t j, uint32_t p)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    const struct phase_spec *phase = &host_form_of(job)->phase[p];
+    uint32_t i = host_ask_make(host);
+    const struct host_form *form = &host->form[job->form];
+
+    host->ask[i].pub = (struct cs_ask) {
+        .job = { j }, .role = phase->role, .phase = p,
+        .gpus = job_role_gpus(&job->pub.request, phase->role),
+        .held = { job->lease[phase->role] },
+        .submit_ns = job->pub.request.submit_ns, .ready_ns = host_now(host),
+        .estimate_ns = form->fixed ? host_left_ns(host, job, false)
+                                   : (int64_t)(form->phase_s[p] * 1e9),
+        .priority = job->pub.request.priority,
+        .started = job->pub.start_ns != CLOCK_NEVER_NS,
+        .gpu_milli = job_role_milli(&job->pub.request, phase->role),
+    };
+    job->role_ask[phase->role] = i;
+    host_order_insert(host, i);
+    host_ask_waits(host, i, +1);
+}
+
+/* Somebody has waited long enough to lie anywhere. */
+static void relax(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+
+    (void)loop;
+    (void)arg;
+    host->hooks.wake(host);
+}
+
+void host_ask_job(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    const struct job_request *request = &job->pub.request;
+    uint32_t i = host_ask_make(host), gpus = 0;
+
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        gpus += job_role_gpus(request, r);
+    host->ask[i].seq = job->seq;
+    host->ask[i].pub = (struct cs_ask) {
+        .job = { j }, .role = CS_ALL_ROLES, .gpus = gpus,
+        .held = { ID_NONE }, .submit_ns = request->submit_ns,
+        .ready_ns = host_now(host),
+        .estimate_ns = host_left_ns(host, job, false),
+        .priority = request->priority,
+        .started = job->pub.start_ns != CLOCK_NEVER_NS,
+        .gpu_milli = job_role_milli(request, 0),
+    };
+    job->ask = i;
+    host_left_change(host, job);
+    if (host->rules->relax_ns > 0 &&
+        host->rules->placement == PLACE_CONSOLIDATE)
+        loop_at(host->parts.loop,
+                clock_after(host_now(host), host->rules->relax_ns),
+                LOOP_RANK_DECIDE, relax, host, 0);
+    host_order_insert(host, i);
+    host_ask_waits(host, i, +1);
+}
+
+static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    uint32_t role = host_form_of(job)->phase[p].role;
+    uint32_t lease = job->lease[role];
+
+    if (lease != ID_NONE && host->lease[lease].pub.state != CS_LEASE_IDLE)
+        return;
+    if (!host_per_phase(host)) {
+        if (lease != ID_NONE)
+            host_phase_start(host, lease, p);
+        return;
+    }
+    if (job->role_ask[role] == ID_NONE) {
+        ask_for(host, j, p);
+        host->hooks.wake(host);
+    }
+}
+
+/* Starts or asks for what is ready; true if the step is complete. */
+static bool advance_step(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    const struct job_form *form = host_form_of(job);
+    uint32_t all = (1u << form->phase_count) - 1;
+
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        if (!phase_due(&form->phase[p], job->pub.step,
+                       job->pub.request.steps))
+            job->phases_done |= 1u << p;
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        uint32_t bit = 1u << p, after = form->phase[p].after_mask;
+        if (!((job->phases_done | job->phases_running) & bit) &&
+            (after & job->phases_done) == after)
+            try_phase(host, j, p);
+    }
+    return job->phases_done == all;
+}
+
+/* A step is over in which a checkpoint was taken: from here on a job that is
+ * interrupted goes on. */
+static void checkpointed(const struct cs_host *host,
+                         struct host_job_slot *job)
+{
+    job->saving = false;
+    job->saved_step = job->pub.step;
+    job->saved_work_s = job->pub.work_done_s - job->pub.work_lost_s;
+    job->saved_gpu_s = host_attained_gpu_s(host, job);
+}
+
+void host_job_advance(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    while (!host->failed && advance_step(host, j)) {
+        job->pub.step++;
+        job->phases_done = 0;
+        if (job->saving)
+            checkpointed(host, job);
+        if (job->pub.step >= job->pub.request.steps) {
+            host_job_end(host, j, JOB_DONE);
+            return;
+        }
+    }
+}
+
+void host_phase_over(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    uint32_t j = lease->pub.job.i;
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    host_phase_done(host, i);
+    job->phases_done |= 1u << lease->phase;
+    if (lease->run.phase->kind == PHASE_CHECKPOINT)
+        job->saving = true;
+    if (loop_cancel(host->parts.loop, lease->recall))
+        host_leave(host, i);    /* it was wanted back */
+    else
+        host_news_add(host, NEWS_IDLE, i);
+    host_job_advance(host, j);
+    host->hooks.wake(host);
+}
+
+static uint32_t serving(const struct cs_host *host,
+                        const struct host_job_slot *job)
+{
+    uint32_t lease = job->lease[0];
+
+    assert(host_form_of(job)->phase[0].law->kind == LAW_SERVE);
+    return lease != ID_NONE && host->lease[lease].running ? lease : ID_NONE;
+}
+
+void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
+                     double mean)
+{
+    uint32_t lease = host_job_over(host, id.i)
+        ? ID_NONE : serving(host, host_job_slot(host, id.i));
+
+    if (lease == ID_NONE)
+        return;
+    host_lease_busy(host, lease, recent);
+    host->lease[lease].run.busy_fraction =
+        host->lease[lease].pub.gpus ? mean : 0;
+}
+
+void host_serve_end(struct cs_host *host, struct job_id id)
+{
+    if (host_job_over(host, id.i))
+        return;
+    struct host_job_slot *job = host_job_slot(host, id.i);
+    uint32_t lease = serving(host, job);
+
+    if (lease != ID_NONE)
+        host_phase_off(host, lease, true);
+    job->pub.work_done_s += 1;          /* its one phase, however long */
+    job->pub.step = 1;
+    host_job_end(host, id.i, JOB_DONE);
+}
+
+static uint32_t drop_one(struct cs_host *host, uint32_t lease)
+{
+    uint32_t gpus = host->lease[lease].pub.gpus;
+
+    if (host->lease[lease].running)
+        host_phase_cut(host, lease);
+    host_drop(host, lease);
+    return gpus;
+}
+
+uint32_t host_job_drop(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    uint32_t gpus = 0;
+
+    for (uint32_t r = FORM_ROLES_MAX; r-- > 0;)
+        if (job->lease[r] != ID_NONE)
+            gpus += drop_one(host, job->lease[r]);
+    /* What is being saved belongs to no role any more. */
+    if (job->leases == 0)
+        return gpus;
+    for (uint32_t k = host_held(host)->count; k-- > 0 && job->leases > 0;) {
+        uint32_t lease = host_held(host)->item[k];
+        if (host->lease[lease].pub.job.i == j)
+            gpus += drop_one(host, lease);
+    }
+    return gpus;
+}
+
+void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    uint32_t roles = host_form_of(job)->role_count;
+
+    for (uint32_t r = 0; r < roles; r++) {
+        if (job->role_ask[r] != ID_NONE)
+            host_ask_drop(host, job->role_ask[r]);
+        job->role_ask[r] = ID_NONE;
+    }
+    if (job->ask != ID_NONE)
+        host_ask_drop(host, job->ask);
+    job->ask = ID_NONE;
+    host_job_drop(host, j);
+    host_left_end(host, job);
+    job->pub.status = status;
+    host->counts.ended[status]++;
+    job->pub.end_ns = host_now(host);
+    host->jobs_left--;
+    host_tell(host, FACT_JOB_END, j, status, 0);
+    host_news_add(host, NEWS_ENDED, j);
+    host->hooks.wake(host);
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_lanes.c - deals by keys that move: jobs of as many GPUs are a lane.
+ *
+ * Where jobs that run have lines of different slope they cross each other all
+ * the time, which means nothing while none of them must stop.  So those of as
+ * many GPUs, whose lines have one slope, are a list of their own, a lane, and
+ * those that wait another; in each of them nothing moves.  Who goes before
+ * whom in another is asked for only where GPUs run out: what a deal costs
+ * grows with the number of sizes and with the jobs that it starts and stops, at
+ * most as many besides as the largest has GPUs, not with those that run.
+ *
+ * All lists merged by stands_before() are the one list that host_deal.c would
+ * have.  Of equal keys its sort leaves in front who was in front in the last
+ * deal.  Lines of different slope that meet now were apart then: whose rises
+ * more was below.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "policies/host/state.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/containers/ranks.h"
+
+#define LANES_MAX 32u
+
+struct lane {                   /* all of them run */
+    struct ranks tree;
+    uint32_t gpus;
+    uint32_t done, upto;        /* so many are dealt with, so many will be; */
+    uint32_t last, look;        /* the last of these, so many to look at */
+};
+
+struct host_lanes {
+    struct ranks waiting;
+    struct lane lane[LANES_MAX];
+    uint32_t count;
+    bool on, never;             /* never: jobs are not of that kind */
+    uint32_t wait;              /* deals until it is tried again */
+    int64_t dealt_ns;
+    uint32_t *tail, room;       /* scratch */
+};
+
+static double then(const struct host_line *line, int64_t at_ns)
+{
+    return line->key + line->per_ns * (double)(at_ns - line->at_ns);
+}
+
+/* Of equal keys: did it stand before the other in the last deal? */
+static bool stood_before(const struct cs_host *host, const struct host_left *x,
+                         const struct host_left *y)
+{
+    int64_t now = host_now(host), at = host->lanes->dealt_ns;
+    const struct host_line *p = &x->line, *q = &y->line;
+
+    if ((x->came_ns == now) != (y->came_ns == now))
+        return y->came_ns == now;
+    if (x->came_ns == now)
+        return x->job < y->job;
+    if (!host->motion->exact)           /* nor does it ever jump */
+        return p->per_ns > q->per_ns;
+    if (x->changed_ns >= at)            /* by that deal, hence after it */
+        p = &x->before;
+    if (y->changed_ns >= at)
+        q = &y->before;
+    double of_x = then(p, at), of_y = then(q, at);
+    if (of_x < of_y || of_y < of_x)
+        return of_x < of_y;
+    if ((x->came_ns == at) != (y->came_ns == at))
+        return y->came_ns == at;
+    return p->per_ns > q->per_ns;
+}
+
+static bool stands_before(void *owner, uint32_t a, uint32_t b)
+{
+    struct cs_host *host = owner;
+    double of_a = host_keys_now(host, a), of_b = host_keys_now(host, b);
+
+    return of_a < of_b ||
+           (!(of_b < of_a) &&
+            stood_before(host, &host->left[a], &host->left[b]));
+}
+
+static double next_key(struct cs_host *host, uint32_t i)
+{
+    return host->left[i].changed ? host->left[i].next_key
+                                 : host_keys_now(host, i);
+}
+
+/* After the deal: a job that was stopped may owe for its restart. */
+static bool will_stand_before(void *owner, uint32_t a, uint32_t b)
+{
+    struct cs_host *host = owner;
+    double of_a = next_key(host, a), of_b = next_key(host, b);
+
+    return of_a < of_b || (!(of_b < of_a) && stands_before(host, a, b));
+}
+
+/* Of so many GPUs; NULL: there are too many. */
+static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
+{
+    struct host_lanes *lanes = host->lanes;
+
+    for (uint32_t k = 0; k < lanes->count; k++)
+        if (lanes->lane[k].gpus == gpus)
+            return &lanes->lane[k];
+    if (lanes->count == LANES_MAX)
+        return NULL;
+    struct lane *lane = &lanes->lane[lanes->count++];
+    lane->gpus = gpus;
+    ranks_init(&lane->tree, host->parts.arena, host_keys_sum, host);
+    return lane;
+}
+
+/* Has it a line, and one of the slope that all of as many GPUs have? */
+static bool suits(struct cs_host *host, struct job_id job)
+{
+    uint32_t gpus = cs_job_gpus(host, job);
+
+    if (gpus == 0 || host->has_parts || isnan(cs_left_per_ns(host, job)) ||
+        lane_of(host, gpus) == NULL)
+        return false;
+    if (host_job_slot(host, job.i)->ask != ID_NONE)
+        return true;
+    double per_ns = host->motion->per_ns(host->self, host, job);
+    return per_ns < 0 || per_ns > 0;
+}
+
+/* What falls stops at zero, and is no line there. */
+static bool is_above_zero(struct cs_host *host, struct job_id job)
+{
+    return host->motion->rises ||
+           host->motion->key(host->self, host, job) > 0;
+}
+
+static void put(struct cs_host *host, uint32_t i, bool runs,
+                ranks_before_fn *before)
+{
+    struct host_left *entry = &host->left[i];
+
+    entry->tree = runs ? &lane_of(host, entry->gpus)->tree
+                       : &host->lanes->waiting;
+    ranks_insert(entry->tree, i, before);
+}
+
+bool host_lanes_begin(struct cs_host *host)
+{
+    struct host_lanes *lanes = host->lanes;
+
+    if (lanes == NULL) {
+        lanes = arena_alloc(host->parts.arena, 1, sizeof *lanes);
+        host->lanes = lanes;
+        ranks_init(&lanes->waiting, host->parts.arena, host_keys_sum, host);
+    }
+    lanes->wait = 16;           /* deals, if it must not be */
+    for (uint32_t k = 0; k < host->deals; k++) {
+        struct job_id job = { host->deal[k].job };
+        if (host_job_over(host, job.i))
+            continue;
+        if (!suits(host, job))
+            lanes->never = true;
+        if (lanes->never || !is_above_zero(host, job))
+            return false;
+    }
+    host->left_count = host->left_spares = host->left_changeds = 0;
+    for (uint32_t k = 0; k < host->deals; k++) {
+        struct job_id job = { host->deal[k].job };
+        if (host_job_over(host, job.i))
+            continue;
+        uint32_t i = host_keys_make(host, job);
+        host->left[i].came_ns = host->left[i].changed_ns = -1;  /* before */
+        put(host, i, host->left[i].runs, NULL);
+    }
+    host_keys_overtake(host, &lanes->waiting);  /* who owes goes back */
+    host->deals = 0;
+    lanes->dealt_ns = host_now(host) - 1;
+    lanes->on = true;
+    return true;
+}
+
+/* ---- from lane to lane ---- */
+
+static uint32_t end_of(const struct ranks *tree, bool last)
+{
+    uint32_t at = tree->root;
+
+    while (at != RANKS_NONE) {
+        const struct ranks_node *node = &tree->node[at];
+        uint32_t next = last ? node->right : node->left;
+        if (next == RANKS_NONE)
+            break;
+        at = next;
+    }
+    return at;
+}
+
+static uint32_t one_before(const struct ranks *tree, uint32_t item)
+{
+    const struct ranks_node *node = tree->node;
+    uint32_t up = node[item].up, at = node[item].left;
+
+    if (at != RANKS_NONE) {
+        while (node[at].right != RANKS_NONE)
+            at = node[at].right;
+        return at;
+    }
+    while (up != RANKS_NONE && node[up].left == item) {
+        item = up;
+        up = node[up].up;
+    }
+    return up;
+}
+
+/* How many of a lane go before a job that waits, NONE: all; up to there it is
+ * looked at now. */
+static void look_up_to(struct cs_host *host, struct lane *lane, uint32_t job)
+{
+    uint32_t at = lane->tree.root;
+
+    lane->upto = 0;
+    lane->last = RANKS_NONE;
+    if (job == RANKS_NONE) {
+        lane->upto = ranks_count(&lane->tree);
+        lane->last = end_of(&lane->tree, true);
+        at = RANKS_NONE;
+    }
+    while (at != RANKS_NONE) {
+        const struct ranks_node *node = &lane->tree.node[at];
+        bool before = stands_before(host, at, job);
+        if (before) {
+            lane->upto += 1 + (node->left == RANKS_NONE
+                                   ? 0 : lane->tree.node[node->left].count);
+            lane->last = at;
+        }
+        at = before ? node->right : node->left;
+    }
+    lane->look = lane->upto > lane->done ? lane->upto - lane->done : 0;
+}
+
+/* Takes the last off all that are looked at. */
+static uint32_t take_last(struct cs_host *host)
+{
+    struct host_lanes *lanes = host->lanes;
+    struct lane *from = NULL;
+
+    for (uint32_t k = 0; k < lanes->count; k++) {
+        struct lane *lane = &lanes->lane[k];
+        if (lane->look > 0 &&
+            (from == NULL || stands_before(host, from->last, lane->last)))
+            from = lane;
+    }
+    assert(from != NULL);
+    uint32_t item = from->last;
+    from->look--;
+    from->last = one_before(&from->tree, item);
+    return item;
+}
+
+static void note_tail(struct cs_host *host, uint32_t count, uint32_t item)
+{
+    struct host_lanes *lanes = host->lanes;
+
+    if (count == lanes->room) {
+        uint32_t room = count > 0 ? 2 * count : 64;
+        lanes->tail = arena_grow(host->parts.arena, lanes->tail, count, room,
+                                 sizeof *lanes->tail);
+        lanes->room = room;
+    }
+    lanes->tail[count] = item;
+}
+
+/* Deals with those that run and go before a job that waits; returns what is
+ * left of the room.  All up to the first that does not fit keep theirs. */
+static uint64_t deal_running(struct cs_host *host, uint32_t job, uint64_t room)
+{
+    struct host_lanes *lanes = host->lanes;
+    uint64_t gpus = 0;
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < lanes->count; k++) {
+        struct lane *lane = &lanes->lane[k];
+        look_up_to(host, lane, job);
+        gpus += (uint64_t)lane->look * lane->gpus;
+        lane->done += lane->look;
+    }
+    while (gpus > room) {
+        uint32_t item = take_last(host);
+        gpus -= host->left[item].gpus;
+        note_tail(host, count++, item);
+    }
+    room -= gpus;
+    while (count-- > 0) {
+        uint32_t item = lanes->tail[count];
+        if (host->left[item].gpus <= room)
+            room -= host->left[item].gpus;
+        else
+            host->left_stop[host->left_stops++] = item;
+    }
+    return room;
+}
+
+/* The first that waits, from a place on, for so many GPUs at most. */
+static uint32_t next_waiting(const struct cs_host *host, uint32_t item,
+                             uint32_t first, uint32_t from, uint64_t room,
+                             uint32_t *place)
+{
+    const struct ranks_node *node = host->lanes->waiting.node;
+
+    if (item == RANKS_NONE || first + node[item].count <= from ||
+        host->left_sum[item].gpus_min > room)
+        return RANKS_NONE;
+    uint32_t left = node[item].left;
+    uint32_t own = first + (left == RANKS_NONE ? 0 : node[left].count);
+    uint32_t found = next_waiting(host, left, first, from, room, place);
+    if (found != RANKS_NONE)
+        return found;
+    if (own >= from && host->left[item].gpus <= room) {
+        *place = own;
+        return item;
+    }
+    return next_waiting(host, node[item].right, own + 1, from, room, place);
+}
+
+static void deal_in_lanes(struct cs_host *host)
+{
+    struct host_lanes *lanes = host->lanes;
+    uint64_t room = cs_total_gpus(host, 0);
+    uint32_t from = 0, job;
+
+    for (uint32_t k = 0; k < lanes->count; k++)
+        lanes->lane[k].done = 0;
+    do {
+        uint32_t place = 0;
+        job = next_waiting(host, lanes->waiting.root, 0, from, room, &place);
+        room = deal_running(host, job, room);
+        if (job != RANKS_NONE && host->left[job].gpus <= room) {
+            room -= host->left[job].gpus;
+            host->left_start[host->left_starts++] = job;
+        }
+        from = place + 1;
+    } while (job != RANKS_NONE);
+}
+
+/* ---- lanes up to date ---- */
+
+/* Those that started or stopped, in the order of the deal: of equal keys who
+ * comes later goes behind. */
+static void change_lanes(struct cs_host *host)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t k = 0; k < host->left_changeds; k++) {
+        uint32_t i = host->left_changed[k];
+        struct job_id job = { host->left[i].job };
+        if (host->left[i].over)
+            continue;
+        host->left_changed[kept++] = i;
+        host->left[i].next_key = host->motion->key(host->self, host, job);
+        ranks_remove(host->left[i].tree, i);
+    }
+    for (uint32_t k = 0; k < kept; k++) {
+        uint32_t i = host->left_changed[k];
+        bool waits = host_job_slot(host, host->left[i].job)->ask != ID_NONE;
+        put(host, i, !waits, will_stand_before);
+    }
+    for (uint32_t k = 0; k < kept; k++) {
+        host_keys_note(host, host->left_changed[k]);
+        ranks_touch(host->left[host->left_changed[k]].tree,
+                    host->left_changed[k]);
+    }
+    host->left_changeds = 0;
+}
+
+static void drop_ended(struct cs_host *host)
+{
+    for (uint32_t k = 0; k < host->left_endeds; k++) {
+        uint32_t i = host->left_ended[k];
+        ranks_remove(host->left[i].tree, i);
+        host->left_spare[host->left_spares++] = i;
+    }
+    host->left_endeds = 0;
+}
+
+/* Keys that are as good as equal: rounding may turn them about. */
+static void overtake_in_lanes(struct cs_host *host)
+{
+    struct host_lanes *lanes = host->lanes;
+
+    for (uint32_t k = 0; k < lanes->count; k++)
+        host_keys_overtake(host, &lanes->lane[k].tree);
+}
+
+/* Is every line one still, and that of each job that came? */
+static bool lanes_hold(struct cs_host *host)
+{
+    struct host_lanes *lanes = host->lanes;
+
+    for (uint32_t k = 0; k <= lanes->count && !host->motion->rises; k++) {
+        const struct ranks *tree = k < lanes->count ? &lanes->lane[k].tree
+                                                    : &lanes->waiting;
+        uint32_t first = end_of(tree, false);
+        if (first != RANKS_NONE && !(host_keys_now(host, first) > 0))
+            return false;
+    }
+    for (uint32_t i = host->deal_seen; i < host->job_count; i++) {
+        struct job_id job = { i };
+        if (host_job_over(host, i))
+            continue;
+        if (!suits(host, job))
+            lanes->never = true;
+        if (lanes->never || !is_above_zero(host, job))
+            return false;
+    }
+    return true;
+}
+
+/* All in order, from the back. */
+static void close_lanes(struct cs_host *host)
+{
+    struct host_lanes *lanes = host->lanes;
+    uint32_t count = ranks_count(&lanes->waiting), running = 0;
+
+    for (uint32_t k = 0; k < lanes->count; k++)
+        running += ranks_count(&lanes->lane[k].tree);
+    uint32_t *list = host_list_room(host, count + running);
+    uint32_t waits = end_of(&lanes->waiting, true);
+    for (uint32_t k = 0; k < lanes->count; k++) {
+        lanes->lane[k].done = 0;
+        look_up_to(host, &lanes->lane[k], RANKS_NONE);
+    }
+    count += running;
+    for (uint32_t at = count, next = RANKS_NONE; at-- > 0;) {
+        if (next == RANKS_NONE && running > 0) {
+            next = take_last(host);
+            running--;
+        }
+        bool runs = next != RANKS_NONE &&
+                    (waits == RANKS_NONE || stands_before(host, waits, next));
+        list[at] = runs ? next : waits;
+        if (runs)
+            next = RANKS_NONE;
+        else
+            waits = one_before(&lanes->waiting, waits);
+    }
+    for (uint32_t k = 0; k < lanes->count; k++)
+        ranks_clear(&lanes->lane[k].tree);
+    ranks_clear(&lanes->waiting);
+    host_keys_hand_over(host, list, count);
+    lanes->on = false;
+}
+
+static void take_in(struct cs_host *host)
+{
+    for (; host->deal_seen < host->job_count; host->deal_seen++) {
+        struct job_id job = { host->deal_seen };
+        if (!host_job_over(host, job.i))
+            put(host, host_keys_make(host, job), false, stands_before);
+    }
+}
+
+bool host_lanes_open(const struct cs_host *host)
+{
+    return host->lanes != NULL && host->lanes->on;
+}
+
+bool host_lanes_due(struct cs_host *host, bool may)
+{
+    struct host_lanes *lanes = host->lanes;
+    bool waits = lanes != NULL && lanes->wait > 0;
+
+    if (waits)
+        lanes->wait--;
+    return may && !waits && (lanes == NULL || !lanes->never);
+}
+
+bool host_lanes_refresh(struct cs_host *host, bool may)
+{
+    drop_ended(host);
+    change_lanes(host);
+    if (may && lanes_hold(host))
+        return true;
+    close_lanes(host);
+    return false;
+}
+
+void host_lanes_deal(struct cs_host *host)
+{
+    overtake_in_lanes(host);
+    take_in(host);
+    host->left_stops = host->left_starts = 0;
+    deal_in_lanes(host);
+    for (uint32_t k = 0; k < host->left_stops; k++)
+        host_keys_now(host, host->left_stop[k]);    /* as long as it runs */
+    host_keys_carry_out(host);
+    change_lanes(host);
+    host->lanes->dealt_ns = host_now(host);
+}

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_lease.c - the life of a lease: granted, loading, idle or busy, gone.
+ *
+ * Loading is a flow over the links that exist: from shared storage the first
+ * time, from the memory of the node that kept the state later on (over PCIe
+ * there, over the network from elsewhere).  A lease that throws another out
+ * loads only when the other's state has been saved: its bytes go first, over
+ * the same PCIe.  GPUs are held, and paid for, all that time.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/cluster/fit.h"
+#include "models/jobs/job.h"
+#include "models/cluster/place.h"
+#include "models/types/placement.h"
+#include "models/cluster/power.h"
+#include "models/types/rates.h"
+#include "models/cluster/spare.h"
+#include "policies/host/state.h"
+#include "sim/base/clock.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+
+/* A placement that the policy names node by node, by the rule that is nearest to
+ * the experiment's. */
+static bool find_spots(struct cs_host *host, const struct cs_want *want,
+                       struct fit_want *fit, struct placement *out)
+{
+    uint32_t nodes = host->spec->node_count;
+    struct placement one;
+
+    assert(want->spot_count <= nodes);
+    for (uint32_t i = 0; i < want->spot_count; i++) {
+        fit->gpus = want->spot[i].gpus;
+        fit->node_first = want->spot[i].node;
+        fit->node_end = want->spot[i].node + 1;
+        if (!fit_find(host->cluster, place_fit_rule(host->rules->placement),
+                      fit, host->scratch + i, nodes - i, &one) ||
+            one.share_count != 1 || one.share[0].node != want->spot[i].node)
+            return false;
+        host->scratch[i] = one.share[0];
+    }
+    *out = (struct placement) { host->scratch, want->spot_count };
+    return true;
+}
+
+/* look: nothing is drawn for it. */
+static bool search(struct cs_host *host, const struct host_job_slot *job,
+                   uint32_t role, const struct cs_want *want, bool look,
+                   struct placement *out)
+{
+    struct fit_want fit;
+
+    if (!host_fit_want(host, job, role, want, &fit))
+        return false;
+    if (want->node_count > 0 && fit.gpus > 0) {
+        fit.node_first = want->first_node;
+        fit.node_end = want->first_node + want->node_count;
+    }
+    if (want->take_idle) {
+        fit.spare = host_idle_spare(host, want->idle_ns);
+        fit.extra = fit.spare->extra;
+    }
+    int64_t more_mw = 0;
+
+    fit.looks = &host->counts.nodes_seen;
+    if (want->spot_count > 0)
+        return find_spots(host, want, &fit, out) &&
+               host_power_allows(host, out, &more_mw);
+    return (look ? placer_look : placer_find)(host->placer, &fit,
+                                              host->scratch,
+                                              host->spec->node_count, out) &&
+           host_power_allows(host, out, &more_mw);
+}
+
+bool host_find(struct cs_host *host, const struct host_job_slot *job,
+               uint32_t role, const struct cs_want *want,
+               struct placement *out)
+{
+    return search(host, job, role, want, false, out);
+}
+
+bool host_look(struct cs_host *host, const struct host_job_slot *job,
+               uint32_t role, const struct cs_want *want,
+               struct placement *out)
+{
+    return search(host, job, role, want, true, out);
+}
+
+void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
+{
+    int64_t now = host_now(host);
+    double s = clock_s_from_ns(now - lease->changed_ns);
+
+    lease->changed_ns = now;
+    if (s <= 0 || !lease->gang.gpu)
+        return;
+    host_job_slot(host, lease->pub.job.i)->pub.joules +=
+        s * host_lease_amount(lease) *
+        power_gpu_w(lease->gang.gpu, fmin(1, fmax(0, lease->busy_now)));
+}
+
+void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+
+    host_lease_settle(host, lease);
+    host_pools_move(host, lease, lease->pub.state, fraction);
+    host_tell(host, FACT_LEASE_BUSY, i, 0, fraction);
+}
+
+void host_lease_state(struct cs_host *host, uint32_t i,
+                      enum cs_lease_state state)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+
+    if (lease->pub.state == CS_LEASE_IDLE)
+        host_idle_remove(host, i);
+    host_pools_move(host, lease, state, lease->busy_now);
+    if (state != CS_LEASE_IDLE)
+        return;
+    lease->pub.idle_since_ns = host_now(host);
+    host_idle_add(host, i);
+}
+
+static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
+{
+    struct host_job *job = &host_job_slot(host, lease->pub.job.i)->pub;
+    double s = clock_s_from_ns(host_now(host) - lease->pub.since_ns);
+
+    host_lease_settle(host, lease);
+    job->gpu_seconds += s * host_lease_amount(lease);
+    job->core_seconds +=
+        s * (double)placement_core_milli(&lease->pub.placement) / 1000.0;
+    job->usd += host_lease_usd(host, lease, lease->pub.since_ns,
+                               host_now(host));
+    if (lease->pub.state == CS_LEASE_LOADING)
+        job->usd_switch += host_lease_usd(host, lease, lease->load_from_ns,
+                                          host_now(host));
+}
+
+/* What waits for a role that holds its lease no more. */
+static void lose_held(struct cs_host *host, const struct host_job_slot *job,
+                      uint32_t role)
+{
+    uint32_t ask = job->role_ask[role];
+
+    if (ask == ID_NONE)
+        return;
+    host->ask[ask].pub.held.i = ID_NONE;
+    host_kinds_again(host, ask);
+}
+
+void host_drop(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    uint32_t role = lease->pub.role, beside = lease->beside;
+
+    assert(lease->live && !lease->running);
+    flow_stop(host->parts.net, lease->flow);
+    loop_cancel(host->parts.loop, lease->event);
+    loop_cancel(host->parts.loop, lease->recall);
+    job->pub.work_lost_s += lease->part;
+    settle_job(host, lease);
+    host_tell(host, FACT_LEASE_DROP, i, lease->pub.job.i, lease->pub.gpus);
+    host_pools_add(host, lease, -1);
+    if (host->spec->power_cap_w > 0)
+        host_power_lease(host, &lease->pub.placement, false);
+    if (lease->pub.state == CS_LEASE_IDLE)
+        host_idle_remove(host, i);
+    cluster_release(host->cluster, &lease->pub.placement);
+    job->home[role] = lease->pub.placement.share[0].node;
+    if (job->lease[role] == i) {
+        job->lease[role] = ID_NONE;
+        lose_held(host, job, role);
+    }
+    job->leases--;
+    if (job->leases == 0) {
+        host_running_remove(host, lease->pub.job.i);
+        host->hooks.ran(host, lease->pub.job.i, false);
+    }
+    if (host->rent)
+        host->hooks.held(host, i, false);
+    host_steps_drop(host, i);
+    host_lease_unmake(host, i);
+    if (beside != ID_NONE) {
+        host->lease[beside].beside = ID_NONE;
+        if (!host->closing)
+            host->hooks.alone(host, beside);
+    }
+    host->hooks.wake(host);
+}
+
+static void left(void *self, uint64_t arg)
+{
+    host_drop(self, (uint32_t)arg);
+}
+
+/* Starts a flow of so many bytes over these links, or at the cap alone. */
+static struct flow_handle copy(struct cs_host *host, double bytes,
+                               double bps_max, uint32_t uses,
+                               flow_done_fn *done, uint32_t lease)
+{
+    struct flow_spec spec = {
+        .work = bytes, .weight = 1, .rate_max = bps_max, .use = host->uses,
+        .use_count = uses, .done = done, .self = host, .arg = lease,
+    };
+    return flow_start(host->parts.net, &spec);
+}
+
+static double pcie_bps(const struct cs_host *host,
+                       const struct placement *placement)
+{
+    double bps = 0;
+
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        bps += fabric_pcie_bps(
+            cluster_group_of(host->spec, placement->share[i].node),
+            placement->share[i].gpu_mask);
+    return bps > 0 ? bps : INFINITY;
+}
+
+double host_save_s(const struct cs_host *host, uint32_t i)
+{
+    const struct host_lease_slot *lease = &host->lease[i];
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
+
+    if (lease->pub.state == CS_LEASE_LOADING)   /* nothing is there yet */
+        return 0;
+    return role->save_bytes / pcie_bps(host, &lease->pub.placement);
+}
+
+bool host_on_leaving_node(const struct cs_host *host,
+                          const struct host_lease_slot *lease)
+{
+    const struct placement *placement = &lease->pub.placement;
+
+    for (uint32_t s = 0; host->leaving && s < placement->share_count; s++)
+        if (host->leaving[placement->share[s].node])
+            return true;
+    return false;
+}
+
+void host_leave(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
+    double bps = pcie_bps(host, &lease->pub.placement);
+
+    assert(lease->pub.state == CS_LEASE_IDLE && !lease->leaving);
+    if (!(role->save_bytes > 0) || !isfinite(bps)) {
+        host_drop(host, i);
+        return;
+    }
+    struct demand_rates rates = { .pcie_bytes = 1 };
+    if (host_on_leaving_node(host, lease))
+        rates.storage_bytes = 1;
+    uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
+                                &rates, host->uses);
+    host_lease_state(host, i, CS_LEASE_LOADING);
+    lease->leaving = true;
+    lease->load_from_ns = host_now(host);
+    if (rates.storage_bytes > 0)
+        job->pub.usd_transfer += host_transfer_usd(
+            host, &lease->pub.placement, role->save_bytes);
+    host_tell(host, FACT_LEASE_LEAVE, i, lease->pub.job.i, 0);
+    if (job->lease[lease->pub.role] == i)
+        job->lease[lease->pub.role] = ID_NONE;
+    lose_held(host, job, lease->pub.role);
+    lease->flow = copy(host, role->save_bytes, bps, uses, left, i);
+}
+
+double host_evict_s(struct cs_host *host, const struct placement *placement)
+{
+    const uint32_t *found;
+    uint32_t count = host_idle_in_the_way(host, placement, false, &found);
+    double s = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct host_lease_slot *lease = &host->lease[found[i]];
+        const struct role_spec *role =
+            &host_form_of(host_job_slot(host, lease->pub.job.i))
+                 ->role[lease->pub.role];
+        s += (role->save_bytes + role->load_bytes) /
+                 pcie_bps(host, &lease->pub.placement) + role->wake_s;
+    }
+    return s;
+}
+
+/* Throws out idle leases: first those on the very GPUs, then, while cores or
+ * memory are short, any on those nodes.  Returns the bytes they leave. */
+static double evict(struct cs_host *host, const struct placement *placement)
+{
+    double bytes = 0;
+
+    if (cluster_can_take(host->cluster, placement))
+        return 0;
+    for (int pass = 0; pass < 2; pass++) {
+        const uint32_t *found;
+        uint32_t count = host_idle_in_the_way(host, placement, pass == 1,
+                                              &found);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct host_lease_slot *lease = &host->lease[found[i]];
+            assert(lease->live && lease->pub.state == CS_LEASE_IDLE);
+            bytes += host_form_of(host_job_slot(host, lease->pub.job.i))
+                         ->role[lease->pub.role].save_bytes;
+            host_drop(host, found[i]);
+            if (cluster_can_take(host->cluster, placement))
+                return bytes;
+        }
+    }
+    return bytes;
+}
+
+static void loaded(void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    uint32_t i = (uint32_t)arg;
+    const struct host_lease_slot *lease = &host->lease[i];
+
+    host_job_slot(host, lease->pub.job.i)->pub.usd_switch +=
+        host_lease_usd(host, lease, lease->load_from_ns, host_now(host));
+    host_lease_state(host, i, CS_LEASE_IDLE);
+    host_tell(host, FACT_LEASE_READY, i, host->lease[i].pub.job.i, 0);
+    host->hooks.lease_ready(host, i);
+}
+
+static void started(struct loop *loop, void *self, uint64_t arg)
+{
+    (void)loop;
+    loaded(self, arg);
+}
+
+/* When the bytes are in, the process still has to come up. */
+static void start_process(void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    struct host_lease_slot *lease = &host->lease[arg];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
+    double s = job->home[lease->pub.role] == ID_NONE ? role->start_s
+                                                     : role->wake_s;
+    int64_t wait_ns = job->penalty_ns;
+
+    if (job->penalty_ns > 0)
+        job->restart_until_ns = clock_after(host_now(host), job->penalty_ns);
+    job->penalty_ns = 0;
+    if (s > 0)
+        wait_ns = clock_after(wait_ns, clock_ns_for_work(s, 1.0));
+    job->home[lease->pub.role] = lease->pub.placement.share[0].node;
+    if (wait_ns == 0) {
+        loaded(host, arg);
+        return;
+    }
+    lease->event = loop_at(host->parts.loop,
+                           clock_after(host_now(host), wait_ns),
+                           LOOP_RANK_FINISH, started, host, arg);
+}
+
+static void begin_loading(struct cs_host *host, uint32_t i, double saved)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
+    const struct placement *to = &lease->pub.placement;
+    uint32_t home = job->home[lease->pub.role];
+    double bytes = role->load_bytes;
+    uint32_t uses;
+
+    if (!(bytes + saved > 0) || lease->pub.gpus == 0) {
+        start_process(host, i);
+        return;
+    }
+    double bps = pcie_bps(host, to);
+    /* Per byte copied: all of it crosses PCIe, the loaded part its way here. */
+    double part = bytes / (bytes + saved);
+    if (home == ID_NONE || saved > 0) {
+        struct demand_rates rates = {
+            .pcie_bytes = 1, .storage_bytes = home == ID_NONE ? part : 0,
+        };
+        if (home == ID_NONE)
+            job->pub.usd_transfer += host_transfer_usd(host, to, bytes);
+        uses = fabric_uses(host->parts.fabric, to, &rates, host->uses);
+    } else {
+        struct share share = { .node = home };
+        struct placement from = { .share = &share, .share_count = 1 };
+        uses = fabric_uses_between(host->parts.fabric, &from, to, 1,
+                                   host->uses);
+    }
+    if (uses == 0 && !isfinite(bps))
+        start_process(host, i);
+    else
+        lease->flow = copy(host, bytes + saved, bps, uses, start_process, i);
+}
+
+/* Cores to prepare data are no start of a job that waits for GPUs. */
+static bool starts(const struct host_job_slot *job,
+                   const struct host_lease_slot *lease)
+{
+    const struct job_request *request = &job->pub.request;
+
+    if (lease->pub.gpus > 0)
+        return true;
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        if (job_role_gpus(request, r) > 0)
+            return false;
+    return true;
+}
+
+/* A lease that holds its GPUs and does not load yet; pace 0: the job's own
+ * there. */
+static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
+                     const struct placement *placement, double pace)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    int64_t now = host_now(host);
+
+    cluster_take(host->cluster, placement);
+    if (host->spec->power_cap_w > 0)
+        host_power_lease(host, placement, true);
+    uint32_t i = host_lease_make(host);
+    struct host_lease_slot *lease = &host->lease[i];
+    host_placement_keep(host, lease, placement);
+    lease->pub.job.i = j;
+    lease->pub.role = role;
+    lease->pub.gpus = placement_gpus(placement);
+    lease->pub.gpu_milli = placement->share[0].gpu_milli > 0
+                               ? placement->share[0].gpu_milli : GPU_MILLI;
+    lease->pub.state = CS_LEASE_LOADING;
+    lease->pub.since_ns = lease->changed_ns = lease->load_from_ns = now;
+    lease->pace = pace > 0 ? pace
+                           : host_pace_on(host, job, &lease->pub.placement);
+    lease->beside = ID_NONE;
+    host_lease_expect(
+        host, i, clock_after(now, host_lease_left_ns(host, job, lease)));
+    lease->gang = fabric_gang(host->spec, &lease->pub.placement);
+    for (uint32_t s = 0; s < placement->share_count; s++)
+        lease->pool_mask |=
+            1u << cluster_group_of(host->spec, placement->share[s].node)->pool;
+    if (lease->gang.gpu)
+        job->pub.gpu_type = lease->gang.gpu->name;
+    job->lease[role] = i;
+    if (job->leases++ == 0) {
+        host_running_add(host, j);
+        host->hooks.ran(host, j, true);
+    }
+    job->pub.status = JOB_RUNNING;
+    if (job->pub.start_ns == CLOCK_NEVER_NS && starts(job, lease)) {
+        job->pub.start_ns = now;
+        host_tell(host, FACT_JOB_START, j, 0, lease->pub.gpus);
+    }
+    host_pools_add(host, lease, +1);
+    if (host->rent)
+        host->hooks.held(host, i, true);
+    if (job->stopped_part > 0 &&
+        host_form_of(job)->phase[job->stopped_phase].role == role) {
+        lease->part = job->stopped_part;
+        lease->part_phase = job->stopped_phase;
+        job->stopped_part = 0;
+    }
+    host_tell(host, FACT_LEASE_TAKE, i, j, lease->pub.gpus);
+    return i;
+}
+
+uint32_t host_grant_at(struct cs_host *host, uint32_t j, uint32_t role,
+                       const struct placement *placement, double pace)
+{
+    double saved = evict(host, placement);
+    uint32_t i = take(host, j, role, placement, pace);
+
+    begin_loading(host, i, saved);
+    return i;
+}
+
+uint32_t host_grant(struct cs_host *host, uint32_t j, uint32_t role,
+                    const struct placement *placement)
+{
+    return host_grant_at(host, j, role, placement, 0);
+}
+
+static void moved(void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+
+    host->lease[arg].saving = false;
+    begin_loading(host, (uint32_t)arg, 0);
+}
+
+uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
+                         const struct placement *placement, double pace)
+{
+    struct host_lease_slot *lease = &host->lease[old];
+    struct job_id id = lease->pub.job;
+    struct host_job_slot *job = host_job_slot(host, id.i);
+    uint32_t role = lease->pub.role, phase = lease->part_phase, uses = 0;
+    double part = lease->part, bps = pcie_bps(host, &lease->pub.placement);
+    double bytes = host_form_of(job)->role[role].save_bytes;
+    struct demand_rates rates = { .pcie_bytes = 1 };
+
+    if (lease->pub.state == CS_LEASE_LOADING)   /* what is not saved yet */
+        bytes = lease->saving ? flow_left(host->parts.net, lease->flow) : 0;
+    if (!isfinite(bps))
+        bytes = 0;
+    if (bytes > 0)
+        uses = fabric_uses(host->parts.fabric, &lease->pub.placement, &rates,
+                           host->uses);
+    lease->part = 0;            /* it is not lost: the new lease has it */
+    job->leases++;              /* and the job runs on: it keeps its place */
+    host_drop(host, old);
+    uint32_t i = take(host, id.i, role, placement, pace);
+    job->leases--;
+    host->lease[i].part = part;
+    host->lease[i].part_phase = phase;
+    host->lease[i].saving = bytes > 0;
+    if (bytes > 0)
+        host->lease[i].flow = copy(host, bytes, bps, uses, moved, i);
+    else
+        begin_loading(host, i, 0);
+    return i;
+}
+
+uint32_t host_regrant(struct cs_host *host, uint32_t old,
+                      const struct placement *placement)
+{
+    return host_regrant_at(host, old, placement, 0);
+}

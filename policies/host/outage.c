@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_outage.c - failures: nodes that go out of service and come back, jobs
+ * that are interrupted and start again from what they saved.
+ *
+ * The failures of hardware are one stream, drawn from the seed alone: the same
+ * node fails at the same time under every policy, and one that is out cannot
+ * fail again.  Interruptions that no hardware causes count a job's own time,
+ * the k-th gap of a job being the same under every policy.  While no job is
+ * left, nothing is scheduled, so that a run can end; what failed meanwhile is
+ * made up for when the next job comes.  Failures that were recorded come beside
+ * those that are drawn: each node plays one server of the trace.
+ *
+ * An interrupted job loses what it did since it last saved and all state on
+ * its nodes; it waits again at its old place in the order.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "models/cluster/cluster.h"
+#include "models/cluster/faults.h"
+#include "models/jobs/job.h"
+#include "models/laws/outage.h"
+#include "models/types/placement.h"
+#include "policies/host/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
+
+#define JOB_STREAM 103          /* of rng_at, beside those of estimates */
+
+struct host_outage {
+    struct rng rng;
+    double mean_s;              /* between failures of the whole cluster */
+    double node_share;          /* of them, of single nodes */
+    int64_t next_ns;            /* drawn */
+    const struct faults *recorded;      /* or NULL */
+    uint32_t *played_by;        /* per server: its node, or UINT32_MAX */
+    uint32_t fault;             /* the next of them */
+    bool scheduled;
+    bool *down;                 /* per node */
+    double *weight;             /* per group: its part of node failures */
+    struct share *share;        /* of nodes that are down: all they have */
+};
+
+static const struct outage_spec *spec_of(const struct cs_host *host)
+{
+    return host->spec->failures;
+}
+
+static uint32_t switches(const struct cluster_spec *spec)
+{
+    return spec->leaf_nodes
+        ? (spec->node_count + spec->leaf_nodes - 1) / spec->leaf_nodes : 0;
+}
+
+static void draw_next(struct cs_host *host)
+{
+    struct host_outage *o = host->outage;
+    double s = rng_exponential(&o->rng, o->mean_s);
+
+    o->next_ns = s < 1e9 ? clock_after(o->next_ns, clock_ns_for_work(s, 1.0))
+                         : CLOCK_NEVER_NS;
+}
+
+/* Which server each node plays: the first nodes of a shuffled list (Knuth,
+ * algorithm P). */
+static void cast(struct cs_host *host)
+{
+    struct host_outage *o = host->outage;
+    uint32_t servers = o->recorded->servers;
+    uint32_t *list = arena_alloc(host->parts.arena, servers, sizeof *list);
+    struct rng rng;
+
+    o->played_by = arena_alloc(host->parts.arena, servers,
+                               sizeof *o->played_by);
+    rng_init(&rng, host->parts.seed, "servers", host->parts.replica);
+    for (uint32_t i = 0; i < servers; i++) {
+        list[i] = i;
+        o->played_by[i] = UINT32_MAX;
+    }
+    assert(host->spec->node_count <= servers);
+    for (uint32_t n = 0; n < host->spec->node_count; n++) {
+        uint32_t k = n + (uint32_t)rng_below(&rng, servers - n);
+        uint32_t server = list[k];
+
+        list[k] = list[n];
+        o->played_by[server] = n;
+    }
+}
+
+void host_outage_begin(struct cs_host *host)
+{
+    const struct cluster_spec *spec = host->spec;
+    const struct outage_spec *f = spec_of(host);
+    double node_rate = 0, all;
+
+    if (f == NULL)
+        return;
+    struct host_outage *o = arena_alloc(host->parts.arena, 1, sizeof *o);
+    o->down = arena_alloc(host->parts.arena, spec->node_count,
+                          sizeof *o->down);
+    o->share = arena_alloc(host->parts.arena, spec->node_count,
+                           sizeof *o->share);
+    o->weight = arena_alloc(host->parts.arena, spec->group_count,
+                            sizeof *o->weight);
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        o->weight[g] = group->node_count *
+                       outage_hardware_per_s(f, group->gpus, 1, 0);
+        node_rate += o->weight[g];
+    }
+    all = node_rate + outage_hardware_per_s(f, 0, 0, switches(spec));
+    rng_init(&o->rng, host->parts.seed, "failures", host->parts.replica);
+    host->outage = o;
+    o->recorded = f->recorded;
+    if (o->recorded != NULL)
+        cast(host);
+    o->mean_s = all > 0 ? 1 / all : INFINITY;
+    o->node_share = all > 0 ? node_rate / all : 0;
+    if (all > 0)
+        draw_next(host);
+    else
+        o->next_ns = CLOCK_NEVER_NS;
+}
+
+/* Back to what was saved; GPU-seconds that were for nothing.  Where nothing
+ * fails, rented nodes can still be taken away. */
+static double roll_back(struct cs_host *host, struct host_job_slot *job)
+{
+    const struct outage_spec *f = spec_of(host);
+    int64_t every = f != NULL ? f->checkpoint_ns : 0, kept = 0;
+    double lost = job->pub.gpu_seconds - job->saved_gpu_s;
+
+    if (host->form[job->form].fixed) {
+        if (every > 0)
+            kept = job->done_ns / every * every;
+        double s = clock_s_from_ns(job->done_ns - kept);
+        lost = s * job_role_amount(&job->pub.request, 0);
+        job->pub.work_lost_s += lost;
+        job->done_ns = kept;
+    } else {
+        job->pub.work_lost_s += job->pub.work_done_s - job->pub.work_lost_s -
+                                job->saved_work_s;
+        job->pub.step = job->saved_step;
+    }
+    job->kept = 0;              /* a part of what is lost */
+    job->saved_gpu_s = job->pub.gpu_seconds;
+    job->stopped_part = 0;
+    job->phases_done = 0;
+    return lost;
+}
+
+static void drop_asks(struct cs_host *host, struct host_job_slot *job)
+{
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
+        if (job->role_ask[r] != ID_NONE)
+            host_ask_drop(host, job->role_ask[r]);
+        job->role_ask[r] = ID_NONE;
+        job->home[r] = ID_NONE;
+    }
+    if (job->ask != ID_NONE)
+        host_ask_drop(host, job->ask);
+    job->ask = ID_NONE;
+}
+
+static void ask_again(struct cs_host *host, uint32_t j, double lost)
+{
+    host_tell(host, FACT_JOB_INTERRUPT, j, 0, lost);
+    if (host_per_phase(host))
+        host_job_advance(host, j);
+    else
+        host_ask_job(host, j);
+    host->hooks.wake(host);
+}
+
+void host_interrupt(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(job->pub.end_ns == CLOCK_NEVER_NS);
+    host->counts.interruptions++;
+    job->pub.interruptions++;
+    host_job_drop(host, j);
+    drop_asks(host, job);
+    double lost = roll_back(host, job);
+    job->penalty_ns = spec_of(host) != NULL ? spec_of(host)->restart_ns : 0;
+    job->restart_until_ns = 0;
+    ask_again(host, j, lost);
+}
+
+void host_suspend(struct cs_host *host, uint32_t j)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+
+    assert(job->pub.end_ns == CLOCK_NEVER_NS);
+    host->counts.interruptions++;
+    job->pub.interruptions++;
+    host_job_drop(host, j);
+    ask_again(host, j, 0);
+}
+
+bool host_stands_on(const struct host_lease_slot *lease, uint32_t node)
+{
+    assert(lease->live);
+    for (uint32_t s = 0; s < lease->pub.placement.share_count; s++)
+        if (lease->pub.placement.share[s].node == node)
+            return true;
+    return false;
+}
+
+bool host_parked_on(const struct host_job_slot *job, uint32_t node)
+{
+    const struct job_form *form = host_form_of(job);
+
+    if (job->pub.end_ns != CLOCK_NEVER_NS)
+        return false;
+    for (uint32_t r = 0; r < form->role_count; r++)
+        if (job->home[r] == node && job->lease[r] == ID_NONE &&
+            form->role[r].save_bytes > 0)
+            return true;
+    return false;
+}
+
+static void interrupt_all_on(struct cs_host *host, uint32_t node)
+{
+    for (uint32_t i = 0; i < host_held(host)->count;) {
+        const struct host_lease_slot *lease =
+            &host->lease[host->held->item[i]];
+        if (host_stands_on(lease, node)) {
+            host_interrupt(host, lease->pub.job.i);
+            i = 0;              /* its other leases went too */
+        } else {
+            i++;
+        }
+    }
+    for (uint32_t j = 0; j < host->job_count; j++)
+        if (host_job_block(host, j) == NULL)
+            j += HOST_JOB_BLOCK - 1;    /* all of them are forgotten */
+        else if (!host_job_over(host, j) &&
+                 host_parked_on(host_job_slot(host, j), node))
+            host_interrupt(host, j);
+}
+
+static void node_up(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    struct host_outage *o = host->outage;
+    uint32_t node = (uint32_t)arg;
+    struct placement all = { .share = &o->share[node], .share_count = 1 };
+    uint32_t gpus = mask_count(o->share[node].gpu_mask);
+
+    (void)loop;
+    cluster_release(host->cluster, &all);
+    o->down[node] = false;
+    host->pool[cluster_group_of(host->spec, node)->pool].down -= gpus;
+    host_tell(host, FACT_NODE_UP, node, 0, gpus);
+    host->hooks.wake(host);
+}
+
+static void node_down(struct cs_host *host, uint32_t node, int64_t until_ns)
+{
+    struct host_outage *o = host->outage;
+    const struct node_group *group = cluster_group_of(host->spec, node);
+    struct placement all = { .share = &o->share[node], .share_count = 1 };
+
+    if (o->down[node])
+        return;
+    if (group->rent != NULL) {      /* the provider gives another */
+        host->hooks.rented_failed(host, node);
+        return;
+    }
+    interrupt_all_on(host, node);
+    o->share[node] = (struct share) {
+        .node = node, .gpu_mask = host->cluster->free_mask[node],
+        .cores = host->cluster->free_cores[node],
+        .memory_bytes = host->cluster->free_memory[node],
+    };
+    assert(mask_count(o->share[node].gpu_mask) == group->gpus);
+    cluster_take(host->cluster, &all);
+    o->down[node] = true;
+    host->pool[group->pool].down += group->gpus;
+    host_tell(host, FACT_NODE_DOWN, node, 0, group->gpus);
+    if (until_ns != CLOCK_NEVER_NS)
+        loop_at(host->parts.loop, until_ns, LOOP_RANK_OUTAGE, node_up, host,
+                node);
+    host->hooks.wake(host);
+}
+
+/* Which node, by the rates of the groups. */
+static uint32_t draw_node(struct cs_host *host)
+{
+    const struct cluster_spec *spec = host->spec;
+    struct host_outage *o = host->outage;
+    double total = 0, u;
+    uint32_t g = 0;
+
+    for (uint32_t i = 0; i < spec->group_count; i++)
+        total += o->weight[i];
+    u = rng_uniform(&o->rng) * total;
+    while (g + 1 < spec->group_count && u >= o->weight[g])
+        u -= o->weight[g++];
+    return spec->group[g].first_node +
+           (uint32_t)rng_below(&o->rng, spec->group[g].node_count);
+}
+
+/* The failure that is due at next_ns; nodes that would be back by now are
+ * left alone. */
+static void fail(struct cs_host *host)
+{
+    struct host_outage *o = host->outage;
+    bool single = rng_uniform(&o->rng) < o->node_share;
+    int64_t until_ns = clock_after(o->next_ns, spec_of(host)->repair_ns);
+    uint32_t leaf = host->spec->leaf_nodes, first, count = leaf;
+
+    if (single) {
+        first = draw_node(host);
+        count = 1;
+    } else {
+        first = leaf * (uint32_t)rng_below(&o->rng, switches(host->spec));
+    }
+    draw_next(host);
+    for (uint32_t n = first; n < first + count &&
+                             n < host->spec->node_count; n++)
+        if (until_ns > host_now(host))
+            node_down(host, n, until_ns);
+}
+
+/* When something fails next. */
+static int64_t due_ns(const struct host_outage *o)
+{
+    int64_t recorded = o->recorded != NULL && o->fault < o->recorded->count
+                           ? o->recorded->fault[o->fault].down_ns
+                           : CLOCK_NEVER_NS;
+
+    return recorded < o->next_ns ? recorded : o->next_ns;
+}
+
+static void fail_next(struct cs_host *host)
+{
+    struct host_outage *o = host->outage;
+    const struct fault *f;
+    uint32_t node;
+
+    if (due_ns(o) == o->next_ns) {
+        fail(host);
+        return;
+    }
+    f = &o->recorded->fault[o->fault++];
+    node = o->played_by[f->server];
+    if (node != UINT32_MAX && f->up_ns > host_now(host))
+        node_down(host, node, f->up_ns);
+}
+
+static void failure_due(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+
+    (void)loop;
+    (void)arg;
+    host->outage->scheduled = false;
+    if (host->jobs_left == 0)
+        return;
+    fail_next(host);
+    host_outage_wake(host);
+}
+
+void host_outage_wake(struct cs_host *host)
+{
+    struct host_outage *o = host->outage;
+
+    if (o == NULL || o->scheduled || host->closing)
+        return;
+    while (due_ns(o) < host_now(host))
+        fail_next(host);
+    if (due_ns(o) == CLOCK_NEVER_NS)
+        return;
+    o->scheduled = true;
+    loop_at(host->parts.loop, due_ns(o), LOOP_RANK_OUTAGE, failure_due, host,
+            0);
+}
+
+static void job_due(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    struct host_job_slot *job = host_job_slot(host, (uint32_t)arg);
+
+    (void)loop;
+    job->gap_ns = -1;           /* its next gap is drawn at its next start */
+    host_interrupt(host, (uint32_t)arg);
+}
+
+void host_outage_ran(struct cs_host *host, uint32_t j, bool runs)
+{
+    struct host_job_slot *job = host_job_slot(host, j);
+    const struct outage_spec *f = spec_of(host);
+
+    if (f == NULL || f->job_mtbf_ns == 0)
+        return;
+    if (!runs) {
+        if (loop_cancel(host->parts.loop, job->gap_event))
+            job->gap_ns -= host_now(host) - job->gap_from_ns;
+        return;
+    }
+    if (job->gap_ns < 0) {
+        double u = 1 - rng_at(host->parts.seed, job->pub.request.id.i,
+                              host->parts.replica,
+                              JOB_STREAM + (uint64_t)job->pub.interruptions
+                                         * 1000);
+        double s = -log(u) * clock_s_from_ns(f->job_mtbf_ns);
+        job->gap_ns = s < 1e9 ? clock_ns_for_work(s, 1.0) : CLOCK_NEVER_NS;
+    }
+    job->gap_from_ns = host_now(host);
+    if (job->gap_ns != CLOCK_NEVER_NS)
+        job->gap_event =
+            loop_at(host->parts.loop, clock_after(host_now(host), job->gap_ns),
+                    LOOP_RANK_OUTAGE, job_due, host, j);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_pack.c - two jobs on the same GPUs, each slower than alone.
+ *
+ * While two jobs are together each holds half of every GPU: so GPU-seconds,
+ * cost, energy and utilization count a GPU once, in equal halves, whatever
+ * pace each has.  A change is a lease that ends and another in its place at
+ * the same instant, without a cost: neither is stopped, so nothing is saved.
+ * Its cores and host memory each brings itself.
+ *
+ * Only jobs of one role and one phase of known length that have nothing to
+ * load take part, of as many GPUs each, and only where somebody said how fast
+ * both are then (pace_beside()).  Invariant: of two leases that are beside
+ * each other, each says so; when one goes, the other is alone and has whole
+ * GPUs and its own pace again.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/jobs/pace.h"
+#include "models/types/placement.h"
+#include "policies/host/state.h"
+#include "policies/policy.h"
+
+#define HALF (GPU_MILLI / 2)
+
+static const struct job_id nobody = { ID_NONE };
+
+/* Can jobs of that form be one of two at all? */
+static bool packs(const struct cs_host *host, const struct host_job_slot *job)
+{
+    const struct role_spec *role = &host_form_of(job)->role[0];
+
+    return host->form[job->form].fixed &&
+           job->pub.request.goodput == NULL &&
+           host_form_of(job)->role_count == 1 && !role->pod &&
+           job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
+           !(role->load_bytes > 0) && !(role->save_bytes > 0) &&
+           !(role->start_s > 0) && !(role->wake_s > 0);
+}
+
+/* Pace of a job while the other holds the same GPUs: of the slowest. */
+static double pace_with(const struct cs_host *host,
+                        const struct host_job_slot *job,
+                        const struct host_job_slot *other,
+                        const struct placement *placement)
+{
+    uint32_t gpus = placement_gpus(placement);
+    double pace = INFINITY;
+
+    assert(placement->share_count > 0 && gpus > 0);
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        uint32_t pool = cluster_group_of(host->spec,
+                                         placement->share[i].node)->pool;
+        pace = fmin(pace, pace_beside(&job->pub.request, &other->pub.request,
+                                      pool, gpus));
+    }
+    return pace;
+}
+
+/* The same GPUs, of each so much; cores and memory as the lease has them. */
+static struct placement copy_with(struct share *share,
+                                  const struct placement *of, uint32_t milli)
+{
+    for (uint32_t i = 0; i < of->share_count; i++) {
+        share[i] = of->share[i];
+        share[i].gpu_milli = (uint16_t)milli;
+    }
+    return (struct placement) { share, of->share_count };
+}
+
+/* What the second brings to the GPUs of the first. */
+static struct placement second_half(struct share *share,
+                                    const struct placement *first,
+                                    const struct role_spec *role)
+{
+    for (uint32_t i = 0; i < first->share_count; i++) {
+        uint32_t gpus = mask_count(first->share[i].gpu_mask);
+        share[i] = (struct share) {
+            .node = first->share[i].node,
+            .gpu_mask = first->share[i].gpu_mask, .gpu_milli = HALF,
+            .cores = role->cores * gpus,
+            .memory_bytes = role->memory_bytes * gpus,
+        };
+    }
+    return (struct placement) { share, first->share_count };
+}
+
+/* Cores and memory beside GPUs that are shared, not taken. */
+static bool fits_beside(const struct cs_host *host, struct share *scratch,
+                        const struct placement *half)
+{
+    for (uint32_t i = 0; i < half->share_count; i++) {
+        scratch[i] = half->share[i];
+        scratch[i].gpu_mask = 0;
+        scratch[i].gpu_milli = 0;
+    }
+    struct placement rest = { scratch, half->share_count };
+    return cluster_can_take(host->cluster, &rest);
+}
+
+/* Does it take GPUs of that type, there? */
+static bool takes(const struct fit_want *want, const struct node_group *group)
+{
+    bool typed = want->gpu_type_count == 0;
+
+    for (uint32_t t = 0; t < want->gpu_type_count; t++)
+        typed |= group->gpu != NULL &&
+                 group->gpu->index == want->gpu_types[t];
+    return typed && (want->pool_mask == 0 || want->pool_mask >> group->pool & 1);
+}
+
+static bool takes_all(const struct cs_host *host,
+                      const struct host_job_slot *job,
+                      const struct placement *place)
+{
+    struct cs_want as_asked = { 0 };
+    struct fit_want want;
+
+    if (!host_fit_want(host, job, 0, &as_asked, &want))
+        return false;
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        const struct node_group *group =
+            cluster_group_of(host->spec, place->share[i].node);
+        if (group->rent != NULL || !takes(&want, group))
+            return false;
+    }
+    return want.gpus == placement_gpus(place);
+}
+
+/* Changes a lease for another of the same job on the same GPUs. */
+static uint32_t change(struct cs_host *host, uint32_t i,
+                       const struct placement *place, double pace)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+
+    if (lease->running)
+        host_phase_cut(host, i);
+    job->penalty_ns = host_restart_ns(host, job);
+    job->restart_until_ns = 0;
+    return host_regrant_at(host, i, place, pace);
+}
+
+void host_pack_alone(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct placement whole = copy_with(host->scratch, &lease->pub.placement,
+                                       0);
+
+    assert(lease->live && lease->beside == ID_NONE);
+    assert(lease->pub.gpu_milli == HALF);
+    change(host, i, &whole, 0);
+}
+
+/* The lease that an ask could go beside, or why it may not. */
+static enum cs_verdict look(const struct cs_host *host,
+                            const struct cs_ask *ask, struct job_id runs,
+                            uint32_t *lease)
+{
+    const struct host_job_slot *job = host_job_slot(host, ask->job.i);
+
+    if (ask->role != CS_ALL_ROLES)
+        return CS_NOT_ALLOWED;
+    if (runs.i >= host->job_count || host_job_over(host, runs.i) ||
+        host_job_slot(host, runs.i)->lease[0] == ID_NONE)
+        return CS_NOT_PENDING;
+    const struct host_job_slot *first = host_job_slot(host, runs.i);
+    const struct placement *place;
+    *lease = first->lease[0];
+    place = &host->lease[*lease].pub.placement;
+    if (!packs(host, job) || !packs(host, first) ||
+        !takes_all(host, job, place) ||
+        !(pace_with(host, first, job, place) > 0) ||
+        !(pace_with(host, job, first, place) > 0))
+        return CS_BAD_SHAPE;
+    return host->lease[*lease].beside == ID_NONE ? CS_DONE : CS_NO_ROOM;
+}
+
+static enum cs_verdict start(struct cs_host *host, struct ask_id id,
+                             uint32_t first)
+{
+    struct job_id who = host->ask[id.i].pub.job;
+    struct host_job_slot *job = host_job_slot(host, who.i);
+    struct host_job_slot *other =
+        host_job_slot(host, host->lease[first].pub.job.i);
+    const struct placement *place = &host->lease[first].pub.placement;
+    uint32_t nodes = host->spec->node_count;
+    struct placement mine = second_half(host->scratch, place,
+                                        &host_form_of(job)->role[0]);
+    struct placement its = copy_with(host->scratch + nodes, place, HALF);
+    double pace = pace_with(host, job, other, place);
+    double its_pace = pace_with(host, other, job, place);
+
+    if (!fits_beside(host, host->scratch + 2 * nodes, &mine) ||
+        !host_power_allows_beside(host, place, &its, &mine))
+        return host_answer(host, HOST_START, who, 0, CS_NO_ROOM, NULL);
+    cluster_split(host->cluster);
+    host_ask_drop(host, id.i);
+    job->ask = ID_NONE;
+    host_left_change(host, job);
+    host_answer(host, HOST_START, who, 0, CS_DONE, &mine);
+    first = change(host, first, &its, its_pace);
+    uint32_t second = host_grant_at(host, who.i, 0, &mine, pace);
+    host->lease[first].beside = second;
+    host->lease[second].beside = first;
+    return CS_DONE;
+}
+
+enum cs_verdict cs_start_beside(struct cs_host *host, struct ask_id id,
+                                struct job_id runs)
+{
+    uint32_t lease = ID_NONE;
+
+    if (!(host->policy->flags & CS_PACKS))
+        return host_answer(host, HOST_START, nobody, CS_ALL_ROLES,
+                           CS_NOT_ALLOWED, NULL);
+    if (id.i >= host->ask_count || !host->ask[id.i].live)
+        return host_answer(host, HOST_START, nobody, CS_ALL_ROLES,
+                           CS_NOT_PENDING, NULL);
+    const struct cs_ask *ask = &host->ask[id.i].pub;
+    enum cs_verdict verdict = look(host, ask, runs, &lease);
+
+    if (verdict == CS_DONE)
+        return start(host, id, lease);
+    return host_answer(host, HOST_START, ask->job, CS_ALL_ROLES, verdict,
+                       NULL);
+}
+
+double cs_pace_beside(struct cs_host *host, struct job_id id,
+                      struct job_id other, uint32_t pool)
+{
+    assert(id.i < host->job_count && other.i < host->job_count &&
+           pool < host->spec->pool_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    const struct host_job_slot *with = host_job_slot(host, other.i);
+    uint32_t gpus = job_role_gpus(&job->pub.request, 0);
+
+    if (id.i == other.i || !packs(host, job) || !packs(host, with) ||
+        gpus != job_role_gpus(&with->pub.request, 0) || gpus == 0)
+        return 0;
+    return pace_beside(&job->pub.request, &with->pub.request, pool, gpus);
+}
+
+struct job_id cs_beside(const struct cs_host *host, struct job_id id)
+{
+    struct lease_id lease = cs_role_lease(host, id, 0);
+
+    if (lease.i == ID_NONE || host->lease[lease.i].beside == ID_NONE)
+        return nobody;
+    return host->lease[host->lease[lease.i].beside].pub.job;
+}
+
+uint32_t cs_share_score(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+
+    return packs(host, job) ? pace_share_class(&job->pub.request)
+                            : SHARE_NEVER;
+}

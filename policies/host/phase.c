@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_phase.c - a phase on a lease: how fast it runs, when it is over, and
+ * what is kept of it where it is cut short.
+ *
+ * A phase that crosses no shared link ends at a time known at its start; any
+ * other is a fluid flow, slowed down by whoever shares its links.  What follows
+ * is the job's affair: hooks.phase_over.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "models/cluster/fabric.h"
+#include "models/jobs/job.h"
+#include "models/laws/phase_cache.h"
+#include "models/types/rates.h"
+#include "models/laws/rollout.h"
+#include "models/serving/rollout_steps.h"
+#include "policies/host/host.h"
+#include "policies/host/state.h"
+#include "sim/base/clock.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
+
+#define SLOWER 1e-6             /* rounding to nanoseconds is no slowing down */
+
+/* What was done of the phase that runs before this lease was there. */
+static double part_before(const struct host_lease_slot *lease)
+{
+    return lease->part_phase == lease->phase ? lease->part : 0;
+}
+
+/* What the end of a phase will look at: where many jobs run, none of it is
+ * near, and it is there sooner if it is asked for all at once. */
+static void fetch(const void *at, size_t bytes)
+{
+    for (size_t b = 0; b < bytes; b += HOST_LINE_BYTES)
+        __builtin_prefetch((const char *)at + b);
+}
+
+static void fetch_for(const struct cs_host *host, uint64_t i)
+{
+    const struct host_lease_slot *lease = &host->lease[i];
+
+    fetch(lease, sizeof *lease);
+    fetch(host_job_slot(host, lease->pub.job.i), sizeof(struct host_job_slot));
+}
+
+static void over_by_event(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+
+    (void)loop;
+    fetch_for(host, arg);
+    host->hooks.phase_over(host, (uint32_t)arg);
+}
+
+/* Others on its links slowed the phase down: then the link is what set its
+ * pace, whatever the law says of a phase alone. */
+static void over_by_flow(void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    struct host_phase_run *run = &host->lease[arg].run;
+
+    fetch_for(host, arg);
+    uint32_t link = flow_ended_at(host->parts.net);
+    double s = clock_s_from_ns(host_now(host) - run->start_ns);
+    double work = 1 - part_before(&host->lease[arg]);
+
+    if (link != UINT32_MAX && s * run->rate_max > work * (1 + SLOWER))
+        run->bottleneck =
+            link_class_name(fabric_class(host->parts.fabric, link));
+    host->hooks.phase_over(host, (uint32_t)arg);
+}
+
+static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)
+{
+    host->lease[lease].event =
+        loop_at(host->parts.loop, clock_after(host_now(host), ns),
+                LOOP_RANK_FINISH, over_by_event, host, lease);
+}
+
+static int64_t known_left_ns(const struct host_job_slot *job)
+{
+    assert(job->truth.duration_ns >= job->done_ns);
+    return job->truth.duration_ns - job->done_ns;
+}
+
+static int64_t fixed_ns(const struct cs_host *host,
+                        const struct host_job_slot *job,
+                        const struct phase_law *law,
+                        const struct host_lease_slot *lease)
+{
+    if (law->seconds > 0)
+        return clock_ns_for_work(law->seconds, 1.0);
+    return host_ran_ns(host, job, lease, job->done_ns, known_left_ns(job));
+}
+
+/* The links of work on one lease, and of what it sends to another: while the
+ * other holds nothing, to a buffer behind the sender's NIC. */
+static uint32_t work_uses(struct cs_host *host, uint32_t to,
+                          const struct host_lease_slot *lease,
+                          const struct phase_law *law,
+                          const struct phase_plan *plan)
+{
+    const struct fabric *fabric = host->parts.fabric;
+    uint32_t uses = fabric_uses(fabric, &lease->pub.placement, &plan->rates,
+                                host->uses);
+
+    if (law->kind != LAW_CPU || !(law->bytes > 0))
+        return uses;
+    return fabric_uses_send(fabric, &lease->pub.placement,
+                            to != ID_NONE ? &host->lease[to].pub.placement
+                                          : NULL,
+                            law->bytes, law->zero_copy, host->uses, uses);
+}
+
+/* The links of a phase; for a sync those between two leases, and none (the
+ * weights go with the next load) while the other role holds nothing. */
+static uint32_t phase_uses(struct cs_host *host,
+                           const struct host_lease_slot *lease,
+                           const struct phase_law *law,
+                           const struct phase_plan *plan, bool *nothing)
+{
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    uint32_t to = job->lease[lease->run.phase->sync_to];
+
+    if (law->kind != LAW_SYNC)
+        return work_uses(host, to, lease, law, plan);
+    *nothing = to == ID_NONE || host->lease[to].pub.state != CS_LEASE_IDLE ||
+               !(law->bytes > 0);
+    if (*nothing)
+        return 0;
+    return fabric_uses_copies(host->parts.fabric, &lease->pub.placement,
+                              &host->lease[to].pub.placement,
+                              law->bytes, host->uses);
+}
+
+static void start_flow(struct cs_host *host, uint32_t i,
+                       const struct phase_law *law,
+                       const struct phase_plan *plan)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    bool nothing = false;
+    uint32_t uses = phase_uses(host, lease, law, plan, &nothing);
+    double work = 1 - part_before(lease);
+
+    if (nothing || (uses == 0 && isinf(plan->rate_max))) {
+        end_after(host, i, 0);
+    } else if (uses == 0) {
+        end_after(host, i, clock_ns_for_work(work, plan->rate_max));
+    } else {
+        struct flow_spec spec = {
+            .work = work, .weight = 1, .rate_max = plan->rate_max,
+            .use = host->uses, .use_count = uses, .done = over_by_flow,
+            .self = host, .arg = i,
+        };
+        lease->flow = flow_start(host->parts.net, &spec);
+    }
+}
+
+/* Training on several nodes counts on the links between them; does another
+ * too?  The fluid mode takes both at their mean, while bursts can collide. */
+static void count_bursts(struct cs_host *host, uint32_t i, int sign)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct demand_rates rates = { .network_bytes = 1 };
+    uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
+                                &rates, host->uses);
+
+    lease->bursting = sign > 0;
+    for (uint32_t k = 0; k < uses; k++) {
+        uint32_t *count = &host->bursts[host->uses[k].link];
+
+        *count += sign > 0 ? 1u : 0u;
+        lease->run.shares_bursts |= *count > 1;
+        *count -= sign > 0 ? 0u : 1u;
+    }
+}
+
+/* Response by response: nothing outside can change it. */
+static void start_rollout(struct cs_host *host, uint32_t i,
+                          const struct phase_law *law)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    double u = rng_at(job->truth.seed, job->pub.step, lease->phase, 0);
+    double s = rollout_steps_s(&law->rollout, &lease->gang,
+                               (uint64_t)(u * 0x1p53));
+
+    lease->run.rate_max = 1 / s;
+    s *= 1 - part_before(lease);
+    end_after(host, i, clock_ns_for_work(s, 1.0));
+}
+
+static void start_work(struct cs_host *host, uint32_t i,
+                       const struct phase_law *law,
+                       const struct phase_plan *plan)
+{
+    if (plan->rates.network_bytes > 0 && law->kind == LAW_TRAIN)
+        count_bursts(host, i, +1);
+    if (host_steps_apply(host, law))
+        host_steps_start(host, i, law, plan, part_before(&host->lease[i]));
+    else if (host->parts.by_step && law->kind == LAW_ROLLOUT)
+        start_rollout(host, i, law);
+    else
+        start_flow(host, i, law, plan);
+}
+
+/* When a phase whose end is not known yet should be over. */
+static int64_t phase_end_ns(const struct cs_host *host,
+                            const struct host_lease_slot *lease,
+                            double rate_max)
+{
+    if (isinf(rate_max))
+        return host_now(host);
+    return clock_after(host_now(host),
+                      clock_ns_for_work(1 - part_before(lease), rate_max));
+}
+
+static void fail_phase(struct cs_host *host, const struct phase_spec *phase)
+{
+    snprintf(host->why, sizeof host->why,
+             "phase %s cannot make progress on the lease it was given",
+             phase->name);
+    host->failed = true;
+    loop_stop(host->parts.loop);
+}
+
+/* How a phase runs on a lease, links being free. */
+static struct phase_plan plan_of(struct cs_host *host,
+                                 const struct host_lease_slot *lease,
+                                 const struct phase_law *law, uint32_t p)
+{
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    struct phase_plan plan = { .rate_max = INFINITY, .gpu_busy_fraction = 1 };
+
+    if (law->kind != LAW_FIXED)
+        return phase_cache_plan(host->plans, law, &lease->gang,
+                                rng_at(job->truth.seed, job->pub.step, p, 0));
+    double s = clock_s_from_ns(fixed_ns(host, job, law, lease));
+    if (s > 0)
+        plan.rate_max = 1 / s;
+    return plan;
+}
+
+/* A rollout that was cut short goes on where its responses were kept. */
+static void take_kept(struct host_lease_slot *lease, struct host_job_slot *job,
+                      const struct phase_law *law, uint32_t p)
+{
+    if (!(job->kept > 0) || job->kept_phase != p || law->kind != LAW_ROLLOUT)
+        return;
+    lease->part = job->kept;
+    lease->part_phase = p;
+    job->kept = 0;
+}
+
+void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct phase_spec *phase = &host_form_of(job)->phase[p];
+    const struct phase_law *law = phase_law_at(phase, job->pub.step);
+    bool fixed = law->kind == LAW_FIXED;
+
+    assert(lease->pub.state == CS_LEASE_IDLE && !lease->running);
+    struct phase_plan plan = plan_of(host, lease, law, p);
+    take_kept(lease, job, law, p);
+    lease->running = true;
+    lease->storage_bytes = plan.rates.storage_bytes;
+    lease->phase = p;
+    lease->phase_start_ns = host_now(host);
+    lease->run = (struct host_phase_run) {
+        .job = lease->pub.job, .phase = phase, .lease = { i },
+        .start_ns = host_now(host), .rate_max = plan.rate_max,
+        .busy_fraction = lease->pub.gpus ? plan.gpu_busy_fraction : 0,
+        .tail_fraction = plan.tail_fraction,
+        .mfu = plan.mfu, .hfu = plan.hfu,
+        .bottleneck = plan.bottleneck ? plan.bottleneck : "",
+        .step = job->pub.step,
+    };
+    job->phases_running |= 1u << p;
+    if (host->form[job->form].fixed && lease->pace == 1 &&
+        !job->pub.request.goodput)
+        job->even_from_ns = host_now(host);
+    host_lease_state(host, i, CS_LEASE_BUSY);
+    host_lease_busy(host, i, lease->run.busy_fraction);
+    host_tell(host, FACT_PHASE_START, i, p, 0);
+    if (host_per_phase(host) && !fixed && plan.rate_max > 0)
+        host_lease_expect(host, i,
+                          phase_end_ns(host, lease, plan.rate_max));
+    if (fixed)
+        end_after(host, i, fixed_ns(host, job, law, lease));
+    else if (!(plan.rate_max > 0))
+        fail_phase(host, phase);
+    else if (law->kind == LAW_SERVE)
+        host_lease_busy(host, i, 0);    /* until it is told otherwise */
+    else
+        start_work(host, i, law, &plan);
+}
+
+static void phase_cost(struct cs_host *host,
+                       const struct host_lease_slot *lease, bool done,
+                       double s)
+{
+    struct host_job *job = &host_job_slot(host, lease->pub.job.i)->pub;
+    double usd = host_lease_usd(host, lease, lease->phase_start_ns,
+                                host_now(host));
+    double part = done ? 1 : fmin(1, s * lease->run.rate_max);
+
+    if (s > 0)
+        job->usd_compute += usd * host_busy_s(&lease->run, done, s) / s;
+    if (lease->storage_bytes > 0 && part > 0)
+        job->usd_transfer += host_transfer_usd(host, &lease->pub.placement,
+                                               part * lease->storage_bytes);
+}
+
+void host_phase_off(struct cs_host *host, uint32_t i, bool done)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
+
+    if (lease->bursting)
+        count_bursts(host, i, -1);
+    lease->run.rate = done && s > 0 ? (1 - part_before(lease)) / s : 0;
+    phase_cost(host, lease, done, s);
+    host_lease_busy(host, i, 0);
+    host_tell(host, FACT_PHASE_END, i, lease->phase, done);
+    lease->running = false;
+    job->phases_running &= ~(1u << lease->phase);
+    job->even_from_ns = CLOCK_NEVER_NS;
+    host_lease_state(host, i, CS_LEASE_IDLE);
+}
+
+/* So much of a known length is done; in GPU-seconds of what was asked for. */
+static void known_done(struct host_job_slot *job, int64_t known_ns)
+{
+    job->done_ns = clock_after(job->done_ns, known_ns);
+    job->pub.work_done_s += clock_s_from_ns(known_ns) *
+                            job_role_amount(&job->pub.request, 0);
+}
+
+void host_phase_cut(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    int64_t ran = host_now(host) - lease->phase_start_ns;
+
+    assert(lease->running);
+    host_steps_stop(host, i);
+    flow_stop(host->parts.net, lease->flow);
+    loop_cancel(host->parts.loop, lease->event);
+    if (host->form[job->form].fixed) {
+        int64_t known = host_known_ns(host, job, lease, ran);
+        int64_t left = known_left_ns(job);
+        known_done(job, known < left ? known : left);
+        if (known > 0)
+            host->vain_stops = 0;
+    }
+    host_phase_off(host, i, false);
+}
+
+/* Of the phase that runs on a lease, how much was done on it. */
+static double part_ran(struct cs_host *host, uint32_t i,
+                       const struct phase_law *law)
+{
+    const struct host_lease_slot *lease = &host->lease[i];
+    double before = part_before(lease), ran = 0;
+
+    if (host_steps_apply(host, law))
+        ran = host_steps_part(host, i) - before;
+    else if (flow_alive(host->parts.net, lease->flow))
+        ran = 1 - before - flow_left(host->parts.net, lease->flow);
+    else if (isfinite(lease->run.rate_max))
+        ran = lease->run.rate_max *
+              clock_s_from_ns(host_now(host) - lease->phase_start_ns);
+    return fmin(fmax(ran, 0), 1 - before);
+}
+
+double host_phase_pause(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct phase_law *law = phase_law_at(lease->run.phase,
+                                               lease->run.step);
+    double steps = law->kind == LAW_TRAIN && law->repeats > 0 ? law->repeats
+                                                              : 1;
+    double before = part_before(lease), kept = before;
+
+    assert(lease->running && law->kind != LAW_SERVE);
+    if (!host->form[job->form].fixed) {
+        double ran = part_ran(host, i, law);
+        kept = floor((before + ran) * steps + SLOWER) / steps;
+        kept = fmax(before, fmin(kept, (steps - 1) / steps));
+        job->pub.work_done_s += ran;
+        job->pub.work_lost_s += before + ran - kept;
+    }
+    if (kept > before)
+        host->vain_stops = 0;
+    host_phase_cut(host, i);
+    return kept;
+}
+
+/* Of a rollout that ran for so much of its time: what need not be done again,
+ * as a part of the time of the whole on this gang. */
+static double responses_kept(const struct host_lease_slot *lease,
+                             const struct phase_law *law, double before,
+                             double ran)
+{
+    double whole_s = rollout_time(&law->rollout, &lease->gang, 0.5).total_s;
+    struct rollout_shape rest =
+        rollout_rest(&law->rollout, &lease->gang, (before + ran) * whole_s);
+    double rest_s = rollout_time(&rest, &lease->gang, 0.5).total_s;
+
+    return fmax(before, fmin(0.999, 1 - rest_s / whole_s));
+}
+
+void host_phase_cut_keep(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    const struct phase_law *law = phase_law_at(lease->run.phase,
+                                               lease->run.step);
+    double before = part_before(lease);
+
+    if (law->kind == LAW_ROLLOUT && job->kept == 0) {
+        double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
+        double ran = fmin(1 - before, s * lease->run.rate_max);
+        double kept = responses_kept(lease, law, before, ran);
+        job->pub.work_done_s += ran;
+        job->pub.work_lost_s += before + ran - kept;
+        job->kept = kept;
+        job->kept_phase = lease->phase;
+        if (kept > before)
+            host->vain_stops = 0;
+        lease->part = 0;            /* the job has it now */
+    }
+    host_phase_cut(host, i);
+}
+
+void host_phase_done(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+
+    assert(lease->running);
+    host->vain_stops = 0;
+    host_phase_off(host, i, true);
+    if (host->form[job->form].fixed) {
+        int64_t ran = host_now(host) - lease->phase_start_ns;
+        int64_t known = lease->pace == 1 && !job->pub.request.goodput
+                            ? ran : known_left_ns(job);
+        assert(ran == host_ran_ns(host, job, lease, job->done_ns, known));
+        known_done(job, known);
+    } else {
+        job->pub.work_done_s += 1 - part_before(lease);
+        lease->part = lease->part_phase == lease->phase ? 0 : lease->part;
+    }
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_recall.c - leases that are taken back, now or after a delay that was
+ * granted; and the nodes of a cluster as a policy may see them.
+ *
+ * A lease whose phase ends at the very instant of the recall ends it: ends
+ * come first at an instant.
+ */
+#include <assert.h>
+
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/types/placement.h"
+#include "policies/host/state.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+
+static void recall_now(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    uint32_t j = lease->pub.job.i;
+
+    assert(lease->live && !lease->leaving);
+    if (lease->running)
+        host_phase_cut_keep(host, i);
+    if (lease->pub.state == CS_LEASE_LOADING)
+        host_drop(host, i);
+    else
+        host_leave(host, i);
+    host_job_advance(host, j);
+    host->hooks.wake(host);
+}
+
+static void recall_due(struct loop *loop, void *self, uint64_t arg)
+{
+    (void)loop;
+    recall_now(self, (uint32_t)arg);
+}
+
+static enum cs_verdict refused(const struct cs_host *host, struct lease_id id)
+{
+    uint32_t both = CS_PER_PHASE | CS_PREEMPTS;
+
+    if ((host->policy->flags & both) != both)
+        return CS_NOT_ALLOWED;
+    if (id.i >= host->lease_count || !host->lease[id.i].live ||
+        host->lease[id.i].leaving)
+        return CS_NOT_PENDING;
+    const struct host_lease_slot *lease = &host->lease[id.i];
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+    if (phase_law_usual(&host_form_of(job)->phase[lease->phase])->kind ==
+            LAW_SERVE && lease->running)
+        return CS_NOT_ALLOWED;
+    return CS_DONE;
+}
+
+enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
+                             int64_t delay_ns)
+{
+    enum cs_verdict verdict = refused(host, id);
+
+    if (verdict != CS_DONE)
+        return host_answer(host, HOST_TAKE_BACK, (struct job_id) { ID_NONE },
+                           CS_ALL_ROLES, verdict, NULL);
+    struct host_lease_slot *lease = &host->lease[id.i];
+    struct job_id job = lease->pub.job;
+    host_answer(host, HOST_TAKE_BACK, job, lease->pub.role, CS_DONE,
+                &lease->pub.placement);
+    int64_t at_ns = clock_after(host_now(host), delay_ns > 0 ? delay_ns : 0);
+    if (!loop_cancel(host->parts.loop, lease->recall)) {
+        host->counts.preemptions++;
+        host_job_slot(host, job.i)->pub.preemptions++;
+        host_note_stop(host);
+    } else if (lease->recall_ns < at_ns) {
+        at_ns = lease->recall_ns;       /* it was asked for before */
+    }
+    if (at_ns == host_now(host) || lease->pub.state == CS_LEASE_IDLE) {
+        recall_now(host, id.i);
+        return CS_DONE;
+    }
+    lease->recall_ns = at_ns;
+    lease->recall = loop_at(host->parts.loop, at_ns, LOOP_RANK_OUTAGE,
+                            recall_due, host, id.i);
+    return CS_DONE;
+}
+
+uint32_t cs_node_count(const struct cs_host *host)
+{
+    return host->spec->node_count;
+}
+
+struct cs_node cs_node(const struct cs_host *host, uint32_t n)
+{
+    const struct node_group *group = cluster_group_of(host->spec, n);
+
+    return (struct cs_node) {
+        .pool = group->pool, .gpus = group->gpus,
+        .free_gpus = mask_count(host->cluster->free_mask[n]),
+        .cores = group->cores, .memory_bytes = (double)group->memory_bytes,
+        .here = host->rent == NULL || group->rent == NULL ||
+                host_rental_here(host, n),
+    };
+}
+
+double cs_phase_s(const struct cs_host *host, struct job_id id, uint32_t phase)
+{
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+
+    assert(phase < host_form_of(job)->phase_count);
+    return host->form[job->form].phase_s[phase];
+}
+
+bool cs_serves(const struct cs_host *host, struct job_id id)
+{
+    const struct job_form *form = host_form_of(host_job_slot(host, id.i));
+
+    return form->phase[0].law->kind == LAW_SERVE;
+}

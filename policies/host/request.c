@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_request.c - what a policy may request: the cs_ functions that start,
+ * release and stop.
+ *
+ * Every request is checked and answered by a verdict, and every request, done
+ * or refused, is told to whoever records decisions.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/cluster/place.h"
+#include "policies/host/state.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
+
+enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
+                            struct job_id job, uint32_t role,
+                            enum cs_verdict verdict,
+                            const struct placement *placement)
+{
+    host->counts.verdict[verdict]++;
+    if (host->tries != NULL && action == HOST_START &&
+        host->tries->job == ID_NONE) {
+        host->tries->job = job.i;
+        host->tries->verdict = verdict;
+    }
+    if (verdict == CS_NO_ROOM)      /* an answer, not a fault */
+        return verdict;
+    if (verdict == CS_DONE)
+        host->counts.decisions++;
+    else
+        host->counts.refused++;
+    if (host->decision_fn) {
+        struct host_decision decision = {
+            .time_ns = host_now(host),
+            .seq = host->counts.decisions + host->counts.refused,
+            .action = action, .job = job, .role = role, .verdict = verdict,
+            .pending = host_order_count(host),
+            .free_gpus = cs_free_gpus(host, 0),
+        };
+        if (placement)
+            decision.placement = *placement;
+        host->decision_fn(host->decision_self, &decision);
+    }
+    host_tell(host, FACT_DECISION, job.i, action, verdict);
+    return verdict;
+}
+
+static enum cs_verdict refuse(struct cs_host *host, enum host_action action,
+                              struct job_id job, enum cs_verdict verdict)
+{
+    return host_answer(host, action, job, CS_ALL_ROLES, verdict, NULL);
+}
+
+static const struct job_id no_job = { ID_NONE };
+
+static void note_wants(struct cs_host *host, const struct cs_want *want,
+                       uint32_t count)
+{
+    if (host->tries == NULL || host->tries->job != ID_NONE || want == NULL)
+        return;
+    memcpy(host->tries->want, want, count * sizeof *want);
+    host->tries->wants = count;
+}
+
+/* Until its phase has started, a lease for a phase ends when it is loaded and
+ * the phase has run. */
+static void expect(struct cs_host *host, const struct cs_ask *ask,
+                   uint32_t lease)
+{
+    struct host_lease_slot *slot = &host->lease[lease];
+
+    if (ask->role == CS_ALL_ROLES || slot->pub.state != CS_LEASE_LOADING)
+        return;
+    double s = host_run_s(host, ask, &slot->gang) +
+               host_switch_s(host, host_job_slot(host, ask->job.i),
+                             slot->pub.role, &slot->pub.placement,
+                             &slot->gang);
+    host_lease_expect(host, lease,
+                      clock_after(host_now(host), clock_ns_for_work(s, 1.0)));
+}
+
+/* An ask for one role: on a new lease, thrown out of the old if it had one. */
+static enum cs_verdict start_role(struct cs_host *host, struct ask_id id,
+                                  const struct cs_want *want)
+{
+    struct cs_ask ask = host->ask[id.i].pub;
+    struct host_job_slot *job = host_job_slot(host, ask.job.i);
+    uint32_t role = host_want_role(&ask, want);
+    uint32_t gpus = want->gpus ? want->gpus
+                               : job_role_gpus(&job->pub.request, role);
+    struct placement place;
+
+    if (role >= host_form_of(job)->role_count ||
+        !host_shape_ok(host, job, role, gpus))
+        return refuse(host, HOST_START, ask.job, CS_BAD_SHAPE);
+    note_wants(host, want, 1);
+    if (!host_room_at_all(host, want, gpus) ||
+        !host_find(host, job, role, want, &place))
+        return refuse(host, HOST_START, ask.job, CS_NO_ROOM);
+    host_ask_drop(host, id.i);
+    if (ask.role == CS_ALL_ROLES) {
+        job->ask = ID_NONE;
+        host_left_change(host, job);
+    } else {
+        job->role_ask[role] = ID_NONE;
+    }
+    if (ask.held.i != ID_NONE && host->lease[ask.held.i].live)
+        host_drop(host, ask.held.i);
+    host_answer(host, HOST_START, ask.job, role, CS_DONE, &place);
+    expect(host, &ask, host_grant(host, ask.job.i, role, &place));
+    return CS_DONE;
+}
+
+/* Finds room for all roles before any is granted. */
+static bool find_all(struct cs_host *host, const struct host_job_slot *job,
+                     const struct cs_want *want, struct placement *place)
+{
+    uint32_t roles = host_form_of(job)->role_count, r;
+    int64_t more_mw = 0;
+
+    for (r = 0; r < roles; r++) {
+        struct cs_want as_asked = { .role = r };
+        struct fit_want fit;
+        if (!host_fit_want(host, job, r, want ? &want[r] : &as_asked, &fit) ||
+            !host_shape_ok(host, job, r, fit.gpus))
+            break;
+        fit.looks = &host->counts.nodes_seen;
+        if (!placer_find(host->placer, &fit,
+                         host->scratch + r * host->spec->node_count,
+                         host->spec->node_count, &place[r]) ||
+            !host_power_allows(host, &place[r], &more_mw))
+            break;
+        if (roles > 1)
+            cluster_take(host->cluster, &place[r]);
+    }
+    for (uint32_t k = r; roles > 1 && k-- > 0;)
+        cluster_release(host->cluster, &place[k]);
+    return r == roles;
+}
+
+/* The same as asked; a search that is known to fail is not made again. */
+static bool find_as_asked(struct cs_host *host,
+                          const struct host_job_slot *job, uint32_t gpus,
+                          struct placement *place)
+{
+    /* Of these, jobs of a form differ in what has room for them. */
+    bool alike = job->pub.request.rates == NULL &&
+                 job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
+                 place_is_monotone(host->rules->placement);
+
+    if (alike && host_known_full(host, job->form, gpus))
+        return false;
+    if (find_all(host, job, NULL, place))
+        return true;
+    if (alike)
+        host_note_full(host, job->form, gpus);
+    return false;
+}
+
+enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id id,
+                               const struct cs_want *want, uint32_t count)
+{
+    struct placement place[FORM_ROLES_MAX];
+
+    if (!host_ask_live(host, id))
+        return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
+    struct job_id which = host->ask[id.i].pub.job;
+    struct host_job_slot *job = host_job_slot(host, which.i);
+    uint32_t roles = host_form_of(job)->role_count;
+    if (host->ask[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
+        return refuse(host, HOST_START, which, CS_BAD_SHAPE);
+    note_wants(host, want, roles);
+    if (!(want ? find_all(host, job, want, place)
+               : find_as_asked(host, job, host->ask[id.i].pub.gpus, place)))
+        return refuse(host, HOST_START, which, CS_NO_ROOM);
+    host_ask_drop(host, id.i);
+    job->ask = ID_NONE;
+    host_left_change(host, job);
+    host_answer(host, HOST_START, which, CS_ALL_ROLES, CS_DONE, &place[0]);
+    for (uint32_t r = 0; r < roles; r++)
+        host_grant(host, which.i, r, &place[r]);
+    return CS_DONE;
+}
+
+enum cs_verdict cs_start_want(struct cs_host *host, struct ask_id id,
+                              const struct cs_want *want)
+{
+    if (!host_ask_live(host, id))
+        return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
+    const struct cs_ask *ask = &host->ask[id.i].pub;
+    const struct job_form *form =
+        host_form_of(host_job_slot(host, ask->job.i));
+    if (ask->role == CS_ALL_ROLES && form->role_count > 1)
+        return refuse(host, HOST_START, ask->job, CS_BAD_SHAPE);
+    if (want->take_idle && !host_per_phase(host))
+        return refuse(host, HOST_START, ask->job, CS_NOT_ALLOWED);
+    return start_role(host, id, want);
+}
+
+enum cs_verdict cs_start(struct cs_host *host, struct ask_id id)
+{
+    struct cs_want as_asked = { 0 };
+
+    if (!host_ask_live(host, id))
+        return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
+    if (host->ask[id.i].pub.role == CS_ALL_ROLES)
+        return cs_start_wants(host, id, NULL, 0);
+    if (host->ask[id.i].pub.held.i != ID_NONE)
+        return cs_continue(host, id);
+    return cs_start_want(host, id, &as_asked);
+}
+
+enum cs_verdict cs_continue(struct cs_host *host, struct ask_id id)
+{
+    if (!host_ask_live(host, id))
+        return refuse(host, HOST_CONTINUE, no_job, CS_NOT_PENDING);
+    struct cs_ask ask = host->ask[id.i].pub;
+    struct host_job_slot *job = host_job_slot(host, ask.job.i);
+    uint32_t lease = ask.held.i;
+    if (lease == ID_NONE || host->lease[lease].pub.state != CS_LEASE_IDLE)
+        return refuse(host, HOST_CONTINUE, ask.job, CS_NOT_IDLE);
+    host_ask_drop(host, id.i);
+    job->role_ask[ask.role] = ID_NONE;
+    host_answer(host, HOST_CONTINUE, ask.job, ask.role, CS_DONE,
+           &host->lease[lease].pub.placement);
+    host_phase_start(host, lease, ask.phase);
+    return CS_DONE;
+}
+
+enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
+{
+    if (id.i >= host->lease_count || !host->lease[id.i].live)
+        return refuse(host, HOST_RELEASE, no_job, CS_NOT_PENDING);
+    const struct host_lease_slot *lease = &host->lease[id.i];
+    if (!host_per_phase(host))
+        return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_ALLOWED);
+    if (lease->pub.state != CS_LEASE_IDLE || lease->leaving)
+        return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_IDLE);
+    host_answer(host, HOST_RELEASE, lease->pub.job, lease->pub.role, CS_DONE,
+           &lease->pub.placement);
+    host_leave(host, id.i);
+    return CS_DONE;
+}
+
+int64_t host_stop_cost_ns(const struct cs_host *host, uint32_t gpus)
+{
+    for (uint32_t i = 0; i < host->rules->cost_count; i++)
+        if (gpus <= host->rules->cost[i].gpus_max)
+            return host->rules->cost[i].cost_ns;
+    return 0;
+}
+
+/* A job that is stopped saves its state: whole steps of a phase that trains
+ * need not be done again.  What the saving takes is owed at the restart. */
+static void save_job(struct cs_host *host, struct host_job_slot *job)
+{
+    double save_s = 0;
+
+    for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
+        if (job->lease[r] == ID_NONE)
+            continue;
+        struct host_lease_slot *lease = &host->lease[job->lease[r]];
+        uint32_t phase = lease->phase;
+        save_s += host_save_s(host, job->lease[r]);
+        if (lease->running && !host->form[job->form].fixed &&
+            host_form_of(job)->phase[phase].law->kind == LAW_TRAIN) {
+            lease->part = host_phase_pause(host, job->lease[r]);
+            lease->part_phase = phase;
+        }
+        if (lease->part > 0 && !(job->stopped_part > 0)) {
+            job->stopped_part = lease->part;
+            job->stopped_phase = lease->part_phase;
+            lease->part = 0;
+        }
+    }
+    if (save_s > 0)
+        job->penalty_ns = clock_after(job->penalty_ns,
+                                      clock_ns_for_work(save_s, 1.0));
+}
+
+/* Many stops in a row that saved nothing, and between which no phase ended,
+ * are taken for a run that would never end: turns shorter than what a job does
+ * before its work counts. */
+void host_note_stop(struct cs_host *host)
+{
+    char why[200];
+
+    if (++host->vain_stops < host->parts.vain_max)
+        return;
+    snprintf(why, sizeof why, "jobs are stopped before their work counts: %u "
+             "stops in a row saved nothing, and no phase ended (a longer "
+             "quantum may help)", host->vain_stops);
+    cs_fail(host, why);
+}
+
+enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
+{
+    if (!(host->policy->flags & CS_PREEMPTS))
+        return refuse(host, HOST_STOP, id, CS_NOT_ALLOWED);
+    if (id.i >= host->job_count || host_job_over(host, id.i))
+        return refuse(host, HOST_STOP, no_job, CS_NOT_PENDING);
+    if (host_job_slot(host, id.i)->leases == 0)
+        return refuse(host, HOST_STOP, id, CS_NOT_PENDING);
+    struct host_job_slot *job = host_job_slot(host, id.i);
+    host->counts.preemptions++;
+    job->pub.preemptions++;
+    job->penalty_ns = host_restart_ns(host, job);
+    host_note_stop(host);
+    save_job(host, job);
+    job->penalty_ns =
+        clock_after(job->penalty_ns,
+                    host_stop_cost_ns(host, host_job_drop(host, id.i)));
+    job->restart_until_ns = 0;
+    host_tell(host, FACT_JOB_STOP, id.i, 0, 0);
+    host_answer(host, HOST_STOP, id, CS_ALL_ROLES, CS_DONE, NULL);
+    if (host_per_phase(host))
+        host_job_advance(host, id.i);
+    else
+        host_ask_job(host, id.i);
+    return CS_DONE;
+}
+
+void cs_wake_at(struct cs_host *host, int64_t time_ns)
+{
+    if (time_ns > host_now(host) &&
+        (host->wake_ns <= host_now(host) || time_ns < host->wake_ns))
+        host->wake_ns = time_ns;
+}
+
+void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
+{
+    int64_t at_ns = host_idle_next_ns(host, idle_ns);
+
+    if (at_ns != CLOCK_NEVER_NS)
+        cs_wake_at(host, at_ns);
+}
+
+void cs_fail(struct cs_host *host, const char *why)
+{
+    if (!host->failed)
+        snprintf(host->why, sizeof host->why, "%s", why);
+    host->failed = true;
+    loop_stop(host->parts.loop);
+}
+
+double cs_random(struct cs_host *host)
+{
+    return rng_at(host->parts.seed, host->parts.replica,
+                  host->random_state++, rng_hash_text("policy"));
+}
+
+void cs_note(struct cs_host *host, const char *text)
+{
+    size_t used = strlen(host->note);
+
+    snprintf(host->note + used, sizeof host->note - used, "%s\n", text);
+}
+
+void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes)
+{
+    return arena_alloc(host->parts.arena, count, item_bytes);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_resize.c - leases that change while they work: more or fewer GPUs, or
+ * others.
+ *
+ * A change is a checkpoint and a restart, as in Optimus (EuroSys 2018), Gavel
+ * (OSDI 2020) and Pollux (OSDI 2021): no job is changed in place.  The new GPUs
+ * are looked for with the lease's own counted as free, and taken at once; what
+ * the job still has to do is what it had, but for the optimizer step that was
+ * cut.  Either all of it happens or nothing does.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/jobs/pace.h"
+#include "models/types/placement.h"
+#include "policies/host/state.h"
+#include "policies/policy.h"
+#include "sim/base/clock.h"
+
+static const struct job_id no_job = { ID_NONE };
+
+static uint32_t cores_per_gpu(const struct placement *placement)
+{
+    uint32_t gpus = placement_gpus(placement);
+
+    return gpus ? placement_cores(placement) / gpus : 0;
+}
+
+static bool same(const struct placement *a, const struct placement *b)
+{
+    bool same = a->share_count == b->share_count;
+
+    for (uint32_t i = 0; same && i < a->share_count; i++)
+        same = a->share[i].node == b->share[i].node &&
+               a->share[i].gpu_mask == b->share[i].gpu_mask &&
+               a->share[i].cores == b->share[i].cores;
+    return same;
+}
+
+/* Where it could go; false: nowhere, and nothing has changed. */
+static bool find(struct cs_host *host, const struct host_lease_slot *lease,
+                 const struct cs_want *want, struct placement *out)
+{
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+
+    if (host_on_leaving_node(host, lease))
+        return host_find(host, job, lease->pub.role, want, out);
+    cluster_release(host->cluster, &lease->pub.placement);
+    bool found = host_find(host, job, lease->pub.role, want, out);
+    cluster_take(host->cluster, &lease->pub.placement);
+    return found && !same(out, &lease->pub.placement);
+}
+
+static enum cs_verdict may_change(const struct cs_host *host,
+                                  const struct host_lease_slot *lease,
+                                  uint32_t gpus)
+{
+    const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+
+    if (lease->leaving)
+        return CS_NOT_PENDING;
+    if (host_form_of(job)->phase[0].law->kind == LAW_SERVE ||
+        lease->beside != ID_NONE ||
+        (host_per_phase(host) && lease->pub.state == CS_LEASE_IDLE))
+        return CS_NOT_ALLOWED;
+    return host_shape_ok(host, job, lease->pub.role, gpus) ? CS_DONE
+                                                           : CS_BAD_SHAPE;
+}
+
+static void change(struct cs_host *host, uint32_t i,
+                   const struct placement *place)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
+
+    if (lease->running) {
+        uint32_t phase = lease->phase;
+        double part = host_phase_pause(host, i);
+        lease->part = part;
+        lease->part_phase = phase;
+    }
+    job->penalty_ns = clock_after(host_restart_ns(host, job),
+                                  host_stop_cost_ns(host, lease->pub.gpus));
+    job->restart_until_ns = 0;
+    host_regrant(host, i, place);
+}
+
+static enum cs_verdict change_to(struct cs_host *host,
+                                 enum host_action action, struct lease_id id,
+                                 const struct cs_want *want)
+{
+    const struct host_lease_slot *lease = &host->lease[id.i];
+    struct job_id job = lease->pub.job;
+    uint32_t role = lease->pub.role;
+    enum cs_verdict verdict = may_change(host, lease, want->gpus);
+    struct placement place;
+
+    if (verdict == CS_DONE && !find(host, lease, want, &place))
+        verdict = CS_NO_ROOM;
+    if (verdict != CS_DONE)
+        return host_answer(host, action, job, role, verdict, NULL);
+    host->counts.resizes += action == HOST_RESIZE;
+    host->counts.moves += action == HOST_MOVE;
+    host_answer(host, action, job, role, CS_DONE, &place);
+    change(host, id.i, &place);
+    return CS_DONE;
+}
+
+static bool held(const struct cs_host *host, struct lease_id id)
+{
+    return id.i < host->lease_count && host->lease[id.i].live;
+}
+
+enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
+                          uint32_t gpus)
+{
+    if (!(host->policy->flags & CS_RESIZES) || !held(host, id))
+        return host_answer(host, HOST_RESIZE, no_job, CS_ALL_ROLES,
+                           held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
+                           NULL);
+    const struct host_lease_slot *lease = &host->lease[id.i];
+    struct cs_want want = { .role = lease->pub.role, .gpus = gpus,
+                            .pool_mask = lease->pool_mask,
+                            .cores = cores_per_gpu(&lease->pub.placement) };
+    if (gpus == 0 || gpus == lease->pub.gpus)
+        return host_answer(host, HOST_RESIZE, lease->pub.job, lease->pub.role,
+                           CS_BAD_SHAPE, NULL);
+    return change_to(host, HOST_RESIZE, id, &want);
+}
+
+enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
+                        const struct cs_want *want)
+{
+    if (!(host->policy->flags & CS_RESIZES) || !held(host, id))
+        return host_answer(host, HOST_MOVE, no_job, CS_ALL_ROLES,
+                           held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
+                           NULL);
+    const struct host_lease_slot *lease = &host->lease[id.i];
+    struct cs_want to = { .role = lease->pub.role, .gpus = want->gpus,
+                          .pool_mask = want->pool_mask,
+                          .cores = want->cores };
+    if (to.gpus == 0)
+        to.gpus = lease->pub.gpus;
+    if (lease->pub.gpus == 0)
+        return host_answer(host, HOST_MOVE, lease->pub.job, lease->pub.role,
+                           CS_BAD_SHAPE, NULL);
+    return change_to(host, HOST_MOVE, id, &to);
+}
+
+double cs_pace(struct cs_host *host, struct job_id id, uint32_t pool,
+               uint32_t gpus)
+{
+    assert(id.i < host->job_count && pool < host->spec->pool_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+
+    if (host_form_of(job)->role_count != 1 || gpus == 0)
+        return 0;
+    return host_pace(host, job, pool, gpus, 0);
+}
+
+double cs_pace_cores(struct cs_host *host, struct job_id id, uint32_t pool,
+                     uint32_t gpus, uint32_t cores)
+{
+    assert(id.i < host->job_count && pool < host->spec->pool_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+
+    if (host_form_of(job)->role_count != 1 || gpus == 0 || cores == 0)
+        return 0;
+    return host_pace(host, job, pool, gpus, cores);
+}
+
+uint32_t cs_pool_cores_per_gpu(const struct cs_host *host, uint32_t pool)
+{
+    assert(pool < host->spec->pool_count);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        if (group->pool == pool && group->gpus > 0)
+            return group->cores == CLUSTER_CORES_UNLIMITED
+                       ? 0 : group->cores / group->gpus;
+    }
+    return 0;
+}
+
+uint32_t cs_cores_now(const struct cs_host *host, struct job_id id)
+{
+    struct lease_id lease = cs_role_lease(host, id, 0);
+
+    return lease.i == ID_NONE
+               ? 0 : cores_per_gpu(&cs_lease(host, lease)->placement);
+}
+
+/* Jobs of several roles have one size, all they asked for. */
+static bool is_whole(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    return host_form_of(host_job_slot(host, id.i))->role_count != 1;
+}
+
+double cs_best_pace(struct cs_host *host, struct job_id id, uint32_t gpus)
+{
+    double best = 0;
+
+    if (is_whole(host, id))
+        return gpus > 0 && gpus == cs_job_gpus(host, id) ? 1 : 0;
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        best = fmax(best, cs_pace(host, id, p, gpus));
+    return best;
+}
+
+/* ---- sizes -------------------------------------------------------------- */
+
+/* The role's own range, where there is one; the size asked for beside it. */
+static void range(const struct cs_host *host, struct job_id id,
+                  uint32_t *least, uint32_t *most)
+{
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    const struct job_form *form = host_form_of(job);
+    uint32_t asked = job_role_gpus(&job->pub.request, 0);
+
+    if (job->pub.request.goodput) {
+        *least = 1;
+        *most = host_goodput_gpus_max(host, job);
+        return;
+    }
+    *least = form->role[0].gpus_min;
+    *most = form->role[0].gpus_max;
+    if (host->form[job->form].fixed) {
+        *least = form->scaling ? form->scaling->gpus_min : asked;
+        *most = form->scaling ? form->scaling->gpus_max : asked;
+    }
+    *least = asked < *least ? asked : *least;
+    *most = asked > *most ? asked : *most;
+}
+
+uint32_t cs_size_below(const struct cs_host *host, struct job_id id,
+                       uint32_t gpus)
+{
+    uint32_t least, most, whole = cs_job_gpus(host, id);
+
+    if (is_whole(host, id))
+        return whole <= gpus ? whole : 0;
+    range(host, id, &least, &most);
+    for (uint32_t g = gpus < most ? gpus : most; g >= least && g > 0; g--)
+        if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
+            return g;
+    return 0;
+}
+
+uint32_t cs_size_above(const struct cs_host *host, struct job_id id,
+                       uint32_t gpus)
+{
+    uint32_t least, most, whole = cs_job_gpus(host, id);
+
+    if (is_whole(host, id))
+        return whole > gpus ? whole : 0;
+    range(host, id, &least, &most);
+    for (uint32_t g = gpus + 1 > least ? gpus + 1 : least; g <= most; g++)
+        if (host_shape_ok(host, host_job_slot(host, id.i), 0, g))
+            return g;
+    return 0;
+}
+
+uint32_t cs_size_least(const struct cs_host *host, struct job_id job)
+{
+    return cs_size_above(host, job, 0);
+}
+
+uint32_t cs_size_now(const struct cs_host *host, struct job_id id)
+{
+    struct lease_id lease = cs_role_lease(host, id, 0);
+
+    if (lease.i == ID_NONE)
+        return 0;
+    return is_whole(host, id) ? cs_job_gpus(host, id)
+                              : cs_lease(host, lease)->gpus;
+}
+
+static void set_size(struct cs_host *host, const struct cs_size *size,
+                     uint32_t now)
+{
+    struct cs_want want = { .gpus = size->gpus };
+    struct ask_id ask = cs_job_ask(host, size->job, CS_ALL_ROLES);
+
+    if (size->gpus == 0)
+        cs_stop(host, size->job);
+    else if (is_whole(host, size->job) && ask.i != ID_NONE)
+        cs_start(host, ask);
+    else if (now > 0)
+        cs_resize(host, cs_role_lease(host, size->job, 0), size->gpus);
+    else if (ask.i != ID_NONE)
+        while (want.gpus > 0 &&
+               cs_start_want(host, ask, &want) == CS_NO_ROOM)
+            want.gpus = cs_size_below(host, size->job, want.gpus - 1);
+}
+
+void cs_set_sizes(struct cs_host *host, const struct cs_size *size,
+                  uint32_t count)
+{
+    enum { STOP, SHRINK, START, GROW, TURNS };
+
+    assert(!host_per_phase(host));
+    for (int turn = STOP; turn < TURNS; turn++)
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t now = cs_size_now(host, size[i].job), to = size[i].gpus;
+            if (host_form_of(host_job_slot(host, size[i].job.i))->role_count
+                != 1) {
+                cs_fail(host, "jobs that are resized must have one role");
+                return;
+            }
+            int due = now == 0 ? START : to == 0 ? STOP
+                                       : to < now ? SHRINK : GROW;
+            if (due == turn && to != now)
+                set_size(host, &size[i], now);
+        }
+}
+
+/* ---- prices -------------------------------------------------------------- */
+
+double cs_pool_usd_per_h(const struct cs_host *host, uint32_t pool)
+{
+    double least = INFINITY;
+
+    assert(pool < host->spec->pool_count);
+    for (uint32_t g = 0; g < host->spec->group_count; g++) {
+        const struct node_group *group = &host->spec->group[g];
+        if (group->pool == pool && group->gpus > 0)
+            least = fmin(least, group->usd_per_h / group->gpus);
+    }
+    return isfinite(least) ? least : 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_sites.c - where a role could go: pools and types of GPU, one by one.
+ *
+ * A forecast of one place among many is a forecast of the first that some list
+ * happens to name.  So that no list decides, a policy that forecasts looks at
+ * each site of a role and takes the one where the phase is over soonest; of
+ * equals the first in an order that follows from prices, the names of GPUs and
+ * the numbers of nodes.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "policies/host/state.h"
+#include "sim/base/arena.h"
+
+uint32_t host_home_pool(const struct cluster_spec *spec,
+                        const struct role_spec *role, enum host_home *rule)
+{
+    static const enum host_home rules[] = { HOST_HOME_SAID, HOST_HOME_POOL,
+                                            HOST_HOME_NAME };
+    const char *const name[] = { role->home, role->pool, role->name };
+
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+        uint32_t pool = name[i] ? cluster_pool(spec, name[i]) : UINT32_MAX;
+        if (pool == UINT32_MAX)
+            continue;
+        *rule = rules[i];
+        return pool;
+    }
+    *rule = HOST_HOME_NONE;
+    return UINT32_MAX;
+}
+
+static double gpu_usd_per_h(const struct node_group *group)
+{
+    return cluster_node_least_usd_per_h(group) / group->gpus;
+}
+
+/* Cheapest first, then by the name of the GPU; pools that are alike in both by
+ * their nodes, whose order is stated: what a pool is called changes nothing. */
+static int compare(const struct host_site *a, const struct host_site *b)
+{
+    if (a->usd_per_h != b->usd_per_h)
+        return a->usd_per_h < b->usd_per_h ? -1 : 1;
+    int order = strcmp(a->gpu->name, b->gpu->name);
+    if (order == 0 && a->pool != b->pool)
+        order = a->pool < b->pool ? -1 : 1;
+    return order;
+}
+
+static bool may_use(const struct role_spec *role, uint32_t mask,
+                    const struct node_group *group)
+{
+    bool typed = role->gpu_type_count == 0;
+
+    for (uint32_t t = 0; group->gpu && t < role->gpu_type_count; t++)
+        typed |= role->gpu_types[t] == group->gpu->index;
+    return group->gpu && group->gpus > 0 && typed &&
+           (mask == 0 || mask >> group->pool & 1);
+}
+
+/* Of one pool and one type, in their order. */
+static void add_site(struct host_sites *sites, const struct node_group *group)
+{
+    struct host_site site = {
+        .pool = group->pool, .pool_mask = 1u << group->pool,
+        .gpu = group->gpu, .usd_per_h = gpu_usd_per_h(group),
+    };
+    uint32_t i = 0;
+
+    while (i < sites->count && (sites->site[i].pool != site.pool ||
+                                sites->site[i].gpu != site.gpu))
+        i++;
+    if (i < sites->count) {
+        site.usd_per_h = fmin(site.usd_per_h, sites->site[i].usd_per_h);
+        sites->count--;         /* taken out, to go in at its place */
+        memmove(&sites->site[i], &sites->site[i + 1],
+                (sites->count - i) * sizeof site);
+    }
+    for (i = sites->count++;
+         i > 0 && compare(&site, &sites->site[i - 1]) < 0; i--)
+        sites->site[i] = sites->site[i - 1];
+    sites->site[i] = site;
+}
+
+/* A gang may lie in several pools that have its type: behind the others. */
+static void add_unions(struct host_sites *sites)
+{
+    uint32_t singles = sites->count;
+
+    for (uint32_t i = 0; i < singles; i++) {
+        struct host_site all = sites->site[i];
+        bool first = true;
+        for (uint32_t k = 0; k < singles; k++) {
+            if (sites->site[k].gpu != all.gpu)
+                continue;
+            first &= k >= i;
+            all.pool_mask |= sites->site[k].pool_mask;
+        }
+        if (first && all.pool_mask != sites->site[i].pool_mask)
+            sites->site[sites->count++] = all;
+    }
+}
+
+struct host_sites host_sites_of(struct cs_host *host,
+                                const struct role_spec *role, uint32_t mask)
+{
+    const struct cluster_spec *spec = host->spec;
+    struct host_sites sites = {
+        .site = arena_alloc(host->parts.arena, 2 * (size_t)spec->group_count,
+                            sizeof *sites.site),
+    };
+
+    for (uint32_t g = 0; role->gpus > 0 && g < spec->group_count; g++)
+        if (may_use(role, mask, &spec->group[g]))
+            add_site(&sites, &spec->group[g]);
+    add_unions(&sites);
+    return sites;
+}
+
+uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
+                       uint32_t role)
+{
+    const struct host_form *form =
+        &host->form[host_job_slot(host, job.i)->form];
+
+    return role < form->form->role_count ? form->home_mask[role] : 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_spots.c - policies that say on which nodes, and with how many GPUs of
+ * each, a job goes on.
+ *
+ * What has other GPUs than it should is stopped first, then all is started, so
+ * that jobs may change places.  A stop and a start at one instant cost what a
+ * restart does.
+ */
+#include <assert.h>
+
+#include "models/catalogue/goodput.h"
+#include "models/jobs/job.h"
+#include "models/types/placement.h"
+#include "policies/host/state.h"
+#include "policies/policy.h"
+
+uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
+                    uint32_t node)
+{
+    struct lease_id lease = cs_role_lease(host, job, 0);
+    const struct placement *place;
+
+    if (lease.i == ID_NONE)
+        return 0;
+    place = &cs_lease(host, lease)->placement;
+    for (uint32_t s = 0; s < place->share_count; s++)
+        if (place->share[s].node == node)
+            return mask_count(place->share[s].gpu_mask);
+    return 0;
+}
+
+double cs_pace_on(struct cs_host *host, struct job_id id, uint32_t pool,
+                  uint32_t gpus, uint32_t nodes)
+{
+    assert(id.i < host->job_count && pool < host->spec->pool_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    const struct goodput_job *goodput = job->pub.request.goodput;
+    struct goodput_shape shape = { gpus, nodes };
+
+    assert(nodes >= 1 && nodes <= gpus);
+    if (goodput == NULL)
+        return cs_pace(host, id, pool, gpus);
+    return host_goodput_pace(host, goodput, host_done_ns(host, job), pool,
+                             shape);
+}
+
+bool cs_can_move(struct cs_host *host, struct job_id id)
+{
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    uint32_t least;
+
+    if (host_form_of(job)->role_count != 1 || cs_serves(host, id) ||
+        job_role_milli(&job->pub.request, 0) < GPU_MILLI)
+        return false;
+    least = cs_size_least(host, id);
+    for (uint32_t p = 0; least > 0 && p < host->spec->pool_count; p++)
+        if (cs_pace(host, id, p, least) > 0)
+            return true;
+    return false;
+}
+
+static uint32_t spots_of(const struct cs_spot *spot, uint32_t count)
+{
+    uint32_t n = 1;
+
+    while (n < count && spot[n].job.i == spot[0].job.i) {
+        assert(spot[n].node > spot[n - 1].node);
+        n++;
+    }
+    return n;
+}
+
+static bool lies_so(const struct cs_host *host, const struct cs_spot *spot,
+                    uint32_t count)
+{
+    struct lease_id lease = cs_role_lease(host, spot->job, 0);
+
+    if (lease.i == ID_NONE ||
+        cs_lease(host, lease)->placement.share_count != count)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (cs_gpus_on(host, spot->job, spot[i].node) != spot[i].gpus)
+            return false;
+    return true;
+}
+
+static void start_at(struct cs_host *host, const struct cs_spot *spot,
+                     uint32_t count)
+{
+    struct cs_want want = { .spot = spot, .spot_count = count };
+    struct ask_id ask = cs_job_ask(host, spot->job, CS_ALL_ROLES);
+
+    for (uint32_t i = 0; i < count; i++)
+        want.gpus += spot[i].gpus;
+    if (ask.i != ID_NONE && want.gpus > 0)
+        cs_start_want(host, ask, &want);
+}
+
+void cs_set_spots(struct cs_host *host, const struct cs_spot *spot,
+                  uint32_t count)
+{
+    uint32_t n;
+
+    assert(!host_per_phase(host));
+    for (uint32_t i = 0; i < count; i += n) {
+        n = spots_of(spot + i, count - i);
+        if (cs_size_now(host, spot[i].job) > 0 &&
+            !lies_so(host, spot + i, n))
+            cs_stop(host, spot[i].job);
+    }
+    for (uint32_t i = 0; i < count; i += n) {
+        n = spots_of(spot + i, count - i);
+        start_at(host, spot + i, n);
+    }
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_state.c - slots for jobs, asks and leases, and the lists over them.
+ *
+ * Slots of asks and leases are used again; lists stand in the order in which
+ * things were made (leases, running jobs) or in the policy's (asks).
+ */
+#include "policies/host/state.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "models/jobs/job.h"
+#include "models/types/placement.h"
+#include "sim/base/arena.h"
+#include "sim/event/journal.h"
+
+#define LIST_ROOM_MIN 64u
+
+/* Makes room for one more; the storage left behind dies with the trial. */
+#define ROOM(host, array, count, room)                                       \
+    do {                                                                     \
+        if ((count) == (room)) {                                             \
+            uint32_t more = (room) ? 2u * (room) : LIST_ROOM_MIN;            \
+            (array) = arena_grow((host)->parts.arena, (array), (room), more, \
+                                 sizeof *(array));                           \
+            (room) = more;                                                   \
+        }                                                                    \
+    } while (0)
+
+int64_t host_now(const struct cs_host *host)
+{
+    return loop_now_ns(host->parts.loop);
+}
+
+void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
+               uint32_t object, double amount)
+{
+    struct fact fact = {
+        .time_ns = host_now(host), .kind = kind, .subject = subject,
+        .object = object, .amount = amount,
+    };
+    journal_tell(host->parts.journal, &fact);
+}
+
+void host_news_add(struct cs_host *host, int kind, uint32_t id)
+{
+    ROOM(host, host->news, host->news_count, host->news_room);
+    host->news[host->news_count].kind = kind;
+    host->news[host->news_count].id = id;
+    host->news_count++;
+}
+
+static struct host_job_page *page_make(struct cs_host *host)
+{
+    struct host_job_page *page = host->job_page_spare;
+
+    if (page == NULL)
+        return arena_alloc(host->parts.arena, 1, sizeof *page);
+    host->job_page_spare = page->next;
+    memset(page, 0, sizeof *page);
+    return page;
+}
+
+static struct host_job_slot *block_make(struct cs_host *host)
+{
+    if (host->job_spares > 0)
+        return host->job_spare[--host->job_spares];
+    return arena_alloc(host->parts.arena, HOST_JOB_BLOCK,
+                       sizeof(struct host_job_slot));
+}
+
+void host_job_note_gone(struct cs_host *host, uint32_t job)
+{
+    assert(host_job_over(host, job));
+    ROOM(host, host->gone, host->gones, host->gone_room);
+    host->gone[host->gones++] = job;
+}
+
+static void forget(struct cs_host *host, uint32_t job)
+{
+    struct host_job_page *page = host->job[job / HOST_JOB_PAGE];
+    uint32_t b = job % HOST_JOB_PAGE / HOST_JOB_BLOCK;
+
+    assert(page != NULL && page->gone[b] < HOST_JOB_BLOCK);
+    ROOM(host, host->seat_spare, host->seat_spares, host->seat_room);
+    host->seat_spare[host->seat_spares++] = host_job_slot(host, job)->seat;
+    if (++page->gone[b] < HOST_JOB_BLOCK)
+        return;
+    ROOM(host, host->job_spare, host->job_spares, host->job_spare_room);
+    host->job_spare[host->job_spares++] = page->block[b];
+    page->block[b] = NULL;
+    if (++page->blocks_gone < HOST_JOB_PAGE / HOST_JOB_BLOCK)
+        return;
+    page->next = host->job_page_spare;
+    host->job_page_spare = page;
+    host->job[job / HOST_JOB_PAGE] = NULL;
+}
+
+void host_jobs_forget(struct cs_host *host)
+{
+    for (uint32_t i = 0; i < host->gones; i++)
+        forget(host, host->gone[i]);
+    host->gones = 0;
+}
+
+struct host_job_slot *host_job_make(struct cs_host *host)
+{
+    uint32_t number = host->job_count, at = number / HOST_JOB_PAGE;
+
+    if (number % HOST_JOB_PAGE == 0) {
+        ROOM(host, host->job, at, host->job_page_room);
+        host->job[at] = page_make(host);
+    }
+    if (number % HOST_JOB_BLOCK == 0)
+        host->job[at]->block[number % HOST_JOB_PAGE / HOST_JOB_BLOCK] =
+            block_make(host);
+    host->job_count++;
+    struct host_job_slot *job = host_job_slot(host, number);
+    memset(job, 0, sizeof *job);
+    job->ask = job->left = job->tenant = ID_NONE;
+    job->even_from_ns = CLOCK_NEVER_NS;
+    job->seat = host->seat_spares > 0 ? host->seat_spare[--host->seat_spares]
+                                      : host->seats++;
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
+        job->lease[r] = job->role_ask[r] = job->home[r] = ID_NONE;
+    return job;
+}
+
+uint32_t host_ask_make(struct cs_host *host)
+{
+    uint32_t i;
+
+    if (host->ask_spares > 0) {
+        i = host->ask_spare[--host->ask_spares];
+    } else {
+        if (host->ask_count == host->ask_room) {
+            uint32_t room = host->ask_room;
+            ROOM(host, host->ask, host->ask_count, host->ask_room);
+            host->ask_spare = arena_grow(host->parts.arena, host->ask_spare,
+                                         room, host->ask_room,
+                                         sizeof *host->ask_spare);
+        }
+        i = host->ask_count++;
+    }
+    memset(&host->ask[i], 0, sizeof host->ask[i]);
+    host->ask[i].live = true;
+    host->ask[i].seq = host->next_seq++;
+    return i;
+}
+
+/* ---- leases and running jobs, in order ---- */
+
+void host_lists_begin(struct cs_host *host)
+{
+    struct arena *arena = host->parts.arena;
+
+    host->held = arena_alloc(arena, 1, sizeof *host->held);
+    host->running = arena_alloc(arena, 1, sizeof *host->running);
+}
+
+static uint32_t *place_of(const struct cs_host *host,
+                          const struct host_list *list, uint32_t item)
+{
+    return list == host->held ? &host->lease[item].place
+                              : &host_job_slot(host, item)->place;
+}
+
+static void list_close(const struct cs_host *host, struct host_list *list)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; list->holes > 0 && i < list->count; i++) {
+        if (list->item[i] == ID_NONE)
+            continue;
+        *place_of(host, list, list->item[i]) = kept;
+        list->item[kept++] = list->item[i];
+    }
+    if (list->holes > 0)
+        list->count = kept;
+    list->holes = 0;
+}
+
+static void list_add(struct cs_host *host, struct host_list *list,
+                     uint32_t item)
+{
+    ROOM(host, list->item, list->count, list->room);
+    *place_of(host, list, item) = list->count;
+    list->item[list->count++] = item;
+}
+
+static void list_remove(struct cs_host *host, struct host_list *list,
+                        uint32_t item)
+{
+    uint32_t place = *place_of(host, list, item);
+
+    assert(place < list->count && list->item[place] == item);
+    list->item[place] = ID_NONE;
+    list->holes++;
+    if (list->holes > LIST_ROOM_MIN && list->holes > list->count / 2)
+        list_close(host, list);
+}
+
+const struct host_list *host_held(const struct cs_host *host)
+{
+    list_close(host, host->held);
+    return host->held;
+}
+
+const struct host_list *host_running_list(const struct cs_host *host)
+{
+    list_close(host, host->running);
+    return host->running;
+}
+
+void host_running_add(struct cs_host *host, uint32_t job)
+{
+    list_add(host, host->running, job);
+}
+
+void host_running_remove(struct cs_host *host, uint32_t job)
+{
+    list_remove(host, host->running, job);
+}
+
+uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
+{
+    return waits_least(&host->waits[pool]);
+}
+
+void host_ask_waits(struct cs_host *host, uint32_t i, int sign)
+{
+    const struct cs_ask *ask = &host->ask[i].pub;
+    const struct host_job_slot *job = host_job_slot(host, ask->job.i);
+    const struct host_form *form = &host->form[job->form];
+    bool whole = ask->role == CS_ALL_ROLES;
+    uint32_t r = whole ? 0 : ask->role;
+    uint32_t end = whole ? host_form_of(job)->role_count : r + 1;
+
+    for (; r < end; r++) {
+        uint32_t gpus = job_role_gpus(&job->pub.request, r);
+        if (gpus == 0)
+            continue;
+        for (uint32_t p = 0; form->gpu_pools[r] >> p; p++) {
+            if (form->gpu_pools[r] >> p & 1)
+                waits_add(&host->waits[p], gpus, sign);
+            if (p == 31)
+                break;
+        }
+    }
+}
+
+void host_ask_drop(struct cs_host *host, uint32_t ask)
+{
+    assert(ask < host->ask_count && host->ask[ask].live);
+    host_ask_waits(host, ask, -1);
+    ranks_remove(host->order, ask);
+    host->hooks.ask_gone(host, ask);
+    host->ask[ask].live = false;
+    host->ask_spare[host->ask_spares++] = ask;
+}
+
+uint32_t host_lease_make(struct cs_host *host)
+{
+    uint32_t i;
+
+    if (host->lease_spares > 0) {
+        i = host->lease_spare[--host->lease_spares];
+    } else {
+        if (host->lease_count == host->lease_room) {
+            uint32_t room = host->lease_room;
+            ROOM(host, host->lease, host->lease_count, host->lease_room);
+            host->lease_spare = arena_grow(host->parts.arena,
+                                           host->lease_spare, room,
+                                           host->lease_room,
+                                           sizeof *host->lease_spare);
+        }
+        i = host->lease_count++;
+    }
+    memset(&host->lease[i], 0, sizeof host->lease[i]);
+    host->lease[i].live = true;
+    list_add(host, host->held, i);
+    return i;
+}
+
+void host_lease_unmake(struct cs_host *host, uint32_t i)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct share *share = lease->pub.placement.share;
+
+    assert(lease->live);
+    lease->live = false;
+    host_lease_unexpect(host, i);
+    list_remove(host, host->held, i);
+    host->lease_spare[host->lease_spares++] = i;
+    /* A spare array keeps the address of the next in its first bytes. */
+    memcpy(share, &host->share_spare[lease->share_room], sizeof(void *));
+    host->share_spare[lease->share_room] = share;
+}
+
+void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
+                         const struct placement *placement)
+{
+    uint32_t room = 0;
+
+    while ((1u << room) < placement->share_count)
+        room++;
+    assert(room < HOST_SHARE_CLASSES && placement->share_count > 0);
+    struct share *share = host->share_spare[room];
+    if (share)
+        memcpy(&host->share_spare[room], share, sizeof(void *));
+    else
+        share = arena_alloc(host->parts.arena, (size_t)1 << room,
+                            sizeof *share);
+    memcpy(share, placement->share,
+           placement->share_count * sizeof *share);
+    lease->share_room = room;
+    lease->pub.placement.share = share;
+    lease->pub.placement.share_count = placement->share_count;
+}
+
+/* What a lease holds of one of its pools. */
+static struct host_pool_now held_of(const struct cs_host *host,
+                                    const struct host_lease_slot *lease,
+                                    uint32_t p)
+{
+    const struct placement *placement = &lease->pub.placement;
+    struct host_pool_now held = {
+        .gpus = lease->pub.gpus, .cores_allocated = lease->gang.cores,
+        .allocated_milli = (uint64_t)lease->pub.gpus * lease->pub.gpu_milli,
+    };
+
+    if (lease->pool_mask == 1u << p)
+        return held;
+    memset(&held, 0, sizeof held);
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct share *share = &placement->share[i];
+        if (cluster_group_of(host->spec, share->node)->pool != p)
+            continue;
+        held.gpus += mask_count(share->gpu_mask);
+        held.allocated_milli += share_milli(share);
+        held.cores_allocated += share->cores;
+    }
+    return held;
+}
+
+static uint32_t *gpus_in(struct host_pool_now *pool,
+                         enum cs_lease_state state)
+{
+    if (state == CS_LEASE_LOADING)
+        return &pool->loading;
+    return state == CS_LEASE_BUSY ? &pool->busy : &pool->idle_leased;
+}
+
+void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
+                    int sign)
+{
+    uint32_t p = 0;
+
+    assert(sign == 1 || sign == -1);
+    for (uint32_t left = lease->pool_mask; left != 0; left >>= 1, p++) {
+        if ((left & 1) == 0)
+            continue;
+        struct host_pool_now held = held_of(host, lease, p);
+        struct host_pool_now *pool = &host->pool[p];
+        uint32_t delta = sign > 0 ? held.gpus : 0u - held.gpus;
+        pool->allocated += delta;
+        pool->allocated_milli += sign > 0 ? held.allocated_milli
+                                          : 0u - held.allocated_milli;
+        pool->cores_allocated += sign > 0 ? held.cores_allocated
+                                          : 0u - held.cores_allocated;
+        *gpus_in(pool, lease->pub.state) += delta;
+        pool->utilized += sign * lease->busy_now *
+                          (double)held.allocated_milli / GPU_MILLI;
+        if (pool->allocated_milli == 0)
+            pool->utilized = 0;     /* parts leave rounding errors */
+    }
+}
+
+void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
+                     enum cs_lease_state state, double busy)
+{
+    uint32_t p = 0;
+
+    for (uint32_t left = lease->pool_mask; left != 0; left >>= 1, p++) {
+        if ((left & 1) == 0)
+            continue;
+        struct host_pool_now held = held_of(host, lease, p);
+        double gpus = (double)held.allocated_milli / GPU_MILLI;
+        struct host_pool_now *pool = &host->pool[p];
+        *gpus_in(pool, lease->pub.state) -= held.gpus;
+        *gpus_in(pool, state) += held.gpus;
+        pool->utilized -= lease->busy_now * gpus;
+        pool->utilized += busy * gpus;
+    }
+    lease->pub.state = state;
+    lease->busy_now = busy;
+}
+
+void host_left_end(struct cs_host *host, struct host_job_slot *job)
+{
+    if (job->left == ID_NONE)
+        return;
+    ROOM(host, host->left_ended, host->left_endeds, host->left_ended_room);
+    host->left_ended[host->left_endeds++] = job->left;
+    host->left[job->left].over = true;
+    job->left = ID_NONE;
+}
+
+void host_left_change(struct cs_host *host, const struct host_job_slot *job)
+{
+    if (job->left == ID_NONE || host->left[job->left].changed)
+        return;
+    ROOM(host, host->left_changed, host->left_changeds,
+         host->left_changed_room);
+    host->left_changed[host->left_changeds++] = job->left;
+    host->left[job->left].changed = true;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_step.c - `fidelity: step`: a training phase step by step.
+ *
+ * A loader fills a buffer of batches, each a flow over cores, drives, storage
+ * and PCIe; a step takes one batch, computes for the time of the law and, at
+ * its end, exchanges gradients in a burst over the links between nodes.  The
+ * fluid mode takes the same laws at their mean: here the pipeline has to be
+ * filled, bursts of several jobs can collide or miss each other, and a step
+ * that waits delays the next.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/cluster/fabric.h"
+#include "models/types/rates.h"
+#include "policies/host/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/flow/flow.h"
+#include "sim/event/loop.h"
+
+/* Batches ready ahead: prefetch_factor of PyTorch's DataLoader. */
+#define PREFETCH 2u
+
+struct host_steps {
+    struct host_steps *next;        /* in the list of spare ones */
+    const struct phase_law *law;
+    struct phase_plan plan;
+    uint32_t total, done;           /* steps of this run */
+    uint32_t buffered;              /* batches */
+    double feed_left;               /* of the batch that is being loaded */
+    struct flow_handle feed, burst;
+    struct loop_handle compute, burst_begin;
+    bool feeding, computing, sending;
+    int64_t wait_from_ns;           /* no batch since, or CLOCK_NEVER_NS */
+    int64_t wait_ns, late_ns;       /* for data, for other nodes */
+    int64_t computed_ns;            /* end of the last computation */
+    const char *waited_for;         /* what held back the last batch */
+};
+
+static void step_begin(struct cs_host *host, uint32_t i);
+static void feed_begin(struct cs_host *host, uint32_t i);
+
+static struct host_steps *steps_of(const struct cs_host *host, uint32_t i)
+{
+    assert(host->lease[i].steps != NULL);
+    return host->lease[i].steps;
+}
+
+static bool fed(const struct host_steps *s)
+{
+    const struct demand_rates *rates = &s->plan.rates;
+
+    return isfinite(s->plan.feed_rate) || rates->core_s > 0 ||
+           rates->storage_bytes > 0 || rates->nvme_bytes > 0 ||
+           rates->pcie_bytes > 0;
+}
+
+/* ---- the end of a step ------------------------------------------------- */
+
+static void run_over(struct cs_host *host, uint32_t i)
+{
+    struct host_steps *s = steps_of(host, i);
+    struct host_phase_run *run = &host->lease[i].run;
+    int64_t ran = host_now(host) - run->start_ns;
+
+    if (s->wait_ns > s->late_ns && s->wait_ns > ran / 100)
+        run->bottleneck = s->waited_for;
+    else if (s->late_ns > ran / 100)
+        run->bottleneck = link_class_name(FABRIC_NIC);
+    host_steps_stop(host, i);
+    host->hooks.phase_over(host, i);
+}
+
+static void step_over(struct cs_host *host, uint32_t i)
+{
+    struct host_steps *s = steps_of(host, i);
+
+    if (s->computing || s->sending)
+        return;
+    s->late_ns = clock_after(s->late_ns, host_now(host) - s->computed_ns);
+    if (++s->done == s->total) {
+        run_over(host, i);
+        return;
+    }
+    step_begin(host, i);
+}
+
+static void computed(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    struct host_steps *s = steps_of(host, (uint32_t)arg);
+
+    s->computing = false;
+    s->computed_ns = loop_now_ns(loop);
+    step_over(host, (uint32_t)arg);
+}
+
+static void sent(void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+
+    steps_of(host, (uint32_t)arg)->sending = false;
+    step_over(host, (uint32_t)arg);
+}
+
+/* ---- gradients: so late that they end with the step, if alone ---------- */
+
+static uint32_t burst_uses(struct cs_host *host, uint32_t i)
+{
+    struct host_steps *s = steps_of(host, i);
+    struct demand_rates rates = {
+        .network_bytes = s->plan.rates.network_bytes / s->total };
+
+    return fabric_uses(host->parts.fabric, &host->lease[i].pub.placement,
+                       &rates, host->uses);
+}
+
+static void burst(struct loop *loop, void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    struct host_steps *s = steps_of(host, (uint32_t)arg);
+    uint32_t uses = burst_uses(host, (uint32_t)arg);
+    struct flow_spec spec = {
+        .work = 1, .weight = 1, .rate_max = INFINITY, .use = host->uses,
+        .use_count = uses, .done = sent, .self = host, .arg = arg,
+    };
+
+    (void)loop;
+    s->burst = flow_start(host->parts.net, &spec);
+}
+
+static void burst_plan(struct cs_host *host, uint32_t i, double step_s)
+{
+    struct host_steps *s = steps_of(host, i);
+    uint32_t uses = burst_uses(host, i);
+    double alone_s = 0;
+
+    if (uses == 0)
+        return;
+    for (uint32_t k = 0; k < uses; k++)
+        alone_s = fmax(alone_s, host->uses[k].per_unit /
+                                    flow_link_capacity(host->parts.net,
+                                                       host->uses[k].link));
+    s->sending = true;
+    s->burst_begin = loop_at(
+        host->parts.loop,
+        clock_after(host_now(host),
+                    clock_ns_for_work(fmax(step_s - alone_s, 0), 1.0)),
+        LOOP_RANK_FINISH, burst, host, i);
+}
+
+/* ---- a step ------------------------------------------------------------ */
+
+static void step_begin(struct cs_host *host, uint32_t i)
+{
+    struct host_steps *s = steps_of(host, i);
+    double step_s = 1 / (s->plan.gpu_rate * s->total);
+    int64_t now = host_now(host);
+
+    if (s->computing || s->sending)
+        return;
+    if (fed(s) && s->buffered == 0) {
+        if (s->wait_from_ns == CLOCK_NEVER_NS)
+            s->wait_from_ns = now;
+        return;
+    }
+    if (s->wait_from_ns != CLOCK_NEVER_NS)
+        s->wait_ns = clock_after(s->wait_ns, now - s->wait_from_ns);
+    s->wait_from_ns = CLOCK_NEVER_NS;
+    s->buffered -= fed(s);
+    s->computing = true;
+    s->compute = loop_at(host->parts.loop,
+                         clock_after(now, clock_ns_for_work(step_s, 1.0)),
+                         LOOP_RANK_FINISH, computed, host, i);
+    burst_plan(host, i, step_s);
+    feed_begin(host, i);
+}
+
+/* ---- the loader -------------------------------------------------------- */
+
+static void loaded(void *self, uint64_t arg)
+{
+    struct cs_host *host = self;
+    uint32_t i = (uint32_t)arg, link = flow_ended_at(host->parts.net);
+    struct host_steps *s = steps_of(host, i);
+
+    s->feeding = false;
+    s->feed_left = 1;
+    s->buffered++;
+    s->waited_for = link == UINT32_MAX
+        ? s->plan.feed_bottleneck
+        : link_class_name(fabric_class(host->parts.fabric, link));
+    step_begin(host, i);
+    feed_begin(host, i);
+}
+
+static void feed_begin(struct cs_host *host, uint32_t i)
+{
+    struct host_steps *s = steps_of(host, i);
+    struct demand_rates rates = s->plan.rates;
+
+    if (s->feeding || s->buffered >= PREFETCH || !fed(s))
+        return;
+    rates.network_bytes = 0;
+    uint32_t uses = fabric_uses(host->parts.fabric,
+                                &host->lease[i].pub.placement, &rates,
+                                host->uses);
+    for (uint32_t k = 0; k < uses; k++)
+        host->uses[k].per_unit /= s->total;
+    if (uses == 0 && isinf(s->plan.feed_rate)) {
+        s->buffered = PREFETCH;
+        return;
+    }
+    struct flow_spec spec = {
+        .work = s->feed_left, .weight = 1,
+        .rate_max = s->plan.feed_rate * s->total, .use = host->uses,
+        .use_count = uses, .done = loaded, .self = host, .arg = i,
+    };
+    s->feeding = true;
+    s->feed = flow_start(host->parts.net, &spec);
+}
+
+/* ---- begin and stop ---------------------------------------------------- */
+
+bool host_steps_apply(const struct cs_host *host, const struct phase_law *law)
+{
+    return host->parts.by_step &&
+           (law->kind == LAW_TRAIN || law->kind == LAW_FORWARD);
+}
+
+void host_steps_start(struct cs_host *host, uint32_t i,
+                      const struct phase_law *law,
+                      const struct phase_plan *plan, double part)
+{
+    struct host_lease_slot *lease = &host->lease[i];
+    struct host_steps *s = lease->steps;
+
+    assert(plan->gpu_rate > 0 && isfinite(plan->gpu_rate));
+    if (s == NULL) {
+        s = host->steps_spare;
+        host->steps_spare = s != NULL ? s->next : NULL;
+        if (s == NULL)
+            s = arena_alloc(host->parts.arena, 1, sizeof *s);
+        lease->steps = s;
+        memset(s, 0, sizeof *s);
+    }
+    /* Batches for another phase are of no use to this one. */
+    if (s->law != law) {
+        s->buffered = 0;
+        s->feed_left = 1;
+    }
+    s->law = law;
+    s->plan = *plan;
+    s->total = law->repeats > 0 ? law->repeats : 1;
+    s->done = (uint32_t)lround(part * s->total);
+    s->wait_ns = s->late_ns = 0;
+    s->wait_from_ns = CLOCK_NEVER_NS;
+    s->waited_for = plan->bottleneck;
+    feed_begin(host, i);
+    step_begin(host, i);
+}
+
+double host_steps_part(const struct cs_host *host, uint32_t i)
+{
+    const struct host_steps *s = steps_of(host, i);
+
+    assert(s->done <= s->total);
+    return (double)s->done / s->total;
+}
+
+void host_steps_stop(struct cs_host *host, uint32_t i)
+{
+    struct host_steps *s = host->lease[i].steps;
+
+    if (s == NULL)
+        return;
+    if (s->feeding)
+        s->feed_left = fmax(flow_stop(host->parts.net, s->feed), 1e-12);
+    flow_stop(host->parts.net, s->burst);
+    loop_cancel(host->parts.loop, s->compute);
+    loop_cancel(host->parts.loop, s->burst_begin);
+    s->feeding = s->computing = s->sending = false;
+}
+
+void host_steps_drop(struct cs_host *host, uint32_t i)
+{
+    struct host_steps *s = host->lease[i].steps;
+
+    if (s == NULL)
+        return;
+    host_steps_stop(host, i);
+    s->next = host->steps_spare;
+    host->steps_spare = s;
+    host->lease[i].steps = NULL;
+}

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_time.c - how long things take: estimates of jobs, what is left of
+ * them, what a lease costs and what moving a role's state costs.
+ *
+ * A job of phases is estimated at the pace that its roles would have on as many
+ * GPUs as their owner asked for, at home, or without one where each phase is
+ * soonest over, on an empty cluster, with free links.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/cluster/fit.h"
+#include "models/catalogue/goodput.h"
+#include "models/jobs/job.h"
+#include "models/jobs/pace.h"
+#include "models/laws/phase_cache.h"
+#include "models/cluster/place.h"
+#include "models/types/placement.h"
+#include "policies/host/host.h"
+#include "policies/host/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/rng.h"
+
+#define PI 3.14159265358979323846
+
+bool host_shape_ok(const struct cs_host *host,
+                   const struct host_job_slot *job, uint32_t role,
+                   uint32_t gpus)
+{
+    const struct role_spec *spec = &host_form_of(job)->role[role];
+    uint32_t asked = job_role_gpus(&job->pub.request, role);
+
+    if (gpus == asked)
+        return true;
+    if (spec->pod || job_role_milli(&job->pub.request, role) < GPU_MILLI)
+        return false;
+    if (job->pub.request.goodput)
+        return host_goodput_ok(host, job, gpus);
+    if (host->form[job->form].fixed)
+        return pace_size_ok(&job->pub.request, gpus);
+    return asked > 0 && gpus >= spec->gpus_min && gpus <= spec->gpus_max &&
+           gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
+}
+
+/* Has it waited so long that it may lie anywhere? */
+static bool host_relaxed(const struct cs_host *host,
+                         const struct host_job_slot *job)
+{
+    int64_t bound = host->rules->relax_ns;
+
+    return bound > 0 && job->ask != ID_NONE &&
+           host_now(host) - host->ask[job->ask].pub.ready_ns >= bound;
+}
+
+/* Of a mask in which no bit means any. */
+static bool narrow(uint32_t *mask, uint32_t to)
+{
+    if (to == 0)
+        return true;
+    *mask = *mask ? *mask & to : to;
+    return *mask != 0;
+}
+
+/* Pools in which a job with rates makes progress. */
+static uint32_t pools_with_pace(const struct cs_host *host,
+                                const struct job_request *request,
+                                uint32_t gpus)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (pace_of(request, p, gpus) > 0)
+            mask |= 1u << p;
+    return mask;
+}
+
+/* The one type that is wanted, if it is among those that may be used. */
+static bool one_type(const struct cluster_spec *spec, uint32_t type,
+                     struct fit_want *out)
+{
+    if (type == 0 || out->gpus == 0)
+        return true;
+    for (uint32_t t = 0; t < out->gpu_type_count; t++)
+        if (out->gpu_types[t] + 1 == type) {
+            out->gpu_types += t;
+            out->gpu_type_count = 1;
+            return true;
+        }
+    for (uint32_t g = 0; out->gpu_type_count == 0 && g < spec->group_count; g++)
+        if (spec->group[g].gpu && spec->group[g].gpu->index + 1 == type) {
+            out->gpu_types = &spec->group[g].gpu->index;
+            out->gpu_type_count = 1;
+            return true;
+        }
+    return false;
+}
+
+bool host_fit_want(const struct cs_host *host,
+                   const struct host_job_slot *job, uint32_t role,
+                   const struct cs_want *want, struct fit_want *out)
+{
+    const struct job_request *request = &job->pub.request;
+    const struct role_spec *spec = &host_form_of(job)->role[role];
+    uint32_t rated = 0;
+
+    *out = (struct fit_want) {
+        .gpus = want->gpus ? want->gpus : job_role_gpus(request, role),
+        .cores = want->cores ? want->cores : spec->cores,
+        .memory_bytes = spec->memory_bytes,
+        .gpu_types = spec->gpu_types,
+        .gpu_type_count = spec->gpu_type_count,
+        .pool_mask = host->form[job->form].pool_mask[role],
+        .pod = spec->pod, .core_milli = spec->core_milli,
+        .gpu_milli = job_role_milli(request, role),
+        .gpu_mib = role == 0 ? request->gpu_mib : 0,
+        .relaxed = host_relaxed(host, job),
+    };
+    if (request->rates || request->goodput) {
+        rated = request->goodput
+                    ? host_goodput_pools(host, request->goodput, out->gpus)
+                    : pools_with_pace(host, request, out->gpus);
+        if (rated == 0)
+            return false;
+    }
+    return narrow(&out->pool_mask, rated) &&
+           narrow(&out->pool_mask, want->pool_mask) &&
+           one_type(host->spec, want->gpu_type, out);
+}
+
+/* What a phase is measured on: the cluster empty, made when it is needed. */
+struct bench {
+    struct cluster *empty;
+    const struct host_pace *at; /* other GPUs and cores of role 0; NULL: none */
+    bool home;                  /* only in the role's home */
+};
+
+/* Seconds of a phase on one site, or (NULL) on cores; INFINITY: no room. */
+static double site_phase_s(struct cs_host *host, struct bench *bench,
+                           const struct host_form *form, uint32_t p,
+                           const struct host_site *site)
+{
+    const struct phase_spec *phase = &form->form->phase[p];
+    const struct role_spec *role = &form->form->role[phase->role];
+    const struct host_pace *at = phase->role == 0 ? bench->at : NULL;
+    struct fit_want want = {
+        .gpus = at ? at->gpus : role->gpus,
+        .cores = at && at->cores ? at->cores : role->cores,
+        .memory_bytes = role->memory_bytes,
+        .gpu_types = site ? &site->gpu->index : NULL,
+        .gpu_type_count = site != NULL,
+        .pool_mask = site ? site->pool_mask : form->pool_mask[phase->role],
+    };
+    struct placement place;
+
+    if (at && (site ? site->pool_mask != 1u << at->pool
+                    : !narrow(&want.pool_mask, 1u << at->pool)))
+        return INFINITY;
+    if (bench->home && !narrow(&want.pool_mask, form->home_mask[phase->role]))
+        return INFINITY;
+    if (site && want.pool_mask != site->pool_mask)
+        return INFINITY;
+    if (bench->empty == NULL)
+        bench->empty = cluster_new(host->parts.arena, host->spec);
+    if (!fit_find(bench->empty, place_fit_rule(host->rules->placement), &want,
+                  host->scratch, host->spec->node_count, &place))
+        return INFINITY;
+    struct gang gang = fabric_gang(host->spec, &place);
+    return phase_cache_seconds(host->plans, phase_law_usual(phase), &gang,
+                               0.5);
+}
+
+static double least_phase_s(struct cs_host *host, struct bench *bench,
+                            const struct host_form *form, uint32_t p)
+{
+    const struct host_sites *sites = &form->sites[form->form->phase[p].role];
+    double least_s = INFINITY;
+
+    if (sites->count == 0)
+        least_s = site_phase_s(host, bench, form, p, NULL);
+    for (uint32_t i = 0; i < sites->count; i++)
+        least_s = fmin(least_s, site_phase_s(host, bench, form, p,
+                                             &sites->site[i]));
+    return least_s;
+}
+
+/* Seconds of a phase at home, else where it is soonest over; INFINITY: it can
+ * run nowhere. */
+static double form_phase_s(struct cs_host *host, struct bench *bench,
+                           const struct host_form *form, uint32_t p)
+{
+    const struct phase_spec *phase = &form->form->phase[p];
+    double s = INFINITY;
+
+    if (phase->law->kind == LAW_FIXED)
+        return phase->law->seconds;
+    bench->home = bench->at == NULL && form->home_mask[phase->role] != 0;
+    if (bench->home)
+        s = least_phase_s(host, bench, form, p);
+    bench->home = false;
+    if (!isfinite(s))
+        s = least_phase_s(host, bench, form, p);
+    return s / phase->every;
+}
+
+/* The longest path of a step; what phases take goes to phase_s. */
+static double form_step_s(struct cs_host *host, struct bench *bench,
+                          const struct host_form *form, double *phase_s)
+{
+    double end[FORM_PHASES_MAX] = { 0 }, step_s = 0;
+
+    for (uint32_t p = 0; p < form->form->phase_count; p++) {
+        double start = 0, s = form_phase_s(host, bench, form, p);
+        for (uint32_t q = 0; q < p; q++)
+            if (form->form->phase[p].after_mask >> q & 1)
+                start = fmax(start, end[q]);
+        phase_s[p] = isfinite(s) || bench->at ? s : 0;
+        end[p] = start + phase_s[p];
+        step_s = fmax(step_s, end[p]);
+    }
+    return step_s;
+}
+
+/* Pools that have GPUs which a role can use. */
+static uint32_t gpu_pools(const struct cluster_spec *spec,
+                          const struct role_spec *role, uint32_t mask)
+{
+    uint32_t pools = 0;
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        bool fits = group->gpus > 0 && role->gpu_type_count == 0;
+        for (uint32_t t = 0; t < role->gpu_type_count; t++)
+            fits |= group->gpu && group->gpu->index == role->gpu_types[t];
+        if (fits && (mask == 0 || mask >> group->pool & 1))
+            pools |= 1u << group->pool;
+    }
+    return pools;
+}
+
+static void form_measure(struct cs_host *host, struct host_form *form)
+{
+    struct bench bench = { .empty = NULL };
+    enum host_home rule;
+
+    for (uint32_t r = 0; r < form->form->role_count; r++) {
+        const struct role_spec *role = &form->form->role[r];
+        uint32_t i = role->pool ? cluster_pool(host->spec, role->pool)
+                                : UINT32_MAX;
+        uint32_t home = host_home_pool(host->spec, role, &rule);
+        form->pool_mask[r] = i == UINT32_MAX ? 0 : 1u << i;
+        form->home_mask[r] = home == UINT32_MAX ? 0 : 1u << home;
+        form->gpu_pools[r] = gpu_pools(host->spec, role, form->pool_mask[r]);
+        form->sites[r] = host_sites_of(host, role, form->pool_mask[r]);
+    }
+    form->step_s = form_step_s(host, &bench, form, form->phase_s);
+    form->fixed = form->form->phase_count == 1 &&
+                  form->form->phase[0].law->kind == LAW_FIXED;
+}
+
+uint32_t host_form_index(struct cs_host *host, const struct job_form *form)
+{
+    for (uint32_t i = 0; i < host->form_count; i++)
+        if (host->form[i].form == form)
+            return i;
+    if (host->form_count == host->form_room) {
+        uint32_t room = host->form_room ? 2 * host->form_room : 8;
+        host->form = arena_grow(host->parts.arena, host->form,
+                                host->form_room, room, sizeof *host->form);
+        host->form_room = room;
+    }
+    struct host_form *made = &host->form[host->form_count];
+    memset(made, 0, sizeof *made);
+    made->form = form;
+    form_measure(host, made);
+    return host->form_count++;
+}
+
+static int64_t ns_from_s(double s)
+{
+    return s > 0 ? clock_ns_for_work(s, 1.0) : 0;
+}
+
+static int64_t truth_ns(const struct cs_host *host,
+                        const struct host_job_slot *job)
+{
+    const struct host_form *form = &host->form[job->form];
+
+    if (form->fixed)
+        return job->truth.duration_ns;
+    return ns_from_s(form->step_s * job->pub.request.steps);
+}
+
+/* Lognormal factor of mean 1, fixed by the job alone (Box & Muller 1958). */
+static double noise(const struct cs_host *host,
+                    const struct host_job_slot *job)
+{
+    uint64_t seed = host->parts.seed, id = job->pub.request.id.i;
+    double u = 1 - rng_at(seed, id, host->parts.replica, 101);
+    double v = rng_at(seed, id, host->parts.replica, 102);
+    double cv = host->rules->noise_cv, var = log1p(cv * cv);
+
+    return exp(sqrt(var) * sqrt(-2 * log(u)) * cos(2 * PI * v) - var / 2);
+}
+
+void host_estimate(struct cs_host *host, struct host_job_slot *job)
+{
+    int64_t exact = truth_ns(host, job);
+
+    job->pub.ideal_s = clock_s_from_ns(exact);
+    job->estimate_ns = exact;
+    if (host->rules->estimate == HOST_REQUESTED &&
+        job->pub.request.limit_ns > 0)
+        job->estimate_ns = job->pub.request.limit_ns;
+    if (host->rules->estimate == HOST_NOISY)
+        job->estimate_ns = ns_from_s(clock_s_from_ns(exact) *
+                                     noise(host, job));
+}
+
+int64_t host_done_ns(const struct cs_host *host,
+                     const struct host_job_slot *job)
+{
+    const struct host_form *form = &host->form[job->form];
+    int64_t done = job->done_ns;
+
+    if (!form->fixed)
+        return ns_from_s(form->step_s * job->pub.step);
+    /* Without a look at its lease, which is elsewhere in memory. */
+    if (job->even_from_ns != CLOCK_NEVER_NS)
+        return clock_after(done, host_now(host) - job->even_from_ns);
+    if (job->phases_running && job->lease[0] != ID_NONE) {
+        const struct host_lease_slot *lease = &host->lease[job->lease[0]];
+        done = clock_after(done, host_known_ns(host, job, lease,
+                                               host_now(host) -
+                                                   lease->phase_start_ns));
+    }
+    return done;
+}
+
+double host_attained_gpu_s(const struct cs_host *host,
+                           const struct host_job_slot *job)
+{
+    double gpu_s = job->pub.gpu_seconds;
+
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
+        if (job->lease[r] == ID_NONE)
+            continue;
+        const struct cs_lease *lease = &host->lease[job->lease[r]].pub;
+        gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
+                 host_lease_amount(&host->lease[job->lease[r]]);
+    }
+    return gpu_s;
+}
+
+int64_t host_restart_ns(const struct cs_host *host,
+                        const struct host_job_slot *job)
+{
+    int64_t left = job->restart_until_ns - host_now(host);
+
+    return clock_after(job->penalty_ns, left > 0 ? left : 0);
+}
+
+int64_t host_left_ns(const struct cs_host *host,
+                     const struct host_job_slot *job, bool truth)
+{
+    int64_t whole = truth ? truth_ns(host, job) : job->estimate_ns;
+    int64_t done = host_done_ns(host, job);
+
+    return clock_after(whole > done ? whole - done : 0,
+                       host_restart_ns(host, job));
+}
+
+/* ---- other GPUs than were asked for ------------------------------------ */
+
+int64_t host_known_ns(const struct cs_host *host,
+                      const struct host_job_slot *job,
+                      const struct host_lease_slot *lease, int64_t ran_ns)
+{
+    double pace = lease->pace;
+
+    assert(ran_ns >= 0 && pace > 0);
+    if (job->pub.request.goodput)
+        return host_goodput_known_ns(host, job->pub.request.goodput,
+                                     &lease->pub.placement, job->done_ns,
+                                     ran_ns);
+    return pace == 1 ? ran_ns : (int64_t)floor((double)ran_ns * pace);
+}
+
+int64_t host_ran_ns(const struct cs_host *host,
+                    const struct host_job_slot *job,
+                    const struct host_lease_slot *lease, int64_t from_ns,
+                    int64_t known_ns)
+{
+    double pace = lease->pace;
+
+    assert(known_ns >= 0 && pace > 0);
+    if (job->pub.request.goodput)
+        return host_goodput_ran_ns(host, job->pub.request.goodput,
+                                   &lease->pub.placement, from_ns,
+                                   clock_after(from_ns, known_ns));
+    if (pace == 1)
+        return known_ns;
+    return (int64_t)fmin(ceil((double)known_ns / pace), 4e18);
+}
+
+static double measure_pace(struct cs_host *host, const struct host_form *form,
+                           const struct host_pace *at)
+{
+    double phase_s[FORM_PHASES_MAX];
+    struct arena *arena = arena_new(0);
+    struct bench bench = { .empty = cluster_new(arena, host->spec), .at = at };
+    double s = form_step_s(host, &bench, form, phase_s);
+
+    arena_free(arena);
+    return s > 0 && form->step_s > 0 ? form->step_s / s : 0;
+}
+
+double host_pace(struct cs_host *host, const struct host_job_slot *job,
+                 uint32_t pool, uint32_t gpus, uint32_t cores)
+{
+    struct host_form *form = &host->form[job->form];
+    uint32_t mask = form->pool_mask[0];
+    struct host_pace at = { gpus, pool, cores, 0 };
+
+    if (!host_shape_ok(host, job, 0, gpus) || (mask && !(mask >> pool & 1)))
+        return 0;
+    if (job->pub.request.goodput)
+        return host_goodput_pace(
+            host, job->pub.request.goodput, host_done_ns(host, job), pool,
+            goodput_packed(job->pub.request.goodput, pool, gpus));
+    if (form->fixed)
+        return pace_of(&job->pub.request, pool, gpus);
+    for (uint32_t i = 0; i < form->paces; i++)
+        if (form->pace[i].gpus == gpus && form->pace[i].pool == pool &&
+            form->pace[i].cores == cores)
+            return form->pace[i].pace;
+    if (form->paces == form->pace_room) {
+        uint32_t room = form->pace_room ? 2 * form->pace_room : 8;
+        form->pace = arena_grow(host->parts.arena, form->pace,
+                                form->pace_room, room, sizeof *form->pace);
+        form->pace_room = room;
+    }
+    at.pace = measure_pace(host, form, &at);
+    form->pace[form->paces++] = at;
+    return at.pace;
+}
+
+/* GPUs that work together go as fast as the slowest of them.  Of a job of
+ * phases it only says when its lease should end. */
+double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
+                    const struct placement *placement)
+{
+    const struct job_form *form = host_form_of(job);
+    bool fixed = host->form[job->form].fixed;
+    uint32_t gpus = placement_gpus(placement);
+    double pace = INFINITY;
+
+    if (gpus == 0 ||
+        (fixed ? !form->paced
+               : form->role_count > 1 || host_per_phase(host) ||
+                     gpus == job_role_gpus(&job->pub.request, 0)))
+        return 1;
+    if (job->pub.request.goodput)
+        return host_goodput_on(host, job->pub.request.goodput,
+                               host_done_ns(host, job), placement);
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        uint32_t pool = cluster_group_of(host->spec,
+                                         placement->share[i].node)->pool;
+        pace = fmin(pace, host_pace(host, job, pool, gpus, 0));
+    }
+    assert(pace > 0 || !fixed);
+    return pace > 0 ? pace : 1;
+}
+
+int64_t host_lease_left_ns(const struct cs_host *host,
+                           const struct host_job_slot *job,
+                           const struct host_lease_slot *lease)
+{
+    int64_t left = host_left_ns(host, job, false);
+    int64_t restart = host_restart_ns(host, job);
+
+    if (lease->pace == 1 && !job->pub.request.goodput)
+        return left;
+    return clock_after(restart,
+                       host_ran_ns(host, job, lease, host_done_ns(host, job),
+                                   left == CLOCK_NEVER_NS ? left
+                                                          : left - restart));
+}
+
+double host_gpu_usd_per_h(const struct cs_host *host,
+                          const struct placement *placement)
+{
+    double usd = 0;
+
+    for (uint32_t i = 0; i < placement->share_count;) {
+        const struct node_group *group =
+            cluster_group_of(host->spec, placement->share[i].node);
+        uint32_t end = group->first_node + group->node_count;
+        uint64_t milli = 0, core_milli = 0;
+        for (; i < placement->share_count && placement->share[i].node < end;
+             i++) {
+            const struct share *share = &placement->share[i];
+            milli += share_milli(share);
+            core_milli += share->cores * UINT64_C(1000) + share->core_milli;
+        }
+        double part = 0;
+        if (group->gpus > 0)
+            part = (double)milli / ((double)GPU_MILLI * group->gpus);
+        else if (group->cores > 0)
+            part = (double)core_milli / 1000.0 / group->cores;
+        usd += part * cluster_node_usd_per_h(group, host_now(host));
+    }
+    return usd;
+}
+
+double host_lease_usd(const struct cs_host *host,
+                      const struct host_lease_slot *lease, int64_t from_ns,
+                      int64_t to_ns)
+{
+    if (host->spec->unpriced)
+        return 0;
+    if (host->spec->priced)
+        return cluster_held_usd(host->spec, &lease->pub.placement, from_ns,
+                                to_ns);
+    return clock_s_from_ns(to_ns - from_ns) / 3600 *
+           host_gpu_usd_per_h(host, &lease->pub.placement);
+}
+
+double host_transfer_usd(const struct cs_host *host,
+                         const struct placement *placement, double bytes)
+{
+    uint32_t rented = 0;
+
+    for (uint32_t s = 0; host->rent && s < placement->share_count; s++)
+        rented += cluster_group_of(host->spec, placement->share[s].node)
+                      ->rent != NULL;
+    return rented == 0 ? 0
+         : bytes * host->spec->transfer_usd_per_byte * rented /
+               placement->share_count;
+}
+
+double host_busy_s(const struct host_phase_run *run, bool done, double s)
+{
+    double work_s = s;
+
+    if (done && run->rate_max > 0)
+        work_s = s < 1 / run->rate_max ? s : 1 / run->rate_max;
+    if (run->busy_fraction < 0)
+        return 0;
+    return run->busy_fraction > 1 ? work_s : work_s * run->busy_fraction;
+}
+
+/* The slowest of the links that loading crosses, all free. */
+static double load_bps(const struct cs_host *host, bool at_home,
+                       const struct placement *placement)
+{
+    double pcie = 0, nic = 0, wan = INFINITY;
+
+    for (uint32_t i = 0; i < placement->share_count; i++) {
+        const struct node_group *group =
+            cluster_group_of(host->spec, placement->share[i].node);
+        pcie += fabric_pcie_bps(group, placement->share[i].gpu_mask);
+        nic += group->nic_bps;
+        if (!at_home && group->wan_bps > 0)
+            wan = fmin(wan, group->wan_bps);
+    }
+    double bps = fmin(wan, pcie > 0 ? pcie : INFINITY);
+    if (!at_home && nic > 0)
+        bps = fmin(bps, nic);
+    if (!at_home && host->spec->storage_bps > 0)
+        bps = fmin(bps, host->spec->storage_bps);
+    return bps;
+}
+
+double host_switch_s(const struct cs_host *host,
+                     const struct host_job_slot *job, uint32_t role,
+                     const struct placement *placement,
+                     const struct gang *gang)
+{
+    const struct role_spec *spec = &host_form_of(job)->role[role];
+    bool woken = job->home[role] != ID_NONE;
+    double bps = load_bps(host, woken, placement);
+
+    assert(gang && placement->share_count > 0);
+    return spec->load_bytes / bps + (woken ? spec->wake_s : spec->start_s);
+}

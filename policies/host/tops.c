@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_tops.c - who is first, where the order of what waits moves with time.
+ *
+ * Such an order need not be known: only its first that fits is served.  For
+ * every number of GPUs the asks play a tournament.  A policy tells the line on
+ * which an ask's claim rises or falls; so of every game it is known until when
+ * its result stands, and a subtree is played again when the first of these
+ * times in it has come: a kinetic tournament (Basch, Guibas and Hershberger,
+ * 1999).  Lines only tell when to look: a game is decided by before().  The
+ * winners for each number of GPUs are compared at each decision.  With
+ * `commit` arrivals are hidden until they are seen.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "policies/host/state.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/containers/ranks.h"
+
+/* Claims this near, of their size, may differ by rounding alone. */
+#define NEAR 1e-12
+#define NONE ID_NONE
+
+struct tournament {             /* of asks for so many GPUs */
+    uint32_t gpus, room;        /* leaves are best[room] and on */
+    uint32_t *best;             /* who won here; NONE: nobody played */
+    int64_t *until_ns;          /* ... and all games below stand until then */
+    uint32_t *spare, spares, used;
+};
+
+struct tops_place {
+    uint32_t tournament, leaf;
+};
+
+struct host_tops {
+    struct tournament *tournament;
+    uint32_t count, room;
+    struct tops_place *place;   /* by ask */
+    uint32_t place_room;
+    uint32_t *aside, asides, aside_room;
+    struct ranks fresh;         /* not seen yet, as they came */
+};
+
+static bool alike(const struct cs_ask *a, const struct cs_ask *b)
+{
+    return a->submit_ns == b->submit_ns && a->estimate_ns == b->estimate_ns &&
+           a->priority == b->priority;
+}
+
+int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
+                             uint32_t loser)
+{
+    struct ask_id w = { winner }, l = { loser };
+    struct cs_line of_w = { 0, 0 }, of_l = { 0, 0 };
+    int64_t now = host_now(host);
+
+    if (alike(&host->ask[winner].pub, &host->ask[loser].pub))
+        return CLOCK_NEVER_NS;
+    host->policy->line(host->self, host, w, &of_w);
+    host->policy->line(host->self, host, l, &of_l);
+    if (of_w.per_ns == 0 && of_l.per_ns == 0)
+        return CLOCK_NEVER_NS;
+    double apart = of_w.claim - of_l.claim -
+                   NEAR * (fabs(of_w.claim) + fabs(of_l.claim));
+    double closing = of_l.per_ns - of_w.per_ns;
+    if (!(apart > 0))
+        return clock_after(now, 1);
+    if (closing <= 0 || apart / closing > 4e18)
+        return CLOCK_NEVER_NS;
+    int64_t wait = (int64_t)(apart / closing);
+    return clock_after(now, wait > 0 ? wait : 1);
+}
+
+static void play(const struct cs_host *host, struct tournament *t, uint32_t n)
+{
+    uint32_t a = t->best[2 * n], b = t->best[2 * n + 1];
+    int64_t until = t->until_ns[2 * n] < t->until_ns[2 * n + 1]
+                        ? t->until_ns[2 * n] : t->until_ns[2 * n + 1];
+
+    t->best[n] = a == NONE ? b : a;
+    if (a != NONE && b != NONE) {
+        bool first = host_ask_before(host, a, b);
+        int64_t stands = host_claim_stands_ns(host, first ? a : b,
+                                              first ? b : a);
+        t->best[n] = first ? a : b;
+        until = stands < until ? stands : until;
+    }
+    t->until_ns[n] = until;
+}
+
+static void play_again(const struct cs_host *host, struct tournament *t,
+                       uint32_t n)
+{
+    if (t->until_ns[n] > host_now(host))
+        return;
+    assert(n < t->room);
+    play_again(host, t, 2 * n);
+    play_again(host, t, 2 * n + 1);
+    play(host, t, n);
+}
+
+static void set_leaf(const struct cs_host *host, struct tournament *t,
+                     uint32_t leaf, uint32_t ask)
+{
+    uint32_t n = t->room + leaf;
+
+    t->best[n] = ask;
+    while ((n /= 2) > 0)
+        play(host, t, n);
+}
+
+static void grow(struct cs_host *host, struct tournament *t)
+{
+    struct arena *arena = host->parts.arena;
+    uint32_t old = t->room, room = old > 0 ? 2 * old : 16;
+    uint32_t *best = arena_alloc(arena, 2 * (size_t)room, sizeof *best);
+    int64_t *until = arena_alloc(arena, 2 * (size_t)room, sizeof *until);
+
+    for (uint32_t i = 0; i < room; i++) {
+        best[room + i] = i < old ? t->best[old + i] : NONE;
+        until[room + i] = CLOCK_NEVER_NS;
+    }
+    t->spare = arena_grow(arena, t->spare, old, room, sizeof *t->spare);
+    t->best = best;
+    t->until_ns = until;
+    t->room = room;
+    for (uint32_t n = room - 1; n > 0; n--)
+        play(host, t, n);
+}
+
+static struct tournament *tournament_of(struct cs_host *host, uint32_t gpus)
+{
+    struct host_tops *tops = host->tops;
+
+    for (uint32_t i = 0; i < tops->count; i++)
+        if (tops->tournament[i].gpus == gpus)
+            return &tops->tournament[i];
+    if (tops->count == tops->room) {
+        uint32_t room = tops->room > 0 ? 2 * tops->room : 16;
+        tops->tournament = arena_grow(host->parts.arena, tops->tournament,
+                                      tops->room, room,
+                                      sizeof *tops->tournament);
+        tops->room = room;
+    }
+    tops->tournament[tops->count] = (struct tournament){ .gpus = gpus };
+    return &tops->tournament[tops->count++];
+}
+
+static void place_room(struct cs_host *host)
+{
+    struct host_tops *tops = host->tops;
+
+    if (tops->place_room < host->ask_room) {
+        tops->place = arena_grow(host->parts.arena, tops->place,
+                                 tops->place_room, host->ask_room,
+                                 sizeof *tops->place);
+        tops->place_room = host->ask_room;
+    }
+}
+
+void host_tops_insert(struct cs_host *host, uint32_t ask)
+{
+    struct host_tops *tops = host->tops;
+    struct tournament *t = tournament_of(host, host->ask[ask].pub.gpus);
+
+    place_room(host);
+    if (t->spares == 0 && t->used == t->room)
+        grow(host, t);
+    uint32_t leaf = t->spares > 0 ? t->spare[--t->spares] : t->used++;
+    tops->place[ask] = (struct tops_place) {
+        (uint32_t)(t - tops->tournament), leaf
+    };
+    set_leaf(host, t, leaf, ask);
+}
+
+void host_tops_remove(struct cs_host *host, uint32_t ask)
+{
+    struct host_tops *tops = host->tops;
+    struct tops_place *place = &tops->place[ask];
+
+    if (ask < tops->fresh.room && tops->fresh.node[ask].count > 0)
+        ranks_remove(&tops->fresh, ask);
+    if (place->tournament == NONE)      /* it is aside, or was not seen */
+        return;
+    struct tournament *t = &tops->tournament[place->tournament];
+    assert(t->best[t->room + place->leaf] == ask);
+    set_leaf(host, t, place->leaf, NONE);
+    t->spare[t->spares++] = place->leaf;
+    place->tournament = NONE;
+}
+
+static bool came_before(void *owner, uint32_t a, uint32_t b)
+{
+    const struct cs_host *host = owner;
+
+    return host->ask[a].seq < host->ask[b].seq;
+}
+
+void host_tops_hide(struct cs_host *host, uint32_t ask)
+{
+    place_room(host);
+    host->tops->place[ask].tournament = NONE;
+    ranks_insert(&host->tops->fresh, ask, came_before);
+}
+
+void host_tops_see(struct cs_host *host, uint64_t seq)
+{
+    struct host_tops *tops = host->tops;
+    uint32_t ask;
+
+    while ((ask = ranks_at(&tops->fresh, 0)) != RANKS_NONE &&
+           host->ask[ask].seq < seq) {
+        ranks_remove(&tops->fresh, ask);
+        host_tops_insert(host, ask);
+    }
+}
+
+void host_tops_aside(struct cs_host *host, uint32_t ask)
+{
+    struct host_tops *tops = host->tops;
+
+    host_tops_remove(host, ask);
+    if (tops->asides == tops->aside_room) {
+        uint32_t room = tops->aside_room > 0 ? 2 * tops->aside_room : 64;
+        tops->aside = arena_grow(host->parts.arena, tops->aside,
+                                 tops->aside_room, room,
+                                 sizeof *tops->aside);
+        tops->aside_room = room;
+    }
+    tops->aside[tops->asides++] = ask;
+}
+
+void host_tops_back(struct cs_host *host)
+{
+    struct host_tops *tops = host->tops;
+
+    for (uint32_t i = 0; i < tops->asides; i++)
+        if (host->ask[tops->aside[i]].live)
+            host_tops_insert(host, tops->aside[i]);
+    tops->asides = 0;
+}
+
+static bool known_full(const struct cs_host *host, uint32_t i)
+{
+    const struct cs_ask *ask = &host->ask[i].pub;
+
+    return ask->gpu_milli == GPU_MILLI &&
+           host_known_full(host, host_job_slot(host, ask->job.i)->form,
+                           ask->gpus);
+}
+
+uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
+                         bool startable)
+{
+    uint32_t first = NONE;
+
+    for (uint32_t i = 0; i < host->tops->count; i++) {
+        struct tournament *t = &host->tops->tournament[i];
+        if (t->gpus > gpus_max || t->room == 0)
+            continue;
+        play_again(host, t, 1);
+        while (startable && t->best[1] != NONE && known_full(host, t->best[1]))
+            host_tops_aside(host, t->best[1]);
+        if (t->best[1] != NONE &&
+            (first == NONE || host_ask_before(host, t->best[1], first)))
+            first = t->best[1];
+    }
+    return first;
+}
+
+/* Nodes that are rented need the whole order: it is sorted. */
+void host_tops_begin(struct cs_host *host)
+{
+    const struct cs_policy *policy = host->policy;
+
+    if (policy->before == NULL || policy->line == NULL ||
+        policy->decide != NULL || policy->place != NULL ||
+        !(policy->flags & CS_ORDER_MOVES) || host_per_phase(host) ||
+        host->rent != NULL)
+        return;
+    host->tops = arena_alloc(host->parts.arena, 1, sizeof *host->tops);
+    ranks_init(&host->tops->fresh, host->parts.arena, NULL, host);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_turned.c - jobs that came, started or wait again, for policies that keep
+ * lists of their own: what changed is told, so that they need not look at all
+ * that runs.
+ *
+ * Kept from the first question on.  A job is told of as often as it turned.
+ */
+#include <assert.h>
+
+#include "policies/host/state.h"
+#include "sim/base/arena.h"
+
+struct host_turned {
+    uint32_t *job, count, room;
+    uint32_t told;              /* so many of them */
+};
+
+void host_turned_add(struct cs_host *host, uint32_t job)
+{
+    struct host_turned *turned = host->turned;
+
+    assert(turned != NULL && job < host->job_count);
+    if (turned->count == turned->room) {
+        uint32_t room = turned->room > 0 ? 2 * turned->room : 64;
+        turned->job = arena_grow(host->parts.arena, turned->job,
+                                 turned->room, room, sizeof *turned->job);
+        turned->room = room;
+    }
+    turned->job[turned->count++] = job;
+}
+
+struct job_id cs_turned(struct cs_host *host)
+{
+    struct job_id none = { ID_NONE };
+
+    assert(!host_per_phase(host));
+    if (host->turned == NULL)
+        host->turned = arena_alloc(host->parts.arena, 1,
+                                   sizeof *host->turned);
+    struct host_turned *turned = host->turned;
+    while (turned->told < turned->count) {
+        struct job_id job = { turned->job[turned->told++] };
+        if (!host_job_over(host, job.i))
+            return job;
+    }
+    turned->told = turned->count = 0;
+    return none;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_turns.c - what waits in the order of submission, for the backfill of
+ * host_commit.c, with an index over GPUs and estimates.
+ *
+ * Of what was submitted at one instant those that were seen when the last
+ * choice was made stand in the policy's order, and behind them those that were
+ * not, as they came.  So at each choice some take other places: they are in a
+ * second tree, by the order in which they came, until then.
+ *
+ * Kept from the first backfill on, where the policy's order stands still.
+ */
+#include <assert.h>
+
+#include "policies/host/state.h"
+#include "sim/base/arena.h"
+#include "sim/containers/ranks.h"
+
+#define NONE RANKS_NONE
+
+struct host_turns {
+    struct ranks all, unseen;
+    struct host_ask_sum *sum;   /* of `all` */
+    uint32_t room;
+    uint32_t *seen, seen_room;  /* scratch: who takes another place */
+};
+
+static bool is_in(const struct ranks *ranks, uint32_t ask)
+{
+    return ask < ranks->room && ranks->node[ask].count > 0;
+}
+
+static void sum_turns(void *owner, uint32_t item, uint32_t left,
+                      uint32_t right)
+{
+    struct cs_host *host = owner;
+
+    host_sum_asks(host, host->turns->sum, item, left, right);
+}
+
+static bool stays_before(void *owner, uint32_t a, uint32_t b)
+{
+    struct cs_host *host = owner;
+    const struct host_ask_slot *x = &host->ask[a], *y = &host->ask[b];
+    int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
+    int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
+    bool x_seen = x->seq < host->committed_seq;
+    bool y_seen = y->seq < host->committed_seq;
+
+    if (first != other)
+        return first < other;
+    if (x_seen != y_seen)
+        return x_seen;
+    return x_seen ? host_ask_before(host, a, b) : x->seq < y->seq;
+}
+
+static bool came_before(void *owner, uint32_t a, uint32_t b)
+{
+    const struct cs_host *host = owner;
+
+    return host->ask[a].seq < host->ask[b].seq;
+}
+
+void host_turns_insert(struct cs_host *host, uint32_t ask)
+{
+    struct host_turns *turns = host->turns;
+
+    if (turns->room < host->ask_room) {
+        turns->sum = arena_grow(host->parts.arena, turns->sum, turns->room,
+                                host->ask_room, sizeof *turns->sum);
+        turns->room = host->ask_room;
+    }
+    ranks_insert(&turns->all, ask, stays_before);
+    if (host->ask[ask].seq >= host->committed_seq)
+        ranks_insert(&turns->unseen, ask, came_before);
+}
+
+void host_turns_remove(struct cs_host *host, uint32_t ask)
+{
+    if (is_in(&host->turns->all, ask))
+        ranks_remove(&host->turns->all, ask);
+    if (is_in(&host->turns->unseen, ask))
+        ranks_remove(&host->turns->unseen, ask);
+}
+
+void host_turns_begin(struct cs_host *host)
+{
+    struct host_turns *turns = arena_alloc(host->parts.arena, 1,
+                                           sizeof *turns);
+
+    assert(host->turns == NULL);
+    host->turns = turns;
+    ranks_init(&turns->all, host->parts.arena, sum_turns, host);
+    ranks_init(&turns->unseen, host->parts.arena, NULL, host);
+    for (uint32_t i = 0; i < host_order_count(host); i++)
+        host_turns_insert(host, ranks_at(host->order, i));
+}
+
+static void note_seen(struct cs_host *host, uint32_t count, uint32_t ask)
+{
+    struct host_turns *turns = host->turns;
+
+    if (count == turns->seen_room) {
+        uint32_t room = count > 0 ? 2 * count : 64;
+        turns->seen = arena_grow(host->parts.arena, turns->seen, count, room,
+                                 sizeof *turns->seen);
+        turns->seen_room = room;
+    }
+    turns->seen[count] = ask;
+}
+
+/* First all of them leave: the others are in order before and after. */
+void host_turns_commit(struct cs_host *host, uint64_t seq)
+{
+    struct host_turns *turns = host->turns;
+    uint32_t count = 0, ask;
+
+    assert(seq >= host->committed_seq);
+    while ((ask = ranks_at(&turns->unseen, 0)) != NONE &&
+           host->ask[ask].seq < seq) {
+        host_turns_remove(host, ask);
+        note_seen(host, count++, ask);
+    }
+    host->committed_seq = seq;
+    for (uint32_t i = 0; i < count; i++)
+        ranks_insert(&turns->all, turns->seen[i], stays_before);
+}
+
+uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
+                         const struct cs_filter *filter)
+{
+    struct host_turns *turns = host->turns;
+
+    *place = host_find_ask(host, &turns->all, turns->sum, *place, filter);
+    return ranks_at(&turns->all, *place);
+}

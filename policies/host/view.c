@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_view.c - what a policy may ask: the cs_ functions that change nothing.
+ *
+ * What waits, runs and is free as it is now; what is left and what would be, as
+ * the policy is told it (`estimate`).
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/cluster/fabric.h"
+#include "models/jobs/job.h"
+#include "models/laws/phase_cache.h"
+#include "models/jobs/regimes.h"
+#include "policies/host/state.h"
+#include "policies/policy.h"
+#include "sim/base/clock.h"
+#include "sim/containers/ranks.h"
+
+int64_t cs_now_ns(const struct cs_host *host)
+{
+    return host_now(host);
+}
+
+uint32_t cs_pending_count(const struct cs_host *host)
+{
+    return host_order_count(host);
+}
+
+struct ask_id cs_pending(const struct cs_host *host, uint32_t i)
+{
+    struct ask_id ask = { ranks_at(host->order, i) };
+    return ask;
+}
+
+const struct cs_ask *cs_ask(const struct cs_host *host, struct ask_id ask)
+{
+    assert(ask.i < host->ask_count);
+    return &host->ask[ask.i].pub;
+}
+
+uint32_t cs_lease_count(const struct cs_host *host)
+{
+    return host->held->count - host->held->holes;
+}
+
+struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i)
+{
+    const struct host_list *held = host_held(host);
+    struct lease_id lease = { i < held->count ? held->item[i] : ID_NONE };
+    return lease;
+}
+
+const struct cs_lease *cs_lease(const struct cs_host *host,
+                                struct lease_id lease)
+{
+    assert(lease.i < host->lease_count);
+    return &host->lease[lease.i].pub;
+}
+
+const struct job_request *cs_request(const struct cs_host *host,
+                                     struct job_id job)
+{
+    assert(job.i < host->job_count);
+    return &host_job_slot(host, job.i)->pub.request;
+}
+
+uint32_t cs_running_count(const struct cs_host *host)
+{
+    return host->running->count - host->running->holes;
+}
+
+struct job_id cs_running(const struct cs_host *host, uint32_t i)
+{
+    const struct host_list *running = host_running_list(host);
+    struct job_id job = { i < running->count ? running->item[i] : ID_NONE };
+    return job;
+}
+
+struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
+                              uint32_t role)
+{
+    assert(job.i < host->job_count && role < FORM_ROLES_MAX);
+    struct lease_id lease = { host_job_slot(host, job.i)->lease[role] };
+    return lease;
+}
+
+struct ask_id cs_job_ask(const struct cs_host *host, struct job_id id,
+                         uint32_t role)
+{
+    assert(id.i < host->job_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    struct ask_id ask = { role == CS_ALL_ROLES ? job->ask
+                                               : job->role_ask[role] };
+    return ask;
+}
+
+bool cs_skips(const struct cs_host *host)
+{
+    return host->rules->blocking == HOST_SKIP;
+}
+
+int64_t cs_round_ns(const struct cs_host *host)
+{
+    return host->rules->tick_ns > 0 ? 0 : host->rules->round_ns;
+}
+
+void cs_limit_reached(struct cs_host *host)
+{
+    host->counts.limited += !host->limited;
+    host->limited = true;
+}
+
+bool cs_may_solve(struct cs_host *host)
+{
+    if (host->solved_ns > 0 &&
+        host_now(host) < clock_after(host->solved_ns, host->rules->resolve_ns))
+        return false;
+    host->solved_ns = host_now(host);
+    return true;
+}
+
+static bool in_mask(uint32_t mask, uint32_t pool)
+{
+    return mask == 0 || (mask >> pool & 1);
+}
+
+uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
+{
+    uint32_t gpus = 0;
+
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (in_mask(pool_mask, p))
+            gpus += host->pool[p].gpus - host->pool[p].down -
+                    (uint32_t)(host->pool[p].away_milli / GPU_MILLI);
+    return gpus;
+}
+
+uint32_t cs_total_cores(const struct cs_host *host)
+{
+    return host->spec->core_count;
+}
+
+double cs_total_memory_bytes(const struct cs_host *host)
+{
+    double bytes = 0;
+
+    for (uint32_t g = 0; g < host->spec->group_count; g++)
+        bytes += (double)host->spec->group[g].memory_bytes *
+                 host->spec->group[g].node_count;
+    return bytes;
+}
+
+uint32_t cs_free_gpus(const struct cs_host *host, uint32_t pool_mask)
+{
+    uint32_t gpus = 0;
+
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (in_mask(pool_mask, p))
+            gpus += host->cluster->pool_free_gpus[p];
+    return gpus;
+}
+
+uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask)
+{
+    uint32_t gpus = 0;
+
+    for (uint32_t p = 0; p < host->spec->pool_count; p++)
+        if (in_mask(pool_mask, p))
+            gpus += host->pool[p].idle_leased;
+    return gpus;
+}
+
+uint32_t cs_pool_count(const struct cs_host *host)
+{
+    return host->spec->pool_count;
+}
+
+const char *cs_pool_name(const struct cs_host *host, uint32_t pool)
+{
+    return pool < host->spec->pool_count ? host->spec->pool_name[pool] : NULL;
+}
+
+uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease)
+{
+    assert(lease.i < host->lease_count);
+    return host->lease[lease.i].pool_mask;
+}
+
+int64_t cs_left_ns(const struct cs_host *host, struct job_id job)
+{
+    return host_left_ns(host, host_job_slot(host, job.i), false);
+}
+
+int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
+{
+    assert(host->policy->flags & CS_CLAIRVOYANT);
+    return host_left_ns(host, host_job_slot(host, job.i), true);
+}
+
+/* A job of one phase of known length that starts at once and is as fast as was
+ * said has a nanosecond less left in each. */
+double cs_left_per_ns(const struct cs_host *host, struct job_id job)
+{
+    const struct host_form *form =
+        &host->form[host_job_slot(host, job.i)->form];
+    const struct role_spec *role = &form->form->role[0];
+
+    return form->fixed && !form->form->paced &&
+                   form->form->packing == NULL &&
+                   form->form->role_count == 1 && !(role->load_bytes > 0) &&
+                   !(role->start_s > 0) && !(role->wake_s > 0)
+               ? -1 : (double)NAN;
+}
+
+uint32_t cs_job_gpus(const struct cs_host *host, struct job_id id)
+{
+    const struct job_request *request = cs_request(host, id);
+    uint32_t gpus = 0;
+
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        gpus += job_role_gpus(request, r);
+    return gpus;
+}
+
+double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    return host_attained_gpu_s(host, host_job_slot(host, id.i));
+}
+
+uint32_t cs_seat(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    return host_job_slot(host, id.i)->seat;
+}
+
+double cs_attained_per_s(const struct cs_host *host, struct job_id id)
+{
+    assert(id.i < host->job_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    double gpus = 0;
+
+    for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
+        if (job->lease[r] != ID_NONE)
+            gpus += host_lease_amount(&host->lease[job->lease[r]]);
+    return gpus;
+}
+
+bool host_ask_live(const struct cs_host *host, struct ask_id ask)
+{
+    return ask.i < host->ask_count && host->ask[ask.i].live;
+}
+
+uint32_t host_want_role(const struct cs_ask *ask, const struct cs_want *want)
+{
+    return ask->role == CS_ALL_ROLES ? want->role : ask->role;
+}
+
+double host_run_s(struct cs_host *host, const struct cs_ask *ask,
+                  const struct gang *gang)
+{
+    struct host_job_slot *job = host_job_slot(host, ask->job.i);
+    const struct phase_law *law =
+        phase_law_at(&host_form_of(job)->phase[ask->phase], job->pub.step);
+    double s = INFINITY;
+
+    if (ask->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&
+        law->kind != LAW_SYNC)
+        s = phase_cache_seconds(host->plans, law, gang, 0.5);
+    return isfinite(s) ? s : clock_s_from_ns(ask->estimate_ns);
+}
+
+bool cs_forecast_held(struct cs_host *host, struct ask_id id,
+                      struct cs_forecast *out)
+{
+    if (!host_ask_live(host, id) || host->ask[id.i].pub.held.i == ID_NONE)
+        return false;
+    const struct cs_ask *ask = &host->ask[id.i].pub;
+    const struct host_lease_slot *lease = &host->lease[ask->held.i];
+    *out = (struct cs_forecast) {
+        .run_s = host_run_s(host, ask, &lease->gang), .gpus = lease->pub.gpus,
+    };
+    out->usd = out->run_s / 3600 *
+               host_gpu_usd_per_h(host, &lease->pub.placement);
+    return true;
+}
+
+bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
+                      uint32_t gpus)
+{
+    uint32_t room = cs_free_gpus(host, want->pool_mask);
+
+    if (host->has_parts)
+        return true;
+    if (want->take_idle)
+        room += cs_idle_gpus(host, want->pool_mask);
+    return room >= gpus;
+}
+
+bool cs_forecast(struct cs_host *host, struct ask_id id,
+                 const struct cs_want *want, struct cs_forecast *out)
+{
+    if (!host_ask_live(host, id))
+        return false;
+    const struct cs_ask *ask = &host->ask[id.i].pub;
+    struct host_job_slot *job = host_job_slot(host, ask->job.i);
+    uint32_t role = host_want_role(ask, want);
+    if (role >= host_form_of(job)->role_count)
+        return false;
+    uint32_t gpus = want->gpus ? want->gpus
+                               : job_role_gpus(&job->pub.request, role);
+    struct placement place;
+    if (!host_shape_ok(host, job, role, gpus) ||
+        !host_room_at_all(host, want, gpus) ||
+        !host_look(host, job, role, want, &place))
+        return false;
+    struct gang gang = fabric_gang(host->spec, &place);
+    out->run_s = host_run_s(host, ask, &gang);
+    if (host->form[job->form].fixed)    /* by its rates there, and its size */
+        out->run_s /= host_pace_on(host, job, &place);
+    out->switch_s = host_switch_s(host, job, role, &place, &gang);
+    out->evict_s = want->take_idle ? host_evict_s(host, &place) : 0;
+    out->usd = (out->run_s + out->switch_s + out->evict_s) / 3600 *
+               host_gpu_usd_per_h(host, &place);
+    out->gpus = gpus;
+    return true;
+}
+
+uint32_t cs_home_pools(const struct cs_host *host, struct ask_id id,
+                       uint32_t role)
+{
+    if (!host_ask_live(host, id))
+        return 0;
+    const struct cs_ask *ask = &host->ask[id.i].pub;
+    uint32_t r = ask->role == CS_ALL_ROLES ? role : ask->role;
+
+    return cs_role_homes(host, ask->job, r);
+}
+
+double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
+                    uint32_t gpus)
+{
+    int64_t now = host_now(host), at = now;
+    uint32_t free = cs_free_gpus(host, pool_mask);
+    const struct host_list *held = host_held(host);
+
+    while (free < gpus) {
+        int64_t next = CLOCK_NEVER_NS;
+        free = cs_free_gpus(host, pool_mask);
+        for (uint32_t i = 0; i < held->count; i++) {
+            const struct host_lease_slot *lease =
+                &host->lease[held->item[i]];
+            int64_t end = lease->pub.expected_end_ns;
+            if (pool_mask && !(lease->pool_mask & pool_mask))
+                continue;
+            if (end <= at || lease->pub.state == CS_LEASE_IDLE)
+                free += lease->pub.gpus;
+            else if (end < next)
+                next = end;
+        }
+        if (free < gpus && next == CLOCK_NEVER_NS)
+            return INFINITY;
+        if (free < gpus)
+            at = next;
+    }
+    return clock_s_from_ns(at - now);
+}
+
+int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
+                       uint32_t *spare_gpus)
+{
+    return host_ends_room(host, host_now(host), cs_free_gpus(host, 0), gpus,
+                          spare_gpus);
+}
+
+uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
+                         const struct cs_filter *filter)
+{
+    return host_order_find(host, i, filter);
+}
+
+double cs_weight(const struct cs_host *host, const char *key)
+{
+    const struct host_policy *policy = host->parts.policy;
+
+    for (uint32_t i = 0; i < policy->weight_count; i++)
+        if (strcmp(policy->weight[i].key, key) == 0)
+            return policy->weight[i].value;
+    return 0;
+}
+
+/* Epochs that are done, and the batch sizes in them; not those to come. */
+bool cs_epochs(const struct cs_host *host, struct job_id id,
+               struct cs_epochs *out)
+{
+    assert(id.i < host->job_count);
+    const struct host_job_slot *job = host_job_slot(host, id.i);
+    const struct job_modes *modes = job->pub.request.modes;
+
+    if (modes == NULL || !host->form[job->form].fixed)
+        return false;
+    assert(CS_MODES_MAX == JOB_MODES_MAX && job->truth.regimes != NULL);
+    int64_t left_ns = host_left_ns(host, job, true) -
+                      host_restart_ns(host, job);
+    *out = (struct cs_epochs) { .count = modes->epochs, .modes = modes->count,
+                                .epoch_s = modes->epoch_s };
+    out->done = regimes_done(modes, job->truth.regimes,
+                             clock_s_from_ns(job->truth.duration_ns -
+                                             left_ns),
+                             out->seen);
+    return true;
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host_rules.c - one entry of `policies:` read: whose policy, with which
+ * parameters, under which semantics.
+ *
+ * The keys are the host's own (the same for all) and the policy's parameters,
+ * joined into one table, so that a misspelt one is found either way.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/host/host.h"
+#include "policies/registry/heeds.h"
+#include "policies/registry/words.h"
+#include "policies/registry/registry.h"
+#include "policies/registry/semantics.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+
+#define SEMANTICS_BYTES 512u
+
+struct keys {
+    const char *policy, *name;
+    int blocking, placement, estimate;
+    double noise;
+    const struct conf_node *preemption, *rounds, *weights;
+    const char *semantics;
+    int64_t tick_ns, relax_ns;
+    int ties;
+    bool backfill;
+};
+
+static const char *const blocking_names[] = { "strict", "skip", "commit",
+                                              "drop", NULL };
+static const char *const ties_names[] = { "lowest", "shuffled", NULL };
+static const char *const estimate_names[] = {
+    "exact", "requested", "noisy", NULL
+};
+
+static const struct conf_field rules_field[] = {
+    { "policy", CONF_TEXT, offsetof(struct keys, policy), 0, 0, NULL, NULL,
+      "which policy; see `clustersim list policies`" },
+    { "name", CONF_TEXT, offsetof(struct keys, name), 0, 0, CONF_ABSENT, NULL,
+      "what results call it; default: the policy's name" },
+    { "blocking", CONF_CHOICE, offsetof(struct keys, blocking), 0, 0,
+      "strict", blocking_names,
+      "what becomes of an ask that does not fit: it blocks, is passed over, "
+      "blocks and keeps its turn though better ones come, or is dropped" },
+    { "placement", CONF_CHOICE, offsetof(struct keys, placement), 0, 0,
+      "pack", place_names, "which of the free GPUs a job is given; see "
+      "`clustersim list placements`" },
+    { "backfill", CONF_BOOL, offsetof(struct keys, backfill), 0, 0, "false",
+      NULL, "blocking: commit: while what was chosen waits, jobs start that "
+      "should end before it could start" },
+    { "relax_after", CONF_TIME, offsetof(struct keys, relax_ns), 0, 1e9, "0s",
+      NULL, "placement: consolidate: how long a gang waits for nodes of its "
+      "own; 0s: for ever" },
+    { "ties", CONF_CHOICE, offsetof(struct keys, ties), 0, 0, "lowest",
+      ties_names, "placements by score: of nodes that score alike the lowest, "
+      "or the first in an order that each seed draws once" },
+    { "estimate", CONF_CHOICE, offsetof(struct keys, estimate), 0, 0,
+      "exact", estimate_names,
+      "what the policy is told of how long a job will run" },
+    { "noise", CONF_REAL, offsetof(struct keys, noise), 0, 10, "0.5", NULL,
+      "coefficient of variation of a noisy estimate's lognormal factor" },
+    { "preemption", CONF_NODE, offsetof(struct keys, preemption), 0, 0,
+      CONF_ABSENT, NULL,
+      "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}" },
+    { "rounds", CONF_NODE, offsetof(struct keys, rounds), 0, 0, CONF_ABSENT,
+      NULL, "when decisions are made: {length: 360s}, and maybe "
+      "resolve_at_most_every and end_early" },
+    { "tick", CONF_TIME, offsetof(struct keys, tick_ns), 0, 3600, "0s", NULL,
+      "decisions only at its multiples, and a job of known length takes one "
+      "more: a simulator that counts ticks sees an end at the next one" },
+    { "semantics", CONF_TEXT, offsetof(struct keys, semantics), 0, 0,
+      CONF_ABSENT, NULL, "set these keys as a published simulator behaves; "
+      "see `clustersim list semantics`" },
+    { "weights", CONF_NODE, offsetof(struct keys, weights), 0, 0, CONF_ABSENT,
+      NULL, "of a learned policy: a file, or a map of numbers" },
+};
+#define RULES_COUNT (sizeof rules_field / sizeof rules_field[0])
+
+const struct conf_schema host_rules_schema = {
+    "experiment.policies[]", "a policy and the semantics it runs under",
+    rules_field, RULES_COUNT
+};
+
+struct rounds {
+    int64_t length_ns, resolve_ns;
+    bool end_early;
+};
+
+static const struct conf_field rounds_field[] = {
+    { "length", CONF_TIME, offsetof(struct rounds, length_ns), 0, 1e9, NULL,
+      NULL, "decisions only at its multiples" },
+    { "resolve_at_most_every", CONF_TIME, offsetof(struct rounds, resolve_ns),
+      0, 1e9, "0s", NULL, "who has which GPUs is solved so far apart at least: "
+      "gavel deals its rounds between by the shares there are; of others no "
+      "decision is made" },
+    { "end_early", CONF_BOOL, offsetof(struct rounds, end_early), 0, 0, "false",
+      NULL, "a round ends when all that runs has ended" },
+};
+
+static const struct conf_field preemption_field[] = {
+    { "cost", CONF_NODE, 0, 0, 0, NULL, NULL, "lost at the restart of a job "
+      "that was stopped: a time, or by its GPUs {1gpu: 7s, 8gpu: 30s, more: "
+      "60s}, which must end with more" },
+};
+
+const struct conf_schema host_rounds_schema = {
+    "experiment.policies[].rounds", "when decisions are made", rounds_field,
+    sizeof rounds_field / sizeof rounds_field[0]
+};
+const struct conf_schema host_preemption_schema = {
+    "experiment.policies[].preemption", "what stopping a job costs it",
+    preemption_field, sizeof preemption_field / sizeof preemption_field[0]
+};
+
+static enum conf_type conf_type_of(enum cs_param_type type)
+{
+    switch (type) {
+    case CS_PARAM_INT: return CONF_INT;
+    case CS_PARAM_REAL: return CONF_REAL;
+    case CS_PARAM_FRACTION: return CONF_FRACTION;
+    case CS_PARAM_TIME: return CONF_TIME;
+    case CS_PARAM_BOOL: return CONF_BOOL;
+    case CS_PARAM_TEXT: return CONF_TEXT;
+    case CS_PARAM_CHOICE: return CONF_CHOICE;
+    }
+    assert(!"every parameter type has a type in YAML");
+    return CONF_TEXT;
+}
+
+/* The host's keys and, behind them in the same struct, the policy's. */
+struct conf_schema host_policy_keys(struct arena *arena,
+                                    const struct cs_policy *policy)
+{
+    size_t count = RULES_COUNT + policy->param_count;
+    struct conf_field *field = arena_alloc(arena, count, sizeof *field);
+
+    memcpy(field, rules_field, sizeof rules_field);
+    for (uint32_t i = 0; i < policy->param_count; i++) {
+        const struct cs_param *param = &policy->param[i];
+        field[RULES_COUNT + i] = (struct conf_field) {
+            .key = param->key, .type = conf_type_of(param->type),
+            .offset = sizeof(struct keys) + param->offset,
+            .min = param->min, .max = param->max,
+            .fallback = param->fallback, .help = param->help,
+            .choices = param->type == CS_PARAM_CHOICE
+                ? host_words(arena, policy, param->key) : NULL,
+        };
+    }
+    return (struct conf_schema) { host_rules_schema.name, policy->summary,
+                                  field, count };
+}
+
+static bool read_time(const struct conf_node *node, const char *key,
+                      int64_t *ns, struct err *err)
+{
+    struct conf_field field = { .key = key, .type = CONF_TIME, .max = 1e9 };
+
+    return conf_read(node, &field, ns, err);
+}
+
+/* "8gpu" -> 8, "more" -> UINT32_MAX. */
+static bool cost_key(const char *key, uint32_t *gpus)
+{
+    char *end;
+    if (strcmp(key, "more") == 0) {
+        *gpus = UINT32_MAX;
+        return true;
+    }
+    unsigned long n = strtoul(key, &end, 10);
+    *gpus = (uint32_t)n;
+    return end != key && n > 0 && n < UINT32_MAX && strcmp(end, "gpu") == 0;
+}
+
+static bool read_cost_map(const struct conf_node *map,
+                          struct host_rules *rules, struct err *err)
+{
+    if (conf_count(map) > HOST_COST_STEPS_MAX)
+        return err_set(err, ERR_RANGE, conf_pos(map),
+                       "key cost has %zu steps, at most %u are allowed",
+                       conf_count(map), HOST_COST_STEPS_MAX);
+    for (size_t i = 0; i < conf_count(map); i++) {
+        struct host_cost_step *step = &rules->cost[i];
+        const char *key = conf_key(map, i);
+        if (!cost_key(key, &step->gpus_max) ||
+            (i > 0 && step->gpus_max <= rules->cost[i - 1].gpus_max)) {
+            err_set(err, ERR_SCHEMA, conf_key_pos(map, i),
+                    "key cost: found %s, expected rising steps such as 1gpu, "
+                    "8gpu, more", key);
+            return false;
+        }
+        if (!read_time(conf_value(map, i), key, &step->cost_ns, err))
+            return false;
+        rules->cost_count = (uint32_t)i + 1;
+    }
+    if (rules->cost_count == 0)
+        return err_set(err, ERR_SCHEMA, conf_pos(map),
+                       "key cost has no step, it needs one or more such as "
+                       "8gpu, more");
+    if (rules->cost[rules->cost_count - 1].gpus_max == UINT32_MAX)
+        return true;
+    err_set(err, ERR_SCHEMA, conf_pos(map),
+            "key cost says nothing of jobs of more than %u GPUs",
+            rules->cost[rules->cost_count - 1].gpus_max);
+    return err_hint(err, "End it with what they pay, as in `more: 60s`.");
+}
+
+static bool read_preemption(const struct conf_node *map,
+                            struct host_rules *rules, struct err *err)
+{
+    const struct conf_node *cost;
+
+    if (!conf_fill(map, &host_preemption_schema, &cost, err))
+        return false;
+    if (conf_kind(cost) == CONF_MAP)
+        return read_cost_map(cost, rules, err);
+    rules->cost[0].gpus_max = UINT32_MAX;
+    rules->cost_count = 1;
+    return read_time(cost, "cost", &rules->cost[0].cost_ns, err);
+}
+
+/* A path is relative to the file that names it. */
+static const struct conf_node *load_weights(struct arena *arena,
+                                            const struct conf_node *node,
+                                            struct err *err)
+{
+    const char *name = conf_text(node), *file = conf_pos(node).file;
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    size_t folder = slash && name[0] != '/' ? (size_t)(slash - file) + 1 : 0;
+    char *path = arena_alloc(arena, folder + strlen(name) + 1, 1);
+
+    memcpy(path, file, folder);
+    memcpy(path + folder, name, strlen(name) + 1);
+    struct err why = { 0 };
+    const struct conf_node *root = conf_load(arena, path, &why);
+    if (!root && why.kind == ERR_IO) {      /* say who names that file */
+        err_set(err, ERR_IO, conf_pos(node), "weights names the file '%.100s': "
+                "%.100s", path, why.text);
+        err_hint_path(err, path, "Paths are relative to the file that names "
+                                 "them.");
+    } else if (!root) {
+        *err = why;
+    }
+    if (!root)
+        return NULL;
+    const struct conf_node *map =
+        conf_kind(root) == CONF_MAP ? conf_get(root, "weights") : NULL;
+    if (!map || conf_kind(map) != CONF_MAP)
+        err_set(err, ERR_SCHEMA, conf_pos(root),
+                "a weights file needs the key weights, a map of numbers");
+    return map && conf_kind(map) == CONF_MAP ? map : NULL;
+}
+
+static bool read_weights(struct arena *arena, const struct conf_node *node,
+                         struct host_policy *out, struct err *err)
+{
+    if (conf_kind(node) == CONF_SCALAR)
+        node = load_weights(arena, node, err);
+    if (!node)
+        return false;
+    if (conf_kind(node) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, conf_pos(node),
+                       "key weights: expected a file name or a map of "
+                       "numbers, found a list");
+    size_t count = conf_count(node);
+    struct host_weight *weight = arena_alloc(arena, count, sizeof *weight);
+    for (size_t i = 0; i < count; i++) {
+        struct conf_field field = { .key = conf_key(node, i),
+                                    .type = CONF_REAL };
+        weight[i].key = conf_key(node, i);
+        if (!conf_read(conf_value(node, i), &field, &weight[i].value, err))
+            return false;
+    }
+    out->weight = weight;
+    out->weight_count = (uint32_t)count;
+    return true;
+}
+
+/* Keys of what is told, "key=value " each. */
+struct told {
+    char *text;
+    size_t used;
+};
+
+static void tell(struct told *told, const char *key, const char *value)
+{
+    int n = snprintf(told->text + told->used, SEMANTICS_BYTES - told->used,
+                     "%s%s=%s", told->used == 0 ? "" : " ", key, value);
+
+    assert(n > 0 && told->used + (size_t)n < SEMANTICS_BYTES);
+    told->used += (size_t)n;
+}
+
+static void tell_time(struct told *told, const char *key, int64_t ns)
+{
+    char time[32], text[40];
+
+    clock_format_s(ns, time, sizeof time);
+    snprintf(text, sizeof text, "%ss", time);
+    if (ns > 0)
+        tell(told, key, text);
+}
+
+static void tell_estimate(struct told *told, const struct host_rules *rules)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "noisy(cv %g)", rules->noise_cv);
+    tell(told, "estimate", rules->estimate == HOST_NOISY
+                               ? text : estimate_names[rules->estimate]);
+}
+
+static void tell_cost(struct told *told, const struct host_rules *rules)
+{
+    char key[48], time[32], text[40];
+
+    for (uint32_t i = 0; i < rules->cost_count; i++) {
+        const struct host_cost_step *step = &rules->cost[i];
+
+        snprintf(key, sizeof key, step->gpus_max == UINT32_MAX
+                 ? "preemption.cost" : "preemption.cost(%u)", step->gpus_max);
+        clock_format_s(step->cost_ns, time, sizeof time);
+        snprintf(text, sizeof text, "%ss", time);
+        tell(told, key, text);
+    }
+}
+
+/* Those that act. */
+static const char *semantics(struct arena *arena, const struct heeds *heeds,
+                             const struct host_rules *rules)
+{
+    struct told told = { arena_alloc(arena, SEMANTICS_BYTES, 1), 0 };
+
+    if (heeds_acts(heeds, "blocking"))
+        tell(&told, "blocking", blocking_names[rules->blocking]);
+    tell(&told, "placement", place_names[rules->placement]);
+    if (heeds_acts(heeds, "estimate"))
+        tell_estimate(&told, rules);
+    if (heeds_acts(heeds, "preemption"))
+        tell_cost(&told, rules);
+    if (rules->tick_ns > 0)
+        tell_time(&told, "tick", rules->tick_ns);
+    else
+        tell_time(&told, "rounds.length", rules->round_ns);
+    tell_time(&told, "rounds.resolve_at_most_every", rules->resolve_ns);
+    if (rules->round_ends_early)
+        tell(&told, "rounds.end_early", "yes");
+    if (heeds_acts(heeds, "relax_after"))
+        tell_time(&told, "relax_after", rules->relax_ns);
+    if (heeds_acts(heeds, "backfill") && rules->backfill)
+        tell(&told, "backfill", "yes");
+    if (heeds_acts(heeds, "ties") && rules->ties_shuffled)
+        tell(&told, "ties", "shuffled");
+    return told.text;
+}
+
+/* "depth: 256, nodes_max: 2000", with what the entry says. */
+static const char *limits(struct arena *arena, const struct heeds *heeds)
+{
+    const char *at = heeds->policy->limits;
+    char *text, key[32];
+    size_t n = 0;
+
+    if (at == NULL)
+        return NULL;
+    text = arena_alloc(arena, SEMANTICS_BYTES, 1);
+    while (*at != '\0' && n < SEMANTICS_BYTES) {
+        size_t bytes = strcspn(at, " ");
+
+        snprintf(key, sizeof key, "%.*s", (int)bytes, at);
+        n += (size_t)snprintf(text + n, SEMANTICS_BYTES - n, "%s%s: %s",
+                              n == 0 ? "" : ", ", key, heeds_said(heeds, key));
+        at += bytes + (at[bytes] == ' ');
+    }
+    return text;
+}
+
+static bool read_rounds(const struct conf_node *map, struct host_rules *rules,
+                        struct err *err)
+{
+    struct rounds rounds = { 0 };
+
+    if (!conf_fill(map, &host_rounds_schema, &rounds, err))
+        return false;
+    rules->round_ns = rounds.length_ns;
+    rules->resolve_ns = rounds.resolve_ns;
+    rules->round_ends_early = rounds.end_early;
+    return true;
+}
+
+static bool read_rules(const struct keys *keys, struct host_rules *rules,
+                       struct err *err)
+{
+    rules->blocking = (enum host_blocking)keys->blocking;
+    rules->placement = (enum place_rule)keys->placement;
+    rules->ties_shuffled = keys->ties == 1;
+    rules->relax_ns = keys->relax_ns;
+    rules->backfill = keys->backfill;
+    rules->estimate = (enum host_estimate)keys->estimate;
+    rules->noise_cv = keys->noise;
+    rules->tick_ns = keys->tick_ns;
+    if (keys->preemption && !read_preemption(keys->preemption, rules, err))
+        return false;
+    if (keys->rounds && keys->tick_ns > 0)
+        return err_set(err, ERR_SCHEMA, conf_pos(keys->rounds),
+                       "keys rounds and tick exclude each other");
+    rules->round_ns = keys->tick_ns;
+    return !keys->rounds || read_rounds(keys->rounds, rules, err);
+}
+
+static const struct cs_policy *find_policy(const struct conf_node *conf,
+                                           struct err *err)
+{
+    const struct conf_node *key = conf;
+
+    if (conf_kind(conf) == CONF_MAP)
+        key = conf_get(conf, "policy");
+    if (!key || conf_kind(key) != CONF_SCALAR) {
+        err_set(err, ERR_SCHEMA, conf_pos(conf),
+                "expected a policy's name or a map with the key policy");
+        return NULL;
+    }
+    const struct cs_policy *policy = registry_find(conf_text(key));
+    if (policy)
+        return policy;
+    err_set(err, ERR_REFERENCE, conf_pos(key),
+            "there is no policy named %s", conf_text(key));
+    const char *near = registry_meant(conf_text(key));
+    if (near == NULL)
+        near = conf_nearest(conf_text(key), registry_names());
+    if (near && near[0] == '{')
+        err_hint(err, "Here it is %s.", near);
+    else if (near)
+        err_hint(err, "Did you mean %s?", near);
+    else
+        err_hint(err, "See `clustersim list policies`.");
+    return NULL;
+}
+
+/* Where an entry says nothing of estimates. */
+static const struct conf_node *add_estimate(struct arena *arena,
+                                            const struct conf_node *conf,
+                                            const char *estimate,
+                                            struct err *err)
+{
+    const struct conf_node *value;
+
+    if (conf_get(conf, "estimate") != NULL)
+        return conf;
+    value = conf_parse(arena, conf_pos(conf).file, estimate, strlen(estimate),
+                       err);
+    return value ? conf_set(arena, conf, "estimate", value, conf_pos(conf),
+                            err) : NULL;
+}
+
+const struct host_policy *host_policy_read(struct arena *arena,
+                                           const struct conf_node *conf,
+                                           struct err *err)
+{
+    return host_policy_read_as(arena, conf, estimate_names[HOST_EXACT], err);
+}
+
+const struct host_policy *host_policy_read_as(struct arena *arena,
+                                              const struct conf_node *conf,
+                                              const char *estimate,
+                                              struct err *err)
+{
+    const struct cs_policy *policy = find_policy(conf, err);
+
+    if (!policy || !registry_check(policy, err))
+        return NULL;
+    struct conf_schema schema = host_policy_keys(arena, policy);
+    struct host_policy *out = arena_alloc(arena, 1, sizeof *out);
+    char *filled = arena_alloc(
+        arena, 1, sizeof(struct keys) + policy->self_bytes + 16);
+    if (conf_kind(conf) != CONF_MAP) {
+        char text[128];
+        int n = snprintf(text, sizeof text, "policy: %s\n", policy->name);
+        conf = conf_parse(arena, conf_pos(conf).file, text, (size_t)n, err);
+        if (!conf)
+            return NULL;
+    }
+    const struct conf_node *written = conf;
+    conf = semantics_apply(arena, conf, policy->name, err);
+    conf = conf ? add_estimate(arena, conf, estimate, err) : NULL;
+    struct heeds heeds = { policy, &schema, conf };
+    if (!conf || !conf_fill(conf, &schema, filled, err) ||
+        !heeds_check(&heeds, written, err))
+        return NULL;
+    const struct keys *keys = (const struct keys *)(void *)filled;
+    out->policy = policy;
+    out->name = keys->name ? keys->name : policy->name;
+    out->params = filled + sizeof(struct keys);
+    if (!read_rules(keys, &out->rules, err) ||
+        (keys->weights && !read_weights(arena, keys->weights, out, err)))
+        return NULL;
+    out->semantics = semantics(arena, &heeds, &out->rules);
+    out->limits = limits(arena, &heeds);
+    return out;
+}
+
+bool host_policy_draws(const struct host_policy *policy)
+{
+    const struct host_rules *rules = &policy->rules;
+
+    return (policy->policy->flags & CS_DRAWS) != 0 ||
+           rules->placement == PLACE_RANDOM || rules->ties_shuffled ||
+           rules->estimate == HOST_NOISY;
+}
