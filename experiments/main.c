@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/cli.h"
+#include "experiments/cli/cli.h"
 
 /* An assertion has said where; this says whose fault it is. */
 static void on_abort(int number)

@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "experiments/stats.h"
+#include "sim/stats/stats.h"
 #include "sim/flow/flow.h"
 #include "sim/event/loop.h"
 #include "tests/program.h"

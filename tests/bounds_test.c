@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "experiments/bounds.h"
+#include "experiments/run/bounds.h"
 #include "tests/world.h"
 
 #define FEW 7

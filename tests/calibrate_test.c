@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "experiments/calibrate.h"
+#include "experiments/calibrate/calibrate.h"
 #include "tests/law_aids.h"
 
 static const struct calibrate_suite *find(const char *name)

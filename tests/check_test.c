@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "experiments/check.h"
-#include "experiments/folder.h"
-#include "experiments/grid.h"
+#include "experiments/results/check.h"
+#include "sim/text/folder.h"
+#include "experiments/results/grid.h"
 #include "sim/base/arena.h"
 #include "tests/scratch.h"
 

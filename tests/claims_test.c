@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "experiments/advice_check.h"
-#include "experiments/check.h"
-#include "experiments/folder.h"
-#include "experiments/grid.h"
-#include "experiments/point_label.h"
+#include "experiments/advise/advice_check.h"
+#include "experiments/results/check.h"
+#include "sim/text/folder.h"
+#include "experiments/results/grid.h"
+#include "experiments/spec/point_label.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "tests/program.h"

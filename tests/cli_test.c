@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "experiments/cli.h"
+#include "experiments/cli/cli.h"
 #include "tests/scratch.h"
 
 #define WORDS_MAX 24

@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#include "experiments/columns.h"
-#include "experiments/compare.h"
-#include "experiments/grid.h"
-#include "experiments/stats.h"
+#include "experiments/columns/columns.h"
+#include "experiments/results/compare.h"
+#include "experiments/results/grid.h"
+#include "sim/stats/stats.h"
 #include "sim/base/arena.h"
 
 #define T_2 4.30265272974946

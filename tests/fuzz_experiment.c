@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/study.h"
-#include "experiments/trial.h"
+#include "experiments/spec/study.h"
+#include "experiments/run/trial.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 

@@ -25,7 +25,7 @@
 
 #include <cmocka.h>
 
-#include "experiments/study.h"
+#include "experiments/spec/study.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"

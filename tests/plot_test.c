@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "experiments/folder.h"
-#include "experiments/plot.h"
-#include "experiments/plot_gnuplot.h"
-#include "experiments/point_label.h"
+#include "sim/text/folder.h"
+#include "experiments/report/plot.h"
+#include "experiments/report/plot_gnuplot.h"
+#include "experiments/spec/point_label.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "tests/results_aid.h"

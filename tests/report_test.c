@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "experiments/plot.h"
-#include "experiments/report.h"
+#include "experiments/report/plot.h"
+#include "experiments/report/report.h"
 #include "sim/base/err.h"
 #include "tests/results_aid.h"
 

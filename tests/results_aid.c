@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "experiments/columns.h"
-#include "experiments/trial.h"
+#include "experiments/columns/columns.h"
+#include "experiments/run/trial.h"
 #include "sim/base/clock.h"
 
 const struct results_names results_plain = {

@@ -16,16 +16,16 @@
 
 #include <cmocka.h>
 
-#include "experiments/cache.h"
-#include "experiments/columns.h"
-#include "experiments/hash.h"
-#include "experiments/folder.h"
-#include "experiments/out.h"
-#include "experiments/paths.h"
-#include "experiments/read_csv.h"
-#include "experiments/runner.h"
-#include "experiments/study.h"
-#include "experiments/train.h"
+#include "experiments/results/cache.h"
+#include "experiments/columns/columns.h"
+#include "sim/text/hash.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "sim/text/read_csv.h"
+#include "experiments/run/runner.h"
+#include "experiments/spec/study.h"
+#include "experiments/train/train.h"
 #include "sim/base/arena.h"
 #include "tests/scratch.h"
 

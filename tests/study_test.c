@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "experiments/study.h"
+#include "experiments/spec/study.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

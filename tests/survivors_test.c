@@ -11,10 +11,10 @@
 
 #include <math.h>
 
-#include "experiments/check.h"
-#include "experiments/closing.h"
-#include "experiments/compare.h"
-#include "experiments/grid.h"
+#include "experiments/results/check.h"
+#include "experiments/results/closing.h"
+#include "experiments/results/compare.h"
+#include "experiments/results/grid.h"
 #include "tests/program.h"
 #include "tests/world.h"
 

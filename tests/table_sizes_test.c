@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "experiments/study.h"
-#include "experiments/table_sizes.h"
+#include "experiments/spec/study.h"
+#include "experiments/spec/table_sizes.h"
 #include "sim/base/arena.h"
 #include "tests/program.h"
 

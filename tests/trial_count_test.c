@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "experiments/trial_count.h"
+#include "experiments/run/trial_count.h"
 #include "models/cluster/cluster.h"
 #include "tests/world.h"
 

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/columns.h"
-#include "experiments/study.h"
-#include "experiments/trial.h"
+#include "experiments/columns/columns.h"
+#include "experiments/spec/study.h"
+#include "experiments/run/trial.h"
 #include "policies/registry/heeds.h"
 #include "policies/host/host.h"
 #include "policies/registry/registry.h"

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advice_check.c - figures of advice against limits.
+ */
+#include "experiments/advise/advice_check.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "experiments/advise/advise.h"
+#include "experiments/advise/rank.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/tree.h"
+#include "models/advise/advise.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/laws/memory.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/config/mend.h"
+#include "sim/base/err.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define TOP_ROWS 10
+
+struct advice_top {
+    const char *name, *description;
+    const struct conf_node *cluster, *workload, *expect;
+    int64_t gpus;
+};
+#define TOP(member) offsetof(struct advice_top, member)
+
+static const struct conf_field top_field[] = {
+    { "advise", CONF_TEXT, TOP(name), 0, 0, NULL, NULL,
+      "name of the question; names the results folder" },
+    { "description", CONF_TEXT, TOP(description), 0, 0, CONF_ABSENT, NULL,
+      "what it asks, in a sentence" },
+    { "cluster", CONF_NODE, TOP(cluster), 0, 0, CONF_ABSENT, NULL,
+      "a cluster file, or its keys inline; without it, the catalogue" },
+    { "workload", CONF_NODE, TOP(workload), 0, 0, NULL, NULL,
+      "a workload file, or its keys inline: a mix of recipes" },
+    { "gpus", CONF_INT, TOP(gpus), 1, 16384, "1024", NULL,
+      "most GPUs of one kind that are tried" },
+    { "expect", CONF_NODE, TOP(expect), 0, 0, NULL, NULL,
+      "list of expectations, judged by `clustersim check`" },
+};
+
+const struct conf_schema advice_schema = {
+    "advice", "a question to `clustersim advise`, with what is expected",
+    top_field, COUNT_OF(top_field)
+};
+
+/* What may be asked of a job on a kind of node. */
+enum figure {
+    WEIGHTS, GRADIENTS, OPTIMIZER, ACTIVATIONS, KV, TOTAL, FRACTION, FITS,
+    MOST, FEASIBLE, COST, TIME, GPUS, BUSY, MFU, CORES, WORKERS, FIGURES
+};
+static const char *const figure_name[] = {
+    [WEIGHTS] = "weights_gb", [GRADIENTS] = "gradients_gb",
+    [OPTIMIZER] = "optimizer_gb", [ACTIVATIONS] = "activations_gb",
+    [KV] = "kv_gb", [TOTAL] = "total_gb", [FRACTION] = "total_fraction",
+    [FITS] = "fits", [MOST] = "batch_max", [FEASIBLE] = "feasible", [COST] = "cost_usd",
+    [TIME] = "time_s", [GPUS] = "gpus", [BUSY] = "gpu_busy_fraction",
+    [MFU] = "mfu", [CORES] = "cores_per_gpu", [WORKERS] = "workers_per_gpu",
+    [FIGURES] = NULL
+};
+
+struct advice_expect {
+    const char *claim, *job, *on, *vs_job, *vs_on;
+    int figure, tier;
+    int64_t gpus;
+    const struct conf_node *at_most, *at_least, *between;
+};
+#define EXPECT(member) offsetof(struct advice_expect, member)
+
+static const struct conf_field expect_field[] = {
+    { "claim", CONF_TEXT, EXPECT(claim), 0, 0, CONF_ABSENT, NULL,
+      "name of the claim, for the verdict" },
+    { "job", CONF_TEXT, EXPECT(job), 0, 0, NULL, NULL,
+      "entry of the mix that is judged" },
+    { "on", CONF_TEXT, EXPECT(on), 0, 0, NULL, NULL,
+      "GPU type of the catalogue, or group of nodes of the cluster" },
+    { "figure", CONF_CHOICE, EXPECT(figure), 0, 0, NULL, figure_name,
+      "of the job as written: _gb, fits (0 or 1), batch_max; of its cheapest "
+      "layout: the others; feasible (0 or 1): there is a layout" },
+    { "gpus", CONF_INT, EXPECT(gpus), 0, 16384, "0", NULL,
+      "layouts of so many GPUs alone; 0: of any number" },
+    { "tier", CONF_CHOICE, EXPECT(tier), 0, 0, "list", price_tier_choices,
+      "market of the prices, of both sides where two are compared" },
+    { "vs_job", CONF_TEXT, EXPECT(vs_job), 0, 0, CONF_ABSENT, NULL,
+      "job that it is compared with" },
+    { "vs_on", CONF_TEXT, EXPECT(vs_on), 0, 0, CONF_ABSENT, NULL,
+      "kind of node that it is compared with" },
+    { "at_most", CONF_NODE, EXPECT(at_most), 0, 0, CONF_ABSENT, NULL,
+      "upper limit; with vs_job or vs_on, -10% means of the other's" },
+    { "at_least", CONF_NODE, EXPECT(at_least), 0, 0, CONF_ABSENT, NULL,
+      "lower limit" },
+    { "between", CONF_NODE, EXPECT(between), 0, 0, CONF_ABSENT, NULL,
+      "[lower, upper]" },
+};
+
+const struct conf_schema advice_expect_schema = {
+    "advice.expect[]", "what is expected of advice", expect_field,
+    COUNT_OF(expect_field)
+};
+
+struct asking {
+    struct advise_world world;  /* at list prices */
+    struct advise_job *job;
+    size_t job_count;
+    /* At the prices of each tier; place NULL: not asked yet. */
+    struct advise_world tier[TIER_COUNT];
+    struct advice *advice[TIER_COUNT];  /* by job; job NULL: not searched */
+};
+
+/* ---- limits ----------------------------------------------------------- */
+
+static bool limit_read(const struct conf_node *node, const char *key,
+                       double *limit, bool *percent, struct err *err)
+{
+    const struct conf_field as_number = { key, CONF_FRACTION, 0, 0, 0, NULL,
+                                          NULL, "" };
+    const char *text = conf_kind(node) == CONF_SCALAR ? conf_text(node) : "";
+    size_t bytes = strlen(text);
+    bool is_percent = bytes > 0 && text[bytes - 1] == '%' && *percent;
+
+    if (!conf_read(node, &as_number, limit, err))
+        return false;
+    *limit *= is_percent ? 100 : 1;
+    *percent = is_percent;
+    return true;
+}
+
+static bool limits_read(const struct conf_node *map,
+                        const struct advice_expect *e,
+                        struct study_expect *to, struct err *err)
+{
+    int given = (e->at_most != NULL) + (e->at_least != NULL) +
+                (e->between != NULL);
+    bool other;
+
+    to->low = -INFINITY;
+    to->high = INFINITY;
+    to->percent = other = e->vs_job != NULL || e->vs_on != NULL;
+    if (given != 1)
+        return err_set(err, ERR_SCHEMA, conf_pos(map),
+                       "an expectation needs one of at_most, at_least and "
+                       "between, and has %d", given);
+    if (e->at_most != NULL)
+        return limit_read(e->at_most, "at_most", &to->high, &to->percent,
+                          err);
+    if (e->at_least != NULL)
+        return limit_read(e->at_least, "at_least", &to->low, &to->percent,
+                          err);
+    if (conf_kind(e->between) != CONF_LIST || conf_count(e->between) != 2)
+        return err_set(err, ERR_SCHEMA, conf_pos(e->between),
+                       "between must be a list of two: [lower, upper]");
+    return limit_read(conf_item(e->between, 0), "between", &to->low,
+                      &to->percent, err) &&
+           limit_read(conf_item(e->between, 1), "between", &to->high, &other,
+                      err);
+}
+
+/* ---- figures ---------------------------------------------------------- */
+
+static size_t find_job(const struct asking *ask, const char *name)
+{
+    for (size_t i = 0; i < ask->job_count; i++)
+        if (strcmp(ask->job[i].form->name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+static const struct advise_place *find_place(const struct advise_world *world,
+                                             const char *name)
+{
+    for (size_t i = 0; i < world->place_count; i++)
+        if (strcmp(world->place[i].name, name) == 0)
+            return &world->place[i];
+    return NULL;
+}
+
+static bool check_names(const struct asking *ask, const struct conf_node *map,
+                        const char *key, const char *name, bool is_job,
+                        struct err *err)
+{
+    if (name == NULL || (is_job ? find_job(ask, name) != SIZE_MAX
+                                : find_place(&ask->world, name) != NULL))
+        return true;
+    return err_set(err, ERR_REFERENCE, conf_pos(conf_get(map, key)),
+                   "%s is '%.60s', which is no %s", key, name,
+                   is_job ? "job of the mix" : "kind of node here");
+}
+
+static double part(const struct memory_need *need, double has, int figure)
+{
+    const double part_bytes[] = {
+        [WEIGHTS] = need->weights, [GRADIENTS] = need->gradients,
+        [OPTIMIZER] = need->optimizer, [ACTIVATIONS] = need->activations,
+        [KV] = need->kv, [TOTAL] = need->total
+    };
+
+    if (figure == FITS)
+        return need->total <= has;
+    if (figure == FRACTION)
+        return need->total / has;
+    assert(figure <= TOTAL);
+    return part_bytes[figure] / 1e9;
+}
+
+/* Bytes of the job as written: the training role's, or the engine's. */
+static double memory_figure(const struct advise_job *job,
+                            const struct advise_place *place, int figure)
+{
+    double has = place->group->gpu->memory_bytes, most;
+    struct memory_need need;
+
+    if (job->trains) {
+        const struct train_shape *shape = &job->task.law->train;
+        uint32_t gpus = job->form->role[job->train].gpus;
+
+        need = advise_need(&job->task, shape, gpus);
+        most = advise_micro_batch_max(&job->task, shape, gpus, has);
+    } else {
+        const struct rollout_shape *shape = &job->generate->rollout;
+
+        most = memory_decode_batch_max(shape->llm, shape->precision,
+                                       shape->tp, job->context_tokens, has);
+        need = memory_decode(shape->llm, shape->precision, shape->tp, 1.0,
+                             job->context_tokens);
+        if (figure == FITS)
+            return most >= 1.0;
+    }
+    return figure == MOST ? most : part(&need, has, figure);
+}
+
+static bool is_of(const struct advise_row *row,
+                  const struct advise_place *place, int64_t gpus)
+{
+    const struct advise_choice *main = row->train.place != NULL
+                                           ? &row->train : &row->engine;
+
+    return main->place == place && (gpus == 0 || main->gpus == gpus);
+}
+
+/* Of a place without a price no row need be timed: the fastest guess is. */
+static const struct advise_row *time_fastest(struct advice *advice,
+                                             const struct advise_place *place,
+                                             int64_t gpus)
+{
+    struct advise_row *best = NULL;
+    struct err ignored = { 0 };
+
+    for (size_t i = 0; i < advice->row_count; i++)
+        if (is_of(&advice->row[i], place, gpus) &&
+            (best == NULL || advice->row[i].guess_s < best->guess_s))
+            best = &advice->row[i];
+    return best != NULL && advise_plan_time(advice, best, &ignored) ? best
+                                                                    : NULL;
+}
+
+/* The cheapest timed row of a place, or the fastest where no price is known;
+ * NULL: nothing fits. */
+static const struct advise_row *best_row(struct asking *ask, size_t job,
+                                         const struct advise_place *place,
+                                         const struct advice_expect *e)
+{
+    struct advice *advice = &ask->advice[e->tier][job];
+    const struct advise_row **rows;
+    size_t count;
+
+    if (advice->job == NULL) {
+        advise_search(&ask->tier[e->tier], &ask->job[job], advice);
+        advise_rank(advice, TOP_ROWS);
+    }
+    count = advise_order(advice, false, &rows);
+    for (size_t i = 0; i < count; i++)
+        if (is_of(rows[i], place, e->gpus))
+            return rows[i];
+    return time_fastest(advice, place, e->gpus);
+}
+
+static double row_figure(const struct advise_row *row, int figure)
+{
+    const struct advise_choice *main = row->train.place != NULL ? &row->train
+                                                                : &row->engine;
+
+    switch (figure) {
+    case COST: return row->usd;
+    case TIME: return row->time_s;
+    case GPUS: return main->gpus;
+    case BUSY: return row->busy[ADVISE_GPU];
+    case MFU: return row->mfu;
+    case CORES: return row->cores;
+    default:
+        assert(figure == WORKERS);
+        return row->workers;
+    }
+}
+
+static double figure_of(struct asking *ask, const char *job, const char *on,
+                        const struct advice_expect *e)
+{
+    size_t j = find_job(ask, job);
+    const struct advise_place *place = find_place(&ask->tier[e->tier], on);
+    const struct advise_row *row;
+
+    if (e->figure < FEASIBLE)
+        return memory_figure(&ask->job[j], place, e->figure);
+    row = best_row(ask, j, place, e);
+    if (e->figure == FEASIBLE)
+        return row != NULL;
+    return row == NULL ? NAN : row_figure(row, e->figure);
+}
+
+/* ---- verdicts --------------------------------------------------------- */
+
+static const char *limits_text(struct arena *arena,
+                               const struct study_expect *e)
+{
+    const char *unit = e->percent ? "%" : "";
+
+    if (isinf(e->low))
+        return text_format(arena, "at most %.10g%s", e->high, unit);
+    if (isinf(e->high))
+        return text_format(arena, "at least %.10g%s", e->low, unit);
+    return text_format(arena, "between %.10g%s and %.10g%s", e->low, unit,
+                       e->high, unit);
+}
+
+/* Why there is no figure: a price that nobody knows, or no layout. */
+static const char *missing_text(const struct asking *ask,
+                                const struct advice_expect *e)
+{
+    const char *const on[] = { e->on, e->vs_on };
+
+    for (int i = 0; i < 2 && e->figure == COST; i++)
+        if (on[i] != NULL &&
+            isnan(find_place(&ask->tier[e->tier], on[i])->gpu_usd_per_h))
+            return text_format(ask->world.arena, "no %s price of %s is known",
+                               price_tier_choices[e->tier], on[i]);
+    return "no layout fits, so there is no figure";
+}
+
+/* Prices of the tier; a given cluster has its own. */
+static bool ask_tier(struct asking *ask, const struct conf_node *map,
+                     const struct advice_expect *e, struct err *err)
+{
+    struct advise_world *world = &ask->tier[e->tier];
+
+    if (ask->world.cluster != NULL && conf_get(map, "tier") != NULL)
+        return err_set(err, ERR_SCHEMA, conf_pos(conf_get(map, "tier")),
+                       "tier has no meaning where the cluster has prices of "
+                       "its own");
+    if (world->place != NULL)
+        return true;
+    *world = (struct advise_world){ .arena = ask->world.arena,
+                                    .gpus_max = ask->world.gpus_max,
+                                    .tier = (enum price_tier)e->tier };
+    ask->advice[e->tier] = arena_alloc(ask->world.arena, ask->job_count,
+                                       sizeof **ask->advice);
+    return advise_world_from(world, ask->world.cluster, err);
+}
+
+static void judge(struct asking *ask, const struct advice_expect *e,
+                  const struct study_expect *limits, struct check_item *item)
+{
+    struct arena *arena = ask->world.arena;
+    bool compared = e->vs_job != NULL || e->vs_on != NULL;
+    double value = figure_of(ask, e->job, e->on, e), other = NAN;
+
+    *item = (struct check_item){
+        .expect = limits, .metric = figure_name[e->figure], .seeds = 1,
+        .low = NAN, .high = NAN,
+        .point = text_format(arena, "%s on %s%s%s", e->job, e->on,
+                             e->gpus == 0 ? ""
+                                 : text_format(arena, " x %d", (int)e->gpus),
+                             e->tier == TIER_LIST ? ""
+                                 : text_format(arena, ", %s prices",
+                                               price_tier_choices[e->tier]))
+    };
+    if (compared)
+        other = figure_of(ask, e->vs_job != NULL ? e->vs_job : e->job,
+                          e->vs_on != NULL ? e->vs_on : e->on, e);
+    item->value = !compared ? value
+                : limits->percent ? 100 * (value / other - 1) : value - other;
+    item->verdict = item->value >= limits->low && item->value <= limits->high
+                  ? CHECK_HOLDS : CHECK_FAILS;
+    item->name = text_format(
+        arena, "%s%s%s of %s%s%s %s", e->claim == NULL ? "" : e->claim,
+        e->claim == NULL ? "" : ": ", item->metric, item->point,
+        compared ? " vs " : "", limits->versus == NULL ? "" : limits->versus,
+        limits_text(arena, limits));
+    if (isnan(item->value))
+        item->reason = missing_text(ask, e);
+    else if (compared)
+        item->reason = text_format(arena, "%.5g%s: %.5g against %.5g",
+                                   item->value, limits->percent ? "%" : "",
+                                   value, other);
+    else
+        item->reason = text_format(arena, "%.5g", value);
+}
+
+static bool judge_one(struct asking *ask, const struct conf_node *map,
+                      bool judging, struct check_item *item, struct err *err)
+{
+    struct study_expect *limits = arena_alloc(ask->world.arena, 1,
+                                              sizeof *limits);
+    struct advice_expect e = { 0 };
+
+    if (!conf_fill(map, &advice_expect_schema, &e, err) ||
+        !check_names(ask, map, "job", e.job, true, err) ||
+        !check_names(ask, map, "vs_job", e.vs_job, true, err) ||
+        !check_names(ask, map, "on", e.on, false, err) ||
+        !check_names(ask, map, "vs_on", e.vs_on, false, err) ||
+        !limits_read(map, &e, limits, err) || !ask_tier(ask, map, &e, err))
+        return false;
+    limits->claim = e.claim;
+    limits->policy = "advice";
+    limits->confidence = 0.95;
+    if (e.vs_job != NULL || e.vs_on != NULL)
+        limits->versus = text_format(
+            ask->world.arena, "%s on %s", e.vs_job != NULL ? e.vs_job : e.job,
+            e.vs_on != NULL ? e.vs_on : e.on);
+    if (judging)
+        judge(ask, &e, limits, item);
+    return true;
+}
+
+static bool judge_all(struct asking *ask, const struct conf_node *list,
+                      bool judging, struct check_list *checks,
+                      struct err *err)
+{
+    struct check_item *item;
+
+    if (conf_kind(list) != CONF_LIST)
+        return err_set(err, ERR_SCHEMA, conf_pos(list),
+                       "expect must be a list");
+    item = arena_alloc(ask->world.arena, conf_count(list) + 1, sizeof *item);
+    *checks = (struct check_list){ .item = item };
+    for (size_t i = 0; i < conf_count(list); i++) {
+        if (!judge_one(ask, conf_item(list, i), judging, &item[i], err))
+            return false;
+        checks->count++;
+        checks->held += item[i].verdict == CHECK_HOLDS;
+        checks->failed += item[i].verdict == CHECK_FAILS;
+    }
+    return true;
+}
+
+bool advice_check_is(struct arena *arena, const char *path)
+{
+    struct study_inputs inputs = { .arena = arena };
+    struct err err = { 0 };
+    const struct conf_node *root;
+
+    if (!path_is_file(path))
+        return false;
+    root = tree_load(&inputs, path, &err);
+    return root != NULL && conf_get(root, "advise") != NULL;
+}
+
+/* One reading of a question and of what is expected of its answers. */
+struct question {
+    const struct advice_check_options *options;
+    struct study_inputs inputs;
+    struct conf_mend mend;
+    bool set;                   /* --set is in mend.root */
+    struct advice_check *result;
+};
+
+static bool ask_and_judge(struct question *q, const struct conf_node *root,
+                          struct err *err)
+{
+    struct arena *arena = q->inputs.arena;
+    struct asking ask = { .world = { .arena = arena } };
+    struct advice_top top = { 0 };
+    bool judging = !q->options->read_only && q->mend.found_count == 0;
+
+    if (!conf_fill(root, &advice_schema, &top, err))
+        return false;
+    ask.world.gpus_max = (uint32_t)top.gpus;
+    if (!advise_world_from(&ask.world, top.cluster, err))
+        return false;
+    ask.job_count = advise_jobs_from(&ask.world, top.workload, &ask.job, err);
+    if (ask.job_count == 0 && err->kind == ERR_NONE)
+        err_set(err, ERR_SCHEMA, conf_pos(top.workload),
+                "advise needs a mix of recipes, and the workload has none");
+    if (ask.job_count == 0)
+        return false;
+    ask.tier[TIER_LIST] = ask.world;
+    ask.advice[TIER_LIST] = arena_alloc(arena, ask.job_count,
+                                        sizeof *ask.advice[TIER_LIST]);
+    q->result->name = top.name;
+    return judge_all(&ask, top.expect, judging, &q->result->checks, err);
+}
+
+static bool read_question(void *self, const struct conf_node *root,
+                          struct err *err)
+{
+    struct question *q = self;
+
+    if (!q->set) {
+        root = tree_sets(&q->inputs, root, q->options->set,
+                         q->options->set_count, err);
+        if (root == NULL)
+            return false;
+        q->set = true;
+        q->mend.root = root;
+    }
+    return ask_and_judge(q, root, err);
+}
+
+bool advice_check_run(struct arena *arena, const char *path,
+                      const struct advice_check_options *options,
+                      struct advice_check *result, struct err *err)
+{
+    struct question q = {
+        .options = options, .inputs = { .arena = arena },
+        .mend = { .arena = arena, .ground = "cluster",
+                  .ground_words = tree_ground_words }, .result = result,
+    };
+
+    q.mend.stock = tree_stock(arena);
+    q.mend.root = tree_load(&q.inputs, path, err);
+    return q.mend.root != NULL &&
+           conf_mend_read(&q.mend, read_question, &q, err);
+}

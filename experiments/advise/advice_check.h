@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advice_check.h - expectations of advice: an experiment file whose key is
+ * `advise` instead of `experiment`.
+ *
+ * It has a workload, a cluster (or the whole catalogue), and `expect:` about
+ * bytes on a GPU of the jobs as they are written, or about the cheapest
+ * layout of a job on a kind of node.  Nothing is drawn at random, so a figure
+ * has no interval.
+ */
+#ifndef EXPERIMENTS_ADVICE_CHECK_H
+#define EXPERIMENTS_ADVICE_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/results/check.h"
+
+struct arena;
+struct conf_schema;
+struct err;
+
+struct advice_check {
+    const char *name;           /* names the results folder */
+    struct check_list checks;
+};
+
+/* Does the file have the key `advise`?  False, too, where it is unreadable:
+ * whoever reads it as something else will say so. */
+bool advice_check_is(struct arena *arena, const char *path);
+/* Reads the file, with --set KEY=VALUE, and judges unless told not to; false:
+ * err says why. */
+struct advice_check_options {
+    const char *const *set;
+    size_t set_count;
+    bool read_only;
+};
+bool advice_check_run(struct arena *arena, const char *path,
+                      const struct advice_check_options *options,
+                      struct advice_check *result, struct err *err);
+
+extern const struct conf_schema advice_schema, advice_expect_schema;
+
+#endif

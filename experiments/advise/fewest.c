@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_fewest.c - by simulation: doubling, then halving, for more replicas
+ * never answer later.
+ *
+ * A rate so high that a window of it is millions of requests is divided among
+ * as many equal slices, of which one is simulated: dear by what a larger pool
+ * of replicas would save.
+ */
+#include "experiments/advise/fewest.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/serving/service.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/loop.h"
+#include "sim/stats/tally.h"
+#include "workloads/random/distribution.h"
+#include "workloads/requests/services.h"
+#include "workloads/source.h"
+
+#define REQUESTS_MOST 150000.0
+#define WINDOW_LATENCIES 100.0  /* as many promised latencies as it lasts: a
+                                   queue that grows by 1% of the time of an
+                                   answer in each is seen */
+
+struct simulation {
+    const struct advise_replica *replica;
+    struct service *service;
+};
+
+static void start(void *self, uint32_t number, enum serve_side side)
+{
+    const struct simulation *s = self;
+
+    (void)side;
+    service_ready(s->service, number, &s->replica->gang,
+                  s->replica->host_bytes);
+}
+
+/* Requests that come, Poisson, at so many a second; of a file, as they do. */
+static struct service_entry asked(const struct advise_service *service,
+                                  double per_s, double requests)
+{
+    struct service_entry entry = *service->entry;
+
+    if (entry.trace != NULL || service->peak_per_s <= 0.0)
+        return entry;
+    entry.arrival = (struct arrival){ .process = ARRIVAL_POISSON,
+                                      .rate_per_s = per_s };
+    entry.for_ns = clock_ns_for_work(requests / per_s, 1.0);
+    return entry;
+}
+
+static struct service_spec spec_of(const struct advise_replica *c,
+                                   uint32_t replicas)
+{
+    static const struct job_form form;  /* there must be one; nobody looks */
+    struct service_spec spec = c->service->entry->spec;
+
+    memset(spec.side, 0, sizeof spec.side);
+    spec.side[c->side] = (struct serve_side_spec){
+        .form = &form, .law = c->law, .min = replicas, .max = replicas };
+    spec.scaling = (struct serve_scaling){ SERVE_RATE, 1e12,
+                                           INT64_C(3600000000000), 0 };
+    return spec;
+}
+
+static void note(const struct service_result *r, uint32_t replicas,
+                 double for_s, struct advise_service_row *row)
+{
+    double worked = 0.0;
+
+    for (int side = 0; side < SERVE_SIDES; side++)
+        worked += r->side[side].busy_s;
+    row->replicas = replicas;
+    row->attained = r->measured > 0
+                        ? (double)r->in_slo / (double)r->measured : 0.0;
+    row->ttft_p99_s = quantile_at(r->ttft_q, 0.99);
+    row->tpot_p99_s = quantile_at(r->tpot_q, 0.99);
+    row->latency_p99_s = quantile_at(r->latency_q, 0.99);
+    row->alone_s = r->latency.mean;
+    row->busy_fraction = fmin(1.0, worked / replicas / for_s);
+}
+
+static void simulate(const struct advise_replica *c, double per_s,
+                     double requests, uint32_t replicas,
+                     struct advise_service_row *row)
+{
+    struct arena *arena = arena_new((size_t)1 << 18);
+    struct loop *loop =
+        loop_new((struct loop_limits){ INT64_MAX, UINT64_MAX, NULL });
+    struct service_entry entry = asked(c->service, per_s, requests);
+    struct request_source *source = request_source_open(arena, &entry, 1, 0);
+    struct service_spec spec = spec_of(c, replicas);
+    struct simulation s = { .replica = c };
+    struct service_ops ops = { .start = start, .self = &s };
+    struct service_parts parts = { arena, loop, &spec, &ops,
+                                   request_source_next, source, 1,
+                                   entry.for_ns / 10, NULL };
+
+    s.service = service_new(&parts);
+    service_begin(s.service);
+    loop_run(loop);
+    note(service_close(s.service), replicas,
+         clock_s_from_ns(entry.for_ns), row);
+    service_free(s.service);
+    request_source_close(source);
+    loop_free(loop);
+    arena_free(arena);
+}
+
+/* How long one answer may take, as promised. */
+static double promised_s(const struct service_entry *entry)
+{
+    const struct service_spec *spec = &entry->spec;
+    double output = entry->generates ? distribution_mean(&entry->output) : 1;
+
+    if (spec->latency_ns > 0)
+        return clock_s_from_ns(spec->latency_ns);
+    return clock_s_from_ns(spec->ttft_ns) +
+           fmax(1.0, output) * clock_s_from_ns(spec->tpot_ns);
+}
+
+struct window { double per_s, requests; uint32_t slices; };
+
+static struct window window_of(const struct advise_service *service)
+{
+    struct window w = { service->peak_per_s, ADVISE_REQUESTS_LEAST, 1 };
+    double lasting = WINDOW_LATENCIES * promised_s(service->entry) *
+                     service->peak_per_s;
+
+    w.requests = fmax(w.requests, lasting);
+    if (w.requests > REQUESTS_MOST) {
+        w.slices = (uint32_t)ceil(w.requests / REQUESTS_MOST);
+        w.per_s /= w.slices;
+        w.requests = REQUESTS_MOST;
+    }
+    return w;
+}
+
+static bool keeps(const struct advise_service_row *row)
+{
+    return row->attained >= ADVISE_ATTAINED;
+}
+
+/* So many replicas are too few, whatever is promised: full batches of passes
+ * would not keep up. */
+static uint32_t too_few(const struct advise_replica *c, double per_s)
+{
+    uint32_t batch = c->service->entry->spec.batch_max;
+
+    if (c->law.kind == SERVE_GENERATE || !(per_s > 0.0))
+        return 0;
+    return (uint32_t)fmin(1e6, per_s * serve_batch_s(&c->law, &c->gang,
+                                                     batch) / batch);
+}
+
+void advise_fewest(const struct advise_replica *replica, uint32_t most,
+                   struct advise_service_row *row)
+{
+    struct window w = window_of(replica->service);
+    struct advise_service_row tried = *row;
+    uint32_t low = too_few(replica, w.per_s), high;
+
+    row->most = tried.most = most;
+    most = most / w.slices > 0 ? most / w.slices : 1;
+    high = low + 1 < most ? low + 1 : most;
+    for (;; high = 2 * high < most ? 2 * high : most) {
+        simulate(replica, w.per_s, w.requests, high, &tried);
+        if (keeps(&tried) || high == most)
+            break;
+        low = high;
+    }
+    if (!keeps(&tried)) {
+        simulate(replica, 1e-6, 50, 1, &tried);
+        tried.replicas = 0;
+        *row = tried;
+        return;
+    }
+    *row = tried;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        simulate(replica, w.per_s, w.requests, middle, &tried);
+        if (keeps(&tried)) {
+            high = middle;
+            *row = tried;
+        } else {
+            low = middle;
+        }
+    }
+    row->replicas = high * w.slices;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_fewest.h - the fewest replicas of one kind that keep a service's
+ * promise.
+ */
+#ifndef EXPERIMENTS_ADVISE_FEWEST_H
+#define EXPERIMENTS_ADVISE_FEWEST_H
+
+#include "experiments/advise/service.h"
+#include "models/types/gang.h"
+#include "models/serving/serve.h"
+
+struct advise_replica {
+    const struct advise_service *service;
+    struct serve_law law;
+    enum serve_side side;
+    struct gang gang;           /* of one replica */
+    double host_bytes;
+};
+
+#define ADVISE_REQUESTS_LEAST 4000.0    /* of a simulation, so that p99 means
+                                           much */
+
+/* Up to `most`; if they do not keep it, 0 and the times of a request alone. */
+void advise_fewest(const struct advise_replica *replica, uint32_t most,
+                   struct advise_service_row *row);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_files.c - advice as CSV and as a chart.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/advise/advise.h"
+#include "experiments/advise/print.h"
+#include "experiments/advise/rank.h"
+#include "experiments/advise/service.h"
+#include "sim/text/folder.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "experiments/report/plot_data.h"
+#include "experiments/report/plot_gnuplot.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "plots/plot_file.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "workloads/requests/services.h"
+
+void advise_csv_head(struct out *out)
+{
+    out_text(out, "job,rank,pareto,place,gpus,engine_place,engine_gpus,tp,pp,ep,"
+             "cp,vp,sequence_parallel,zero,recompute,micro_batch,engine_tp,cores_per_gpu,"
+             "loader_workers,host_memory_bytes,storage_bytes_per_s,time_s,"
+             "start_s,cost_usd,sequences_per_s,tokens_per_s,mfu,hfu,gpu_busy,"
+             "cpu_busy,pcie_busy,network_busy,storage_busy,bottleneck,"
+             "gpu_memory_bytes,weights_bytes,gradients_bytes,optimizer_bytes,"
+             "activations_bytes,gathered_bytes,kv_bytes,workspace_bytes,"
+             "price_tier,cost_least_usd,cost_most_usd\n");
+}
+
+static uint32_t at_least_one(uint32_t n)
+{
+    return n > 1 ? n : 1;
+}
+
+static void csv_choices(struct out *out, const struct advise_row *row)
+{
+    const struct advise_choice *train = &row->train, *engine = &row->engine;
+    const struct train_shape *shape = &train->layout.shape;
+
+    if (train->place != NULL)
+        out_printf(out, ",%s,%u", train->place->name, train->gpus);
+    else
+        out_text(out, ",,");
+    if (engine->place != NULL)
+        out_printf(out, ",%s,%u", engine->place->name, engine->gpus);
+    else
+        out_text(out, ",,");
+    if (train->place != NULL)
+        out_printf(out, ",%u,%u,%u,%u,%u,%d,%d,%s,%.9g", shape->tp, shape->pp,
+                   at_least_one(shape->ep), at_least_one(shape->cp),
+                   at_least_one(shape->vp), shape->sequence_parallel,
+                   shape->zero, recompute_choices[shape->recompute],
+                   shape->micro_batch);
+    else
+        out_text(out, ",,,,,,,,,");
+    if (train->engine.tp > 0 || engine->place != NULL)
+        out_printf(out, ",%u", engine->place != NULL ? engine->engine.tp
+                                                     : train->engine.tp);
+    else
+        out_text(out, ",");
+}
+
+/* The tier of the row's cost, and what it costs at least and at most at the
+ * prices of all tiers that can be rented. */
+static void csv_tiers(struct out *out, const struct advice *advice,
+                      const struct advise_row *row)
+{
+    double least = NAN, most = NAN;
+    bool assumed = false, given = advice->world->cluster != NULL;
+
+    for (int t = 0; t < TIER_COUNT && !given; t++) {
+        double usd = t == TIER_OWNED
+                         ? NAN : advise_tier_usd(advice, row,
+                                                 (enum price_tier)t, &assumed);
+
+        least = fmin(least, usd);
+        most = fmax(most, usd);
+    }
+    out_printf(out, ",%s", given ? "" : price_tier_choices[advice->world->tier]);
+    if (isnan(least))
+        out_text(out, ",,\n");
+    else
+        out_printf(out, ",%.9g,%.9g\n", least, most);
+}
+
+static void csv_row(struct out *out, const struct advice *advice, size_t rank,
+                    const struct advise_row *row)
+{
+    const char *job = advice->job->form->name;
+    const struct memory_need *need = &row->need;
+
+    out_printf(out, "%s,%zu,%d", job, rank, row->pareto);
+    csv_choices(out, row);
+    out_printf(out, ",%u,%u,%.0f,%.9g,%.9g,%.9g", row->cores, row->workers,
+               row->host_bytes, row->storage_bps, row->time_s, row->start_s);
+    if (isnan(row->usd))
+        out_text(out, ",");
+    else
+        out_printf(out, ",%.9g", row->usd);
+    out_printf(out, ",%.9g,%.9g,%.9g,%.9g", row->items_per_s,
+               row->tokens_per_s, row->mfu, row->hfu);
+    for (int s = 0; s < ADVISE_STAGE_COUNT; s++)
+        out_printf(out, ",%.9g", row->busy[s]);
+    out_printf(out, ",%s,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f",
+               row->bottleneck, need->total, need->weights, need->gradients,
+               need->optimizer, need->activations, need->gathered, need->kv,
+               need->workspace);
+    csv_tiers(out, advice, row);
+}
+
+void advise_csv(struct out *out, const struct advice *advice, bool by_time)
+{
+    const struct advise_row **rows;
+    size_t count = advise_order(advice, by_time, &rows);
+
+    for (size_t i = 0; i < count; i++)
+        csv_row(out, advice, i + 1, rows[i]);
+}
+
+/* ---- the chart -------------------------------------------------------- */
+
+static const struct plot_file *template(const char *name)
+{
+    for (unsigned i = 0; i < plot_file_count; i++)
+        if (strcmp(plot_file[i].name, name) == 0)
+            return &plot_file[i];
+    assert(!"a template of plots/ is missing");
+    return NULL;
+}
+
+/* The kind of node that stands for a row: that which trains, or generates. */
+static const struct advise_place *place_of(const struct advise_row *row)
+{
+    return row->train.place != NULL ? row->train.place : row->engine.place;
+}
+
+/* Kinds with a priced row, in order; the number of each. */
+static uint32_t number_places(const struct advice *advice,
+                              const struct advise_row *const *rows,
+                              size_t count, const char **name,
+                              uint32_t *number)
+{
+    const struct advise_world *world = advice->world;
+    uint32_t places = 0;
+
+    for (size_t p = 0; p < world->place_count; p++) {
+        number[p] = 0;
+        for (size_t i = 0; i < count && number[p] == 0; i++)
+            if (place_of(rows[i]) == &world->place[p] && rows[i]->usd > 0.0) {
+                name[places] = world->place[p].name;
+                number[p] = ++places;
+            }
+    }
+    return places;
+}
+
+static bool put_file(struct arena *arena, const struct folder *dir,
+                     const char *name, const char *head, const struct plot_file *text,
+                     struct err *err)
+{
+    struct out *out = out_in(arena, dir, name, err);
+
+    if (out == NULL)
+        return false;
+    out_text(out, head);
+    if (text != NULL)
+        out_bytes(out, text->text, text->bytes);
+    return out_close_fast(out, err);
+}
+
+struct chart {
+    struct arena *arena;
+    const char *title;
+    const struct advice *advice;
+    const struct advise_service *service;   /* instead of advice */
+    const char *dir, *stem;
+    const struct advise_row **rows;
+    size_t count;
+    const char **name;
+    uint32_t *number;
+    uint32_t places;
+};
+
+static void put_replicas(const struct chart *chart, bool front,
+                         struct out *out)
+{
+    for (size_t i = 0; i < chart->service->row_count; i++) {
+        const struct advise_service_row *row = &chart->service->row[i];
+
+        if (chart->number[i] > 0 && (row->pareto || !front))
+            out_printf(out, "%u %.9g %.9g %u\n", chart->number[i],
+                       row->latency_p99_s, 24.0 * row->usd_per_h,
+                       row->replicas);
+    }
+}
+
+static void put_points(const struct chart *chart, bool front,
+                       struct out *out)
+{
+    if (chart->service != NULL) {
+        put_replicas(chart, front, out);
+        return;
+    }
+    const struct advise_place *first = chart->advice->world->place;
+
+    for (size_t i = 0; i < chart->count; i++) {
+        const struct advise_row *row = chart->rows[i];
+
+        if (row->usd > 0.0 && (row->pareto || !front))
+            out_printf(out, "%u %.9g %.9g %u\n",
+                       chart->number[place_of(row) - first],
+                       row->time_s / 3600.0, row->usd,
+                       row->train.gpus + row->engine.gpus);
+    }
+}
+
+/* All rows, and, after two empty lines, those on the Pareto front. */
+static bool put_data(struct chart *chart, const struct folder *dir,
+                     struct err *err)
+{
+    const char *name = text_format(chart->arena, "%s.dat", chart->stem);
+    struct out *out = out_in(chart->arena, dir, name, err);
+
+    if (out == NULL)
+        return false;
+    out_text(out, "# kind hours USD GPUs\n");
+    put_points(chart, false, out);
+    out_text(out, "\n\n");
+    put_points(chart, true, out);
+    return out_close_fast(out, err);
+}
+
+static bool put_script(struct chart *chart, const struct folder *dir,
+                       struct err *err)
+{
+    const char *name = text_format(chart->arena, "%s.gp", chart->stem);
+    const struct plot_file *text = template("advise.gp");
+    struct out *out = out_in(chart->arena, dir, name, err);
+
+    if (out == NULL)
+        return false;
+    out_printf(out, "# Made by clustersim advise. Draw it again: gnuplot "
+               "%s\n\nfigure = '%s'\nexperiment = ", name, chart->stem);
+    plot_quote(out, chart->title, 60);
+    out_text(out, "\n");
+    plot_names(out, "policy", chart->name, chart->places, 24);
+    out_printf(out, "policies = %u\npoints = 1\nseeds = 1\ndata = '%s.dat'\n"
+               "serves = %d\n", chart->places, chart->stem,
+               chart->service != NULL);
+    out_bytes(out, text->text, text->bytes);
+    return out_close_fast(out, err);
+}
+
+static void name_file(struct chart *chart, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    chart->dir = slash == NULL ? "."
+                               : text_format(chart->arena, "%.*s",
+                                             (int)(slash - path), path);
+    if (slash == path)
+        chart->dir = "/";
+    chart->stem = path_stem(chart->arena, path);
+}
+
+static bool draw(struct chart *chart, const char *path, struct err *err)
+{
+    struct err_pos pos = { path, 0, 0 };
+
+    if (chart->places == 0)
+        return err_set(err, ERR_RANGE, pos,
+                       "cannot be drawn: no row has a price");
+    struct folder *dir = folder_make(chart->arena, chart->dir, err);
+    bool ok = dir != NULL &&
+              put_file(chart->arena, dir, "style.gp", "",
+                       template("style.gp"), err) &&
+              put_data(chart, dir, err) && put_script(chart, dir, err) &&
+              plot_gnuplot(chart->arena, dir, chart->stem, "png", err);
+
+    folder_close(dir);
+    return ok;
+}
+
+bool advise_plot(struct arena *arena, const char *path,
+                 const struct advice *advice, struct err *err)
+{
+    size_t places = advice->world->place_count;
+    struct chart chart = { .arena = arena, .advice = advice,
+                           .title = advice->job->form->name };
+
+    name_file(&chart, path);
+    chart.name = arena_alloc(arena, places + 1, sizeof *chart.name);
+    chart.number = arena_alloc(arena, places + 1, sizeof *chart.number);
+    chart.count = advise_order(advice, true, &chart.rows);
+    chart.places = number_places(advice, chart.rows, chart.count, chart.name,
+                                 chart.number);
+    return draw(&chart, path, err);
+}
+
+/* Kinds with a priced row, in the order of the rows, whose numbers are set. */
+bool advise_service_plot(struct arena *arena, const char *path,
+                         const struct advise_service *service,
+                         struct err *err)
+{
+    struct chart chart = { .arena = arena, .service = service,
+                           .title = service->entry->spec.name };
+
+    name_file(&chart, path);
+    chart.name = arena_alloc(arena, service->row_count + 1,
+                             sizeof *chart.name);
+    chart.number = arena_alloc(arena, service->row_count + 1,
+                               sizeof *chart.number);
+    for (size_t i = 0; i < service->row_count; i++) {
+        const struct advise_service_row *row = &service->row[i];
+        uint32_t k = 0;
+
+        if (row->replicas == 0 || !(row->usd_per_h > 0.0))
+            continue;
+        while (k < chart.places && strcmp(chart.name[k], row->name) != 0)
+            k++;
+        if (k == chart.places)
+            chart.name[chart.places++] = row->name;
+        chart.number[i] = k + 1;
+    }
+    return draw(&chart, path, err);
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_print.c - the tables of advice.
+ */
+#include "experiments/advise/print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/advise/advise.h"
+#include "experiments/advise/rank.h"
+#include "sim/text/paths.h"
+#include "models/advise/advise.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/types/gang.h"
+#include "models/laws/memory.h"
+#include "models/types/precision.h"
+#include "sim/base/arena.h"
+
+#define GB 1e9
+
+static const char *gpus_text(struct arena *arena,
+                             const struct advise_row *row)
+{
+    const struct advise_choice *train = &row->train, *engine = &row->engine;
+
+    if (train->place == NULL)
+        return text_format(arena, "%u x %s", engine->gpus,
+                           engine->place->name);
+    if (engine->place == NULL)
+        return text_format(arena, "%u x %s", train->gpus, train->place->name);
+    return text_format(arena, "%u x %s | %u x %s", train->gpus,
+                       train->place->name, engine->gpus,
+                       engine->place->name);
+}
+
+static const char *usd_text(struct arena *arena, double usd)
+{
+    return isnan(usd) ? "-" : text_format(arena, "%.2f", usd);
+}
+
+static void print_row(FILE *file, struct arena *arena, size_t rank,
+                      const struct advise_job *job,
+                      const struct advise_row *row)
+{
+    fprintf(file, "%4zu %c %-*s %-*s %9s %11s %9.4g %5.1f", rank,
+            row->pareto ? '*' : ' ',
+            job->trains && job->engine != ADVISE_NONE ? 27 : 18,
+            gpus_text(arena, row),
+            job->trains && job->engine != ADVISE_NONE ? 40 : 32,
+            advise_layout_text(arena, job, row),
+            advise_time_text(arena, row->time_s),
+            usd_text(arena, row->usd), row->items_per_s, 100.0 * row->mfu);
+    for (int s = 0; s < ADVISE_STAGE_COUNT; s++)
+        fprintf(file, " %4.0f", 100.0 * row->busy[s]);
+    fprintf(file, " %s\n", row->bottleneck);
+}
+
+static void print_head(FILE *file, const struct advise_job *job)
+{
+    bool two = job->trains && job->engine != ADVISE_NONE;
+
+    fprintf(file, "%4s   %-*s %-*s %9s %11s %9s %5s %4s %4s %4s %4s %4s "
+            "%s\n", "", two ? 27 : 18, two ? "GPUs: train | generate" : "GPUs",
+            two ? 40 : 32, "layout",
+            "time", "USD", "seq/s", "MFU%", "GPU%", "CPU%", "PCI%", "net%",
+            "sto%", "limit");
+}
+
+static void print_parts(FILE *file, const struct memory_need *need,
+                        double has)
+{
+    fprintf(file, " %7.1f %6.1f %6.1f %7.1f %6.1f %5.1f %6.1f %7.1f %5.1f "
+            "%4.0f\n",
+            need->weights / GB, need->gradients / GB, need->optimizer / GB,
+            need->activations / GB, need->gathered / GB, need->kv / GB,
+            need->workspace / GB,
+            need->total / GB, has / GB, 100.0 * need->total / has);
+}
+
+static void print_needs_row(FILE *file, struct arena *arena, size_t rank,
+                            const struct advise_row *row)
+{
+    const struct advise_choice *main = row->train.place != NULL
+                                           ? &row->train : &row->engine;
+
+    fprintf(file, "%4zu   %-18s %5u %7u %7.0f %8s", rank,
+            text_format(arena, "%u x %s", main->gpus, main->place->name),
+            row->cores, row->workers, row->host_bytes / GB,
+            text_format(arena, "%.3g", row->storage_bps / 1e6));
+    print_parts(file, &row->need, main->place->group->gpu->memory_bytes);
+    if (row->train.place == NULL || row->engine.place == NULL)
+        return;
+    fprintf(file, "%4s   %-18s %30s", "",
+            text_format(arena, "%u x %s", row->engine.gpus,
+                        row->engine.place->name), "generates");
+    print_parts(file, &row->engine_need,
+                row->engine.place->group->gpu->memory_bytes);
+}
+
+static void print_needs(FILE *file, const struct advice *advice,
+                        const struct advise_row *const *rows, size_t count)
+{
+    fprintf(file, "\nper GPU: cores, loader workers, host memory, storage "
+            "read; GPU memory in GB, of what it has\n%4s   %-18s %5s %7s %7s "
+            "%8s %7s %6s %6s %7s %6s %5s %6s %7s %5s %4s\n", "", "GPUs", "cores",
+            "workers", "host GB", "MB/s all", "weights", "grads", "optim",
+            "activ", "gather", "KV", "work", "total", "of", "%");
+    for (size_t i = 0; i < count; i++)
+        print_needs_row(file, advice->world->arena, i + 1, rows[i]);
+}
+
+/* The first tier that has a price of the type; TIER_COUNT: none has. */
+static int first_tier(const struct advise_world *world, const char *name)
+{
+    int t = 0;
+
+    while (t < TIER_COUNT && catalogue_price_in(world->catalogue, name,
+                                                (enum price_tier)t) == NULL)
+        t++;
+    return t;
+}
+
+/* Types without a price in the tier, a line for each tier that has one. */
+static void print_unpriced(FILE *file, const struct advise_world *world)
+{
+    for (int t = 0; t <= TIER_COUNT; t++) {
+        uint32_t found = 0;
+
+        for (size_t i = 0; i < world->place_count; i++) {
+            const char *name = world->place[i].name;
+
+            if (world->place[i].rate != NULL || first_tier(world, name) != t)
+                continue;
+            if (found++ == 0)
+                fprintf(file, "not ranked by cost, %s%s: ",
+                        t < TIER_COUNT ? "priced as " : "no price is known",
+                        t < TIER_COUNT ? price_tier_choices[t] : "");
+            fprintf(file, "%s%s", found > 1 ? ", " : "", name);
+        }
+        if (found > 0)
+            fputc('\n', file);
+    }
+}
+
+/* Dates begin with a digit; what is only the version of a table does not. */
+static void widen_dates(const char *date, const char **first,
+                        const char **last)
+{
+    if (date[0] < '0' || date[0] > '9')
+        return;
+    if (*first == NULL || strcmp(date, *first) < 0)
+        *first = date;
+    if (*last == NULL || strcmp(date, *last) > 0)
+        *last = date;
+}
+
+/* Nodes of a file have a price each: of the catalogue, or an amount. */
+static void print_given_prices(FILE *file, const struct advise_world *world)
+{
+    for (size_t i = 0; i < world->place_count; i++) {
+        const struct advise_place *place = &world->place[i];
+        const struct price *tariff = place->group->tariff;
+
+        fprintf(file, "%s%s: ", i == 0 ? "prices of its nodes: " : "; ",
+                place->name);
+        if (tariff != NULL)
+            fprintf(file, "%s, of %s%s", price_tier_choices[tariff->tier],
+                    tariff->as_of,
+                    price_is_assumption(tariff) ? " (an assumption)" : "");
+        else
+            fputs("as given", file);
+    }
+    fputc('\n', file);
+}
+
+void advise_print_tier(FILE *file, const struct advise_world *world)
+{
+    const char *first = NULL, *last = NULL;
+
+    if (world->cluster != NULL) {
+        print_given_prices(file, world);
+        return;
+    }
+    for (size_t i = 0; i < world->place_count; i++)
+        if (world->place[i].rate != NULL)
+            widen_dates(world->place[i].rate->as_of, &first, &last);
+    fprintf(file, "prices: %s", price_tier_choices[world->tier]);
+    if (first != NULL)
+        fprintf(file, ", of %s%s%s", first,
+                strcmp(first, last) == 0 ? "" : " to ",
+                strcmp(first, last) == 0 ? "" : last);
+    fputc('\n', file);
+    print_unpriced(file, world);
+}
+
+/* Of the catalogue all types are tried, whatever the roles say. */
+static void print_left_aside(FILE *file, const struct advise_world *world,
+                             const struct job_form *form)
+{
+    for (uint32_t r = 0; world->cluster == NULL && r < form->role_count; r++)
+        if (form->role[r].gpus > 0 &&
+            form->role[r].gpu_type_count < world->place_count)
+            fprintf(file, "types of role %s are left aside: every GPU of the "
+                    "catalogue is tried; --cluster keeps to them\n",
+                    form->role[r].name);
+}
+
+static void print_counts(FILE *file, const struct advice *advice)
+{
+    const struct advise_world *world = advice->world;
+    const struct advise_job *job = advice->job;
+
+    fprintf(file, "job %s: %s of %s, %.0f steps\n", job->form->name,
+            job->form->recipe, job->keys.model, job->steps);
+    fprintf(file, "%zu kind%s of node, up to %u GPUs: %" PRIu64 " layouts "
+            "tried, %" PRIu64 " fit\n", world->place_count,
+            world->place_count == 1 ? "" : "s", world->gpus_max,
+            advice->tried_count, advice->fit_count);
+    advise_print_tier(file, world);
+    print_left_aside(file, world, job->form);
+    if (advice->refused_count > 0)
+        fprintf(file, "%zu left out: %s\n", advice->refused_count,
+                advice->refused.text);
+}
+
+/* The rows at the prices of every tier: an amount is that of the GPUs, which
+ * bring cores of their host along. */
+static void print_tiers(FILE *file, const struct advice *advice,
+                        const struct advise_row *const *rows, size_t count)
+{
+    struct arena *arena = advice->world->arena;
+
+    fprintf(file, "\nUSD of these rows by tier of price (~: an assumption); "
+            "tiers do not compare\n%4s   %-27s", "", "GPUs");
+    for (int t = 0; t < TIER_COUNT; t++)
+        if (t != TIER_OWNED)
+            fprintf(file, " %12s", price_tier_choices[t]);
+    fputc('\n', file);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(file, "%4zu   %-27s", i + 1, gpus_text(arena, rows[i]));
+        for (int t = 0; t < TIER_COUNT; t++) {
+            bool assumed = false;
+            double usd = advise_tier_usd(advice, rows[i], (enum price_tier)t,
+                                         &assumed);
+
+            if (t != TIER_OWNED)
+                fprintf(file, " %12s",
+                        isnan(usd) ? "-"
+                                   : text_format(arena, "%s%.2f",
+                                                 assumed ? "~" : "", usd));
+        }
+        fputc('\n', file);
+    }
+}
+
+void advise_print(FILE *file, const struct advice *advice, bool by_time,
+                  size_t top)
+{
+    const struct advise_row **rows;
+    size_t count = advise_order(advice, by_time, &rows);
+
+    print_counts(file, advice);
+    if (count == 0) {
+        fputs(advice->tried_count == 0
+                  ? "no kind of node is among its types and pools\n"
+                  : "nothing fits\n", file);
+        return;
+    }
+    fprintf(file, "\nby %s (*: nothing timed is both cheaper and faster)\n",
+            by_time ? "time" : "cost");
+    print_head(file, advice->job);
+    for (size_t i = 0; i < count && i < top; i++)
+        print_row(file, advice->world->arena, i + 1, advice->job, rows[i]);
+    if (advice->world->cluster == NULL)
+        print_tiers(file, advice, rows, count < top ? count : top);
+    print_needs(file, advice, rows, count < top ? count : top);
+    fprintf(file, "\nPareto front of time and cost\n");
+    print_head(file, advice->job);
+    count = advise_order(advice, true, &rows);
+    for (size_t i = 0, n = 0; i < count && n < 2 * top; i++)
+        if (rows[i]->pareto)
+            print_row(file, advice->world->arena, ++n, advice->job, rows[i]);
+}
+
+/* ---- what does not fit ------------------------------------------------ */
+
+static void print_changes(FILE *file, const struct advise_world *world,
+                          const struct advise_task *task,
+                          const struct gang *gang,
+                          const struct advise_place *place)
+{
+    struct advise_change change[ADVISE_CHANGES_MAX];
+    size_t count = advise_changes(task, gang, place->node_gpus,
+                                  place->gpus_max, change);
+    double run_s = advise_train_s(task, &task->law->train, gang);
+
+    if (count == 0)
+        fputs("    no single change nor all together make it fit\n", file);
+    for (size_t i = 0; i < count; i++) {
+        const char *what = advise_shape_diff(world->arena, &task->law->train,
+                                             &change[i].shape);
+
+        if (change[i].gpus != gang->gpus)
+            what = text_format(world->arena, "%u GPUs%s%s", change[i].gpus,
+                               *what != '\0' ? ", " : "", what);
+        fprintf(file, "    fits with %-46s %6.1f GB, time %+.1f%%", what,
+                change[i].bytes / GB,
+                100.0 * (change[i].run_s / run_s - 1.0));
+        if (change[i].gpus != gang->gpus)
+            fprintf(file, ", GPU time %+.1f%%",
+                    100.0 * (change[i].run_s * change[i].gpus /
+                                 (run_s * gang->gpus) - 1.0));
+        if (change[i].shape.sequence_tokens !=
+            task->law->train.sequence_tokens)
+            fprintf(file, ", per token %+.1f%%",
+                    100.0 * (change[i].run_s *
+                                 task->law->train.sequence_tokens /
+                                 (run_s * change[i].shape.sequence_tokens) -
+                             1.0));
+        fputs("\n", file);
+    }
+}
+
+/* The job as written, in which memory is all that can be missing. */
+static void print_as_written(FILE *file, const struct advise_world *world,
+                             const struct advise_job *job,
+                             const struct advise_place *place)
+{
+    const struct role_spec *role = &job->form->role[job->train];
+    double has = place->group->gpu->memory_bytes, need;
+    uint32_t gpus = role->gpus;
+
+    if (gpus > place->gpus_max) {
+        fprintf(file, "%s: %u GPUs are wanted, it has %u\n", place->name,
+                gpus, place->gpus_max);
+        return;
+    }
+    struct gang gang = advise_gang(place, gpus);
+    need = advise_need(&job->task, &job->task.law->train, gpus).total;
+    if (need <= has) {
+        fprintf(file, "%s: fits, %.1f of %.1f GB\n", place->name, need / GB,
+                has / GB);
+        return;
+    }
+    fprintf(file, "%s: needs %.1f GB of %.1f: %.0f bytes (%.1f GB) are "
+            "missing\n", place->name, need / GB, has / GB, need - has,
+            (need - has) / GB);
+    print_changes(file, world, &job->task, &gang, place);
+}
+
+/* A place on which no layout of any count fits. */
+static void print_never(FILE *file, const struct advice *advice, size_t i)
+{
+    const struct advise_place *place = &advice->world->place[i];
+    const struct advise_layout *miss = &advice->miss[i];
+    double has = place->group->gpu->memory_bytes;
+
+    if (!isfinite(miss->least_bytes) || miss->least_bytes <= has)
+        return;
+    fprintf(file, "%s: no layout of up to %u GPUs fits; the smallest (%u "
+            "GPUs, tp%u pp%u zero%d %s) needs %.1f GB of %.1f: %.0f bytes "
+            "are missing\n", place->name, place->gpus_max,
+            advice->miss_gpus[i], miss->least.tp, miss->least.pp,
+            miss->least.zero, recompute_choices[miss->least.recompute],
+            miss->least_bytes / GB, has / GB, miss->least_bytes - has);
+    struct phase_law law = *advice->job->task.law;
+    struct advise_task task = advice->job->task;
+    struct gang gang = advise_gang(place, advice->miss_gpus[i]);
+    law.train = miss->least;
+    task.law = &law;
+    print_changes(file, advice->world, &task, &gang, place);
+}
+
+static void print_engine_miss(FILE *file, const struct advise_job *job,
+                              const struct advise_place *place)
+{
+    const struct rollout_shape *shape = &job->generate->rollout;
+    uint32_t tp = shape->tp > 0 ? shape->tp : 1;
+    double has = place->group->gpu->memory_bytes;
+    struct memory_need need = memory_decode(shape->llm, shape->precision, tp,
+                                            1.0, job->context_tokens);
+
+    fprintf(file, "%s: ", place->name);
+    if (memory_decode_batch_max(shape->llm, shape->precision, tp,
+                                job->context_tokens, has) >= 1.0) {
+        fprintf(file, "fits, %.0f responses at a time\n",
+                memory_decode_batch_max(shape->llm, shape->precision, tp,
+                                        job->context_tokens, has));
+        return;
+    }
+    fprintf(file, "one response needs %.1f GB of the nine tenths of %.1f "
+            "that an engine takes: %.0f bytes are missing\n", need.total / GB,
+            has / GB, need.total - 0.9 * has);
+    for (uint32_t more = 2 * tp; more <= place->node_gpus; more *= 2)
+        if (memory_decode_batch_max(shape->llm, shape->precision, more,
+                                    job->context_tokens, has) >= 1.0) {
+            fprintf(file, "    fits with tp: %u\n", more);
+            break;
+        }
+    for (int p = PRECISION_INT8; p <= PRECISION_INT4; p++)
+        if (memory_decode_batch_max(shape->llm, (enum precision)p, tp,
+                                    job->context_tokens, has) >= 1.0)
+            fprintf(file, "    fits with precision: %s\n",
+                    precision_name((enum precision)p));
+}
+
+void advise_print_misses(FILE *file, const struct advice *advice)
+{
+    const struct advise_world *world = advice->world;
+    const struct advise_job *job = advice->job;
+
+    if (job->trains) {
+        fprintf(file, "\nas written (%u GPUs), and what a change costs in "
+                "time\n", job->form->role[job->train].gpus);
+        for (size_t i = 0; i < world->place_count; i++)
+            print_as_written(file, world, job, &world->place[i]);
+        for (size_t i = 0; i < world->place_count; i++)
+            print_never(file, advice, i);
+    }
+    if (job->engine == ADVISE_NONE)
+        return;
+    fprintf(file, "\ngenerating as written (tp %u)\n",
+            job->generate->rollout.tp);
+    for (size_t i = 0; i < world->place_count; i++)
+        print_engine_miss(file, job, &world->place[i]);
+}
+
+/* ---- memory ----------------------------------------------------------- */
+
+static void print_memory_row(FILE *file, const char *name,
+                             const struct memory_need *need, double has,
+                             double most, const char *what)
+{
+    fprintf(file, "%-14s %8.2f %9.2f %9.2f %11.2f %8.2f %6.2f %9.2f %8.2f "
+            "%7.2f  %-7s %.0f %s\n", name, need->weights / GB, need->gradients / GB,
+            need->optimizer / GB, need->activations / GB,
+            need->gathered / GB, need->kv / GB, need->workspace / GB, need->total / GB, has / GB,
+            need->total <= has ? "fits" : "no", most, what);
+}
+
+static void print_memory_head(FILE *file, const char *name)
+{
+    fprintf(file, "%-14s %8s %9s %9s %11s %8s %6s %9s %8s %7s\n", name,
+            "weights", "gradients", "optimizer", "activations", "gathered",
+            "KV",
+            "workspace", "total", "of");
+}
+
+void advise_print_memory(FILE *file, const struct advise_world *world,
+                         const struct advise_job *job)
+{
+    fprintf(file, "job %s as written: GB on each GPU\n", job->form->name);
+    if (job->trains) {
+        uint32_t gpus = job->form->role[job->train].gpus;
+        const struct train_shape *shape = &job->task.law->train;
+        struct memory_need need = advise_need(&job->task, shape, gpus);
+
+        print_memory_head(file, text_format(world->arena, "%u GPUs train",
+                                            gpus));
+        for (size_t i = 0; i < world->place_count; i++) {
+            double has = world->place[i].group->gpu->memory_bytes;
+
+            print_memory_row(file, world->place[i].name, &need, has,
+                             advise_micro_batch_max(&job->task, shape, gpus,
+                                                    has),
+                             "= largest micro_batch");
+        }
+    }
+    if (job->engine == ADVISE_NONE)
+        return;
+    const struct rollout_shape *shape = &job->generate->rollout;
+    print_memory_head(file, "generate");
+    for (size_t i = 0; i < world->place_count; i++) {
+        double has = world->place[i].group->gpu->memory_bytes;
+        double most = memory_decode_batch_max(shape->llm, shape->precision,
+                                              shape->tp, job->context_tokens,
+                                              has);
+        struct memory_need need = memory_decode(
+            shape->llm, shape->precision, shape->tp, fmax(most, 1.0),
+            job->context_tokens);
+
+        print_memory_row(file, world->place[i].name, &need, has, most,
+                         "= most responses at a time");
+    }
+}

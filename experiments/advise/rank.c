@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_rank.c - which rows are worth timing exactly, and in what order they
+ * stand.
+ */
+#include "experiments/advise/rank.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "experiments/advise/advise.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+/* No price is the dearest. */
+static double known(double usd)
+{
+    return isnan(usd) ? INFINITY : usd;
+}
+
+struct key {
+    double first, second;
+    size_t row;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    if (x->second != y->second)
+        return x->second < y->second ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static double time_of(const struct advise_row *row, bool guessed)
+{
+    return guessed ? row->guess_s : row->time_s;
+}
+
+static double cost_of(const struct advise_row *row, bool guessed)
+{
+    return known(guessed ? row->guess_usd : row->usd);
+}
+
+/* Rows in order, those alone that are timed unless guesses will do. */
+static struct key *sorted(const struct advice *advice, bool by_time,
+                          bool guessed, size_t *count)
+{
+    struct key *key = arena_alloc(advice->world->arena,
+                                  advice->row_count + 1, sizeof *key);
+
+    *count = 0;
+    for (size_t i = 0; i < advice->row_count; i++) {
+        const struct advise_row *row = &advice->row[i];
+        double s = time_of(row, guessed), usd = cost_of(row, guessed);
+
+        if (guessed || row->timed)
+            key[(*count)++] = (struct key){ by_time ? s : usd,
+                                            by_time ? usd : s, i };
+    }
+    qsort(key, *count, sizeof *key, by_key);
+    return key;
+}
+
+static void mark(struct advise_row *row, bool guessed)
+{
+    if (guessed)
+        row->wanted = true;
+    else
+        row->pareto = true;
+}
+
+/* From the fastest on, whatever is cheaper than all before it; rows without a
+ * price do not count.  Without any price the fastest stands alone. */
+static void front(struct advice *advice, bool guessed)
+{
+    size_t count;
+    const struct key *key = sorted(advice, true, guessed, &count);
+    double least = INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        struct advise_row *row = &advice->row[key[i].row];
+        double usd = cost_of(row, guessed);
+
+        if (usd >= least)
+            continue;
+        least = usd;
+        mark(row, guessed);
+    }
+    if (count > 0 && isinf(least))
+        mark(&advice->row[key[0].row], guessed);
+}
+
+static bool is_power(uint32_t n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+/* Of one role: each type at powers of two, for the chart. */
+static void want_curves(struct advice *advice)
+{
+    for (size_t i = 0; i < advice->row_count; i++) {
+        struct advise_row *row = &advice->row[i];
+        const struct advise_choice *main =
+            row->train.place != NULL ? &row->train : &row->engine;
+
+        if ((row->train.place == NULL || row->engine.place == NULL) &&
+            is_power(main->gpus))
+            row->wanted = true;
+    }
+}
+
+static void want_best(struct advice *advice, bool by_time, size_t top)
+{
+    size_t count;
+    const struct key *key = sorted(advice, by_time, true, &count);
+
+    for (size_t i = 0; i < count && i < top; i++)
+        advice->row[key[i].row].wanted = true;
+}
+
+void advise_rank(struct advice *advice, size_t top)
+{
+    front(advice, true);
+    want_curves(advice);
+    want_best(advice, true, top);
+    want_best(advice, false, top);
+    for (size_t i = 0; i < advice->row_count; i++) {
+        struct err err = { 0 };
+
+        if (advice->row[i].wanted &&
+            !advise_plan_time(advice, &advice->row[i], &err)) {
+            advice->refused = err;
+            advice->refused_count++;
+        }
+    }
+    front(advice, false);
+}
+
+size_t advise_order(const struct advice *advice, bool by_time,
+                    const struct advise_row ***rows)
+{
+    size_t count;
+    const struct key *key = sorted(advice, by_time, false, &count);
+
+    *rows = arena_alloc(advice->world->arena, count + 1, sizeof **rows);
+    for (size_t i = 0; i < count; i++)
+        (*rows)[i] = &advice->row[key[i].row];
+    return count;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_service.h - what a service should run on: for every GPU type and
+ * division of the model, and for cores, the fewest replicas that keep what is
+ * promised at the service's highest rate, and what they cost.
+ *
+ * A candidate is simulated request by request (models/service.h), with the
+ * replicas there from the start; so the laws are those of a trial.
+ */
+#ifndef EXPERIMENTS_ADVISE_SERVICE_H
+#define EXPERIMENTS_ADVISE_SERVICE_H
+
+#include <stdio.h>
+
+#include "experiments/advise/advise.h"
+
+struct out;
+struct service_entry;
+
+/* Share of the requests that must be answered as promised. */
+#define ADVISE_ATTAINED 0.99
+
+struct advise_service_row {
+    const char *name;           /* GPU type, CPU type, or group of nodes */
+    const struct advise_place *place;   /* NULL: cores */
+    uint32_t tp;                /* GPUs of a replica; 0: on cores */
+    uint32_t cores;             /* of a replica on cores */
+    uint32_t replicas;          /* 0: no number keeps the promise */
+    uint32_t most;              /* that were tried at most */
+    double usd_per_h;           /* of all replicas; NAN: no price is known */
+    double ttft_p99_s, tpot_p99_s, latency_p99_s;
+    double attained, busy_fraction;
+    double usd_per_million;     /* answers at the highest rate */
+    double alone_s;             /* replicas 0: mean time of a request alone */
+    double missing_bytes;       /* replicas 0: what it lacks; else 0 */
+    bool pareto;                /* none is both cheaper and faster */
+};
+
+struct advise_service {
+    const struct advise_world *world;
+    const struct conf_node *conf;       /* the entry */
+    const struct service_entry *entry;
+    double peak_per_s;          /* 0: requests of a file, as they are */
+    struct advise_service_row *row;     /* by cost, or by latency */
+    size_t row_count;
+};
+
+/* The services of a workload's file, not searched yet; 0: none, or an err. */
+size_t advise_services_read(const struct advise_world *world,
+                            const char *path, struct advise_service **out,
+                            struct err *err);
+bool advise_service_search(struct advise_service *service, bool by_time,
+                           struct err *err);
+/* advise_service_plan.c: the experiment that runs the first row; NULL: there is none, or too many
+ * requests would come before its replicas are up. */
+char *advise_service_plan(const struct advise_service *service);
+
+/* advise_files.c: as advise_plot. */
+bool advise_service_plot(struct arena *arena, const char *path,
+                         const struct advise_service *service,
+                         struct err *err);
+
+/* advise_service_print.c */
+void advise_service_print(FILE *file, const struct advise_service *service,
+                          uint32_t top);
+void advise_service_csv_head(struct out *out);
+void advise_service_csv(struct out *out,
+                        const struct advise_service *service);
+
+#endif

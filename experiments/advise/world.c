@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * advise_world.c - the kinds of node that advice may choose from.
+ *
+ * Without a cluster's file, a node of each GPU type of the catalogue stands
+ * for the instance that is rented with it; what is not in the catalogue is in
+ * the table below.  Its network has no leaf switches that limit, and storage
+ * never limits: the advice says what it must deliver.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/advise/advise.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/tree.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+
+#define NODE_GPUS 8u            /* of every instance below */
+
+/* Host memory, NICs, drives of eight GPUs: the pages of the AWS instances that
+ * carry them (g4dn.metal, g6.48xlarge, g5.48xlarge, g6e.48xlarge,
+ * p3dn.24xlarge, p4d and p4de.24xlarge, p5.48xlarge, p5en.48xlarge,
+ * p6-b200.48xlarge; 2026); H800 as in DeepSeek-V3 (2412.19437, section 3.1).
+ * assumption: H20 as H800; Ascend as Atlas 800T A2 (8 ports of 200GE); EPYC of
+ * the GPU's time; its drives where the page is not of AWS; of all else the
+ * last two lines, and 32 GB of host memory
+ * beyond what its GPUs have. */
+static const struct instance {
+    const char *gpu;
+    int memory_gb;              /* of the node */
+    const char *nic;
+    int nics;
+    const char *cpu;            /* two sockets */
+    int drives;
+    const char *drive;
+} instance_table[] = {
+    { "t4", 384, "ethernet-100", 1, "epyc-7763", 2, "0.9TB" },
+    { "l4", 768, "ethernet-100", 1, "epyc-7763", 8, "0.94TB" },
+    { "a10", 768, "ethernet-100", 1, "epyc-7763", 2, "3.8TB" },
+    { "l40s", 1536, "ethernet-100", 4, "epyc-7763", 4, "1.9TB" },
+    { "v100-32", 768, "ethernet-100", 1, "epyc-7742", 2, "0.9TB" },
+    { "a100-40", 1152, "ethernet-100", 4, "epyc-7742", 8, "1TB" },
+    { "a100-80", 1152, "ethernet-100", 4, "epyc-7742", 8, "1TB" },
+    { "h100", 2048, "roce-400", 8, "epyc-9654", 8, "3.84TB" },
+    { "h200", 2048, "roce-400", 8, "epyc-9654", 8, "3.84TB" },
+    { "b200", 2048, "roce-400", 8, "epyc-9654", 8, "3.84TB" },
+    { "h800", 2048, "ib-ndr", 8, "epyc-9654", 8, "3.84TB" },
+    { "h20", 2048, "ib-ndr", 8, "epyc-9654", 8, "3.84TB" },
+    { "ascend-910b", 1536, "roce-200", 8, "epyc-7763", 8, "3.84TB" },
+    { "with NVLink", 0, "ib-ndr", 8, "epyc-9654", 8, "3.84TB" },
+    { "without", 0, "ethernet-100", 1, "epyc-7763", 8, "3.84TB" },
+};
+#define INSTANCES (sizeof instance_table / sizeof instance_table[0])
+
+static struct instance instance_of(const struct gpu_type *gpu)
+{
+    struct instance node;
+    size_t i = 0;
+
+    while (i < INSTANCES && strcmp(instance_table[i].gpu, gpu->name) != 0)
+        i++;
+    if (i < INSTANCES)
+        return instance_table[i];
+    node = instance_table[INSTANCES - (gpu->nvlink_bps > 0.0 ? 2 : 1)];
+    node.memory_gb = (int)NODE_GPUS *
+                     ((int)ceil(gpu->memory_bytes / 1e9) + 32);
+    return node;
+}
+
+const struct price *advise_core_price(const struct advise_world *world)
+{
+    const struct price *core = catalogue_price_in(world->catalogue, "core",
+                                                  world->tier);
+
+    return core != NULL ? core : catalogue_price_of(world->catalogue, "core",
+                                                    PRICE_ON_DEMAND);
+}
+
+/* What is best known needs no word; nodes without a price cost nothing. */
+static const char *price_text(const struct advise_world *world,
+                              const struct price *price)
+{
+    if (price == NULL)
+        return ", price: 0USD/h";
+    return price->tier == TIER_LIST
+               ? "" : text_format(world->arena, ", price: %s",
+                                  price_tier_choices[price->tier]);
+}
+
+/* Nodes of a type: whole ones of eight GPUs, or one with fewer. */
+static char *rented_text(const struct advise_world *world, const char *gpu,
+                         const char *pool, uint32_t gpus, uint32_t cores)
+{
+    const struct instance node =
+        instance_of(catalogue_gpu(world->catalogue, gpu));
+    const struct price *price = catalogue_price_in(world->catalogue, gpu,
+                                                   world->tier);
+    uint32_t each = gpus < NODE_GPUS ? gpus : NODE_GPUS;
+    uint32_t least = price == NULL ? 0 : (uint32_t)price->cores;
+
+    return text_format(
+        world->arena, "  - {name: %s, count: %u, gpus: {type: %s, count: %u},"
+        "\n     cpu: {type: %s, sockets: 2}, cores: %u, memory: %dGB,\n"
+        "     nvme: %dx%s, nvme_type: nvme-gen4, nics: {type: %s, count: %d}%s}"
+        "\n", pool,
+        (gpus - 1) / NODE_GPUS + 1, gpu, each, node.cpu,
+        (cores > least ? cores : least) * each,
+        (int)(node.memory_gb * each / NODE_GPUS),
+        (node.drives * (int)each + 7) / (int)NODE_GPUS, node.drive, node.nic,
+        node.nics,
+        price_text(world, price));
+}
+
+char *advise_nodes_text(const struct advise_world *world,
+                        const struct advise_place *place, const char *pool,
+                        uint32_t gpus, uint32_t cores)
+{
+    assert(world->cluster == NULL && gpus > 0);
+    return rented_text(world, place->name, pool, gpus, cores);
+}
+
+static const struct cluster_spec *spec_of_text(struct advise_world *world,
+                                               const char *text,
+                                               struct err *err)
+{
+    const struct conf_node *root = conf_parse(world->arena, "advice", text,
+                                              strlen(text), err);
+
+    return root == NULL ? NULL
+                        : cluster_read(world->arena, root, world->catalogue,
+                                       err);
+}
+
+static bool rented_place(struct advise_world *world,
+                         const struct gpu_type *gpu,
+                         struct advise_place *place, struct err *err)
+{
+    const uint32_t cores = 16;  /* as many as two sockets of 64 give eight */
+    uint32_t whole = (world->gpus_max + NODE_GPUS - 1) / NODE_GPUS;
+    char *text = rented_text(world, gpu->name, "nodes", whole * NODE_GPUS,
+                             cores);
+    const struct price *price = catalogue_price_in(world->catalogue,
+                                                   gpu->name, world->tier);
+
+    place->spec = spec_of_text(world, text_format(world->arena,
+                                                  "nodes:\n%s", text), err);
+    if (place->spec == NULL)
+        return false;
+    place->name = gpu->name;
+    place->group = &place->spec->group[0];
+    place->node_gpus = NODE_GPUS;
+    place->gpus_max = world->gpus_max;
+    place->cores = cores;
+    place->free_cores = price == NULL ? 0 : (uint32_t)price->cores;
+    place->rate = price;
+    place->gpu_usd_per_h = price == NULL ? NAN : price->usd_per_h;
+    return true;
+}
+
+static bool read_catalogue(struct advise_world *world, struct err *err)
+{
+    size_t count = catalogue_gpu_count(world->catalogue);
+
+    world->place = arena_alloc(world->arena, count, sizeof *world->place);
+    world->place_count = count;
+    for (size_t i = 0; i < count; i++)
+        if (!rented_place(world, catalogue_gpu_at(world->catalogue, i),
+                          &world->place[i], err))
+            return false;
+    return true;
+}
+
+static void given_place(const struct advise_world *world,
+                        const struct node_group *group,
+                        struct advise_place *place)
+{
+    uint64_t all = (uint64_t)group->gpus * group->node_count;
+
+    *place = (struct advise_place){
+        .name = group->name, .spec = world->spec, .group = group,
+        .node_gpus = group->gpus,
+        .gpus_max = all < world->gpus_max ? (uint32_t)all : world->gpus_max,
+        .cores = group->cores / group->gpus,
+        .gpu_usd_per_h = group->usd_per_h / group->gpus,
+    };
+    if (place->cores == 0)
+        place->cores = 1;
+    place->free_cores = place->cores;
+}
+
+static bool read_given(struct advise_world *world,
+                       const struct conf_node *cluster, struct err *err)
+{
+    world->cluster = cluster;
+    world->spec = cluster_read(world->arena, world->cluster,
+                               world->catalogue, err);
+    if (world->spec == NULL)
+        return false;
+    world->place = arena_alloc(world->arena, world->spec->group_count,
+                               sizeof *world->place);
+    for (uint32_t g = 0; g < world->spec->group_count; g++) {
+        const struct node_group *group = &world->spec->group[g];
+
+        if (group->gpu != NULL && group->gpu->memory_bytes > 0.0)
+            given_place(world, group, &world->place[world->place_count++]);
+    }
+    if (world->place_count > 0)
+        return true;
+    return err_set(err, ERR_RANGE, conf_pos(cluster),
+                   "the cluster has no GPU of the catalogue");
+}
+
+bool advise_world_from(struct advise_world *world,
+                       const struct conf_node *cluster, struct err *err)
+{
+    world->catalogue = catalogue_load(world->arena, NULL, 0, err);
+    if (world->catalogue == NULL)
+        return false;
+    return cluster == NULL ? read_catalogue(world, err)
+                           : read_given(world, cluster, err);
+}
+
+bool advise_world_read(struct advise_world *world, const char *cluster_path,
+                       struct err *err)
+{
+    struct study_inputs inputs = { .arena = world->arena };
+    const struct conf_node *cluster = NULL;
+
+    if (cluster_path != NULL)
+        cluster = tree_part(&inputs, cluster_path, "cluster", err);
+    return err->kind == ERR_NONE && advise_world_from(world, cluster, err);
+}
+
+/* Whole nodes from the first of the group on, as `first_fit` takes them. */
+struct gang advise_gang(const struct advise_place *place, uint32_t gpus)
+{
+    struct share share[2];
+    struct placement placement = { .share = share };
+    uint32_t nodes = (gpus - 1) / place->node_gpus + 1;
+    uint32_t first = place->group->first_node;
+    struct gang gang;
+
+    assert(gpus > 0 && gpus <= place->gpus_max);
+    placement.share_count = nodes > 1 ? 2 : 1;
+    for (uint32_t i = 0; i < placement.share_count; i++) {
+        uint32_t each = nodes > 1 ? place->node_gpus : gpus;
+
+        share[i] = (struct share){
+            .node = i == 0 ? first : first + nodes - 1,
+            .cores = each * place->cores,
+            .gpu_mask = each == 64 ? UINT64_MAX
+                                   : (UINT64_C(1) << each) - 1,
+        };
+    }
+    /* The ends of a run of alike nodes tell all that laws see of it. */
+    gang = fabric_gang(place->spec, &placement);
+    gang.gpus = gpus;
+    gang.nodes = nodes;
+    gang.cores = gpus * place->cores;
+    return gang;
+}

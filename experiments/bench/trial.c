@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * bench_trial.c - a child tells what it measured through a pipe.
+ *
+ * The peak of its memory is then its own; times are of the processor.
+ */
+#include "experiments/bench/trial.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/bench/probe.h"
+#include "experiments/columns/columns.h"
+#include "experiments/spec/study.h"
+#include "experiments/run/trial.h"
+#include "sim/base/arena.h"
+#include "sim/text/table.h"
+
+static double peak_bytes(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024;
+}
+
+/* Rows of jobs go to their file as they come. */
+static void sink_jobs(void *self, const char *bytes, size_t count)
+{
+    FILE *file = self;
+
+    fwrite(bytes, 1, count, file);      /* ferror() is asked at the end */
+}
+
+static bool open_jobs(const char *dir, struct table **table, FILE **file,
+                      struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/jobs.csv", dir);
+    *file = fopen(path, "w");
+    if (*file == NULL)
+        return err_set(err, ERR_IO, nowhere, "cannot write '%s'", path);
+    *table = table_new(csv_jobs.columns, csv_jobs.count);
+    table_sink(*table, sink_jobs, *file);
+    return true;
+}
+
+static bool close_jobs(struct table *table, FILE *file, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    size_t bytes;
+    const char *text = table_bytes(table, &bytes);
+
+    sink_jobs(file, text, bytes);
+    table_free(table);
+    bool ok = ferror(file) == 0;
+    ok = fclose(file) == 0 && ok;
+    return ok || err_set(err, ERR_IO, nowhere, "cannot write the jobs");
+}
+
+static bool run_trial(const struct bench_trial *trial,
+                      struct bench_report *report)
+{
+    struct arena *arena = arena_new((size_t)1 << 16);
+    /* Nothing is kept that the hash of this program would name. */
+    struct study_options options = { .program_hash = 1 };
+    struct trial_result result;
+    struct trial_tables tables = { 0 };
+    FILE *file = NULL;
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/experiment.yaml", trial->dir);
+    report->base_bytes = peak_bytes();
+    double begin = bench_cpu_ns();
+    const struct study *study = study_read(arena, path, &options,
+                                           &report->err);
+    if (study == NULL)
+        return false;
+    struct trial_spec spec = study_trial_spec(study, 0);
+    if (trial->written &&
+        !open_jobs(trial->dir, &tables.jobs, &file, &report->err))
+        return false;
+    bool ok = trial_run(&spec, &tables, &result, &report->err);
+    if (trial->written)
+        ok = close_jobs(tables.jobs, file, &report->err) && ok;
+    report->cpu_s = (bench_cpu_ns() - begin) / 1e9;
+    report->events = (double)result.event_count;
+    report->peak_bytes = peak_bytes();
+    return ok;
+}
+
+static double run_bare(const struct bench_trial *trial)
+{
+    if (trial->load->burst >= BENCH_ELASTIC)
+        return 0;
+    return trial->written ? bench_bare_written_s(trial->load, trial->dir)
+                        : bench_bare_s(trial->load);
+}
+
+/* The child's side: err.text travels by value. */
+static void child(const struct bench_trial *trial, bool bare, int fd)
+{
+    struct bench_report report = { .ok = bare };
+
+    if (bare)
+        report.bare_s = run_bare(trial);
+    else
+        report.ok = run_trial(trial, &report);
+    bool told = write(fd, &report, sizeof report) == (ssize_t)sizeof report;
+    _exit(told ? 0 : 1);
+}
+
+bool bench_trial(const struct bench_trial *trial, bool bare,
+                 struct bench_report *report, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    int fd[2], status;
+
+    fflush(NULL);
+    if (pipe(fd) != 0)
+        return err_set(err, ERR_IO, nowhere, "no pipe to a process");
+    pid_t pid = fork();
+    if (pid < 0) {
+        close(fd[0]);
+        close(fd[1]);
+        return err_set(err, ERR_IO, nowhere, "no process to measure in");
+    }
+    if (pid == 0) {
+        close(fd[0]);
+        child(trial, bare, fd[1]);
+    }
+    close(fd[1]);
+    bool told = read(fd[0], report, sizeof *report) ==
+                (ssize_t)sizeof *report;
+    close(fd[0]);
+    waitpid(pid, &status, 0);
+    if (!told)
+        return err_set(err, ERR_IO, nowhere, "the trial of %s did not end",
+                       trial->name);
+    if (!report->ok)
+        *err = report->err;
+    return report->ok;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * bench_trial.h - a trial measured in a process of its own, and the bare loop
+ * beside it.
+ */
+#ifndef EXPERIMENTS_BENCH_TRIAL_H
+#define EXPERIMENTS_BENCH_TRIAL_H
+
+#include <stdbool.h>
+
+#include "experiments/bench/cluster.h"
+#include "sim/base/err.h"
+
+struct bench_trial {
+    const char *name;
+    const struct bench_load *load;
+    bool written;               /* with the table of jobs, written to a file */
+    const char *dir;            /* of bench_write() */
+};
+
+/* What the process of a trial tells, by a pipe; plain numbers. */
+struct bench_report {
+    double cpu_s, bare_s;
+    double events, peak_bytes, base_bytes;
+    bool ok;
+    struct err err;
+};
+
+/* Runs it, or (bare) the loop over its jobs. */
+bool bench_trial(const struct bench_trial *trial, bool bare,
+                 struct bench_report *report, struct err *err);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * calibrate_cores.c - what was measured on cores: decoding images, and small
+ * models.
+ *
+ * Processors of clouds stand for the nearest of the catalogue: EPYC 9B14 is a
+ * Zen 4 as the 9654, Xeon 8581C the generation after the 8480+, a c6i's the
+ * Ice Lake of the 8380.
+ */
+#include "experiments/calibrate/suites.h"
+
+#include <string.h>
+
+#include "experiments/calibrate/row.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/compute.h"
+#include "models/laws/loader.h"
+
+static const struct cpu_type *near_cpu(const struct calibrate_row *row)
+{
+    static const struct { const char *part, *name; } is[] = {
+        { "9B14", "epyc-9654" }, { "8581C", "xeon-platinum-8480+" },
+        { "c6i", "xeon-platinum-8380" },
+    };
+    const char *cpu = row_text(row, "cpu");
+
+    for (size_t i = 0; i < sizeof is / sizeof is[0]; i++)
+        if (strstr(cpu, is[i].part) != NULL)
+            return catalogue_cpu(row->catalogue, is[i].name);
+    return NULL;
+}
+
+/* Files that are read before, one process, no GPU behind it: only the cores
+ * limit.  ImageNet's mean image has 0.1875 million pixels. */
+#define PIXELS (500.0 * 375.0)
+#define BEYOND 1e15
+
+const char *calibrate_loader(const struct calibrate_row *row,
+                             double *measured, double *predicted)
+{
+    const struct cpu_type *cpu = near_cpu(row);
+    uint32_t workers = row_count(row, "threads_or_workers", 0);
+
+    if (strncmp(row_text(row, "task"), "JPEG decode", 11) != 0 ||
+        !row_is(row, "unit", "img/s"))
+        return calibrate_not_mine;
+    if (cpu == NULL)
+        return "the CPU is not in the catalogue";
+    struct loader_item item = loader_item(LOADER_IMAGE, PIXELS);
+    struct loader_supply supply = {
+        .storage_bps = BEYOND, .pcie_bps = BEYOND, .processes = 1,
+        .workers = workers, .cores = workers > 0 ? workers : 1,
+        .core_speed = cpu->core_speed,
+    };
+
+    *measured = row_number(row, "value", 0.0);
+    *predicted = loader_rate(&item, &supply, BEYOND).items_per_s;
+    return NULL;
+}
+
+const char *calibrate_core_forward(const struct calibrate_row *row,
+                                   double *measured, double *predicted)
+{
+    const struct cpu_type *cpu = near_cpu(row);
+    const struct llm *llm = catalogue_llm(row->catalogue, "distilbert");
+
+    if (strstr(row_text(row, "task"), "DistilBERT") == NULL ||
+        !row_is(row, "metric", "throughput"))
+        return calibrate_not_mine;
+    if (cpu == NULL)
+        return "the CPU is not in the catalogue";
+    *measured = row_number(row, "value", 0.0);
+    *predicted = 1.0 / compute_cpu_forward_s(llm, PRECISION_FP32, cpu,
+                           row_number(row, "cores_used", 1.0),
+                           row_number(row, "seq_or_size", 0.0));
+    return NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * calibrate_row.h - fields of a row of measurements, and what they name.
+ */
+#ifndef EXPERIMENTS_CALIBRATE_ROW_H
+#define EXPERIMENTS_CALIBRATE_ROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/calibrate/calibrate.h"
+#include "models/catalogue/catalogue.h"
+#include "models/types/gang.h"
+#include "models/types/precision.h"
+
+/* "" where the column is missing. */
+const char *row_text(const struct calibrate_row *row, const char *column);
+bool row_is(const struct calibrate_row *row, const char *column,
+            const char *text);
+/* `fallback` where the field is empty or no number. */
+double row_number(const struct calibrate_row *row, const char *column,
+                  double fallback);
+uint32_t row_count(const struct calibrate_row *row, const char *column,
+                   uint32_t fallback);
+
+/* The catalogue's GPU that a published name means; NULL: none. */
+const struct gpu_type *row_gpu(const struct calibrate_row *row,
+                               const char *column);
+/* The catalogue's model that the column `model` means; NULL: none. */
+const struct net *row_net(const struct calibrate_row *row);
+const struct llm *row_llm(const struct calibrate_row *row);
+bool row_precision(const char *text, enum precision *out);
+
+/* inter_bps of a node, all its NICs. */
+struct gang row_gang(const struct gpu_type *gpu, uint32_t gpus,
+                     uint32_t per_node, double inter_bps);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * calibrate_serve.c - rows of inference engines, and the laws of decode.h.
+ */
+#include "experiments/calibrate/suites.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "experiments/calibrate/row.h"
+#include "models/catalogue/catalogue.h"
+#include "models/laws/compute.h"
+#include "models/laws/decode.h"
+
+struct serving {
+    const struct llm *llm;
+    enum precision precision;
+    struct gang gang;
+    uint32_t tp;
+    double batch, prompt, output;
+    enum decode_engine engine;
+};
+
+/* Prompts of unknown length: the suite's median, and half of its limit. */
+#define PROMPT_TOKENS 280.0
+#define OUTPUT_TOKENS 256.0
+
+/* FP8 models of TensorRT-LLM's own tool say in their files that the cache is
+ * in 8 bits too; Qwen's do not. */
+static enum decode_engine row_engine(const struct calibrate_row *row)
+{
+    const char *framework = row_text(row, "framework");
+
+    if (strcmp(framework, "vLLM 2023") == 0)
+        return DECODE_EAGER;
+    if (strncmp(framework, "TensorRT-LLM 0.", 15) == 0)
+        return DECODE_UNGROUPED;
+    if (strncmp(framework, "sglang", 6) == 0)
+        return DECODE_WAVES;
+    if (strncmp(framework, "trtllm", 6) != 0)
+        return DECODE_GRAPHS;
+    return row_is(row, "precision", "fp8") &&
+                   strstr(row_text(row, "model"), "Qwen") == NULL
+               ? DECODE_KV8 : DECODE_COMPILED;
+}
+
+/* The virtual machines of Splitwise (Patel et al. 2023, arXiv 2311.18677,
+ * section 5.1) have these hosts. */
+static const char *eager_host(const struct gpu_type *gpu)
+{
+    return strcmp(gpu->name, "h100") == 0 ? "xeon-platinum-8480+"
+                                          : "epyc-7742";
+}
+
+static const char *read_serving(const struct calibrate_row *row,
+                                struct serving *s)
+{
+    const struct gpu_type *gpu = row_gpu(row, "gpu");
+    const char *precision = row_text(row, "precision");
+
+    s->llm = row_llm(row);
+    if (s->llm == NULL)
+        return "the model is not in the catalogue";
+    if (gpu == NULL)
+        return "the GPU is not in the catalogue";
+    if (precision[0] == '\0' && strstr(row_text(row, "model"), "FP8") != NULL)
+        precision = "fp8";
+    if (precision[0] == '\0' && strstr(row_text(row, "model"), "FP4") != NULL)
+        precision = "fp4";
+    if (!row_precision(precision, &s->precision))
+        return "the precision is unknown";
+    s->engine = row_engine(row);
+    s->tp = row_count(row, "tp", 1);
+    s->gang = row_gang(gpu, s->tp, s->tp, 0.0);
+    if (s->engine == DECODE_EAGER)
+        s->gang.cpu = catalogue_cpu(row->catalogue, eager_host(gpu));
+    s->batch = row_number(row, "batch_or_concurrency", 0.0);
+    s->prompt = row_number(row, "isl", PROMPT_TOKENS);
+    s->output = row_number(row, "osl", OUTPUT_TOKENS);
+    return s->batch > 0.0 ? NULL : "the batch is not in the row";
+}
+
+static struct decode_replica replica_of(const struct serving *s)
+{
+    return (struct decode_replica){ s->llm, s->precision, &s->gang, s->tp,
+                                    s->engine };
+}
+
+static double decode_s(const struct serving *s)
+{
+    struct decode_replica replica = replica_of(s);
+
+    return decode_step_s(&replica, s->batch, s->prompt + s->output / 2.0);
+}
+
+static double prefill_s(const struct serving *s, double prompts)
+{
+    struct decode_replica replica = replica_of(s);
+
+    return decode_first_token_s(&replica, prompts, s->prompt);
+}
+
+const char *calibrate_tpot(const struct calibrate_row *row, double *measured,
+                           double *predicted)
+{
+    struct serving s;
+    const char *refused = read_serving(row, &s);
+
+    if (refused != NULL)
+        return refused;
+    *measured = row_number(row, "tpot_ms",
+                           row_number(row, "tpot_p50_ms", 0.0)) * 1e-3;
+    *predicted = decode_s(&s);
+    return NULL;
+}
+
+const char *calibrate_tpot_served(const struct calibrate_row *row,
+                                  double *measured, double *predicted)
+{
+    struct serving s;
+    const char *refused = read_serving(row, &s);
+
+    if (refused != NULL)
+        return refused;
+    *measured = row_number(row, "tpot_ms", 0.0) * 1e-3;
+    struct decode_replica replica = replica_of(&s);
+    *predicted = decode_served_step_s(&replica, s.batch, s.prompt, s.output);
+    return NULL;
+}
+
+/* Rows of mixtures of experts, and of models that the catalogue does not have.
+ * The law divides attention by tensor parallelism, whatever experts do. */
+const char *calibrate_tpot_experts(const struct calibrate_row *row,
+                                   double *measured, double *predicted)
+{
+    const struct llm *llm = row_llm(row);
+
+    if (llm != NULL && llm->experts == 0)
+        return calibrate_not_mine;
+    if (row_count(row, "dp", 1) > 1)
+        return "the law has no data parallel attention";
+    return calibrate_tpot_served(row, measured, predicted);
+}
+
+const char *calibrate_ttft(const struct calibrate_row *row, double *measured,
+                           double *predicted)
+{
+    struct serving s;
+    const char *refused = read_serving(row, &s);
+
+    if (refused != NULL)
+        return refused;
+    *measured = row_number(row, "ttft_ms", 0.0) * 1e-3;
+    *predicted = prefill_s(&s, s.batch);
+    return NULL;
+}
+
+/* The whole batch starts together and runs to its end. */
+const char *calibrate_static_batch(const struct calibrate_row *row,
+                                   double *measured, double *predicted)
+{
+    struct serving s;
+    const char *refused = read_serving(row, &s);
+
+    if (refused != NULL)
+        return refused;
+    *measured = row_number(row, "out_tok_s", 0.0);
+    *predicted = s.batch * s.output /
+                 (prefill_s(&s, s.batch) + s.output * decode_s(&s));
+    return NULL;
+}
+
+const char *calibrate_encoder(const struct calibrate_row *row,
+                              double *measured, double *predicted)
+{
+    struct serving s;
+    const char *refused = read_serving(row, &s);
+
+    if (refused != NULL)
+        return refused;
+    *measured = row_number(row, "latency_ms", 0.0) * 1e-3;
+    *predicted = compute_encoder_s(s.llm, s.precision, s.gang.gpu, s.batch,
+                                   s.prompt);
+    return NULL;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_advise.c - `clustersim advise`: which GPUs, how many, laid out how.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "experiments/advise/advice_check.h"
+#include "experiments/advise/advise.h"
+#include "experiments/advise/print.h"
+#include "experiments/advise/rank.h"
+#include "experiments/advise/service.h"
+#include "experiments/options/args.h"
+#include "experiments/cli/command.h"
+#include "sim/text/out.h"
+#include "models/jobs/job.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/requests/services.h"
+
+#define GPUS_DEFAULT 1024
+#define GPUS_MAX     16384
+#define TOP_DEFAULT  10
+
+struct advising {
+    struct cli *cli;
+    const struct args *args;
+    struct advise_world world;
+    struct advise_job *job;
+    size_t job_count;
+    struct advise_service *service;
+    size_t service_count;
+    uint32_t top;
+    bool by_time;
+    struct out *csv;            /* or NULL */
+};
+
+static bool read_sort(struct advising *a, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    const char *sort = a->args->given[ARG_SORT] ? a->args->value[ARG_SORT]
+                                                : "cost";
+
+    a->by_time = strcmp(sort, "time") == 0;
+    return a->by_time || strcmp(sort, "cost") == 0 ||
+           err_set(err, ERR_USAGE, nowhere,
+                   "--sort must be cost or time, and is '%.40s'", sort);
+}
+
+/* Prices of a given cluster are its own; owned hardware has no market. */
+static bool read_tier(struct advising *a, const char *cluster,
+                      struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    const char *text = a->args->value[ARG_TIER], *near;
+    int tier = 0;
+
+    if (!a->args->given[ARG_TIER])
+        return true;
+    while (tier < TIER_COUNT && strcmp(price_tier_choices[tier], text) != 0)
+        tier++;
+    if (tier == TIER_COUNT || tier == TIER_OWNED) {
+        near = conf_nearest(text, price_tier_choices);
+        err_set(err, ERR_USAGE, nowhere, "--tier must be list, marketplace, "
+                "reserved, spot or assumption, and is '%.40s'", text);
+        if (tier == TIER_OWNED)
+            return err_hint(err, "What you own stands in a file: --cluster "
+                                 "FILE, with price: owned.");
+        return near == NULL ? false
+                            : err_hint(err, "Did you mean %s?", near);
+    }
+    if (cluster != NULL)
+        return err_set(err, ERR_USAGE, nowhere, "--tier ranks prices of the "
+                       "catalogue: the nodes of %s have prices of their own",
+                       cluster);
+    a->world.tier = (enum price_tier)tier;
+    return true;
+}
+
+/* --job keeps that one alone. */
+static bool pick_job(struct advising *a, struct err *err)
+{
+    struct err_pos pos = { a->args->word[0], 0, 0 };
+    const char *wanted = a->args->value[ARG_JOB], *near;
+    const char *names[64];
+    size_t n = 0;
+
+    if (!a->args->given[ARG_JOB])
+        return true;
+    for (size_t i = 0; i < a->job_count; i++) {
+        if (strcmp(a->job[i].form->name, wanted) == 0) {
+            a->job = &a->job[i];
+            a->job_count = 1;
+            a->service_count = 0;
+            return true;
+        }
+        if (n + 1 < sizeof names / sizeof names[0])
+            names[n++] = a->job[i].form->name;
+    }
+    names[n] = NULL;
+    for (size_t i = 0; i < a->service_count; i++)
+        if (strcmp(a->service[i].entry->spec.name, wanted) == 0) {
+            a->service = &a->service[i];
+            a->service_count = 1;
+            a->job_count = 0;
+            return true;
+        }
+    err_set(err, ERR_REFERENCE, pos, "there is no job or service called "
+            "'%.60s'", wanted);
+    near = conf_nearest(wanted, names);
+    if (near == NULL && n == 0)
+        return false;
+    return err_hint(err, "There is %s.", near != NULL ? near : names[0]);
+}
+
+static bool read_all(struct advising *a, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    const char *cluster = a->args->value[ARG_CLUSTER];
+    uint32_t top = TOP_DEFAULT;
+
+    if (cluster == NULL &&
+        advice_check_is(a->cli->arena, a->args->word[0]))
+        cluster = a->args->word[0];         /* a question has its own */
+    a->world.arena = a->cli->arena;
+    a->world.gpus_max = GPUS_DEFAULT;
+    if (!args_number(a->args, ARG_GPUS, 1, GPUS_MAX, &a->world.gpus_max,
+                     err) ||
+        !args_number(a->args, ARG_TOP, 1, 1000, &top, err) ||
+        !read_sort(a, err) || !read_tier(a, cluster, err) ||
+        !advise_world_read(&a->world, cluster, err))
+        return false;
+    a->top = top;
+    a->service_count = advise_services_read(&a->world, a->args->word[0],
+                                            &a->service, err);
+    if (a->service_count == 0 && err->kind != ERR_NONE)
+        return false;
+    a->job_count = advise_jobs_read(&a->world, a->args->word[0], &a->job,
+                                    err);
+    if (a->job_count + a->service_count == 0 || err->kind != ERR_NONE ||
+        !pick_job(a, err))
+        return false;
+    if (a->job_count + a->service_count > 1 &&
+        (a->args->given[ARG_OUT] || a->args->given[ARG_PLOT] ||
+         (a->args->given[ARG_CSV] && a->job_count > 0 &&
+          a->service_count > 0)))
+        return err_set(err, ERR_USAGE, nowhere, "-o, --plot, and --csv of "
+                       "jobs beside services are for one: there are %zu, "
+                       "choose one with --job",
+                       a->job_count + a->service_count);
+    return true;
+}
+
+/* The best row as an experiment. */
+static bool write_plan(const struct advising *a, const struct advice *advice,
+                       struct err *err)
+{
+    struct err_pos pos = { a->args->word[0], 0, 0 };
+    const struct advise_row **rows;
+    struct out *out;
+
+    if (advise_order(advice, a->by_time, &rows) == 0)
+        return err_set(err, ERR_RANGE, pos,
+                       "nothing fits: there is no row to write to %s",
+                       a->args->value[ARG_OUT]);
+    out = out_open(a->cli->arena, a->args->value[ARG_OUT], err);
+    if (out == NULL)
+        return false;
+    out_text(out, advise_plan_text(advice, rows[0]));
+    return out_close(out, err);
+}
+
+static bool advise_one(const struct advising *a, const struct advise_job *job,
+                       struct err *err)
+{
+    FILE *file = a->cli->out;
+    struct advice advice;
+
+    if (a->args->given[ARG_MEMORY]) {
+        advise_print_memory(file, &a->world, job);
+        return true;
+    }
+    advise_search(&a->world, job, &advice);
+    advise_rank(&advice, a->top);
+    advise_print(file, &advice, a->by_time, a->top);
+    advise_print_misses(file, &advice);
+    if (a->csv != NULL)
+        advise_csv(a->csv, &advice, a->by_time);
+    return (!a->args->given[ARG_OUT] || write_plan(a, &advice, err)) &&
+           (!a->args->given[ARG_PLOT] ||
+            advise_plot(a->cli->arena, a->args->value[ARG_PLOT], &advice,
+                        err));
+}
+
+static bool write_service_plan(const struct advising *a,
+                               const struct advise_service *service,
+                               struct err *err)
+{
+    struct err_pos pos = { a->args->word[0], 0, 0 };
+    char *text = advise_service_plan(service);
+    struct out *out;
+
+    if (text == NULL)
+        return err_set(err, ERR_RANGE, pos, "there is no plan to write to %s: "
+                       "nothing keeps the promise, or requests are of a file "
+                       "or too many", a->args->value[ARG_OUT]);
+    out = out_open(a->cli->arena, a->args->value[ARG_OUT], err);
+    if (out == NULL)
+        return false;
+    out_text(out, text);
+    return out_close(out, err);
+}
+
+static bool advise_service(const struct advising *a,
+                           struct advise_service *service, struct err *err)
+{
+    if (!advise_service_search(service, a->by_time, err))
+        return false;
+    advise_service_print(a->cli->out, service, a->top);
+    if (a->csv != NULL)
+        advise_service_csv(a->csv, service);
+    if (a->args->given[ARG_PLOT] &&
+        !advise_service_plot(a->cli->arena, a->args->value[ARG_PLOT], service,
+                             err))
+        return false;
+    return !a->args->given[ARG_OUT] || write_service_plan(a, service, err);
+}
+
+static bool advise_all(struct advising *a, struct err *err)
+{
+    for (size_t i = 0; i < a->service_count; i++) {
+        if (i > 0)
+            fputs("\n", a->cli->out);
+        if (!advise_service(a, &a->service[i], err))
+            return false;
+    }
+    if (a->service_count > 0 && a->job_count > 0)
+        fputs("\n", a->cli->out);
+    for (size_t i = 0; i < a->job_count; i++) {
+        if (i > 0)
+            fputs("\n", a->cli->out);
+        if (!advise_one(a, &a->job[i], err))
+            return false;
+    }
+    return true;
+}
+
+static int advise(struct cli *cli, const struct args *args)
+{
+    struct advising a = { .cli = cli, .args = args };
+    struct err err = { 0 };
+    bool good = read_all(&a, &err);
+
+    if (good && args->given[ARG_CSV]) {
+        a.csv = out_open(cli->arena, args->value[ARG_CSV], &err);
+        good = a.csv != NULL;
+        if (good && a.job_count > 0)
+            advise_csv_head(a.csv);
+        else if (good)
+            advise_service_csv_head(a.csv);
+    }
+    good = good && advise_all(&a, &err);
+    if (a.csv != NULL && !good)
+        out_abandon(a.csv);
+    else if (a.csv != NULL)
+        good = out_close(a.csv, &err);
+    return good ? 0 : command_fail(cli, &err);
+}
+
+const struct command command_advise = {
+    "advise", "WORKLOAD.yaml [--cluster FILE] [--job NAME] [--gpus MAX] "
+    "[--sort cost|time] [--tier TIER] [--top N] [--memory] [--csv FILE] [--plot FILE.png] "
+    "[-o EXPERIMENT.yaml]",
+    "which GPUs, how many, laid out how; what it takes and costs",
+    "For each job of the mix: all GPU types of the cluster, or of the whole\n"
+    "catalogue at its prices; powers of two and multiples of eight GPUs;\n"
+    "tensor, pipeline and data parallelism, ZeRO, recomputing, micro batch.\n"
+    "Prices are of one tier, published list prices unless --tier names\n"
+    "another; GPUs without one are not ranked by cost.\n"
+    "Printed are the best rows, by cost or by time, the Pareto front, and\n"
+    "for what does not fit the bytes that are missing and each change that\n"
+    "would make it fit, with its price in time.\n"
+    "The best row is written by -o as an experiment that runs it: `clustersim\n"
+    "check` then compares the simulation with the advice.\n"
+    "--memory prints what each GPU holds of the job as it is written.\n"
+    "For each service: on every GPU type, on cores, and divided among up to\n"
+    "8 GPUs, the fewest replicas that answer 99% of requests as promised at\n"
+    "the highest rate, simulated request by request.\n",
+    ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_JOB) | ARG_BIT(ARG_GPUS) |
+        ARG_BIT(ARG_SORT) | ARG_BIT(ARG_TIER) | ARG_BIT(ARG_TOP) | ARG_BIT(ARG_MEMORY) |
+        ARG_BIT(ARG_CSV) | ARG_BIT(ARG_PLOT) | ARG_BIT(ARG_OUT), 1, 1, advise
+};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_check.c - `clustersim check`: a verdict for CI.
+ */
+#include <string.h>
+
+#include "experiments/advise/advice_check.h"
+#include "experiments/options/args.h"
+#include "experiments/results/check.h"
+#include "experiments/cli/study.h"
+#include "experiments/cli/command.h"
+#include "sim/text/folder.h"
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/study.h"
+#include "sim/base/err.h"
+
+enum { EXPECTS, REGRESSIONS, LISTS };
+
+struct checking {
+    struct cli *cli;
+    const struct args *args;
+    const struct grid *before;      /* of --baseline, or NULL */
+    const struct grid *now;
+    struct check_list list[LISTS];
+    const char *name;
+    struct check_left left;         /* by a flag */
+};
+
+/* The folder's own numbers and expectations. */
+static bool read_folder(struct checking *c, struct err *err)
+{
+    struct arena *arena = c->cli->arena;
+    const char *dir = c->args->word[0];
+    const struct study_expect *expect;
+    uint32_t count;
+
+    c->now = grid_from_folder(arena, dir, err);
+    if (c->now == NULL || !check_read(arena, dir, &expect, &count, err))
+        return false;
+    c->list[EXPECTS] = check_expects(arena, c->now, expect, count);
+    c->name = dir;
+    return true;
+}
+
+/* Results in the place of the baseline would be compared with it once, and
+ * with themselves from then on. */
+static bool is_apart(const struct args *args, const char *dir, struct err *err)
+{
+    const char *baseline = args->value[ARG_BASELINE];
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    if (!args->given[ARG_BASELINE] || !path_same(baseline, dir))
+        return true;
+    err_set(err, ERR_USAGE, nowhere, "--baseline and the results are one "
+            "folder, '%.150s'", dir);
+    return err_hint(err, "Keep the baseline in a folder of its own.");
+}
+
+static int run_experiment(struct checking *c)
+{
+    struct session session = { 0 };
+    struct err err = { 0 };
+    const struct study *study = cmd_study_read(c->cli, c->args, &err);
+    int status;
+
+    if (study == NULL || !is_apart(c->args, study->dir, &err))
+        return command_fail(c->cli, &err);
+    status = cmd_study_run(c->cli, c->args, study, &session);
+    c->now = session.grid;
+    c->list[EXPECTS] = session.checks;
+    c->left = (struct check_left){ study->left_out, study->fewer_seeds };
+    c->name = study->name;
+    return status;
+}
+
+/* A question to `advise`: its folder has nothing but checks.csv. */
+static bool ask_advice(struct checking *c, struct err *err)
+{
+    struct arena *arena = c->cli->arena;
+    const struct args *args = c->args;
+    struct advice_check_options options = { .set = args->set,
+                                            .set_count = args->set_count };
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct advice_check advice = { 0 };
+    const char *dir = args->value[ARG_OUT];
+
+    if (args->given[ARG_BASELINE] || args->given[ARG_ONLY])
+        return err_set(err, ERR_USAGE, nowhere, "%s is a question to advise, "
+                       "which has no trials to compare and no policies",
+                       args->word[0]);
+    if (!advice_check_run(arena, args->word[0], &options, &advice, err))
+        return false;
+    c->list[EXPECTS] = advice.checks;
+    c->name = advice.name;
+    if (dir == NULL)
+        dir = path_join(arena, "out", advice.name);
+    struct folder *folder = folder_make(arena, dir, err);
+    bool ok = folder != NULL && folder_lock(folder, err) &&
+              check_write(arena, folder, &advice.checks, err);
+    folder_close(folder);
+    return ok;
+}
+
+static bool write_files(struct checking *c, struct err *err)
+{
+    const struct args *args = c->args;
+    struct arena *arena = c->cli->arena;
+
+    return (!args->given[ARG_JUNIT] ||
+            check_junit(arena, args->value[ARG_JUNIT], c->name, c->list,
+                        LISTS, err)) &&
+           (!args->given[ARG_MARKDOWN] ||
+            check_markdown(arena, args->value[ARG_MARKDOWN], c->name, c->list,
+                           LISTS, err));
+}
+
+static bool nothing(const struct checking *c, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (int i = 0; i < LISTS; i++)
+        if (c->list[i].count > 0)
+            return false;
+    err_set(err, ERR_USAGE, nowhere, "%.150s has nothing to check: no "
+            "expectation and no --baseline", c->args->word[0]);
+    return !err_hint(err, "`expect:` in the experiment says what must hold.");
+}
+
+static int verdict(struct checking *c)
+{
+    struct err err = { 0 };
+    uint32_t bad = 0;
+
+    for (int i = 0; i < LISTS; i++) {
+        c->list[i].not_judged_passes = c->args->given[ARG_NOT_JUDGED];
+        if (!c->args->given[ARG_QUIET])
+            check_print(c->cli->out, &c->list[i]);
+        bad += check_bad(&c->list[i]);
+    }
+    if (nothing(c, &err) || !write_files(c, &err))
+        return command_fail(c->cli, &err);
+    if (!c->args->given[ARG_QUIET])
+        check_print_sum(c->cli->out, c->list, LISTS);
+    return bad > 0 ? 1 : 0;
+}
+
+/* What is compared is what stands on disk, on both sides. */
+static bool read_baseline(struct checking *c, struct err *err)
+{
+    const char *dir = c->args->value[ARG_BASELINE];
+    struct err_pos pos = { dir, 0, 0 };
+
+    if (!c->args->given[ARG_BASELINE])
+        return true;
+    c->before = grid_from_folder(c->cli->arena, dir, err);
+    if (c->before == NULL)
+        return false;
+    return c->before->seed_count > 0 ||
+           err_set(err, ERR_SCHEMA, pos, "summary.csv has no row: there is no "
+                   "trial to compare with");
+}
+
+static int check(struct cli *cli, const struct args *args)
+{
+    struct checking c = { .cli = cli, .args = args };
+    struct err err = { 0 };
+    double tolerance = 0;
+    int status = 0;
+
+    if (!args_fraction(args, ARG_TOLERANCE, &tolerance, &err))
+        return command_fail(cli, &err);
+    if (advice_check_is(cli->arena, args->word[0])) {
+        if (!ask_advice(&c, &err))
+            return command_fail(cli, &err);
+        return verdict(&c);
+    }
+    if (!read_baseline(&c, &err))       /* first: the run may replace it */
+        return command_fail(cli, &err);
+    if (path_is_folder(args->word[0])) {
+        if (!read_folder(&c, &err))
+            return command_fail(cli, &err);
+        if (path_is_file(path_join(cli->arena, args->word[0],
+                                   "failures.csv"))) {
+            fprintf(cli->err, "%s/failures.csv: some trials failed\n",
+                    args->word[0]);
+            status = 5;
+        }
+    } else {
+        status = run_experiment(&c);
+        if (c.now == NULL)
+            return status;
+    }
+    if (c.before != NULL)
+        c.list[REGRESSIONS] = check_regressions(cli->arena, c.before, c.now,
+                                                tolerance, &c.left);
+    if (status != 0) {
+        (void)verdict(&c);
+        return status;
+    }
+    return verdict(&c);
+}
+
+const struct command command_check = {
+    "check", "EXPERIMENT.yaml|DIR [--baseline DIR] [--tolerance FRACTION]\n"
+    "       [--allow-not-judged] [--junit FILE] [--markdown FILE]\n"
+    "       [options of run but --shard]",
+    "judge expectations and regressions; status 1 if any does not hold",
+    "Given an experiment, runs it first; given a results folder, judges what\n"
+    "is there.  An expectation holds when the whole confidence interval lies\n"
+    "inside its limits, does not hold when all of it lies outside, and is\n"
+    "undecided when it straddles a limit: more seeds may decide it.  Only\n"
+    "what holds passes.  With one seed the value alone is judged.\n\n"
+    "What --only, --seeds or missing rows leave out is not judged, and does\n"
+    "not pass either, but with --allow-not-judged.  Where a trial failed the\n"
+    "verdict is `failed trial`.\n\n"
+    "--baseline compares trial by trial (point, policy, seed).  Trials are\n"
+    "deterministic, so any metric that got worse in any seed by more than\n"
+    "--tolerance (0 unless given) is a regression, and so is a trial that is\n"
+    "gone.\n",
+    STUDY_ARGS | ARG_BIT(ARG_BASELINE) | ARG_BIT(ARG_TOLERANCE) |
+        ARG_BIT(ARG_JUNIT) | ARG_BIT(ARG_MARKDOWN) |
+        ARG_BIT(ARG_NOT_JUDGED), 1, 1, check
+};

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cli.c - finds the command, reads its options, prints help.
+ *
+ * A usage error is short and goes to stderr; help is long and goes to stdout.
+ */
+#include "experiments/cli/cli.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/options/args.h"
+#include "experiments/bench/bench.h"
+#include "experiments/cli/command.h"
+#include "experiments/results/provenance.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+
+static const struct command *const commands[] = {
+    &command_run, &command_validate, &command_check, &command_compare,
+    &command_diff, &command_plot, &command_train, &command_list,
+    &command_explain, &command_schema, &command_bench,
+    &command_calibrate, &command_advise, &command_import, &command_export,
+    &command_fit,
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static void print_usage(FILE *file)
+{
+    fputs("usage: clustersim EXPERIMENT.yaml [options of run]\n"
+          "       clustersim COMMAND ...\n"
+          "`clustersim --help` lists the commands\n", file);
+}
+
+static void print_help(FILE *file)
+{
+    fputs("clustersim " CLUSTERSIM_VERSION
+          " - simulates GPU clusters to compare scheduling policies\n\n"
+          "usage: clustersim EXPERIMENT.yaml [options of run]\n"
+          "       clustersim COMMAND ...\n\ncommands\n", file);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\n`clustersim COMMAND --help` says more; `clustersim --version` "
+          "says which this is.\n\n"
+          "exit status\n"
+          "  0    done\n"
+          "  1    an expectation or a regression check failed\n"
+          "  2    usage\n"
+          "  3    the input is wrong\n"
+          "  4    a file could not be read or written\n"
+          "  5    some trials failed; the results of the others are written\n"
+          "  70   a bug in the program, or no memory\n"
+          "  130  interrupted; --resume goes on\n", file);
+}
+
+static void print_command(FILE *file, const struct command *command)
+{
+    fprintf(file, "usage: clustersim %s%s%s\n", command->name,
+            command->synopsis[0] == '\0' ? "" : " ", command->synopsis);
+}
+
+static void print_command_help(FILE *file, const struct command *command)
+{
+    print_command(file, command);
+    fprintf(file, "\n%s\n\n%s", command->summary, command->help);
+    if (command->options == 0)
+        return;
+    fputs("\noptions\n", file);
+    for (int a = 0; a < ARG_COUNT; a++) {
+        const struct arg_info *info = arg_info((enum arg)a);
+        char left[64];
+
+        if ((command->options & ARG_BIT(a)) == 0)
+            continue;
+        snprintf(left, sizeof left, "%c%c%c %s%s%s",
+                 info->letter != 0 ? '-' : ' ',
+                 info->letter != 0 ? info->letter : ' ',
+                 info->letter != 0 ? ',' : ' ', info->name,
+                 info->value != NULL ? " " : "",
+                 info->value != NULL ? info->value : "");
+        fprintf(file, "  %-28s %s\n", left, info->help);
+    }
+}
+
+static void print_version(FILE *file)
+{
+    fprintf(file, "clustersim %s (%s)\n", CLUSTERSIM_VERSION,
+            provenance_compiler());
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t bytes = strlen(text), tail = strlen(end);
+
+    return bytes >= tail && strcmp(text + bytes - tail, end) == 0;
+}
+
+static bool is_experiment(const char *word)
+{
+    return ends_with(word, ".yaml") || ends_with(word, ".yml");
+}
+
+static int unknown_command(struct cli *cli, const char *name)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    const char *names[COMMANDS + 1], *near;
+    struct err err = { 0 };
+
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i]->name;
+    names[COMMANDS] = NULL;
+    near = conf_nearest(name, names);
+    err_set(&err, ERR_USAGE, nowhere, "there is no command '%.60s'", name);
+    if (near != NULL)
+        err_hint(&err, "Did you mean %s?", near);
+    else
+        err_hint(&err, "Experiment files end in .yaml; `clustersim --help` "
+                 "lists the commands.");
+    return command_fail(cli, &err);
+}
+
+static int usage(struct cli *cli, const struct command *command,
+                 struct err *err)
+{
+    int status = command_fail(cli, err);
+
+    print_command(cli->err, command);
+    fprintf(cli->err, "`clustersim %s --help` says more\n", command->name);
+    return status;
+}
+
+static int run_command(struct cli *cli, const struct command *command,
+                       int argc, char **argv, int first)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct err err = { 0 };
+    struct args args;
+
+    if (!args_read(cli->arena, argc, argv, first, command->options, &args,
+                   &err))
+        return usage(cli, command, &err);
+    if (args.given[ARG_HELP]) {
+        print_command_help(cli->out, command);
+        return 0;
+    }
+    if (args.word_count < command->words_min) {
+        err_set(&err, ERR_USAGE, nowhere, "%s needs %s", command->name,
+                command->words_min == 2 ? "two operands" : "an operand");
+        return usage(cli, command, &err);
+    }
+    if (args.word_count > command->words_max) {
+        err_set(&err, ERR_USAGE, nowhere, "'%.80s' is one word too many",
+                args.word[command->words_max]);
+        return usage(cli, command, &err);
+    }
+    return command->run(cli, &args);
+}
+
+static int dispatch(struct cli *cli, int argc, char **argv)
+{
+    const struct command *command;
+
+    if (argc < 2) {
+        print_usage(cli->err);
+        return err_exit_status(ERR_USAGE);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        command = argc > 2 ? find_command(argv[2]) : NULL;
+        if (command != NULL)
+            print_command_help(cli->out, command);
+        else
+            print_help(cli->out);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        print_version(cli->out);
+        return 0;
+    }
+    if (strcmp(argv[1], "bench") == 0)      /* has its own options */
+        return bench_main(argc - 1, argv + 1);
+    command = find_command(argv[1]);
+    if (command != NULL)
+        return run_command(cli, command, argc, argv, 2);
+    for (int i = 1; i < argc; i++)
+        if (is_experiment(argv[i]) && (i == 1 || argv[1][0] == '-'))
+            return run_command(cli, &command_run, argc, argv, 1);
+    return unknown_command(cli, argv[1]);
+}
+
+/* Colours are for people at a terminal who did not say no. */
+static bool may_colour(FILE *out)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(fileno(out)) && (no == NULL || no[0] == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+int cli_main(int argc, char **argv, FILE *out, FILE *err)
+{
+    struct cli cli = {
+        .arena = arena_new((size_t)1 << 18), .out = out, .err = err,
+        .bold = may_colour(out), .progress = isatty(fileno(err))
+    };
+    int status = dispatch(&cli, argc, argv);
+
+    arena_free(cli.arena);
+    return status;
+}

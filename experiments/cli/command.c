@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * command.c - how commands say what is wrong.
+ */
+#include "experiments/cli/command.h"
+
+#include <string.h>
+
+#define TEXT_BYTES 8192
+
+static void print_err(struct cli *cli, const char *before,
+                      const struct err *err)
+{
+    char text[TEXT_BYTES];
+    size_t bytes = err_format(err, text, sizeof text);
+
+    if (bytes >= sizeof text)
+        bytes = sizeof text - 1;
+    fflush(cli->out);
+    fprintf(cli->err, "%s%s%s", before, text,
+            bytes > 0 && text[bytes - 1] == '\n' ? "" : "\n");
+}
+
+int command_fail(struct cli *cli, const struct err *err)
+{
+    unsigned count = 0, more = 0;
+
+    for (const struct err *e = err; e != NULL; e = e->next) {
+        print_err(cli, "", e);
+        more = e->more;
+        count++;
+    }
+    if (more > 0)
+        fprintf(cli->err, "%u errors, of which the first %u are told\n",
+                count + more, count);
+    else if (count > 1)
+        fprintf(cli->err, "%u errors\n", count);
+    return err_exit_status(err->kind);
+}
+
+void command_warn(void *cli, const struct err *err)
+{
+    print_err(cli, "warning: ", err);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * command.h - what a command is, and what all commands share.
+ */
+#ifndef EXPERIMENTS_COMMAND_H
+#define EXPERIMENTS_COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "experiments/options/args.h"
+#include "sim/base/err.h"
+
+struct arena;
+
+/* Where a command speaks: answers to out, progress and messages to err. */
+struct cli {
+    struct arena *arena;
+    FILE *out, *err;
+    bool bold;                  /* out is a terminal that may be coloured */
+    bool progress;              /* err is a terminal */
+};
+
+struct command {
+    const char *name;
+    const char *synopsis;       /* after the name: "EXPERIMENT.yaml [-o DIR]" */
+    const char *summary;        /* one line */
+    const char *help;           /* paragraphs for --help */
+    uint64_t options;           /* bits of enum arg */
+    size_t words_min, words_max;
+    /* The exit status. */
+    int (*run)(struct cli *cli, const struct args *args);
+};
+
+#define ARG_BIT(arg) (UINT64_C(1) << (arg))
+
+extern const struct command command_run, command_validate, command_check,
+    command_compare, command_diff, command_plot, command_train, command_list,
+    command_explain, command_schema, command_bench,
+    command_calibrate, command_advise, command_import, command_export,
+    command_fit;
+
+/* Prints the err with its line and hint; returns its exit status. */
+int command_fail(struct cli *cli, const struct err *err);
+/* A warning: the same, and the program goes on. */
+void command_warn(void *cli, const struct err *err);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_compare.c - `clustersim compare` and `clustersim diff`.
+ */
+#include <string.h>
+
+#include "experiments/cli/command.h"
+#include "experiments/results/compare.h"
+#include "experiments/report/compare_jobs.h"
+#include "experiments/results/diff.h"
+#include "experiments/results/grid.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+
+struct two {
+    const struct grid *left, *right;
+};
+
+static bool read_two(struct cli *cli, const struct args *args,
+                     struct two *two, struct err *err)
+{
+    two->left = grid_from_folder(cli->arena, args->word[0], err);
+    if (two->left == NULL)
+        return false;
+    two->right = grid_from_folder(cli->arena, args->word[1], err);
+    return two->right != NULL;
+}
+
+static bool print_counts(struct cli *cli, const struct two *two)
+{
+    struct compare_only only = compare_count(two->left, two->right);
+
+    fprintf(cli->out, "%u trials in both", only.both);
+    if (only.left > 0 || only.right > 0)
+        fprintf(cli->out, ", %u only in the left, %u only in the right",
+                only.left, only.right);
+    fputc('\n', cli->out);
+    return only.both > 0;
+}
+
+#define BLOCK_NS (INT64_C(86400) * 1000000000)
+
+static bool read_block(struct cli *cli, const struct args *args,
+                       int64_t *block_ns, struct err *err)
+{
+    static const struct conf_field field = {
+        "--block", CONF_TIME, 0, 1, 9e8, NULL, NULL, ""
+    };
+    const char *text = args->value[ARG_BLOCK];
+    const struct conf_node *node;
+
+    if (!args->given[ARG_BLOCK])
+        return true;
+    node = conf_parse(cli->arena, "--block", text, strlen(text), err);
+    if (node != NULL && conf_read(node, &field, block_ns, err))
+        return true;
+    err->kind = ERR_USAGE;
+    return false;
+}
+
+static int compare_by_job(struct cli *cli, const struct args *args)
+{
+    struct compare_jobs what = {
+        args->word[0], args->word_count > 1 ? args->word[1] : NULL, BLOCK_NS
+    };
+    struct err err = { 0 };
+
+    if (!read_block(cli, args, &what.block_ns, &err) ||
+        !compare_jobs_print(cli->out, &what, &err))
+        return command_fail(cli, &err);
+    return 0;
+}
+
+static int compare(struct cli *cli, const struct args *args)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct err err = { 0 };
+    struct two two;
+
+    if (args->given[ARG_JOBS])
+        return compare_by_job(cli, args);
+    if (args->given[ARG_BLOCK] || args->word_count < 2) {
+        err_set(&err, ERR_USAGE, nowhere, args->given[ARG_BLOCK]
+                ? "--block needs --jobs" : "compare needs two operands, or "
+                "one and --jobs");
+        err_hint(&err, "`clustersim compare DIR --jobs` compares its policies "
+                       "job by job.");
+        return command_fail(cli, &err);
+    }
+    if (!read_two(cli, args, &two, &err))
+        return command_fail(cli, &err);
+    fprintf(cli->out, "left   %s\nright  %s\n", args->word[0], args->word[1]);
+    if (print_counts(cli, &two) &&
+        compare_print(cli->out, two.left, two.right) == 0)
+        fputs("no metric moved\n", cli->out);
+    return 0;
+}
+
+static int diff(struct cli *cli, const struct args *args)
+{
+    struct err err = { 0 };
+    struct two two;
+
+    if (!read_two(cli, args, &two, &err) ||
+        !diff_print(cli->out, args->word[0], args->word[1], &err))
+        return command_fail(cli, &err);
+    fputc('\n', cli->out);
+    if (print_counts(cli, &two) &&
+        compare_print(cli->out, two.left, two.right) == 0)
+        fputs("no metric moved\n", cli->out);
+    return 0;
+}
+
+const struct command command_compare = {
+    "compare", "DIR DIR | DIR [DIR] --jobs [--block TIME]",
+    "two results folders, paired by point, policy and seed, or by job",
+    "Prints each metric whose value moved in any seed: both means, the\n"
+    "change in percent of the left mean, its 95% interval over the paired\n"
+    "seeds and the p-value of the paired t-test.\n\n"
+    "--jobs pairs jobs of the same name: of two folders, or the policies of\n"
+    "one with its baseline.  So even one trace, whose seeds would be copies,\n"
+    "says how sure a difference is.  Jobs of one cluster depend on each\n"
+    "other; so all that was submitted within --block (1d) is one sample.  The\n"
+    "interval is a bootstrap over blocks, the p-value Wilcoxon's signed-rank\n"
+    "test of their mean differences.  Fewer than ten blocks give neither.\n",
+    ARG_BIT(ARG_JOBS) | ARG_BIT(ARG_BLOCK), 1, 2, compare
+};
+
+const struct command command_diff = {
+    "diff", "DIR DIR",
+    "the first decision in which two runs part, then what moved",
+    "Both folders need decisions.csv (`output: {tables: [..., decisions]}`).\n"
+    "For each point, policy and seed prints where the two part: instant,\n"
+    "queue, free GPUs and both choices; then the metrics that moved.\n",
+    0, 2, 2, diff
+};

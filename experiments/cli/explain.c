@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_explain.c - `clustersim explain` and `clustersim schema`.
+ */
+#include <string.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/cli/command.h"
+#include "experiments/cli/explain_words.h"
+#include "experiments/cli/file_schema.h"
+#include "experiments/columns/metric.h"
+#include "experiments/cli/schemas.h"
+#include "experiments/run/trial.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/place.h"
+#include "policies/host/host.h"
+#include "policies/registry/heeds.h"
+#include "policies/policy.h"
+#include "policies/registry/registry.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/config/doc.h"
+#include "sim/base/err.h"
+
+struct explaining {
+    struct cli *cli;
+    const char *word;
+    const struct conf_schema *const *schema;
+    size_t schema_count;
+    unsigned found;
+};
+
+/* Without the "[]" that says "each of a list"; returns the bytes. */
+static size_t plain(const char *path, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+
+    for (; *path != '\0' && used < out_bytes - 1; path++)
+        if (*path != '[' && *path != ']')
+            out[used++] = *path;
+    out[used] = '\0';
+    return used;
+}
+
+/* "cluster.nodes[].count", "nodes.count" and "count" all name that key: the
+ * last step is the key, what stands before it must end the table's name. */
+static bool schema_matches(const struct conf_schema *schema, const char *word,
+                           size_t bytes)
+{
+    char name[128];
+    size_t used = plain(schema->name, name, sizeof name);
+
+    return bytes <= used && memcmp(name + used - bytes, word, bytes) == 0 &&
+           (bytes == used || bytes == 0 || name[used - bytes - 1] == '.');
+}
+
+static void separate(struct explaining *e)
+{
+    if (e->found++ > 0)
+        fputc('\n', e->cli->out);
+}
+
+/* "  keys      type, count" of the table that lies below a key, if there is
+ * one: its name is that of the key's table, a dot and the key. */
+static void print_keys_below(const struct explaining *e,
+                             const struct conf_schema *above, const char *key)
+{
+    char front[128], name[128];
+    size_t bytes = plain(above->name, front, sizeof front);
+
+    for (size_t i = 0; i < e->schema_count; i++) {
+        const struct conf_schema *schema = e->schema[i];
+
+        if (plain(schema->name, name, sizeof name) <= bytes ||
+            memcmp(name, front, bytes) != 0 || name[bytes] != '.' ||
+            strcmp(name + bytes + 1, key) != 0)
+            continue;
+        fputs("  keys      ", e->cli->out);
+        for (size_t k = 0; k < schema->count; k++)
+            fprintf(e->cli->out, "%s%s", k == 0 ? "" : ", ",
+                    schema->fields[k].key);
+        fputc('\n', e->cli->out);
+    }
+}
+
+/* The policies that a key of `policies:` acts on, where it is not all. */
+static void print_policies(const struct explaining *e, const char *key)
+{
+    const struct cs_policy *p;
+    unsigned acts = 0, all = 0;
+
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++, all++)
+        acts += policy_accepts_key(p, key);
+    if (acts == all)
+        return;
+    fputs("  acts on   ", e->cli->out);
+    for (size_t i = acts = 0; (p = registry_at(i)) != NULL; i++)
+        if (policy_accepts_key(p, key))
+            fprintf(e->cli->out, "%s%s", acts++ == 0 ? "" : ", ", p->name);
+    fputc('\n', e->cli->out);
+}
+
+static void explain_keys(struct explaining *e)
+{
+    char word[256];
+    (void)plain(e->word, word, sizeof word);
+    const char *dot = strrchr(word, '.');
+    const char *key = dot == NULL ? word : dot + 1;
+    size_t bytes = dot == NULL ? 0 : (size_t)(dot - word);
+
+    for (size_t i = 0; i < e->schema_count; i++) {
+        const char *text;
+
+        if (!schema_matches(e->schema[i], word, bytes))
+            continue;
+        text = conf_explain(e->cli->arena, e->schema[i], key);
+        if (text == NULL)
+            continue;
+        separate(e);
+        fputs(text, e->cli->out);
+        print_keys_below(e, e->schema[i], key);
+        if (e->schema[i] == &host_rules_schema)
+            print_policies(e, key);
+    }
+}
+
+static void explain_metric(struct explaining *e)
+{
+    enum metric metric = metric_find(e->word);
+    const struct metric_info *info;
+
+    if (metric == METRIC_COUNT)
+        return;
+    info = metric_info(metric);
+    separate(e);
+    fprintf(e->cli->out, "%s: metric, column of summary.csv\n  unit %s; %s\n"
+            "%s  %s\n", info->name, info->unit,
+            info->better > 0 ? "more is better"
+            : info->better < 0 ? "less is better" : "neither way is better",
+            metric_of(metric) == METRIC_OF_ALL ? ""
+            : metric_of(metric) == METRIC_OF_JOBS_DONE
+                ? "  over the jobs that were done: not compared where some were "
+                  "not\n"
+                : "  over the requests that were answered: not compared where "
+                  "some were not\n",
+            info->help);
+}
+
+static void explain_columns(struct explaining *e)
+{
+    static const struct csv_kind *const kind[] = {
+        &csv_compare, &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions,
+        &csv_services, &csv_arrived
+    };
+
+    for (size_t k = 0; k < sizeof kind / sizeof kind[0]; k++)
+        for (size_t c = 0; c < kind[k]->count; c++) {
+            if (strcmp(kind[k]->columns[c].name, e->word) != 0)
+                continue;
+            separate(e);
+            fprintf(e->cli->out, "%s: column of %s\n  %s\n", e->word,
+                    kind[k]->file, kind[k]->columns[c].help);
+        }
+}
+
+static const char *param_type(enum cs_param_type type)
+{
+    static const char *const name[] = { "whole number", "number", "fraction",
+                                        "time", "true or false", "text",
+                                        "one of" };
+
+    return (unsigned)type < 7 ? name[type] : "value";
+}
+
+/* " head, none" */
+static void print_words(FILE *out, const struct cs_policy *policy,
+                        const struct cs_param *p)
+{
+    for (uint32_t i = 0; i < policy->words_count; i++) {
+        const char *word = policy->words[i].words;
+
+        if (p->type != CS_PARAM_CHOICE ||
+            strcmp(policy->words[i].key, p->key) != 0)
+            continue;
+        for (size_t bytes; *word != '\0'; word += bytes) {
+            bytes = strcspn(word, " ");
+            fprintf(out, " %.*s%s", (int)bytes, word,
+                    word[bytes] == ' ' ? "," : "");
+            bytes += word[bytes] == ' ';
+        }
+    }
+}
+
+static void print_param(FILE *out, const struct cs_policy *policy,
+                        const struct cs_param *p)
+{
+    const char *needs = policy_key_needs(policy, p->key);
+
+    fprintf(out, "  %-16s %s", p->key, param_type(p->type));
+    print_words(out, policy, p);
+    if (p->min != 0 || p->max != 0)
+        fprintf(out, ", from %g to %g", p->min, p->max);
+    if (p->fallback != NULL && p->fallback[0] != '\0')
+        fprintf(out, ", default %s", p->fallback);
+    fprintf(out, "\n  %-16s %s\n", "", p->help);
+    if (needs != NULL)
+        fprintf(out, "  %-16s needs %s\n", "", needs);
+}
+
+static void print_semantics(const struct explaining *e,
+                            const struct cs_policy *p)
+{
+    unsigned n = 0;
+
+    fputs("  semantics that act: ", e->cli->out);
+    for (size_t i = 0; i < host_rules_schema.count; i++) {
+        const char *key = host_rules_schema.fields[i].key;
+
+        if (strcmp(key, "policy") != 0 && strcmp(key, "name") != 0 &&
+            policy_accepts_key(p, key))
+            fprintf(e->cli->out, "%s%s", n++ == 0 ? "" : ", ", key);
+    }
+    fputc('\n', e->cli->out);
+}
+
+/* Where it starts a role: by types, homes and sizes. */
+static void explain_places(uint32_t flags, FILE *out)
+{
+    fputs(flags & CS_FORECASTS
+              ? "  forecasts: of the GPU types of a role it takes the one where "
+                "a phase is\n  soonest over; of equals the cheaper one, then by "
+                "the GPU's name, then by\n  node\n"
+              : "  does not forecast: of the GPU types of a role it takes the "
+                "first of `types:`\n  that has room; without `types:`, the "
+                "first of `nodes:`\n", out);
+    if (flags & CS_HOMES)
+        fprintf(out, "  each role has a home: `home:`, else `pool:`, else the "
+                "pool that bears its name%s\n",
+                flags & CS_CONFINES ? "; it starts nowhere else" : "");
+    if (flags & (CS_GROWS | CS_RESIZES))
+        fputs("  may use up to `max` GPUs of a role\n", out);
+}
+
+static void explain_policies(struct explaining *e)
+{
+    const struct cs_policy *p;
+
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++) {
+        bool whole = strcmp(p->name, e->word) == 0;
+
+        if (whole) {
+            separate(e);
+            fprintf(e->cli->out, "%s: policy\n  %s\n  leases for %s%s%s\n",
+                    p->name, p->summary == NULL ? "" : p->summary,
+                    p->flags & CS_PER_PHASE ? "a phase" : "a job's life",
+                    p->flags & CS_PREEMPTS ? "; preempts" : "",
+                    p->flags & CS_CLAIRVOYANT ? "; knows true run times" : "");
+            explain_places(p->flags, e->cli->out);
+        }
+        for (uint32_t k = 0; k < p->param_count; k++) {
+            if (!whole && strcmp(p->param[k].key, e->word) != 0)
+                continue;
+            if (!whole) {
+                separate(e);
+                fprintf(e->cli->out, "%s: key of the policy %s\n", e->word,
+                        p->name);
+            }
+            print_param(e->cli->out, p, &p->param[k]);
+        }
+        if (whole)
+            print_semantics(e, p);
+    }
+}
+
+/* The key `placement` with all of its values, or one of them. */
+static void explain_placements(struct explaining *e)
+{
+    bool all = strcmp(e->word, "placement") == 0;
+
+    for (int rule = 0; rule < PLACE_RULE_COUNT; rule++) {
+        const struct place_info *info = place_info((enum place_rule)rule);
+
+        if (!all && strcmp(info->name, e->word) != 0)
+            continue;
+        separate(e);
+        fprintf(e->cli->out, "%s: placement\n  %s\n  where it is bad: %s\n"
+                "  source: %s\n", info->name, info->summary, info->bad,
+                info->source);
+    }
+}
+
+/* All that could have been meant, for the nearest spelling. */
+static const char *nearest(struct explaining *e,
+                           const struct explain_words *words)
+{
+    size_t count = METRIC_COUNT + PLACE_RULE_COUNT + 1 +
+                   explain_words_names(words, NULL), n;
+    const char **names;
+    const struct cs_policy *p;
+
+    for (size_t i = 0; i < e->schema_count; i++)
+        count += e->schema[i]->count;
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++)
+        count += 1 + p->param_count;
+    names = arena_alloc(e->cli->arena, count, sizeof *names);
+    n = explain_words_names(words, names);
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
+        names[n++] = metric_info((enum metric)m)->name;
+    for (unsigned r = 0; r < PLACE_RULE_COUNT; r++)
+        names[n++] = place_names[r];
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++) {
+        names[n++] = p->name;
+        for (uint32_t k = 0; k < p->param_count; k++)
+            names[n++] = p->param[k].key;
+    }
+    for (size_t i = 0; i < e->schema_count; i++)
+        for (size_t k = 0; k < e->schema[i]->count; k++)
+            names[n++] = e->schema[i]->fields[k].key;
+    names[n] = NULL;
+    return conf_nearest(e->word, names);
+}
+
+static int explain(struct cli *cli, const struct args *args)
+{
+    struct explaining e = { .cli = cli, .word = args->word[0] };
+    struct explain_words words = { .arena = cli->arena, .out = cli->out };
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct err err = { 0 };
+    const char *near;
+
+    e.schema = schemas_all(cli->arena, &e.schema_count);
+    explain_policies(&e);
+    explain_metric(&e);
+    explain_keys(&e);
+    explain_columns(&e);
+    explain_placements(&e);
+    words.catalogue = catalogue_load(cli->arena, NULL, 0, &err);
+    if (words.catalogue == NULL)
+        return command_fail(cli, &err);
+    words.schema = e.schema;
+    words.schema_count = e.schema_count;
+    e.found = explain_words(&words, e.word, e.found);
+    if (e.found > 0)
+        return 0;
+    near = nearest(&e, &words);
+    err_set(&err, ERR_USAGE, nowhere,
+            "nothing bears the name '%.80s': no key, value, metric, column, "
+            "policy, preset, type, model, recipe or format", e.word);
+    if (near != NULL)
+        err_hint(&err, "Did you mean %s?", near);
+    return command_fail(cli, &err);
+}
+
+static int schema(struct cli *cli, const struct args *args)
+{
+    const char *kind = args->word_count > 0 ? args->word[0] : NULL, *near;
+    const struct catalogue *catalogue;
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct err err = { 0 };
+    size_t i = 0;
+
+    while (kind != NULL && file_schema_kinds[i] != NULL &&
+           strcmp(file_schema_kinds[i], kind) != 0)
+        i++;
+    if (kind != NULL && file_schema_kinds[i] == NULL) {
+        near = conf_nearest(kind, file_schema_kinds);
+        err_set(&err, ERR_USAGE, nowhere, "there is no kind of file '%.60s'",
+                kind);
+        err_hint(&err, "%s%s%s", near == NULL ? "Kinds are experiment, "
+                 "advise, cluster, workload, catalogue and weights."
+                 : "Did you mean ", near == NULL ? "" : near,
+                 near == NULL ? "" : "?");
+        return command_fail(cli, &err);
+    }
+    catalogue = catalogue_load(cli->arena, NULL, 0, &err);
+    if (catalogue == NULL)
+        return command_fail(cli, &err);
+    fputs(file_schema(cli->arena, catalogue, kind), cli->out);
+    return 0;
+}
+
+const struct command command_explain = {
+    "explain", "WORD",
+    "type, unit, default, meaning",
+    "A key may be given with what stands before it: seeds, output.dir,\n"
+    "cluster.nodes.count.  A metric, a column, a policy, a placement, a preset\n"
+    "of semantics, a value of a key, a recipe, a format, a model, a type of GPU,\n"
+    "CPU or link.  All that match are printed.\n",
+    0, 1, 1, explain
+};
+
+const struct command command_schema = {
+    "schema", "[experiment|advise|cluster|workload|catalogue|weights]",
+    "JSON Schema of a kind of file, for editors",
+    "Printed from the key tables that read the files, with the names of the\n"
+    "catalogue, of recipes and of policies; draft 07.  Without a kind: one for\n"
+    "all files, which tells them apart by their keys.  What only a reader can\n"
+    "know (sums, ranges of quantities, files) it does not: see `validate`.\n",
+    0, 0, 1, schema
+};

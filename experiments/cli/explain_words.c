@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * explain_words.c - what words mean that stand as values.
+ *
+ * The texts are those of the tables that read the words, or of `list`.
+ */
+#include "experiments/cli/explain_words.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/cli/list_rows.h"
+#include "models/catalogue/catalogue.h"
+#include "policies/registry/semantics.h"
+#include "policies/policy.h"
+#include "policies/registry/registry.h"
+#include "sim/config/conf.h"
+#include "workloads/formats/import.h"
+#include "workloads/recipes/recipe.h"
+#include "workloads/requests/request_trace.h"
+#include "workloads/series/series.h"
+
+static void separate(const struct explain_words *e, unsigned *found)
+{
+    if ((*found)++ > 0)
+        fputc('\n', e->out);
+}
+
+/* ---- choices of keys ---- */
+
+static void explain_choice(const struct explain_words *e, const char *word,
+                           const struct conf_schema *schema,
+                           const struct conf_field *field, unsigned *found)
+{
+    if (field->type != CONF_CHOICE)
+        return;
+    for (size_t c = 0; field->choices[c] != NULL; c++) {
+        if (strcmp(field->choices[c], word) != 0)
+            continue;
+        separate(e, found);
+        fprintf(e->out, "%s: value of %s.%s%s\n  %s\n  values    ", word,
+                schema->name, field->key, field->fallback != NULL &&
+                strcmp(field->fallback, word) == 0 ? ", its default" : "",
+                field->help);
+        for (size_t k = 0; field->choices[k] != NULL; k++)
+            fprintf(e->out, "%s%s", k == 0 ? "" : ", ", field->choices[k]);
+        fputc('\n', e->out);
+    }
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+}
+
+/* Does a text name the word? */
+static bool has_word(const char *text, const char *word)
+{
+    size_t bytes = strlen(word);
+
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
+        if ((at == text || !is_letter(at[-1])) && !is_letter(at[bytes]))
+            return true;
+    return false;
+}
+
+/* Values of parameters stand in their help, or are the default: so with names,
+ * and with choices. */
+static void explain_params(const struct explain_words *e, const char *word,
+                           unsigned *found)
+{
+    const struct cs_policy *policy;
+
+    for (size_t i = 0; (policy = registry_at(i)) != NULL; i++)
+        for (uint32_t k = 0; k < policy->param_count; k++) {
+            const struct cs_param *p = &policy->param[k];
+
+            if ((p->type != CS_PARAM_TEXT && p->type != CS_PARAM_CHOICE) ||
+                (!has_word(p->help, word) && strcmp(p->fallback, word) != 0) ||
+                registry_find(word) != NULL)
+                continue;
+            separate(e, found);
+            fprintf(e->out, "%s: in %s of the policy %s\n  %s\n", word, p->key,
+                    policy->name, p->help);
+        }
+}
+
+static void explain_preset(const struct explain_words *e, const char *word,
+                           unsigned *found)
+{
+    const struct semantics_row *row;
+    bool begun = false;
+
+    for (size_t i = 0; (row = semantics_at(i)) != NULL; i++) {
+        if (strcmp(row->preset, word) != 0)
+            continue;
+        if (!begun) {
+            separate(e, found);
+            fprintf(e->out, "%s: preset, as in {policy: %s, semantics: %s}; it "
+                    "holds for these policies:\n", word, row->policy, word);
+        }
+        begun = true;
+        fprintf(e->out, "  %-12s %s\n  %-12s %s\n", row->policy, row->keys, "",
+                row->meaning);
+    }
+}
+
+unsigned explain_words(const struct explain_words *e, const char *word,
+                       unsigned found)
+{
+    explain_preset(e, word, &found);
+    for (size_t i = 0; i < e->schema_count; i++)
+        for (size_t k = 0; k < e->schema[i]->count; k++)
+            if (strcmp(e->schema[i]->fields[k].key, "placement") != 0)
+                explain_choice(e, word, e->schema[i],
+                               &e->schema[i]->fields[k], &found);
+    explain_params(e, word, &found);
+    return list_rows(e->out, e->catalogue, word, found);
+}
+
+/* ---- names ---- */
+
+static void add(const char **names, size_t *n, const char *name)
+{
+    if (names != NULL)
+        names[*n] = name;
+    (*n)++;
+}
+
+static void add_formats(const char **names, size_t *n)
+{
+    const char *name, *meaning;
+
+    for (size_t i = 0; import_format_at(i) != NULL; i++)
+        add(names, n, import_format_at(i)->name);
+    for (size_t i = 0; series_format_at(i) != NULL; i++)
+        add(names, n, series_format_at(i)->name);
+    for (size_t i = 0; (name = request_format_at(i, &meaning)) != NULL; i++)
+        add(names, n, name);
+}
+
+size_t explain_words_names(const struct explain_words *e, const char **names)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; semantics_at(i) != NULL; i++)
+        add(names, &n, semantics_at(i)->preset);
+    for (size_t i = 0; i < e->schema_count; i++)
+        for (size_t k = 0; k < e->schema[i]->count; k++) {
+            const struct conf_field *field = &e->schema[i]->fields[k];
+
+            for (size_t c = 0; field->type == CONF_CHOICE &&
+                               field->choices[c] != NULL; c++)
+                add(names, &n, field->choices[c]);
+        }
+    for (int s = 0; s < CATALOGUE_SECTION_COUNT; s++) {
+        const char *const *all =
+            catalogue_names(e->catalogue, (enum catalogue_section)s);
+
+        for (size_t i = 0; all[i] != NULL; i++)
+            add(names, &n, all[i]);
+    }
+    for (size_t i = 0; i < recipe_count; i++)
+        add(names, &n, recipe_table[i]->name);
+    add_formats(names, &n);
+    return n;
+}

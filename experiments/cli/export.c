@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_export.c - `clustersim export`: whole jobs of a workload as SWF or CSV.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "experiments/options/args.h"
+#include "experiments/cli/command.h"
+#include "experiments/import/jobs_out.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/tree.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/formats/import.h"
+#include "workloads/source.h"
+
+/* Without a cluster: GPUs that only count, more than any trace asks for. */
+#define GPUS_DEFAULT 131072u
+#define GPUS_MAX 1000000u
+
+static const struct err_pos nowhere = { NULL, 0, 0 };
+
+struct exporting {
+    struct cli *cli;
+    const struct args *args;
+    const struct workload_spec *spec;
+    const struct cluster_spec *cluster;
+    struct import_job *job;
+    size_t count, room;
+    uint32_t seed;
+    bool swf;
+};
+
+static const struct conf_node *cluster_tree(const struct exporting *e,
+                                            struct err *err)
+{
+    struct study_inputs inputs = { .arena = e->cli->arena };
+    const struct conf_node *root;
+    uint32_t gpus = GPUS_DEFAULT;
+    char *text;
+
+    if (e->args->given[ARG_CLUSTER]) {
+        root = tree_load(&inputs, e->args->value[ARG_CLUSTER], err);
+        return root == NULL ? NULL : tree_unwrap(root, "cluster");
+    }
+    if (!args_number(e->args, ARG_GPUS, 1, GPUS_MAX, &gpus, err))
+        return NULL;
+    text = text_format(e->cli->arena, "nodes: [{name: gpu, count: %u, gpus: "
+                       "{type: generic, count: %u}}]\n",
+                       gpus % 8 == 0 ? gpus / 8 : gpus,
+                       gpus % 8 == 0 ? 8 : 1);
+    return conf_parse(e->cli->arena, "cluster", text, strlen(text), err);
+}
+
+/* A job with phases has no length of its own: that depends on where and when
+ * it runs. */
+static bool is_whole(const struct exporting *e, struct err *err)
+{
+    for (size_t i = 0; i < workload_form_count(e->spec); i++) {
+        const struct job_form *form = workload_form(e->spec, i);
+
+        if (strcmp(form->recipe, "trace") == 0)
+            continue;
+        err_set(err, ERR_RANGE, (struct err_pos){ e->args->word[0], 0, 0 },
+                "job %.60s is of recipe %s: it has phases, and no run time "
+                "of its own", form->name, form->recipe);
+        return err_hint(err, "Traces and mixes of recipe trace can be "
+                             "exported: whole jobs.");
+    }
+    return true;
+}
+
+/* The file of a trace must not be what is written. */
+static bool spares_trace(const struct exporting *e,
+                         const struct conf_node *workload, struct err *err)
+{
+    const struct conf_node *trace = conf_get(workload, "trace");
+    const struct conf_node *file =
+        trace != NULL && conf_kind(trace) == CONF_MAP
+            ? conf_get(trace, "file") : NULL;
+    const char *path;
+
+    if (file == NULL || conf_kind(file) != CONF_SCALAR)
+        return true;
+    path = path_beside(e->cli->arena, conf_pos(file).file, conf_text(file));
+    return !path_same(path, e->args->value[ARG_OUT]) ||
+           err_set(err, ERR_USAGE, nowhere,
+                   "%.80s would be overwritten: give -o another name", path);
+}
+
+static bool read_workload(struct exporting *e, struct err *err)
+{
+    struct arena *arena = e->cli->arena;
+    struct study_inputs inputs = { .arena = arena };
+    const struct catalogue *catalogue = catalogue_load(arena, NULL, 0, err);
+    const struct conf_node *cluster =
+        catalogue == NULL ? NULL : cluster_tree(e, err);
+    const struct cluster_spec *spec =
+        cluster == NULL ? NULL : cluster_read(arena, cluster, catalogue, err);
+    const struct conf_node *root =
+        spec == NULL ? NULL : tree_load(&inputs, e->args->word[0], err);
+
+    if (root == NULL)
+        return false;
+    e->cluster = spec;
+    root = tree_unwrap(root, "workload");
+    if (conf_kind(root) == CONF_MAP && !spares_trace(e, root, err))
+        return false;
+    e->spec = workload_read(arena, root, catalogue, spec, err);
+    return e->spec != NULL && is_whole(e, err);
+}
+
+/* Types that a job takes, where it takes fewer than its workload's others:
+ * "V100|T4". */
+static const char *type_names(const struct exporting *e,
+                              const struct job_form *form)
+{
+    const struct role_spec *role = &form->role[0];
+    const char *text = NULL;
+
+    for (size_t i = 0; i < workload_form_count(e->spec); i++)
+        if (workload_form(e->spec, i)->role[0].gpu_types == role->gpu_types)
+            return NULL;
+    for (uint32_t t = 0; t < role->gpu_type_count; t++)
+        for (uint32_t g = 0; g < e->cluster->group_count; g++) {
+            const struct gpu_type *gpu = e->cluster->group[g].gpu;
+            if (gpu == NULL || gpu->index != role->gpu_types[t])
+                continue;
+            text = text == NULL
+                       ? gpu->name : text_format(e->cli->arena, "%s|%s", text,
+                                                 gpu->name);
+            break;
+        }
+    return text;
+}
+
+static void keep_job(struct exporting *e, const struct job_birth *birth)
+{
+    const struct job_request *request = &birth->request;
+
+    if (e->count == e->room) {
+        e->room = e->room == 0 ? 1024 : 2 * e->room;
+        e->job = arena_grow(e->cli->arena, e->job, e->count, e->room,
+                            sizeof *e->job);
+    }
+    e->job[e->count] = (struct import_job){
+        .name = request->name == NULL
+                    ? NULL : arena_text(e->cli->arena, request->name),
+        .tenant = request->tenant,
+        .submit_ns = request->submit_ns, .run_ns = birth->truth.duration_ns,
+        .limit_ns = request->limit_ns, .deadline_ns = request->deadline_ns,
+        .gpus = job_role_gpus(request, 0), .priority = request->priority,
+        .row = e->count,
+        .gpu_milli = request->gpu_milli, .gpu_mib = request->gpu_mib,
+        .pod = request->form->role[0].pod,
+        .core_milli = request->form->role[0].core_milli,
+        .types = type_names(e, request->form) };
+    if (request->form->role[0].pod)
+        e->job[e->count].memory_bytes = request->form->role[0].memory_bytes;
+    e->count++;
+}
+
+static bool draw_jobs(struct exporting *e, struct err *err)
+{
+    struct source *source = source_open(e->cli->arena, e->spec, e->seed, 0);
+    enum source_step step = SOURCE_ERROR;
+    struct job_birth birth;
+
+    while ((step = source_next(source, &birth, err)) == SOURCE_JOB)
+        keep_job(e, &birth);
+    return step == SOURCE_END &&
+           (e->count > 0 ||
+            err_set(err, ERR_RANGE,
+                    (struct err_pos){ e->args->word[0], 0, 0 },
+                    "the workload has no jobs"));
+}
+
+static bool read_options(struct exporting *e, struct err *err)
+{
+    const struct args *args = e->args;
+    const char *format = args->given[ARG_SHAPE] ? args->value[ARG_SHAPE]
+                                                : "csv";
+
+    e->seed = 1;
+    e->swf = strcmp(format, "swf") == 0;
+    if (!e->swf && strcmp(format, "csv") != 0)
+        return err_set(err, ERR_USAGE, nowhere,
+                       "--format must be swf or csv, and is '%.40s'",
+                       format);
+    if (!args->given[ARG_OUT])
+        return err_set(err, ERR_USAGE, nowhere, "export needs -o FILE");
+    if (args->given[ARG_CLUSTER] && args->given[ARG_GPUS])
+        return err_set(err, ERR_USAGE, nowhere,
+                       "--gpus and --cluster both say how many GPUs there "
+                       "are: give one");
+    if (path_same(args->value[ARG_OUT], args->word[0]))
+        return err_set(err, ERR_USAGE, nowhere,
+                       "%.80s would be overwritten: give -o another name",
+                       args->word[0]);
+    return args_number(args, ARG_SEED, 0, UINT32_MAX, &e->seed, err);
+}
+
+static void tell(FILE *file, uint64_t count, const char *what)
+{
+    if (count > 0)
+        fprintf(file, "  %" PRIu64 " jobs: %s\n", count, what);
+}
+
+static bool write_jobs(const struct exporting *e, struct err *err)
+{
+    const char *path = e->args->value[ARG_OUT];
+    struct jobs jobs = { e->job, e->count };
+    struct out *out = out_open(e->cli->arena, path, err);
+    FILE *file = e->cli->out;
+    struct jobs_lost lost = { 0 };
+
+    if (out == NULL)
+        return false;
+    if (e->swf)
+        lost = jobs_out_swf(e->cli->arena, out, &jobs, e->args->word[0]);
+    else
+        jobs_out_csv(out, &jobs);
+    if (!out_close(out, err))
+        return false;
+    fprintf(file, "%s: %zu jobs\n", path, e->count);
+    tell(file, lost.names, "have a name that is no whole number above 0; all "
+                           "are numbered from 1");
+    tell(file, lost.tenants, "have a tenant that is no whole number above 0; "
+                             "all are numbered, see the file's notes");
+    tell(file, lost.fractions, "have times with parts of a second, which "
+                               "some readers of SWF refuse");
+    tell(file, lost.deadlines, "have a deadline, for which SWF has no field");
+    tell(file, lost.no_gpus, "ask for no GPU: written with 0 processors, "
+                             "which import leaves out with --skip "
+                             "gpus_not_positive");
+    tell(file, lost.parts, "take a part of a GPU: written as a whole one");
+    tell(file, lost.demands, "ask for cores, memory or types of GPU, for "
+                             "which SWF has no field");
+    tell(file, lost.priorities, "have a priority, for which SWF has no "
+                                "field");
+    return true;
+}
+
+static int export(struct cli *cli, const struct args *args)
+{
+    struct exporting e = { .cli = cli, .args = args };
+    struct err err = { 0 };
+
+    if (!read_options(&e, &err) || !read_workload(&e, &err) ||
+        !draw_jobs(&e, &err) || !write_jobs(&e, &err))
+        return command_fail(cli, &err);
+    return 0;
+}
+
+const struct command command_export = {
+    "export", "WORKLOAD.yaml -o FILE [--format swf|csv] [--seed N]\n"
+    "       [--cluster FILE|--gpus N]",
+    "whole jobs of a workload as a trace that others read",
+    "Writes a trace, or jobs drawn by recipe `trace`, with exact decimal\n"
+    "seconds; `clustersim import csv` or `import swf` reads them back.  Jobs\n"
+    "with phases are refused: how long one takes depends on where and when\n"
+    "it runs.  What SWF has no field for is counted.  The workload is read\n"
+    "against --cluster, or against GPUs that only count.\n",
+    ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SHAPE) | ARG_BIT(ARG_SEED) |
+        ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS), 1, 1, export
+};

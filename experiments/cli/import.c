@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_import.c - `clustersim import`: a public trace becomes a workload.
+ */
+#include <string.h>
+
+#include "experiments/options/args.h"
+#include "experiments/cli/command.h"
+#include "experiments/import/args.h"
+#include "experiments/import/nodes.h"
+#include "experiments/import/report.h"
+#include "experiments/import/requests.h"
+#include "experiments/import/series.h"
+#include "experiments/import/jobs_out.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/tree.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/formats/import.h"
+#include "workloads/series/series.h"
+
+#define GPUS_MAX 100000000u
+
+static const struct err_pos nowhere = { NULL, 0, 0 };
+
+static bool read_gpus(struct cli *cli, const struct args *args,
+                      uint32_t *gpus, struct err *err)
+{
+    struct study_inputs inputs = { .arena = cli->arena };
+    const struct catalogue *catalogue;
+    const struct cluster_spec *spec;
+    const struct conf_node *root;
+
+    *gpus = 0;
+    if (!args->given[ARG_CLUSTER])
+        return args_number(args, ARG_GPUS, 1, GPUS_MAX, gpus, err);
+    if (args->given[ARG_GPUS])
+        return err_set(err, ERR_USAGE, nowhere,
+                       "--gpus and --cluster both say how many GPUs there "
+                       "are: give one");
+    catalogue = catalogue_load(cli->arena, NULL, 0, err);
+    root = catalogue == NULL
+               ? NULL : tree_load(&inputs, args->value[ARG_CLUSTER], err);
+    spec = root == NULL ? NULL
+                        : cluster_read(cli->arena,
+                                       tree_unwrap(root, "cluster"),
+                                       catalogue, err);
+    if (spec == NULL)
+        return false;
+    *gpus = spec->gpu_count;
+    return *gpus > 0 ||
+           err_set(err, ERR_RANGE, conf_pos(root),
+                   "the cluster has no GPU for jobs of a trace");
+}
+
+static bool write_files(const struct imported *imported, const char *yaml,
+                        const char *csv, struct err *err)
+{
+    struct arena *arena = imported->arena;
+    struct jobs jobs = { imported->result->job, imported->result->count };
+    const char *slash = strrchr(csv, '/');
+    struct out *out = out_open(arena, csv, err);
+
+    if (out == NULL)
+        return false;
+    jobs_out_csv(out, &jobs);
+    if (!out_close(out, err))
+        return false;
+    out = out_open(arena, yaml, err);
+    if (out == NULL)
+        return false;
+    import_yaml(out, imported, path_stem(arena, yaml),
+                slash == NULL ? csv : slash + 1);
+    return out_close(out, err);
+}
+
+/* What is said of jobs means nothing for others, but for one option. */
+static bool only_options(const struct args *args, enum arg taken,
+                         struct err *err)
+{
+    static const enum arg of_jobs[] = { ARG_SKIP, ARG_IN_ORDER, ARG_CLUSTER,
+                                        ARG_GPUS, ARG_LENGTHS, ARG_GPU_TYPE,
+                                        ARG_COLUMNS };
+
+    for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
+        if (args->given[of_jobs[i]] && of_jobs[i] != taken)
+            return err_set(err, ERR_USAGE, nowhere,
+                           "format %s holds no jobs: it takes no %s",
+                           args->word[0], arg_info(of_jobs[i])->name);
+    return true;
+}
+
+static int import_a_series(struct cli *cli, const struct args *args)
+{
+    struct series_import import = {
+        .arena = cli->arena, .format = series_format_find(args->word[0]),
+        .request = { args->word[1], args->given[ARG_IN_ORDER] } };
+    struct err err = { 0 };
+    const char *csv = NULL;
+
+    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
+        !only_options(args, ARG_IN_ORDER, &err) ||
+        !import_series(&import, args->value[ARG_OUT], csv, &err))
+        return command_fail(cli, &err);
+    import_series_report(cli->out, &import);
+    if (!import_layout(cli->out, args->word[1], true, &err))
+        return command_fail(cli, &err);
+    fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
+    return 0;
+}
+
+static int import_requests(struct cli *cli, const struct args *args)
+{
+    struct requests_import import = {
+        .arena = cli->arena, .format = args->word[0], .file = args->word[1] };
+    struct err err = { 0 };
+    const char *csv = NULL;
+
+    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
+        !only_options(args, ARG_SKIP, &err) ||
+        !import_requests_skip(args, &import, &err) ||
+        !import_requests_read(&import, &err) ||
+        !import_requests_write(&import, args->value[ARG_OUT], &err))
+        return command_fail(cli, &err);
+    import_requests_report(cli->out, &import);
+    if (!import_layout(cli->out, args->word[1], true, &err))
+        return command_fail(cli, &err);
+    fprintf(cli->out, "written      %s\n", args->value[ARG_OUT]);
+    return 0;
+}
+
+static int import_a_list(struct cli *cli, const struct args *args)
+{
+    struct err err = { 0 };
+    const char *csv = NULL;
+
+    if (!import_arg_csv(cli->arena, args, &csv, &err) ||
+        !only_options(args, ARG_IN_ORDER, &err) ||
+        !import_nodes(cli->arena, args->word[1], args->value[ARG_OUT],
+                      cli->out, &err))
+        return command_fail(cli, &err);
+    return 0;
+}
+
+static int import(struct cli *cli, const struct args *args)
+{
+    struct import_request request = {
+        .file = args->word[1], .lengths = args->value[ARG_LENGTHS],
+        .gpu_type = args->value[ARG_GPU_TYPE],
+        .sort = args->given[ARG_IN_ORDER] };
+    struct import_result result = { 0 };
+    struct imported imported = { .arena = cli->arena, .request = &request,
+                                 .result = &result };
+    struct err err = { 0 };
+    const char *csv = NULL;
+
+    if (series_format_find(args->word[0]) != NULL)
+        return import_a_series(cli, args);
+    if (strcmp(args->word[0], IMPORT_NODES) == 0)
+        return import_a_list(cli, args);
+    if (import_requests_find(args->word[0]))
+        return import_requests(cli, args);
+    imported.format = import_arg_format(args->word[0], true, &err);
+    if (imported.format == NULL ||
+        !import_arg_csv(cli->arena, args, &csv, &err) ||
+        !import_arg_skips(args, &request, &err) ||
+        !import_arg_columns(cli->arena, args, &request.columns, &err) ||
+        !read_gpus(cli, args, &imported.cluster_gpus, &err))
+        return command_fail(cli, &err);
+    request.gpus_max = imported.cluster_gpus;
+    if (!import_read(cli->arena, imported.format, &request, &result, &err) ||
+        !write_files(&imported, args->value[ARG_OUT], csv, &err))
+        return command_fail(cli, &err);
+    import_report(cli->out, &imported);
+    if (!import_layout(cli->out, request.file, false, &err))
+        return command_fail(cli, &err);
+    fprintf(cli->out, "written      %s, %s\n", args->value[ARG_OUT], csv);
+    return 0;
+}
+
+const struct command command_import = {
+    "import", "FORMAT FILE -o WORKLOAD.yaml [--skip REASON,..] [--sort]\n"
+    "       [--columns KEY=NAME,..] [--cluster FILE|--gpus N]\n"
+    "       [--lengths FILE [--gpu-type NAME]]",
+    "a public trace becomes a workload, with a report of what is in it",
+    "Reads FILE, plain or gzip, in one of the formats of `clustersim list\n"
+    "formats`; writes its jobs as CSV beside the workload that reads them,\n"
+    "and prints jobs, span, GPU-hours, quantiles and load.  Nothing is left\n"
+    "out, mended or sorted unless it is asked for, and then it is counted:\n"
+    "a row that is no job is refused with file, line and column, and the\n"
+    "message names the --skip that leaves such rows out.\n"
+    "A CSV of your own is of format csv: --columns says which of its columns\n"
+    "is what, as in submit=arrived,duration=runtime,gpus=1, where a number\n"
+    "stands for every row.\n"
+    "Formats of series - prices, availability, carbon, faults - become series\n"
+    "in one common form, a CSV and the file that names it; a list of nodes\n"
+    "(openb-nodes) becomes a cluster; requests (azure, burstgpt, mooncake,\n"
+    "servegen) become a service that reads them from FILE.\n",
+    ARG_BIT(ARG_OUT) | ARG_BIT(ARG_SKIP) | ARG_BIT(ARG_IN_ORDER) |
+        ARG_BIT(ARG_CLUSTER) | ARG_BIT(ARG_GPUS) | ARG_BIT(ARG_LENGTHS) |
+        ARG_BIT(ARG_GPU_TYPE) | ARG_BIT(ARG_COLUMNS), 2, 2, import
+};

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_list.c - `clustersim list`: the names that files may use.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/cli/command.h"
+#include "experiments/cli/list_rows.h"
+#include "experiments/import/requests.h"
+#include "experiments/columns/metric.h"
+#include "experiments/run/trial.h"
+#include "models/catalogue/catalogue.h"
+#include "models/catalogue/goodput.h"
+#include "policies/host/host.h"
+#include "policies/policy.h"
+#include "policies/registry/registry.h"
+#include "models/cluster/place.h"
+#include "policies/registry/semantics.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/formats/import.h"
+#include "workloads/recipes/recipe.h"
+#include "workloads/requests/request_trace.h"
+#include "workloads/series/series.h"
+
+static void list_policies(FILE *out, const struct catalogue *catalogue)
+{
+    const struct cs_policy *p;
+
+    (void)catalogue;
+    for (size_t i = 0; (p = registry_at(i)) != NULL; i++)
+        fprintf(out, "%-10s %s%s\n", p->name,
+                p->summary == NULL ? "" : p->summary,
+                p->flags & CS_CLAIRVOYANT ? " (knows true run times)" : "");
+}
+
+static void list_gpus(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-12s %10s %10s %12s %8s  %s\n", "name", "memory GB",
+            "GB/s", "BF16 TFLOPS", "TDP W", "label");
+    for (size_t i = 0; i < catalogue_gpu_count(catalogue); i++) {
+        const struct gpu_type *g = catalogue_gpu_at(catalogue, i);
+
+        fprintf(out, "%-12s %10.4g %10.4g %12.4g %8.4g  %s\n", g->name,
+                g->memory_bytes / 1e9, g->memory_bps / 1e9,
+                g->flops_peak[PRECISION_BF16] / 1e12, g->tdp_w, g->label);
+    }
+}
+
+static void list_cpus(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-22s %6s %8s %10s %8s  %s\n", "name", "cores", "GHz",
+            "GB/s", "TDP W", "label");
+    for (size_t i = 0; i < catalogue_cpu_count(catalogue); i++) {
+        const struct cpu_type *c = catalogue_cpu_at(catalogue, i);
+
+        fprintf(out, "%-22s %6u %8.4g %10.4g %8.4g  %s\n", c->name, c->cores,
+                c->clock_hz / 1e9, c->memory_bps / 1e9, c->tdp_w, c->label);
+    }
+}
+
+static void list_links(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-14s %-9s %10s %14s %12s  %s\n", "name", "kind", "GB/s",
+            "sustained GB/s", "latency us", "label");
+    for (size_t i = 0; i < catalogue_link_count(catalogue); i++) {
+        const struct link_type *l = catalogue_link_at(catalogue, i);
+
+        fprintf(out, "%-14s %-9s %10.4g %14.4g %12.4g  %s\n", l->name,
+                link_kind_choices[l->kind], l->bps / 1e9,
+                l->bps_sustained / 1e9, l->latency_s * 1e6, l->label);
+    }
+}
+
+static void list_prices(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-26s %-12s %-10s %-11s %8s  %-10s  %s\n", "name", "of",
+            "kind", "tier", "USD/h", "as of", "source");
+    for (size_t i = 0; i < catalogue_price_count(catalogue); i++) {
+        const struct price *p = catalogue_price_at(catalogue, i);
+
+        fprintf(out, "%-26s %-12s %-10s %-11s %8.4g  %-10s  %s\n", p->name,
+                p->of, price_kind_choices[p->kind],
+                price_tier_choices[p->tier], p->usd_per_h, p->as_of,
+                p->source);
+    }
+}
+
+static void list_models(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-20s %10s %10s %7s %7s %9s  %s\n", "name", "params",
+            "active", "layers", "hidden", "context", "label");
+    for (size_t i = 0; i < catalogue_llm_count(catalogue); i++) {
+        const struct llm *m = catalogue_llm_at(catalogue, i);
+
+        fprintf(out, "%-20s %9.4gB %9.4gB %7u %7u %9u  %s\n", m->name,
+                m->params / 1e9, m->params_active / 1e9, m->layers, m->hidden,
+                m->context_tokens, m->label);
+    }
+    fprintf(out, "\n%-20s %10s %10s %7s  %s\n", "name", "params", "GFLOP",
+            "layers", "label, and what a sample is");
+    for (size_t i = 0; i < catalogue_net_count(catalogue); i++) {
+        const struct net *n = catalogue_net_at(catalogue, i);
+        double tables = n->table_rows * n->row_width;
+
+        fprintf(out, "%-20s %9.4gB %10.4g %7u  %s: %s\n", n->name,
+                (n->params + tables) / 1e9, n->flops / 1e9, n->layers,
+                n->label, n->sample);
+    }
+}
+
+static void list_applications(FILE *out, const struct catalogue *catalogue)
+{
+    fprintf(out, "%-14s %10s %6s %9s %8s  %s\n", "name", "Msamples", "batch",
+            "batch max", "restart", "label, and GPUs it is known on");
+    for (size_t i = 0; i < catalogue_application_count(catalogue); i++) {
+        const struct application *a = catalogue_application_at(catalogue, i);
+
+        fprintf(out, "%-14s %10.4g %6u %9u %7.0fs  %s:", a->name, a->work / 1e6,
+                a->batch_first, a->batch_max, (double)a->restart_ns / 1e9,
+                a->label);
+        for (uint32_t s = 0; s < a->speed_count; s++)
+            fprintf(out, "%s %s", s > 0 ? "," : "", a->speed[s].gpu);
+        fputc('\n', out);
+    }
+}
+
+static void list_formats(FILE *out, const struct catalogue *catalogue)
+{
+    const struct series_format *s;
+    const struct import_format *f;
+    const char *name, *meaning;
+
+    (void)catalogue;
+    fputs("in a workload (trace.format)\n"
+          "csv        comma-separated, columns named under `columns:`; plain "
+          "or gzip\n"
+          "swf        Standard Workload Format of the Parallel Workloads "
+          "Archive; plain or gzip\n\n"
+          "of `clustersim import FORMAT FILE`, and in a workload; plain or "
+          "gzip\n", out);
+    for (size_t i = 0; (f = import_format_at(i)) != NULL; i++)
+        fprintf(out, "%-11s %s\n", f->name, f->summary);
+    fputs("\nof `clustersim import FORMAT FILE`, series of values over time\n",
+          out);
+    for (size_t i = 0; (s = series_format_at(i)) != NULL; i++)
+        fprintf(out, "%-11s %s\n", s->name, s->summary);
+    fputs("\nof `clustersim import FORMAT FILE`, and of a service "
+          "(requests.trace.format)\n", out);
+    for (size_t i = 0; (name = request_format_at(i, &meaning)) != NULL; i++)
+        fprintf(out, "%-11s %s\n", name, meaning);
+    fputs("\nof `clustersim import --skip REASON`\n", out);
+    for (int r = 0; r < IMPORT_REASONS; r++) {
+        name = import_reason_name((enum import_reason)r, &meaning);
+        fprintf(out, "%-21s %s\n", name, meaning);
+    }
+    fprintf(out, "%-21s %s\n", IMPORT_NO_OUTPUT, "of requests: nothing is "
+            "generated");
+}
+
+static void list_metrics(FILE *out, const struct catalogue *catalogue)
+{
+    (void)catalogue;
+    fprintf(out, "%-26s %-9s %-7s %s\n", "name", "unit", "better", "meaning");
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_info *i = metric_info((enum metric)m);
+
+        fprintf(out, "%-26s %-9s %-7s %s\n", i->name, i->unit,
+                i->better > 0 ? "more" : i->better < 0 ? "less" : "-",
+                i->help);
+    }
+}
+
+static void list_recipes(FILE *out, const struct catalogue *catalogue)
+{
+    (void)catalogue;
+    for (size_t i = 0; i < recipe_count; i++)
+        fprintf(out, "%-12s %s\n", recipe_table[i]->name,
+                recipe_table[i]->summary);
+}
+
+static void list_presets(FILE *out)
+{
+    const struct semantics_row *row;
+
+    fputs("\npresets, as in {policy: srtf, semantics: helios}; JCT: the mean of "
+          "the 480 jobs of\nworkloads/trace_c480.yaml on 8 nodes of 8 GPUs\n\n", out);
+    for (size_t i = 0; (row = semantics_at(i)) != NULL; i++)
+        fprintf(out, "%-16s %-11s %10s s  %s\n%-16s %s\n", row->preset,
+                row->policy, row->effect, row->keys, "", row->meaning);
+}
+
+static void list_placements(FILE *out, const struct catalogue *catalogue)
+{
+    (void)catalogue;
+    for (int rule = 0; rule < PLACE_RULE_COUNT; rule++) {
+        const struct place_info *info = place_info((enum place_rule)rule);
+
+        fprintf(out, "%-14s  %s\n%-14s  where it is bad: %s\n%-14s  source: "
+                "%s\n", info->name, info->summary, "", info->bad, "",
+                info->source);
+    }
+}
+
+static void list_semantics(FILE *out, const struct catalogue *catalogue)
+{
+    (void)catalogue;
+    for (size_t i = 0; i < host_rules_schema.count; i++) {
+        const struct conf_field *f = &host_rules_schema.fields[i];
+
+        if (strcmp(f->key, "policy") == 0 || strcmp(f->key, "name") == 0 ||
+            strcmp(f->key, "weights") == 0)
+            continue;
+        fprintf(out, "%-12s %s\n", f->key, f->help);
+        for (size_t c = 0; f->type == CONF_CHOICE && f->choices[c] != NULL;
+             c++)
+            fprintf(out, "%-12s   %s%s\n", "", f->choices[c],
+                    f->fallback != NULL &&
+                    strcmp(f->fallback, f->choices[c]) == 0 ? " (default)"
+                                                            : "");
+    }
+    list_presets(out);
+}
+
+struct lister {
+    const char *name;
+    void (*print)(FILE *out, const struct catalogue *catalogue);
+};
+
+static const struct lister lister[] = {
+    { "policies", list_policies }, { "gpus", list_gpus },
+    { "cpus", list_cpus }, { "links", list_links },
+    { "models", list_models }, { "prices", list_prices },
+    { "formats", list_formats }, { "metrics", list_metrics },
+    { "recipes", list_recipes }, { "semantics", list_semantics },
+    { "placements", list_placements }, { "applications", list_applications },
+};
+#define LISTERS (sizeof lister / sizeof lister[0])
+
+/* A line of a list whose first word it is. */
+static bool begins_with(const char *line, const char *word)
+{
+    size_t bytes = strlen(word);
+
+    return strncmp(line, word, bytes) == 0 && line[bytes] == ' ';
+}
+
+/* The heading of a part of a list is its first line. */
+static unsigned rows_of(FILE *out, const struct lister *from, char *text,
+                        const char *word, unsigned found)
+{
+    const char *heading = NULL;
+    char *rest = text, *line;
+
+    while ((line = rest) != NULL && *line != '\0') {
+        char *end = strchr(line, '\n');
+
+        rest = end == NULL ? NULL : end + 1;
+        if (end != NULL)
+            *end = '\0';
+        if (*line == '\0') {
+            heading = NULL;
+        } else if (heading == NULL) {
+            heading = line;
+        } else if (begins_with(line, word)) {
+            fprintf(out, "%s%s: in `clustersim list %s`\n  %s\n  %s\n",
+                    found > 0 ? "\n" : "", word, from->name, heading, line);
+            found++;
+        }
+    }
+    return found;
+}
+
+unsigned list_rows(FILE *out, const struct catalogue *catalogue,
+                   const char *word, unsigned found)
+{
+    static const char *const whose[] = { "gpus", "cpus", "links", "models",
+        "prices", "formats", "recipes", "applications" };
+
+    for (size_t i = 0; i < LISTERS; i++)
+        for (size_t k = 0; k < sizeof whose / sizeof whose[0]; k++) {
+            char *text = NULL;
+            size_t bytes;
+            FILE *page;
+
+            if (strcmp(lister[i].name, whose[k]) != 0)
+                continue;
+            page = open_memstream(&text, &bytes);
+            if (page == NULL)
+                return found;
+            if (lister[i].print == list_recipes)
+                fputs("name         what the job does\n", page);
+            lister[i].print(page, catalogue);
+            fclose(page);
+            found = rows_of(out, &lister[i], text, word, found);
+            free(text);
+        }
+    return found;
+}
+
+static int list(struct cli *cli, const struct args *args)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    const char *names[LISTERS + 1], *near;
+    struct err err = { 0 };
+    const struct catalogue *catalogue;
+
+    for (size_t i = 0; i < LISTERS; i++) {
+        names[i] = lister[i].name;
+        if (strcmp(args->word[0], names[i]) != 0)
+            continue;
+        catalogue = catalogue_load(cli->arena, NULL, 0, &err);
+        if (catalogue == NULL)
+            return command_fail(cli, &err);
+        lister[i].print(cli->out, catalogue);
+        return 0;
+    }
+    names[LISTERS] = NULL;
+    near = conf_nearest(args->word[0], names);
+    err_set(&err, ERR_USAGE, nowhere, "there is no list of '%.60s'",
+            args->word[0]);
+    err_hint(&err, "%s%s%s", near == NULL ?
+             "There are policies, gpus, cpus, links, models, prices, formats, "
+             "metrics, recipes, semantics, placements, applications." : "Did you mean ",
+             near == NULL ? "" : near, near == NULL ? "" : "?");
+    return command_fail(cli, &err);
+}
+
+const struct command command_list = {
+    "list",
+    "policies|gpus|cpus|links|models|prices|formats|metrics|recipes|semantics\n"
+    "       |placements|applications",
+    "the names that files may use",
+    "What is built in; a file under `catalogue:` of an experiment can add\n"
+    "GPUs, CPUs, links, prices, models and applications.\n",
+    0, 1, 1, list
+};

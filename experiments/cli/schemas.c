@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * schemas.c - gathers the key tables of all floors.
+ */
+#include "experiments/cli/schemas.h"
+
+#include <string.h>
+
+#include "experiments/advise/advice_check.h"
+#include "experiments/spec/study.h"
+#include "experiments/train/train.h"
+#include "models/catalogue/application.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "policies/host/host.h"
+#include "sim/base/arena.h"
+#include "workloads/source.h"
+
+const struct conf_schema *const *schemas_all(struct arena *arena,
+                                             size_t *count)
+{
+    const struct conf_schema *const own[] = {
+        &study_schema, &study_output_schema, &study_expect_schema,
+        &train_schema, &train_seeds_schema, &host_rules_schema,
+        &host_rounds_schema, &host_preemption_schema,
+        &advice_schema, &advice_expect_schema, &application_speed_schema
+    };
+    const size_t own_count = sizeof own / sizeof own[0];
+    const struct conf_schema *const *cluster, *const *workload, **all;
+    size_t clusters, workloads, n = 0;
+
+    cluster = cluster_schemas(&clusters);
+    workload = workload_schemas(&workloads);
+    all = arena_alloc(arena, own_count + clusters + workloads +
+                      CATALOGUE_SECTION_COUNT, sizeof *all);
+    for (size_t i = 0; i < own_count; i++)
+        all[n++] = own[i];
+    for (size_t i = 0; i < clusters; i++)
+        all[n++] = cluster[i];
+    for (size_t i = 0; i < workloads; i++)
+        all[n++] = workload[i];
+    for (size_t i = 0; i < CATALOGUE_SECTION_COUNT; i++)
+        all[n++] = &catalogue_schema[i];
+    *count = n;
+    return all;
+}

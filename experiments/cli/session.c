@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * session.c - run what is not known yet, put it together, draw it.
+ *
+ * provenance.json is written last but for charts and report: where it stands,
+ * the tables beside it are complete.
+ */
+#include "experiments/cli/session.h"
+
+#include "experiments/results/cache.h"
+#include "experiments/columns/figures.h"
+#include "sim/text/folder.h"
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "experiments/report/plot.h"
+#include "experiments/report/report.h"
+#include "experiments/results/results.h"
+#include "experiments/run/runner.h"
+#include "experiments/spec/study.h"
+#include "experiments/results/trace_json.h"
+#include "sim/base/arena.h"
+
+struct keeper {
+    const struct study *study;
+    struct results results;
+};
+
+static struct trial_spec trial_spec(void *self, uint32_t index,
+                                    uint32_t *tables)
+{
+    const struct keeper *keeper = self;
+    const struct study *study = keeper->study;
+
+    *tables = study->tables;
+    if (study_trial(study, index).seed >= study->detail_seeds)
+        *tables &= ~(uint32_t)(STUDY_PHASES | STUDY_TIMELINE |
+                                STUDY_DECISIONS);
+    return study_trial_spec(study, index);
+}
+
+static void *begin(void *self, uint32_t index,
+                   const struct trial_tables *tables, volatile int *stop)
+{
+    const struct keeper *keeper = self;
+
+    return cache_begin(keeper->results.trials,
+                       study_trial_hash(keeper->study, index), tables, stop);
+}
+
+static bool keep(void *begun, const struct trial_result *result,
+                 struct err *err)
+{
+    return cache_end(begun, result, err);
+}
+
+/* Skips copies, and the trials of other shards: a shard runs each N-th trial. */
+static void skip_trials(const struct study *study,
+                        const struct session_options *options,
+                        struct runner_trial *trial)
+{
+    uint32_t number = 0;
+
+    for (uint32_t i = 0; i < study_trial_count(study); i++) {
+        bool copy = study_is_copy(study, i);
+        bool here = options->shard_count <= 1 ||
+                    number % options->shard_count == options->shard;
+
+        number += !copy;
+        if (copy || (!here && trial[i].state == RUNNER_WAITING))
+            trial[i].state = RUNNER_SKIPPED;
+    }
+}
+
+static void count_trials(struct session *session)
+{
+    for (uint32_t i = 0; i < study_trial_count(session->study); i++) {
+        const struct runner_trial *trial = &session->trial[i];
+
+        session->done += trial->state == RUNNER_DONE;
+        session->known += trial->known;
+        if (trial->state != RUNNER_FAILED)
+            continue;
+        session->failed++;
+        if (session->first_failure == NULL)
+            session->first_failure = &trial->err;
+        session->broken = session->broken || trial->err.kind == ERR_BUG;
+    }
+}
+
+static bool list_plots(struct arena *arena, const struct results *results,
+                       const struct study *study, struct err *err)
+{
+    struct folder *plots = folder_within(arena, results->dir, CHART_FOLDER,
+                                         err);
+    bool ok = plots != NULL && plot_list_write(arena, plots, study->plot,
+                                               study->plot_count, err);
+
+    folder_close(plots);
+    return ok;
+}
+
+/* Charts and report can be made again from the tables: that they could not
+ * be made now is a warning. */
+static void decorate(const struct study *study,
+                     const struct session_options *options)
+{
+    struct err err = { 0 };
+
+    if (study->plot_count > 0 && !plot_draw(study->dir, "png", &err) &&
+        options->warn != NULL)
+        options->warn(options->self, &err);
+    err = (struct err){ 0 };
+    if (!report_write(study->dir, &err) && options->warn != NULL)
+        options->warn(options->self, &err);
+}
+
+static bool put_together(struct arena *arena, const struct results *results,
+                         struct session *session,
+                         const struct session_options *options,
+                         struct err *err)
+{
+    const struct study *study = session->study;
+
+    if (!results_write(arena, results, study, session->trial, &session->grid,
+                       err))
+        return false;
+    session->checks = check_expects(arena, session->grid, study->expect,
+                                    study->expect_count);
+    if (!check_write(arena, results->dir, &session->checks, err) ||
+        (study->perfetto && !trace_json_write(results->dir, err)) ||
+        (study->plot_count > 0 &&
+         !list_plots(arena, results, study, err)) ||
+        !provenance_write(arena, results->dir, study, &options->command, err))
+        return false;
+    if (session->failed == 0)
+        session->others_kept = !results_end(arena, results, study);
+    if (session->done > 0)
+        decorate(study, options);
+    return true;
+}
+
+bool session_run(struct arena *arena, const struct study *study,
+                 const struct session_options *options,
+                 struct session *session, struct err *err)
+{
+    uint32_t count = study_trial_count(study);
+    struct runner_trial *trial = arena_alloc(arena, count, sizeof *trial);
+    struct keeper keeper = { .study = study };
+    const struct runner_plan plan = {
+        .count = count, .threads = options->threads,
+        .timeline_step_ns = study->timeline_step_ns,
+        .progress = options->progress,
+        .spec = trial_spec, .begin = begin, .keep = keep, .self = &keeper
+    };
+    bool ok;
+
+    *session = (struct session){ .study = study, .trial = trial };
+    if (!results_begin(arena, study, &keeper.results, err))
+        return false;
+    if (options->resume)
+        results_recall(&keeper.results, study, trial);
+    skip_trials(study, options, trial);
+    ok = runner_run(&plan, trial, err);
+    count_trials(session);
+    if (ok && options->shard_count <= 1)
+        ok = put_together(arena, &keeper.results, session, options, err);
+    results_close(&keeper.results);
+    return ok;
+}

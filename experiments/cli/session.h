@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * session.h - a study from its first trial to its results folder.
+ */
+#ifndef EXPERIMENTS_SESSION_H
+#define EXPERIMENTS_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/results/check.h"
+#include "experiments/results/provenance.h"
+
+struct arena;
+struct err;
+struct grid;
+struct runner_trial;
+struct study;
+
+struct session_options {
+    uint32_t threads;
+    uint32_t shard, shard_count;    /* trials i with i % count == shard */
+    bool resume, progress;
+    struct provenance_command command;
+    /* Something that the user should read; may be NULL. */
+    void (*warn)(void *self, const struct err *err);
+    void *self;
+};
+
+struct session {
+    const struct study *study;
+    const struct runner_trial *trial;
+    const struct grid *grid;        /* NULL: a shard, nothing put together */
+    struct check_list checks;
+    uint32_t done, known, failed;
+    const struct err *first_failure;
+    bool broken;                    /* an audit failed: our bug */
+    bool others_kept;               /* .trials holds some of other runs */
+};
+
+/* False: err says why (ERR_INTERRUPTED: what was finished is kept). */
+bool session_run(struct arena *arena, const struct study *study,
+                 const struct session_options *options,
+                 struct session *session, struct err *err);
+
+#endif

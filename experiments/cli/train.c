@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_train.c - `clustersim train`.
+ */
+#include "experiments/cli/study.h"
+#include "experiments/cli/command.h"
+#include "experiments/spec/study.h"
+#include "experiments/train/train.h"
+#include "sim/base/err.h"
+
+static int train(struct cli *cli, const struct args *args)
+{
+    struct study_options study_options = {
+        .set = args->set, .set_count = args->set_count
+    };
+    struct train_options options = {
+        .progress = cli->progress && !args->given[ARG_QUIET],
+        .path = args->value[ARG_OUT], .out = cli->out,
+        .log = args->given[ARG_QUIET] ? NULL : cli->err
+    };
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct err err = { 0 };
+    const struct study *study;
+
+    if (!args->given[ARG_OUT]) {
+        err_set(&err, ERR_USAGE, nowhere, "train needs -o WEIGHTS.yaml");
+        return command_fail(cli, &err);
+    }
+    if (!cmd_threads(args, &options.threads, &err))
+        return command_fail(cli, &err);
+    study = study_read(cli->arena, args->word[0], &study_options, &err);
+    if (study == NULL ||
+        !train_run(cli->arena, study, &options, &err))
+        return command_fail(cli, &err);
+    return 0;
+}
+
+const struct command command_train = {
+    "train", "EXPERIMENT.yaml -o WEIGHTS.yaml [-j N] [--set KEY=VALUE]... "
+    "[-q]",
+    "train a learned policy in the simulator",
+    "The key `train:` of the experiment says which policy learns, which\n"
+    "metric it makes better, and on which seeds; `clustersim explain train`\n"
+    "shows its keys.  The weights are judged on seeds that training did not\n"
+    "see, and the file is the same, byte for byte, each time.\n",
+    ARG_BIT(ARG_OUT) | ARG_BIT(ARG_THREADS) | ARG_BIT(ARG_SET) |
+        ARG_BIT(ARG_QUIET), 1, 1, train
+};

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cmd_validate.c - `clustersim validate`: read and check, run nothing.
+ *
+ * The kind of a file follows from its keys.  A workload is checked against a
+ * cluster, for a role that fits nowhere is an error: against --cluster, or
+ * against many nodes of each GPU of the catalogue, in each pool it names.
+ */
+#include <string.h>
+
+#include "experiments/advise/advice_check.h"
+#include "experiments/cli/command.h"
+#include "experiments/spec/defaults.h"
+#include "experiments/spec/idle_keys.h"
+#include "experiments/spec/load_print.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/places.h"
+#include "experiments/spec/pool_names.h"
+#include "experiments/spec/study.h"
+#include "experiments/spec/tree.h"
+#include "experiments/spec/table_sizes.h"
+#include "experiments/train/train.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "policies/host/host.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/config/mend.h"
+#include "sim/base/err.h"
+#include "workloads/source.h"
+
+enum file_kind {
+    KIND_NONE, KIND_CLUSTER, KIND_CATALOGUE, KIND_WEIGHTS, KIND_WORKLOAD
+};
+
+struct validating {
+    struct cli *cli;
+    const struct args *args;
+    const struct catalogue *catalogue;
+    const char *path;
+    const struct conf_node *root;
+    enum file_kind kind;
+    const char *said;           /* what it is, printed if it holds no error */
+    bool told;                  /* what is wrong was printed already */
+};
+
+static bool load_root(struct validating *v, struct err *err)
+{
+    struct study_inputs inputs = { .arena = v->cli->arena };
+
+    v->root = tree_load(&inputs, v->path, err);
+    return v->root != NULL;
+}
+
+static bool load_catalogue(struct validating *v, struct err *err)
+{
+    if (v->catalogue == NULL)
+        v->catalogue = catalogue_load(v->cli->arena, NULL, 0, err);
+    return v->catalogue != NULL;
+}
+
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void tell_homeless(void *self, const struct err *err)
+{
+    (void)command_fail(self, err);
+}
+
+static bool validate_experiment(struct validating *v, struct err *err)
+{
+    struct study_options options = { .check = train_check };
+    const struct study *study = study_read(v->cli->arena, v->path, &options,
+                                           err);
+
+    if (study == NULL)
+        return false;
+    v->told = places_check(v->cli->arena, study, tell_homeless, v->cli) > 0;
+    if (v->told)
+        return false;
+    fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
+            "%u seed%s%s %u trials, %u expectation%s\n", v->path, study->name,
+            study->point_count, plural(study->point_count),
+            study->policy_count, study->policy_count == 1 ? "y" : "ies",
+            study->seeds, plural(study->seeds),
+            study_run_count(study) == study_trial_count(study) ? " ="
+            : ", of which deterministic ones run once:",
+            study_run_count(study),
+            study->expect_count, plural(study->expect_count));
+    struct table_sizes sizes = table_sizes_of(v->cli->arena, study);
+    table_sizes_print(v->cli->out, study, &sizes);
+    defaults_print(v->cli->arena, study, v->cli->out);
+    fputc('\n', v->cli->out);
+    load_print(v->cli->arena, study, v->cli->out);
+    places_warn(study, command_warn, v->cli);
+    idle_keys_warn(study, command_warn, v->cli);
+    load_warn(v->cli->arena, study, command_warn, v->cli);
+    return true;
+}
+
+static bool validate_advice(struct validating *v, struct err *err)
+{
+    struct advice_check_options options = { .read_only = true };
+    struct advice_check advice = { 0 };
+
+    if (!advice_check_run(v->cli->arena, v->path, &options, &advice, err))
+        return false;
+    fprintf(v->cli->out, "%s: ok: advice %s: %u expectation%s\n", v->path,
+            advice.name, advice.checks.count, plural(advice.checks.count));
+    return true;
+}
+
+static bool validate_cluster(struct validating *v, struct err *err)
+{
+    const struct cluster_spec *spec;
+
+    if (!load_catalogue(v, err))
+        return false;
+    spec = cluster_read(v->cli->arena, tree_unwrap(v->root, "cluster"),
+                        v->catalogue, err);
+    if (spec == NULL)
+        return false;
+    v->said = text_format(v->cli->arena, "%s: ok: cluster: %u node%s, %u GPU%s, %u core%s, "
+            "%u pool%s\n", v->path, spec->node_count,
+            plural(spec->node_count), spec->gpu_count,
+            plural(spec->gpu_count), spec->core_count,
+            plural(spec->core_count), spec->pool_count,
+            plural(spec->pool_count));
+    return true;
+}
+
+/* In each pool 64 nodes of 8 GPUs of each type, with more memory and cores
+ * than jobs ask for: assumptions, so that only the GPUs decide.  The price is
+ * none; nothing is run. */
+static const struct cluster_spec *any_cluster(struct validating *v,
+                                              struct err *err)
+{
+    struct arena *arena = v->cli->arena;
+    const char *cpu = catalogue_cpu_at(v->catalogue, 0)->name;
+    const char *text = "nodes:\n";
+    struct pool_names pools = { { "any" }, 1 };
+    const struct conf_node *root;
+
+    pool_names_find(v->root, &pools);
+    for (size_t p = 0; p < pools.count; p++)
+        for (size_t i = 0; i < catalogue_gpu_count(v->catalogue); i++)
+            text = text_format(
+                arena, "%s  - {name: n%zu-%zu, count: 64, gpus: {type: %s, "
+                "count: 8}, cpu: {type: %s, sockets: 8}, memory: 8TB, "
+                "nvme: 8x8TB, pool: %s, price: 1USD/h}\n", text, p, i,
+                catalogue_gpu_at(v->catalogue, i)->name, cpu, pools.name[p]);
+    root = conf_parse(arena, "a cluster of every GPU", text, strlen(text),
+                      err);
+    return root == NULL ? NULL
+                        : cluster_read(arena, root, v->catalogue, err);
+}
+
+static const struct cluster_spec *given_cluster(struct validating *v,
+                                                struct err *err)
+{
+    struct study_inputs inputs = { .arena = v->cli->arena };
+    const struct conf_node *root;
+
+    root = tree_load(&inputs, v->args->value[ARG_CLUSTER], err);
+    if (root == NULL)
+        return NULL;
+    return cluster_read(v->cli->arena, tree_unwrap(root, "cluster"),
+                        v->catalogue, err);
+}
+
+static bool validate_workload(struct validating *v, struct err *err)
+{
+    const struct workload_spec *spec;
+    const struct cluster_spec *cluster;
+    size_t forms;
+
+    if (!load_catalogue(v, err))
+        return false;
+    cluster = v->args->given[ARG_CLUSTER] ? given_cluster(v, err)
+                                          : any_cluster(v, err);
+    if (cluster == NULL)
+        return false;
+    spec = workload_read(v->cli->arena, tree_unwrap(v->root, "workload"),
+                         v->catalogue, cluster, err);
+    if (spec == NULL)
+        return false;
+    forms = workload_form_count(spec);
+    v->said = text_format(v->cli->arena, "%s: ok: workload: %zu kind%s of job, checked "
+            "against %s\n", v->path, forms, forms == 1 ? "" : "s",
+            v->args->given[ARG_CLUSTER] ? v->args->value[ARG_CLUSTER]
+                : "512 of each GPU of the catalogue in each pool");
+    return true;
+}
+
+static bool validate_catalogue(struct validating *v, struct err *err)
+{
+    const struct catalogue *all =
+        catalogue_read(v->cli->arena, &v->root, 1, err);
+
+    if (all == NULL)
+        return false;
+    v->said = text_format(v->cli->arena, "%s: ok: catalogue, which then has %zu GPUs, %zu "
+            "CPUs, %zu links, %zu prices, %zu models\n", v->path,
+            catalogue_gpu_count(all), catalogue_cpu_count(all),
+            catalogue_link_count(all), catalogue_price_count(all),
+            catalogue_llm_count(all));
+    return true;
+}
+
+static bool validate_weights(struct validating *v, struct err *err)
+{
+    const struct conf_node *map = conf_get(v->root, "weights");
+
+    if (conf_kind(map) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, conf_pos(map),
+                       "weights must be a map from feature to number");
+    for (size_t i = 0; i < conf_count(map); i++) {
+        const struct conf_field field = { conf_key(map, i), CONF_REAL, 0, 0,
+                                          0, NULL, NULL, "" };
+        double number;
+
+        if (!conf_read(conf_value(map, i), &field, &number, err))
+            return false;
+    }
+    v->said = text_format(v->cli->arena, "%s: ok: %zu weights\n", v->path, conf_count(map));
+    return true;
+}
+
+static bool has(const struct conf_node *root, const char *key)
+{
+    return conf_get(root, key) != NULL;
+}
+
+static bool has_key_of(const struct conf_node *root,
+                       const struct conf_schema *schema)
+{
+    for (size_t i = 0; i < schema->count; i++)
+        if (strcmp(schema->fields[i].key, "name") != 0 &&
+            has(root, schema->fields[i].key))
+            return true;
+    return false;
+}
+
+/* One that is no experiment and no question to advise: those repair what
+ * they read themselves. */
+static bool validate_part(void *self, const struct conf_node *root,
+                          struct err *err)
+{
+    struct validating *v = self;
+
+    v->root = root;
+    switch (v->kind) {
+    case KIND_CLUSTER: return validate_cluster(v, err);
+    case KIND_CATALOGUE: return validate_catalogue(v, err);
+    case KIND_WEIGHTS: return validate_weights(v, err);
+    case KIND_WORKLOAD: return validate_workload(v, err);
+    case KIND_NONE: break;
+    }
+    err_set(err, ERR_SCHEMA, conf_pos(root),
+            "the file is no experiment, cluster, workload, catalogue or "
+            "weights: it has none of their keys");
+    return err_hint(err, "An experiment has policies, a cluster has nodes, a "
+                    "workload has arrival and mix, or trace.");
+}
+
+static enum file_kind kind_of(const struct conf_node *root)
+{
+    size_t count;
+    bool single = conf_count(root) == 1;
+
+    if (has(root, "nodes") || (single && has(root, "cluster")))
+        return KIND_CLUSTER;
+    if (has(root, "gpus") || has(root, "cpus") || has(root, "links") ||
+        has(root, "prices") || has(root, "llms") || has(root, "nets") ||
+        has(root, "applications"))
+        return KIND_CATALOGUE;
+    if (has(root, "weights"))
+        return KIND_WEIGHTS;
+    if (has_key_of(root, workload_schemas(&count)[0]) ||
+        has(root, "trace") || has(root, "recipe") ||
+        (single && has(root, "workload")))
+        return KIND_WORKLOAD;
+    return KIND_NONE;
+}
+
+static bool validate_one(struct validating *v, struct err *err)
+{
+    struct conf_mend mend = { .arena = v->cli->arena };
+
+    if (!load_root(v, err))
+        return false;
+    if (has(v->root, "policies") || has(v->root, "experiment"))
+        return validate_experiment(v, err);
+    if (has(v->root, "advise"))
+        return validate_advice(v, err);
+    v->kind = kind_of(v->root);
+    mend.root = v->root;
+    if (v->kind == KIND_CLUSTER && !has(v->root, "cluster"))
+        mend.stock = conf_get(tree_stock(v->cli->arena), "cluster");
+    else if (v->kind == KIND_WORKLOAD && !has(v->root, "workload"))
+        mend.stock = conf_get(tree_stock(v->cli->arena), "workload");
+    if (!conf_mend_read(&mend, validate_part, v, err))
+        return false;
+    fputs(v->said, v->cli->out);
+    return true;
+}
+
+static int validate(struct cli *cli, const struct args *args)
+{
+    struct validating v = { .cli = cli, .args = args };
+    int status = 0;
+
+    for (size_t i = 0; i < args->word_count; i++) {
+        struct err err = { 0 };
+
+        v.path = args->word[i];
+        v.told = false;
+        if (validate_one(&v, &err))
+            continue;
+        int bad = v.told ? err_exit_status(ERR_RANGE)
+                         : command_fail(cli, &err);
+        status = status == 0 ? bad : status;
+    }
+    return status;
+}
+
+const struct command command_validate = {
+    "validate", "FILE.yaml... [--cluster FILE]",
+    "read and check everything, run nothing",
+    "Experiments (with the cluster and the workload that they name),\n"
+    "clusters, workloads, catalogue and weights files are told apart by\n"
+    "their keys.  Each file is reported; the status is that of the first\n"
+    "that is wrong.\n",
+    ARG_BIT(ARG_CLUSTER), 1, 100000, validate
+};

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * columns.c - the columns of every CSV, as CONTRACT names and orders them.
+ *
+ * Scripts are built on these names: columns may be added at the end of a
+ * table, never moved, renamed or given another meaning.  The columns of
+ * summary.csv after `seed` are enum metric of trial.h, in its order; a test
+ * holds the two together.
+ */
+#include "experiments/columns/columns.h"
+
+#include "experiments/columns/metric.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The first three columns of nearly every table. */
+#define KEYS \
+    { "point", TABLE_TEXT, "cell of the sweep; base: no sweep" }, \
+    { "policy", TABLE_TEXT, "name of the policy in this experiment" }, \
+    { "seed", TABLE_COUNT, "replica: which of the experiment's seeds" }
+
+static const struct table_column summary_column[] = {
+    KEYS,
+    { "jobs", TABLE_COUNT, "jobs submitted after the warm-up" },
+    { "jobs_done", TABLE_COUNT,
+      "jobs submitted after the warm-up and finished" },
+    { "jobs_failed", TABLE_COUNT,
+      "jobs submitted after the warm-up that failed" },
+    { "makespan_s", TABLE_TIME, "first submission to last end" },
+    { "jct_mean_s", TABLE_TIME, "job completion time: submission to end" },
+    { "jct_p50_s", TABLE_TIME, "job completion time, median" },
+    { "jct_p95_s", TABLE_TIME, "job completion time, 95th percentile" },
+    { "jct_p99_s", TABLE_TIME, "job completion time, 99th percentile" },
+    { "wait_mean_s", TABLE_TIME, "submission to first start" },
+    { "wait_p99_s", TABLE_TIME,
+      "submission to first start, 99th percentile" },
+    { "slowdown_mean", TABLE_REAL, "JCT divided by run time, mean" },
+    { "bounded_slowdown_mean", TABLE_REAL,
+      "slowdown with run times below 10 s taken as 10 s" },
+    { "gpu_allocated_fraction", TABLE_REAL,
+      "GPU-seconds under a lease by all GPU-seconds" },
+    { "gpu_utilization", TABLE_REAL,
+      "what GPUs really did by all GPU-seconds" },
+    { "cpu_utilization", TABLE_REAL,
+      "core-seconds of work by all core-seconds" },
+    { "memory_utilization", TABLE_REAL, "host memory held by all of it" },
+    { "cost_usd", TABLE_REAL, "of the whole cluster, idle time included" },
+    { "cost_per_job_usd", TABLE_REAL, "cost by jobs done" },
+    { "energy_kwh", TABLE_REAL, "of the whole cluster, with PUE" },
+    { "slo_attained_fraction", TABLE_REAL, "jobs done by their deadline" },
+    { "preemptions", TABLE_COUNT, "leases taken away from running jobs" },
+    { "decisions", TABLE_COUNT, "requests of the policy carried out" },
+    { "refused_requests", TABLE_COUNT, "requests refused: nothing changed" },
+    { "gpu_busy_fraction", TABLE_REAL, "GPU time: computing" },
+    { "gpu_tail_fraction", TABLE_REAL,
+      "GPU time: waiting for the longest response" },
+    { "gpu_switch_fraction", TABLE_REAL, "GPU time: loading and saving" },
+    { "gpu_bubble_fraction", TABLE_REAL,
+      "GPU time: leased, its role has nothing to do" },
+    { "gpu_idle_queued_fraction", TABLE_REAL,
+      "GPU time: free while jobs wait" },
+    { "gpu_idle_empty_fraction", TABLE_REAL,
+      "GPU time: free, nothing waits" },
+    { "steps_done", TABLE_COUNT, "steps of jobs" },
+    { "carbon_kg", TABLE_REAL, "energy times carbon intensity" },
+    { "jct_bound_s", TABLE_TIME,
+      "no policy could have a lower jct_mean_s" },
+    { "makespan_bound_s", TABLE_TIME,
+      "no policy could have a lower makespan_s" },
+    { "cost_bound_usd", TABLE_REAL,
+      "GPU-seconds of the jobs where GPUs are cheapest" },
+    { "gap_to_bound", TABLE_REAL,
+      "jct_mean_s over its bound, less 1" },
+    { "makespan_gap_to_bound", TABLE_REAL,
+      "makespan_s over its bound, less 1" },
+    { "interruptions", TABLE_COUNT, "of jobs, by failures" },
+    { "gpu_down_fraction", TABLE_REAL, "GPU time: out of service" },
+    { "gpu_lost_fraction", TABLE_REAL,
+      "GPU time that failures made jobs spend for nothing" },
+    { "held_cost_usd", TABLE_REAL, "of what jobs and replicas held" },
+    { "service_cost_usd", TABLE_REAL, "of what replicas held" },
+    { "service_cost_per_million_usd", TABLE_REAL,
+      "the same by million answers" },
+    { "service_latency_p99_s", TABLE_TIME,
+      "request to answer, of the slowest service" },
+    { "gpu_shared_bursts_fraction", TABLE_REAL,
+      "GPU time of training beside other training on links between nodes" },
+    { "jobs_dropped", TABLE_COUNT, "found no room, under `blocking: drop`" },
+    { "gpu_allocated_at_100_fraction", TABLE_REAL,
+      "when jobs for 100% of the GPUs have arrived; `blocking: drop`" },
+    { "gpu_allocated_at_last_fraction", TABLE_REAL,
+      "at the last whole percent that arrived" },
+    { "gpu_fragment_fraction", TABLE_REAL,
+      "GPU time: free, what waits is small enough" },
+    { "gpu_gang_fraction", TABLE_REAL,
+      "GPU time: free, what waits wants more" },
+    { "gpu_unsuited_fraction", TABLE_REAL,
+      "GPU time: free, what waits wants others" },
+    { "gpu_rent_fraction", TABLE_REAL,
+      "GPU time: rented, starting or under notice" },
+    { "cost_compute_usd", TABLE_REAL, "of cost: leased GPUs at work" },
+    { "cost_wait_usd", TABLE_REAL, "of cost: leases that wait" },
+    { "cost_switch_usd", TABLE_REAL, "of cost: loading, starting, saving" },
+    { "cost_free_usd", TABLE_REAL, "of cost: hardware that nobody holds" },
+    { "cost_rent_usd", TABLE_REAL,
+      "of cost: rented nodes before and after their use" },
+    { "cost_energy_usd", TABLE_REAL, "of cost: electricity" },
+    { "cost_storage_usd", TABLE_REAL, "of cost: the shared storage" },
+    { "cost_transfer_usd", TABLE_REAL,
+      "of cost: between rented nodes and storage" },
+    { "rented_nodes_mean", TABLE_REAL, "nodes of groups with rent" },
+    { "series_held_s", TABLE_TIME,
+      "for which series that had ended were held" },
+    { "resizes", TABLE_COUNT,
+      "leases changed for more, fewer or other GPUs as they worked" },
+    { "gpu_head_of_line_fraction", TABLE_REAL,
+      "GPU time: free, but the first of the queue wants more" },
+    { "jct_restricted_mean_s", TABLE_TIME,
+      "of all jobs; one that was not done counts up to `until`" },
+    { "cost_to_last_end_usd", TABLE_REAL,
+      "cost up to the last end of a job that was done" },
+    { "requests", TABLE_COUNT, "to services" },
+    { "requests_done", TABLE_COUNT, "of them, answered" },
+    { "decisions_limited", TABLE_COUNT,
+      "in which a limit of the policy's own left something out" },
+    { "deterministic", TABLE_COUNT, "1: nothing is drawn, so any seed would "
+      "give this row, and one trial stands for all" },
+};
+
+static const struct table_column compare_column[] = {
+    { "point", TABLE_TEXT, "cell of the sweep; base: no sweep" },
+    { "policy", TABLE_TEXT, "name of the policy in this experiment" },
+    { "metric", TABLE_TEXT, "a column of summary.csv" },
+    { "seeds", TABLE_COUNT, "samples: trials that have the value" },
+    { "mean", TABLE_REAL, "of the metric over the seeds" },
+    { "ci95_low", TABLE_REAL,
+      "lower end of the mean's 95% interval (Student's t)" },
+    { "ci95_high", TABLE_REAL, "upper end of that interval" },
+    { "baseline", TABLE_TEXT, "the policy compared with" },
+    { "delta_percent", TABLE_REAL,
+      "mean against the baseline's mean, in percent of it" },
+    { "delta_ci95_low_percent", TABLE_REAL,
+      "lower end of its 95% interval, paired (Fieller)" },
+    { "delta_ci95_high_percent", TABLE_REAL, "upper end of that interval" },
+    { "p_value", TABLE_REAL,
+      "of the two-sided paired t-test against the baseline" },
+    { "of", TABLE_TEXT,
+      "`368 of 405`: what the mean is over, where jobs or requests were lost; "
+      "such a mean is not compared" },
+    { "baseline_of", TABLE_TEXT, "the same of the baseline" },
+    { "deterministic", TABLE_COUNT, "1: nothing is drawn or all seeds gave "
+      "equal results; they count as one, without an interval" },
+};
+
+static const struct table_column jobs_column[] = {
+    KEYS,
+    { "job", TABLE_TEXT, "its name, or its number from 0" },
+    { "kind", TABLE_TEXT, "the form it was made from" },
+    { "submit_s", TABLE_TIME, "when the job was submitted" },
+    { "start_s", TABLE_TIME, "when it got its first GPUs; empty: never" },
+    { "end_s", TABLE_TIME, "when it ended; empty: not in this run" },
+    { "wait_s", TABLE_TIME, "submission to first start" },
+    { "jct_s", TABLE_TIME, "submission to end" },
+    { "gpus", TABLE_COUNT, "GPUs asked for, all roles; exact decimals" },
+    { "gpu_type", TABLE_TEXT, "GPU type of its last lease with GPUs" },
+    { "gpu_seconds", TABLE_REAL, "GPUs held, over time" },
+    { "core_seconds", TABLE_REAL, "cores held, over time" },
+    { "cost_usd", TABLE_REAL, "cost of what the job held" },
+    { "energy_kwh", TABLE_REAL, "energy of what the job held" },
+    { "preemptions", TABLE_COUNT, "leases taken away from the job" },
+    { "status", TABLE_TEXT, "done, failed, unfinished, dropped" },
+    { "cost_compute_usd", TABLE_REAL, "of cost: GPUs at work" },
+    { "cost_wait_usd", TABLE_REAL,
+      "of cost: leases that waited for another phase, a link or the longest "
+      "response" },
+    { "cost_switch_usd", TABLE_REAL, "of cost: loading, starting, saving" },
+    { "cost_transfer_usd", TABLE_REAL,
+      "beside cost: between rented nodes and storage" },
+    { "interruptions", TABLE_COUNT,
+      "of the job, by failures and by rented nodes that were taken back" },
+};
+
+static const struct table_column phases_column[] = {
+    KEYS,
+    { "job", TABLE_TEXT, "its name, or its number from 0" },
+    { "phase", TABLE_TEXT, "name of the phase in its form" },
+    { "role", TABLE_TEXT, "role whose lease it ran on" },
+    { "start_s", TABLE_TIME, "when the phase started" },
+    { "end_s", TABLE_TIME, "when it ended or was cut short" },
+    { "gpus", TABLE_COUNT, "GPUs of the lease; exact decimals" },
+    { "gpu_type", TABLE_TEXT, "GPU type of the lease" },
+    { "nodes", TABLE_TEXT, "where: node and its GPUs" },
+    { "bottleneck", TABLE_TEXT, "the stage that set the rate" },
+    { "rate", TABLE_REAL, "runs of the phase per second" },
+    { "gpu_utilization", TABLE_REAL, "utilization of the lease's GPUs" },
+    { "mfu", TABLE_REAL,
+      "model FLOPs a second over the peak of the lease's GPUs (6N + 12LHQT a "
+      "token of training: Chowdhery et al. 2022)" },
+    { "hfu", TABLE_REAL, "the same with what is computed again" },
+};
+
+static const struct table_column timeline_column[] = {
+    KEYS,
+    { "t_s", TABLE_TIME, "start of the interval" },
+    { "pool", TABLE_TEXT, "set of nodes" },
+    { "gpus_total", TABLE_COUNT, "GPUs of the pool" },
+    { "gpus_allocated", TABLE_REAL,
+      "GPUs under a lease, mean over the interval" },
+    { "gpus_busy", TABLE_REAL, "GPUs really at work, mean over the interval" },
+    { "cores_busy", TABLE_REAL, "cores at work, mean over the interval" },
+    { "jobs_pending", TABLE_REAL, "asks that wait, in the whole cluster" },
+    { "jobs_running", TABLE_REAL, "jobs at work, in the whole cluster" },
+    { "cost_usd_per_h", TABLE_REAL, "cost of the pool" },
+};
+
+static const struct table_column decisions_column[] = {
+    KEYS,
+    { "t_s", TABLE_TIME, "instant of the decision" },
+    { "seq", TABLE_COUNT, "number of the request in its trial" },
+    { "action", TABLE_TEXT, "start, continue, release, stop" },
+    { "job", TABLE_TEXT, "its name, or its number from 0" },
+    { "role", TABLE_TEXT, "role it is for, or all" },
+    { "placement", TABLE_TEXT, "nodes and GPUs granted; empty if refused" },
+    { "verdict", TABLE_TEXT, "what became of the request" },
+    { "pending", TABLE_COUNT, "asks that waited before the request" },
+    { "free_gpus", TABLE_COUNT, "free GPUs before the request" },
+};
+
+static const struct table_column services_column[] = {
+    { "point", TABLE_TEXT, "cell of the sweep; base: no sweep" },
+    { "policy", TABLE_TEXT, "name of the policy" },
+    { "seed", TABLE_COUNT, "replica, from 0" },
+    { "service", TABLE_TEXT, "name of the service" },
+    { "requests", TABLE_COUNT,
+      "that arrived: done, dropped, refused and unfinished" },
+    { "done", TABLE_COUNT, "requests that were answered" },
+    { "dropped", TABLE_COUNT, "by a full queue or a timeout" },
+    { "refused", TABLE_COUNT, "larger than the memory of a replica" },
+    { "unfinished", TABLE_COUNT, "at the end of the run" },
+    { "rerouted", TABLE_COUNT, "begun anew: their replica was lost" },
+    { "recomputed", TABLE_COUNT, "thrown out of a full KV cache" },
+    { "ttft_mean_s", TABLE_REAL, "time to the first token" },
+    { "ttft_p50_s", TABLE_REAL,
+      "median of the time to the first token" },
+    { "ttft_p95_s", TABLE_REAL,
+      "95th percentile of the time to the first token" },
+    { "ttft_p99_s", TABLE_REAL,
+      "99th percentile of the time to the first token" },
+    { "tpot_mean_s", TABLE_REAL, "time per token after the first" },
+    { "tpot_p50_s", TABLE_REAL,
+      "median of the time per token after the first" },
+    { "tpot_p95_s", TABLE_REAL,
+      "95th percentile of the time per token after the first" },
+    { "tpot_p99_s", TABLE_REAL,
+      "99th percentile of the time per token after the first" },
+    { "latency_mean_s", TABLE_REAL, "arrival to the whole answer" },
+    { "latency_p50_s", TABLE_REAL,
+      "median of the time to the whole answer" },
+    { "latency_p95_s", TABLE_REAL,
+      "95th percentile of the time to the whole answer" },
+    { "latency_p99_s", TABLE_REAL,
+      "99th percentile of the time to the whole answer" },
+    { "slo_attained_fraction", TABLE_REAL,
+      "answered as promised, of all requests after the warm-up, as are the "
+      "times and rates here" },
+    { "goodput_per_s", TABLE_REAL,
+      "answered as promised, per second from the first request to the last "
+      "answer" },
+    { "tokens_per_s", TABLE_REAL, "generated, likewise" },
+    { "gpu_replicas_max", TABLE_COUNT, "on GPUs, wanted at once" },
+    { "gpu_replica_starts", TABLE_COUNT, "on GPUs, asked for" },
+    { "gpu_replica_hours", TABLE_REAL, "on GPUs, from asked for to let go" },
+    { "gpu_replica_utilization", TABLE_REAL, "share of that at work" },
+    { "cpu_replicas_max", TABLE_COUNT, "on cores, wanted at once" },
+    { "cpu_replica_starts", TABLE_COUNT, "on cores, asked for" },
+    { "cpu_replica_hours", TABLE_REAL, "on cores, from asked for to let go" },
+    { "cpu_replica_utilization", TABLE_REAL, "share of that at work" },
+    { "gpu_hours", TABLE_REAL, "held by its leases" },
+    { "core_hours", TABLE_REAL, "held by its leases" },
+    { "cost_usd", TABLE_REAL, "of what its leases held" },
+    { "cost_per_million_usd", TABLE_REAL, "of a million answers" },
+    { "energy_kwh", TABLE_REAL, "of the GPUs its leases held" },
+    { "prefix_hit_fraction", TABLE_REAL,
+      "tokens of prompts that a replica had computed before" },
+};
+
+static const struct table_column arrived_column[] = {
+    KEYS,
+    { "arrived_percent", TABLE_COUNT,
+      "GPUs that jobs so far asked for, by all GPUs" },
+    { "gpu_allocated_fraction", TABLE_REAL,
+      "after the decisions on them, mean over the arrivals at that percent" },
+    { "jobs", TABLE_COUNT, "that arrived so far" },
+    { "jobs_dropped", TABLE_COUNT, "of these, that found no room" },
+};
+
+const struct csv_kind csv_summary = {
+    "summary.csv", "one row per point, policy and seed",
+    summary_column, COUNT_OF(summary_column)
+};
+const struct csv_kind csv_compare = {
+    "compare.csv", "one row per point, policy and metric",
+    compare_column, COUNT_OF(compare_column)
+};
+const struct csv_kind csv_jobs = {
+    "jobs.csv", "one row per job", jobs_column, COUNT_OF(jobs_column)
+};
+const struct csv_kind csv_phases = {
+    "phases.csv", "one row per run of a phase",
+    phases_column, COUNT_OF(phases_column)
+};
+const struct csv_kind csv_timeline = {
+    "timeline.csv", "one row per interval and pool",
+    timeline_column, COUNT_OF(timeline_column)
+};
+const struct csv_kind csv_decisions = {
+    "decisions.csv", "one row per request of the policy",
+    decisions_column, COUNT_OF(decisions_column)
+};
+const struct csv_kind csv_arrived = {
+    "arrived.csv", "one row per percent of the GPUs that was asked for, under "
+    "`blocking: drop`", arrived_column, COUNT_OF(arrived_column)
+};
+const struct csv_kind csv_services = {
+    "services.csv", "one row per service and trial, where there are any",
+    services_column, COUNT_OF(services_column)
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * figures.c - the files of every chart in figures.def.
+ */
+#include "experiments/columns/figures.h"
+
+#include <stddef.h>
+
+#include "sim/text/paths.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static const char *const figure[] = {
+#define FIGURE(NAME, WITH, QUESTION) #NAME,
+#include "experiments/columns/figures.def"
+#undef FIGURE
+};
+static const char *const question[] = {
+#define FIGURE(NAME, WITH, QUESTION) QUESTION,
+#include "experiments/columns/figures.def"
+#undef FIGURE
+};
+
+const char *figure_name(unsigned i)
+{
+    return i < COUNT_OF(figure) ? figure[i] : NULL;
+}
+
+const char *figure_question(unsigned i)
+{
+    return i < COUNT_OF(question) ? question[i] : NULL;
+}
+
+const char *figure_ending(unsigned i)
+{
+    static const char *const ending[] = { "gp", "dat", "png", "svg", "pdf" };
+
+    return i < COUNT_OF(ending) ? ending[i] : NULL;
+}
+
+const char *figure_file(struct arena *arena, unsigned i)
+{
+    static const char *const lone[] = { CHART_LIST, CHART_SKIPS, "style.gp" };
+    unsigned endings = 0;
+
+    while (figure_ending(endings) != NULL)
+        endings++;
+    if (i < COUNT_OF(lone))
+        return lone[i];
+    i -= (unsigned)COUNT_OF(lone);
+    return i >= COUNT_OF(figure) * endings ? NULL
+           : text_format(arena, "%s.%s", figure[i / endings],
+                         figure_ending(i % endings));
+}

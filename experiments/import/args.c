@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_args.c - what import and fit have in common on a command line.
+ */
+#include "experiments/import/args.h"
+
+#include <string.h>
+
+#include "experiments/options/args.h"
+#include "sim/text/paths.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/formats/import.h"
+#include "workloads/requests/request_trace.h"
+#include "workloads/series/series.h"
+#include "workloads/replay/trace.h"
+#include "workloads/replay/columns.h"
+
+static const struct err_pos nowhere = { NULL, 0, 0 };
+
+const struct import_format *import_arg_format(const char *name, bool series,
+                                              struct err *err)
+{
+    const struct import_format *format = import_format_find(name);
+    const char *names[64], *near, *summary;
+    size_t n = 0;
+
+    if (format != NULL)
+        return format;
+    for (size_t i = 0; import_format_at(i) != NULL && n + 1 < 64; i++)
+        names[n++] = import_format_at(i)->name;
+    for (size_t i = 0; series && series_format_at(i) != NULL && n + 1 < 64;
+         i++)
+        names[n++] = series_format_at(i)->name;
+    for (size_t i = 0; series && n + 1 < 64 &&
+                       (near = request_format_at(i, &summary)) != NULL; i++)
+        names[n++] = near;
+    names[n] = NULL;
+    near = conf_nearest(name, names);
+    err_set(err, ERR_USAGE, nowhere, "there is no format '%.60s'", name);
+    if (near != NULL)
+        err_hint(err, "Did you mean %s?", near);
+    else
+        err_hint(err, "`clustersim list formats` names them.");
+    return NULL;
+}
+
+/* One of "a,b" of --skip. */
+static bool skip_one(const char *text, size_t bytes,
+                     struct import_request *request, struct err *err)
+{
+    for (int r = 0; r < IMPORT_REASONS; r++) {
+        const char *name = import_reason_name((enum import_reason)r, NULL);
+
+        if (strlen(name) == bytes && memcmp(name, text, bytes) == 0) {
+            request->skip[r] = true;
+            return true;
+        }
+    }
+    err_set(err, ERR_USAGE, nowhere, "--skip knows no reason '%.*s'",
+            bytes < 60 ? (int)bytes : 60, text);
+    return err_hint(err, "`clustersim list formats` names them.");
+}
+
+bool import_arg_skips(const struct args *args,
+                      struct import_request *request, struct err *err)
+{
+    for (size_t i = 0; i < args->set_count; i++)
+        for (const char *at = args->set[i];; at++) {
+            size_t bytes = strcspn(at, ",");
+
+            if (!skip_one(at, bytes, request, err))
+                return false;
+            at += bytes;
+            if (*at == '\0')
+                break;
+        }
+    return true;
+}
+
+static const struct conf_field *column_field(const char *key, size_t bytes)
+{
+    const struct conf_schema *schema = &trace_columns_schema;
+
+    for (size_t i = 0; i < schema->count; i++)
+        if (strlen(schema->fields[i].key) == bytes &&
+            memcmp(schema->fields[i].key, key, bytes) == 0)
+            return &schema->fields[i];
+    return NULL;
+}
+
+static bool no_such_key(const char *text, size_t bytes, struct err *err)
+{
+    const struct conf_schema *schema = &trace_columns_schema;
+    const char *names[32], *near;
+    char key[40], list[120] = "";
+
+    bytes = bytes < sizeof key ? bytes : sizeof key - 1;
+    memcpy(key, text, bytes);
+    key[bytes] = '\0';
+    for (size_t i = 0; i < schema->count && i < 31; i++) {
+        names[i] = schema->fields[i].key;
+        names[i + 1] = NULL;
+        if (strlen(list) + strlen(names[i]) + 3 < sizeof list) {
+            strcat(list, i > 0 ? ", " : "");
+            strcat(list, names[i]);
+        }
+    }
+    near = conf_nearest(key, names);
+    err_set(err, ERR_USAGE, nowhere, "--columns knows no '%s': keys are %s",
+            key, list);
+    return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
+}
+
+/* One "key=name" of --columns. */
+static bool take_column(struct arena *arena, const char *text, size_t bytes,
+                        struct trace_columns *columns, struct err *err)
+{
+    const char *equals = memchr(text, '=', bytes);
+    const struct conf_field *field;
+    const char **member;
+
+    if (equals == NULL || equals + 1 == text + bytes) {
+        err_set(err, ERR_USAGE, nowhere,
+                "--columns must be a list of KEY=NAME, and has '%.*s'",
+                bytes < 60 ? (int)bytes : 60, text);
+        return err_hint(err, "As in --columns submit=arrived,duration=runtime,"
+                             "gpus=1.");
+    }
+    field = column_field(text, (size_t)(equals - text));
+    if (field == NULL)
+        return no_such_key(text, (size_t)(equals - text), err);
+    member = (const char **)(void *)((char *)columns + field->offset);
+    if (*member != NULL)
+        return err_set(err, ERR_USAGE, nowhere, "--columns has %s twice",
+                       field->key);
+    *member = text_format(arena, "%.*s", (int)(text + bytes - equals - 1),
+                          equals + 1);
+    return true;
+}
+
+bool import_arg_columns(struct arena *arena, const struct args *args,
+                        const struct trace_columns **columns,
+                        struct err *err)
+{
+    struct trace_columns *made;
+
+    *columns = NULL;
+    if (!args->given[ARG_COLUMNS])
+        return true;
+    if (strcmp(args->word[0], import_format_at(0)->name) != 0)
+        return err_set(err, ERR_USAGE, nowhere,
+                       "format %s has columns of its own: --columns is for "
+                       "csv", args->word[0]);
+    made = arena_alloc(arena, 1, sizeof *made);
+    for (const char *at = args->value[ARG_COLUMNS];; at++) {
+        size_t bytes = strcspn(at, ",");
+
+        if (!take_column(arena, at, bytes, made, err))
+            return false;
+        at += bytes;
+        if (*at == '\0')
+            break;
+    }
+    *columns = made;
+    if (made->submit != NULL && made->duration != NULL && made->gpus != NULL)
+        return true;
+    err_set(err, ERR_USAGE, nowhere, "--columns lacks %s",
+            made->submit == NULL ? "submit" : made->duration == NULL
+                                                  ? "duration" : "gpus");
+    return err_hint(err, "It needs submit, duration and gpus; a number in "
+                         "place of a name stands for every row: gpus=1.");
+}
+
+bool import_arg_csv(struct arena *arena, const struct args *args,
+                    const char **csv, struct err *err)
+{
+    const char *yaml = args->value[ARG_OUT], *dot;
+
+    if (!args->given[ARG_OUT])
+        return err_set(err, ERR_USAGE, nowhere,
+                       "%s needs -o WORKLOAD.yaml", args->argv[1]);
+    dot = strrchr(yaml, '.');
+    if (dot == NULL || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0))
+        return err_set(err, ERR_USAGE, nowhere,
+                       "-o must name a file that ends in .yaml, and is "
+                       "'%.80s'", yaml);
+    *csv = text_format(arena, "%.*s.csv", (int)(dot - yaml), yaml);
+    if (!path_same(*csv, args->word[1]) &&
+        !(args->given[ARG_LENGTHS] &&
+          path_same(*csv, args->value[ARG_LENGTHS])))
+        return true;
+    return err_set(err, ERR_USAGE, nowhere,
+                   "%.80s would be overwritten: give -o another name", *csv);
+}

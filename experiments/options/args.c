@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * args.c - one table of options, one loop over the words.
+ */
+#include "experiments/options/args.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sim/text/paths.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
+
+static const struct err_pos nowhere = { NULL, 0, 0 };
+
+static const struct arg_info info[ARG_COUNT] = {
+    [ARG_OUT] = { "--output", 'o', "PATH",
+                  "where results go (train: the weights file)" },
+    [ARG_THREADS] = { "--threads", 'j', "N",
+                      "threads; without it one per processor" },
+    [ARG_SET] = { "--set", 0, "KEY=VALUE",
+                  "replace a key of the experiment; may be repeated" },
+    [ARG_SEEDS] = { "--seeds", 0, "N", "replicas, instead of the file's" },
+    [ARG_SHARD] = { "--shard", 0, "I/N",
+                    "run only part I of N, into a folder of its own" },
+    [ARG_RESUME] = { "--resume", 0, NULL,
+                     "keep the finished trials of an interrupted run" },
+    [ARG_ONLY] = { "--only", 0, "POLICY,..", "run only these policies" },
+    [ARG_QUIET] = { "--quiet", 'q', NULL, "print nothing but errors" },
+    [ARG_BASELINE] = { "--baseline", 0, "DIR",
+                       "results to which nothing may be worse" },
+    [ARG_TOLERANCE] = { "--tolerance", 0, "FRACTION",
+                        "by how much it may be worse, such as 0.5% (0)" },
+    [ARG_JUNIT] = { "--junit", 0, "FILE", "verdicts as JUnit XML" },
+    [ARG_MARKDOWN] = { "--markdown", 0, "FILE", "verdicts as Markdown" },
+    [ARG_FORMAT] = { "--format", 0, "png|svg|pdf", "of the charts (png)" },
+    [ARG_CLUSTER] = { "--cluster", 0, "FILE",
+                      "cluster that workload files are checked against" },
+    [ARG_DATA] = { "--data", 0, "DIR", "folder of measured tables" },
+    [ARG_SUITE] = { "--suite", 0, "NAME", "only this suite" },
+    [ARG_CSV] = { "--csv", 0, "FILE", "write the rows there, as CSV" },
+    [ARG_PLOTS] = { "--plots", 0, "DIR", "a chart of each suite" },
+    [ARG_JOB] = { "--job", 0, "NAME", "only this job of the mix" },
+    [ARG_GPUS] = { "--gpus", 0, "N",
+                   "GPUs of the cluster (advise: most of one kind, 1024)" },
+    [ARG_SORT] = { "--sort", 0, "cost|time", "what ranks rows (cost)" },
+    [ARG_TOP] = { "--top", 0, "N", "rows that are shown (10)" },
+    [ARG_MEMORY] = { "--memory", 0, NULL,
+                     "bytes on each GPU of the job as written" },
+    [ARG_PLOT] = { "--plot", 0, "FILE.png", "a chart of time and cost" },
+    [ARG_SKIP] = { "--skip", 0, "REASON,..",
+                   "leave such rows out, counted; may be repeated" },
+    [ARG_IN_ORDER] = { "--sort", 0, NULL,
+                       "sort rows by submit time, counted" },
+    [ARG_LENGTHS] = { "--lengths", 0, "FILE",
+                      "run times or rates that the trace lacks" },
+    [ARG_GPU_TYPE] = { "--gpu-type", 0, "NAME",
+                       "whose rates, where --lengths has several" },
+    [ARG_SEED] = { "--seed", 0, "N", "of what is drawn (1)" },
+    [ARG_SHAPE] = { "--format", 0, "swf|csv", "of the file (csv)" },
+    [ARG_NOT_JUDGED] = { "--allow-not-judged", 0, NULL,
+                         "what a flag left out of the run passes" },
+    [ARG_JOBS] = { "--jobs", 0, NULL,
+                   "pair jobs by name and seed, not trials" },
+    [ARG_BLOCK] = { "--block", 0, "TIME",
+                    "jobs submitted within it count as one sample (1d)" },
+    [ARG_TIER] = { "--tier", 0, "TIER",
+                   "prices that rank: list, marketplace, reserved, spot, "
+                   "assumption (list)" },
+    [ARG_COLUMNS] = { "--columns", 0, "KEY=NAME,..",
+                      "which column of a CSV is what; a number stands for "
+                      "every row" },
+    [ARG_HELP] = { "--help", 'h', NULL, "this text" },
+};
+
+const struct arg_info *arg_info(enum arg arg)
+{
+    assert((unsigned)arg < ARG_COUNT);
+    return &info[arg];
+}
+
+static bool takes(uint64_t mask, int arg)
+{
+    return (mask >> arg & 1) != 0 || arg == ARG_HELP;
+}
+
+/* The option that `bytes` of a word name, or ARG_COUNT. */
+static enum arg find_long(uint64_t mask, const char *word, size_t bytes)
+{
+    for (int a = 0; a < ARG_COUNT; a++)
+        if (takes(mask, a) && strlen(info[a].name) == bytes &&
+            memcmp(word, info[a].name, bytes) == 0)
+            return (enum arg)a;
+    return ARG_COUNT;
+}
+
+static enum arg find_letter(uint64_t mask, char letter)
+{
+    for (int a = 0; a < ARG_COUNT; a++)
+        if (takes(mask, a) && info[a].letter != 0 && info[a].letter == letter)
+            return (enum arg)a;
+    return ARG_COUNT;
+}
+
+static bool unknown(uint64_t mask, const char *word, size_t bytes,
+                    struct err *err)
+{
+    const char *names[ARG_COUNT + 1], *near;
+    char text[64];
+    size_t n = 0;
+
+    for (int a = 0; a < ARG_COUNT; a++)
+        if (takes(mask, a))
+            names[n++] = info[a].name;
+    names[n] = NULL;
+    if (bytes >= sizeof text)
+        bytes = sizeof text - 1;
+    memcpy(text, word, bytes);
+    text[bytes] = '\0';
+    err_set(err, ERR_USAGE, nowhere, "there is no option '%s' here", text);
+    near = conf_nearest(text, names);
+    return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
+}
+
+struct reading {
+    int argc, at;
+    char *const *argv;
+    uint64_t mask;
+    struct args *args;
+};
+
+static bool take(struct reading *r, enum arg arg, const char *value,
+                 struct err *err)
+{
+    struct args *args = r->args;
+
+    if (info[arg].value == NULL && value != NULL)
+        return err_set(err, ERR_USAGE, nowhere, "%s takes no value",
+                       info[arg].name);
+    if (info[arg].value != NULL && value == NULL) {
+        if (r->at + 1 >= r->argc)
+            return err_set(err, ERR_USAGE, nowhere, "%s needs a value: %s %s",
+                           info[arg].name, info[arg].name, info[arg].value);
+        value = r->argv[++r->at];
+    }
+    if (value != NULL && value[0] == '\0')
+        return err_set(err, ERR_USAGE, nowhere, "%s needs a value, and is "
+                       "empty: %s %s", info[arg].name, info[arg].name,
+                       info[arg].value);
+    args->given[arg] = true;
+    args->value[arg] = value;
+    if (arg == ARG_SET || arg == ARG_SKIP)
+        args->set[args->set_count++] = value;
+    return true;
+}
+
+static bool read_option(struct reading *r, const char *word, struct err *err)
+{
+    const char *equals = strchr(word, '=');
+    size_t bytes = equals == NULL ? strlen(word) : (size_t)(equals - word);
+    enum arg arg;
+
+    if (word[1] == '-') {
+        arg = find_long(r->mask, word, bytes);
+        if (arg == ARG_COUNT)
+            return unknown(r->mask, word, bytes, err);
+        return take(r, arg, equals == NULL ? NULL : equals + 1, err);
+    }
+    arg = find_letter(r->mask, word[1]);
+    if (arg == ARG_COUNT)
+        return unknown(r->mask, word, strlen(word), err);
+    return take(r, arg, word[2] == '\0' ? NULL : word + 2, err);
+}
+
+bool args_read(struct arena *arena, int argc, char *const *argv, int first,
+               uint64_t mask, struct args *args, struct err *err)
+{
+    struct reading r = { argc, first, argv, mask, args };
+    bool options = true;
+
+    *args = (struct args){ .argc = argc, .argv = argv };
+    args->word = arena_alloc(arena, (size_t)argc + 1, sizeof *args->word);
+    args->set = arena_alloc(arena, (size_t)argc + 1, sizeof *args->set);
+    for (; r.at < argc; r.at++) {
+        const char *word = argv[r.at];
+
+        if (options && strcmp(word, "--") == 0)
+            options = false;
+        else if (!options || word[0] != '-' || word[1] == '\0')
+            args->word[args->word_count++] = word;
+        else if (!read_option(&r, word, err))
+            return false;
+    }
+    return true;
+}
+
+bool args_number(const struct args *args, enum arg arg, uint32_t min,
+                 uint32_t max, uint32_t *out, struct err *err)
+{
+    const char *text = args->value[arg];
+    int64_t number;
+
+    if (!args->given[arg])
+        return true;
+    if (!scan_i64(text, strlen(text), &number) || number < min || number > max)
+        return err_set(err, ERR_USAGE, nowhere,
+                       "%s must be a whole number from %u to %u, and is "
+                       "'%.40s'", info[arg].name, min, max, text);
+    *out = (uint32_t)number;
+    return true;
+}
+
+bool args_shard(const struct args *args, uint32_t *shard, uint32_t *count,
+                struct err *err)
+{
+    const char *text = args->value[ARG_SHARD], *slash;
+    int64_t i, n;
+
+    if (!args->given[ARG_SHARD])
+        return true;
+    slash = strchr(text, '/');
+    if (slash == NULL || !scan_i64(text, (size_t)(slash - text), &i) ||
+        !scan_i64(slash + 1, strlen(slash + 1), &n) || i < 1 || n < i ||
+        n > 1000000)
+        return err_set(err, ERR_USAGE, nowhere,
+                       "--shard must be I/N with I from 1 to N, and is "
+                       "'%.40s'", text);
+    *shard = (uint32_t)(i - 1);
+    *count = (uint32_t)n;
+    return true;
+}
+
+bool args_fraction(const struct args *args, enum arg arg, double *out,
+                   struct err *err)
+{
+    const char *text = args->value[arg];
+    size_t bytes;
+    bool percent;
+
+    if (!args->given[arg])
+        return true;
+    bytes = strlen(text);
+    percent = bytes > 0 && text[bytes - 1] == '%';
+    if (!scan_f64(text, bytes - percent, out) || *out < 0 ||
+        (!percent && *out > 1))     /* 5 is 5% to one, 500% to another */
+        return err_set(err, ERR_USAGE, nowhere, "%s must be a fraction such "
+                       "as 0.5%% or 0.005, and is '%.40s'", info[arg].name,
+                       text);
+    if (percent)
+        *out /= 100;
+    return true;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * compare_jobs.c - jobs of two sides paired by point, seed and name.
+ *
+ * Jobs of one cluster are not independent: one that runs long delays those
+ * behind it.  So it is not jobs that are samples, but blocks of time: all that
+ * was submitted within a day, say.  Seeds that hold the very same jobs share
+ * their blocks; of seeds with other jobs each has blocks of its own.
+ */
+#include "experiments/report/compare_jobs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/results/block_stats.h"
+#include "experiments/columns/columns.h"
+#include "experiments/results/grid.h"
+#include "sim/text/hash.h"
+#include "sim/text/paths.h"
+#include "experiments/report/plot_data.h"
+#include "sim/text/read_csv.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+struct job_row {
+    const char *name;
+    double submit_s, jct_s;     /* jct NAN: it did not end */
+};
+
+struct trial_jobs {
+    const char *point, *policy, *seed;
+    struct job_row *job;        /* by name */
+    size_t count, room;
+};
+
+struct jobs_table {
+    struct trial_jobs *trial;
+    size_t count, room;
+};
+
+/* ---- reading ---- */
+
+enum { POINT, POLICY, SEED, JOB, SUBMIT, JCT, FIELDS };
+
+static struct trial_jobs *trial_for(struct arena *arena,
+                                    struct jobs_table *table,
+                                    const struct csv_in *in, const size_t *c)
+{
+    struct trial_jobs *last = table->count == 0
+        ? NULL : &table->trial[table->count - 1];
+
+    if (last != NULL &&
+        strcmp(last->seed, csv_in_field(in, c[SEED])) == 0 &&
+        strcmp(last->policy, csv_in_field(in, c[POLICY])) == 0 &&
+        strcmp(last->point, csv_in_field(in, c[POINT])) == 0)
+        return last;
+    if (table->count == table->room) {
+        size_t room = table->room * 2 + 16;
+
+        table->trial = arena_grow(arena, table->trial, table->room, room,
+                                  sizeof *table->trial);
+        table->room = room;
+    }
+    last = &table->trial[table->count++];
+    *last = (struct trial_jobs){
+        .point = arena_text(arena, csv_in_field(in, c[POINT])),
+        .policy = arena_text(arena, csv_in_field(in, c[POLICY])),
+        .seed = arena_text(arena, csv_in_field(in, c[SEED]))
+    };
+    return last;
+}
+
+static bool read_job(struct arena *arena, struct trial_jobs *trial,
+                     const struct csv_in *in, const size_t *c,
+                     struct err *err)
+{
+    struct job_row *job;
+
+    if (trial->count == trial->room) {
+        size_t room = trial->room * 2 + 64;
+
+        trial->job = arena_grow(arena, trial->job, trial->room, room,
+                                sizeof *trial->job);
+        trial->room = room;
+    }
+    job = &trial->job[trial->count++];
+    job->name = arena_text(arena, csv_in_field(in, c[JOB]));
+    return csv_in_number(in, c[SUBMIT], &job->submit_s, err) &&
+           csv_in_number(in, c[JCT], &job->jct_s, err);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct job_row *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+
+    return order != 0 ? order
+                      : (x->submit_s > y->submit_s) -
+                        (x->submit_s < y->submit_s);
+}
+
+static bool read_jobs(struct arena *arena, const char *dir,
+                      struct jobs_table *table, struct err *err)
+{
+    static const char *const name[FIELDS] = {
+        "point", "policy", "seed", "job", "submit_s", "jct_s"
+    };
+    struct csv_in *in = csv_in_open(
+        arena, path_join(arena, dir, csv_jobs.file), err);
+    enum csv_step step = CSV_ERROR;
+    size_t c[FIELDS], found = 0;
+
+    while (in != NULL && found < FIELDS &&
+           csv_in_column(in, name[found], &c[found], err))
+        found++;
+    if (found == FIELDS)
+        while ((step = csv_in_next(in, err)) == CSV_ROW)
+            if (!read_job(arena, trial_for(arena, table, in, c), in, c, err)) {
+                step = CSV_ERROR;
+                break;
+            }
+    csv_in_close(in);
+    for (size_t i = 0; i < table->count; i++)
+        qsort(table->trial[i].job, table->trial[i].count,
+              sizeof *table->trial[i].job, by_name);
+    return step == CSV_END;
+}
+
+static const struct trial_jobs *find_trial(const struct jobs_table *table,
+                                           const char *point,
+                                           const char *policy,
+                                           const char *seed)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct trial_jobs *t = &table->trial[i];
+
+        if (strcmp(t->policy, policy) == 0 && strcmp(t->point, point) == 0 &&
+            strcmp(t->seed, seed) == 0)
+            return t;
+    }
+    return NULL;
+}
+
+/* ---- pairing ---- */
+
+struct blocks {
+    double *left, *right, *apart, *jobs;    /* sums by block */
+    size_t count, room;
+};
+
+struct pairing {
+    struct arena *arena;
+    double block_s;
+    struct blocks blocks;
+    uint64_t first_jobs;        /* hash of the jobs of the first seed */
+    size_t seeds, pairs, lost, faster, slower;
+};
+
+static uint64_t hash_jobs(const struct trial_jobs *t)
+{
+    uint64_t hash = HASH_START, bits;
+
+    for (size_t i = 0; i < t->count; i++) {
+        memcpy(&bits, &t->job[i].submit_s, sizeof bits);
+        hash = hash_u64(hash_text(hash, t->job[i].name), bits);
+    }
+    return hash;
+}
+
+static double *more(struct arena *arena, double *old, size_t had, size_t room)
+{
+    return arena_grow(arena, old, had, room, sizeof *old);
+}
+
+static void blocks_reach(struct pairing *p, size_t count)
+{
+    struct blocks *b = &p->blocks;
+
+    if (count > b->room) {
+        size_t room = count * 2 + 16;
+
+        b->left = more(p->arena, b->left, b->room, room);
+        b->right = more(p->arena, b->right, b->room, room);
+        b->apart = more(p->arena, b->apart, b->room, room);
+        b->jobs = more(p->arena, b->jobs, b->room, room);
+        b->room = room;
+    }
+    if (count > b->count)
+        b->count = count;
+}
+
+static void add_pair(struct pairing *p, const struct job_row *left,
+                     const struct job_row *right, size_t block)
+{
+    if (isnan(left->jct_s) || isnan(right->jct_s)) {
+        p->lost++;
+        return;
+    }
+    blocks_reach(p, block + 1);
+    p->pairs++;
+    p->faster += right->jct_s < left->jct_s;
+    p->slower += right->jct_s > left->jct_s;
+    p->blocks.left[block] += left->jct_s;
+    p->blocks.right[block] += right->jct_s;
+    p->blocks.apart[block] += right->jct_s - left->jct_s;
+    p->blocks.jobs[block]++;
+}
+
+static double first_submit_s(const struct trial_jobs *t)
+{
+    double first = INFINITY;
+
+    for (size_t i = 0; i < t->count; i++)
+        first = fmin(first, t->job[i].submit_s);
+    return first;
+}
+
+/* Both are sorted by name. */
+static void pair_trial(struct pairing *p, const struct trial_jobs *left,
+                       const struct trial_jobs *right)
+{
+    uint64_t hash = hash_jobs(left);
+    double from_s = first_submit_s(left);
+    size_t base = p->seeds > 0 && hash != p->first_jobs ? p->blocks.count : 0;
+    size_t i = 0, j = 0;
+
+    if (p->seeds++ == 0)
+        p->first_jobs = hash;
+    while (i < left->count && j < right->count) {
+        const struct job_row *a = &left->job[i], *b = &right->job[j];
+        int order = strcmp(a->name, b->name);
+
+        if (order == 0)
+            add_pair(p, a, b, base + (size_t)((a->submit_s - from_s) /
+                                              p->block_s));
+        p->lost += order != 0;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    p->lost += left->count - i + right->count - j;
+}
+
+/* Blocks without a pair are no samples. */
+static void drop_empty(struct blocks *b)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < b->count; i++) {
+        if (!(b->jobs[i] > 0))
+            continue;
+        b->left[kept] = b->left[i];
+        b->right[kept] = b->right[i];
+        b->apart[kept] = b->apart[i];
+        b->jobs[kept++] = b->jobs[i];
+    }
+    b->count = kept;
+}
+
+/* ---- the table ---- */
+
+struct sides {
+    struct arena *arena;
+    FILE *file;
+    const struct compare_jobs *what;
+    struct jobs_table left, right;
+    uint64_t lines;
+};
+
+static const char *time_of(struct arena *arena, double s)
+{
+    struct plot_unit unit = plot_time_unit(s);
+
+    return text_format(arena, "%.4g %s", s / unit.seconds, unit.name);
+}
+
+static void print_sure(struct sides *s, const struct pairing *p)
+{
+    const struct blocks *b = &p->blocks;
+    double *mean = arena_alloc(s->arena, b->count + 1, sizeof *mean);
+    struct block_ratio r = block_ratio(s->arena, b->right, b->left, b->count,
+                                       s->lines);
+    struct block_ratio apart = block_ratio(s->arena, b->apart, b->jobs,
+                                           b->count, s->lines);
+    double near;
+
+    for (size_t i = 0; i < b->count; i++)
+        mean[i] = b->apart[i] / b->jobs[i];
+    fprintf(s->file, "    change of the mean  %+.4g%%, %+.6g s",
+            100 * (r.value - 1), apart.value);
+    if (b->count < BLOCKS_LEAST) {
+        fprintf(s->file, "; no interval: %zu block%s, and at least %u are "
+                "needed (--block)\n", b->count, b->count == 1 ? "" : "s",
+                BLOCKS_LEAST);
+        return;
+    }
+    fprintf(s->file, "; 95%% interval [%+.4g%%, %+.4g%%], [%+.6g s, %+.6g "
+            "s]\n    %zu blocks; p = %.2g (signed ranks of their mean "
+            "differences)\n", 100 * (r.low - 1), 100 * (r.high - 1),
+            apart.low, apart.high, b->count,
+            block_signed_rank(s->arena, mean, b->count));
+    near = block_neighbours(mean, b->count);
+    if (near > 2 / sqrt((double)b->count))
+        fprintf(s->file, "    neighbouring blocks are alike (correlation "
+                "%.2f): take longer ones (--block)\n", near);
+}
+
+static void print_pairing(struct sides *s, struct pairing *p,
+                          const char *point, const char *title)
+{
+    const struct blocks *b = &p->blocks;
+    double left = 0, right = 0, n = (double)p->pairs;
+
+    drop_empty(&p->blocks);
+    for (size_t i = 0; i < b->count; i++) {
+        left += b->left[i];
+        right += b->right[i];
+    }
+    fprintf(s->file, "\n%s, %s\n    %zu pairs", point, title, p->pairs);
+    if (p->lost > 0)
+        fprintf(s->file, " of %zu: %zu jobs did not end on both sides",
+                p->pairs + p->lost, p->lost);
+    if (p->pairs == 0) {
+        fputc('\n', s->file);
+        return;
+    }
+    fprintf(s->file, "; mean completion time %s -> %s\n    faster %.1f%%, "
+            "slower %.1f%%, equal %.1f%% of the jobs\n",
+            time_of(s->arena, left / n), time_of(s->arena, right / n),
+            100 * (double)p->faster / n, 100 * (double)p->slower / n,
+            100 * (n - (double)p->faster - (double)p->slower) / n);
+    if (p->faster + p->slower > 0)
+        print_sure(s, p);
+}
+
+/* One policy of the left against one of the right, all seeds that both
+ * have. */
+static void compare_pair(struct sides *s, const char *point,
+                         const char *left, const char *right)
+{
+    struct pairing p = { .arena = s->arena,
+                         .block_s = (double)s->what->block_ns / 1e9 };
+    const char *title = strcmp(left, right) == 0 ? left
+        : text_format(s->arena, "%s -> %s", left, right);
+
+    for (size_t i = 0; i < s->left.count; i++) {
+        const struct trial_jobs *a = &s->left.trial[i], *b;
+
+        if (strcmp(a->policy, left) != 0 || strcmp(a->point, point) != 0)
+            continue;
+        b = find_trial(&s->right, point, right, a->seed);
+        if (b != NULL)
+            pair_trial(&p, a, b);
+    }
+    s->lines++;
+    if (p.seeds > 0)
+        print_pairing(s, &p, point, title);
+}
+
+static bool compare_folders(struct sides *s, struct err *err)
+{
+    const char *left = s->what->left, *right = s->what->right;
+    struct plot_source source;
+
+    if (!plot_source_read(s->arena, left, &source, err) ||
+        !read_jobs(s->arena, left, &s->left, err))
+        return false;
+    s->right = s->left;
+    if (right != NULL) {
+        memset(&s->right, 0, sizeof s->right);
+        if (!read_jobs(s->arena, right, &s->right, err))
+            return false;
+    }
+    fputs("jobs of the same name and seed, paired; what was submitted within "
+          "a block is one sample\n", s->file);
+    uint32_t base = source.baseline == UINT32_MAX ? 0 : source.baseline;
+    for (uint32_t t = 0; t < source.grid->point_count; t++)
+        for (uint32_t p = 0; p < source.grid->policy_count; p++)
+            if (right != NULL || p != base)
+                compare_pair(s, source.grid->point[t],
+                             source.grid->policy[right != NULL ? p : base],
+                             source.grid->policy[p]);
+    return true;
+}
+
+bool compare_jobs_print(FILE *file, const struct compare_jobs *what,
+                        struct err *err)
+{
+    struct sides sides = { .arena = arena_new(1 << 16), .file = file,
+                           .what = what };
+    bool ok = compare_folders(&sides, err);
+
+    if (!ok)
+        plot_keep_err(err, what->left);
+    arena_free(sides.arena);
+    return ok;
+}

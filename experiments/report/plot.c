@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plot.c - each figure as NAME.gp, NAME.dat and a picture in DIR/plots.
+ *
+ * NAME.gp is a head that sets what the figure is about, then the template of
+ * plots/ as it stands; style.gp lies beside it.  A figure without data is
+ * left out, and DIR/plots/skipped.txt says why.
+ */
+#include "experiments/report/plot.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/columns/figures.h"
+#include "sim/text/folder.h"
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "experiments/report/plot_data.h"
+#include "experiments/report/plot_gnuplot.h"
+#include "experiments/spec/point_label.h"
+#include "experiments/results/survivors.h"
+#include "experiments/run/trial.h"
+#include "plots/plot_file.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
+
+#define POLICY_CHARACTERS 36
+#define POINT_CHARACTERS 40
+#define TITLE_CHARACTERS 60
+
+static const struct figure {
+    const char *name;
+    const char *with;       /* or NULL */
+    plot_maker *make;
+} figure[] = {
+#define FIGURE(NAME, WITH, QUESTION) { #NAME, WITH, plot_make_##NAME },
+#include "experiments/columns/figures.def"
+#undef FIGURE
+};
+
+#define FIGURES (sizeof figure / sizeof figure[0])
+
+struct drawing {
+    struct plot_source source;
+    struct arena *arena;
+    struct folder *dir;         /* plots/ */
+    const char *format;
+    bool wanted[FIGURES];
+    const char *skip[FIGURES];
+};
+
+static void want(struct drawing *d, const char *name)
+{
+    for (unsigned f = 0; f < FIGURES; f++)
+        if (strcmp(figure[f].name, name) == 0 ||
+            (figure[f].with != NULL && strcmp(figure[f].with, name) == 0))
+            d->wanted[f] = true;
+}
+
+static bool read_list(struct drawing *d, struct err *err)
+{
+    const char *path = folder_join(d->arena, d->dir, CHART_LIST);
+    enum scan_step step;
+    struct scan *scan;
+    size_t bytes;
+    char *line;
+
+    if (!folder_holds_file(d->dir, CHART_LIST)) {
+        for (unsigned f = 0; f < FIGURES; f++)
+            d->wanted[f] = true;
+        return true;
+    }
+    scan = scan_open(path, err);
+    if (scan == NULL)
+        return false;
+    while ((step = scan_line(scan, &line, &bytes, err)) == SCAN_LINE)
+        want(d, line);
+    scan_close(scan);
+    return step == SCAN_END;
+}
+
+static const struct plot_file *template(const char *name)
+{
+    for (unsigned i = 0; i < plot_file_count; i++)
+        if (strcmp(plot_file[i].name, name) == 0)
+            return &plot_file[i];
+    assert(!"a template of plots/ is missing");
+    return NULL;
+}
+
+static bool copy_style(struct drawing *d, struct err *err)
+{
+    const struct plot_file *style = template("style.gp");
+    struct out *out = out_in(d->arena, d->dir, style->name, err);
+
+    if (out == NULL)
+        return false;
+    out_bytes(out, style->text, style->bytes);
+    return out_close_fast(out, err);
+}
+
+/* Points in words; their values alone where all have the same keys, which then
+ * are point_key (else ''). */
+static void put_points(const struct drawing *d, struct out *out)
+{
+    const struct grid *grid = d->source.grid;
+    const char **title = arena_alloc(d->arena, grid->point_count + 1,
+                                     sizeof *title);
+    const char **value = arena_alloc(d->arena, grid->point_count + 1,
+                                     sizeof *value);
+    const char *key = NULL, *other;
+    bool alike = true;
+
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        title[t] = point_label_words(d->arena, grid->point[t]);
+        point_label_split(d->arena, grid->point[t], &other, &value[t]);
+        alike = alike && other != NULL && (t == 0 || strcmp(key, other) == 0);
+        key = other;
+    }
+    plot_names(out, "point_title", title, grid->point_count,
+               TITLE_CHARACTERS);
+    plot_names(out, "point_value", alike ? value : title, grid->point_count,
+               POINT_CHARACTERS);
+    out_text(out, "point_key = ");
+    plot_quote(out, alike ? key : "", 80);
+    out_text(out, "\n");
+}
+
+/* lost: jobs were left that were not done, so that means are of the others;
+ * fixed: nothing is drawn under any policy, so that seeds add nothing. */
+static void put_doubts(const struct grid *grid, struct out *out)
+{
+    bool lost = false, fixed = true;
+
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        lost = lost || survivors_any(grid, t, METRIC_JCT_MEAN);
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            fixed = fixed && grid_fixed(grid, t, p);
+    }
+    out_printf(out, "lost = %d\nfixed = %d\n", lost, fixed);
+}
+
+static void put_head(const struct drawing *d, const char *name,
+                     struct out *out)
+{
+    const struct grid *grid = d->source.grid;
+
+    out_printf(out, "# Made by clustersim from the tables one folder up. "
+               "Draw it again: gnuplot %s.gp\n# Or as gnuplot -e \"format = "
+               "'svg'\" %s.gp (png, svg, pdf).\n\nfigure = '%s'\n"
+               "experiment = ", name, name, name);
+    plot_quote(out, d->source.experiment, 60);
+    out_text(out, "\n");
+    plot_names(out, "policy", grid->policy, grid->policy_count,
+               POLICY_CHARACTERS);
+    plot_names(out, "point_name", grid->point, grid->point_count,
+               POINT_CHARACTERS);
+    put_points(d, out);
+    out_printf(out, "policies = %u\npoints = %u\nseeds = %u\n",
+               grid->policy_count, grid->point_count, grid->seed_count);
+    put_doubts(grid, out);
+}
+
+/* Its own arena: what a figure reads is dropped with it. */
+static bool make(struct drawing *d, unsigned f, struct err *err)
+{
+    const struct plot_file *text = template(
+        text_format(d->arena, "%s.gp", figure[f].name));
+    const char *data = text_format(d->arena, "%s.dat", figure[f].name);
+    struct plot_source source = d->source;
+    struct plot_sink sink = { NULL, NULL, NULL };
+    enum plot_made made = PLOT_FAILED;
+    bool ok = false;
+
+    source.arena = arena_new((size_t)1 << 16);
+    sink.head = out_in(d->arena, d->dir, text->name, err);
+    if (sink.head != NULL)
+        sink.data = out_in(d->arena, d->dir, data, err);
+    if (sink.data != NULL) {
+        put_head(d, figure[f].name, sink.head);
+        made = figure[f].make(&source, &sink, err);
+    }
+    if (made == PLOT_MADE) {
+        out_printf(sink.head, "data = '%s'\n\n", data);
+        out_bytes(sink.head, text->text, text->bytes);
+        ok = out_close_fast(sink.head, err) && out_close_fast(sink.data, err);
+    } else if (made == PLOT_SKIPPED) {
+        d->skip[f] = arena_text(d->arena, sink.skip);
+        ok = true;
+    }
+    out_abandon(sink.head);
+    out_abandon(sink.data);
+    if (!ok)
+        plot_keep_err(err, source.dir);
+    arena_free(source.arena);
+    return ok;
+}
+
+static bool remove_figure(struct drawing *d, const char *name,
+                          struct err *err)
+{
+    for (unsigned e = 0; figure_ending(e) != NULL; e++)
+        if (!folder_remove(d->arena, d->dir,
+                           text_format(d->arena, "%s.%s", name,
+                                       figure_ending(e)), err))
+            return false;
+    return true;
+}
+
+static bool write_skipped(struct drawing *d, struct err *err)
+{
+    struct out *out = NULL;
+
+    for (unsigned f = 0; f < FIGURES; f++) {
+        if (d->skip[f] == NULL)
+            continue;
+        if (out == NULL)
+            out = out_in(d->arena, d->dir, CHART_SKIPS, err);
+        if (out == NULL)
+            return false;
+        out_printf(out, "%s: %s\n", figure[f].name, d->skip[f]);
+    }
+    return out == NULL ? folder_remove(d->arena, d->dir, CHART_SKIPS, err)
+                       : out_close_fast(out, err);
+}
+
+static bool draw(struct drawing *d, const char *results, struct err *err)
+{
+    struct folder *dir = NULL;
+
+    if (!plot_source_read(d->arena, results, &d->source, err))
+        return false;
+    dir = folder_make(d->arena, results, err);
+    if (dir != NULL)
+        d->dir = folder_within(d->arena, dir, CHART_FOLDER, err);
+    folder_close(dir);
+    if (d->dir == NULL || !read_list(d, err) || !copy_style(d, err))
+        return false;
+    for (unsigned f = 0; f < FIGURES; f++)
+        if ((d->wanted[f] && !make(d, f, err)) ||
+            ((!d->wanted[f] || d->skip[f] != NULL) &&
+             !remove_figure(d, figure[f].name, err)))
+            return false;
+    if (!write_skipped(d, err))
+        return false;
+    for (unsigned f = 0; f < FIGURES; f++)
+        if (d->wanted[f] && d->skip[f] == NULL &&
+            !plot_gnuplot(d->arena, d->dir, figure[f].name, d->format, err))
+            return false;
+    return true;
+}
+
+bool plot_draw(const char *dir, const char *format, struct err *err)
+{
+    struct drawing d = { .arena = arena_new((size_t)1 << 16),
+                         .format = format };
+    bool ok;
+
+    assert(strcmp(format, "png") == 0 || strcmp(format, "svg") == 0 ||
+           strcmp(format, "pdf") == 0);
+    ok = draw(&d, dir, err);
+    folder_close(d.dir);
+    if (!ok)
+        plot_keep_err(err, dir);
+    arena_free(d.arena);
+    return ok;
+}
+
+bool plot_list_write(struct arena *arena, const struct folder *dir,
+                     const char *const *name, size_t count, struct err *err)
+{
+    struct out *out = out_in(arena, dir, CHART_LIST, err);
+
+    if (out == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        out_printf(out, "%s\n", name[i]);
+    return out_close(out, err);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plot_data.c - what all charts need: the tables read, texts and numbers
+ * written so that gnuplot takes them for nothing else.
+ */
+#include "experiments/report/plot_data.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "sim/text/read_csv.h"
+#include "experiments/run/trial.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+
+void plot_keep_err(struct err *err, const char *dir)
+{
+    struct err was = *err;
+    size_t bytes = strlen(dir);
+    const char *name = was.pos.file;
+
+    if (name == NULL)
+        return;
+    if (strncmp(name, dir, bytes) == 0)
+        for (name += bytes; *name == '/'; name++)
+            continue;
+    err->pos = (struct err_pos){ dir, 0, 0 };
+    if (name[0] == '\0')
+        return;
+    if (was.pos.line > 0)
+        snprintf(err->text, sizeof err->text, "%.80s:%u: %.140s", name,
+                 was.pos.line, was.text);
+    else
+        snprintf(err->text, sizeof err->text, "%.80s: %.150s", name,
+                 was.text);
+}
+
+void plot_quote(struct out *out, const char *text, size_t characters)
+{
+    size_t count = 0;
+
+    out_text(out, "'");
+    for (const char *p = text; *p != '\0'; p++) {
+        unsigned char c = (unsigned char)*p;
+
+        if ((c & 0xc0) != 0x80 && count++ == characters) {
+            out_text(out, "\u2026");
+            break;
+        }
+        if (c == '\'')
+            out_text(out, "\u2019");
+        else if (c < 0x20 || c == 0x7f)
+            out_text(out, " ");
+        else
+            out_bytes(out, p, 1);
+    }
+    out_text(out, "'");
+}
+
+void plot_names(struct out *out, const char *name, const char *const *item,
+                uint32_t count, size_t characters)
+{
+    assert(count > 0);
+    out_printf(out, "array %s[%u] = [", name, count);
+    for (uint32_t i = 0; i < count; i++) {
+        out_text(out, i == 0 ? "" : ", ");
+        plot_quote(out, item[i], characters);
+    }
+    out_text(out, "]\n");
+}
+
+void plot_real(struct out *out, double value)
+{
+    if (isfinite(value))
+        out_printf(out, " %.9g", value);
+    else
+        out_text(out, " NaN");
+}
+
+void plot_time(struct out *out, double seconds)
+{
+    if (isfinite(seconds))
+        out_printf(out, " %.15g", nearbyint(seconds * 1e6) / 1e6);
+    else
+        out_text(out, " NaN");
+}
+
+double plot_zero(double start_s, double end_s)
+{
+    return start_s > end_s - start_s ? start_s : 0;
+}
+
+struct plot_unit plot_time_unit(double seconds)
+{
+    static const struct plot_unit unit[] = {
+        { "days", 86400 }, { "hours", 3600 }, { "minutes", 60 },
+        { "seconds", 1 }
+    };
+    size_t i = 0;
+
+    while (i < 3 && !(seconds >= 2 * unit[i].seconds))
+        i++;
+    return unit[i];
+}
+
+void plot_put_unit(struct out *out, struct plot_unit unit)
+{
+    out_printf(out, "time_unit = %g.\ntime_name = '%s'\n", unit.seconds,
+               unit.name);
+}
+
+struct csv_in *plot_open(const struct plot_source *source, const char *table,
+                         const char *const *names, size_t *column,
+                         size_t count, struct plot_sink *sink,
+                         struct err *err)
+{
+    const char *path = path_join(source->arena, source->dir, table);
+    struct csv_in *in;
+
+    if (!path_is_file(path)) {
+        sink->skip = text_format(source->arena, "there is no %s", table);
+        return NULL;
+    }
+    in = csv_in_open(source->arena, path, err);
+    for (size_t i = 0; in != NULL && i < count; i++)
+        if (!csv_in_column(in, names[i], &column[i], err)) {
+            csv_in_close(in);
+            return NULL;
+        }
+    return in;
+}
+
+const struct plot_delta *plot_delta_of(const struct plot_source *source,
+                                       uint32_t point, uint32_t policy,
+                                       unsigned metric)
+{
+    assert(source->delta != NULL && metric < METRIC_COUNT);
+    return &source->delta[((size_t)point * source->grid->policy_count +
+                           policy) * METRIC_COUNT + metric];
+}
+
+enum delta_column {
+    D_POINT, D_POLICY, D_METRIC, D_BASELINE, D_PERCENT, D_LOW, D_HIGH, D_P,
+    D_COUNT
+};
+static const char *const delta_name[D_COUNT] = {
+    "point", "policy", "metric", "baseline", "delta_percent",
+    "delta_ci95_low_percent", "delta_ci95_high_percent", "p_value"
+};
+
+static bool delta_row(struct plot_source *source, struct plot_delta *delta,
+                      const struct csv_in *in, const size_t *c,
+                      struct err *err)
+{
+    const struct grid *grid = source->grid;
+    uint32_t point = grid_point(grid, csv_in_field(in, c[D_POINT]));
+    uint32_t policy = grid_policy(grid, csv_in_field(in, c[D_POLICY]));
+    enum metric metric = metric_find(csv_in_field(in, c[D_METRIC]));
+    struct plot_delta d;
+
+    if (point == UINT32_MAX || policy == UINT32_MAX || metric == METRIC_COUNT)
+        return true;        /* written by another version */
+    source->baseline = grid_policy(grid, csv_in_field(in, c[D_BASELINE]));
+    if (!csv_in_number(in, c[D_PERCENT], &d.percent, err) ||
+        !csv_in_number(in, c[D_LOW], &d.low, err) ||
+        !csv_in_number(in, c[D_HIGH], &d.high, err) ||
+        !csv_in_number(in, c[D_P], &d.p_value, err))
+        return false;
+    delta[((size_t)point * grid->policy_count + policy) * METRIC_COUNT +
+          metric] = d;
+    return true;
+}
+
+static bool read_deltas(struct plot_source *source, struct err *err)
+{
+    const struct grid *grid = source->grid;
+    size_t count = (size_t)grid->point_count * grid->policy_count *
+                   METRIC_COUNT, column[D_COUNT];
+    struct plot_delta *delta = arena_alloc(source->arena, count + 1,
+                                           sizeof *delta);
+    struct plot_sink sink = { NULL, NULL, NULL };
+    struct csv_in *in = plot_open(source, csv_compare.file, delta_name,
+                                  column, D_COUNT, &sink, err);
+    enum csv_step step;
+
+    if (in == NULL)
+        return sink.skip != NULL;
+    for (size_t i = 0; i < count; i++)
+        delta[i] = (struct plot_delta){ NAN, NAN, NAN, NAN };
+    while ((step = csv_in_next(in, err)) == CSV_ROW)
+        if (!delta_row(source, delta, in, column, err)) {
+            step = CSV_ERROR;
+            break;
+        }
+    csv_in_close(in);
+    source->delta = delta;
+    return step == CSV_END;
+}
+
+/* The folder's own name will do where provenance.json is gone. */
+static void read_provenance(struct arena *arena, const char *dir,
+                            struct plot_source *source)
+{
+    const char *path = path_join(arena, dir, "provenance.json");
+    const struct conf_node *tree = NULL, *name = NULL;
+    struct err ignored = { 0 };
+
+    source->experiment = path_stem(arena, dir);
+    if (path_is_file(path))
+        tree = conf_load(arena, path, &ignored);
+    if (tree == NULL || conf_kind(tree) != CONF_MAP)
+        return;
+    name = conf_get(tree, "experiment");
+    if (name != NULL && conf_kind(name) == CONF_SCALAR)
+        source->experiment = conf_text(name);
+    source->cluster = conf_get(tree, "cluster");
+}
+
+bool plot_source_read(struct arena *arena, const char *dir,
+                      struct plot_source *source, struct err *err)
+{
+    struct err_pos pos = { dir, 0, 0 };
+
+    *source = (struct plot_source){ .arena = arena, .dir = dir,
+                                    .baseline = UINT32_MAX };
+    source->grid = grid_from_folder(arena, dir, err);
+    if (source->grid == NULL)
+        return false;
+    if (source->grid->point_count == 0)
+        return err_set(err, ERR_SCHEMA, pos,
+                       "summary.csv has no row: nothing can be shown");
+    read_provenance(arena, dir, source);
+    return read_deltas(source, err);
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plot_gantt.c - what every GPU does for a while, under two policies.
+ *
+ * One seed of the middle point; the baseline beside the other policy that is
+ * cheapest per job there, or, if nothing costs anything, fastest.  Both panels
+ * show the same window, as long as so many mean runs, in which the less busy of
+ * the two is busiest.
+ */
+#include <math.h>
+
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "experiments/report/plot_data.h"
+#include "experiments/report/plot_gantt.h"
+#include "sim/stats/stats.h"
+#include "experiments/run/trial.h"
+#include "sim/base/arena.h"
+
+#define COLOURS_MAX 24u         /* at most 32: bits of g->drawn */
+#define TONES 3u                /* of a colour: neighbours differ */
+#define HAIR 1500.0             /* of the window: less cannot be seen */
+
+static double mean_at_middle(const struct plot_source *source,
+                             uint32_t policy, enum metric metric)
+{
+    const struct grid *grid = source->grid;
+    double *x = arena_alloc(source->arena, grid->seed_count + 1, sizeof *x);
+    struct stats_mean m;
+
+    m = stats_mean(x, grid_samples(grid, grid->point_count / 2, policy,
+                                   metric, x), 0.95);
+    return m.count > 0 ? m.mean : INFINITY;
+}
+
+/* The baseline (or the first policy), and of the others the best. */
+static void choose_policies(struct gantt *g)
+{
+    const struct grid *grid = g->source->grid;
+    enum metric metric = METRIC_JCT_MEAN;
+    double best = INFINITY;
+
+    g->side[0].policy =
+        g->source->baseline == UINT32_MAX ? 0 : g->source->baseline;
+    g->side[1].policy = UINT32_MAX;
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        double cost = mean_at_middle(g->source, p, METRIC_COST_PER_JOB);
+
+        if (isfinite(cost) && cost > 0)
+            metric = METRIC_COST_PER_JOB;
+    }
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        double mean = mean_at_middle(g->source, p, metric);
+
+        if (p == g->side[0].policy ||
+            (g->side[1].policy != UINT32_MAX && !(mean < best)))
+            continue;
+        g->side[1].policy = p;
+        best = mean;
+    }
+}
+
+/* False: nothing of it lies in the window. */
+static bool put_box(struct gantt *g, struct out *out, uint32_t first_row,
+                    uint32_t rows, const double *from_to, uint32_t colour,
+                    uint32_t tone)
+{
+    double from = fmax(from_to[0], g->start_s);
+    double to = fmin(from_to[1], g->end_s);
+
+    if (!(from < to))
+        return false;
+    out_printf(out, "%u %u", first_row, first_row + rows);
+    plot_time(out, from);
+    plot_time(out, to);
+    out_printf(out, " %u %u\n", colour, tone);
+    return true;
+}
+
+/* One GPU's runs in order: between two of the same job nobody else used it. */
+static bool put_gap(struct gantt *g, struct out *out, uint32_t row,
+                    struct gantt_run *last, const struct gantt_run *next)
+{
+    double gap[2] = { last->end_s, next->start_s };
+    bool put = false;
+
+    if (last->job == next->job && last->job != GANTT_NO_JOB &&
+        gap[1] - gap[0] >= (g->end_s - g->start_s) / HAIR)
+        put = put_box(g, out, row, 1, gap, 0, 0);
+    if (last->job != next->job || last->end_s < next->end_s)
+        *last = *next;
+    return put;
+}
+
+/* False: there are none. */
+static bool put_gaps(struct gantt *g, struct out *out,
+                     const struct gantt_side *side)
+{
+    struct gantt_run *last = arena_alloc(g->source->arena, g->rows + 1,
+                                         sizeof *last);
+    uint32_t first, end, node = 0;
+    bool any = false;
+
+    for (uint32_t r = 0; r < g->rows; r++)
+        last[r] = side->edge[r].before;
+    for (size_t i = 0; i < side->runs; i++) {
+        const struct gantt_run *run = &side->run[i];
+        const char *text = run->nodes;
+
+        while (gantt_next_gpus(&text, &node, &first, &end))
+            for (uint32_t gpu = first; gpu <= end && gpu < g->gpus[node];
+                 gpu++)
+                any = put_gap(g, out, g->row[node] + gpu,
+                              &last[g->row[node] + gpu], run) || any;
+    }
+    for (uint32_t r = 0; r < g->rows; r++)
+        any = put_gap(g, out, r, &last[r], &side->edge[r].after) || any;
+    out_text(out, "NaN NaN NaN NaN NaN NaN\n");
+    return any;
+}
+
+/* Who ran last on a GPU, and its tone there. */
+struct toned {
+    uint64_t job;
+    uint32_t tone;
+    bool any;
+};
+
+/* A job keeps its tone unless the one before it on that GPU has it. */
+static uint32_t tone_of(struct toned *last, uint64_t job)
+{
+    uint32_t tone = (uint32_t)(job % TONES);
+
+    if (last->any && last->job == job)
+        return last->tone;
+    if (last->any && last->tone == tone)
+        tone = (tone + 1) % TONES;
+    *last = (struct toned){ job, tone, true };
+    return tone;
+}
+
+/* A bar that the next run may go on with. */
+struct bar {
+    double from_to[2];
+    uint32_t rows, colour, tone;
+};
+
+static void put_bar(struct gantt *g, struct out *out, uint32_t row,
+                    const struct bar *bar)
+{
+    if (bar->rows > 0 && put_box(g, out, row, bar->rows, bar->from_to,
+                                 bar->colour, bar->tone))
+        g->drawn |= 1u << (bar->colour - 1);
+}
+
+/* Runs that follow each other in one colour are one bar: steps of weeks would
+ * be nothing but seams. */
+static void add_bar(struct gantt *g, struct out *out, struct bar *bars,
+                    uint32_t row, const struct bar *next)
+{
+    struct bar *last = &bars[row];
+    double hair = (g->end_s - g->start_s) / HAIR;
+
+    if (g->shade[next->colour - 1] == GANTT_DARKEST &&
+        next->from_to[1] - next->from_to[0] < hair)
+        return;
+    if (last->rows == next->rows && last->colour == next->colour &&
+        last->tone == next->tone &&
+        next->from_to[0] - last->from_to[1] < hair) {
+        last->from_to[1] = fmax(last->from_to[1], next->from_to[1]);
+        return;
+    }
+    put_bar(g, out, row, last);
+    *last = *next;
+}
+
+static void put_runs(struct gantt *g, struct out *out,
+                     const struct gantt_side *side)
+{
+    struct toned *last = arena_alloc(g->source->arena, g->rows + 1,
+                                     sizeof *last);
+    struct bar *bars = arena_alloc(g->source->arena, g->rows + 1,
+                                   sizeof *bars);
+    uint32_t first, end, node = 0;
+
+    for (size_t i = 0; i < side->runs; i++) {
+        const struct gantt_run *run = &side->run[i];
+        const char *text = run->nodes;
+        struct bar bar = { { run->start_s, run->end_s }, 0, 1 +
+                           (run->colour < COLOURS_MAX ? run->colour
+                                                      : COLOURS_MAX - 1), 0 };
+
+        while (gantt_next_gpus(&text, &node, &first, &end))
+            if (end < g->gpus[node]) {
+                uint32_t row = g->row[node] + first;
+
+                for (uint32_t r = row; r <= g->row[node] + end; r++)
+                    bar.tone = r == row ? tone_of(&last[r], run->job)
+                                        : (last[r] = last[row], bar.tone);
+                bar.rows = end - first + 1;
+                add_bar(g, out, bars, row, &bar);
+            }
+    }
+    for (uint32_t r = 0; r < g->rows; r++)
+        put_bar(g, out, r, &bars[r]);
+    out_text(out, "NaN NaN NaN NaN NaN NaN\n");
+}
+
+/* The pools that nodes next to each other are in, if there are several. */
+static void put_pools(struct gantt *g, struct out *out)
+{
+    uint32_t spans = 0, last = UINT32_MAX;
+    const char **name = arena_alloc(g->source->arena, g->rows + 1,
+                                    sizeof *name);
+    uint32_t *row = arena_alloc(g->source->arena, g->rows + 2, sizeof *row);
+
+    for (uint32_t n = 0; n < g->nodes && g->cluster.pool.count > 1; n++) {
+        uint32_t pool = gantt_node_pool(g, n);
+
+        if (g->gpus[n] == 0 || pool == last || pool == UINT32_MAX)
+            continue;
+        name[spans] = g->cluster.pool.name[pool];
+        row[spans++] = g->row[n];
+        last = pool;
+    }
+    out_printf(out, "pools = %u\n", spans);
+    if (spans == 0)
+        return;
+    row[spans] = g->rows;
+    plot_names(out, "pool", name, spans, 20);
+    out_printf(out, "array pool_row[%u]\n", spans + 1);
+    for (uint32_t s = 0; s <= spans; s++)
+        out_printf(out, "pool_row[%u] = %u\n", s + 1, row[s]);
+}
+
+/* "64 of 256 of gen, 64 of 96 of train". */
+static void put_chosen(const struct gantt *g, struct out *out)
+{
+    const struct gantt_cluster *cluster = &g->cluster;
+    const char *text = "";
+
+    for (uint32_t p = 0; p < cluster->pool.count; p++)
+        text = text_format(g->source->arena, "%s%s%u of %u of pool %s", text,
+                           p == 0 ? "" : ", ", cluster->shown[p],
+                           cluster->gpus[p], cluster->pool.name[p]);
+    out_text(out, "chosen = ");
+    plot_quote(out, cluster->pool.count > 1 ? text : "", 400);
+    out_text(out, "\n");
+}
+
+static void put_nodes(struct gantt *g, struct out *out)
+{
+    const char **name = arena_alloc(g->source->arena, g->rows + 1,
+                                    sizeof *name);
+    uint32_t nodes = 0;
+
+    for (uint32_t n = 0; n < g->nodes; n++)
+        if (g->gpus[n] > 0)
+            name[nodes++] = gantt_node_name(g, n);
+    plot_names(out, "node", name, nodes, 24);
+    out_printf(out, "nodes = %u\narray node_row[%u]\n", nodes, nodes + 1);
+    nodes = 0;
+    for (uint32_t n = 0; n < g->nodes; n++)
+        if (g->gpus[n] > 0)
+            out_printf(out, "node_row[%u] = %u\n", ++nodes, g->row[n]);
+    out_printf(out, "node_row[%u] = %u\n", nodes + 1, g->rows);
+}
+
+static void put_colours(struct gantt *g, struct out *out)
+{
+    uint32_t colours = g->colour.count < COLOURS_MAX ? g->colour.count
+                                                     : COLOURS_MAX;
+
+    if (g->colour.count > COLOURS_MAX)
+        g->colour.name[COLOURS_MAX - 1] = "other";
+    plot_names(out, "kind", g->colour.name, colours, 36);
+    out_printf(out, "kinds = %u\narray hue[%u]\narray shade[%u]\n", colours,
+               colours, colours);
+    out_text(out, "present = '");
+    for (uint32_t c = 0, shown = 0; c < colours; c++)
+        if (g->drawn >> c & 1)
+            out_printf(out, "%s%u", shown++ == 0 ? "" : " ", c + 1);
+    out_text(out, "'\n");
+    for (uint32_t c = 0; c < colours; c++)
+        out_printf(out, "hue[%u] = %u; shade[%u] = %u\n", c + 1,
+                   g->hue[c] + 1, c + 1, g->shade[c]);
+}
+
+static double zero_of(const struct gantt *g)
+{
+    double first = INFINITY, last = 0;
+
+    for (int s = 0; s < 2; s++)
+        if (g->side[s].count > 0) {
+            first = fmin(first, g->side[s].first_s);
+            last = fmax(last, g->side[s].last_s);
+        }
+    return plot_zero(first, last);
+}
+
+static void put_head(struct gantt *g, struct out *out,
+                     const struct gantt_kinds *label, bool gaps)
+{
+    const char *none = "";
+
+    put_colours(g, out);
+    out_printf(out, "seed = %.9g\nleft = %u\nright = %u\nrows = %u\n"
+               "row_px = %g\nrows_left_out = %u\ncut = %d\ngaps = %d\n"
+               "zero_s = %.15g\nstart_s = %.15g\nend_s = %.15g\n", g->seed,
+               g->side[0].policy + 1,
+               g->side[1].policy == UINT32_MAX || g->side[1].count == 0
+                   ? 0 : g->side[1].policy + 1,
+               g->rows, gantt_row_px(g), g->rows_left_out, g->cut, gaps,
+               zero_of(g), g->start_s, g->end_s);
+    plot_put_unit(out, plot_time_unit((g->end_s - g->start_s) / 3));
+    put_chosen(g, out);
+    put_pools(g, out);
+    put_nodes(g, out);
+    out_printf(out, "labels = %u\n", label->count);
+    plot_names(out, "job_name", label->count > 0 ? label->name : &none,
+               label->count > 0 ? label->count : 1, 16);
+}
+
+enum plot_made plot_make_gantt(const struct plot_source *source,
+                               struct plot_sink *sink, struct err *err)
+{
+    struct gantt *g = arena_alloc(source->arena, 1, sizeof *g);
+    struct gantt_kinds label = { NULL, 0, 0 };
+    bool gaps = false;
+
+    g->source = source;
+    g->seed = NAN;
+    choose_policies(g);
+    if (!gantt_read(g, sink, err))
+        return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
+    sink->skip = "phases.csv has no phase on a GPU at the middle point";
+    if (g->rows == 0)
+        return PLOT_SKIPPED;
+    if (!gantt_find_kinds(g, err))
+        return PLOT_FAILED;
+    out_text(sink->data, "# row_low row_high start_s end_s colour tone"
+                         " (colour 0: between two phases of one job)\n");
+    for (unsigned side = 0; side < 2; side++) {
+        out_printf(sink->data, "%s# policy %u: between phases\n",
+                   side == 0 ? "" : "\n\n", side + 1);
+        gaps = put_gaps(g, sink->data, &g->side[side]) || gaps;
+        out_printf(sink->data, "\n\n# policy %u: phases\n", side + 1);
+        put_runs(g, sink->data, &g->side[side]);
+        out_printf(sink->data, "\n\n# policy %u: time_s, row and number of "
+                   "the names of jobs\n", side + 1);
+        gantt_put_labels(g, &g->side[side], &label, sink->data);
+    }
+    put_head(g, sink->head, &label, gaps);
+    return PLOT_MADE;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plot_runs.c - charts of single jobs and intervals: the distribution of JCT,
+ * and the cluster over time.
+ *
+ * Memory does not grow with the number of jobs: of more than a few thousand,
+ * the distribution is that of sim/tally.h's quantiles.
+ */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/results/grid.h"
+#include "sim/text/out.h"
+#include "experiments/report/plot_data.h"
+#include "sim/text/read_csv.h"
+#include "sim/base/arena.h"
+#include "sim/stats/tally.h"
+
+#define CURVE_STEPS 400u        /* as many as a chart can show */
+#define JCT_LEAST_S 0.001       /* the axis is logarithmic */
+
+/* The JCTs of one policy at one point, all seeds. */
+struct curve {
+    struct quantile *jct_s;
+    uint64_t submitted;
+};
+
+enum job_column { J_POINT, J_POLICY, J_JCT, J_STATUS, J_COUNT };
+static const char *const job_name[J_COUNT] = {
+    "point", "policy", "jct_s", "status"
+};
+
+static bool add_job(const struct plot_source *source, struct curve *curves,
+                    const struct csv_in *in, const size_t *c, struct err *err)
+{
+    uint32_t point = grid_point(source->grid, csv_in_field(in, c[J_POINT]));
+    uint32_t policy = grid_policy(source->grid,
+                                  csv_in_field(in, c[J_POLICY]));
+    struct curve *curve;
+    double jct;
+
+    if (!csv_in_number(in, c[J_JCT], &jct, err))
+        return false;
+    if (point == UINT32_MAX || policy == UINT32_MAX)
+        return true;
+    curve = &curves[(size_t)point * source->grid->policy_count + policy];
+    curve->submitted++;
+    if (isnan(jct) || strcmp(csv_in_field(in, c[J_STATUS]), "done") != 0)
+        return true;
+    quantile_add(curve->jct_s, fmax(jct, JCT_LEAST_S));
+    return true;
+}
+
+static enum csv_step read_jobs(const struct plot_source *source,
+                               struct curve *curves, struct plot_sink *sink,
+                               struct err *err)
+{
+    size_t column[J_COUNT];
+    struct csv_in *in = plot_open(source, csv_jobs.file, job_name, column,
+                                  J_COUNT, sink, err);
+    enum csv_step step = CSV_ERROR;
+
+    if (in == NULL)
+        return CSV_ERROR;
+    while ((step = csv_in_next(in, err)) == CSV_ROW)
+        if (!add_job(source, curves, in, column, err)) {
+            step = CSV_ERROR;
+            break;
+        }
+    csv_in_close(in);
+    return step;
+}
+
+/* The rank-th of so many, from 1. */
+static double jct_at(const struct curve *curve, uint64_t rank)
+{
+    uint64_t count = quantile_count(curve->jct_s);
+
+    return quantile_at(curve->jct_s, (double)rank / (double)count);
+}
+
+static void put_corner(struct out *out, const struct curve *curve,
+                       uint64_t rank, uint64_t jobs)
+{
+    plot_real(out, jct_at(curve, rank));
+    plot_real(out, (double)jobs / (double)curve->submitted);
+    out_text(out, "\n");
+}
+
+/* A step up at each JCT; of many jobs, of every n-th. */
+static void put_curve(struct out *out, const struct curve *curve)
+{
+    uint64_t count = quantile_count(curve->jct_s);
+    uint64_t steps = count < CURVE_STEPS ? count : CURVE_STEPS;
+
+    if (count == 0) {
+        out_text(out, "NaN NaN\n");
+        return;
+    }
+    for (uint64_t i = 1, before = 0; i <= steps; i++) {
+        uint64_t rank = (i * count + steps - 1) / steps;
+
+        put_corner(out, curve, rank, before);
+        put_corner(out, curve, rank, rank);
+        before = rank;
+    }
+}
+
+static void put_curves(const struct plot_source *source,
+                       const struct curve *curves, struct out *out)
+{
+    const struct grid *grid = source->grid;
+
+    out_text(out, "# jct_s, fraction of the submitted jobs that were done in"
+                  " that time\n");
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++) {
+            out_printf(out, "%s# point %u policy %u\n",
+                       t + p == 0 ? "" : "\n\n", t + 1, p + 1);
+            put_curve(out, &curves[(size_t)t * grid->policy_count + p]);
+        }
+}
+
+enum plot_made plot_make_jct_cdf(const struct plot_source *source,
+                                 struct plot_sink *sink, struct err *err)
+{
+    const struct grid *grid = source->grid;
+    size_t count = (size_t)grid->point_count * grid->policy_count, known = 0;
+    struct curve *curves = arena_alloc(source->arena, count, sizeof *curves);
+    double low = INFINITY, high = 0;
+
+    for (size_t i = 0; i < count; i++)
+        curves[i].jct_s = quantile_new(source->arena);
+    if (read_jobs(source, curves, sink, err) == CSV_ERROR)
+        return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
+    put_curves(source, curves, sink->data);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t jobs = quantile_count(curves[i].jct_s);
+
+        known += jobs;
+        if (jobs > 0) {
+            low = fmin(low, jct_at(&curves[i], jobs / 100 + 1));
+            high = fmax(high, jct_at(&curves[i], jobs));
+        }
+    }
+    sink->skip = "no job was done";
+    if (known == 0)
+        return PLOT_SKIPPED;
+    out_printf(sink->head, "jct_low = %.9g\njct_high = %.9g\n", low, high);
+    plot_put_unit(sink->head, plot_time_unit(high / 4));
+    return PLOT_MADE;
+}
+
+/* The cluster over time: one seed of the middle point, pools added up. */
+
+struct interval {
+    double t_s, total, allocated, busy, pending;
+};
+
+struct series {
+    struct interval *item;
+    size_t count, room, last;
+};
+
+enum time_column {
+    T_POINT, T_POLICY, T_SEED, T_TIME, T_TOTAL, T_ALLOCATED, T_BUSY, T_PENDING,
+    T_COUNT
+};
+static const char *const time_name[T_COUNT] = {
+    "point", "policy", "seed", "t_s", "gpus_total", "gpus_allocated",
+    "gpus_busy", "jobs_pending"
+};
+
+/* Rows come interval by interval or pool by pool: mostly the last one is
+ * meant, or the one after it. */
+static struct interval *interval_at(struct arena *arena, struct series *s,
+                                    double t_s)
+{
+    bool later = s->count > 0 && t_s > s->item[s->count - 1].t_s;
+
+    for (size_t i = 0, at = s->last; !later && i < s->count; i++, at++) {
+        if (at >= s->count)
+            at = 0;
+        if (s->item[at].t_s == t_s) {
+            s->last = at;
+            return &s->item[at];
+        }
+    }
+    if (s->count == s->room) {
+        s->item = arena_grow(arena, s->item, s->room, s->room * 2 + 512,
+                             sizeof *s->item);
+        s->room = s->room * 2 + 512;
+    }
+    s->last = s->count;
+    s->item[s->count].t_s = t_s;
+    return &s->item[s->count++];
+}
+
+static bool add_interval(const struct plot_source *source,
+                         struct series *series, double *seed, const struct csv_in *in,
+                         const size_t *c, struct err *err)
+{
+    uint32_t policy = grid_policy(source->grid,
+                                  csv_in_field(in, c[T_POLICY]));
+    double value[T_COUNT] = { 0 };
+    struct interval *to;
+
+    for (int i = T_SEED; i < T_COUNT; i++)
+        if (!csv_in_number(in, c[i], &value[i], err))
+            return false;
+    if (policy == UINT32_MAX ||
+        grid_point(source->grid, csv_in_field(in, c[T_POINT])) !=
+            source->grid->point_count / 2)
+        return true;
+    if (isnan(*seed))           /* of the first that has this detail */
+        *seed = value[T_SEED];
+    if (value[T_SEED] != *seed)
+        return true;
+    to = interval_at(source->arena, &series[policy], value[T_TIME]);
+    to->total += value[T_TOTAL];
+    to->allocated += value[T_ALLOCATED];
+    to->busy += value[T_BUSY];
+    to->pending = value[T_PENDING];     /* of the whole cluster, each time */
+    return true;
+}
+
+static enum csv_step read_timeline(const struct plot_source *source,
+                                   struct series *series, double *seed,
+                                   struct plot_sink *sink, struct err *err)
+{
+    size_t column[T_COUNT];
+    struct csv_in *in = plot_open(source, csv_timeline.file, time_name,
+                                  column, T_COUNT, sink, err);
+    enum csv_step step;
+
+    if (in == NULL)
+        return CSV_ERROR;
+    while ((step = csv_in_next(in, err)) == CSV_ROW)
+        if (!add_interval(source, series, seed, in, column, err)) {
+            step = CSV_ERROR;
+            break;
+        }
+    csv_in_close(in);
+    return step;
+}
+
+static void put_series(struct out *out, const struct series *s)
+{
+    if (s->count == 0)
+        out_text(out, "NaN NaN NaN NaN NaN\n");
+    for (size_t i = 0; i < s->count; i++) {
+        const struct interval *at = &s->item[i];
+
+        plot_time(out, at->t_s);
+        plot_real(out, at->total);
+        plot_real(out, at->allocated);
+        plot_real(out, at->busy);
+        plot_real(out, at->pending);
+        out_text(out, "\n");
+    }
+}
+
+enum plot_made plot_make_timeline(const struct plot_source *source,
+                                  struct plot_sink *sink, struct err *err)
+{
+    const struct grid *grid = source->grid;
+    struct series *series = arena_alloc(source->arena, grid->policy_count,
+                                        sizeof *series);
+    double start_s = INFINITY, end_s = 0, gpus = 0, pending = 0, seed = NAN;
+
+    if (read_timeline(source, series, &seed, sink, err) == CSV_ERROR)
+        return sink->skip != NULL ? PLOT_SKIPPED : PLOT_FAILED;
+    out_text(sink->data, "# t_s gpus_total gpus_allocated gpus_busy"
+                         " jobs_pending (means from t_s to the next)\n");
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        out_printf(sink->data, "%s# policy %u\n", p == 0 ? "" : "\n\n",
+                   p + 1);
+        put_series(sink->data, &series[p]);
+        for (size_t i = 0; i < series[p].count; i++) {
+            start_s = fmin(start_s, series[p].item[i].t_s);
+            end_s = fmax(end_s, series[p].item[i].t_s);
+            gpus = fmax(gpus, series[p].item[i].total);
+            pending = fmax(pending, series[p].item[i].pending);
+        }
+    }
+    sink->skip = gpus > 0 ? "timeline.csv has one interval"
+                          : "timeline.csv tells of no GPU";
+    if (!(end_s > 0 && gpus > 0))
+        return PLOT_SKIPPED;
+    start_s = plot_zero(start_s, end_s);
+    out_printf(sink->head, "seed = %.9g\nzero_s = %.15g\nend_s = %.15g\n"
+               "gpus = %.9g\nmost_pending = %.9g\n", seed, start_s, end_s,
+               gpus, pending);
+    plot_put_unit(sink->head, plot_time_unit(end_s - start_s));
+    return PLOT_MADE;
+}

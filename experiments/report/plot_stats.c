@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plot_stats.c - charts of means and intervals over the seeds: cost, GPU time
+ * by cause, the sweep, and differences to the baseline.
+ *
+ * Means and intervals are those of compare.csv: Student's t over the seeds.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "experiments/report/plot_data.h"
+#include "experiments/spec/point_label.h"
+#include "sim/stats/stats.h"
+#include "experiments/run/trial.h"
+#include "sim/base/arena.h"
+#include "sim/text/scan.h"
+
+#define SWEPT_DECADES 50.0     /* from here on, a logarithmic axis */
+#define CONFIDENCE 0.95
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct stats_mean mean_of(const struct plot_source *source,
+                                 double *scratch, uint32_t point,
+                                 uint32_t policy, enum metric metric)
+{
+    uint32_t n = grid_samples(source->grid, point, policy, metric, scratch);
+
+    return stats_mean(scratch, n, CONFIDENCE);
+}
+
+static double *scratch_of(const struct plot_source *source)
+{
+    return arena_alloc(source->arena, source->grid->seed_count + 1,
+                       sizeof(double));
+}
+
+static void put_mean(struct out *out, struct stats_mean m)
+{
+    plot_real(out, m.count > 0 ? m.mean : NAN);
+    plot_real(out, m.low);
+    plot_real(out, m.high);
+}
+
+/* The most characters of a number at a bar, as cost.gp writes it. */
+static int value_chars(struct stats_mean m)
+{
+    char text[64];
+
+    return m.count == 0 ? 0 : snprintf(text, sizeof text,
+                                       m.mean < 100 ? "%.3g" : "%.0f", m.mean);
+}
+
+/* Of a bar with its whisker: gnuplot shows no label whose height asks for a
+ * number that is not there. */
+static double end_of(struct stats_mean m)
+{
+    return m.count == 0 ? NAN : isfinite(m.high) ? m.high : m.mean;
+}
+
+enum plot_made plot_make_cost(const struct plot_source *source,
+                              struct plot_sink *sink, struct err *err)
+{
+    const struct grid *grid = source->grid;
+    double *x = scratch_of(source);
+    size_t known = 0, per_job = 0;
+    int chars = 1;
+
+    (void)err;
+    out_text(sink->data, "# point policy cost_per_job_usd ci95_low ci95_high"
+                         " cost_usd ci95_low ci95_high, then where each ends\n");
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++) {
+            struct stats_mean job = mean_of(source, x, t, p,
+                                            METRIC_COST_PER_JOB);
+            struct stats_mean all = mean_of(source, x, t, p, METRIC_COST);
+
+            known += all.count > 0 && all.mean > 0;
+            per_job += job.count > 0;
+            chars = value_chars(job) > chars ? value_chars(job) : chars;
+            chars = value_chars(all) > chars ? value_chars(all) : chars;
+            out_printf(sink->data, "%u %u", t + 1, p + 1);
+            put_mean(sink->data, job);
+            put_mean(sink->data, all);
+            plot_real(sink->data, end_of(job));
+            plot_real(sink->data, end_of(all));
+            out_text(sink->data, "\n");
+        }
+    out_printf(sink->head, "per_job = %d\nvalue_chars = %d\n", per_job > 0,
+               chars);
+    sink->skip = "nothing costs anything";
+    return known > 0 ? PLOT_MADE : PLOT_SKIPPED;
+}
+
+/* In the order in which they are stacked. */
+static const enum metric cause[] = {
+    METRIC_GPU_BUSY, METRIC_GPU_TAIL, METRIC_GPU_SWITCH, METRIC_GPU_BUBBLE,
+    METRIC_GPU_IDLE_QUEUED, METRIC_GPU_IDLE_EMPTY, METRIC_GPU_DOWN,
+    METRIC_GPU_RENT
+};
+static const enum metric idle_cause[] = {
+    METRIC_GPU_BUBBLE, METRIC_GPU_TAIL, METRIC_GPU_SWITCH, METRIC_GPU_GANG,
+    METRIC_GPU_BEHIND, METRIC_GPU_FRAGMENT, METRIC_GPU_UNSUITED, METRIC_GPU_DOWN,
+    METRIC_GPU_RENT, METRIC_GPU_IDLE_EMPTY
+};
+
+#define SHARE_SHOWN 0.0005      /* of GPU time: less is no cause that occurs */
+
+/* Causes that occur, by their number in the stack: only they have a place in
+ * the legend.  Their count. */
+static uint32_t put_causes(const struct plot_source *source, struct out *head,
+                       const enum metric *stack, size_t count,
+                       const double *largest)
+{
+    const char **title = arena_alloc(source->arena, count + 1, sizeof *title);
+    uint32_t shown = 0;
+
+    out_text(head, "present = '");
+    for (size_t c = 0; c < count; c++)
+        if (largest[c] >= SHARE_SHOWN) {
+            out_printf(head, "%s%zu", shown == 0 ? "" : " ", c + 1);
+            title[shown++] = metric_title(stack[c]);
+        }
+    out_text(head, "'\n");
+    if (shown > 0)
+        plot_names(head, "cause", title, shown, 40);
+    return shown;
+}
+
+/* A row per point and policy: the shares, and utilization with its interval. */
+static enum plot_made stacked(const struct plot_source *source,
+                              struct plot_sink *sink,
+                              const enum metric *stack, size_t count)
+{
+    const struct grid *grid = source->grid;
+    double *x = scratch_of(source);
+    double *largest = arena_alloc(source->arena, count + 1, sizeof *largest);
+    size_t known = 0;
+
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++) {
+            out_printf(sink->data, "%u %u", t + 1, p + 1);
+            for (size_t c = 0; c < count; c++) {
+                struct stats_mean m = mean_of(source, x, t, p, stack[c]);
+
+                known += m.count;
+                if (m.count > 0)
+                    largest[c] = fmax(largest[c], m.mean);
+                plot_real(sink->data, m.count > 0 ? m.mean : NAN);
+            }
+            put_mean(sink->data,
+                     mean_of(source, x, t, p, METRIC_GPU_UTILIZATION));
+            out_text(sink->data, "\n");
+        }
+    uint32_t shown = put_causes(source, sink->head, stack, count, largest);
+    sink->skip = known > 0 ? "no GPU time to show"
+                           : "summary.csv does not say where GPU time went";
+    return shown > 0 ? PLOT_MADE : PLOT_SKIPPED;
+}
+
+enum plot_made plot_make_utilization(const struct plot_source *source,
+                                     struct plot_sink *sink, struct err *err)
+{
+    (void)err;
+    out_text(sink->data, "# point policy busy tail switch bubble idle_queued"
+                         " idle_empty down rent gpu_utilization ci95_low"
+                         " ci95_high (fractions of all GPU time)\n");
+    return stacked(source, sink, cause, COUNT_OF(cause));
+}
+
+enum plot_made plot_make_idle(const struct plot_source *source,
+                              struct plot_sink *sink, struct err *err)
+{
+    (void)err;
+    out_text(sink->data, "# point policy bubble tail switch gang"
+                         " head_of_line fragment unsuited down rent empty gpu_utilization ci95_low"
+                         " ci95_high (fractions of all GPU time)\n");
+    return stacked(source, sink, idle_cause, COUNT_OF(idle_cause));
+}
+
+/* "arrival.rate=4/h": the key, 4, and "/h". */
+struct swept {
+    const char *key, *unit;
+    double value;
+};
+
+static bool swept_of(struct arena *arena, const char *label,
+                     struct swept *swept)
+{
+    const char *text = strchr(label, '=');
+    size_t bytes;
+
+    if (text == NULL || strchr(text + 1, '=') != NULL)
+        return false;
+    swept->key = text_format(arena, "%.*s", (int)(text - label), label);
+    text++;
+    for (bytes = strlen(text); bytes > 0; bytes--)
+        if (scan_f64(text, bytes, &swept->value)) {
+            swept->unit = arena_text(arena, text + bytes);
+            return true;
+        }
+    return false;
+}
+
+/* The points' values, or NULL: not one numeric value in one unit. */
+static const struct swept *swept_all(const struct plot_source *source)
+{
+    const struct grid *grid = source->grid;
+    struct swept *swept = arena_alloc(source->arena, grid->point_count,
+                                      sizeof *swept);
+
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        if (!swept_of(source->arena, grid->point[t], &swept[t]) ||
+            strcmp(swept[t].key, swept[0].key) != 0 ||
+            strcmp(swept[t].unit, swept[0].unit) != 0)
+            return NULL;
+    return swept;
+}
+
+static double swept_span(const struct swept *swept, uint32_t count)
+{
+    double low = swept[0].value, high = swept[0].value;
+
+    for (uint32_t t = 1; t < count; t++) {
+        low = fmin(low, swept[t].value);
+        high = fmax(high, swept[t].value);
+    }
+    return high - low;
+}
+
+/* The least distance between two values. */
+static double swept_gap(const struct swept *swept, uint32_t count)
+{
+    double gap = INFINITY;
+
+    for (uint32_t t = 1; t < count; t++)
+        for (uint32_t u = 0; u < t; u++)
+            if (swept[t].value != swept[u].value)
+                gap = fmin(gap, fabs(swept[t].value - swept[u].value));
+    return isfinite(gap) ? gap : 1;
+}
+
+/* Largest over least where values lie decades apart; 0 where they do not. */
+static double swept_ratio(const struct swept *swept, uint32_t count)
+{
+    double low = INFINITY, high = 0;
+
+    for (uint32_t t = 0; t < count; t++) {
+        low = fmin(low, swept[t].value);
+        high = fmax(high, swept[t].value);
+    }
+    return low > 0 && high / low >= SWEPT_DECADES ? high / low : 0;
+}
+
+static const enum metric sweep_metric[] = {
+    METRIC_COST_PER_JOB, METRIC_GPU_UTILIZATION, METRIC_JCT_MEAN,
+    METRIC_WAIT_MEAN
+};
+
+/* The titles of the axes, and the panels that have something to show. */
+static void put_sweep_panels(struct out *out, const double *largest)
+{
+    const char *title[COUNT_OF(sweep_metric)], *unit[COUNT_OF(sweep_metric)];
+
+    out_text(out, "present = '");
+    for (size_t m = 0, shown = 0; m < COUNT_OF(sweep_metric); m++)
+        if (largest[m] > 0)
+            out_printf(out, "%s%zu", shown++ == 0 ? "" : " ", m + 1);
+    out_printf(out, "'\narray factor[%zu] = [", COUNT_OF(sweep_metric));
+    for (size_t m = 0; m < COUNT_OF(sweep_metric); m++) {
+        const struct metric_info *info = metric_info(sweep_metric[m]);
+        double factor = 1;
+
+        title[m] = metric_title(sweep_metric[m]);
+        unit[m] = info->unit;
+        if (strcmp(info->unit, "fraction") == 0) {
+            factor = 100;
+            unit[m] = "percent";
+        } else if (strcmp(info->unit, "s") == 0) {
+            struct plot_unit time = plot_time_unit(largest[m]);
+
+            factor = 1 / time.seconds;
+            unit[m] = time.name;
+        }
+        out_printf(out, "%s%.17g", m == 0 ? "" : ", ", factor);
+    }
+    out_text(out, "]\n");
+    plot_names(out, "what", title, COUNT_OF(sweep_metric), 40);
+    plot_names(out, "unit_of", unit, COUNT_OF(sweep_metric), 40);
+}
+
+static void sweep_rows(const struct plot_source *source,
+                       const struct swept *swept, struct out *out,
+                       double *largest)
+{
+    const struct grid *grid = source->grid;
+    double *x = scratch_of(source);
+
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        out_printf(out, "%s# policy %u\n", p == 0 ? "" : "\n\n", p + 1);
+        for (uint32_t t = 0; t < grid->point_count; t++) {
+            plot_real(out, swept[t].value);
+            for (size_t m = 0; m < COUNT_OF(sweep_metric); m++) {
+                struct stats_mean mean = mean_of(source, x, t, p,
+                                                 sweep_metric[m]);
+
+                put_mean(out, mean);
+                if (mean.count > 0)
+                    largest[m] = fmax(largest[m], mean.mean);
+            }
+            out_text(out, "\n");
+        }
+    }
+}
+
+enum plot_made plot_make_sweep(const struct plot_source *source,
+                               struct plot_sink *sink, struct err *err)
+{
+    const struct swept *swept = swept_all(source);
+    double largest[COUNT_OF(sweep_metric)] = { 0 };
+
+    (void)err;
+    sink->skip = source->grid->point_count < 2
+        ? "there is no sweep: the results have one point"
+        : "the sweep is not over one numeric value in one unit";
+    if (source->grid->point_count < 2 || swept == NULL)
+        return PLOT_SKIPPED;
+    out_text(sink->data, "# value, then mean ci95_low ci95_high of:"
+                         " cost_per_job_usd gpu_utilization jct_mean_s"
+                         " wait_mean_s\n");
+    sweep_rows(source, swept, sink->data, largest);
+    out_text(sink->head, "swept_key = ");
+    plot_quote(sink->head, point_key_words(source->arena, swept[0].key), 60);
+    out_text(sink->head, "\nswept_unit = ");
+    plot_quote(sink->head, point_unit_words(swept[0].unit), 20);
+    out_printf(sink->head, "\nswept_span = %.9g\nswept_ratio = %.9g\n"
+               "swept_gap = %.9g\n",
+               swept_span(swept, source->grid->point_count),
+               swept_ratio(swept, source->grid->point_count),
+               swept_gap(swept, source->grid->point_count));
+    put_sweep_panels(sink->head, largest);
+    return PLOT_MADE;
+}
+
+/* From top to bottom. */
+static const enum metric delta_metric[] = {
+    METRIC_COST_PER_JOB, METRIC_COST, METRIC_ENERGY, METRIC_JCT_MEAN,
+    METRIC_JCT_P95, METRIC_MAKESPAN, METRIC_JOBS_DONE, METRIC_GPU_UTILIZATION
+};
+#define DELTA_MOST 150.0        /* percent: beyond it a number must do */
+
+/* What the axis shows, in percent. */
+struct delta_range {
+    double low, high;
+};
+
+typedef void delta_row_fn(void *self, uint32_t point, uint32_t policy,
+                          size_t metric, const struct plot_delta *delta);
+
+/* Each difference that there is; returns how many. */
+static size_t each_delta(const struct plot_source *source, delta_row_fn *fn,
+                         void *self)
+{
+    const struct grid *grid = source->grid;
+    size_t rows = 0;
+
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            for (size_t m = 0; m < COUNT_OF(delta_metric); m++) {
+                const struct plot_delta *d = plot_delta_of(
+                    source, t, p, delta_metric[m]);
+
+                if (p == source->baseline || !isfinite(d->percent))
+                    continue;
+                rows++;
+                fn(self, t, p, m, d);
+            }
+    return rows;
+}
+
+static void widen(void *self, uint32_t point, uint32_t policy, size_t metric,
+                  const struct plot_delta *delta)
+{
+    struct delta_range *range = self;
+
+    (void)point, (void)policy, (void)metric;
+    range->low = fmin(range->low, delta->percent);
+    range->high = fmax(range->high, fmin(delta->percent, DELTA_MOST));
+}
+
+/* Whiskers may take as much again as the means do, as much as the means do on
+ * the other side, or ten percent. */
+static void widen_whiskers(void *self, uint32_t point, uint32_t policy,
+                           size_t metric, const struct plot_delta *delta)
+{
+    struct delta_range *range = self;
+    double low = fmax(fmin(fmin(2 * range[0].low, -range[0].high), -10),
+                      -100);
+    double high = fmin(fmax(fmax(2 * range[0].high, -range[0].low), 10),
+                       DELTA_MOST);
+
+    (void)point, (void)policy, (void)metric;
+    if (!isfinite(delta->low))
+        return;
+    range[1].low = fmin(range[1].low, fmax(delta->low, low));
+    range[1].high = fmax(range[1].high, fmin(delta->high, high));
+}
+
+static double within(const struct delta_range *range, double value)
+{
+    return isfinite(value) ? fmin(fmax(value, range->low), range->high) : NAN;
+}
+
+struct delta_rows {
+    struct out *out;
+    const struct delta_range *range;
+};
+
+/* Numbers as they are, then as they are drawn: what lies beyond the axis, at
+ * its end. */
+static void put_delta(void *self, uint32_t point, uint32_t policy,
+                      size_t metric, const struct plot_delta *d)
+{
+    const struct delta_rows *rows = self;
+    const double value[] = { d->percent, d->low, d->high };
+
+    out_printf(rows->out, "%u %u %zu", point + 1, policy + 1, metric + 1);
+    for (size_t i = 0; i < 3; i++)
+        plot_real(rows->out, value[i]);
+    for (size_t i = 0; i < 3; i++)
+        plot_real(rows->out, within(rows->range, value[i]));
+    out_text(rows->out, "\n");
+}
+
+enum plot_made plot_make_delta(const struct plot_source *source,
+                               struct plot_sink *sink, struct err *err)
+{
+    const char *title[COUNT_OF(delta_metric)];
+    struct delta_range range[2] = { { -1, 1 }, { -1, 1 } };
+    struct delta_rows rows = { sink->data, &range[1] };
+
+    (void)err;
+    sink->skip = source->delta == NULL ? "there is no compare.csv"
+        : "no policy is compared with a baseline";
+    if (source->delta == NULL || source->baseline == UINT32_MAX ||
+        each_delta(source, widen, &range[0]) == 0)
+        return PLOT_SKIPPED;
+    range[1] = range[0];
+    each_delta(source, widen_whiskers, range);
+    out_text(sink->data,
+             "# point policy metric delta_percent ci95_low ci95_high, then "
+             "the same within the axis\n");
+    each_delta(source, put_delta, &rows);
+    for (size_t m = 0; m < COUNT_OF(delta_metric); m++)
+        title[m] = metric_title(delta_metric[m]);
+    plot_names(sink->head, "metric", title, COUNT_OF(delta_metric), 40);
+    out_printf(sink->head, "metrics = %zu\nbaseline = %u\nlowest = %.9g\n"
+               "highest = %.9g\n", COUNT_OF(delta_metric),
+               source->baseline + 1, range[1].low, range[1].high);
+    return PLOT_MADE;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * report_tables.c - means, differences and causes of one point, as HTML.
+ *
+ * Every sentence is put together from the numbers of summary.csv; none knows
+ * a policy by its name.
+ */
+#include "experiments/report/report_tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/out.h"
+#include "experiments/report/plot_data.h"
+#include "experiments/report/report_html.h"
+#include "sim/stats/stats.h"
+#include "experiments/results/survivors.h"
+#include "experiments/run/trial.h"
+#include "sim/base/arena.h"
+
+#define CONFIDENCE 0.95
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define SMALLEST_SHARE 0.005    /* of GPU time that a sentence names */
+
+static struct stats_mean mean_of(const struct plot_source *source,
+                                 uint32_t point, uint32_t policy,
+                                 enum metric metric)
+{
+    const struct grid *grid = source->grid;
+    double *x = arena_alloc(source->arena, grid->seed_count + 1, sizeof *x);
+
+    return stats_mean(x, grid_samples(grid, point, policy, metric, x),
+                      CONFIDENCE);
+}
+
+/* Means and half widths. */
+
+static const struct {
+    enum metric metric;
+    const char *title;
+    bool may_lack;              /* only shown where is_known() */
+} shown[] = {
+    { METRIC_JOBS_DONE, "jobs done", false },
+    { METRIC_COST, "cost, USD", false },
+    { METRIC_COST_PER_JOB, "USD per job", false },
+    { METRIC_GPU_ALLOCATED, "GPUs leased, %", false },
+    { METRIC_GPU_UTILIZATION, "GPU utilization, %", false },
+    { METRIC_GPU_BUBBLE, "GPU bubble, %", false },
+    { METRIC_GPU_TAIL, "GPU tail, %", false },
+    { METRIC_GPU_SWITCH, "GPU switching, %", false },
+    { METRIC_GPU_IDLE_QUEUED, "GPU free, asks wait, %", false },
+    { METRIC_GPU_IDLE_EMPTY, "GPU free, nothing waits, %", false },
+    { METRIC_JCT_MEAN, "JCT mean", false },
+    { METRIC_JCT_RESTRICTED, "JCT mean to the horizon", true },
+    { METRIC_COST_LAST_END, "cost to the last end, USD", true },
+    { METRIC_JCT_P95, "JCT p95", false },
+    { METRIC_WAIT_MEAN, "wait mean", false },
+    { METRIC_GAP, "JCT above its bound, %", true },
+    { METRIC_MAKESPAN, "makespan", false },
+    { METRIC_ENERGY, "energy, kWh", false },
+};
+
+struct row {
+    struct plot_unit unit;      /* of a time */
+    double factor, best;        /* best: NAN if none is better */
+    int decimals;
+};
+
+static struct row row_of(const struct plot_source *source, uint32_t point,
+                         enum metric metric)
+{
+    int better = metric_info(metric)->better;
+    struct row row = { { "", 1 }, 1, NAN, 0 };
+    double largest = 0;
+    bool differ = false;
+
+    for (uint32_t p = 0; p < source->grid->policy_count; p++) {
+        double mean = mean_of(source, point, p, metric).mean;
+
+        if (!isfinite(mean))
+            continue;
+        largest = fmax(largest, fabs(mean));
+        if (survivors_lost(survivors_of(source->grid, point, p, metric)))
+            continue;
+        differ = differ || (!isnan(row.best) && mean != row.best);
+        if (isnan(row.best) || mean * better > row.best * better)
+            row.best = mean;
+    }
+    if (better == 0 || !differ)
+        row.best = NAN;
+    if (strcmp(metric_info(metric)->unit, "fraction") == 0)
+        row.factor = 100;
+    if (strcmp(metric_info(metric)->unit, "s") == 0) {
+        row.unit = plot_time_unit(largest);
+        row.factor = 1 / row.unit.seconds;
+    }
+    row.decimals = html_decimals(largest * row.factor,
+                                 row.factor == 100 ? 3 : 4);
+    return row;
+}
+
+static void mean_text(struct out *out, struct stats_mean m,
+                      const struct row *row)
+{
+    char mean[HTML_NUMBER_BYTES], half[HTML_NUMBER_BYTES];
+
+    html_number(mean, m.count > 0 ? m.mean * row->factor : NAN,
+                row->decimals);
+    html_number(half, (m.high - m.mean) * row->factor, row->decimals);
+    out_text(out, mean);
+    if (m.count > 0 && isfinite(m.high))
+        out_printf(out, " \u00b1 %s", half);
+}
+
+/* The paired difference to the baseline, below a mean. */
+static void delta_text(struct out *out, const struct plot_delta *d,
+                       int better)
+{
+    bool sure = isfinite(d->low) && (d->low > 0 || d->high < 0);
+
+    if (!isfinite(d->percent))
+        return;
+    out_printf(out, "<small%s>%+.1f%%", !sure || better == 0 ? ""
+               : d->percent * better > 0 ? " class=\"better\""
+               : " class=\"worse\"", d->percent);
+    if (isfinite(d->low))
+        out_printf(out, " [%+.1f, %+.1f] ", d->low, d->high);
+    if (isfinite(d->p_value) && d->p_value < 1e-6)
+        out_text(out, "p &lt; 1e-6");
+    else if (isfinite(d->p_value))
+        out_printf(out, "p = %.2g", d->p_value);
+    out_text(out, "</small>");
+}
+
+static void policy_header(struct out *out, const struct grid *grid,
+                          const char *first)
+{
+    out_printf(out, "<div class=\"wide\"><table>\n<thead><tr><th>%s</th>",
+               first);
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        html_element(out, "th class=\"n\"", grid->policy[p]);
+    out_text(out, "</tr></thead>\n<tbody>\n");
+}
+
+static void means_row(struct out *out, const struct plot_source *source,
+                      uint32_t point, size_t index)
+{
+    enum metric metric = shown[index].metric;
+    struct row row = row_of(source, point, metric);
+
+    out_printf(out, "<tr><th>%s%s%s</th>", shown[index].title,
+               row.unit.name[0] ? ", " : "", row.unit.name);
+    for (uint32_t p = 0; p < source->grid->policy_count; p++) {
+        struct stats_mean m = mean_of(source, point, p, metric);
+        struct survivors of = survivors_of(source->grid, point, p, metric);
+        bool best = m.count > 0 && m.mean == row.best && !survivors_lost(of);
+
+        out_printf(out, "<td class=\"n%s\">", best ? " best" : "");
+        mean_text(out, m, &row);
+        out_text(out, best ? " \u2713" : "");
+        if (survivors_lost(of))
+            out_printf(out, "<small>%.0f of %.0f</small>", of.done, of.all);
+        if (source->delta != NULL && p != source->baseline)
+            delta_text(out, plot_delta_of(source, point, p, metric),
+                       metric_info(metric)->better);
+        out_text(out, "</td>");
+    }
+    out_text(out, "</tr>\n");
+}
+
+/* False where the figure does not exist, such as a bound that is not known, or
+ * repeats another, as where no job was lost. */
+static bool is_known(const struct plot_source *source, uint32_t point,
+                     enum metric metric)
+{
+    if ((metric == METRIC_JCT_RESTRICTED || metric == METRIC_COST_LAST_END) &&
+        !survivors_any(source->grid, point, METRIC_JCT_MEAN))
+        return false;
+    for (uint32_t p = 0; p < source->grid->policy_count; p++)
+        if (isfinite(mean_of(source, point, p, metric).mean))
+            return true;
+    return false;
+}
+
+/* What a mean over the rest is worth, here and in the charts. */
+static void lost_note(struct out *out, const struct plot_source *source,
+                      uint32_t point)
+{
+    if (survivors_any(source->grid, point, METRIC_JCT_MEAN))
+        out_text(out, "<p class=\"pale\">\u201c368 of 405\u201d: a mean over "
+                 "the jobs that were done, of all seeds, here and in the "
+                 "charts.  Those that were not would have taken longer, so it "
+                 "is not compared; the mean to the horizon is over all "
+                 "jobs.</p>\n");
+    if (survivors_any(source->grid, point, METRIC_SERVICE_LATENCY))
+        out_text(out, "<p class=\"pale\">Not all requests were answered: "
+                 "latencies are of those that were.</p>\n");
+}
+
+static void means_table(struct out *out, const struct plot_source *source,
+                        uint32_t point)
+{
+    policy_header(out, source->grid, "metric");
+    for (size_t m = 0; m < COUNT_OF(shown); m++)
+        if (!shown[m].may_lack || is_known(source, point, shown[m].metric))
+            means_row(out, source, point, m);
+    out_text(out, "</tbody></table></div>\n");
+    lost_note(out, source, point);
+}
+
+/* Causes. */
+
+#define CAUSES 7
+static const struct {
+    enum metric metric;
+    const char *title, *words;
+} cause[CAUSES] = {
+    { METRIC_GPU_BUSY, "busy", "busy" },
+    { METRIC_GPU_TAIL, "tail",
+      "tail (generating, the other responses are done)" },
+    { METRIC_GPU_SWITCH, "switch", "switches (loading, starting, saving)" },
+    { METRIC_GPU_BUBBLE, "bubble",
+      "bubble (leased, waiting for another phase or a link)" },
+    { METRIC_GPU_IDLE_QUEUED, "idle, asks wait",
+      "idle although asks wait" },
+    { METRIC_GPU_IDLE_EMPTY, "idle, nothing waits",
+      "idle because nothing waits" },
+    { METRIC_GPU_DOWN, "out of service", "out of service" },
+};
+
+struct shares {
+    double share[CAUSES], leased, really;
+};
+
+static struct shares shares_of(const struct plot_source *source,
+                               uint32_t point, uint32_t policy)
+{
+    struct shares s;
+
+    for (size_t c = 0; c < CAUSES; c++)
+        s.share[c] = mean_of(source, point, policy, cause[c].metric).mean;
+    s.leased = mean_of(source, point, policy, METRIC_GPU_ALLOCATED).mean;
+    s.really = mean_of(source, point, policy, METRIC_GPU_UTILIZATION).mean;
+    return s;
+}
+
+static void cause_table(struct out *out, const struct plot_source *source,
+                        uint32_t point)
+{
+    const struct grid *grid = source->grid;
+
+    out_text(out, "<h4>GPU time by cause, percent of all GPU time</h4>\n");
+    policy_header(out, grid, "cause");
+    for (size_t c = 0; c < CAUSES; c++) {
+        const struct row percent = { { "", 1 }, 100, NAN, 1 };
+
+        out_printf(out, "<tr><th>%s</th>", cause[c].title);
+        for (uint32_t p = 0; p < grid->policy_count; p++) {
+            out_text(out, "<td class=\"n\">");
+            mean_text(out, mean_of(source, point, p, cause[c].metric),
+                      &percent);
+            out_text(out, "</td>");
+        }
+        out_text(out, "</tr>\n");
+    }
+    out_text(out, "</tbody></table></div>\n");
+}
+
+/* The next largest of values not yet named, or CAUSES. */
+static size_t next_largest(const double *value, bool *named, double least)
+{
+    size_t best = CAUSES;
+
+    for (size_t c = 1; c < CAUSES; c++)     /* busy is told apart */
+        if (!named[c] && fabs(value[c]) >= least &&
+            (best == CAUSES || fabs(value[c]) > fabs(value[best])))
+            best = c;
+    if (best < CAUSES)
+        named[best] = true;
+    return best;
+}
+
+static void losses_sentence(struct out *out, const struct shares *s)
+{
+    bool named[CAUSES] = { false }, first = true;
+    size_t c;
+
+    out_printf(out, " leases %.0f%% of all GPU time; %.0f%% is computing "
+               "(GPU utilization %.0f%%).",
+               100 * s->leased, 100 * s->share[0], 100 * s->really);
+    while ((c = next_largest(s->share, named, SMALLEST_SHARE)) < CAUSES) {
+        out_printf(out, "%s%.*f%% is %s", first ? " Besides, " : ", ",
+                   s->share[c] < 0.0095, 100 * s->share[c], cause[c].words);
+        first = false;
+    }
+    out_text(out, first ? "" : ".");
+}
+
+static void moved_sentence(struct out *out, const struct shares *s,
+                           const struct shares *base, const char *baseline)
+{
+    bool named[CAUSES] = { false }, first = true;
+    double moved[CAUSES];
+    size_t c;
+
+    for (size_t i = 0; i < CAUSES; i++)
+        moved[i] = s->share[i] - base->share[i];
+    for (unsigned i = 0; i < 3; i++) {
+        c = next_largest(moved, named, SMALLEST_SHARE);
+        if (c == CAUSES)
+            break;
+        out_text(out, first ? " Against " : ", ");
+        if (first) {
+            html_text(out, baseline);
+            out_text(out, ": ");
+        }
+        out_printf(out, "%s %+.1f points", cause[c].title, 100 * moved[c]);
+        first = false;
+    }
+    if (!first)
+        out_printf(out, "; computing %+.1f points.", 100 * moved[0]);
+}
+
+static void reasons(struct out *out, const struct plot_source *source,
+                    uint32_t point)
+{
+    const struct grid *grid = source->grid;
+    bool compared = source->baseline != UINT32_MAX;
+    struct shares base = { { 0 }, 0, 0 };
+
+    if (compared)
+        base = shares_of(source, point, source->baseline);
+    out_text(out, "<ul>\n");
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        struct shares s = shares_of(source, point, p);
+
+        if (!isfinite(s.share[0]))
+            continue;
+        out_text(out, "<li>");
+        html_element(out, "strong", grid->policy[p]);
+        losses_sentence(out, &s);
+        if (compared && p != source->baseline && isfinite(base.share[0]))
+            moved_sentence(out, &s, &base, grid->policy[source->baseline]);
+        out_text(out, "</li>\n");
+    }
+    out_text(out, "</ul>\n");
+}
+
+void report_point(struct out *out, const struct plot_source *source,
+                  uint32_t point)
+{
+    html_element(out, "h3", source->grid->point[point]);
+    out_text(out, "\n");
+    means_table(out, source, point);
+    cause_table(out, source, point);
+    reasons(out, source, point);
+}

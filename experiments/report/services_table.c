@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * services_table.c - one row per point, policy and service, in file order.
+ */
+#include "experiments/report/services_table.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "sim/text/read_csv.h"
+#include "experiments/report/report_html.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+#define KEYS 3
+#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+/* A figure is shown times `factor`, with so many significant digits; 0: whole
+ * numbers. */
+static const struct {
+    const char *column, *title;
+    double factor;
+    int digits;
+} shown[] = {
+    { "requests", "requests", 1, 0 },
+    { "done", "answered", 1, 0 },
+    { "dropped", "dropped", 1, 0 },
+    { "ttft_p99_s", "TTFT p99, ms", 1e3, 3 },
+    { "tpot_p99_s", "TPOT p99, ms", 1e3, 3 },
+    { "latency_p50_s", "latency p50, ms", 1e3, 3 },
+    { "latency_p99_s", "latency p99, ms", 1e3, 3 },
+    { "slo_attained_fraction", "as promised, %", 100, 4 },
+    { "gpu_replica_hours", "GPU replica h", 1, 3 },
+    { "cpu_replica_hours", "CPU replica h", 1, 3 },
+    { "cost_usd", "cost, USD", 1, 4 },
+    { "cost_per_million_usd", "USD per million", 1, 3 },
+};
+#define SHOWN COUNT_OF(shown)
+
+static const char *const key_name[KEYS] = { "point", "policy", "service" };
+
+struct services_row {
+    const char *key[KEYS];
+    double sum[SHOWN];
+    uint32_t count[SHOWN];      /* of seeds that have the figure */
+};
+
+struct services_table {
+    struct services_row *row;
+    size_t count, room;
+};
+
+static struct services_row *row_of(struct arena *arena,
+                                   struct services_table *t,
+                                   const char *const key[KEYS])
+{
+    struct services_row *row;
+
+    for (size_t i = 0; i < t->count; i++) {
+        row = &t->row[i];
+        if (strcmp(row->key[0], key[0]) == 0 &&
+            strcmp(row->key[1], key[1]) == 0 &&
+            strcmp(row->key[2], key[2]) == 0)
+            return row;
+    }
+    if (t->count == t->room) {
+        size_t more = t->room ? 2 * t->room : 32;
+        t->row = arena_grow(arena, t->row, t->room, more, sizeof *t->row);
+        t->room = more;
+    }
+    row = &t->row[t->count++];
+    for (int k = 0; k < KEYS; k++)
+        row->key[k] = arena_text(arena, key[k]);
+    return row;
+}
+
+static bool add_row(struct arena *arena, struct services_table *t,
+                    const struct csv_in *in, const size_t *at,
+                    struct err *err)
+{
+    const char *key[KEYS];
+    struct services_row *row;
+    double value;
+
+    for (int k = 0; k < KEYS; k++)
+        key[k] = csv_in_field(in, at[k]);
+    row = row_of(arena, t, key);
+    for (size_t c = 0; c < SHOWN; c++) {
+        if (!csv_in_number(in, at[KEYS + c], &value, err))
+            return false;
+        if (isfinite(value)) {
+            row->sum[c] += value;
+            row->count[c]++;
+        }
+    }
+    return true;
+}
+
+static bool read_rows(struct arena *arena, struct services_table *t,
+                      struct csv_in *in, struct err *err)
+{
+    size_t at[KEYS + SHOWN];
+    enum csv_step step;
+
+    for (size_t c = 0; c < KEYS + SHOWN; c++)
+        if (!csv_in_column(in, c < KEYS ? key_name[c]
+                                        : shown[c - KEYS].column,
+                           &at[c], err))
+            return false;
+    while ((step = csv_in_next(in, err)) == CSV_ROW)
+        if (!add_row(arena, t, in, at, err))
+            return false;
+    return step == CSV_END;
+}
+
+struct services_table *services_table_read(struct arena *arena,
+                                           const char *dir, struct err *err)
+{
+    const char *path = path_join(arena, dir, "services.csv");
+    struct services_table *t = arena_alloc(arena, 1, sizeof *t);
+    struct csv_in *in;
+    bool good;
+
+    if (!path_is_file(path))
+        return NULL;
+    in = csv_in_open(arena, path, err);
+    if (in == NULL)
+        return NULL;
+    good = read_rows(arena, t, in, err);
+    csv_in_close(in);
+    return good ? t : NULL;
+}
+
+/* Nobody has it, or all are 0. */
+static bool says_nothing(const struct services_table *t, size_t c)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->row[i].count[c] > 0 && fabs(t->row[i].sum[c]) > 0)
+            return false;
+    return true;
+}
+
+static bool same_keys(const struct services_table *t, int k)
+{
+    for (size_t i = 1; i < t->count; i++)
+        if (strcmp(t->row[i].key[k], t->row[0].key[k]) != 0)
+            return false;
+    return true;
+}
+
+static void figure(char text[HTML_NUMBER_BYTES], const struct services_row *r,
+                   size_t c)
+{
+    double mean = r->count[c] > 0 ? r->sum[c] / r->count[c] * shown[c].factor
+                                  : NAN;
+
+    html_number(text, mean, shown[c].digits > 0
+                            ? html_decimals(mean, shown[c].digits) : 0);
+}
+
+static int key_width(const struct services_table *t, int k)
+{
+    size_t width = strlen(key_name[k]);
+
+    for (size_t i = 0; i < t->count; i++)
+        if (strlen(t->row[i].key[k]) > width)
+            width = strlen(t->row[i].key[k]);
+    return (int)width;
+}
+
+void services_table_print(const struct services_table *t, FILE *file)
+{
+    char text[HTML_NUMBER_BYTES];
+
+    fputs("services, means over seeds\n", file);
+    for (int k = 0; k < KEYS; k++)
+        if (k == 2 || !same_keys(t, k))
+            fprintf(file, "%-*s  ", key_width(t, k), key_name[k]);
+    for (size_t c = 0; c < SHOWN; c++)
+        if (!says_nothing(t, c))
+            fprintf(file, "  %15s", shown[c].title);
+    fputc('\n', file);
+    for (size_t i = 0; i < t->count; i++) {
+        for (int k = 0; k < KEYS; k++)
+            if (k == 2 || !same_keys(t, k))
+                fprintf(file, "%-*s  ", key_width(t, k), t->row[i].key[k]);
+        for (size_t c = 0; c < SHOWN; c++) {
+            if (says_nothing(t, c))
+                continue;
+            figure(text, &t->row[i], c);
+            fprintf(file, "  %15s", text);
+        }
+        fputc('\n', file);
+    }
+}
+
+void services_table_html(const struct services_table *t, struct out *out)
+{
+    char text[HTML_NUMBER_BYTES];
+
+    out_text(out, "<h2>Services</h2>\n<p>Means over seeds; services.csv has "
+             "every seed.</p>\n<div class=\"wide\"><table>\n<thead><tr>");
+    for (int k = 0; k < KEYS; k++)
+        html_element(out, "th", key_name[k]);
+    for (size_t c = 0; c < SHOWN; c++)
+        if (!says_nothing(t, c))
+            html_element(out, "th class=\"n\"", shown[c].title);
+    out_text(out, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < t->count; i++) {
+        out_text(out, "<tr>");
+        for (int k = 0; k < KEYS; k++)
+            html_element(out, "th", t->row[i].key[k]);
+        for (size_t c = 0; c < SHOWN; c++) {
+            if (says_nothing(t, c))
+                continue;
+            figure(text, &t->row[i], c);
+            html_element(out, "td class=\"n\"", text);
+        }
+        out_text(out, "</tr>\n");
+    }
+    out_text(out, "</tbody></table></div>\n");
+}

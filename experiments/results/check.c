@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * check.c - judging expectations and looking for regressions.
+ */
+#include "experiments/results/check.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/results/compare.h"
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/point_label.h"
+#include "sim/stats/stats.h"
+#include "experiments/results/survivors.h"
+#include "sim/base/arena.h"
+
+const char *check_verdict_name(enum check_verdict verdict)
+{
+    static const char *const name[CHECK_VERDICT_COUNT] = {
+        "holds", "does not hold", "undecided", "not judged", "failed trial"
+    };
+
+    assert((unsigned)verdict < CHECK_VERDICT_COUNT);
+    return name[verdict];
+}
+
+uint32_t check_bad(const struct check_list *list)
+{
+    return list->failed + list->undecided + list->trial_failed +
+           (list->not_judged_passes ? 0 : list->not_judged);
+}
+
+/* In words. */
+
+static const char *unit_text(const struct study_expect *e)
+{
+    const char *unit = metric_info(e->metric)->unit;
+
+    if (e->percent)
+        return "%";
+    return strcmp(unit, "s") == 0 ? " s" : strcmp(unit, "USD") == 0 ? " USD"
+                                         : "";
+}
+
+static const char *limit_text(struct arena *arena,
+                              const struct study_expect *e)
+{
+    const char *unit = unit_text(e);
+
+    if (isinf(e->low))
+        return text_format(arena, "at most %.10g%s", e->high, unit);
+    if (isinf(e->high))
+        return text_format(arena, "at least %.10g%s", e->low, unit);
+    return text_format(arena, "between %.10g%s and %.10g%s", e->low, unit,
+                       e->high, unit);
+}
+
+static const char *expect_name(struct arena *arena,
+                               const struct study_expect *e,
+                               const char *point, bool one_point)
+{
+    const char *what = metric_info(e->metric)->name;
+
+    return text_format(arena, "%s%s%s of %s%s%s%s%s %s%s%s%s",
+                       e->claim == NULL ? "" : e->claim,
+                       e->claim == NULL ? "" : ": ", what, e->policy,
+                       e->versus == NULL ? "" : " vs ",
+                       e->versus == NULL ? "" : e->versus,
+                       e->versus_point == NULL ? "" : " vs ",
+                       e->versus_point == NULL ? "" : e->versus_point,
+                       limit_text(arena, e), one_point ? "" : " (",
+                       one_point ? "" : point, one_point ? "" : ")");
+}
+
+static const char *figures(struct arena *arena, const struct check_item *item)
+{
+    const struct study_expect *e = item->expect;
+    const char *unit = unit_text(e);
+
+    const char *lost = "";
+
+    if (item->lost != NULL && !item->compared)
+        return text_format(arena, "not compared: it is over %s%s", item->lost,
+                           e->metric == METRIC_COST_PER_JOB
+                               ? "; cost_usd is of the whole run"
+                           : metric_of(e->metric) == METRIC_OF_JOBS_DONE
+                               ? "; jct_restricted_mean_s is over all jobs"
+                               : "");
+    if (item->lost != NULL)
+        lost = text_format(arena, "; over %s alone", item->lost);
+    if (item->seeds == 0)
+        return "no trial has the value";
+    if (isnan(item->low))
+        return text_format(arena, "%.10g%s; %s%s", item->value, unit,
+                           item->fixed ? "deterministic, seeds add nothing: "
+                           "the value alone is judged" :
+                           item->alike ? "all seeds are alike and count as "
+                           "one: the value alone is judged"
+                           : "one seed, so no interval", lost);
+    if (isinf(item->low) || isinf(item->high))
+        return text_format(arena, "%.5g%s, and no end to its %.4g%% interval: "
+                           "over %u seeds the mean of %s may be 0%s",
+                           item->value, unit, 100 * e->confidence,
+                           item->seeds, e->versus == NULL ? e->versus_point
+                                                          : e->versus, lost);
+    return text_format(arena, "%.5g%s, %.4g%% interval [%.5g%s, %.5g%s], "
+                       "%u seeds%s%s", item->value, unit, 100 * e->confidence,
+                       item->low, unit, item->high, unit, item->seeds, lost,
+                       item->verdict == CHECK_UNDECIDED
+                           ? ": it straddles the limit" : "");
+}
+
+/* Is the mean over some alone, and may it be compared then? */
+static void note_lost(struct arena *arena, struct survivors of,
+                      struct survivors versus, struct check_item *item)
+{
+    bool jobs = metric_of(item->expect->metric) == METRIC_OF_JOBS_DONE;
+    const char *what = jobs ? "jobs" : "requests";
+    bool either = survivors_lost(of) || survivors_lost(versus);
+
+    item->compared = !either || versus.all == 0;
+    if (either && versus.all > 0)
+        item->lost = text_format(arena, "%.0f of %.0f and %.0f of %.0f %s",
+                                 of.done, of.all, versus.done, versus.all,
+                                 what);
+    else if (either)
+        item->lost = text_format(arena, "%.0f of %.0f %s", of.done, of.all,
+                                 what);
+}
+
+static enum check_verdict judge(const struct study_expect *e,
+                                const struct check_item *item)
+{
+    double low = isnan(item->low) ? item->value : item->low;
+    double high = isnan(item->high) ? item->value : item->high;
+
+    if (item->seeds == 0 || isnan(item->value) || !item->compared)
+        return CHECK_UNDECIDED;
+    if (low >= e->low && high <= e->high)
+        return CHECK_HOLDS;
+    if (high < e->low || low > e->high)
+        return CHECK_FAILS;
+    return CHECK_UNDECIDED;
+}
+
+/* The point that it is compared with; UINT32_MAX: none, or itself. */
+static uint32_t other_point(struct arena *arena, const struct grid *grid,
+                            uint32_t point, const struct study_expect *e)
+{
+    const char *label;
+    uint32_t other;
+
+    if (e->versus_point == NULL)
+        return point;
+    label = point_label_with(arena, grid->point[point], e->versus_point);
+    other = label == NULL ? UINT32_MAX : grid_point(grid, label);
+    return other == point && e->versus == NULL ? UINT32_MAX : other;
+}
+
+/* The cells that an expectation speaks of at a point; `other` is `own` where
+ * it compares nothing. */
+struct speaks {
+    uint32_t point, policy, other_point, other;
+    bool compares;
+};
+
+static struct speaks speaks_of(struct arena *arena, const struct grid *grid,
+                               uint32_t point, const struct study_expect *e)
+{
+    return (struct speaks){
+        .point = point, .policy = grid_policy(grid, e->policy),
+        .other_point = other_point(arena, grid, point, e),
+        .other = grid_policy(grid, e->versus == NULL ? e->policy : e->versus),
+        .compares = e->versus != NULL || e->versus_point != NULL
+    };
+}
+
+/* Nothing is drawn on either side. */
+static bool is_fixed(const struct grid *grid, const struct speaks *at)
+{
+    return grid_fixed(grid, at->point, at->policy) &&
+           grid_fixed(grid, at->other_point, at->other);
+}
+
+static void note_sides(struct arena *arena, const struct grid *grid,
+                       const struct speaks *at, struct check_item *item)
+{
+    struct survivors none = { 0, 0 };
+    enum metric metric = item->expect->metric;
+
+    note_lost(arena, survivors_of(grid, at->point, at->policy, metric),
+              at->compares ? survivors_of(grid, at->other_point, at->other,
+                                          metric) : none, item);
+}
+
+static void measure(struct arena *arena, const struct grid *grid,
+                    const struct speaks *at, struct check_item *item)
+{
+    const struct study_expect *e = item->expect;
+    uint32_t seeds = grid->seed_count, n, m;
+    double *x = arena_alloc(arena, seeds + 1, sizeof *x);
+    double *base = arena_alloc(arena, seeds + 1, sizeof *base);
+
+    note_sides(arena, grid, at, item);
+    n = grid_samples(grid, at->point, at->policy, e->metric, x);
+    item->alike = grid_alike(grid, at->point, at->policy);
+    item->fixed = is_fixed(grid, at);
+    if (!at->compares) {
+        struct stats_mean mean = stats_mean(x, n, e->confidence);
+
+        item->value = mean.mean;
+        item->low = mean.low;
+        item->high = mean.high;
+        item->seeds = (uint32_t)mean.count;
+        return;
+    }
+    m = grid_samples(grid, at->other_point, at->other, e->metric, base);
+    item->alike = item->alike && grid_alike(grid, at->other_point, at->other);
+    struct stats_delta d = stats_delta(x, base, n > m ? n : m, e->confidence);
+    item->value = e->percent ? d.percent : d.mean;
+    item->low = e->percent ? d.percent_low : d.low;
+    item->high = e->percent ? d.percent_high : d.high;
+    item->seeds = (uint32_t)d.count;
+}
+
+static void leave(struct check_item *item, enum check_verdict verdict,
+                  const char *reason)
+{
+    item->verdict = verdict;
+    item->reason = reason;
+}
+
+/* Is one of its policies not there, or did a trial of them fail? */
+static bool is_whole(struct arena *arena, const struct grid *grid,
+                     const struct speaks *at, struct check_item *item)
+{
+    const struct study_expect *e = item->expect;
+    uint32_t failed;
+
+    if (at->policy == UINT32_MAX || at->other == UINT32_MAX) {
+        leave(item, CHECK_NOT_JUDGED, text_format(
+            arena, "%s was not run",
+            at->policy == UINT32_MAX ? e->policy : e->versus));
+        return false;
+    }
+    failed = grid_failed(grid, at->point, at->policy);
+    if (at->compares)
+        failed += grid_failed(grid, at->other_point, at->other);
+    if (failed == 0)
+        return true;
+    leave(item, CHECK_TRIAL_FAILED, text_format(
+        arena, "%u trial%s that it speaks of failed", failed,
+        failed == 1 ? "" : "s"));
+    return false;
+}
+
+/* Seeds that both sides have. */
+static uint32_t trials_at(const struct grid *grid, const struct speaks *at)
+{
+    uint32_t count = 0;
+
+    for (uint32_t s = 0; s < grid->seed_count; s++)
+        count += grid_present(grid, at->point, at->policy, s) &&
+                 grid_present(grid, at->other_point, at->other, s);
+    return count;
+}
+
+/* Did a flag leave, or a folder that is not whole, what can be judged? */
+static bool suffices(struct arena *arena, const struct grid *grid,
+                     const struct speaks *at, struct check_item *item)
+{
+    const struct study_expect *e = item->expect;
+    uint32_t trials = trials_at(grid, at);
+
+    if (item->fixed)
+        return true;
+    if (trials < e->trials_min)
+        leave(item, CHECK_NOT_JUDGED, text_format(
+            arena, "%u of %u seeds are there", trials, e->trials_min));
+    else if (item->seeds < e->seeds_min)
+        leave(item, CHECK_NOT_JUDGED, text_format(
+            arena, "%u sample%s, and %u are needed: fewer seeds were run than "
+            "the experiment has", item->seeds, item->seeds == 1 ? "" : "s",
+            e->seeds_min));
+    else
+        return true;
+    return false;
+}
+
+static void judge_item(struct arena *arena, const struct grid *grid,
+                       const struct speaks *at, struct check_item *item)
+{
+    if (!is_whole(arena, grid, at, item))
+        return;
+    measure(arena, grid, at, item);
+    if (!suffices(arena, grid, at, item))
+        return;
+    item->verdict = judge(item->expect, item);
+    item->reason = figures(arena, item);
+}
+
+static void count_verdict(struct check_list *list, enum check_verdict verdict)
+{
+    list->count++;
+    list->held += verdict == CHECK_HOLDS;
+    list->failed += verdict == CHECK_FAILS;
+    list->undecided += verdict == CHECK_UNDECIDED;
+    list->not_judged += verdict == CHECK_NOT_JUDGED;
+    list->trial_failed += verdict == CHECK_TRIAL_FAILED;
+}
+
+static struct check_item item_of(struct arena *arena, const struct grid *grid,
+                                 const struct study_expect *e,
+                                 const char *point)
+{
+    return (struct check_item){
+        .name = expect_name(arena, e, point,
+                            grid->point_count == 1 &&
+                            strcmp(point, grid->point[0]) == 0),
+        .expect = e, .metric = metric_info(e->metric)->name, .point = point,
+        .value = NAN, .low = NAN, .high = NAN
+    };
+}
+
+/* An expectation at every point that it speaks of, or nowhere. */
+static uint32_t judge_expect(struct arena *arena, const struct grid *grid,
+                             const struct study_expect *e,
+                             struct check_item *item)
+{
+    uint32_t count = 0;
+
+    for (uint32_t p = 0; p < grid->point_count; p++) {
+        struct speaks at = speaks_of(arena, grid, p, e);
+
+        if ((e->point != NULL &&
+             !point_label_has(grid->point[p], e->point)) ||
+            at.other_point == UINT32_MAX)
+            continue;
+        item[count] = item_of(arena, grid, e, grid->point[p]);
+        judge_item(arena, grid, &at, &item[count++]);
+    }
+    if (count > 0)
+        return count;
+    item[0] = item_of(arena, grid, e, e->point == NULL ? "" : e->point);
+    leave(&item[0], CHECK_NOT_JUDGED, "no point that it speaks of was run");
+    return 1;
+}
+
+struct check_list check_expects(struct arena *arena, const struct grid *grid,
+                                const struct study_expect *expect,
+                                uint32_t count)
+{
+    struct check_item *item = arena_alloc(
+        arena, (size_t)count * (grid->point_count + 1) + 1, sizeof *item);
+    struct check_list list = { .item = item };
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = list.count;
+        uint32_t more = judge_expect(arena, grid, &expect[i], &item[first]);
+
+        for (uint32_t k = 0; k < more; k++)
+            count_verdict(&list, item[first + k].verdict);
+    }
+    return list;
+}
+
+/* Regressions. */
+
+#define WORSE_TOLD 8u       /* metrics of one verdict; others are counted */
+
+struct regression {
+    const struct grid *before, *now;    /* now: by the axes of before */
+    double tolerance;
+    const struct check_left *left;
+};
+
+static bool worse(double before, double now, int better, double tolerance)
+{
+    if (better == 0 || isnan(before))
+        return false;
+    if (isnan(now))
+        return true;
+    return (before - now) * better > tolerance * fabs(before);
+}
+
+/* Where nothing is drawn on either side, there is one to compare. */
+static uint32_t seeds_of(const struct regression *r, uint32_t point,
+                         uint32_t policy)
+{
+    return grid_fixed(r->before, point, policy) &&
+           grid_fixed(r->now, point, policy) ? 1 : r->before->seed_count;
+}
+
+/* As few digits as tell them apart, and no fewer than a table has. */
+static int digits_apart(double a, double b)
+{
+    char left[32], right[32];
+    int digits = 8;
+
+    do {
+        digits++;
+        snprintf(left, sizeof left, "%.*g", digits, a);
+        snprintf(right, sizeof right, "%.*g", digits, b);
+    } while (digits < 17 && strcmp(left, right) == 0);
+    return digits;
+}
+
+/* "jct_mean_s 120 -> 130 (+8.33%, 3 of 20 seeds)", or NULL: not worse. */
+static const char *worse_text(struct arena *arena,
+                              const struct regression *r, uint32_t point,
+                              uint32_t policy, enum metric metric)
+{
+    const struct grid *before = r->before, *now = r->now;
+    const struct metric_info *info = metric_info(metric);
+    uint32_t count = 0, first = 0, seeds = seeds_of(r, point, policy);
+    double a, b;
+
+    for (uint32_t s = seeds; s-- > 0;) {
+        if (!grid_present(before, point, policy, s) ||
+            !grid_present(now, point, policy, s))
+            continue;
+        if (worse(grid_value(before, point, policy, s, metric),
+                  grid_value(now, point, policy, s, metric), info->better,
+                  r->tolerance)) {
+            count++;
+            first = s;
+        }
+    }
+    if (count == 0)
+        return NULL;
+    a = grid_value(before, point, policy, first, metric);
+    b = grid_value(now, point, policy, first, metric);
+    return text_format(arena, "%s worse in %u of %u seeds (seed %u: %.*g -> "
+                       "%.*g)", info->name, count, seeds, before->seed[first],
+                       digits_apart(a, b), a, digits_apart(a, b), b);
+}
+
+/* The graver verdict stays; all reasons are told. */
+static void add_reason(struct arena *arena, struct check_item *item,
+                       enum check_verdict verdict, const char *text)
+{
+    if (item->verdict == CHECK_HOLDS || verdict == CHECK_FAILS)
+        item->verdict = verdict;
+    item->reason = item->reason == NULL ? text
+        : text_format(arena, "%s; %s", item->reason, text);
+}
+
+static bool is_among(const char *const *list, const char *name)
+{
+    for (; list != NULL && *list != NULL; list++)
+        if (strcmp(*list, name) == 0)
+            return true;
+    return false;
+}
+
+/* Of the trials of a policy at a point, those that are no longer there: they
+ * failed, a flag left them out, or they are gone. */
+static uint32_t count_gone(struct arena *arena, const struct regression *r,
+                       uint32_t point, uint32_t policy,
+                       struct check_item *item)
+{
+    const struct grid *before = r->before, *now = r->now;
+    bool fixed = grid_fixed(before, point, policy);
+    uint32_t gone = 0, there = 0;
+    const char *why;
+
+    for (uint32_t s = 0; s < (fixed ? 1 : before->seed_count); s++) {
+        there += grid_present(before, point, policy, s);
+        gone += grid_present(before, point, policy, s) &&
+                !grid_present(now, point, policy, s);
+    }
+    if (gone == 0)
+        return there;
+    why = text_format(arena, "%u of %u trials of the baseline ", gone, there);
+    if (grid_failed(now, point, policy) > 0)
+        add_reason(arena, item, CHECK_TRIAL_FAILED,
+                   text_format(arena, "%sfailed", why));
+    else if (r->left != NULL &&
+             (is_among(r->left->policy, before->policy[policy]) ||
+              (r->left->seeds && gone < there)))
+        add_reason(arena, item, CHECK_NOT_JUDGED,
+                   text_format(arena, "%swere left out", why));
+    else
+        add_reason(arena, item, CHECK_FAILS,
+                   text_format(arena, "%sare gone", why));
+    return there;
+}
+
+/* Figures over other jobs are neither better nor worse. */
+static void compare_jobs_met(struct arena *arena, const struct regression *r,
+                             uint32_t point, uint32_t policy,
+                             struct check_item *item)
+{
+    for (uint32_t s = 0; s < seeds_of(r, point, policy); s++) {
+        if (!grid_present(r->before, point, policy, s) ||
+            !grid_present(r->now, point, policy, s))
+            continue;
+        double before = grid_value(r->before, point, policy, s, METRIC_JOBS);
+        double now = grid_value(r->now, point, policy, s, METRIC_JOBS);
+
+        if (isnan(before) || isnan(now) || before == now)
+            continue;
+        add_reason(arena, item, CHECK_FAILS, text_format(
+            arena, "the workload is another one: %.0f job%s in seed %u, and "
+            "%.0f in the baseline", now, now == 1 ? "" : "s",
+            r->before->seed[s], before));
+        return;
+    }
+}
+
+static void regress(struct arena *arena, const struct regression *r,
+                    uint32_t point, uint32_t policy, struct check_item *item)
+{
+    const struct grid *before = r->before;
+    uint32_t there, worse = 0;
+
+    *item = (struct check_item){
+        .name = text_format(arena, "no regression of %s (%s)",
+                            before->policy[policy], before->point[point]),
+        .point = before->point[point], .verdict = CHECK_HOLDS
+    };
+    there = count_gone(arena, r, point, policy, item);
+    compare_jobs_met(arena, r, point, policy, item);
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        const char *text = worse_text(arena, r, point, policy,
+                                      (enum metric)m);
+
+        if (text != NULL && worse++ < WORSE_TOLD)
+            add_reason(arena, item, CHECK_FAILS, text);
+    }
+    if (worse > WORSE_TOLD)
+        add_reason(arena, item, CHECK_FAILS, text_format(
+            arena, "%u more metrics worse, which `clustersim compare` shows",
+            worse - WORSE_TOLD));
+    if (item->reason == NULL)
+        item->reason = text_format(arena, "nothing worse in %u trial%s",
+                                   there, there == 1 ? "" : "s");
+}
+
+struct check_list check_regressions(struct arena *arena,
+                                    const struct grid *before,
+                                    const struct grid *now, double tolerance,
+                                    const struct check_left *left)
+{
+    struct regression r = { before, compare_align(arena, before, now),
+                            tolerance, left };
+    struct check_item *item = arena_alloc(
+        arena, (size_t)before->point_count * before->policy_count + 1,
+        sizeof *item);
+    struct check_list list = { .item = item };
+
+    assert(tolerance >= 0);
+    for (uint32_t t = 0; t < before->point_count; t++)
+        for (uint32_t p = 0; p < before->policy_count; p++) {
+            struct check_item *to = &item[list.count];
+
+            regress(arena, &r, t, p, to);
+            count_verdict(&list, to->verdict);
+        }
+    return list;
+}

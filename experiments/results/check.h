@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * check.h - did what was expected come true; did anything get worse.
+ *
+ * An expectation holds when the whole interval of the mean (or of the mean
+ * paired difference to `vs`) lies inside the limits, does not hold when all
+ * of it lies outside, and is undecided when it straddles a limit.  With one
+ * seed, or seeds that are all alike, there is no interval, and the value alone
+ * is judged.  It is not judged when a flag or a folder that is not whole left
+ * out what it speaks of; a failed trial among those is a verdict of its own.
+ * Only what holds passes.
+ */
+#ifndef EXPERIMENTS_CHECK_H
+#define EXPERIMENTS_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "experiments/spec/study.h"
+
+struct arena;
+struct err;
+struct folder;
+struct grid;
+
+enum check_verdict {
+    CHECK_HOLDS, CHECK_FAILS, CHECK_UNDECIDED, CHECK_NOT_JUDGED,
+    CHECK_TRIAL_FAILED, CHECK_VERDICT_COUNT
+};
+const char *check_verdict_name(enum check_verdict verdict);
+
+struct check_item {
+    const char *name;           /* what is expected, in words */
+    const char *reason;         /* the figures */
+    enum check_verdict verdict;
+    /* Of expectations only: */
+    const struct study_expect *expect;  /* NULL: a regression check */
+    const char *metric;         /* its name */
+    const char *lost;           /* "368 of 405 jobs", or NULL: of all */
+    bool compared;              /* false: not, as either side lost some */
+    const char *point;
+    uint32_t seeds;
+    bool alike;                 /* seeds that are all alike: one sample, */
+    bool fixed;                 /* since nothing is drawn */
+    double value, low, high;
+};
+
+struct check_list {
+    const struct check_item *item;
+    uint32_t count, held, failed, undecided, not_judged, trial_failed;
+    bool not_judged_passes;     /* --allow-not-judged */
+};
+/* How many of it are against the gate. */
+uint32_t check_bad(const struct check_list *list);
+/* "3 of 5 checks hold, 1 not judged, 1 failed trial" */
+void check_print_sum(FILE *file, const struct check_list *list, size_t lists);
+
+/* One item per expectation and point at least. */
+struct check_list check_expects(struct arena *arena, const struct grid *grid,
+                                const struct study_expect *expect,
+                                uint32_t count);
+/* What a flag kept from being run. */
+struct check_left {
+    const char *const *policy;  /* ends with NULL; NULL: none */
+    bool seeds;
+};
+/* One item per point and policy of `before`: trials that are gone, and
+ * metrics that got worse by more than `tolerance` (a fraction) in any seed.
+ * `left` may be NULL. */
+struct check_list check_regressions(struct arena *arena,
+                                    const struct grid *before,
+                                    const struct grid *now, double tolerance,
+                                    const struct check_left *left);
+
+/* checks.csv of a results folder: expectations and their verdicts; none: no
+ * file. */
+bool check_write(struct arena *arena, const struct folder *dir,
+                 const struct check_list *list, struct err *err);
+/* The expectations again, from checks.csv; an absent file has none. */
+bool check_read(struct arena *arena, const char *dir,
+                const struct study_expect **expect, uint32_t *count,
+                struct err *err);
+
+void check_print(FILE *file, const struct check_list *list);
+bool check_junit(struct arena *arena, const char *path, const char *suite,
+                 const struct check_list *list, size_t lists, struct err *err);
+bool check_markdown(struct arena *arena, const char *path, const char *title,
+                    const struct check_list *list, size_t lists,
+                    struct err *err);
+
+#endif

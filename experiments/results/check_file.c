@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * check_file.c - verdicts on the terminal, as CSV, JUnit XML and Markdown.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/results/check.h"
+#include "sim/text/folder.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "sim/text/read_csv.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "sim/text/table.h"
+
+static const struct table_column checks_column[] = {
+    { "claim", TABLE_TEXT, "name of the claim" },
+    { "point", TABLE_TEXT, "cell of the sweep" },
+    { "metric", TABLE_TEXT, "a column of summary.csv" },
+    { "policy", TABLE_TEXT, "judged" },
+    { "vs", TABLE_TEXT, "compared with" },
+    { "percent", TABLE_COUNT, "1: limits and values are in percent of vs" },
+    { "at_least", TABLE_REAL, "lower limit; empty: none" },
+    { "at_most", TABLE_REAL, "upper limit; empty: none" },
+    { "confidence", TABLE_REAL, "of the interval" },
+    { "seeds", TABLE_COUNT, "samples" },
+    { "value", TABLE_REAL, "mean, or mean paired difference" },
+    { "ci_low", TABLE_REAL, "its interval" },
+    { "ci_high", TABLE_REAL, "its other end" },
+    { "verdict", TABLE_TEXT, "holds, does not hold, undecided, not judged, failed "
+      "trial" },
+    { "reason", TABLE_TEXT, "in words" },
+    { "vs_point", TABLE_TEXT, "point that it is compared with" },
+};
+#define VS_POINT 15
+#define CHECKS_COLUMNS (sizeof checks_column / sizeof checks_column[0])
+static const char checks_file[] = "checks.csv";
+
+static void put(struct table *table, double value)
+{
+    if (isfinite(value))
+        table_real(table, value);
+    else
+        table_empty(table);
+}
+
+static void check_row(struct table *table, const struct check_item *item)
+{
+    const struct study_expect *e = item->expect;
+
+    table_text(table, e->claim == NULL ? "" : e->claim);
+    table_text(table, item->point);
+    table_text(table, item->metric);
+    table_text(table, e->policy);
+    table_text(table, e->versus == NULL ? "" : e->versus);
+    table_count(table, e->percent);
+    put(table, e->low);
+    put(table, e->high);
+    put(table, e->confidence);
+    table_count(table, item->seeds);
+    put(table, item->value);
+    put(table, item->low);
+    put(table, item->high);
+    table_text(table, check_verdict_name(item->verdict));
+    table_text(table, item->reason);
+    table_text(table, e->versus_point == NULL ? "" : e->versus_point);
+    table_end_row(table);
+}
+
+bool check_write(struct arena *arena, const struct folder *dir,
+                 const struct check_list *list, struct err *err)
+{
+    struct table *table;
+    struct out *out;
+    char header[1024];
+    const char *rows;
+    size_t bytes;
+
+    if (list->count == 0)
+        return true;
+    out = out_in(arena, dir, checks_file, err);
+    if (out == NULL)
+        return false;
+    table = table_new(checks_column, CHECKS_COLUMNS);
+    for (uint32_t i = 0; i < list->count; i++)
+        check_row(table, &list->item[i]);
+    table_header(checks_column, CHECKS_COLUMNS, header, sizeof header);
+    out_text(out, header);
+    rows = table_bytes(table, &bytes);
+    out_bytes(out, rows, bytes);
+    table_free(table);
+    return out_close(out, err);
+}
+
+static const char *text_or_null(struct arena *arena, const char *text)
+{
+    return text[0] == '\0' ? NULL : arena_text(arena, text);
+}
+
+static bool read_row(struct arena *arena, const struct csv_in *in,
+                     const size_t *c, struct study_expect *e, struct err *err)
+{
+    double percent, seeds;
+
+    e->claim = text_or_null(arena, csv_in_field(in, c[0]));
+    e->point = arena_text(arena, csv_in_field(in, c[1]));
+    e->metric = metric_find(csv_in_field(in, c[2]));
+    e->policy = arena_text(arena, csv_in_field(in, c[3]));
+    e->versus = text_or_null(arena, csv_in_field(in, c[4]));
+    if (c[9] != SIZE_MAX)
+        e->versus_point = text_or_null(arena, csv_in_field(in, c[9]));
+    if (e->metric == METRIC_COUNT)
+        return err_set(err, ERR_REFERENCE, csv_in_pos(in),
+                       "there is no metric '%.60s'", csv_in_field(in, c[2]));
+    if (!csv_in_number(in, c[5], &percent, err) ||
+        !csv_in_number(in, c[6], &e->low, err) ||
+        !csv_in_number(in, c[7], &e->high, err) ||
+        !csv_in_number(in, c[8], &e->confidence, err) ||
+        !csv_in_number(in, c[11], &seeds, err))
+        return false;
+    if (!(e->confidence > 0 && e->confidence < 1))
+        return err_set(err, ERR_RANGE, csv_in_pos(in),
+                       "confidence must lie between 0 and 1");
+    e->percent = percent == 1;
+    e->trials_min = seeds > 0 ? (uint32_t)seeds : 0;
+    /* What was kept from being judged stays so. */
+    if (strcmp(csv_in_field(in, c[10]),
+               check_verdict_name(CHECK_NOT_JUDGED)) == 0)
+        e->seeds_min = e->trials_min + 1;
+    e->low = isnan(e->low) ? -INFINITY : e->low;
+    e->high = isnan(e->high) ? INFINITY : e->high;
+    return true;
+}
+
+static bool read_rows(struct arena *arena, struct csv_in *in,
+                      const struct study_expect **expect, uint32_t *count,
+                      struct err *err)
+{
+    struct study_expect *item = NULL;
+    uint32_t room = 0;
+    enum csv_step step;
+    struct err older = { 0 };
+    size_t c[12];
+
+    for (size_t i = 0; i < 9; i++)
+        if (!csv_in_column(in, checks_column[i].name, &c[i], err))
+            return false;
+    if (!csv_in_column(in, "verdict", &c[10], err) ||
+        !csv_in_column(in, "seeds", &c[11], err))
+        return false;
+    if (!csv_in_column(in, checks_column[VS_POINT].name, &c[9], &older))
+        c[9] = SIZE_MAX;        /* written by an older version */
+    *count = 0;
+    while ((step = csv_in_next(in, err)) == CSV_ROW) {
+        if (*count == room) {
+            item = arena_grow(arena, item, room, room * 2 + 16, sizeof *item);
+            room = room * 2 + 16;
+        }
+        memset(&item[*count], 0, sizeof *item);
+        if (!read_row(arena, in, c, &item[*count], err))
+            return false;
+        ++*count;
+    }
+    *expect = item;
+    return step == CSV_END;
+}
+
+bool check_read(struct arena *arena, const char *dir,
+                const struct study_expect **expect, uint32_t *count,
+                struct err *err)
+{
+    const char *path = path_join(arena, dir, checks_file);
+    struct csv_in *in;
+    bool ok;
+
+    *expect = NULL;
+    *count = 0;
+    if (!path_is_file(path))
+        return true;
+    in = csv_in_open(arena, path, err);
+    if (in == NULL)
+        return false;
+    ok = read_rows(arena, in, expect, count, err);
+    csv_in_close(in);
+    return ok;
+}
+
+void check_print(FILE *file, const struct check_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        fprintf(file, "%-13s  %s\n               %s\n",
+                check_verdict_name(list->item[i].verdict), list->item[i].name,
+                list->item[i].reason);
+}
+
+void check_print_sum(FILE *file, const struct check_list *list, size_t lists)
+{
+    uint32_t count = 0, held = 0, not_judged = 0, trial_failed = 0;
+
+    for (size_t i = 0; i < lists; i++) {
+        count += list[i].count;
+        held += list[i].held;
+        not_judged += list[i].not_judged;
+        trial_failed += list[i].trial_failed;
+    }
+    fprintf(file, "%u of %u checks hold", held, count);
+    if (not_judged > 0)
+        fprintf(file, ", %u not judged", not_judged);
+    if (trial_failed > 0)
+        fprintf(file, ", %u with a failed trial", trial_failed);
+    fputc('\n', file);
+}
+
+static void xml_text(struct out *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '&': out_text(out, "&amp;"); break;
+        case '<': out_text(out, "&lt;"); break;
+        case '>': out_text(out, "&gt;"); break;
+        case '"': out_text(out, "&quot;"); break;
+        default: out_bytes(out, text, 1);
+        }
+    }
+}
+
+/* JUnit knows failures, errors and what was skipped. */
+static const char *junit_element(const struct check_item *item,
+                                 bool not_judged_passes)
+{
+    if (item->verdict == CHECK_TRIAL_FAILED)
+        return "error";
+    return item->verdict == CHECK_NOT_JUDGED && not_judged_passes ? "skipped"
+                                                                  : "failure";
+}
+
+static void junit_case(struct out *out, const char *suite,
+                       const struct check_item *item, bool not_judged_passes)
+{
+    const char *element = junit_element(item, not_judged_passes);
+
+    out_text(out, "  <testcase classname=\"");
+    xml_text(out, suite);
+    out_text(out, "\" name=\"");
+    xml_text(out, item->name);
+    if (item->verdict == CHECK_HOLDS) {
+        out_text(out, "\"/>\n");
+        return;
+    }
+    out_printf(out, "\">\n    <%s", element);
+    if (strcmp(element, "skipped") != 0)
+        out_printf(out, " type=\"%s\"", check_verdict_name(item->verdict));
+    out_text(out, " message=\"");
+    xml_text(out, item->reason);
+    out_text(out, "\"/>\n  </testcase>\n");
+}
+
+bool check_junit(struct arena *arena, const char *path, const char *suite,
+                 const struct check_list *list, size_t lists, struct err *err)
+{
+    struct out *out = out_open(arena, path, err);
+    uint32_t count = 0, bad = 0, errors = 0, skipped = 0;
+
+    if (out == NULL)
+        return false;
+    for (size_t i = 0; i < lists; i++) {
+        count += list[i].count;
+        bad += check_bad(&list[i]) - list[i].trial_failed;
+        errors += list[i].trial_failed;
+        skipped += list[i].not_judged_passes ? list[i].not_judged : 0;
+    }
+    out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                  "<testsuite name=\"");
+    xml_text(out, suite);
+    out_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" "
+               "skipped=\"%u\">\n", count, bad, errors, skipped);
+    for (size_t i = 0; i < lists; i++)
+        for (uint32_t j = 0; j < list[i].count; j++)
+            junit_case(out, suite, &list[i].item[j],
+                       list[i].not_judged_passes);
+    out_text(out, "</testsuite>\n");
+    return out_close(out, err);
+}
+
+static void markdown_text(struct out *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '|')
+            out_text(out, "\\");
+        out_bytes(out, text, 1);
+    }
+}
+
+bool check_markdown(struct arena *arena, const char *path, const char *title,
+                    const struct check_list *list, size_t lists,
+                    struct err *err)
+{
+    struct out *out = out_open(arena, path, err);
+
+    if (out == NULL)
+        return false;
+    out_printf(out, "## %s\n\n| verdict | expected | found |\n"
+               "|---|---|---|\n", title);
+    for (size_t i = 0; i < lists; i++)
+        for (uint32_t j = 0; j < list[i].count; j++) {
+            const struct check_item *item = &list[i].item[j];
+
+            out_printf(out, "| %s | ", check_verdict_name(item->verdict));
+            markdown_text(out, item->name);
+            out_text(out, " | ");
+            markdown_text(out, item->reason);
+            out_text(out, " |\n");
+        }
+    return out_close(out, err);
+}

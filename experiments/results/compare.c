@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * compare.c - paired comparisons; the statistics are stats.c's.
+ */
+#include "experiments/results/compare.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "sim/stats/stats.h"
+#include "experiments/results/survivors.h"
+#include "sim/base/arena.h"
+#include "sim/text/table.h"
+
+#define CONFIDENCE 0.95
+
+static void put(struct table *table, double value)
+{
+    if (isfinite(value))
+        table_real(table, value);
+    else
+        table_empty(table);
+}
+
+/* "368 of 405", or nothing where none was lost. */
+static void put_lost(struct table *table, struct survivors s)
+{
+    char text[SURVIVORS_BYTES];
+
+    snprintf(text, sizeof text, "%.0f of %.0f", s.done, s.all);
+    table_text(table, survivors_lost(s) ? text : "");
+}
+
+struct scratch {
+    double *x, *base;           /* seed_count each */
+    uint32_t count;             /* of them, the samples */
+};
+
+/* Pairs are alike only where both sides are. */
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static void compare_row(const struct grid *grid, struct scratch *scratch,
+                        uint32_t point, uint32_t policy, uint32_t baseline,
+                        enum metric metric, struct table *table)
+{
+    bool paired = baseline != UINT32_MAX && baseline != policy;
+    uint32_t n;
+    struct stats_delta delta = { .percent = NAN, .percent_low = NAN,
+                                 .percent_high = NAN, .p_value = NAN };
+    struct stats_mean mean;
+
+    struct survivors of = survivors_of(grid, point, policy, metric), other = of;
+
+    if (paired)
+        other = survivors_of(grid, point, baseline, metric);
+    n = grid_samples(grid, point, policy, metric, scratch->x);
+    mean = stats_mean(scratch->x, n, CONFIDENCE);
+    if (paired && !survivors_lost(of) && !survivors_lost(other)) {
+        n = larger(n, grid_samples(grid, point, baseline, metric,
+                                   scratch->base));
+        delta = stats_delta(scratch->x, scratch->base, n, CONFIDENCE);
+    }
+    table_text(table, grid->point[point]);
+    table_text(table, grid->policy[policy]);
+    table_text(table, metric_info(metric)->name);
+    table_count(table, mean.count);
+    put(table, mean.mean);
+    put(table, mean.low);
+    put(table, mean.high);
+    table_text(table, baseline == UINT32_MAX ? "" : grid->policy[baseline]);
+    put(table, delta.percent);
+    put(table, delta.percent_low);
+    put(table, delta.percent_high);
+    put(table, delta.p_value);
+    put_lost(table, of);
+    put_lost(table, paired ? other : (struct survivors) { 0, 0 });
+    table_count(table, grid_alike(grid, point, policy));
+    table_end_row(table);
+}
+
+void compare_rows(struct arena *arena, const struct grid *grid,
+                  uint32_t baseline, struct table *table)
+{
+    struct scratch scratch = {
+        .x = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.x),
+        .base = arena_alloc(arena, grid->seed_count + 1, sizeof *scratch.base),
+    };
+
+    for (uint32_t point = 0; point < grid->point_count; point++)
+        for (uint32_t policy = 0; policy < grid->policy_count; policy++)
+            for (unsigned m = 0; m < METRIC_COUNT; m++)
+                compare_row(grid, &scratch, point, policy, baseline,
+                            (enum metric)m, table);
+}
+
+struct grid *compare_align(struct arena *arena, const struct grid *grid,
+                           const struct grid *other)
+{
+    struct grid *out = arena_alloc(arena, 1, sizeof *out);
+    size_t cells = (size_t)grid->point_count * grid->policy_count *
+                   grid->seed_count, at = 0;
+
+    *out = *grid;
+    out->present = arena_alloc(arena, cells + 1, sizeof *out->present);
+    out->value = arena_alloc(arena, cells * METRIC_COUNT + 1,
+                             sizeof *out->value);
+    out->fixed = arena_alloc(arena, cells + 1, sizeof *out->fixed);
+    out->failed = arena_alloc(arena, cells + 1, sizeof *out->failed);
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++) {
+            uint32_t ot = grid_point(other, grid->point[t]);
+            uint32_t op = grid_policy(other, grid->policy[p]);
+            bool both = ot != UINT32_MAX && op != UINT32_MAX;
+            size_t pair = (size_t)t * grid->policy_count + p;
+
+            out->fixed[pair] = both && grid_fixed(other, ot, op);
+            out->failed[pair] = both ? grid_failed(other, ot, op) : 0;
+            for (uint32_t s = 0; s < grid->seed_count; s++, at++) {
+                uint32_t os = out->fixed[pair] ? 0
+                            : grid_seed(other, grid->seed[s]);
+
+                out->present[at] = both && os != UINT32_MAX &&
+                                   grid_present(other, ot, op, os);
+                for (unsigned m = 0; m < METRIC_COUNT; m++)
+                    out->value[at * METRIC_COUNT + m] =
+                        !out->present[at] ? NAN
+                        : grid_value(other, ot, op, os, (enum metric)m);
+            }
+        }
+    return out;
+}
+
+/* Counts the trials that were run and that `with` also has (NULL: all). */
+static uint32_t present_count(const struct grid *grid,
+                              const struct grid *with)
+{
+    uint32_t count = 0;
+
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            for (uint32_t s = 0; s < grid->seed_count; s++)
+                count += (s == 0 || !grid_fixed(grid, t, p)) &&
+                         grid_present(grid, t, p, s) &&
+                         (with == NULL || grid_present(with, t, p, s));
+    return count;
+}
+
+struct compare_only compare_count(const struct grid *left,
+                                  const struct grid *right)
+{
+    struct arena *arena = arena_new(1 << 16);
+    const struct grid *pair = compare_align(arena, left, right);
+    struct compare_only only = { 0, 0, 0 };
+
+    only.both = present_count(left, pair);
+    only.left = present_count(left, NULL) - only.both;
+    only.right = present_count(right, compare_align(arena, right, left));
+    only.right = present_count(right, NULL) - only.right;
+    arena_free(arena);
+    return only;
+}
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool moved(const double *a, const double *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!same(a[i], b[i]))
+            return true;
+    return false;
+}
+
+/* Only where both have a trial. */
+static void pair_samples(const struct grid *left, const struct grid *pair,
+                         uint32_t point, uint32_t policy, enum metric metric,
+                         struct scratch *scratch)
+{
+    scratch->count = larger(
+        grid_samples(left, point, policy, metric, scratch->base),
+        grid_samples(pair, point, policy, metric, scratch->x));
+    for (uint32_t s = 0; s < left->seed_count; s++)
+        if (!grid_present(left, point, policy, s) ||
+            !grid_present(pair, point, policy, s))
+            scratch->base[s] = scratch->x[s] = NAN;
+}
+
+static void print_line(FILE *file, const struct grid *left,
+                       const struct grid *pair, uint32_t point,
+                       uint32_t policy, enum metric metric,
+                       const struct scratch *scratch)
+{
+    uint32_t n = scratch->count;
+    struct stats_mean a = stats_mean(scratch->base, n, CONFIDENCE);
+    struct stats_mean b = stats_mean(scratch->x, n, CONFIDENCE);
+    struct stats_delta d = stats_delta(scratch->x, scratch->base, n,
+                                       CONFIDENCE);
+    char change[64] = "-", sure[192] = "";
+    struct survivors s = survivors_of(left, point, policy, metric);
+    struct survivors t = survivors_of(pair, point, policy, metric);
+
+    if (survivors_lost(s) || survivors_lost(t)) {
+        snprintf(sure, sizeof sure, "%.0f of %.0f and %.0f of %.0f: not "
+                 "compared", s.done, s.all, t.done, t.all);
+        d.percent = d.percent_low = NAN;
+    }
+    if (isfinite(d.percent))
+        snprintf(change, sizeof change, "%+.3g%%", d.percent);
+    if (isfinite(d.percent_low))
+        snprintf(sure, sizeof sure, "[%+.3g%%, %+.3g%%] p=%.2g",
+                 d.percent_low, d.percent_high, d.p_value);
+    else if (n < left->seed_count)
+        snprintf(sure, sizeof sure, "seeds are alike: no interval");
+    fprintf(file, "%-24s %-14s %-24s %12.6g %12.6g %10s  %s\n",
+            left->point[point], left->policy[policy],
+            metric_info(metric)->name, a.mean, b.mean, change, sure);
+}
+
+uint32_t compare_print(FILE *file, const struct grid *left,
+                       const struct grid *right)
+{
+    struct arena *arena = arena_new(1 << 16);
+    const struct grid *pair = compare_align(arena, left, right);
+    struct scratch scratch = {
+        .x = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.x),
+        .base = arena_alloc(arena, left->seed_count + 1, sizeof *scratch.base),
+    };
+    uint32_t lines = 0;
+
+    for (uint32_t t = 0; t < left->point_count; t++)
+        for (uint32_t p = 0; p < left->policy_count; p++)
+            for (unsigned m = 0; m < METRIC_COUNT; m++) {
+                pair_samples(left, pair, t, p, (enum metric)m, &scratch);
+                if (!moved(scratch.x, scratch.base, left->seed_count))
+                    continue;
+                if (lines++ == 0)
+                    fprintf(file, "%-24s %-14s %-24s %12s %12s %10s  %s\n",
+                            "point", "policy", "metric", "left", "right",
+                            "change", "95% interval of the change");
+                print_line(file, left, pair, t, p, (enum metric)m, &scratch);
+            }
+    arena_free(arena);
+    return lines;
+}

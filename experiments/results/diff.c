@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * diff.c - two decision logs walked in step.
+ *
+ * Trials stand one after another in the log, in the order of the experiment.
+ * One that only one log has is named and passed over, if the other log goes
+ * on with a trial that comes later in it; so both logs are read once.
+ */
+#include "experiments/results/diff.h"
+
+#include <string.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/results/grid.h"
+#include "sim/text/paths.h"
+#include "sim/text/read_csv.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+enum { POINT, POLICY, SEED, TIME, SEQ, ACTION, JOB, ROLE, PLACEMENT, VERDICT,
+       PENDING, FREE, FIELDS };
+#define KEYS 3                  /* point, policy, seed */
+
+struct side {
+    struct csv_in *in;
+    size_t column[FIELDS];
+    enum csv_step step;
+    const char *name;           /* "left", "right" */
+    const char **trial;         /* keys of all trials of the log, in order */
+    unsigned count, at;
+};
+
+struct walk {
+    struct arena *arena;
+    FILE *file;
+    struct side side[2];
+    unsigned same, parted, alone;
+};
+
+static const char *key_of(struct arena *arena, const struct side *s)
+{
+    return text_format(arena, "%s, %s, seed %s",
+                       csv_in_field(s->in, s->column[POINT]),
+                       csv_in_field(s->in, s->column[POLICY]),
+                       csv_in_field(s->in, s->column[SEED]));
+}
+
+static bool key_is(const struct side *s, const char *const *key)
+{
+    for (int i = 0; i < KEYS; i++)
+        if (strcmp(csv_in_field(s->in, s->column[i]), key[i]) != 0)
+            return false;
+    return true;
+}
+
+static bool next(struct side *s, struct err *err)
+{
+    s->step = csv_in_next(s->in, err);
+    return s->step != CSV_ERROR;
+}
+
+static bool open_side(struct arena *arena, const char *dir, struct side *s,
+                      struct err *err)
+{
+    const char *path = path_join(arena, dir, csv_decisions.file);
+    struct err_pos pos = { path, 0, 0 };
+
+    if (!path_is_file(path)) {
+        err_set(err, ERR_IO, pos, "the file is not there");
+        return err_hint(err, "Run with `output: {tables: [summary, "
+                        "decisions]}`.");
+    }
+    s->in = csv_in_open(arena, path, err);
+    if (s->in == NULL)
+        return false;
+    for (int f = 0; f < FIELDS; f++)
+        if (!csv_in_column(s->in, csv_decisions.columns[f].name,
+                           &s->column[f], err))
+            return false;
+    return next(s, err);
+}
+
+/* The trials that a log holds, to know what the other one lacks. */
+static bool list_trials(struct arena *arena, const char *dir, struct side *s,
+                        struct err *err)
+{
+    unsigned room = 0;
+    const char *key[KEYS] = { NULL, NULL, NULL };
+
+    if (!open_side(arena, dir, s, err))
+        return false;
+    while (s->step == CSV_ROW) {
+        if (key[0] == NULL || !key_is(s, key)) {
+            for (int i = 0; i < KEYS; i++)
+                key[i] = arena_text(arena,
+                                    csv_in_field(s->in, s->column[i]));
+            if (s->count == room) {
+                s->trial = arena_grow(arena, s->trial, room, room * 2 + 16,
+                                      sizeof *s->trial);
+                room = room * 2 + 16;
+            }
+            s->trial[s->count++] = key_of(arena, s);
+        }
+        if (!next(s, err))
+            return false;
+    }
+    csv_in_close(s->in);
+    s->in = NULL;
+    return open_side(arena, dir, s, err);
+}
+
+static bool has_trial(const struct side *s, const char *key)
+{
+    for (unsigned i = s->at; i < s->count; i++)
+        if (strcmp(s->trial[i], key) == 0)
+            return true;
+    return false;
+}
+
+static bool skip_trial(struct side *s, struct err *err)
+{
+    const char *name = s->trial[s->at];
+    struct arena *arena = arena_new(4096);
+    const char *key[KEYS];
+    bool ok = true;
+
+    (void)name;
+    for (int i = 0; i < KEYS; i++)
+        key[i] = arena_text(arena, csv_in_field(s->in, s->column[i]));
+    while (ok && s->step == CSV_ROW && key_is(s, key))
+        ok = next(s, err);
+    s->at++;
+    arena_free(arena);
+    return ok;
+}
+
+static bool rows_agree(const struct side *a, const struct side *b)
+{
+    for (int f = TIME; f < FIELDS; f++)
+        if (strcmp(csv_in_field(a->in, a->column[f]),
+                   csv_in_field(b->in, b->column[f])) != 0)
+            return false;
+    return true;
+}
+
+static void print_choice(FILE *file, const struct side *s, bool there)
+{
+    if (!there) {
+        fprintf(file, "  %-5s  no further decision\n", s->name);
+        return;
+    }
+    fprintf(file, "  %-5s  t=%s s  #%s  %s job %s role %s on [%s]: %s; "
+            "%s pending, %s GPUs free\n", s->name,
+            csv_in_field(s->in, s->column[TIME]),
+            csv_in_field(s->in, s->column[SEQ]),
+            csv_in_field(s->in, s->column[ACTION]),
+            csv_in_field(s->in, s->column[JOB]),
+            csv_in_field(s->in, s->column[ROLE]),
+            csv_in_field(s->in, s->column[PLACEMENT]),
+            csv_in_field(s->in, s->column[VERDICT]),
+            csv_in_field(s->in, s->column[PENDING]),
+            csv_in_field(s->in, s->column[FREE]));
+}
+
+/* Both sides stand at the first row of the same trial. */
+static bool walk_trial(struct walk *w, struct err *err)
+{
+    struct side *a = &w->side[0], *b = &w->side[1];
+    struct arena *arena = arena_new(4096);
+    const char *key[KEYS];
+    bool here[2] = { true, true }, ok = true;
+
+    for (int i = 0; i < KEYS; i++)
+        key[i] = arena_text(arena, csv_in_field(a->in, a->column[i]));
+    while (ok && here[0] && here[1] && rows_agree(a, b)) {
+        ok = next(a, err) && next(b, err);
+        here[0] = ok && a->step == CSV_ROW && key_is(a, key);
+        here[1] = ok && b->step == CSV_ROW && key_is(b, key);
+    }
+    if (ok && !here[0] && !here[1]) {
+        w->same++;
+    } else if (ok) {
+        w->parted++;
+        fprintf(w->file, "%s: parts here\n", a->trial[a->at]);
+        print_choice(w->file, a, here[0]);
+        print_choice(w->file, b, here[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        struct side *s = &w->side[i];
+
+        while (ok && here[i]) {
+            ok = next(s, err);
+            here[i] = ok && s->step == CSV_ROW && key_is(s, key);
+        }
+        s->at++;
+    }
+    arena_free(arena);
+    return ok;
+}
+
+static bool walk_alone(struct walk *w, struct side *s, struct err *err)
+{
+    fprintf(w->file, "%s: only in the %s\n", s->trial[s->at], s->name);
+    w->alone++;
+    return skip_trial(s, err);
+}
+
+static bool walk_all(struct walk *w, struct err *err)
+{
+    struct side *a = &w->side[0], *b = &w->side[1];
+
+    while (a->step == CSV_ROW || b->step == CSV_ROW) {
+        bool ok;
+
+        if (a->step == CSV_ROW && b->step == CSV_ROW &&
+            strcmp(a->trial[a->at], b->trial[b->at]) == 0)
+            ok = walk_trial(w, err);
+        else if (a->step == CSV_ROW &&
+                 (b->step != CSV_ROW || !has_trial(b, a->trial[a->at])))
+            ok = walk_alone(w, a, err);
+        else
+            ok = walk_alone(w, b, err);
+        if (!ok)
+            return false;
+    }
+    fprintf(w->file, "decisions: %u trials the same, %u part", w->same,
+            w->parted);
+    if (w->alone > 0)
+        fprintf(w->file, ", %u only in one", w->alone);
+    fputc('\n', w->file);
+    return true;
+}
+
+/* Decisions of one seed say nothing of the others. */
+static void tell_left_out(struct arena *arena, FILE *file, const char *dir,
+                          const struct side *s)
+{
+    struct err ignored = { 0 };
+    const struct grid *grid = grid_from_folder(arena, dir, &ignored);
+    unsigned trials = 0;
+
+    for (uint32_t t = 0; grid != NULL && t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            trials += grid_run_count(grid, t, p);
+    if (trials > s->count)
+        fprintf(file, "the %s has decisions of %u of its %u trials: of "
+                "others nothing is said here (`output: {detail_seeds: all}`"
+                ")\n", s->name, s->count, trials);
+}
+
+bool diff_print(FILE *file, const char *left, const char *right,
+                struct err *err)
+{
+    struct arena *arena = arena_new(1 << 16);
+    struct walk w = { .arena = arena, .file = file,
+                      .side = { { .name = "left" }, { .name = "right" } } };
+    struct err why = { 0 };
+    bool ok = list_trials(arena, left, &w.side[0], &why) &&
+              list_trials(arena, right, &w.side[1], &why) &&
+              walk_all(&w, &why);
+
+    if (ok) {
+        tell_left_out(arena, file, left, &w.side[0]);
+        tell_left_out(arena, file, right, &w.side[1]);
+    }
+    csv_in_close(w.side[0].in);
+    csv_in_close(w.side[1].in);
+    if (!ok) {      /* names of files went with the arena */
+        char line[16] = "";
+
+        if (why.pos.line > 0)
+            snprintf(line, sizeof line, ":%u", why.pos.line);
+        err_set(err, why.kind, (struct err_pos){ NULL, 0, 0 },
+                "%.100s%s: %.110s", why.pos.file == NULL ? "" : why.pos.file,
+                line, why.text);
+        if (why.hint[0] != '\0')
+            err_hint(err, "%s", why.hint);
+    }
+    arena_free(arena);
+    return ok;
+}

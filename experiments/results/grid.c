@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * grid.c - one block of doubles, and names for its axes.
+ */
+#include "experiments/results/grid.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/paths.h"
+#include "sim/text/read_csv.h"
+#include "experiments/run/runner.h"
+#include "experiments/spec/study.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+static size_t cell(const struct grid *grid, uint32_t point, uint32_t policy,
+                   uint32_t seed)
+{
+    assert(point < grid->point_count && policy < grid->policy_count);
+    assert(seed < grid->seed_count);
+    return ((size_t)point * grid->policy_count + policy) * grid->seed_count +
+           seed;
+}
+
+static void grid_storage(struct arena *arena, struct grid *grid)
+{
+    size_t cells = (size_t)grid->point_count * grid->policy_count *
+                   grid->seed_count;
+
+    size_t pairs = (size_t)grid->point_count * grid->policy_count;
+
+    grid->fixed = arena_alloc(arena, pairs + 1, sizeof *grid->fixed);
+    grid->failed = arena_alloc(arena, pairs + 1, sizeof *grid->failed);
+    grid->present = arena_alloc(arena, cells + 1, sizeof *grid->present);
+    grid->value = arena_alloc(arena, cells * METRIC_COUNT + 1,
+                              sizeof *grid->value);
+    for (size_t i = 0; i < cells * METRIC_COUNT; i++)
+        grid->value[i] = NAN;
+}
+
+static size_t pair_of(const struct grid *grid, uint32_t point,
+                      uint32_t policy)
+{
+    assert(point < grid->point_count && policy < grid->policy_count);
+    return (size_t)point * grid->policy_count + policy;
+}
+
+/* Where nothing is drawn, the trial that is there is that of every seed. */
+static void spread_fixed(struct grid *grid)
+{
+    uint32_t n = grid->seed_count;
+    size_t pairs = (size_t)grid->point_count * grid->policy_count;
+
+    for (size_t i = 0; i < pairs; i++) {
+        size_t from = i * n, end = from + n;
+
+        while (from < end && !grid->present[from])
+            from++;
+        if (!grid->fixed[i] || from == end)
+            continue;
+        for (size_t to = i * n; to < end; to++) {
+            grid->present[to] = true;
+            if (to != from)
+                memcpy(grid->value + to * METRIC_COUNT,
+                       grid->value + from * METRIC_COUNT,
+                       METRIC_COUNT * sizeof *grid->value);
+        }
+    }
+}
+
+/* Times of jobs, where no job was done, are not zero but unknown. */
+static void blank_unknown(double *value)
+{
+    static const enum metric of_jobs[] = {
+        METRIC_JCT_MEAN, METRIC_JCT_P50, METRIC_JCT_P95, METRIC_JCT_P99,
+        METRIC_SLOWDOWN, METRIC_BOUNDED_SLOWDOWN, METRIC_COST_PER_JOB
+    };
+
+    if (value[METRIC_JOBS_DONE] > 0)
+        return;
+    for (size_t i = 0; i < sizeof of_jobs / sizeof of_jobs[0]; i++)
+        value[of_jobs[i]] = NAN;
+}
+
+struct grid *grid_from_trials(struct arena *arena, const struct study *study,
+                              const struct runner_trial *trial)
+{
+    struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
+    const char **point = arena_alloc(arena, study->point_count, sizeof *point);
+    uint32_t *seed = arena_alloc(arena, study->seeds, sizeof *seed);
+
+    for (uint32_t i = 0; i < study->point_count; i++)
+        point[i] = study->point[i].label;
+    for (uint32_t i = 0; i < study->seeds; i++)
+        seed[i] = i;
+    *grid = (struct grid){
+        .point = point, .point_count = study->point_count,
+        .policy = study->policy_name, .policy_count = study->policy_count,
+        .seed = seed, .seed_count = study->seeds
+    };
+    grid_storage(arena, grid);
+    for (uint32_t i = 0; i < study_trial_count(study); i++) {
+        struct study_trial t = study_trial(study, i);
+        size_t pair = pair_of(grid, t.point, t.policy);
+
+        grid->fixed[pair] = !study_draws(study, t.point, t.policy);
+        grid->failed[pair] += trial[i].state == RUNNER_FAILED;
+        if (trial[i].state != RUNNER_DONE)
+            continue;
+        grid->present[i] = true;        /* cells are in trial order */
+        memcpy(grid->value + (size_t)i * METRIC_COUNT, trial[i].result.value,
+               sizeof trial[i].result.value);
+        blank_unknown(grid->value + (size_t)i * METRIC_COUNT);
+    }
+    spread_fixed(grid);
+    return grid;
+}
+
+/* Reading summary.csv: first who is there, then the numbers. */
+
+struct names {
+    const char **item;
+    uint32_t count, room;
+};
+
+static uint32_t names_add(struct arena *arena, struct names *names,
+                          const char *name)
+{
+    for (uint32_t i = names->count; i-- > 0;)   /* mostly the last one */
+        if (strcmp(names->item[i], name) == 0)
+            return i;
+    if (names->count == names->room) {
+        uint32_t room = names->room == 0 ? 16 : names->room * 2;
+
+        names->item = arena_grow(arena, names->item, names->count, room,
+                                 sizeof *names->item);
+        names->room = room;
+    }
+    names->item[names->count] = arena_text(arena, name);
+    return names->count++;
+}
+
+struct columns {
+    size_t point, policy, seed, fixed, metric[METRIC_COUNT];
+};
+
+/* SIZE_MAX: the table was written by a version that did not have it. */
+static size_t column_or_none(const struct csv_in *in, const char *name)
+{
+    struct err ignored = { 0 };
+    size_t column;
+
+    return csv_in_column(in, name, &column, &ignored) ? column : SIZE_MAX;
+}
+
+static bool find_columns(const struct csv_in *in, struct columns *c,
+                         struct err *err)
+{
+    if (!csv_in_column(in, "point", &c->point, err) ||
+        !csv_in_column(in, "policy", &c->policy, err) ||
+        !csv_in_column(in, "seed", &c->seed, err))
+        return false;
+    c->fixed = column_or_none(in, "deterministic");
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
+        c->metric[m] = column_or_none(in, metric_info((enum metric)m)->name);
+    return true;
+}
+
+struct axes {
+    struct names point, policy, seed;
+};
+
+static bool read_axes(struct arena *arena, const char *path,
+                      struct axes *axes, struct err *err)
+{
+    struct csv_in *in = csv_in_open(arena, path, err);
+    enum csv_step step = CSV_ERROR;
+    struct columns c;
+
+    if (in != NULL && find_columns(in, &c, err))
+        while ((step = csv_in_next(in, err)) == CSV_ROW) {
+            names_add(arena, &axes->point, csv_in_field(in, c.point));
+            names_add(arena, &axes->policy, csv_in_field(in, c.policy));
+            names_add(arena, &axes->seed, csv_in_field(in, c.seed));
+        }
+    csv_in_close(in);
+    return step == CSV_END;
+}
+
+static void set_axes(struct arena *arena, const struct axes *axes,
+                     struct grid *grid)
+{
+    uint32_t *number = arena_alloc(arena, axes->seed.count + 1,
+                                   sizeof *number);
+
+    for (uint32_t i = 0; i < axes->seed.count; i++)
+        for (const char *p = axes->seed.item[i]; *p >= '0' && *p <= '9'; p++)
+            number[i] = number[i] * 10 + (uint32_t)(*p - '0');
+    grid->point = axes->point.item;
+    grid->point_count = axes->point.count;
+    grid->policy = axes->policy.item;
+    grid->policy_count = axes->policy.count;
+    grid->seed = number;
+    grid->seed_count = axes->seed.count;
+}
+
+static bool read_row(struct grid *grid, const struct csv_in *in,
+                     const struct columns *c, struct err *err)
+{
+    double number, fixed = 0;
+    uint32_t seed, point, policy;
+    size_t at;
+
+    if (!csv_in_number(in, c->seed, &number, err) ||
+        (c->fixed != SIZE_MAX && !csv_in_number(in, c->fixed, &fixed, err)))
+        return false;
+    seed = isfinite(number) && number >= 0 && number < UINT32_MAX
+         ? grid_seed(grid, (uint32_t)number) : UINT32_MAX;
+    if (seed == UINT32_MAX)
+        return err_set(err, ERR_RANGE, csv_in_pos(in),
+                       "seed must be a whole number");
+    point = grid_point(grid, csv_in_field(in, c->point));
+    policy = grid_policy(grid, csv_in_field(in, c->policy));
+    at = cell(grid, point, policy, seed);
+    if (grid->present[at])
+        return err_set(err, ERR_SCHEMA, csv_in_pos(in),
+                       "the row repeats a point, policy and seed");
+    grid->present[at] = true;
+    if (fixed == 1)
+        grid->fixed[pair_of(grid, point, policy)] = true;
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
+        if (c->metric[m] != SIZE_MAX &&
+            !csv_in_number(in, c->metric[m],
+                           &grid->value[at * METRIC_COUNT + m], err))
+            return false;
+    return true;
+}
+
+/* failures.csv, if it is there; `grid` NULL: only who is named in it. */
+static bool read_failures(struct arena *arena, const char *dir,
+                          struct axes *axes, struct grid *grid,
+                          struct err *err)
+{
+    const char *path = path_join(arena, dir, "failures.csv");
+    enum csv_step step = CSV_ERROR;
+    struct csv_in *in;
+    size_t point, policy, seed;
+
+    if (!path_is_file(path))
+        return true;
+    in = csv_in_open(arena, path, err);
+    if (in != NULL && csv_in_column(in, "point", &point, err) &&
+        csv_in_column(in, "policy", &policy, err) &&
+        csv_in_column(in, "seed", &seed, err))
+        while ((step = csv_in_next(in, err)) == CSV_ROW) {
+            uint32_t t = names_add(arena, &axes->point,
+                                   csv_in_field(in, point));
+            uint32_t p = names_add(arena, &axes->policy,
+                                   csv_in_field(in, policy));
+
+            names_add(arena, &axes->seed, csv_in_field(in, seed));
+            if (grid != NULL)
+                grid->failed[pair_of(grid, t, p)]++;
+        }
+    csv_in_close(in);
+    return step == CSV_END;
+}
+
+static bool read_values(struct arena *arena, const char *path,
+                        struct grid *grid, struct err *err)
+{
+    struct csv_in *in = csv_in_open(arena, path, err);
+    enum csv_step step = CSV_ERROR;
+    struct columns c;
+
+    if (in != NULL && find_columns(in, &c, err))
+        while ((step = csv_in_next(in, err)) == CSV_ROW)
+            if (!read_row(grid, in, &c, err)) {
+                step = CSV_ERROR;
+                break;
+            }
+    csv_in_close(in);
+    return step == CSV_END;
+}
+
+bool grid_is_there(struct arena *arena, const char *dir, struct err *err)
+{
+    struct err_pos pos = { dir, 0, 0 };
+
+    if (path_is_file(dir))
+        return err_set(err, ERR_IO, pos,
+                       "no results folder: it is a file");
+    if (!path_is_folder(dir) ||
+        path_is_file(path_join(arena, dir, csv_summary.file)))
+        return true;            /* what cannot be read says why */
+    err_set(err, ERR_IO, pos, "no results folder: there is no %s in it",
+            csv_summary.file);
+    if (path_is_folder(path_join(arena, dir, ".trials")))
+        return err_hint(err, "Its trials are not put together: run their "
+                        "experiment with -o %.150s --resume.", dir);
+    return false;
+}
+
+struct grid *grid_from_folder(struct arena *arena, const char *dir,
+                              struct err *err)
+{
+    const char *path = path_join(arena, dir, csv_summary.file);
+    struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
+    struct axes axes = { { NULL, 0, 0 }, { NULL, 0, 0 }, { NULL, 0, 0 } };
+
+    if (!grid_is_there(arena, dir, err) ||
+        !read_axes(arena, path, &axes, err) ||
+        !read_failures(arena, dir, &axes, NULL, err))
+        return NULL;
+    set_axes(arena, &axes, grid);
+    grid_storage(arena, grid);
+    if (!read_values(arena, path, grid, err) ||
+        !read_failures(arena, dir, &axes, grid, err))
+        return NULL;
+    spread_fixed(grid);
+    return grid;
+}
+
+double grid_value(const struct grid *grid, uint32_t point, uint32_t policy,
+                  uint32_t seed, enum metric metric)
+{
+    return grid->value[cell(grid, point, policy, seed) * METRIC_COUNT +
+                       metric];
+}
+
+bool grid_present(const struct grid *grid, uint32_t point, uint32_t policy,
+                  uint32_t seed)
+{
+    return grid->present[cell(grid, point, policy, seed)];
+}
+
+static bool same_value(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy)
+{
+    return grid->fixed != NULL && grid->fixed[pair_of(grid, point, policy)];
+}
+
+uint32_t grid_run_count(const struct grid *grid, uint32_t point,
+                        uint32_t policy)
+{
+    uint32_t n = grid_fixed(grid, point, policy) ? 1 : grid->seed_count;
+    uint32_t count = 0;
+
+    for (uint32_t s = 0; s < n; s++)
+        count += grid_present(grid, point, policy, s);
+    return count;
+}
+
+bool grid_alike(const struct grid *grid, uint32_t point, uint32_t policy)
+{
+    uint32_t n = grid->seed_count;
+    const double *first;
+
+    if (grid_fixed(grid, point, policy))
+        return true;
+    if (n < 2)
+        return false;
+    first = grid->value + cell(grid, point, policy, 0) * METRIC_COUNT;
+    for (uint32_t s = 0; s < n; s++) {
+        if (!grid_present(grid, point, policy, s))
+            return false;
+        for (unsigned m = 0; m < METRIC_COUNT; m++)
+            if (!same_value(first[s * METRIC_COUNT + m], first[m]))
+                return false;
+    }
+    return true;
+}
+
+uint32_t grid_failed(const struct grid *grid, uint32_t point,
+                     uint32_t policy)
+{
+    return grid->failed == NULL ? 0
+                                : grid->failed[pair_of(grid, point, policy)];
+}
+
+uint32_t grid_samples(const struct grid *grid, uint32_t point,
+                      uint32_t policy, enum metric metric, double *out)
+{
+    for (uint32_t s = 0; s < grid->seed_count; s++)
+        out[s] = grid_value(grid, point, policy, s, metric);
+    return grid->seed_count > 1 && grid_alike(grid, point, policy)
+        ? 1 : grid->seed_count;
+}
+
+static uint32_t find(const char *const *names, uint32_t count,
+                     const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+uint32_t grid_policy(const struct grid *grid, const char *name)
+{
+    return find(grid->policy, grid->policy_count, name);
+}
+
+uint32_t grid_point(const struct grid *grid, const char *label)
+{
+    return find(grid->point, grid->point_count, label);
+}
+
+uint32_t grid_seed(const struct grid *grid, uint32_t number)
+{
+    for (uint32_t i = 0; i < grid->seed_count; i++)
+        if (grid->seed[i] == number)
+            return i;
+    return UINT32_MAX;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * grid.h - the values of all trials, as a block: point x policy x seed x
+ * metric.
+ *
+ * Made from trials just run or from summary.csv, so that every verdict and
+ * table is the same either way.  NAN: no such value.
+ */
+#ifndef EXPERIMENTS_GRID_H
+#define EXPERIMENTS_GRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/run/trial.h"
+
+struct arena;
+struct err;
+struct runner_trial;
+struct study;
+
+struct grid {
+    const char *const *point;
+    uint32_t point_count;
+    const char *const *policy;
+    uint32_t policy_count;
+    uint32_t seed_count;
+    const uint32_t *seed;       /* the number in the column `seed` */
+    double *value;              /* use grid_value */
+    bool *present;              /* by point, policy, seed */
+    /* By point and policy; NULL: none of them. */
+    bool *fixed;                /* nothing is drawn: one trial is all seeds' */
+    uint32_t *failed;           /* trials that failed */
+};
+
+struct grid *grid_from_trials(struct arena *arena, const struct study *study,
+                              const struct runner_trial *trial);
+/* Is there a results folder?  Its files are not read. */
+bool grid_is_there(struct arena *arena, const char *dir, struct err *err);
+struct grid *grid_from_folder(struct arena *arena, const char *dir,
+                              struct err *err);
+
+double grid_value(const struct grid *grid, uint32_t point, uint32_t policy,
+                  uint32_t seed, enum metric metric);
+bool grid_present(const struct grid *grid, uint32_t point, uint32_t policy,
+                  uint32_t seed);
+/* Trials that were run: one where it stands for all seeds. */
+uint32_t grid_run_count(const struct grid *grid, uint32_t point,
+                        uint32_t policy);
+/* Do all seeds give the same, by any metric?  Such replicas count as one. */
+bool grid_alike(const struct grid *grid, uint32_t point, uint32_t policy);
+/* Trials that failed; 0 where that is not known. */
+uint32_t grid_failed(const struct grid *grid, uint32_t point,
+                     uint32_t policy);
+/* Is nothing drawn, so that one trial is all seeds'? */
+bool grid_fixed(const struct grid *grid, uint32_t point, uint32_t policy);
+/* One metric over the seeds, seed_count numbers, into out.  Returns how many
+ * of them are samples: 1 where all seeds are alike, else seed_count. */
+uint32_t grid_samples(const struct grid *grid, uint32_t point, uint32_t policy,
+                  enum metric metric, double *out);
+/* Index by name, or UINT32_MAX. */
+uint32_t grid_policy(const struct grid *grid, const char *name);
+uint32_t grid_point(const struct grid *grid, const char *label);
+uint32_t grid_seed(const struct grid *grid, uint32_t number);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * notes.c - trials without a job, seeds that are copies, policies that gave equal
+ * results.
+ */
+#include "experiments/results/notes.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/paths.h"
+#include "sim/base/arena.h"
+
+static void add(struct arena *arena, struct notes *notes, const char *line)
+{
+    notes->line = arena_grow(arena, notes->line, notes->count,
+                             notes->count + 1, sizeof *notes->line);
+    notes->line[notes->count++] = line;
+}
+
+/* "a", "a and b", "a, b and c": one name more. */
+static const char *join(struct arena *arena, const char *list,
+                        const char *name, bool last)
+{
+    if (list == NULL)
+        return name;
+    return text_format(arena, "%s%s%s", list, last ? " and " : ", ", name);
+}
+
+static const char *names_of(struct arena *arena, const struct grid *grid,
+                            const bool *in)
+{
+    const char *list = NULL;
+    uint32_t left = 0;
+
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        left += in[p];
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        if (in[p])
+            list = join(arena, list, grid->policy[p], --left == 0);
+    return list;
+}
+
+/* ---- seeds ---- */
+
+static uint32_t fixed_points(const struct grid *grid, uint32_t policy)
+{
+    uint32_t count = 0;
+
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        count += grid_fixed(grid, t, policy);
+    return count;
+}
+
+static void note_fixed(struct arena *arena, const struct grid *grid,
+                       struct notes *notes)
+{
+    bool *in = arena_alloc(arena, grid->policy_count + 1, sizeof *in);
+    uint32_t count = 0;
+
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        uint32_t points = fixed_points(grid, p);
+
+        in[p] = points == grid->point_count;
+        count += in[p];
+        if (points > 0 && !in[p])
+            add(arena, notes, text_format(
+                arena, "%s is deterministic at %u of %u points: seeds add "
+                "nothing there, and there is no interval", grid->policy[p],
+                points, grid->point_count));
+    }
+    if (count > 0)
+        add(arena, notes, text_format(
+            arena, "%s %s deterministic: nothing is drawn, so seeds add "
+            "nothing; one trial %s, and there is no interval",
+            names_of(arena, grid, in), count == 1 ? "is" : "are",
+            count == 1 ? "stands for all" : "each stands for all"));
+}
+
+static void note_alike(struct arena *arena, const struct grid *grid,
+                       struct notes *notes)
+{
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        uint32_t points = 0;
+
+        for (uint32_t t = 0; t < grid->point_count; t++)
+            points += grid_alike(grid, t, p) && !grid_fixed(grid, t, p);
+        if (points > 0)
+            add(arena, notes, text_format(
+                arena, "%s gave equal results in all %u seeds%s: they count "
+                "as one, and there is no interval", grid->policy[p],
+                grid->seed_count, grid->point_count == 1 ? "" : text_format(
+                    arena, " at %u of %u points", points,
+                    grid->point_count)));
+    }
+}
+
+/* ---- nothing that counts ---- */
+
+/* Trials that are there, and those in which neither a job nor a request came
+ * that counts. */
+static uint32_t count_empty(const struct grid *grid, uint32_t *trials)
+{
+    uint32_t empty = 0;
+
+    *trials = 0;
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            for (uint32_t s = 0; s < grid->seed_count; s++) {
+                if (!grid_present(grid, t, p, s))
+                    continue;
+                (*trials)++;
+                empty += grid_value(grid, t, p, s, METRIC_JOBS) == 0 &&
+                         !(grid_value(grid, t, p, s, METRIC_REQUESTS) > 0);
+            }
+    return empty;
+}
+
+/* True: in none of the trials. */
+static bool note_empty(struct arena *arena, const struct grid *grid,
+                       struct notes *notes)
+{
+    uint32_t trials, empty = count_empty(grid, &trials);
+
+    if (empty > 0)
+        add(arena, notes, text_format(
+            arena, "in %u of %u trials no job counts: none was submitted after "
+            "the warm-up and before the end", empty, trials));
+    return empty > 0 && empty == trials;
+}
+
+/* ---- policies ---- */
+
+/* What came of its requests, not how many it made. */
+static bool is_result(enum metric metric)
+{
+    return metric != METRIC_DECISIONS && metric != METRIC_REFUSED;
+}
+
+static bool same_trial(const struct grid *grid, uint32_t point, uint32_t seed,
+                       uint32_t a, uint32_t b)
+{
+    if (grid_present(grid, point, a, seed) !=
+        grid_present(grid, point, b, seed))
+        return false;
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        double x = grid_value(grid, point, a, seed, (enum metric)m);
+        double y = grid_value(grid, point, b, seed, (enum metric)m);
+
+        if (is_result((enum metric)m) && x != y && !(isnan(x) && isnan(y)))
+            return false;
+    }
+    return true;
+}
+
+static bool same_policy(const struct grid *grid, uint32_t a, uint32_t b)
+{
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t s = 0; s < grid->seed_count; s++)
+            if (!same_trial(grid, t, s, a, b))
+                return false;
+    return true;
+}
+
+static uint32_t trials_of(const struct grid *grid, uint32_t policy)
+{
+    uint32_t count = 0;
+
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        count += grid_run_count(grid, t, policy);
+    return count;
+}
+
+static void note_same(struct arena *arena, const struct grid *grid,
+                      struct notes *notes)
+{
+    uint32_t n = grid->policy_count;
+    bool *told = arena_alloc(arena, n + 1, sizeof *told);
+
+    for (uint32_t a = 0; a < n; a++) {
+        uint32_t trials = trials_of(grid, a);
+        bool *in = arena_alloc(arena, n + 1, sizeof *in), any = false;
+
+        for (uint32_t b = a + 1; b < n && trials > 0 && !told[a]; b++)
+            if (!told[b] && same_policy(grid, a, b))
+                in[b] = told[b] = any = true;
+        if (!any)
+            continue;
+        in[a] = true;
+        add(arena, notes, text_format(
+            arena, "%s gave equal results in %s: what sets them apart "
+            "never acted in this experiment", names_of(arena, grid, in),
+            trials == 1 ? "their one trial"
+                        : text_format(arena, "all %u trials", trials)));
+    }
+}
+
+struct notes notes_of(struct arena *arena, const struct grid *grid)
+{
+    struct notes notes = { NULL, 0 };
+
+    if (note_empty(arena, grid, &notes))
+        return notes;
+    note_fixed(arena, grid, &notes);
+    note_alike(arena, grid, &notes);
+    note_same(arena, grid, &notes);
+    return notes;
+}

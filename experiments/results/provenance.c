@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * provenance.c - writes provenance.json.
+ */
+#include "experiments/results/provenance.h"
+
+#include <gsl/gsl_version.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <yaml.h>
+
+#include "experiments/spec/defaults.h"
+#include "sim/text/folder.h"
+#include "experiments/spec/load_print.h"
+#include "sim/text/out.h"
+#include "experiments/spec/study.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "policies/host/host.h"
+#include "policies/policy.h"
+#include "sim/base/clock.h"
+
+#ifndef CLUSTERSIM_FLAGS
+#define CLUSTERSIM_FLAGS ""
+#endif
+
+const char *provenance_compiler(void)
+{
+#if defined(__clang__)
+    return "clang " __clang_version__;
+#elif defined(__GNUC__)
+    return "gcc " __VERSION__;
+#else
+    return "unknown";
+#endif
+}
+
+static void put_text(struct out *out, const char *key, const char *text)
+{
+    out_printf(out, "  \"%s\": ", key);
+    out_json_text(out, text);
+    out_text(out, ",\n");
+}
+
+static void put_time(struct out *out, const char *key, int64_t ns)
+{
+    char text[40] = "null";
+
+    if (ns != CLOCK_NEVER_NS)
+        clock_format_s(ns, text, sizeof text);
+    out_printf(out, "  \"%s\": %s,\n", key, text);
+}
+
+static void put_command(struct out *out,
+                        const struct provenance_command *command)
+{
+    out_text(out, "  \"command\": [");
+    for (int i = 0; i < command->count; i++) {
+        out_text(out, i == 0 ? "" : ", ");
+        out_json_text(out, command->word[i]);
+    }
+    out_text(out, "],\n");
+}
+
+static void put_policies(struct out *out, const struct study *study)
+{
+    out_text(out, "  \"policies\": [\n");
+    for (uint32_t i = 0; i < study->policy_count; i++) {
+        const struct host_policy *p = study->point[0].policy[i];
+
+        out_text(out, "    {\"name\": ");
+        out_json_text(out, study->policy_name[i]);
+        out_text(out, ", \"policy\": ");
+        out_json_text(out, p->policy->name);
+        if (p->limits != NULL) {
+            out_text(out, ", \"limits\": ");
+            out_json_text(out, p->limits);
+        }
+        out_text(out, ", \"semantics\": ");
+        out_json_text(out, p->semantics == NULL ? "" : p->semantics);
+        out_printf(out, ", \"clairvoyant\": %s}%s\n",
+                   p->policy->flags & CS_CLAIRVOYANT ? "true" : "false",
+                   i + 1 < study->policy_count ? "," : "");
+    }
+    out_text(out, "  ],\n");
+}
+
+/* Which of the catalogue's prices each group of nodes has, of the first point;
+ * an amount that the file gives is its own. */
+static void put_prices(struct out *out, const struct cluster_spec *spec)
+{
+    bool any = false;
+
+    out_text(out, "  \"prices\": [");
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct price *tariff = spec->group[g].tariff;
+
+        if (tariff == NULL)
+            continue;
+        out_text(out, any ? ",\n    {\"nodes\": " : "\n    {\"nodes\": ");
+        out_json_text(out, spec->group[g].name);
+        out_text(out, ", \"price\": ");
+        out_json_text(out, tariff->name);
+        out_text(out, ", \"tier\": ");
+        out_json_text(out, price_tier_choices[tariff->tier]);
+        out_text(out, ", \"as_of\": ");
+        out_json_text(out, tariff->as_of);
+        out_printf(out, ", \"assumption\": %s}",
+                   price_is_assumption(tariff) ? "true" : "false");
+        any = true;
+    }
+    out_text(out, any ? "\n  ],\n" : "],\n");
+}
+
+/* Of the middle point, which charts of single trials show: node by node. */
+static void put_cluster(struct out *out, const struct study *study)
+{
+    const struct study_point *point = &study->point[study->point_count / 2];
+    const struct cluster_spec *spec = point->cluster;
+
+    out_text(out, "  \"cluster\": {\"point\": ");
+    out_json_text(out, point->label);
+    out_text(out, ", \"nodes\": [");
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+
+        out_printf(out, "%s\n    {\"name\": ", g == 0 ? "" : ",");
+        out_json_text(out, group->name == NULL ? "" : group->name);
+        out_text(out, ", \"pool\": ");
+        out_json_text(out, spec->pool_name[group->pool]);
+        out_printf(out, ", \"first\": %u, \"count\": %u, \"gpus\": %u}",
+                   group->first_node, group->node_count, group->gpus);
+    }
+    out_text(out, "\n  ]},\n");
+}
+
+static void put_inputs(struct out *out, const struct study *study)
+{
+    out_text(out, "  \"inputs\": [\n");
+    for (size_t i = 0; i < study->input_count; i++) {
+        out_text(out, "    {\"file\": ");
+        out_json_text(out, study->input[i].path);
+        out_printf(out, ", \"xxh64\": \"%016" PRIx64 "\"}%s\n",
+                   study->input[i].hash,
+                   i + 1 < study->input_count ? "," : "");
+    }
+    out_text(out, "  ]\n");
+}
+
+bool provenance_write(struct arena *arena, const struct folder *dir,
+                      const struct study *study,
+                      const struct provenance_command *command,
+                      struct err *err)
+{
+    struct out *out = out_in(arena, dir, "provenance.json", err);
+
+    if (out == NULL)
+        return false;
+    out_text(out, "{\n");
+    put_text(out, "program", "clustersim");
+    put_text(out, "version", CLUSTERSIM_VERSION);
+    put_text(out, "compiler", provenance_compiler());
+    put_text(out, "flags", CLUSTERSIM_FLAGS);
+    out_printf(out, "  \"program_xxh64\": \"%016" PRIx64 "\",\n",
+               study->program_hash);
+    put_text(out, "gsl", GSL_VERSION);
+    put_text(out, "libyaml", yaml_get_version_string());
+    put_command(out, command);
+    put_text(out, "experiment", study->name);
+    put_text(out, "description",
+             study->description == NULL ? "" : study->description);
+    put_text(out, "file", study->path);
+    out_printf(out, "  \"seed\": %" PRIu64 ",\n  \"seeds\": %u,\n"
+               "  \"points\": %u,\n  \"trials\": %u,\n"
+               "  \"detail_seeds\": %u,\n", study->seed,
+               study->seeds, study->point_count, study_run_count(study),
+               study->detail_seeds);
+    put_time(out, "until_s", study->until_ns);
+    put_time(out, "warmup_s", study->warmup_ns);
+    put_text(out, "baseline", study->baseline == UINT32_MAX ? ""
+             : study->policy_name[study->baseline]);
+    put_policies(out, study);
+    put_prices(out, study->point[0].cluster);
+    put_cluster(out, study);
+    out_text(out, "  \"defaults\": ");
+    defaults_write(arena, study, out);
+    out_text(out, ",\n  \"load\": ");
+    load_write(arena, study, out);
+    out_text(out, ",\n");
+    put_inputs(out, study);
+    out_text(out, "}\n");
+    return out_close(out, err);
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * results.c - puts finished trials together.
+ *
+ * Whatever order trials were run in, rows reach a file in trial order: the
+ * same bytes for any number of threads, and for a run that was interrupted
+ * and resumed.
+ */
+#include "experiments/results/results.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/results/cache.h"
+#include "experiments/columns/columns.h"
+#include "experiments/results/compare.h"
+#include "experiments/columns/figures.h"
+#include "sim/text/folder.h"
+#include "experiments/results/grid.h"
+#include "sim/text/hash.h"
+#include "experiments/columns/metric.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "experiments/run/runner.h"
+#include "experiments/spec/study.h"
+#include "experiments/run/trial.h"
+#include "models/jobs/job.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/text/table.h"
+
+static const char *const result_files[] = {
+    "summary.csv", "compare.csv", "jobs.csv", "phases.csv", "timeline.csv",
+    "decisions.csv", "arrived.csv", "failures.csv", "checks.csv", "audit.json",
+    "provenance.json", "trace.json", "report.html", NULL
+};
+
+#define TRIALS_FOLDER ".trials"
+static const char provenance[] = "provenance.json";
+
+/* In .trials: says whose folder that is. */
+static const char mark[] = "clustersim-trials.txt";
+static const char mark_text[] =
+    "Finished trials of clustersim, which --resume goes on from.\n"
+    "They can be removed, and copied beside those of other shards.\n";
+
+/* Of the folder of trials, or of one in which something is not ours. */
+static bool not_ours(struct err_pos pos, const char *what, struct err *err)
+{
+    err_set(err, ERR_IO, pos, "%s", what);
+    return err_hint(err, "Choose another folder with -o, or move %s away.",
+                    pos.file);
+}
+
+/* The inputs of this experiment, and files that happen to be called like a
+ * table but came from no run, are not ours to delete. */
+static bool may_replace(struct arena *arena, const struct study *study,
+                        const struct folder *dir, const char *name, bool ours,
+                        struct err *err)
+{
+    const char *path = folder_join(arena, dir, name);
+    struct err_pos pos = { path, 0, 0 };
+
+    if (!folder_holds(dir, name))
+        return true;
+    for (size_t i = 0; i < study->input_count; i++)
+        if (path_same(study->input[i].path, path)) {
+            err_set(err, ERR_IO, pos, "would be overwritten by the results, "
+                    "and is an input of the experiment");
+            return err_hint(err, "Choose another folder with -o.");
+        }
+    if (ours)
+        return true;
+    err_set(err, ERR_IO, pos, "would be overwritten by the results, and is "
+            "not from a run: there is no provenance.json beside it");
+    return err_hint(err, "Choose another folder with -o, or move the file.");
+}
+
+/* The charts of an earlier run; what else lies beside them stays. */
+static bool clear_plots(struct arena *arena, const struct study *study,
+                        const struct folder *dir, bool ours, struct err *err)
+{
+    struct folder *plots;
+    const char *name;
+    bool ok = true;
+
+    if (!folder_holds(dir, CHART_FOLDER))
+        return true;
+    plots = folder_within(arena, dir, CHART_FOLDER, err);
+    if (plots == NULL)
+        return false;
+    for (unsigned i = 0; ok && (name = figure_file(arena, i)) != NULL; i++)
+        ok = may_replace(arena, study, plots, name, ours, err);
+    for (unsigned i = 0; ok && (name = figure_file(arena, i)) != NULL; i++)
+        ok = folder_remove(arena, plots, name, err);
+    folder_close(plots);
+    folder_drop(dir, CHART_FOLDER);
+    return ok;
+}
+
+/* A folder of that name is ours if it is empty, or says so. */
+static bool open_trials(struct arena *arena, struct results *results,
+                        struct err *err)
+{
+    const struct folder *dir = results->dir;
+    struct err_pos pos = { folder_join(arena, dir, TRIALS_FOLDER), 0, 0 };
+    struct out *out;
+
+    results->trials = folder_within(arena, dir, TRIALS_FOLDER, err);
+    if (results->trials == NULL)
+        return false;
+    if (folder_holds_file(results->trials, mark))
+        return true;
+    if (!folder_is_empty(results->trials, NULL))
+        return not_ours(pos, "holds files, and is not from a run: there is no "
+                        "clustersim-trials.txt in it", err);
+    out = out_in(arena, results->trials, mark, err);
+    if (out == NULL)
+        return false;
+    out_text(out, mark_text);
+    return out_close(out, err);
+}
+
+/* The trials come first: that they are there says from then on whose files
+ * these are. */
+static bool begin(struct arena *arena, const struct study *study,
+                  struct results *results, struct err *err)
+{
+    const struct folder *dir = results->dir;
+    bool had_trials = folder_holds(dir, TRIALS_FOLDER);
+
+    if (!open_trials(arena, results, err))
+        return false;
+    bool ours = folder_holds_file(dir, provenance) ||
+                (had_trials && !folder_is_empty(results->trials, mark));
+
+    for (size_t i = 0; result_files[i] != NULL; i++)
+        if (!may_replace(arena, study, dir, result_files[i], ours, err))
+            return false;
+    if (!clear_plots(arena, study, dir, ours, err))
+        return false;
+    for (size_t i = 0; result_files[i] != NULL; i++)
+        if (!folder_remove(arena, dir, result_files[i], err))
+            return false;
+    return true;
+}
+
+static bool drop_trials(const struct results *results)
+{
+    struct err ignored = { 0 };
+    struct arena *arena;
+
+    if (!folder_is_empty(results->trials, mark))
+        return false;
+    arena = arena_new(4096);
+    (void)folder_remove(arena, results->trials, mark, &ignored);
+    arena_free(arena);
+    folder_drop(results->dir, TRIALS_FOLDER);
+    return true;
+}
+
+bool results_begin(struct arena *arena, const struct study *study,
+                   struct results *results, struct err *err)
+{
+    *results = (struct results){ .dir = folder_make(arena, study->dir, err) };
+    if (results->dir != NULL && folder_lock(results->dir, err) &&
+        begin(arena, study, results, err))
+        return true;
+    if (results->trials != NULL)        /* was there nothing before? */
+        (void)drop_trials(results);
+    results_close(results);
+    return false;
+}
+
+void results_close(struct results *results)
+{
+    folder_close(results->trials);
+    folder_close(results->dir);
+}
+
+unsigned results_recall(const struct results *results,
+                        const struct study *study, struct runner_trial *trial)
+{
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < study_trial_count(study); i++) {
+        if (!study_is_copy(study, i) &&
+            cache_read(results->trials, study_trial_hash(study, i),
+                       &trial[i].result, NULL)) {
+            trial[i].state = RUNNER_DONE;
+            trial[i].known = true;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Tables that trials filled themselves. */
+
+static struct out *open_csv(struct arena *arena, const struct results *results,
+                            const struct csv_kind *kind, struct err *err)
+{
+    struct out *out = out_in(arena, results->dir, kind->file, err);
+    char header[4096];
+    size_t bytes;
+
+    if (out == NULL)
+        return NULL;
+    bytes = table_header(kind->columns, kind->count, header, sizeof header);
+    assert(bytes < sizeof header);
+    out_bytes(out, header, bytes);
+    return out;
+}
+
+struct csv_set {
+    struct out *out[CACHE_TABLE_COUNT];     /* NULL: not wanted */
+};
+
+static bool open_set(struct arena *arena, const struct results *results,
+                     const struct study *study, struct csv_set *set,
+                     struct err *err)
+{
+    static const struct csv_kind *const kind[CACHE_TABLE_COUNT] = {
+        &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions, &csv_services,
+        &csv_arrived
+    };
+    static const uint32_t mask[CACHE_TABLE_COUNT] = {
+        STUDY_JOBS, STUDY_PHASES, STUDY_TIMELINE, STUDY_DECISIONS,
+        STUDY_SERVICES, STUDY_ARRIVED
+    };
+
+    for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
+        if ((study->tables & mask[t]) == 0)
+            continue;
+        set->out[t] = open_csv(arena, results, kind[t], err);
+        if (set->out[t] == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool append_trial(const struct folder *dir, uint64_t hash,
+                         const struct csv_set *set, struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+    struct trial_result result;
+
+    return cache_read(dir, hash, &result, set->out) ||
+           err_set(err, ERR_IO, nowhere, "%.120s: a finished trial is no "
+                   "longer there", folder_path(dir));
+}
+
+static bool write_rows(struct arena *arena, const struct results *results,
+                       const struct study *study,
+                       const struct runner_trial *trial, struct err *err)
+{
+    struct csv_set set = { { NULL } };
+    bool ok = open_set(arena, results, study, &set, err);
+
+    for (uint32_t i = 0; ok && i < study_trial_count(study); i++)
+        if (trial[i].state == RUNNER_DONE)
+            ok = append_trial(results->trials, study_trial_hash(study, i),
+                              &set, err);
+    for (int t = 0; ok && t < CACHE_TABLE_COUNT; t++)
+        if (set.out[t] != NULL)
+            ok = out_close(set.out[t], err);
+    for (int t = 0; t < CACHE_TABLE_COUNT; t++)
+        out_abandon(set.out[t]);
+    return ok;
+}
+
+/* summary.csv and compare.csv. */
+
+static void put_metric(struct table *table, enum table_type type, double value)
+{
+    int64_t ns;
+
+    if (!isfinite(value)) {
+        table_empty(table);
+    } else if (type == TABLE_COUNT) {
+        table_count(table, (uint64_t)(value + 0.5));
+    } else if (type == TABLE_TIME) {
+        if (clock_ns_from_s(value, &ns))
+            table_time(table, ns);
+        else
+            table_empty(table);
+    } else {
+        table_real(table, value);
+    }
+}
+
+static void summary_rows(const struct study *study, const struct grid *grid,
+                         struct table *table)
+{
+    /* By column; METRIC_COUNT: `deterministic`, wherever it stands. */
+    enum metric metric[3 + METRIC_COUNT + 1];
+
+    for (size_t c = 3; c < csv_summary.count; c++)
+        metric[c] = metric_find(csv_summary.columns[c].name);
+    for (uint32_t i = 0; i < study_trial_count(study); i++) {
+        struct study_trial t = study_trial(study, i);
+
+        if (!grid_present(grid, t.point, t.policy, t.seed) ||
+            study_is_copy(study, i))
+            continue;
+        table_text(table, grid->point[t.point]);
+        table_text(table, grid->policy[t.policy]);
+        table_count(table, grid->seed[t.seed]);
+        for (size_t c = 3; c < csv_summary.count; c++)
+            if (metric[c] == METRIC_COUNT)
+                table_count(table, !study_draws(study, t.point, t.policy));
+            else
+                put_metric(table, csv_summary.columns[c].type,
+                           grid_value(grid, t.point, t.policy, t.seed,
+                                      metric[c]));
+        table_end_row(table);
+    }
+}
+
+static bool close_table(struct out *out, struct table *table, struct err *err)
+{
+    size_t bytes;
+    const char *rows = table_bytes(table, &bytes);
+
+    out_bytes(out, rows, bytes);
+    table_free(table);
+    return out_close(out, err);
+}
+
+static bool write_summary(struct arena *arena, const struct results *results,
+                          const struct study *study, const struct grid *grid,
+                          struct err *err)
+{
+    struct out *out = open_csv(arena, results, &csv_summary, err);
+    struct table *table;
+
+    if (out == NULL)
+        return false;
+    assert(csv_summary.count == 3 + METRIC_COUNT + 1);
+    table = table_new(csv_summary.columns, csv_summary.count);
+    summary_rows(study, grid, table);
+    return close_table(out, table, err);
+}
+
+static bool write_compare(struct arena *arena, const struct results *results,
+                          const struct study *study, const struct grid *grid,
+                          struct err *err)
+{
+    struct out *out;
+    struct table *table;
+
+    if ((study->tables & STUDY_COMPARE) == 0)
+        return true;
+    out = open_csv(arena, results, &csv_compare, err);
+    if (out == NULL)
+        return false;
+    table = table_new(csv_compare.columns, csv_compare.count);
+    compare_rows(arena, grid, study->baseline, table);
+    return close_table(out, table, err);
+}
+
+/* failures.csv: only if there are any. */
+
+static const struct table_column failures_column[] = {
+    { "point", TABLE_TEXT, "cell of the sweep" },
+    { "policy", TABLE_TEXT, "name of the policy in this experiment" },
+    { "seed", TABLE_COUNT, "replica" },
+    { "place", TABLE_TEXT, "file and line, if there is one" },
+    { "message", TABLE_TEXT, "why the trial failed" },
+    { "hint", TABLE_TEXT, "what would help, if it is known" },
+};
+static const struct csv_kind csv_failures = {
+    "failures.csv", "one row per failed trial", failures_column,
+    sizeof failures_column / sizeof failures_column[0]
+};
+
+static bool write_failures(struct arena *arena, const struct results *results,
+                           const struct study *study,
+                           const struct runner_trial *trial, struct err *err)
+{
+    struct table *table = NULL;
+    struct out *out = NULL;
+
+    for (uint32_t i = 0; i < study_trial_count(study); i++) {
+        struct study_trial t = study_trial(study, i);
+        const struct err *why = &trial[i].err;
+
+        if (trial[i].state != RUNNER_FAILED)
+            continue;
+        if (out == NULL) {
+            out = open_csv(arena, results, &csv_failures, err);
+            if (out == NULL)
+                return false;
+            table = table_new(csv_failures.columns, csv_failures.count);
+        }
+        table_text(table, study->point[t.point].label);
+        table_text(table, study->policy_name[t.policy]);
+        table_count(table, t.seed);
+        table_text(table, why->pos.file == NULL ? ""
+                   : text_format(arena, "%s:%u:%u", why->pos.file,
+                                 why->pos.line, why->pos.col));
+        table_text(table, why->text);
+        table_text(table, why->hint);
+        table_end_row(table);
+    }
+    return out == NULL || close_table(out, table, err);
+}
+
+/* audit.json */
+
+struct audit_sum {
+    uint32_t done, failed, broken;
+    uint64_t events, digest, check[AUDIT_CHECK_COUNT],
+        status[JOB_STATUS_COUNT];
+};
+
+static struct audit_sum audit_sum(const struct study *study,
+                                  const struct runner_trial *trial)
+{
+    struct audit_sum sum = { .digest = HASH_START };
+
+    for (uint32_t i = 0; i < study_trial_count(study); i++) {
+        sum.failed += trial[i].state == RUNNER_FAILED;
+        sum.broken += trial[i].state == RUNNER_FAILED &&
+                      trial[i].err.kind == ERR_BUG;
+        if (trial[i].state != RUNNER_DONE)
+            continue;
+        sum.done++;
+        sum.events += trial[i].result.event_count;
+        sum.digest = hash_u64(sum.digest, trial[i].result.digest);
+        for (unsigned c = 0; c < AUDIT_CHECK_COUNT; c++)
+            sum.check[c] += trial[i].result.audit_count[c];
+        for (unsigned s = 0; s < JOB_STATUS_COUNT; s++)
+            sum.status[s] += trial[i].result.status_count[s];
+    }
+    return sum;
+}
+
+static bool write_audit(struct arena *arena, const struct results *results,
+                        const struct study *study,
+                        const struct runner_trial *trial, struct err *err)
+{
+    struct audit_sum sum = audit_sum(study, trial);
+    struct out *out = out_in(arena, results->dir, "audit.json", err);
+
+    if (out == NULL)
+        return false;
+    out_printf(out, "{\n  \"trials\": %u,\n  \"trials_failed\": %u,\n"
+               "  \"violations\": %u,\n  \"events\": %" PRIu64 ",\n"
+               "  \"digest\": \"%016" PRIx64 "\",\n  \"checks\": {\n",
+               sum.done, sum.failed, sum.broken, sum.events, sum.digest);
+    for (unsigned c = 0; c < AUDIT_CHECK_COUNT; c++)
+        out_printf(out, "    \"%s\": %" PRIu64 "%s\n",
+                   audit_check_name((enum audit_check)c), sum.check[c],
+                   c + 1 < AUDIT_CHECK_COUNT ? "," : "");
+    out_text(out, "  },\n  \"jobs\": {\n");
+    for (unsigned s = 0; s < JOB_STATUS_COUNT; s++)
+        out_printf(out, "    \"%s\": %" PRIu64 "%s\n",
+                   job_status_name((enum job_status)s), sum.status[s],
+                   s + 1 < JOB_STATUS_COUNT ? "," : "");
+    out_text(out, "  }\n}\n");
+    return out_close(out, err);
+}
+
+bool results_write(struct arena *arena, const struct results *results,
+                   const struct study *study, const struct runner_trial *trial,
+                   const struct grid **grid, struct err *err)
+{
+    const struct grid *run = grid_from_trials(arena, study, trial), *read;
+
+    if (!write_rows(arena, results, study, trial, err) ||
+        !write_failures(arena, results, study, trial, err) ||
+        !write_audit(arena, results, study, trial, err) ||
+        !write_summary(arena, results, study, run, err))
+        return false;
+    read = grid_from_folder(arena, study->dir, err);
+    if (read == NULL)
+        return false;
+    *grid = compare_align(arena, run, read);
+    return write_compare(arena, results, study, *grid, err);
+}
+
+/* ---- the end ---- */
+
+struct hashes {
+    uint64_t *hash;             /* sorted */
+    uint32_t count;
+};
+
+static int order_hashes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);   /* equal ones are the same trial */
+}
+
+static bool formed(const void *self, const char *name)
+{
+    const struct hashes *all = self;
+    uint64_t hash;
+
+    return cache_formed(name, &hash) &&
+           bsearch(&hash, all->hash, all->count, sizeof hash, order_hashes);
+}
+
+bool results_end(struct arena *arena, const struct results *results,
+                 const struct study *study)
+{
+    struct hashes all = { .count = study_trial_count(study) };
+
+    all.hash = arena_alloc(arena, all.count, sizeof *all.hash);
+    for (uint32_t i = 0; i < all.count; i++)
+        all.hash[i] = study_trial_hash(study, i);
+    qsort(all.hash, all.count, sizeof *all.hash, order_hashes);
+    folder_sweep(results->trials, formed, &all);
+    return drop_trials(results);
+}

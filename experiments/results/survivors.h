@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * survivors.h - which metrics are of the jobs that were done, or of the
+ * requests that were answered, and how many of all these are.
+ *
+ * Jobs that do not end in the run (`until`), fail or are dropped have no
+ * completion time, and those that take long are the likeliest among them: a
+ * mean over the rest is too low, and two policies that leave other jobs are
+ * not compared by it.
+ */
+#ifndef EXPERIMENTS_SURVIVORS_H
+#define EXPERIMENTS_SURVIVORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/run/trial.h"
+
+struct grid;
+
+/* Over all seeds that there are. */
+struct survivors {
+    double done, all;
+};
+
+struct survivors survivors_of(const struct grid *grid, uint32_t point,
+                              uint32_t policy, enum metric metric);
+/* Does the metric say nothing of some? */
+static inline bool survivors_lost(struct survivors s)
+{
+    return s.done < s.all;
+}
+/* " (368 of 405)", or "" where none was lost. */
+#define SURVIVORS_BYTES 64
+void survivors_text(struct survivors s, char *out);
+/* Has any policy of that point lost one? */
+bool survivors_any(const struct grid *grid, uint32_t point,
+                   enum metric metric);
+
+#endif

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * audit.c - conservation laws, checked on every trial.
+ *
+ * capacity  no GPU, core or byte of memory of a node is held twice; parts of a
+ *           GPU add up to one GPU at most
+ * states    every job is submitted once and ends once, in a counted state
+ * work      a job that is done was given exactly the work it asks for
+ * cost      what jobs are charged, in money and in energy, is the integral of
+ *           what leases held
+ * time      facts never run back
+ * little    jobs in the system, integrated, equal their times in it (Little
+ *           1961): a sum of whole nanoseconds, so equal to the last one
+ * links     no link carries more than its capacity
+ * gpus      what GPUs did, by cause, adds up to all of their time
+ */
+#include "experiments/run/audit.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/cluster/cluster.h"
+#include "models/types/facts.h"
+#include "models/cluster/power.h"
+#include "models/types/placement.h"
+#include "policies/host/host.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/flow/flow.h"
+#include "sim/event/journal.h"
+#include "sim/event/loop.h"
+
+#define LINKS_EVERY 64u         /* decisions between two looks at the links */
+#define LINKS_AT_ONCE 1024u     /* ... of which all are met in turn */
+#define RELATIVE 1e-9           /* sums of doubles in another order */
+
+__extension__ typedef __int128 wide_ns;   /* jobs x nanoseconds */
+
+struct audit_lease {
+    int64_t taken_ns, busy_ns;          /* held and busy since */
+    double busy;
+};
+
+/* What is known of jobs that came one after the other. */
+#define JOBS_TOGETHER 1024u
+struct audit_jobs {
+    uint8_t state[JOBS_TOGETHER];       /* 1 submitted, 2 ended */
+    uint32_t ended;
+    struct audit_jobs *next;            /* spare */
+};
+
+struct audit {
+    struct audit_parts parts;
+    const struct cs_host *host;
+    uint64_t *held_mask;        /* per node */
+    bool *down;                 /* per node: out of service, or not rented */
+    uint32_t *first_gpu;        /* per group: of all GPUs, its first */
+    uint16_t *part;             /* per GPU: milli held in parts, or NULL */
+    int64_t *held_cores;        /* thousandths */
+    int64_t *held_memory;
+    struct audit_lease *lease;  /* per lease slot */
+    uint32_t lease_room;
+    struct audit_jobs **jobs;   /* by number / JOBS_TOGETHER; NULL: all of
+                                   them ended */
+    struct audit_jobs *spare;   /* or NULL */
+    uint32_t jobs_room;
+    int64_t last_ns;
+    uint64_t submitted, finished, decides;
+    uint32_t next_link;         /* to look at */
+    int64_t in_system;
+    wide_ns area_ns, sojourn_ns;
+    int64_t area_from_ns;
+    double usd_leases, usd_jobs, joules_leases, joules_jobs;
+    uint64_t count[AUDIT_CHECK_COUNT];
+    char broken[200];
+};
+
+static void audit_hear(void *self, const struct fact *fact);
+
+struct audit *audit_new(const struct audit_parts *parts)
+{
+    struct audit *audit = arena_alloc(parts->arena, 1, sizeof *audit);
+    uint32_t nodes = parts->cluster->node_count;
+
+    audit->parts = *parts;
+    audit->held_mask = arena_alloc(parts->arena, nodes, sizeof(uint64_t));
+    audit->down = arena_alloc(parts->arena, nodes, sizeof *audit->down);
+    audit->held_cores = arena_alloc(parts->arena, nodes, sizeof(int64_t));
+    audit->held_memory = arena_alloc(parts->arena, nodes, sizeof(int64_t));
+    for (uint32_t n = 0; n < nodes; n++)
+        audit->down[n] = cluster_group_of(parts->cluster, n)->rent != NULL;
+    journal_listen(parts->journal, ~UINT64_C(0), audit_hear, audit);
+    return audit;
+}
+
+void audit_watch(struct audit *audit, const struct cs_host *host)
+{
+    audit->host = host;
+}
+
+static bool check(struct audit *audit, enum audit_check kind, bool holds,
+                  const char *what, uint32_t subject)
+{
+    audit->count[kind]++;
+    if (holds || audit->broken[0])
+        return holds;
+    snprintf(audit->broken, sizeof audit->broken, "%s: %s (number %u)",
+             audit_check_name(kind), what, subject);
+    loop_stop(audit->parts.loop);
+    return false;
+}
+
+static uint64_t node_mask(const struct node_group *group)
+{
+    return group->gpus == 64 ? ~UINT64_C(0)
+                             : (UINT64_C(1) << group->gpus) - 1;
+}
+
+static int64_t core_milli(const struct share *share)
+{
+    return (int64_t)share->cores * 1000 + share->core_milli;
+}
+
+/* Milli held in parts, of the GPUs of a node. */
+static uint16_t *parts_of(struct audit *audit, uint32_t node)
+{
+    const struct cluster_spec *spec = audit->parts.cluster;
+    const struct node_group *group = cluster_group_of(spec, node);
+
+    if (audit->part == NULL) {
+        uint32_t gpus = 0;
+        audit->part = arena_alloc(audit->parts.arena, spec->gpu_count,
+                                  sizeof *audit->part);
+        audit->first_gpu = arena_alloc(audit->parts.arena, spec->group_count,
+                                       sizeof *audit->first_gpu);
+        for (uint32_t g = 0; g < spec->group_count; g++) {
+            audit->first_gpu[g] = gpus;
+            gpus += spec->group[g].gpus * spec->group[g].node_count;
+        }
+    }
+    return &audit->part[audit->first_gpu[group - spec->group] +
+                        (node - group->first_node) * group->gpus];
+}
+
+/* A GPU that is held in parts stands in held_mask as well; false: it was
+ * held whole, or has no such part left. */
+static bool take_parts(struct audit *audit, const struct share *share)
+{
+    uint64_t held = audit->held_mask[share->node];
+    uint16_t *part = parts_of(audit, share->node);
+    bool free = true;
+
+    for (uint32_t g = 0; g < NODE_GPUS_MAX; g++) {
+        if (!(share->gpu_mask >> g & 1))
+            continue;
+        free = free && (part[g] > 0 || !(held >> g & 1)) &&
+               part[g] + share->gpu_milli <= (int)GPU_MILLI;
+        part[g] = (uint16_t)(part[g] + share->gpu_milli);
+    }
+    return free;
+}
+
+/* Those of its GPUs of which parts are still held. */
+static uint64_t drop_parts(struct audit *audit, const struct share *share)
+{
+    uint16_t *part = parts_of(audit, share->node);
+    uint64_t still = 0;
+
+    for (uint32_t g = 0; g < NODE_GPUS_MAX; g++) {
+        if (!(share->gpu_mask >> g & 1))
+            continue;
+        check(audit, AUDIT_CAPACITY, part[g] >= share->gpu_milli,
+              "a part of a GPU is given back that was not held",
+              share->node);
+        part[g] = (uint16_t)(part[g] - share->gpu_milli);
+        if (part[g] > 0)
+            still |= UINT64_C(1) << g;
+    }
+    return still;
+}
+
+static void hear_take(struct audit *audit, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
+    const struct placement *place =
+        &cs_lease(audit->host, id)->placement;
+
+    if (id.i >= audit->lease_room) {
+        uint32_t room = 2 * id.i + 64;
+        audit->lease = arena_grow(audit->parts.arena, audit->lease,
+                                  audit->lease_room, room,
+                                  sizeof *audit->lease);
+        audit->lease_room = room;
+    }
+    audit->lease[id.i] = (struct audit_lease) { fact->time_ns, fact->time_ns,
+                                                0 };
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        const struct share *share = &place->share[i];
+        const struct node_group *group =
+            cluster_group_of(audit->parts.cluster, share->node);
+        uint64_t *held = &audit->held_mask[share->node];
+        bool part = share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI;
+        bool free = (share->gpu_mask & ~node_mask(group)) == 0 &&
+                    (part ? take_parts(audit, share)
+                          : (share->gpu_mask & *held) == 0);
+        check(audit, AUDIT_CAPACITY, free,
+              part ? "a GPU of the node is held beyond the whole of it"
+                   : "a GPU of the node is held twice", share->node);
+        check(audit, AUDIT_CAPACITY, !audit->down[share->node],
+              "a node that is out of service is leased", share->node);
+        *held |= share->gpu_mask;
+        audit->held_cores[share->node] += core_milli(share);
+        audit->held_memory[share->node] += share->memory_bytes;
+        check(audit, AUDIT_CAPACITY,
+              audit->held_cores[share->node] <=
+                      (int64_t)group->cores * 1000 &&
+                  audit->held_memory[share->node] <= group->memory_bytes,
+              "more cores or memory held than the node has", share->node);
+    }
+}
+
+/* What a lease cost, from the file's prices. */
+static double usd_of(const struct audit *audit, const struct placement *place,
+                     int64_t from_ns, int64_t to_ns)
+{
+    double usd = 0;
+
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        const struct share *share = &place->share[i];
+        const struct node_group *group =
+            cluster_group_of(audit->parts.cluster, share->node);
+        if (group->gpus)
+            usd += cluster_node_usd(group, from_ns, to_ns) * share_milli(share) /
+                   ((double)GPU_MILLI * group->gpus);
+        else if (group->cores)
+            usd += cluster_node_usd(group, from_ns, to_ns) * (double)core_milli(share) /
+                   (1000.0 * group->cores);
+    }
+    return usd;
+}
+
+/* Joules of a lease since its GPUs last changed what they do. */
+static void hear_busy(struct audit *audit, const struct fact *fact,
+                      double busy)
+{
+    struct lease_id id = { fact->subject };
+    const struct placement *place =
+        &cs_lease(audit->host, id)->placement;
+    struct audit_lease *lease = &audit->lease[id.i];
+    double s = clock_s_from_ns(fact->time_ns - lease->busy_ns);
+
+    for (uint32_t i = 0; s > 0 && i < place->share_count; i++) {
+        const struct node_group *group =
+            cluster_group_of(audit->parts.cluster, place->share[i].node);
+        if (group->gpu)
+            audit->joules_leases +=
+                s * power_gpu_w(group->gpu, lease->busy) *
+                share_milli(&place->share[i]) / GPU_MILLI;
+    }
+    lease->busy_ns = fact->time_ns;
+    lease->busy = fmin(1, fmax(0, busy));
+}
+
+static void hear_drop(struct audit *audit, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
+    const struct placement *place =
+        &cs_lease(audit->host, id)->placement;
+    hear_busy(audit, fact, 0);
+
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        const struct share *share = &place->share[i];
+        uint64_t *held = &audit->held_mask[share->node];
+        check(audit, AUDIT_CAPACITY,
+              (share->gpu_mask & *held) == share->gpu_mask,
+              "a GPU is given back that was not held", share->node);
+        *held &= ~share->gpu_mask;
+        if (share->gpu_milli > 0 && share->gpu_milli < GPU_MILLI)
+            *held |= drop_parts(audit, share);
+        audit->held_cores[share->node] -= core_milli(share);
+        audit->held_memory[share->node] -= share->memory_bytes;
+    }
+    audit->usd_leases += usd_of(audit, place, audit->lease[id.i].taken_ns,
+                                fact->time_ns);
+}
+
+static void population(struct audit *audit, int64_t now, int change)
+{
+    audit->area_ns += (wide_ns)audit->in_system *
+                      (now - audit->area_from_ns);
+    audit->area_from_ns = now;
+    audit->in_system += change;
+}
+
+static void begin_jobs(struct audit *audit, uint32_t block)
+{
+    if (block >= audit->jobs_room) {
+        uint32_t room = 2 * block + 64;
+        audit->jobs = arena_grow(audit->parts.arena, audit->jobs,
+                                 audit->jobs_room, room,
+                                 sizeof *audit->jobs);
+        audit->jobs_room = room;
+    }
+    struct audit_jobs *jobs = audit->spare;
+    if (jobs != NULL)
+        audit->spare = jobs->next;
+    else
+        jobs = arena_alloc(audit->parts.arena, 1, sizeof *jobs);
+    memset(jobs, 0, sizeof *jobs);
+    audit->jobs[block] = jobs;
+}
+
+/* Was it in the system?  It is no more. */
+static bool leaves(struct audit *audit, uint32_t job)
+{
+    uint32_t block = job / JOBS_TOGETHER;
+    struct audit_jobs *jobs =
+        job < audit->submitted ? audit->jobs[block] : NULL;
+
+    if (jobs == NULL || jobs->state[job % JOBS_TOGETHER] != 1)
+        return false;
+    jobs->state[job % JOBS_TOGETHER] = 2;
+    if (++jobs->ended == JOBS_TOGETHER) {
+        jobs->next = audit->spare;
+        audit->spare = jobs;
+        audit->jobs[block] = NULL;
+    }
+    return true;
+}
+
+static void hear_submit(struct audit *audit, const struct fact *fact)
+{
+    uint32_t job = fact->subject;
+
+    if (!check(audit, AUDIT_STATES, job == audit->submitted,
+               "a job is submitted out of its turn", job))
+        return;
+    if (job % JOBS_TOGETHER == 0)
+        begin_jobs(audit, job / JOBS_TOGETHER);
+    audit->jobs[job / JOBS_TOGETHER]->state[job % JOBS_TOGETHER] = 1;
+    audit->submitted++;
+    population(audit, fact->time_ns, +1);
+}
+
+static void hear_end(struct audit *audit, const struct fact *fact)
+{
+    struct job_id id = { fact->subject };
+    const struct host_job *job = host_job(audit->host, id);
+    double due = job->work_due_s;
+
+    check(audit, AUDIT_STATES, leaves(audit, id.i),
+          "a job ends that was not in the system", id.i);
+    audit->finished++;
+    population(audit, fact->time_ns, -1);
+    audit->sojourn_ns += (wide_ns)(fact->time_ns -
+                                     job->request.submit_ns);
+    audit->usd_jobs += job->usd;
+    audit->joules_jobs += job->joules;
+    if (fact->object == JOB_DONE)
+        check(audit, AUDIT_WORK,
+              fabs(job->work_done_s - job->work_lost_s - due) <=
+                  RELATIVE * fmax(1, due),
+              "a job is done with another amount of work than it asks for",
+              id.i);
+}
+
+static void hear_down(struct audit *audit, const struct fact *fact)
+{
+    check(audit, AUDIT_CAPACITY, audit->held_mask[fact->subject] == 0,
+          "a node goes out of service, or back to its owner, with GPUs held",
+          fact->subject);
+    audit->down[fact->subject] = true;
+}
+
+static void look_at_links(struct audit *audit)
+{
+    struct flow_net *net = audit->parts.net;
+    uint32_t links = flow_link_count(net);
+    uint32_t left = links < LINKS_AT_ONCE ? links : LINKS_AT_ONCE;
+
+    for (; left > 0; left--) {
+        uint32_t l = audit->next_link < links ? audit->next_link : 0;
+        check(audit, AUDIT_LINKS,
+              flow_link_load(net, l) <=
+                  flow_link_capacity(net, l) * (1 + RELATIVE),
+              "a link carries more than its capacity", l);
+        audit->next_link = l + 1;
+    }
+}
+
+static void audit_hear(void *self, const struct fact *fact)
+{
+    struct audit *audit = self;
+
+    check(audit, AUDIT_TIME, fact->time_ns >= audit->last_ns,
+          "a fact is earlier than the one before", fact->subject);
+    audit->last_ns = fact->time_ns;
+    switch ((enum fact_kind)fact->kind) {
+    case FACT_JOB_SUBMIT: hear_submit(audit, fact); break;
+    case FACT_JOB_END: hear_end(audit, fact); break;
+    case FACT_LEASE_TAKE: hear_take(audit, fact); break;
+    case FACT_LEASE_DROP: hear_drop(audit, fact); break;
+    case FACT_NODE_DOWN: hear_down(audit, fact); break;
+    case FACT_NODE_UP:
+    case FACT_RENT_UP: audit->down[fact->subject] = false; break;
+    case FACT_RENT_NOTICE: audit->down[fact->subject] = true; break;
+    case FACT_RENT_END: hear_down(audit, fact); break;
+    case FACT_LEASE_BUSY: hear_busy(audit, fact, fact->amount); break;
+    case FACT_DECIDE:
+        if (audit->decides++ % LINKS_EVERY == 0)
+            look_at_links(audit);
+        break;
+    default: break;
+    }
+}
+
+void audit_causes(struct audit *audit, bool gpus, bool cost)
+{
+    check(audit, AUDIT_GPUS, gpus,
+          "what GPUs did does not add up to all of their time", 0);
+    check(audit, AUDIT_COST, cost,
+          "the causes of cost do not add up to all of it", 0);
+}
+
+bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
+                 struct err *err)
+{
+    struct err_pos nowhere = { 0 };
+    double larger = fmax(audit->usd_jobs, audit->usd_leases);
+
+    for (uint32_t n = 0; n < audit->parts.cluster->node_count; n++)
+        check(audit, AUDIT_CAPACITY, audit->held_mask[n] == 0,
+              "GPUs are held when all jobs have ended", n);
+    check(audit, AUDIT_STATES,
+          audit->submitted == audit->finished && audit->in_system == 0,
+          "not every job that was submitted ended once", 0);
+    check(audit, AUDIT_LITTLE, audit->area_ns == audit->sojourn_ns,
+          "jobs in the system do not add up to their times in it", 0);
+    check(audit, AUDIT_COST,
+          fabs(audit->usd_jobs - audit->usd_leases) <=
+              RELATIVE * fmax(1, larger),
+          "jobs are charged something else than leases cost", 0);
+    larger = fmax(audit->joules_jobs, audit->joules_leases);
+    check(audit, AUDIT_COST,
+          fabs(audit->joules_jobs - audit->joules_leases) <=
+              RELATIVE * fmax(1, larger),
+          "jobs are said to use other energy than their leases do", 0);
+    memcpy(count, audit->count, sizeof audit->count);
+    if (!audit->broken[0])
+        return true;
+    return err_set(err, ERR_BUG, nowhere, "the audit failed: %s",
+                   audit->broken);
+}
+
+const char *audit_check_name(enum audit_check kind)
+{
+    static const char *const name[AUDIT_CHECK_COUNT] = {
+        "capacity", "states", "work", "cost", "time", "little", "links", "gpus",
+    };
+    assert((unsigned)kind < AUDIT_CHECK_COUNT);
+    return name[kind];
+}

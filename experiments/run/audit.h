@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * audit.h - books of a trial kept a second time, from its facts alone.
+ *
+ * A listener that never looks at the host's own counters, but at placements
+ * when a lease is told of, and at a job's totals when it ends.  It checks
+ * what enum audit_check says; the first thing that does not hold stops the
+ * trial.
+ */
+#ifndef EXPERIMENTS_AUDIT_H
+#define EXPERIMENTS_AUDIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/run/trial.h"
+
+struct arena;
+struct audit;
+struct cs_host;
+struct err;
+struct flow_net;
+struct journal;
+struct loop;
+
+struct audit_parts {
+    struct arena *arena;
+    struct journal *journal;
+    struct loop *loop;
+    struct flow_net *net;
+    const struct cluster_spec *cluster;
+};
+
+struct audit *audit_new(const struct audit_parts *parts);
+/* The host is made after its listeners. */
+void audit_watch(struct audit *audit, const struct cs_host *host);
+/* After the host was closed: the sums.  False: err says what broke. */
+/* Do the causes that metrics know add up to all GPU time, to all cost? */
+void audit_causes(struct audit *audit, bool gpus, bool cost);
+bool audit_close(struct audit *audit, uint64_t count[AUDIT_CHECK_COUNT],
+                 struct err *err);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * energy.c - a gauge of watts per node group.
+ *
+ * A GPU draws what models/power.h says for the busy share of its phase, and
+ * its idle power in a lease without one or without a lease.  Nodes draw theirs
+ * from the first second to the last: what stands in the hall costs power.
+ */
+#include "experiments/run/energy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/types/facts.h"
+#include "models/cluster/power.h"
+#include "models/types/placement.h"
+#include "policies/host/host.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/flow/flow.h"
+#include "sim/event/journal.h"
+#include "sim/stats/tally.h"
+
+struct energy {
+    struct metrics_parts parts;
+    const struct cs_host *host;
+    struct gauge *watts;        /* per group, all its GPUs */
+    double *busy;               /* per lease slot */
+    uint32_t busy_room;
+    double busy_w;              /* of a GPU of the first group, above idle */
+    double *core_s;             /* per node, at from_ns */
+    int64_t from_ns;
+};
+
+static double *busy_of(struct energy *energy, uint32_t lease)
+{
+    if (lease >= energy->busy_room) {
+        uint32_t room = 2 * lease + 64;
+        energy->busy = arena_grow(energy->parts.arena, energy->busy,
+                                  energy->busy_room, room,
+                                  sizeof *energy->busy);
+        energy->busy_room = room;
+    }
+    return &energy->busy[lease];
+}
+
+/* GPUs of a group go from one busy fraction to another. */
+static void add(struct energy *energy, uint32_t g, int64_t now_ns,
+                uint64_t milli, double before, double after)
+{
+    const struct gpu_type *gpu = energy->parts.spec->cluster->group[g].gpu;
+    struct gauge *watts = &energy->watts[g];
+
+    if (!gpu || milli == 0)
+        return;
+    double more = power_gpu_w(gpu, after) - power_gpu_w(gpu, before);
+    gauge_set(watts, now_ns,
+              watts->level + more * (double)milli / GPU_MILLI);
+}
+
+void energy_count(struct energy *energy, int64_t now_ns, uint32_t gpus,
+                  bool start)
+{
+    struct gauge *watts = &energy->watts[0];
+    double more = (start ? energy->busy_w : -energy->busy_w) *
+                  (double)((uint64_t)gpus * GPU_MILLI) / GPU_MILLI;
+
+    gauge_set(watts, now_ns, watts->level + more);
+}
+
+/* GPUs of a lease go from one busy fraction to another. */
+static void change(struct energy *energy, const struct fact *fact,
+                   double before, double after)
+{
+    const struct cluster_spec *spec = energy->parts.spec->cluster;
+    struct lease_id id = { fact->subject };
+    const struct placement *place = &cs_lease(energy->host, id)->placement;
+
+    for (uint32_t i = 0; i < place->share_count;) {
+        const struct node_group *group =
+            cluster_group_of(spec, place->share[i].node);
+        uint32_t end = group->first_node + group->node_count;
+        uint64_t milli = 0;
+        for (; i < place->share_count && place->share[i].node < end; i++)
+            milli += share_milli(&place->share[i]);
+        add(energy, (uint32_t)(group - spec->group), fact->time_ns, milli,
+            before, after);
+    }
+}
+
+static void hear(void *self, const struct fact *fact)
+{
+    struct energy *energy = self;
+    double *busy = busy_of(energy, fact->subject);
+    double now = 0;
+
+    if (fact->kind == FACT_LEASE_TAKE)
+        *busy = 0;
+    else if (fact->kind == FACT_LEASE_BUSY)
+        now = fmin(1, fmax(0, fact->amount));
+    if (now == *busy)
+        return;
+    change(energy, fact, *busy, now);
+    *busy = now;
+}
+
+struct energy *energy_new(const struct metrics_parts *parts)
+{
+    struct energy *energy = arena_alloc(parts->arena, 1, sizeof *energy);
+    const struct cluster_spec *spec = parts->spec->cluster;
+
+    energy->parts = *parts;
+    energy->watts = arena_alloc(parts->arena, spec->group_count,
+                                sizeof *energy->watts);
+    energy->core_s = arena_alloc(parts->arena, spec->node_count,
+                                 sizeof *energy->core_s);
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].gpu)
+            gauge_set(&energy->watts[g], 0,
+                      power_gpu_w(spec->group[g].gpu, 0) *
+                          spec->group[g].gpus * spec->group[g].node_count);
+    if (spec->group_count > 0 && spec->group[0].gpu)
+        energy->busy_w = power_gpu_w(spec->group[0].gpu, 1) -
+                         power_gpu_w(spec->group[0].gpu, 0);
+    journal_listen(parts->journal,
+                   UINT64_C(1) << FACT_LEASE_TAKE |
+                       UINT64_C(1) << FACT_LEASE_BUSY |
+                       UINT64_C(1) << FACT_LEASE_DROP,
+                   hear, energy);
+    return energy;
+}
+
+void energy_watch(struct energy *energy, const struct cs_host *host)
+{
+    energy->host = host;
+}
+
+static double core_seconds(struct energy *energy, uint32_t node)
+{
+    uint32_t link = fabric_link(energy->parts.fabric, FABRIC_CPU, node);
+
+    return link == UINT32_MAX ? 0 : flow_link_area(energy->parts.net, link);
+}
+
+void energy_begin(struct energy *energy, int64_t now_ns)
+{
+    const struct cluster_spec *spec = energy->parts.spec->cluster;
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        double level = energy->watts[g].level;
+        energy->watts[g] = (struct gauge) { .from_ns = now_ns,
+                                            .last_ns = now_ns };
+        gauge_set(&energy->watts[g], now_ns, level);
+    }
+    for (uint32_t n = 0; n < spec->node_count; n++)
+        energy->core_s[n] = core_seconds(energy, n);
+    energy->from_ns = now_ns;
+}
+
+double energy_group_j(struct energy *energy, uint32_t g, int64_t now_ns,
+                      double *core_s)
+{
+    const struct node_group *group = &energy->parts.spec->cluster->group[g];
+    double span_s = clock_s_from_ns(now_ns - energy->from_ns);
+    double joules = gauge_area(&energy->watts[g], now_ns), work_s = 0;
+
+    for (uint32_t k = 0; k < group->node_count; k++)
+        work_s += core_seconds(energy, group->first_node + k) -
+                  energy->core_s[group->first_node + k];
+    joules += span_s * group->idle_w * group->node_count;
+    if (group->cores)
+        joules += (group->max_w - group->idle_w) * work_s / group->cores;
+    if (core_s)
+        *core_s = work_s;
+    return joules;
+}

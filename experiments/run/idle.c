@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * idle.c - a level of GPUs per cause, in thousandths, and its integral over
+ * nanoseconds.
+ *
+ * Levels change with facts only, so between two facts each GPU does one
+ * thing.  What nodes do while no job is in the system (a repair ends, a rental
+ * ends) is entered when the next job comes: if none does, the run ended
+ * before it.
+ */
+#include "experiments/run/idle.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/cluster/cluster.h"
+#include "models/types/facts.h"
+#include "models/types/placement.h"
+#include "policies/host/host.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/journal.h"
+
+#define BIT(FACT) (UINT64_C(1) << (FACT))
+#define FACTS \
+    (BIT(FACT_JOB_SUBMIT) | BIT(FACT_LEASE_TAKE) | BIT(FACT_LEASE_READY) | \
+     BIT(FACT_LEASE_LEAVE) | BIT(FACT_LEASE_DROP) | BIT(FACT_PHASE_START) | \
+     BIT(FACT_PHASE_END) | BIT(FACT_DECIDE) | BIT(FACT_NODE_DOWN) | \
+     BIT(FACT_JOB_END) | \
+     BIT(FACT_NODE_UP) | BIT(FACT_RENT_ORDER) | BIT(FACT_RENT_UP) | \
+     BIT(FACT_RENT_NOTICE) | BIT(FACT_RENT_END) | BIT(FACT_RENT_TAKEN))
+
+__extension__ typedef __int128 wide_ns;
+
+struct idle_lease {
+    enum gpu_does does;
+    int64_t milli;
+    bool held;
+};
+
+struct idle {
+    struct arena *arena;
+    const struct cluster_spec *spec;
+    struct cs_host *host;
+    struct idle_lease *lease;
+    uint32_t lease_room;
+    int64_t level[GPU_DOES_COUNT];
+    int64_t *free_milli;        /* by pool, now */
+    wide_ns sum[GPU_DOES_COUNT];
+    int64_t from_ns, last_ns;
+    struct fact *later;         /* that wait for the next job */
+    uint32_t laters, later_room;
+};
+
+static void advance(struct idle *idle, int64_t now)
+{
+    int64_t ns = now - idle->last_ns;
+
+    if (ns <= 0)
+        return;
+    for (int d = 0; d < GPU_DOES_COUNT; d++)
+        if (idle->level[d] != 0)
+            idle->sum[d] += (wide_ns)idle->level[d] * ns;
+    idle->last_ns = now;
+}
+
+static struct idle_lease *lease_of(struct idle *idle, uint32_t lease)
+{
+    if (lease >= idle->lease_room) {
+        uint32_t room = 2 * lease + 64;
+        idle->lease = arena_grow(idle->arena, idle->lease, idle->lease_room,
+                                 room, sizeof *idle->lease);
+        idle->lease_room = room;
+    }
+    return &idle->lease[lease];
+}
+
+static void now_does(struct idle *idle, uint32_t i, bool held,
+                     enum gpu_does does)
+{
+    struct idle_lease *lease = lease_of(idle, i);
+
+    if (lease->held)
+        idle->level[lease->does] -= lease->milli;
+    if (held)
+        idle->level[does] += lease->milli;
+    lease->held = held;
+    lease->does = does;
+}
+
+static void node_fact(struct idle *idle, const struct fact *fact)
+{
+    int64_t gpus = llround(fact->amount * GPU_MILLI), all;
+
+    switch ((enum fact_kind)fact->kind) {
+    case FACT_NODE_DOWN: idle->level[GPU_DOWN] += gpus; break;
+    case FACT_NODE_UP: idle->level[GPU_DOWN] -= gpus; break;
+    case FACT_RENT_ORDER:
+        idle->level[GPU_AWAY] -= gpus;
+        idle->level[GPU_RENTED] += gpus;
+        break;
+    case FACT_RENT_UP: idle->level[GPU_RENTED] -= gpus; break;
+    case FACT_RENT_NOTICE:
+    case FACT_RENT_TAKEN: idle->level[GPU_RENTED] += gpus; break;
+    case FACT_RENT_END:
+        all = (int64_t)cluster_group_of(idle->spec, fact->subject)->gpus *
+              GPU_MILLI;
+        idle->level[GPU_RENTED] -= all - gpus;
+        idle->level[GPU_AWAY] += all;
+        break;
+    default: break;
+    }
+}
+
+static bool is_node_fact(const struct fact *fact)
+{
+    return fact->kind == FACT_NODE_DOWN || fact->kind == FACT_NODE_UP ||
+           (fact->kind >= FACT_RENT_ORDER && fact->kind <= FACT_RENT_TAKEN);
+}
+
+static void lease_fact(struct idle *idle, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
+
+    switch ((enum fact_kind)fact->kind) {
+    case FACT_LEASE_TAKE:
+        *lease_of(idle, id.i) = (struct idle_lease) {
+            .milli = (int64_t)cs_lease(idle->host, id)->gpus *
+                     cs_lease(idle->host, id)->gpu_milli
+        };
+        now_does(idle, id.i, true, GPU_LOADS);
+        break;
+    case FACT_LEASE_READY: now_does(idle, id.i, true, GPU_WAITS); break;
+    case FACT_LEASE_LEAVE: now_does(idle, id.i, true, GPU_LOADS); break;
+    case FACT_PHASE_START: now_does(idle, id.i, true, GPU_WORKS); break;
+    case FACT_PHASE_END: now_does(idle, id.i, true, GPU_WAITS); break;
+    case FACT_LEASE_DROP: now_does(idle, id.i, false, GPU_LOADS); break;
+    default: break;
+    }
+}
+
+static int64_t dropped(const struct idle *idle, const struct fact *drop,
+                        uint32_t pool)
+{
+    struct lease_id id = { drop->subject };
+    const struct placement *place = &cs_lease(idle->host, id)->placement;
+    int64_t milli = 0;
+
+    for (uint32_t s = 0; s < place->share_count; s++)
+        if (cluster_group_of(idle->spec, place->share[s].node)->pool == pool)
+            milli += share_milli(&place->share[s]);
+    return milli;
+}
+
+/* What the free GPUs of a pool are free for. */
+static enum gpu_does free_for(const struct idle *idle, uint32_t pool,
+                              const int64_t *milli)
+{
+    uint32_t wanted = host_pool_waits(idle->host, pool), behind;
+
+    if (wanted == 0)
+        return host_pending(idle->host) > 0 ? GPU_UNSUITED : GPU_UNWANTED;
+    if ((int64_t)wanted * GPU_MILLI > milli[pool])
+        return GPU_GANG;
+    behind = host_pool_behind(idle->host, pool, milli);
+    return behind > 0 && (int64_t)behind * GPU_MILLI <= milli[pool]
+        ? GPU_BEHIND : GPU_FRAGMENT;
+}
+
+/* What is free, pool by pool; returns how much in all. */
+static int64_t count_pools(struct idle *idle, const struct fact *drop)
+{
+    int64_t *milli = idle->free_milli, sum = 0;
+
+    for (uint32_t p = 0; p < idle->spec->pool_count; p++)
+        milli[p] = host_pool_free_milli(idle->host, p) +
+                   (drop != NULL ? dropped(idle, drop, p) : 0);
+    for (uint32_t p = 0; p < idle->spec->pool_count; p++) {
+        if (milli[p] != 0)
+            idle->level[free_for(idle, p, milli)] += milli[p];
+        sum += milli[p];
+    }
+    return sum;
+}
+
+/* A lease that goes is told of before its GPUs are free. */
+static void count_free(struct idle *idle, const struct fact *drop)
+{
+    int64_t left = (int64_t)idle->spec->gpu_count * GPU_MILLI;
+
+    for (int d = 0; d < GPU_DOES_COUNT; d++) {
+        if (d >= GPU_UNWANTED && d <= GPU_BEHIND)
+            idle->level[d] = 0;
+        left -= idle->level[d];
+    }
+    if (left > 0 && idle->host != NULL && host_jobs_left(idle->host) > 0)
+        left -= count_pools(idle, drop);
+    /* In the middle of a change the host may be one fact ahead. */
+    idle->level[GPU_UNWANTED] += left;
+}
+
+static void enter_later(struct idle *idle)
+{
+    for (uint32_t i = 0; i < idle->laters; i++) {
+        advance(idle, idle->later[i].time_ns);
+        node_fact(idle, &idle->later[i]);
+        count_free(idle, NULL);
+    }
+    idle->laters = 0;
+}
+
+static void hear(void *self, const struct fact *fact)
+{
+    struct idle *idle = self;
+
+    if (is_node_fact(fact) && idle->host != NULL &&
+        host_jobs_left(idle->host) == 0) {
+        if (idle->laters == idle->later_room) {
+            uint32_t room = idle->later_room ? 2 * idle->later_room : 64;
+            idle->later = arena_grow(idle->arena, idle->later,
+                                     idle->later_room, room,
+                                     sizeof *idle->later);
+            idle->later_room = room;
+        }
+        idle->later[idle->laters++] = *fact;
+        return;
+    }
+    if (fact->kind == FACT_JOB_SUBMIT && idle->laters > 0)
+        enter_later(idle);
+    /* An alarm that a policy set for jobs that have ended since. */
+    if (fact->kind == FACT_DECIDE && idle->host != NULL &&
+        host_jobs_left(idle->host) == 0 &&
+        (idle->laters > 0 || fact->time_ns > idle->last_ns))
+        return;
+    if (fact->kind == FACT_JOB_END && fact->object != JOB_DROPPED)
+        return;                 /* its leases have gone before it */
+    advance(idle, fact->time_ns);
+    if (is_node_fact(fact))
+        node_fact(idle, fact);
+    else
+        lease_fact(idle, fact);
+    if (fact->kind != FACT_LEASE_READY && fact->kind != FACT_LEASE_LEAVE &&
+        fact->kind != FACT_PHASE_END)
+        count_free(idle, fact->kind == FACT_LEASE_DROP ? fact : NULL);
+}
+
+struct idle *idle_new(const struct metrics_parts *parts)
+{
+    struct idle *idle = arena_alloc(parts->arena, 1, sizeof *idle);
+    const struct cluster_spec *spec = parts->spec->cluster;
+
+    idle->arena = parts->arena;
+    idle->spec = spec;
+    idle->free_milli = arena_alloc(parts->arena, spec->pool_count + 1,
+                                   sizeof *idle->free_milli);
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        if (spec->group[g].rent != NULL)
+            idle->level[GPU_AWAY] += (int64_t)spec->group[g].gpus *
+                                     spec->group[g].node_count * GPU_MILLI;
+    count_free(idle, NULL);
+    journal_listen(parts->journal, FACTS, hear, idle);
+    return idle;
+}
+
+void idle_watch(struct idle *idle, struct cs_host *host)
+{
+    idle->host = host;
+}
+
+void idle_count(struct idle *idle, int64_t now_ns, uint32_t working_gpus,
+                uint32_t wanted_gpus, uint32_t behind_gpus)
+{
+    uint32_t free = idle->spec->gpu_count - working_gpus;
+    enum gpu_does does = wanted_gpus == 0 ? GPU_UNWANTED
+                         : wanted_gpus > free ? GPU_GANG
+                         : behind_gpus > 0 && behind_gpus <= free ? GPU_BEHIND
+                         : GPU_FRAGMENT;
+
+    advance(idle, now_ns);
+    memset(idle->level, 0, sizeof idle->level);
+    idle->level[GPU_WORKS] = (int64_t)working_gpus * GPU_MILLI;
+    idle->level[does] += (int64_t)free * GPU_MILLI;
+}
+
+void idle_begin(struct idle *idle, int64_t now_ns)
+{
+    advance(idle, now_ns);
+    memset(idle->sum, 0, sizeof idle->sum);
+    idle->from_ns = now_ns;
+}
+
+void idle_until(struct idle *idle, int64_t end_ns)
+{
+    uint32_t kept = 0;
+
+    while (kept < idle->laters && idle->later[kept].time_ns <= end_ns)
+        kept++;
+    idle->laters = kept;
+    enter_later(idle);
+    advance(idle, end_ns);
+}
+
+double idle_gpu_s(const struct idle *idle, enum gpu_does does)
+{
+    assert((unsigned)does < GPU_DOES_COUNT);
+    wide_ns sum = idle->sum[does];
+
+    return ((double)(sum / CLOCK_NS_PER_S) +
+            (double)(sum % CLOCK_NS_PER_S) / 1e9) / GPU_MILLI;
+}
+
+double idle_all_gpu_s(const struct idle *idle)
+{
+    return (double)idle->spec->gpu_count *
+               clock_s_from_ns(idle->last_ns - idle->from_ns) -
+           idle_gpu_s(idle, GPU_AWAY);
+}
+
+bool idle_adds_up(const struct idle *idle)
+{
+    wide_ns all = 0;
+
+    for (int d = 0; d < GPU_DOES_COUNT; d++) {
+        if (idle->sum[d] < 0)
+            return false;
+        all += idle->sum[d];
+    }
+    return all == (wide_ns)idle->spec->gpu_count * GPU_MILLI *
+                      (idle->last_ns - idle->from_ns);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * idle.h - what every GPU did at every instant: thousandths of
+ * GPU-nanoseconds by cause, whole numbers that add up to all there are.
+ */
+#ifndef EXPERIMENTS_IDLE_H
+#define EXPERIMENTS_IDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/run/metrics.h"
+
+struct idle;
+
+enum gpu_does {
+    GPU_WORKS,          /* a phase runs on its lease */
+    GPU_LOADS,          /* loading, starting, saving */
+    GPU_WAITS,          /* leased, no phase runs */
+    GPU_UNWANTED,       /* free, nothing waits */
+    GPU_UNSUITED,       /* free, and what waits wants other pools or types */
+    GPU_GANG,           /* free, and all that could use it want more GPUs than
+                           are free in its pool */
+    GPU_FRAGMENT,       /* free, and something waits that wants no more: it
+                           does not fit on the nodes, or is held back */
+    GPU_BEHIND,         /* free, and what wants no more waits behind the first
+                           in the order, which wants more than are free */
+    GPU_DOWN,           /* out of service */
+    GPU_RENTED,         /* paid for, and starting or under notice */
+    GPU_AWAY,           /* not rented: not there at all */
+    GPU_DOES_COUNT
+};
+
+struct idle *idle_new(const struct metrics_parts *parts);
+void idle_watch(struct idle *idle, struct cs_host *host);
+/* By hand, without a host: so many GPUs work, all others are free, and the
+ * smallest of those that wait wants so many (0: none waits), the smallest
+ * behind the first of them so many (0: the first waits alone). */
+void idle_count(struct idle *idle, int64_t now_ns, uint32_t working_gpus,
+                uint32_t wanted_gpus, uint32_t behind_gpus);
+/* From here on it counts: the end of the warm-up. */
+void idle_begin(struct idle *idle, int64_t now_ns);
+/* GPU-seconds since then, up to a time that is not before the last lease. */
+void idle_until(struct idle *idle, int64_t end_ns);
+double idle_gpu_s(const struct idle *idle, enum gpu_does does);
+/* Of those that were there. */
+double idle_all_gpu_s(const struct idle *idle);
+/* The causes add up to all GPUs, to the nanosecond. */
+bool idle_adds_up(const struct idle *idle);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * job_rows.c - the columns of jobs.csv and phases.csv, in the order of
+ * columns.h.
+ *
+ * A run may have millions of rows: the cells that all rows of a trial begin
+ * with are formatted once.
+ */
+#include "experiments/run/job_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/run/metrics.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/laws/phase.h"
+#include "policies/host/host.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/text/table.h"
+
+struct job_rows {
+    struct arena *arena;
+    const struct trial_spec *spec;
+    const struct trial_tables *tables;
+    const struct cs_host *host;
+    const char *keys;           /* cells that begin each row; NULL: none yet */
+    size_t keys_bytes;
+};
+
+struct job_rows *job_rows_new(const struct metrics_parts *parts)
+{
+    struct job_rows *rows = arena_alloc(parts->arena, 1, sizeof *rows);
+
+    rows->arena = parts->arena;
+    rows->spec = parts->spec;
+    rows->tables = parts->tables;
+    return rows;
+}
+
+void job_rows_watch(struct job_rows *rows, const struct cs_host *host)
+{
+    rows->host = host;
+}
+
+static void name_cell(struct table *table, const struct job_request *request)
+{
+    if (request->name)
+        table_text(table, request->name);
+    else
+        table_number(table, request->id.i);
+}
+
+/* The first cells of all rows of a trial, formatted once. */
+static void row_keys(struct job_rows *rows, struct table *table)
+{
+    const char *bytes;
+
+    if (rows->keys != NULL) {
+        table_repeat(table, rows->keys, rows->keys_bytes, 3);
+        return;
+    }
+    table_text(table, rows->spec->point);
+    table_text(table, rows->spec->policy->name);
+    table_count(table, rows->spec->replica);
+    rows->keys_bytes = table_begun(table, &bytes);
+    rows->keys = memcpy(arena_alloc(rows->arena, rows->keys_bytes, 1), bytes,
+                     rows->keys_bytes);
+}
+
+static uint64_t milli_asked(const struct job_request *request)
+{
+    uint64_t milli = 0;
+
+    for (uint32_t r = 0; r < request->form->role_count; r++)
+        milli += (uint64_t)job_role_gpus(request, r) *
+                 job_role_milli(request, r);
+    return milli;
+}
+
+static void time_or_empty(struct table *table, int64_t ns)
+{
+    if (ns == CLOCK_NEVER_NS)
+        table_empty(table);
+    else
+        table_time(table, ns);
+}
+
+void job_rows_job(struct job_rows *rows, const struct host_job *job,
+                  enum job_status status)
+{
+    struct table *table = rows->tables->jobs;
+    const struct job_request *request = &job->request;
+    bool started = job->start_ns != CLOCK_NEVER_NS;
+    bool ended = status != JOB_UNFINISHED;
+    const double sums[] = {job->gpu_seconds, job->core_seconds, job->usd,
+                           job->joules / 3.6e6};
+    const double parts[] = {
+        job->usd_compute,
+        fmax(0, job->usd - job->usd_compute - job->usd_switch),
+        job->usd_switch, job->usd_transfer};
+
+    if (table == NULL)
+        return;
+    row_keys(rows, table);
+    name_cell(table, request);
+    table_text(table, request->form->name);
+    table_time(table, request->submit_ns);
+    time_or_empty(table, job->start_ns);
+    time_or_empty(table, ended ? job->end_ns : CLOCK_NEVER_NS);
+    time_or_empty(table, started ? job->start_ns - request->submit_ns
+                                 : CLOCK_NEVER_NS);
+    time_or_empty(table, ended ? job->end_ns - request->submit_ns
+                               : CLOCK_NEVER_NS);
+    table_milli(table, milli_asked(request));
+    table_text(table, job->gpu_type ? job->gpu_type : "");
+    table_reals(table, sums, sizeof sums / sizeof sums[0]);
+    table_count(table, job->preemptions);
+    table_text(table, job_status_name(status));
+    table_reals(table, parts, sizeof parts / sizeof parts[0]);
+    table_count(table, job->interruptions);
+    table_end_row(table);
+}
+
+/* Of this lease: roles of one job may run on several types. */
+static const char *lease_gpu_type(const struct job_rows *rows,
+                                  const struct cs_lease *lease)
+{
+    for (uint32_t i = 0; i < lease->placement.share_count; i++) {
+        const struct share *share = &lease->placement.share[i];
+        if (share->gpu_mask)
+            return cluster_group_of(rows->spec->cluster, share->node)
+                ->gpu->name;
+    }
+    return "";
+}
+
+void job_rows_phase(struct job_rows *rows, const struct host_phase_run *run,
+                    const struct cs_lease *lease, int64_t end_ns,
+                    double busy_fraction)
+{
+    struct table *table = rows->tables->phases;
+
+    if (table == NULL)
+        return;
+    const struct host_job *job = host_job(rows->host, run->job);
+    const struct job_form *form = job->request.form;
+    char where[256];
+
+    row_keys(rows, table);
+    name_cell(table, &job->request);
+    table_text(table, run->phase->name);
+    table_text(table, form->role[run->phase->role].name);
+    table_time(table, run->start_ns);
+    table_time(table, end_ns);
+    table_milli(table, (uint64_t)lease->gpus * lease->gpu_milli);
+    table_text(table, lease_gpu_type(rows, lease));
+    trial_placement_text(&lease->placement, where, sizeof where);
+    table_text(table, where);
+    table_text(table, run->bottleneck);
+    double share = isfinite(run->rate_max) && run->rate_max > 0.0
+                       ? run->rate / run->rate_max : 0.0;
+
+    table_real(table, run->rate);
+    table_real(table, busy_fraction);
+    table_real(table, run->mfu * share);
+    table_real(table, run->hfu * share);
+    table_end_row(table);
+}

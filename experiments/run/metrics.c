@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * metrics.c - job times, and where every GPU-second of a trial went.
+ *
+ * A GPU-second is counted once, as one of: busy (computing, by the law's busy
+ * share), tail (held by a rollout whose other responses are done), switch
+ * (loading or saving), bubble (leased, and its role waits for another phase,
+ * or its phase for a link), idle with asks waiting, idle with none.  What it
+ * costs is in costs.c, the rows of jobs and phases in job_rows.c.
+ */
+#include "experiments/run/metrics.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "experiments/run/arrived.h"
+#include "experiments/run/bounds_book.h"
+#include "experiments/run/costs.h"
+#include "experiments/run/idle.h"
+#include "experiments/run/job_rows.h"
+#include "experiments/columns/metric.h"
+#include "models/cluster/cluster.h"
+#include "models/types/facts.h"
+#include "models/jobs/job.h"
+#include "models/laws/phase.h"
+#include "models/types/truth.h"
+#include "policies/host/host.h"
+#include "sim/containers/waits.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/journal.h"
+#include "sim/event/loop.h"
+#include "sim/stats/tally.h"
+#include "workloads/source.h"
+
+#define BOUND_S 10.0            /* of the bounded slowdown, Feitelson 2001 */
+
+/* Exact sums: a mean must not depend on the order of its addends. */
+__extension__ typedef __int128 wide_ns;
+
+struct lease_book {
+    int64_t phase_ns;           /* start of its phase */
+};
+
+struct metrics {
+    struct metrics_parts parts;
+    struct cs_host *host;
+    const struct metrics_count *count;  /* in its place, or NULL */
+    struct lease_book *lease;
+    uint32_t lease_room;
+    int64_t from_ns, end_ns;
+    int64_t last_fact_ns;
+    struct gauge memory;
+    struct idle *idle;
+    double lost_s;              /* GPU-seconds, by failures */
+    struct costs *costs;
+    struct job_rows *rows;
+    struct bounds_book *bounds;
+    struct arrived *arrived;    /* or NULL */
+    double busy_s, tail_s, phase_s;     /* GPU-seconds inside phases */
+    double bursts_s;            /* of it, beside other bursts */
+    wide_ns jct_sum, wait_sum;
+    wide_ns lost_sum;           /* up to `until`, of jobs that were not done */
+    double last_end_usd;
+    struct tally slowdown, bounded;
+    struct quantile *jct_q, *wait_q;
+    uint64_t jobs, done, failed, steps, deadlines, in_time;
+    uint64_t preempted, decided, refused, interrupted, resized;
+    int64_t first_submit_ns, last_end_ns;
+    bool begun;                 /* a job has come */
+};
+
+static void hear(void *self, const struct fact *fact);
+
+struct metrics *metrics_new(const struct metrics_parts *parts)
+{
+    struct metrics *m = arena_alloc(parts->arena, 1, sizeof *m);
+
+    m->parts = *parts;
+    m->jct_q = quantile_new(parts->arena);
+    m->wait_q = quantile_new(parts->arena);
+    m->idle = idle_new(parts);
+    m->costs = costs_new(parts);
+    m->rows = job_rows_new(parts);
+    m->bounds = bounds_book_new(parts->arena, parts->spec);
+    m->arrived = arrived_new(parts);
+    m->first_submit_ns = CLOCK_NEVER_NS;
+    journal_listen(parts->journal, ~UINT64_C(0), hear, m);
+    return m;
+}
+
+void metrics_watch(struct metrics *m, struct cs_host *host)
+{
+    m->host = host;
+    costs_watch(m->costs, host);
+    job_rows_watch(m->rows, host);
+    idle_watch(m->idle, host);
+    arrived_watch(m->arrived, host);
+}
+
+void metrics_watch_count(struct metrics *m, const struct metrics_count *count)
+{
+    m->count = count;
+}
+
+static const struct host_counts *counts_of(const struct metrics *m)
+{
+    return m->count ? m->count->counts : host_counts(m->host);
+}
+
+static bool none_left(const struct metrics *m)
+{
+    if (m->count)
+        return m->count->running == 0 && m->count->pending == 0;
+    return host_running(m->host) == 0 && host_pending(m->host) == 0;
+}
+
+static void restart(struct gauge *gauge, int64_t now)
+{
+    double level = gauge->level;
+
+    memset(gauge, 0, sizeof *gauge);
+    gauge->from_ns = gauge->last_ns = now;
+    gauge_set(gauge, now, level);
+}
+
+void metrics_begin(struct metrics *m)
+{
+    const struct host_counts *counts = counts_of(m);
+    int64_t now = loop_now_ns(m->parts.loop);
+
+    restart(&m->memory, now);
+    idle_begin(m->idle, now);
+    costs_begin(m->costs, now);
+    m->busy_s = m->tail_s = m->phase_s = m->bursts_s = 0;
+    m->preempted = counts->preemptions;
+    m->resized = counts->resizes + counts->moves;
+    m->decided = counts->decisions;
+    m->refused = counts->refused;
+    m->interrupted = counts->interruptions;
+    m->lost_s = 0;
+    m->from_ns = now;
+}
+
+static struct lease_book *book(struct metrics *m, uint32_t lease)
+{
+    if (lease >= m->lease_room) {
+        uint32_t room = 2 * lease + 64;
+        m->lease = arena_grow(m->parts.arena, m->lease, m->lease_room, room,
+                              sizeof *m->lease);
+        m->lease_room = room;
+    }
+    return &m->lease[lease];
+}
+
+static void add(struct gauge *gauge, int64_t now, double change)
+{
+    gauge_set(gauge, now, gauge->level + change);
+}
+
+/* Of GPUs, parts counted as such. */
+static double lease_gpus(const struct cs_lease *lease)
+{
+    return (double)((uint64_t)lease->gpus * lease->gpu_milli) / GPU_MILLI;
+}
+
+static void held(struct metrics *m, const struct fact *fact, int sign)
+{
+    struct lease_id id = { fact->subject };
+    const struct cs_lease *lease = cs_lease(m->host, id);
+
+    int64_t memory = 0;
+
+    for (uint32_t i = 0; i < lease->placement.share_count; i++)
+        memory += lease->placement.share[i].memory_bytes;
+    add(&m->memory, fact->time_ns, sign * (double)memory);
+}
+
+/* fmin and fmax of numbers, in line: they are asked for in every phase. */
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Adds the time of a phase, whole or cut short; returns the busy share. */
+static double add_phase(struct metrics *m, const struct host_phase_run *run,
+                        double gpus, int64_t start, int64_t end, bool whole)
+{
+    double whole_s = clock_s_from_ns(end - start);
+    double s = clock_s_from_ns(end - (start > m->from_ns ? start
+                                                         : m->from_ns));
+    double work_s = whole_s, busy_s, tail_s;
+
+    if (whole && run->rate_max > 0)
+        work_s = least(whole_s, 1 / run->rate_max);
+    double part = whole_s > 0 ? work_s / whole_s : 0;
+    busy_s = s * part * least(1, most(0, run->busy_fraction));
+    tail_s = least(s * part * run->tail_fraction, s * part - busy_s);
+    m->busy_s += busy_s * gpus;
+    m->tail_s += most(0, tail_s) * gpus;
+    m->phase_s += s * gpus;
+    if (run->shares_bursts)
+        m->bursts_s += s * gpus;
+    return s > 0 ? busy_s / s : 0;
+}
+
+static void phase_ended(struct metrics *m, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
+    const struct host_phase_run *run = host_phase_run(m->host, id);
+    const struct cs_lease *lease = cs_lease(m->host, id);
+    int64_t start = book(m, fact->subject)->phase_ns;
+    double busy = add_phase(m, run, lease_gpus(lease), start, fact->time_ns,
+                            fact->amount > 0);
+
+    job_rows_phase(m->rows, run, lease, fact->time_ns, busy);
+}
+
+/* A replica of a service is no job of a user: it has no completion time. */
+static bool is_replica(const struct host_job *job)
+{
+    return job->request.form->phase[0].law->kind == LAW_SERVE;
+}
+
+static void job_ended(struct metrics *m, const struct host_job *job,
+                      enum job_status status, uint64_t seed, int64_t now)
+{
+    int64_t submit = job->request.submit_ns;
+    double jct = clock_s_from_ns(now - submit);
+
+    job_rows_job(m->rows, job, status);
+    costs_charge(m->costs, job);
+    if (is_replica(job))
+        return;
+    if (status == JOB_DONE)
+        bounds_book_done(m->bounds, job, seed);
+    if (submit < m->parts.spec->warmup_ns)
+        return;
+    if (status == JOB_DONE && now > m->last_end_ns)
+        m->last_end_ns = now;
+    m->steps += job->step;
+    if (job->request.deadline_ns != CLOCK_NEVER_NS &&
+        job->request.deadline_ns != 0) {
+        m->deadlines++;
+        m->in_time += status == JOB_DONE &&
+                      now <= job->request.deadline_ns;
+    }
+    m->failed += status == JOB_FAILED;
+    if (status != JOB_DONE) {
+        m->lost_sum += (wide_ns)m->parts.spec->until_ns - submit;
+        return;
+    }
+    if (m->parts.spec->until_ns != CLOCK_NEVER_NS)
+        m->last_end_usd = costs_until(m->costs, now);
+    double wait = clock_s_from_ns(job->start_ns - submit);
+    m->done++;
+    m->jct_sum += (wide_ns)(now - submit);
+    m->wait_sum += (wide_ns)(job->start_ns - submit);
+    quantile_add(m->jct_q, jct);
+    quantile_add(m->wait_q, wait);
+    if (job->ideal_s > 0)
+        tally_add(&m->slowdown, jct / job->ideal_s);
+    tally_add(&m->bounded, most(1, jct / most(BOUND_S, job->ideal_s)));
+}
+
+static void job_submitted(struct metrics *m, const struct host_job *job,
+                          int64_t now)
+{
+    /* A row has one clock: before the first job of a trace nothing counts. */
+    if (!m->begun && !is_replica(job)) {
+        m->begun = true;
+        if (now > m->from_ns && workload_is_trace_alone(m->parts.spec->workload))
+            metrics_begin(m);
+    }
+    bounds_book_submit(m->bounds, job);
+    if (is_replica(job) || now < m->parts.spec->warmup_ns)
+        return;
+    if (now < m->first_submit_ns)
+        m->first_submit_ns = now;
+    m->jobs++;
+}
+
+static void hear_lease(struct metrics *m, const struct fact *fact)
+{
+    struct lease_id id = { fact->subject };
+
+    switch ((enum fact_kind)fact->kind) {
+    case FACT_LEASE_TAKE:
+        *book(m, id.i) = (struct lease_book) { 0 };
+        held(m, fact, +1);
+        break;
+    case FACT_LEASE_DROP: held(m, fact, -1); break;
+    case FACT_PHASE_START:
+        book(m, id.i)->phase_ns = fact->time_ns;
+        break;
+    case FACT_PHASE_END: phase_ended(m, fact); break;
+    default: break;
+    }
+}
+
+static void hear(void *self, const struct fact *fact)
+{
+    struct metrics *m = self;
+    struct job_id job = { fact->subject };
+
+    /* What nodes and policies do when all jobs have ended is not of the run. */
+    if (m->host == NULL || fact->kind == FACT_NODE_DOWN ||
+        fact->kind == FACT_NODE_UP || fact->kind >= FACT_RENT_ORDER ||
+        (fact->kind == FACT_DECIDE && host_jobs_left(m->host) == 0))
+        return;
+    m->last_fact_ns = fact->time_ns;
+    if (fact->kind == FACT_JOB_INTERRUPT)
+        m->lost_s += fact->amount;
+    if (fact->kind == FACT_JOB_SUBMIT) {
+        job_submitted(m, host_job(m->host, job), fact->time_ns);
+        costs_job_came(m->costs, fact->time_ns);
+    } else if (fact->kind == FACT_JOB_END) {
+        job_ended(m, host_job(m->host, job), (enum job_status)fact->object,
+                  host_job_truth(m->host, job)->seed, fact->time_ns);
+        costs_job_ended(m->costs, fact->time_ns);
+    } else {
+        hear_lease(m, fact);
+    }
+}
+
+void metrics_count_submitted(struct metrics *m, const struct host_job *job)
+{
+    m->last_fact_ns = loop_now_ns(m->parts.loop);
+    job_submitted(m, job, m->last_fact_ns);
+}
+
+/* A job takes what it asks for, or gives it back. */
+static void count_held(struct metrics *m, const struct host_job *job,
+                       int64_t now, int sign)
+{
+    uint32_t gpus = job_role_gpus(&job->request, 0);
+    double bytes = (double)(job->request.form->role[0].memory_bytes * gpus);
+
+    if (bytes > 0 || m->memory.level > 0)       /* of most traces, never */
+        add(&m->memory, now, sign * bytes);
+    costs_count(m->costs, now, gpus, sign > 0);
+}
+
+void metrics_count_started(struct metrics *m, const struct host_job *job)
+{
+    m->last_fact_ns = loop_now_ns(m->parts.loop);
+    count_held(m, job, m->last_fact_ns, +1);
+}
+
+void metrics_count_ended(struct metrics *m, const struct host_job *job)
+{
+    int64_t now = m->last_fact_ns = loop_now_ns(m->parts.loop);
+    struct host_phase_run run = { .rate_max = 1 / job->ideal_s,
+                                  .busy_fraction = 1 };
+
+    add_phase(m, &run, job_role_gpus(&job->request, 0), job->start_ns, now,
+              true);
+    count_held(m, job, now, -1);
+    job_ended(m, job, JOB_DONE, 0, now);
+}
+
+void metrics_count_told(struct metrics *m)
+{
+    const struct metrics_count *count = m->count;
+
+    m->last_fact_ns = loop_now_ns(m->parts.loop);
+    idle_count(m->idle, m->last_fact_ns, count->working_gpus,
+               waits_least(&count->waits),
+               waits_least_but(&count->waits, count->first_gpus));
+}
+
+/* A run that is drained ended with its last fact: a sample of the timeline may
+ * come later, and must not cost anything. */
+int64_t metrics_stop(struct metrics *m)
+{
+    bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS && none_left(m);
+
+    arrived_stop(m->arrived);
+    m->end_ns = drained ? m->last_fact_ns : loop_now_ns(m->parts.loop);
+    if (m->end_ns < m->from_ns)
+        m->end_ns = m->from_ns;
+    idle_until(m->idle, m->end_ns);
+    return m->end_ns;
+}
+
+static double host_memory(const struct cluster_spec *spec)
+{
+    double bytes = 0;
+
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        bytes += (double)spec->group[g].memory_bytes *
+                 spec->group[g].node_count;
+    return bytes;
+}
+
+static void gpu_time(struct metrics *m, double *value)
+{
+    const struct idle *idle = m->idle;
+    double all = idle_all_gpu_s(idle);
+    double waits = idle_gpu_s(idle, GPU_WAITS);
+    double loads = idle_gpu_s(idle, GPU_LOADS);
+    double bubble = waits + m->phase_s - m->busy_s - m->tail_s;
+
+    if (!(all > 0))
+        return;
+    value[METRIC_GPU_ALLOCATED] =
+        (idle_gpu_s(idle, GPU_WORKS) + waits + loads) / all;
+    value[METRIC_GPU_UTILIZATION] = m->busy_s / all;
+    value[METRIC_GPU_BUSY] = m->busy_s / all;
+    value[METRIC_GPU_TAIL] = m->tail_s / all;
+    value[METRIC_GPU_SWITCH] = loads / all;
+    value[METRIC_GPU_BUBBLE] = fmax(0, bubble) / all;
+    value[METRIC_GPU_FRAGMENT] = idle_gpu_s(idle, GPU_FRAGMENT) / all;
+    value[METRIC_GPU_GANG] = idle_gpu_s(idle, GPU_GANG) / all;
+    value[METRIC_GPU_UNSUITED] = idle_gpu_s(idle, GPU_UNSUITED) / all;
+    value[METRIC_GPU_BEHIND] = idle_gpu_s(idle, GPU_BEHIND) / all;
+    value[METRIC_GPU_IDLE_QUEUED] = value[METRIC_GPU_FRAGMENT] +
+        value[METRIC_GPU_BEHIND] + value[METRIC_GPU_GANG] +
+        value[METRIC_GPU_UNSUITED];
+    value[METRIC_GPU_DOWN] = idle_gpu_s(idle, GPU_DOWN) / all;
+    value[METRIC_GPU_RENT] = idle_gpu_s(idle, GPU_RENTED) / all;
+    value[METRIC_GPU_LOST] = m->lost_s / all;
+    value[METRIC_GPU_BURSTS] = m->bursts_s / all;
+    value[METRIC_GPU_IDLE_EMPTY] = idle_gpu_s(idle, GPU_UNWANTED) / all;
+}
+
+static double mean_s(wide_ns sum, uint64_t count)
+{
+    if (count == 0)
+        return 0;
+    wide_ns whole = sum / (wide_ns)count, rest = sum % (wide_ns)count;
+    return ((double)whole + (double)rest / (double)count) / 1e9;
+}
+
+static void job_times(struct metrics *m, double *value)
+{
+    value[METRIC_JOBS] = (double)m->jobs;
+    value[METRIC_JOBS_DONE] = (double)m->done;
+    value[METRIC_JOBS_FAILED] = (double)m->failed;
+    if (m->last_end_ns > 0)
+        value[METRIC_MAKESPAN] =
+            clock_s_from_ns(m->last_end_ns - m->first_submit_ns);
+    value[METRIC_JCT_MEAN] = mean_s(m->jct_sum, m->done);
+    value[METRIC_JCT_P50] = quantile_at(m->jct_q, 0.5);
+    value[METRIC_JCT_P95] = quantile_at(m->jct_q, 0.95);
+    value[METRIC_JCT_P99] = quantile_at(m->jct_q, 0.99);
+    value[METRIC_WAIT_MEAN] = mean_s(m->wait_sum, m->done);
+    value[METRIC_WAIT_P99] = quantile_at(m->wait_q, 0.99);
+    value[METRIC_SLOWDOWN] = m->slowdown.mean;
+    value[METRIC_BOUNDED_SLOWDOWN] = m->bounded.mean;
+    value[METRIC_SLO] =
+        m->deadlines ? (double)m->in_time / (double)m->deadlines : 1;
+    value[METRIC_STEPS_DONE] = (double)m->steps;
+}
+
+/* What the run has, beside all that it lost. */
+static void survivors(struct metrics *m, double *value)
+{
+    bool drained = m->parts.spec->until_ns == CLOCK_NEVER_NS;
+    wide_ns sum = m->jct_sum + m->lost_sum;
+
+    value[METRIC_JCT_RESTRICTED] =
+        m->jobs == 0 || (drained && m->done < m->jobs) ? NAN
+                                                       : mean_s(sum, m->jobs);
+    value[METRIC_COST_LAST_END] = m->done == 0 ? NAN
+        : drained ? value[METRIC_COST] : m->last_end_usd;
+    value[METRIC_REQUESTS] = value[METRIC_REQUESTS_DONE] = NAN;
+}
+
+void metrics_result(struct metrics *m, struct trial_result *result)
+{
+    const struct cluster_spec *spec = m->parts.spec->cluster;
+    const struct host_counts *counts = counts_of(m);
+    double span_s = clock_s_from_ns(m->end_ns - m->from_ns);
+    double *value = result->value, memory = host_memory(spec);
+    double cores_busy;
+
+    job_times(m, value);
+    gpu_time(m, value);
+    costs_result(m->costs, m->end_ns, result, &cores_busy);
+    survivors(m, value);
+    value[METRIC_SERVICE_COST] = value[METRIC_SERVICE_MILLION] = NAN;
+    value[METRIC_SERVICE_LATENCY] = NAN;
+    value[METRIC_COST_PER_JOB] =
+        m->done ? value[METRIC_COST] / (double)m->done : 0;
+    if (spec->core_count > 0 && span_s > 0)
+        value[METRIC_CPU_UTILIZATION] =
+            cores_busy / (spec->core_count * span_s);
+    if (memory > 0 && span_s > 0)
+        value[METRIC_MEMORY_UTILIZATION] =
+            gauge_area(&m->memory, m->end_ns) / (memory * span_s);
+    value[METRIC_PREEMPTIONS] =
+        (double)(counts->preemptions - m->preempted);
+    value[METRIC_RESIZES] =
+        (double)(counts->resizes + counts->moves - m->resized);
+    value[METRIC_DECISIONS] = (double)(counts->decisions - m->decided);
+    value[METRIC_LIMITED] = (double)counts->limited;
+    value[METRIC_INTERRUPTIONS] =
+        (double)(counts->interruptions - m->interrupted);
+    value[METRIC_REFUSED] = (double)(counts->refused - m->refused);
+    bounds_book_result(m->bounds, result);
+    arrived_result(m->arrived, result);
+}
+
+bool metrics_gpus_add_up(const struct metrics *m)
+{
+    return idle_adds_up(m->idle);
+}

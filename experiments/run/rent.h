@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rent.h - node-seconds of groups that are paid for only for a while: held
+ * (`billing: held`) or rented (`rent:`), and what they cost.
+ *
+ * A node that is billed while held is rented when the first lease comes to it
+ * and given back when the last has gone; it is billed whole, by the second.  A
+ * rented one is paid from its order to its end, in the units of its group.
+ */
+#ifndef EXPERIMENTS_RENT_H
+#define EXPERIMENTS_RENT_H
+
+#include <stdint.h>
+
+#include "experiments/run/metrics.h"
+
+struct rent;
+
+/* NULL where all nodes are paid for all the time. */
+struct rent *rent_new(const struct metrics_parts *parts);
+void rent_watch(struct rent *rent, const struct cs_host *host);
+/* From here on it counts: the end of the warm-up. */
+void rent_begin(struct rent *rent, int64_t now_ns);
+/* Node-seconds of a group since then; the group must be billed so. */
+double rent_node_s(const struct rent *rent, uint32_t group, int64_t now_ns);
+/* What they cost; of that (NULL: not wanted) what was paid before nodes could
+ * be used and for parts of units after they were given back. */
+double rent_usd(const struct rent *rent, uint32_t group, int64_t now_ns,
+                double *unused_usd);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * runner.h - many trials on some threads.
+ *
+ * Trials share nothing that changes.  Results stand by trial index, so that
+ * what is made of them is the same for any number of threads.  A trial that
+ * fails does not stop the others; Ctrl-C does, after which what was finished
+ * is kept.
+ */
+#ifndef EXPERIMENTS_RUNNER_H
+#define EXPERIMENTS_RUNNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "experiments/run/trial.h"
+#include "sim/base/err.h"
+
+enum runner_state {
+    RUNNER_WAITING,     /* to be run */
+    RUNNER_DONE,        /* result is good */
+    RUNNER_FAILED,      /* err says why */
+    RUNNER_SKIPPED      /* not in this run: another shard's */
+};
+
+struct runner_trial {
+    enum runner_state state;
+    bool known;         /* RUNNER_DONE before this run began */
+    struct trial_result result;
+    struct err err;
+};
+
+struct runner_plan {
+    uint32_t count;
+    uint32_t threads;
+    int64_t timeline_step_ns;
+    bool progress;      /* a line on stderr that is rewritten */
+    /* What trial `index` is, and which tables (enum study_table) it fills. */
+    struct trial_spec (*spec)(void *self, uint32_t index, uint32_t *tables);
+    /* A trial begins to fill these tables; what it returns is its `keep`'s.
+     * 1 in *stop ends the run.  Both are called by the thread that runs the
+     * trial, and may be NULL together. */
+    void *(*begin)(void *self, uint32_t index,
+                   const struct trial_tables *tables, volatile int *stop);
+    /* It is done; `result` is NULL where it was not finished.  False ends the
+     * run with err. */
+    bool (*keep)(void *begun, const struct trial_result *result,
+                 struct err *err);
+    void *self;
+};
+
+/* Runs the trials that are RUNNER_WAITING.  False: Ctrl-C (ERR_INTERRUPTED)
+ * or `keep` failed; trials that were not finished are RUNNER_WAITING still. */
+bool runner_run(const struct runner_plan *plan, struct runner_trial *trial,
+                struct err *err);
+
+#endif

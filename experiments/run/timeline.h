@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * timeline.h - what every pool did, interval by interval.
+ */
+#ifndef EXPERIMENTS_TIMELINE_H
+#define EXPERIMENTS_TIMELINE_H
+
+#include "experiments/run/metrics.h"
+
+struct timeline;
+
+/* Attach only if the table was asked for. */
+struct timeline *timeline_new(const struct metrics_parts *parts);
+void timeline_watch(struct timeline *timeline, struct cs_host *host);
+/* false: the user's step gives more intervals than a table should have, and
+ * the run was stopped for it. */
+bool timeline_fits(const struct timeline *timeline, struct err *err);
+/* Writes the rows of a run that ended then. */
+void timeline_close(struct timeline *timeline, int64_t end_ns);
+
+#endif

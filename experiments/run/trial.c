@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trial.c - puts one trial together and runs it.
+ *
+ * Arrivals are a cursor over the source, never more than one event; the same
+ * job stream meets every policy.  All that a trial makes lives in its arena
+ * and is dropped at the end.
+ */
+#include "experiments/run/trial.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/run/audit.h"
+#include "experiments/columns/columns.h"
+#include "experiments/run/costs.h"
+#include "experiments/columns/metric.h"
+#include "experiments/run/metrics.h"
+#include "experiments/run/timeline.h"
+#include "experiments/run/trial_count.h"
+#include "experiments/run/trial_serve.h"
+#include "experiments/run/watchdog.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/course.h"
+#include "models/cluster/fabric.h"
+#include "policies/host/host.h"
+#include "policies/host/stall.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/base/err.h"
+#include "sim/flow/flow.h"
+#include "sim/event/journal.h"
+#include "sim/event/loop.h"
+#include "sim/text/table.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/source.h"
+
+#define ARENA_BLOCK_BYTES ((size_t)1 << 20)
+
+struct trial {
+    const struct trial_spec *spec;
+    const struct trial_tables *tables;
+    struct arena *arena;
+    struct loop *loop;
+    struct flow_net *net;
+    struct cs_host *host;
+    struct source *source;
+    struct audit *audit;
+    struct metrics *metrics;
+    struct timeline *timeline;
+    struct trial_serve *serve;  /* NULL: no services */
+    struct job_birth next;
+    bool source_failed, to_come;    /* a job is still to come */
+    struct err *err;
+};
+
+static bool fetch(struct trial *trial)
+{
+    enum source_step step =
+        source_next(trial->source, &trial->next, trial->err);
+
+    if (step == SOURCE_ERROR) {
+        trial->source_failed = true;
+        loop_stop(trial->loop);
+    }
+    trial->to_come = step == SOURCE_JOB;
+    return trial->to_come;
+}
+
+static void arrive(struct loop *loop, void *self, uint64_t arg)
+{
+    struct trial *trial = self;
+    bool more = true;
+
+    (void)arg;
+    while (more && trial->next.request.submit_ns == loop_now_ns(loop)) {
+        /* Replicas of services are jobs too: numbers go by submission. */
+        trial->next.request.id.i = host_job_count(trial->host);
+        host_submit(trial->host, &trial->next.request, &trial->next.truth);
+        more = fetch(trial);
+        if (!more)
+            host_submit_none(trial->host);
+    }
+    if (more)
+        loop_at(loop, trial->next.request.submit_ns, LOOP_RANK_ARRIVAL,
+                arrive, trial, 0);
+}
+
+static void begin_counting(struct loop *loop, void *self, uint64_t arg)
+{
+    struct trial *trial = self;
+
+    (void)loop;
+    (void)arg;
+    metrics_begin(trial->metrics);
+}
+
+static void end_of_run(struct loop *loop, void *self, uint64_t arg)
+{
+    (void)self;
+    (void)arg;
+    loop_stop(loop);
+}
+
+static void decision_row(void *self, const struct host_decision *d)
+{
+    struct trial *trial = self;
+    struct table *table = trial->tables->decisions;
+    bool known = d->job.i != ID_NONE;
+    const struct job_request *request =
+        known ? cs_request(trial->host, d->job) : NULL;
+    char text[512];
+
+    table_text(table, trial->spec->point);
+    table_text(table, trial->spec->policy->name);
+    table_count(table, trial->spec->replica);
+    table_time(table, d->time_ns);
+    table_count(table, d->seq);
+    table_text(table, host_action_name(d->action));
+    if (request && request->name)
+        table_text(table, request->name);
+    else {
+        clock_format_s((int64_t)d->job.i * CLOCK_NS_PER_S, text, sizeof text);
+        table_text(table, known ? text : "");
+    }
+    table_text(table, known && d->role < request->form->role_count
+                          ? request->form->role[d->role].name : "all");
+    trial_placement_text(&d->placement, text, sizeof text);
+    table_text(table, text);
+    table_text(table, cs_verdict_name(d->verdict));
+    table_count(table, d->pending);
+    table_count(table, d->free_gpus);
+    table_end_row(table);
+}
+
+/* 146 years: from there on, sums of times stay below "never". */
+#define END_OF_TIME_NS (CLOCK_NEVER_NS / 2)
+
+static bool build(struct trial *trial)
+{
+    const struct trial_spec *spec = trial->spec;
+    struct arena *arena = trial->arena;
+    struct loop_limits limits = {
+        .until_ns = END_OF_TIME_NS,
+        .event_count_max = spec->event_count_max,
+        .stop = spec->stop,
+    };
+
+    trial->loop = loop_new(limits);
+    trial->net = flow_new(trial->loop);
+    struct fabric *fabric = fabric_new(arena, spec->cluster, trial->net);
+    struct journal *journal = journal_new(arena);
+    struct audit_parts watched = { arena, journal, trial->loop, trial->net,
+                                   spec->cluster };
+    struct metrics_parts parts = { arena, journal, trial->loop, trial->net,
+                                   fabric, spec, trial->tables };
+    trial->audit = audit_new(&watched);
+    trial->metrics = metrics_new(&parts);
+    if (trial->tables->timeline)
+        trial->timeline = timeline_new(&parts);
+    struct trial_serve_parts serving = { arena, trial->loop, journal, spec };
+    trial->serve = trial_serve_new(&serving);
+    struct host_parts host = {
+        arena, trial->loop, trial->net, spec->cluster, fabric, journal,
+        spec->policy, spec->seed, spec->replica, spec->by_step, NULL, 0,
+        spec->vain_max,
+    };
+    if (spec->policy->rules.placement == PLACE_FGD &&
+        !workload_demand(arena, spec->workload, spec->seed, &host.demand,
+                         &host.demand_count, trial->err))
+        return false;
+    trial->host = host_new(&host, trial->err);
+    if (!trial->host)
+        return false;
+    audit_watch(trial->audit, trial->host);
+    metrics_watch(trial->metrics, trial->host);
+    if (trial->timeline)
+        timeline_watch(trial->timeline, trial->host);
+    if (trial->tables->decisions)
+        host_on_decision(trial->host, decision_row, trial);
+    trial->source = source_open(arena, spec->workload, spec->seed,
+                                spec->replica);
+    return true;
+}
+
+/* A run that came to nothing: how, and which job waits for what. */
+static bool stalled(struct trial *trial, const char *how)
+{
+    const struct trial_spec *spec = trial->spec;
+    uint32_t first = 0, left = host_unfinished(trial->host, &first);
+    struct err_pos nowhere = { 0 };
+    struct host_stall stall;
+
+    host_stall_explain(trial->host, &stall);
+    err_set(trial->err, ERR_POLICY, nowhere,
+            "policy %.40s%s, %u of %u jobs left; %s", spec->policy->name,
+            how, left, host_job_count(trial->host), stall.what);
+    return err_hint(trial->err, "%s With `until: 14d` what is left would "
+                                "count as unfinished.", stall.why);
+}
+
+/* Nothing will happen any more: are jobs left? */
+static bool nobody_starves(struct trial *trial)
+{
+    uint32_t first = 0;
+
+    return host_unfinished(trial->host, &first) == 0 ||
+           stalled(trial, " leaves jobs waiting for ever: nothing happens any more");
+}
+
+static bool time_sufficed(struct trial *trial)
+{
+    uint32_t first = 0;
+
+    return host_unfinished(trial->host, &first) == 0 ||
+           stalled(trial, ": 146 years have passed");
+}
+
+/* Runs until something ends it; false: nothing moves any more. */
+static bool run_watched(struct trial *trial, enum loop_end *end)
+{
+    const struct trial_spec *spec = trial->spec;
+    struct watchdog *dog;
+    uint32_t first = 0;
+
+    if (spec->until_ns != CLOCK_NEVER_NS || spec->stalled_ns == 0) {
+        *end = loop_run(trial->loop);
+        return true;
+    }
+    dog = watchdog_new(trial->arena, trial->host, trial->serve,
+                       spec->stalled_ns);
+    for (;;) {
+        int64_t next = watchdog_next_ns(dog, loop_now_ns(trial->loop));
+        bool last = next >= END_OF_TIME_NS;
+
+        loop_until(trial->loop, last ? END_OF_TIME_NS : next);
+        *end = loop_run(trial->loop);
+        if (*end != LOOP_TIME_LIMIT || last)
+            return true;
+        if (!watchdog_look(dog, next, trial->to_come) &&
+            host_unfinished(trial->host, &first) > 0)
+            return false;
+    }
+}
+
+/* No job moved, or no decision came to anything. */
+static bool stood_still(struct trial *trial, bool in_vain)
+{
+    uint32_t vain = trial->spec->vain_max;
+    char how[80];
+
+    if (in_vain)
+        snprintf(how, sizeof how,
+                 ": nothing runs, and nothing came of %u decisions",
+                 vain > 0 ? vain : HOST_VAIN_MAX);
+    else
+        snprintf(how, sizeof how, ": nothing moved for %.4g days",
+                 clock_s_from_ns(trial->spec->stalled_ns) / 86400);
+    return stalled(trial, how);
+}
+
+static bool run(struct trial *trial, struct trial_result *result)
+{
+    const struct trial_spec *spec = trial->spec;
+    struct err_pos nowhere = { 0 };
+
+    if (trial->serve)
+        trial_serve_begin(trial->serve, trial->host);
+    if (fetch(trial))
+        loop_at(trial->loop, trial->next.request.submit_ns,
+                LOOP_RANK_ARRIVAL, arrive, trial, 0);
+    if (trial->source_failed)
+        return false;
+    if (spec->warmup_ns > 0)
+        loop_at(trial->loop, spec->warmup_ns, LOOP_RANK_SAMPLE,
+                begin_counting, trial, 0);
+    if (spec->until_ns != CLOCK_NEVER_NS)
+        loop_at(trial->loop, spec->until_ns, LOOP_RANK_SAMPLE, end_of_run,
+                trial, 0);
+    enum loop_end end;
+    bool moved = run_watched(trial, &end);
+    result->event_count = loop_event_count(trial->loop);
+    result->digest = loop_digest(trial->loop);
+    result->interrupted = end == LOOP_CALLED_OFF;
+    result->clairvoyant =
+        (spec->policy->policy->flags & CS_CLAIRVOYANT) != 0;
+    if (trial->source_failed)
+        return false;
+    if (host_in_vain(trial->host) || !moved)
+        return stood_still(trial, moved);
+    if (!host_verdict(trial->host, trial->err) ||
+        (trial->serve && !trial_serve_verdict(trial->serve, trial->err)))
+        return false;
+    if (result->interrupted)
+        return err_set(trial->err, ERR_INTERRUPTED, nowhere, "interrupted");
+    if (end == LOOP_EVENT_LIMIT)
+        return err_set(trial->err, ERR_LIMIT, nowhere,
+                       "event limit reached: %llu (key event_count_max)",
+                       (unsigned long long)spec->event_count_max);
+    if (trial->timeline && !timeline_fits(trial->timeline, trial->err))
+        return false;
+    return end == LOOP_TIME_LIMIT ? time_sufficed(trial)
+                                  : end != LOOP_DRAINED || nobody_starves(trial);
+}
+
+/* A series that ended before the run says nothing of the rest of it. */
+static bool series_last(struct trial *trial, struct trial_result *result)
+{
+    const struct course *over =
+        cluster_series_over(trial->spec->cluster, result->end_ns,
+                            &result->value[METRIC_SERIES_HELD]);
+
+    if (over == NULL)
+        return true;
+    err_set(trial->err, ERR_RANGE, over->pos,
+            "the series ends %.0f s before the run, which took %.0f s",
+            clock_s_from_ns(course_over_ns(over, result->end_ns)),
+            clock_s_from_ns(result->end_ns));
+    return err_hint(trial->err,
+                    "Give a longer one, `repeat:`, or `after: hold` to keep "
+                    "its last value, which is counted in series_held_s.");
+}
+
+static bool finish(struct trial *trial, struct trial_result *result,
+                   bool ran)
+{
+    result->end_ns = metrics_stop(trial->metrics);
+    if (trial->timeline)
+        timeline_close(trial->timeline, result->end_ns);
+    if (trial->serve)
+        trial_serve_stop(trial->serve);
+    host_close(trial->host);
+    metrics_result(trial->metrics, result);
+    if (trial->serve)
+        trial_serve_result(trial->serve, trial->tables->services, result);
+    for (uint32_t s = 0; s < JOB_STATUS_COUNT; s++)
+        result->status_count[s] = host_counts(trial->host)->ended[s];
+    result->nodes_seen = host_counts(trial->host)->nodes_seen;
+    result->asks_seen = host_counts(trial->host)->asks_seen;
+    result->arena_bytes = arena_used_bytes(trial->arena);
+    /* A broken audit outranks the rest: it is what stopped the loop. */
+    struct err audit = { 0 };
+    audit_causes(trial->audit, metrics_gpus_add_up(trial->metrics),
+                 costs_add_up(result));
+    if (!audit_close(trial->audit, result->audit_count, &audit) && ran) {
+        *trial->err = audit;
+        return false;
+    }
+    return ran && series_last(trial, result);
+}
+
+bool trial_run(const struct trial_spec *spec,
+               const struct trial_tables *tables, struct trial_result *result,
+               struct err *err)
+{
+    struct trial trial = { .spec = spec, .tables = tables, .err = err };
+    bool done;
+
+    assert(spec->cluster && spec->workload && spec->policy && err);
+    if (!spec->by_host && trial_count_applies(spec, tables))
+        return trial_count_run(spec, tables, result, err);
+    memset(result, 0, sizeof *result);
+    trial.arena = arena_new(ARENA_BLOCK_BYTES);
+    done = build(&trial);
+    if (done)
+        done = finish(&trial, result, run(&trial, result));
+    trial_serve_free(trial.serve);
+    host_free(trial.host);
+    flow_free(trial.net);
+    loop_free(trial.loop);
+    arena_free(trial.arena);
+    return done;
+}

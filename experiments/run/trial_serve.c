@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trial_serve.c - a replica that a service wants becomes a job; a lease that
+ * is ready becomes a replica; what the job cost is the service's.
+ */
+#include "experiments/run/trial_serve.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/columns/metric.h"
+#include "models/types/facts.h"
+#include "models/serving/service.h"
+#include "policies/host/host.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/event/journal.h"
+#include "sim/event/loop.h"
+#include "sim/base/rng.h"
+#include "sim/text/table.h"
+#include "sim/stats/tally.h"
+#include "workloads/requests/services.h"
+#include "workloads/source.h"
+
+#define NAME_BYTES 96u
+
+struct served {
+    struct trial_serve *serve;
+    const struct service_entry *entry;
+    struct service_mass_source mass;
+    struct service *service;
+    struct service_ops ops;
+    const struct service_result *result;
+    struct request_source *source;
+    uint32_t *job;              /* by replica */
+    uint32_t jobs, job_room;
+    double usd, joules, gpu_s, core_s;
+};
+
+/* Whose job it is. */
+struct replica_job {
+    uint32_t service, replica;  /* service ID_NONE: a user's job */
+};
+
+struct trial_serve {
+    struct trial_serve_parts parts;
+    struct cs_host *host;
+    struct served *served;
+    uint32_t count;
+    struct replica_job *owner;  /* by job */
+    uint32_t owners;
+};
+
+static void hear(void *self, const struct fact *fact);
+
+struct trial_serve *trial_serve_new(const struct trial_serve_parts *parts)
+{
+    size_t count = workload_service_count(parts->spec->workload);
+    struct trial_serve *t;
+
+    if (count == 0)
+        return NULL;
+    t = arena_alloc(parts->arena, 1, sizeof *t);
+    t->parts = *parts;
+    t->count = (uint32_t)count;
+    t->served = arena_alloc(parts->arena, count, sizeof *t->served);
+    journal_listen(parts->journal, ~UINT64_C(0), hear, t);
+    return t;
+}
+
+void trial_serve_free(struct trial_serve *t)
+{
+    for (uint32_t i = 0; t != NULL && i < t->count; i++) {
+        service_free(t->served[i].service);
+        request_source_close(t->served[i].source);
+    }
+}
+
+/* ---- replicas as jobs --------------------------------------------------- */
+
+static void own(struct trial_serve *t, uint32_t job, uint32_t service,
+                uint32_t replica)
+{
+    if (job >= t->owners) {
+        uint32_t more = t->owners ? t->owners : 64;
+
+        while (more <= job)
+            more *= 2;
+        t->owner = arena_grow(t->parts.arena, t->owner, t->owners, more,
+                              sizeof *t->owner);
+        for (uint32_t j = t->owners; j < more; j++)
+            t->owner[j].service = ID_NONE;
+        t->owners = more;
+    }
+    t->owner[job] = (struct replica_job) { service, replica };
+}
+
+static void start(void *self, uint32_t replica, enum serve_side side)
+{
+    struct served *s = self;
+    struct trial_serve *t = s->serve;
+    const struct service_spec *spec = &s->entry->spec;
+    uint32_t job = host_job_count(t->host);
+    char *name = arena_alloc(t->parts.arena, NAME_BYTES, 1);
+    struct job_request request = {
+        .id = { job }, .name = name, .tenant = spec->tenant,
+        .form = spec->side[side].form,
+        .submit_ns = loop_now_ns(t->parts.loop),
+        .deadline_ns = CLOCK_NEVER_NS, .priority = spec->priority, .steps = 1,
+    };
+    struct job_truth truth = { .seed = replica };
+
+    snprintf(name, NAME_BYTES, "%.80s-%u", spec->name, replica);
+    if (s->jobs == s->job_room) {
+        uint32_t more = s->job_room ? 2 * s->job_room : 64;
+        s->job = arena_grow(t->parts.arena, s->job, s->job_room, more,
+                            sizeof *s->job);
+        s->job_room = more;
+    }
+    assert(replica == s->jobs);
+    s->job[s->jobs++] = job;
+    own(t, job, (uint32_t)(s - t->served), replica);
+    host_submit(t->host, &request, &truth);
+}
+
+static void stop(void *self, uint32_t replica)
+{
+    struct served *s = self;
+
+    host_serve_end(s->serve->host, (struct job_id) { s->job[replica] });
+}
+
+static void busy(void *self, uint32_t replica, double recent, double mean)
+{
+    struct served *s = self;
+
+    host_serve_busy(s->serve->host, (struct job_id) { s->job[replica] },
+                    fmin(1, recent), fmin(1, mean));
+}
+
+/* ---- what the host tells ------------------------------------------------ */
+
+static double host_bytes(const struct placement *placement)
+{
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        bytes += (double)placement->share[i].memory_bytes;
+    return bytes;
+}
+
+static void settle(struct served *s, const struct host_job *job)
+{
+    s->usd += job->usd;
+    s->joules += job->joules;
+    s->gpu_s += job->gpu_seconds;
+    s->core_s += job->core_seconds;
+}
+
+static void hear(void *self, const struct fact *fact)
+{
+    struct trial_serve *t = self;
+    bool of_job = fact->kind == FACT_JOB_END;
+    bool of_lease = fact->kind == FACT_LEASE_READY ||
+                    fact->kind == FACT_LEASE_LEAVE ||
+                    fact->kind == FACT_LEASE_DROP;
+    uint32_t job = of_job ? fact->subject : fact->object;
+
+    if ((!of_job && !of_lease) || job >= t->owners ||
+        t->owner[job].service == ID_NONE)
+        return;
+    struct served *s = &t->served[t->owner[job].service];
+    struct lease_id lease = { fact->subject };
+    if (of_job)
+        settle(s, host_job(t->host, (struct job_id) { job }));
+    else if (fact->kind == FACT_LEASE_READY)
+        service_ready(s->service, t->owner[job].replica,
+                      host_gang(t->host, lease),
+                      host_bytes(&cs_lease(t->host, lease)->placement));
+    else
+        service_lost(s->service, t->owner[job].replica);
+}
+
+/* ---- the run ------------------------------------------------------------ */
+
+void trial_serve_begin(struct trial_serve *t, struct cs_host *host)
+{
+    const struct trial_spec *spec = t->parts.spec;
+
+    t->host = host;
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct served *s = &t->served[i];
+
+        s->serve = t;
+        s->entry = workload_service(spec->workload, i);
+        s->ops = (struct service_ops) { start, stop, busy, s };
+        s->source = request_source_open(t->parts.arena, s->entry, spec->seed,
+                                        spec->replica);
+        struct service_parts parts = {
+            t->parts.arena, t->parts.loop, &s->entry->spec, &s->ops,
+            request_source_next, s->source,
+            spec->seed ^ rng_hash_text(s->entry->spec.name) ^ spec->replica,
+            spec->warmup_ns, NULL,
+        };
+        s->mass = (struct service_mass_source) {
+            request_source_count, request_source_draw, s->entry->for_ns,
+        };
+        if (s->entry->spec.aggregate_ns > 0)
+            parts.mass = &s->mass;
+        s->service = service_new(&parts);
+    }
+    for (uint32_t i = 0; i < t->count; i++)
+        service_begin(t->served[i].service);
+}
+
+bool trial_serve_verdict(const struct trial_serve *t, struct err *err)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (!request_source_verdict(t->served[i].source, err))
+            return false;
+    return true;
+}
+
+uint64_t trial_serve_requests(const struct trial_serve *t)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < t->count; i++)
+        count += service_traffic(t->served[i].service);
+    return count;
+}
+
+void trial_serve_stop(struct trial_serve *t)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        t->served[i].result = service_close(t->served[i].service);
+}
+
+static double mean_or_nan(const struct tally *tally)
+{
+    return tally->count > 0 ? tally->mean : NAN;
+}
+
+static void put(struct table *table, double value)
+{
+    if (isfinite(value))
+        table_real(table, value);
+    else
+        table_empty(table);
+}
+
+static void put_times(struct table *table, const struct tally *tally,
+                      struct quantile *q)
+{
+    static const double p[] = { 0.5, 0.95, 0.99 };
+
+    put(table, mean_or_nan(tally));
+    for (int i = 0; i < 3; i++)
+        put(table, tally->count > 0 ? quantile_at(q, p[i]) : NAN);
+}
+
+static void put_side(struct table *table, const struct service_result *r,
+                     enum serve_side side)
+{
+    const struct service_side_result *of = &r->side[side];
+
+    table_count(table, of->most);
+    table_count(table, of->starts);
+    put(table, of->replica_s / 3600);
+    put(table, of->replica_s > 0 ? of->busy_s / of->replica_s : NAN);
+}
+
+static void row(const struct served *s, struct table *table)
+{
+    const struct trial_spec *spec = s->serve->parts.spec;
+    const struct service_result *r = s->result;
+
+    table_text(table, spec->point);
+    table_text(table, spec->policy->name);
+    table_count(table, spec->replica);
+    table_text(table, s->entry->spec.name);
+    table_count(table, r->requests);
+    table_count(table, r->done);
+    table_count(table, r->dropped);
+    table_count(table, r->refused);
+    table_count(table, r->unfinished);
+    table_count(table, r->rerouted);
+    table_count(table, r->recomputed);
+    put_times(table, &r->ttft, r->ttft_q);
+    put_times(table, &r->tpot, r->tpot_q);
+    put_times(table, &r->latency, r->latency_q);
+    put(table, r->measured > 0 ? (double)r->in_slo / (double)r->measured
+                               : NAN);
+    put(table, r->span_s > 0 ? (double)r->in_slo / r->span_s : NAN);
+    put(table, r->span_s > 0 ? r->tokens / r->span_s : NAN);
+    put_side(table, r, SERVE_GPU);
+    put_side(table, r, SERVE_CPU);
+    put(table, s->gpu_s / 3600);
+    put(table, s->core_s / 3600);
+    put(table, s->usd);
+    put(table, r->done > 0 ? s->usd / (double)r->done * 1e6 : NAN);
+    put(table, s->joules / 3.6e6);
+    put(table, r->prompt_tokens > 0 ? r->known_tokens / r->prompt_tokens
+                                    : NAN);
+    table_end_row(table);
+}
+
+void trial_serve_result(struct trial_serve *t, struct table *table,
+                        struct trial_result *result)
+{
+    uint64_t requests = 0, in_slo = 0, done = 0, came = 0,
+             answered = 0;
+    double *value = result->value, usd = 0, slowest = NAN;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        requests += t->served[i].result->measured;
+        in_slo += t->served[i].result->in_slo;
+        done += t->served[i].result->done;
+        came += t->served[i].result->measured;
+        answered += t->served[i].result->answered;
+        usd += t->served[i].usd;
+        if (t->served[i].result->latency.count > 0)
+            slowest = fmax(slowest, quantile_at(
+                t->served[i].result->latency_q, 0.99));
+        if (table != NULL)
+            row(&t->served[i], table);
+    }
+    if (requests > 0)
+        value[METRIC_SLO] = (double)in_slo / (double)requests;
+    value[METRIC_REQUESTS] = (double)came;
+    value[METRIC_REQUESTS_DONE] = (double)answered;
+    value[METRIC_SERVICE_COST] = usd;
+    value[METRIC_SERVICE_MILLION] = done > 0 ? usd / (double)done * 1e6 : NAN;
+    value[METRIC_SERVICE_LATENCY] = slowest;
+}

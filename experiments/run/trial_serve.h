@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trial_serve.h - the services of a trial: between their requests, which come
+ * from the workload, and their replicas, which are jobs of the host.
+ */
+#ifndef EXPERIMENTS_TRIAL_SERVE_H
+#define EXPERIMENTS_TRIAL_SERVE_H
+
+#include "experiments/run/trial.h"
+
+struct arena;
+struct cs_host;
+struct journal;
+struct loop;
+struct table;
+struct trial_serve;
+
+struct trial_serve_parts {
+    struct arena *arena;
+    struct loop *loop;
+    struct journal *journal;
+    const struct trial_spec *spec;
+};
+
+/* NULL where the workload has no services. */
+struct trial_serve *trial_serve_new(const struct trial_serve_parts *parts);
+void trial_serve_free(struct trial_serve *serve);       /* accepts NULL */
+/* Before the loop runs. */
+void trial_serve_begin(struct trial_serve *serve, struct cs_host *host);
+/* After the run: false and an err if requests were lost on their way here. */
+bool trial_serve_verdict(const struct trial_serve *serve, struct err *err);
+/* That came and that were answered, so far. */
+uint64_t trial_serve_requests(const struct trial_serve *serve);
+/* After the run, before the host is closed. */
+void trial_serve_stop(struct trial_serve *serve);
+/* After the host was closed: the metrics of services, and their rows if table
+ * is not NULL. */
+void trial_serve_result(struct trial_serve *serve, struct table *table,
+                        struct trial_result *result);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * defaults.c - collects what decides, each with where it comes from.
+ */
+#include "experiments/spec/defaults.h"
+
+#include <string.h>
+
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/study.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "models/laws/outage.h"
+#include "policies/host/host.h"
+#include "sim/base/arena.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/source.h"
+
+#define NOTES_MAX 32u
+
+struct rows {
+    struct arena *arena;
+    const struct study *study;
+    struct default_row *row;
+    uint32_t count, room;
+};
+
+/* Equal rows of other points are the same. */
+static void add(struct rows *all, const char *of, const char *key,
+                const char *value, const char *from)
+{
+    for (uint32_t i = 0; i < all->count; i++)
+        if (strcmp(all->row[i].of, of) == 0 &&
+            strcmp(all->row[i].key, key) == 0 &&
+            strcmp(all->row[i].value, value) == 0)
+            return;
+    if (all->count == all->room) {
+        uint32_t room = all->room > 0 ? 2 * all->room : 64;
+        all->row = arena_grow(all->arena, all->row, all->room, room,
+                              sizeof *all->row);
+        all->room = room;
+    }
+    all->row[all->count++] = (struct default_row) { of, key, value, from };
+}
+
+/* ---- policies --------------------------------------------------------------- */
+
+/* "train of dpo-7b 8 to 16": a role that may be larger than asked. */
+static const char *growing_role(struct arena *arena,
+                                const struct workload_spec *workload)
+{
+    const char *first = NULL;
+    uint32_t more = 0;
+
+    for (size_t i = 0; i < workload_form_count(workload); i++) {
+        const struct job_form *form = workload_form(workload, i);
+        for (uint32_t r = 0; r < form->role_count; r++) {
+            const struct role_spec *role = &form->role[r];
+            if (role->gpus == 0 || role->gpus_max <= role->gpus)
+                continue;
+            if (first == NULL)
+                first = text_format(arena, "%s of %s %u to %u", role->name,
+                                    form->name, role->gpus, role->gpus_max);
+            else
+                more++;
+        }
+    }
+    return more == 0 ? first : text_format(arena, "%s, %u more", first, more);
+}
+
+static bool has_choice(const struct workload_spec *workload)
+{
+    for (size_t i = 0; i < workload_form_count(workload); i++) {
+        const struct job_form *form = workload_form(workload, i);
+        for (uint32_t r = 0; r < form->role_count; r++)
+            if (form->role[r].gpu_type_count > 1)
+                return true;
+    }
+    return false;
+}
+
+static const char *home_rule(enum host_home rule)
+{
+    switch (rule) {
+    case HOST_HOME_SAID: return "home of the role";
+    case HOST_HOME_POOL: return "pool of the role";
+    case HOST_HOME_NAME: return "it bears the role's name";
+    case HOST_HOME_NONE: break;
+    }
+    return "none is said, and no pool bears the role's name";
+}
+
+/* Roles of one name have one home in most workloads. */
+static void add_homes(struct rows *all, const struct study_point *point,
+                      const char *of)
+{
+    for (size_t i = 0; i < workload_form_count(point->workload); i++) {
+        const struct job_form *form = workload_form(point->workload, i);
+        for (uint32_t r = 0; r < form->role_count; r++) {
+            const struct role_spec *role = &form->role[r];
+            enum host_home rule;
+            uint32_t pool = host_home_pool(point->cluster, role, &rule);
+            if (point->cluster->pool_count == 1 && rule == HOST_HOME_NONE)
+                continue;           /* there is no other place */
+            add(all, of, text_format(all->arena, "home of %s", role->name),
+                text_format(all->arena, "%s (%s)", pool == UINT32_MAX
+                                ? "any pool" : point->cluster->pool_name[pool],
+                            home_rule(rule)),
+                rule == HOST_HOME_SAID || rule == HOST_HOME_POOL ? "file"
+                                                                 : "default");
+        }
+    }
+}
+
+static void add_policy(struct rows *all, const struct study_point *point,
+                       uint32_t p)
+{
+    const struct cs_policy *policy = point->policy[p]->policy;
+    const char *of = text_format(all->arena, "policy %s",
+                                 all->study->policy_name[p]);
+    const char *grows = growing_role(all->arena, point->workload);
+
+    if (grows != NULL)
+        add(all, of, "GPUs",
+            policy->flags & (CS_GROWS | CS_RESIZES)
+                ? text_format(all->arena, "up to max of a role (%s)", grows)
+                : text_format(all->arena, "as asked, though a role could have "
+                              "more (%s)", grows), "rule");
+    if (has_choice(point->workload))
+        add(all, of, "types", policy->flags & CS_FORECASTS
+                ? "where a phase is soonest over, by forecast"
+                : "the first of `types:` (else of `nodes:`) that has room",
+            "rule");
+    if (policy->flags & CS_HOMES)
+        add_homes(all, point, of);
+}
+
+/* ---- jobs, prices -------------------------------------------------------------- */
+
+static void add_jobs(struct rows *all, const struct study_point *point)
+{
+    for (size_t i = 0; i < workload_form_count(point->workload); i++) {
+        struct workload_note note[NOTES_MAX];
+        size_t count = workload_notes(all->arena, point->workload, i, note,
+                                      NOTES_MAX);
+        const char *of = text_format(all->arena, "job %s",
+                                     workload_form(point->workload, i)->name);
+        for (size_t k = 0; k < count; k++)
+            add(all, of, note[k].key, note[k].value,
+                note[k].said ? "file" : "default");
+    }
+}
+
+static void add_price(struct rows *all, const struct node_group *group)
+{
+    const struct price *tariff = group->tariff;
+    const char *of = text_format(all->arena, "nodes %s", group->name);
+    const char *value;
+
+    if (group->price != NULL)
+        value = "changes over time";
+    else if (tariff != NULL)
+        value = text_format(all->arena, "%.6g USD/h a node: %s of the "
+                            "catalogue (%s), tier %s, as of %s%s",
+                            group->usd_per_h, price_kind_choices[tariff->kind],
+                            tariff->name, price_tier_choices[tariff->tier],
+                            tariff->as_of[0] == '\0' ? "no date" : tariff->as_of,
+                            price_is_assumption(tariff) ? ": an assumption"
+                                                        : "");
+    else
+        value = text_format(all->arena, "%.6g USD/h a node",
+                            group->usd_per_h);
+    if (group->price_said)
+        add(all, of, "price", value, "file");
+    else if (tariff != NULL)
+        add(all, of, "price", value, "default");
+    else
+        add(all, of, "price", "none: it costs nothing", "default");
+}
+
+/* Whole jobs know no checkpoint of their own. */
+static void add_failures(struct rows *all, const struct study_point *point)
+{
+    const struct outage_spec *failures = point->cluster->failures;
+
+    if (failures == NULL || failures->checkpoint_ns > 0)
+        return;
+    for (uint32_t f = 0; f < workload_form_count(point->workload); f++)
+        if (strcmp(workload_form(point->workload, f)->recipe, "trace") == 0) {
+            add(all, "failures", "checkpoint", "none: an interrupted job of "
+                "known length begins anew", "default");
+            return;
+        }
+}
+
+struct default_row *defaults_of(struct arena *arena,
+                                const struct study *study, uint32_t *count)
+{
+    struct rows all = { .arena = arena, .study = study };
+
+    for (uint32_t p = 0; p < study->policy_count; p++)
+        for (uint32_t i = 0; i < study->point_count; i++)
+            add_policy(&all, &study->point[i], p);
+    for (uint32_t i = 0; i < study->point_count; i++) {
+        const struct study_point *point = &study->point[i];
+        add_jobs(&all, point);
+        add_failures(&all, point);
+        for (uint32_t g = 0; g < point->cluster->group_count; g++)
+            add_price(&all, &point->cluster->group[g]);
+    }
+    *count = all.count;
+    return all.row;
+}
+
+/* ---- told ------------------------------------------------------------------------ */
+
+/* Things that have the same keys and values stand in one line. */
+static bool told_before(const struct default_row *row, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (strcmp(row[k].key, row[i].key) == 0 &&
+            strcmp(row[k].value, row[i].value) == 0 &&
+            strcmp(row[k].from, row[i].from) == 0)
+            return true;
+    return false;
+}
+
+static const char *all_of(struct arena *arena, const struct default_row *row,
+                          uint32_t count, uint32_t i)
+{
+    const char *text = row[i].of;
+
+    for (uint32_t k = i + 1; k < count; k++) {
+        if (strcmp(row[k].key, row[i].key) != 0 ||
+            strcmp(row[k].value, row[i].value) != 0 ||
+            strcmp(row[k].from, row[i].from) != 0)
+            continue;
+        const char *name = strchr(row[k].of, ' ');
+        text = text_format(arena, "%s,%s", text, name != NULL ? name : "");
+    }
+    return text;
+}
+
+void defaults_print(struct arena *arena, const struct study *study, FILE *to)
+{
+    uint32_t count;
+    const struct default_row *row = defaults_of(arena, study, &count);
+    bool begun = false;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(row[i].from, "file") == 0 || told_before(row, i))
+            continue;
+        if (!begun)
+            fputs("\nwhat decides, and the experiment does not say\n", to);
+        begun = true;
+        fprintf(to, "  %s: %s: %s\n", all_of(arena, row, count, i),
+                row[i].key, row[i].value);
+    }
+}
+
+void defaults_write(struct arena *arena, const struct study *study,
+                    struct out *out)
+{
+    uint32_t count;
+    const struct default_row *row = defaults_of(arena, study, &count);
+
+    out_text(out, "[");
+    for (uint32_t i = 0; i < count; i++) {
+        out_text(out, i == 0 ? "\n    {\"of\": " : ",\n    {\"of\": ");
+        out_json_text(out, row[i].of);
+        out_text(out, ", \"key\": ");
+        out_json_text(out, row[i].key);
+        out_text(out, ", \"value\": ");
+        out_json_text(out, row[i].value);
+        out_printf(out, ", \"from\": \"%s\"}", row[i].from);
+    }
+    out_text(out, "]");
+}

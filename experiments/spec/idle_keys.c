@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * idle_keys.c - values of keys that need jobs of a certain kind.
+ */
+#include "experiments/spec/idle_keys.h"
+
+#include <string.h>
+
+#include "experiments/spec/study.h"
+#include "models/cluster/place.h"
+#include "policies/host/host.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+#include "workloads/source.h"
+
+enum idle { IDLE_ESTIMATE, IDLE_TIES, IDLE_FIDELITY, IDLE_COUNT };
+
+static const struct {
+    const char *key, *value, *lacks, *hint;
+} idle_text[IDLE_COUNT] = {
+    { "estimate", "requested", "no job says how long it may run",
+      "Estimates are exact there.  Give jobs a `limit`." },
+    { "ties", "shuffled", "placement goes by no score and no job wants part of "
+      "a GPU", "Take a placement that goes by score (`clustersim explain "
+      "placement`), or leave `ties` out." },
+    { "fidelity", "step", "no job has steps",
+      "Jobs of known length and services are the same either way." },
+};
+
+/* Is the value said at the point, and does it find nothing to act on? */
+static bool is_said(const struct study_point *point,
+                    const struct host_policy *policy, enum idle what)
+{
+    switch (what) {
+    case IDLE_ESTIMATE: return policy->rules.estimate == HOST_REQUESTED;
+    case IDLE_TIES: return policy->rules.ties_shuffled;
+    case IDLE_FIDELITY: return point->by_step;
+    case IDLE_COUNT: break;
+    }
+    return false;
+}
+
+static bool acts(const struct study_point *point,
+                 const struct host_policy *policy, enum idle what)
+{
+    const struct workload_spec *workload = point->workload;
+
+    switch (what) {
+    case IDLE_ESTIMATE: return workload_has_limits(workload);
+    case IDLE_TIES:
+        return place_goes_by_score(policy->rules.placement) ||
+               workload_has_parts(workload);
+    case IDLE_FIDELITY: return workload_has_steps(workload);
+    case IDLE_COUNT: break;
+    }
+    return true;
+}
+
+/* Where the key stands; else where its policy does. */
+static struct err_pos place_of(const struct study *study, const char *policy,
+                               const char *key)
+{
+    const struct conf_node *list = conf_get(study->tree, "policies");
+    const struct conf_node *top = conf_get(study->tree, key);
+
+    for (size_t i = 0; top == NULL && i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i), *name = item;
+
+        if (conf_kind(item) == CONF_MAP) {
+            name = conf_get(item, "name");
+            if (name == NULL)
+                name = conf_get(item, "policy");
+        }
+        if (name == NULL || strcmp(conf_text(name), policy) != 0)
+            continue;
+        top = conf_kind(item) == CONF_MAP ? conf_get(item, key) : NULL;
+        return conf_pos(top != NULL ? top : item);
+    }
+    return top != NULL ? conf_pos(top) : (struct err_pos){ study->path, 0, 0 };
+}
+
+static void warn_of(const struct study *study, uint32_t policy, enum idle what,
+                    idle_keys_fn *warn, void *self)
+{
+    const char *name = study->policy_name[policy], *where = NULL;
+    uint32_t idle = 0;
+    struct err err = { 0 };
+
+    for (uint32_t i = 0; i < study->point_count; i++) {
+        const struct study_point *point = &study->point[i];
+        const struct host_policy *read = point->policy[policy];
+
+        if (!is_said(point, read, what) || acts(point, read, what))
+            continue;
+        idle++;
+        where = where == NULL ? point->label : where;
+    }
+    if (idle == 0)
+        return;
+    err_set(&err, ERR_LIMIT, place_of(study, name, idle_text[what].key),
+            "%s %s does nothing%s%.60s at %u of %u points (%.60s): %s",
+            idle_text[what].key, idle_text[what].value,
+            what == IDLE_FIDELITY ? "" : " under ",
+            what == IDLE_FIDELITY ? "" : name, idle, study->point_count, where,
+            idle_text[what].lacks);
+    err_hint(&err, "%s", idle_text[what].hint);
+    warn(self, &err);
+}
+
+void idle_keys_warn(const struct study *study, idle_keys_fn *warn, void *self)
+{
+    for (uint32_t p = 0; p < study->policy_count; p++)
+        for (int what = 0; what < IDLE_FIDELITY; what++)
+            warn_of(study, p, (enum idle)what, warn, self);
+    if (study->policy_count > 0)
+        warn_of(study, 0, IDLE_FIDELITY, warn, self);
+}

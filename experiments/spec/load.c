@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * load.c - the work of a kind of job in each pool, and how it is divided.
+ */
+#include "experiments/spec/load.h"
+
+#include <math.h>
+
+#include "experiments/spec/places.h"
+#include "experiments/spec/study.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fabric.h"
+#include "models/cluster/fit.h"
+#include "models/jobs/job.h"
+#include "models/jobs/pace.h"
+#include "models/laws/phase.h"
+#include "models/laws/phase_cache.h"
+#include "models/types/truth.h"
+#include "policies/host/host.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/source.h"
+#include "workloads/replay/trace.h"
+
+#define CHUNKS 512u             /* into which a role is divided among pools */
+
+struct reckoning {
+    struct arena *arena;
+    const struct study *study;
+    const struct study_point *point;
+    const struct host_policy *policy;
+    struct cluster *empty;
+    struct phase_cache *plans;
+    struct share *share;
+    bool bare, has_bare[LOAD_POOLS];    /* nodes without GPUs: any, by pool */
+    struct load load;
+    double (*work)[LOAD_POOLS]; /* of a part: units per second if all of it is
+                                   there; INFINITY: it cannot be */
+    uint32_t room;
+};
+
+bool load_alike(const struct host_policy *a, const struct host_policy *b)
+{
+    return ((a->policy->flags ^ b->policy->flags) & CS_PER_PHASE) == 0 &&
+           places_confines(a) == places_confines(b);
+}
+
+const char *load_manner(const struct host_policy *policy)
+{
+    if (policy->policy->flags & CS_PER_PHASE)
+        return places_confines(policy) ? "leases for a phase, at home"
+                                       : "leases for a phase";
+    return places_confines(policy) ? "leases for a job's life, at home"
+                                   : "leases for a job's life";
+}
+
+/* ---- what pools can do ---------------------------------------------------- */
+
+/* Roles without GPUs go to nodes without GPUs if there are any. */
+static void measure_pools(struct reckoning *r)
+{
+    const struct cluster_spec *spec = r->point->cluster;
+
+    for (uint32_t g = 0; g < spec->group_count; g++)
+        r->bare |= spec->group[g].gpus == 0;
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        r->load.gpus[group->pool] += (double)group->gpus * group->node_count;
+        r->load.cores[group->pool] += (double)group->cores * group->node_count;
+        r->has_bare[group->pool] |= group->gpus == 0;
+    }
+}
+
+/* ---- what a kind of job brings -------------------------------------------- */
+
+static double *new_part(struct reckoning *r, const char *form,
+                        const char *role, bool cores)
+{
+    struct load *load = &r->load;
+
+    if (load->part_count == r->room) {
+        uint32_t room = r->room > 0 ? 2 * r->room : 16;
+        load->part = arena_grow(r->arena, load->part, r->room, room,
+                                sizeof *load->part);
+        r->work = arena_grow(r->arena, r->work, r->room, room,
+                             sizeof *r->work);
+        r->room = room;
+    }
+    load->part[load->part_count] = (struct load_part) {
+        .form = form, .role = role, .cores = cores
+    };
+    double *work = r->work[load->part_count++];
+    for (uint32_t p = 0; p < LOAD_POOLS; p++)
+        work[p] = INFINITY;
+    return work;
+}
+
+/* Seconds of a phase in a pool on what its role asks for; INFINITY: it has no
+ * room there. */
+static double phase_s(struct reckoning *r, const struct job_form *form,
+                      uint32_t p, uint32_t pool)
+{
+    const struct phase_spec *phase = &form->phase[p];
+    const struct role_spec *role = &form->role[phase->role];
+    const struct phase_law *law = phase_law_usual(phase);
+    uint32_t nodes = r->point->cluster->node_count;
+    struct fit_want want = {
+        .gpus = role->gpus, .cores = role->cores,
+        .memory_bytes = role->memory_bytes, .pool_mask = 1u << pool,
+    };
+    double least_s = INFINITY;
+
+    if (role->gpus == 0 && role->cores == 0)
+        return 0;
+    for (uint32_t t = 0; t == 0 || t < role->gpu_type_count; t++) {
+        struct placement place;
+        want.gpu_types = role->gpu_types ? &role->gpu_types[t] : NULL;
+        want.gpu_type_count = role->gpu_type_count > 0;
+        if (!fit_find(r->empty, FIT_PACK, &want, r->share, nodes, &place))
+            continue;
+        struct gang gang = fabric_gang(r->point->cluster, &place);
+        double s = phase_cache_seconds(r->plans, law, &gang, 0.5);
+        if (!isfinite(s) && law->kind == LAW_SYNC)
+            s = 0;
+        least_s = fmin(least_s, s / phase->every);
+    }
+    return least_s;
+}
+
+static bool may_be(const struct reckoning *r, const struct job_request *request,
+                   uint32_t role, uint32_t pool)
+{
+    const struct cluster_spec *spec = r->point->cluster;
+    uint32_t mask = places_mask(spec, r->policy, request, role);
+    bool gpus = request->form->role[role].gpus > 0;
+
+    if (mask != 0 && !(mask >> pool & 1))
+        return false;
+    /* Roles without GPUs stay off nodes with GPUs where there are others. */
+    return gpus ? r->load.gpus[pool] > 0
+                : r->load.cores[pool] > 0 && (!r->bare || r->has_bare[pool]);
+}
+
+/* From the start of a step to its end, each phase where it is soonest over. */
+static double step_s(const struct job_form *form, double (*s)[LOAD_POOLS],
+                     uint32_t pools)
+{
+    double end[FORM_PHASES_MAX] = { 0 }, all = 0;
+
+    for (uint32_t p = 0; p < form->phase_count; p++) {
+        double start = 0, least = INFINITY;
+        for (uint32_t q = 0; q < p; q++)
+            if (form->phase[p].after_mask >> q & 1)
+                start = fmax(start, end[q]);
+        for (uint32_t k = 0; k < pools; k++)
+            least = fmin(least, s[p][k]);
+        end[p] = start + (isfinite(least) ? least : 0);
+        all = fmax(all, end[p]);
+    }
+    return all;
+}
+
+/* Jobs of phases: so many a second, of so many runs of the graph. */
+static void add_phases(struct reckoning *r, const struct job_request *request,
+                       double jobs_per_s, double runs)
+{
+    const struct job_form *form = request->form;
+    bool by_phase = r->policy->policy->flags & CS_PER_PHASE;
+    uint32_t pools = r->point->cluster->pool_count;
+    double s[FORM_PHASES_MAX][LOAD_POOLS];
+
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        for (uint32_t k = 0; k < pools; k++)
+            s[p][k] = may_be(r, request, form->phase[p].role, k)
+                          ? phase_s(r, form, p, k) : INFINITY;
+    double life_s = step_s(form, s, pools);
+    for (uint32_t role = 0; role < form->role_count; role++) {
+        const struct role_spec *spec = &form->role[role];
+        double *work = new_part(r, form->name, spec->name, spec->gpus == 0);
+        double units = spec->gpus > 0 ? spec->gpus : spec->cores;
+        if (spec->gpus > 0)
+            r->load.part[r->load.part_count - 1].cores_per_gpu = spec->cores;
+        for (uint32_t k = 0; k < pools; k++) {
+            double at_work_s = 0;
+            for (uint32_t p = 0; p < form->phase_count; p++)
+                if (form->phase[p].role == role)
+                    at_work_s += s[p][k];
+            if (may_be(r, request, role, k) && isfinite(at_work_s))
+                work[k] = jobs_per_s * runs * units *
+                          (by_phase ? at_work_s : life_s);
+        }
+    }
+}
+
+/* Jobs of known length: GPU-seconds that come in a second, at a pace of 1. */
+static void add_whole(struct reckoning *r, const struct job_request *request,
+                      double gpus)
+{
+    const struct role_spec *role = &request->form->role[0];
+    double *work = new_part(r, request->form->name, role->name,
+                            role->gpus == 0);
+
+    for (uint32_t k = 0; k < r->point->cluster->pool_count; k++) {
+        double pace = request->rates == NULL ? 1
+                      : pace_of(request, k, job_role_gpus(request, 0));
+        if (may_be(r, request, 0, k) && pace > 0)
+            work[k] = gpus / pace;
+    }
+}
+
+static void add_mix(struct reckoning *r)
+{
+    const struct workload_spec *workload = r->point->workload;
+    double rate = workload_rate_per_s(workload);
+
+    r->load.known = rate > 0;
+    for (size_t i = 0; rate > 0 && i < workload_form_count(workload); i++) {
+        struct job_request request = workload_request(workload, i);
+        struct workload_mean part = workload_mean(workload, i);
+        double per_s = rate * part.share;
+        if (part.gpus > 0)
+            add_whole(r, &request, per_s * part.gpu_s);
+        else
+            add_phases(r, &request, per_s, part.runs);
+    }
+}
+
+/* ---- of a trace -------------------------------------------------------------- */
+
+struct heap {                   /* jobs of one form and of the same rates */
+    struct job_request request;
+    double gpu_s;
+};
+
+#define HEAPS_MAX 64u           /* what comes later goes with the last */
+
+static void add_trace(struct reckoning *r)
+{
+    struct source *source = source_open(r->arena, r->point->workload,
+                                        r->study->seed, TRACE_AS_FILED);
+    struct heap heap[HEAPS_MAX];
+    struct job_birth birth;
+    struct err ignored = { 0 };
+    uint32_t heaps = 0;
+    uint64_t jobs = 0;
+    int64_t first_ns = 0, last_ns = 0;
+
+    while (source_next(source, &birth, &ignored) == SOURCE_JOB) {
+        const struct job_request *request = &birth.request;
+        uint32_t i = 0;
+        while (i < heaps && (heap[i].request.form != request->form ||
+                             heap[i].request.rates != request->rates))
+            i++;
+        if (i == heaps && heaps < HEAPS_MAX)
+            heap[heaps++] = (struct heap) { *request, 0 };
+        i = i < heaps ? i : heaps - 1;
+        heap[i].gpu_s += clock_s_from_ns(birth.truth.duration_ns) *
+                         (request->form->role[0].gpus > 0
+                              ? job_role_amount(request, 0)
+                              : request->form->role[0].cores);
+        first_ns = jobs == 0 ? request->submit_ns : first_ns;
+        last_ns = request->submit_ns;
+        jobs++;
+    }
+    r->load.known = last_ns > first_ns;
+    if (!r->load.known)
+        return;
+    /* n jobs span n - 1 gaps. */
+    double span_s = clock_s_from_ns(last_ns - first_ns) * (double)jobs /
+                    (double)(jobs - 1);
+    for (uint32_t i = 0; i < heaps; i++)
+        add_whole(r, &heap[i].request, heap[i].gpu_s / span_s);
+}
+
+/* ---- divided --------------------------------------------------------------------- */
+
+/* What one of so many chunks of a part is of a pool. */
+struct chunk {
+    double rho, rho_cores;      /* of its GPUs, of its cores */
+    double full;                /* the fuller of them with the chunk in it */
+};
+
+static struct chunk chunk_in(const struct reckoning *r, uint32_t i, uint32_t k)
+{
+    const struct load *load = &r->load;
+    const struct load_part *part = &load->part[i];
+    double work = r->work[i][k] / CHUNKS;
+    double per_gpu = part->cores ? 1 : part->cores_per_gpu;
+    struct chunk chunk = { 0, 0, INFINITY };
+
+    if (!isfinite(work) || !((part->cores ? load->cores : load->gpus)[k] > 0))
+        return chunk;
+    chunk.rho = part->cores ? 0 : work / load->gpus[k];
+    chunk.rho_cores = load->cores[k] > 0 ? work * per_gpu / load->cores[k] : 0;
+    chunk.full = fmax(part->cores ? 0 : load->rho[k] + chunk.rho,
+                      per_gpu > 0 ? load->rho_cores[k] + chunk.rho_cores : 0);
+    return chunk;
+}
+
+/* A chunk goes where the pool is then the emptiest. */
+static void put_chunk(struct reckoning *r, uint32_t i)
+{
+    struct load *load = &r->load;
+    struct load_part *part = &load->part[i];
+    struct chunk its = { 0, 0, INFINITY };
+    uint32_t pool = 0;
+
+    for (uint32_t k = 0; k < r->point->cluster->pool_count; k++) {
+        struct chunk chunk = chunk_in(r, i, k);
+        if (chunk.full >= its.full)
+            continue;
+        its = chunk;
+        pool = k;
+    }
+    if (!isfinite(its.full))
+        return;                 /* it has no place: told by places.h */
+    load->rho[pool] += its.rho;
+    load->rho_cores[pool] += its.rho_cores;
+    part->rho[pool] += part->cores ? its.rho_cores : its.rho;
+    part->rho_cores[pool] += part->cores ? 0 : its.rho_cores;
+}
+
+static void divide(struct reckoning *r)
+{
+    struct load *load = &r->load;
+
+    for (uint32_t c = 0; c < CHUNKS; c++)
+        for (uint32_t i = 0; i < load->part_count; i++)
+            put_chunk(r, i);
+    for (uint32_t k = 0; k < r->point->cluster->pool_count; k++) {
+        double most = fmax(load->rho[k], load->rho_cores[k]);
+        if (most <= load->most)
+            continue;
+        load->most = most;
+        load->most_pool = k;
+    }
+}
+
+struct load load_of(struct arena *arena, const struct study *study,
+                    const struct study_point *point,
+                    const struct host_policy *policy)
+{
+    struct reckoning r = { .arena = arena, .study = study, .point = point,
+                           .policy = policy };
+
+    r.empty = cluster_new(arena, point->cluster);
+    r.plans = phase_cache_new(arena);
+    r.share = arena_alloc(arena, point->cluster->node_count, sizeof *r.share);
+    measure_pools(&r);
+    if (workload_is_trace(point->workload))
+        add_trace(&r);
+    else
+        add_mix(&r);
+    divide(&r);
+    return r.load;
+}

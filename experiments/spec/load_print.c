@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * load_print.c - see the header.
+ */
+#include "experiments/spec/load_print.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "experiments/spec/load.h"
+#include "sim/text/out.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/study.h"
+#include "models/cluster/cluster.h"
+#include "policies/host/host.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "workloads/source.h"
+
+#define NAMES_BYTES 50u         /* of policies, in an error */
+
+/* The first of the policies that have its load. */
+static uint32_t first_of(const struct study *study, uint32_t policy)
+{
+    const struct host_policy *const *all = study->point[0].policy;
+
+    for (uint32_t p = 0; p < policy; p++)
+        if (load_alike(all[p], all[policy]))
+            return p;
+    return policy;
+}
+
+static bool is_first(const struct study *study, uint32_t policy)
+{
+    return first_of(study, policy) == policy;
+}
+
+/* "static, fcfs": those that have its load. */
+static const char *names(struct arena *arena, const struct study *study,
+                         uint32_t policy)
+{
+    const struct host_policy *const *all = study->point[0].policy;
+    const char *text = "";
+
+    for (uint32_t p = policy; p < study->policy_count; p++)
+        if (load_alike(all[p], all[policy]))
+            text = text_format(arena, "%s%s%s", text,
+                               text[0] == '\0' ? "" : ", ",
+                               study->policy_name[p]);
+    return text;
+}
+
+/* Those that are `in`, short enough for one line of an error. */
+static const char *few_names(struct arena *arena, const struct study *study,
+                             const bool *in)
+{
+    const char *text = "";
+    uint32_t more = 0;
+
+    for (uint32_t p = 0; p < study->policy_count; p++) {
+        if (!in[p])
+            continue;
+        if (text[0] == '\0')
+            text = text_format(arena, "%.60s", study->policy_name[p]);
+        else if (more == 0 && strlen(text) +
+                 strlen(study->policy_name[p]) < NAMES_BYTES)
+            text = text_format(arena, "%s, %s", text, study->policy_name[p]);
+        else
+            more++;
+    }
+    return more == 0 ? text : text_format(arena, "%s and %u more", text, more);
+}
+
+static void print_parts(const struct load *load, uint32_t pool, bool cores,
+                        FILE *to)
+{
+    const char *before = "  ";
+
+    for (uint32_t i = 0; i < load->part_count; i++) {
+        const struct load_part *part = &load->part[i];
+        double rho = cores == part->cores ? part->rho[pool]
+                     : cores ? part->rho_cores[pool] : 0;
+        if (!(rho >= 0.0005))
+            continue;
+        fprintf(to, "%s%s of %s %.3f", before, part->role, part->form, rho);
+        before = ", ";
+    }
+    fputc('\n', to);
+}
+
+static void print_pools(const struct cluster_spec *spec,
+                        const struct load *load, FILE *to)
+{
+    for (uint32_t k = 0; k < spec->pool_count; k++) {
+        if (load->gpus[k] > 0) {
+            fprintf(to, "    %-12s %6.0f GPUs   %.3f", spec->pool_name[k],
+                    load->gpus[k], load->rho[k]);
+            print_parts(load, k, false, to);
+        }
+        if (load->rho_cores[k] > 0) {
+            fprintf(to, "    %-12s %6.0f cores  %.3f", spec->pool_name[k],
+                    load->cores[k], load->rho_cores[k]);
+            print_parts(load, k, true, to);
+        }
+    }
+}
+
+void load_print(struct arena *arena, const struct study *study, FILE *to)
+{
+    bool begun = false, services = false;
+
+    for (uint32_t i = 0; i < study->point_count; i++) {
+        const struct study_point *point = &study->point[i];
+        services |= workload_service_count(point->workload) > 0;
+        for (uint32_t p = 0; p < study->policy_count; p++) {
+            if (!is_first(study, p))
+                continue;
+            struct arena *scratch = arena_new(0);
+            struct load load = load_of(scratch, study, point,
+                                       point->policy[p]);
+            if (load.known && !begun)
+                fputs("offered load (rho): work that comes over what a pool "
+                      "can do\n", to);
+            begun |= load.known;
+            if (load.known) {
+                fprintf(to, "  %s, %s (%s)\n", point->label,
+                        load_manner(point->policy[p]), names(arena, study, p));
+                print_pools(point->cluster, &load, to);
+            }
+            arena_free(scratch);
+        }
+    }
+    if (begun && services)
+        fputs("  Replicas of services are not counted.\n", to);
+}
+
+/* Where a policy meets the most load, and at how many points more than it can
+ * serve. */
+struct peak {
+    uint32_t above, point, pool;
+    double most;
+};
+
+static struct peak peak_of(const struct study *study, uint32_t policy)
+{
+    struct peak peak = { 0, 0, 0, 1 };
+
+    for (uint32_t i = 0; i < study->point_count; i++) {
+        const struct study_point *point = &study->point[i];
+        struct arena *scratch = arena_new(0);
+        struct load load = load_of(scratch, study, point,
+                                   point->policy[policy]);
+        arena_free(scratch);
+        peak.above += load.known && load.most > 1;
+        if (!load.known || load.most <= peak.most)
+            continue;
+        peak.most = load.most;
+        peak.point = i;
+        peak.pool = load.most_pool;
+    }
+    return peak;
+}
+
+static bool peaks_alike(const struct peak *a, const struct peak *b)
+{
+    return a->above == b->above && a->point == b->point &&
+           a->pool == b->pool && fabs(a->most - b->most) < 0.0005;
+}
+
+static void warn_peak(const struct study *study, const struct peak *peak,
+                      const char *policies, load_warn_fn *warn, void *self)
+{
+    const struct study_point *point = &study->point[peak->point];
+    struct err_pos pos = { study->path, 0, 0 };
+    struct err err = { 0 };
+
+    err_set(&err, ERR_LIMIT, pos, "overload under %.100s: the offered load "
+            "is above 1 at %u of %u points, at most %.3f (pool %.30s, "
+            "%.60s)", policies, peak->above, study->point_count, peak->most,
+            point->cluster->pool_name[peak->pool], point->label);
+    err_hint(&err, "The queue grows as long as jobs come, and mean times "
+             "say how long that was.");
+    warn(self, &err);
+}
+
+void load_warn(struct arena *arena, const struct study *study,
+               load_warn_fn *warn, void *self)
+{
+    uint32_t n = study->policy_count;
+    struct peak *peak = arena_alloc(arena, n + 1, sizeof *peak);
+    bool *told = arena_alloc(arena, n + 1, sizeof *told);
+
+    for (uint32_t p = 0; p < n; p++)
+        if (is_first(study, p))
+            peak[p] = peak_of(study, p);
+    for (uint32_t p = 0; p < n; p++) {
+        bool *in = arena_alloc(arena, n + 1, sizeof *in);
+
+        if (!is_first(study, p) || told[p] || peak[p].above == 0)
+            continue;
+        for (uint32_t q = p; q < n; q++) {
+            uint32_t first = first_of(study, q);
+
+            in[q] = peaks_alike(&peak[p], &peak[first]);
+            told[first] |= in[q];
+        }
+        warn_peak(study, &peak[p], few_names(arena, study, in), warn, self);
+    }
+}
+
+static void write_row(const struct study_point *point, const char *policies,
+                      const char *of, uint32_t pool, double capacity,
+                      double rho, bool first, struct out *out)
+{
+    out_text(out, first ? "\n    {\"point\": " : ",\n    {\"point\": ");
+    out_json_text(out, point->label);
+    out_text(out, ", \"policies\": ");
+    out_json_text(out, policies);
+    out_text(out, ", \"pool\": ");
+    out_json_text(out, point->cluster->pool_name[pool]);
+    out_printf(out, ", \"of\": \"%s\", \"capacity\": %.9g, \"rho\": %.6g}", of,
+               capacity, rho);
+}
+
+void load_write(struct arena *arena, const struct study *study,
+                struct out *out)
+{
+    bool first = true;
+
+    out_text(out, "[");
+    for (uint32_t i = 0; i < study->point_count; i++)
+        for (uint32_t p = 0; p < study->policy_count; p++) {
+            const struct study_point *point = &study->point[i];
+            if (!is_first(study, p))
+                continue;
+            struct arena *scratch = arena_new(0);
+            struct load load = load_of(scratch, study, point,
+                                       point->policy[p]);
+            arena_free(scratch);
+            const char *policies = names(arena, study, p);
+            for (uint32_t k = 0; load.known && k < point->cluster->pool_count;
+                 k++) {
+                if (load.rho[k] > 0)
+                    write_row(point, policies, "GPUs", k, load.gpus[k],
+                              load.rho[k], first, out);
+                first &= !(load.rho[k] > 0);
+                if (load.rho_cores[k] > 0)
+                    write_row(point, policies, "cores", k, load.cores[k],
+                              load.rho_cores[k], first, out);
+                first &= !(load.rho_cores[k] > 0);
+            }
+        }
+    out_text(out, "]");
+}

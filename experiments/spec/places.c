@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * places.c - each role of each kind of job, tried on the empty cluster.
+ */
+#include "experiments/spec/places.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/spec/study.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/fit.h"
+#include "models/jobs/job.h"
+#include "models/jobs/pace.h"
+#include "models/cluster/place.h"
+#include "models/types/truth.h"
+#include "policies/host/host.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/source.h"
+#include "workloads/replay/trace.h"
+
+#define FORMS_MAX 4096u         /* of a trace; what comes later is not asked */
+
+/* ---- what asks --------------------------------------------------------- */
+
+/* The largest of a form stands for all of it. */
+static uint32_t keep_request(struct job_request *request, uint32_t count,
+                             const struct job_request *one)
+{
+    uint32_t i = 0;
+
+    while (i < count && (request[i].form != one->form ||
+                         request[i].rates != one->rates))
+        i++;
+    if (i == count && count == FORMS_MAX)
+        return count;
+    if (i == count || one->gpus > request[i].gpus)
+        request[i] = *one;
+    return i == count ? count + 1 : count;
+}
+
+static uint32_t trace_requests(struct arena *arena, const struct study *study,
+                               const struct workload_spec *workload,
+                               struct job_request *request)
+{
+    struct source *source = source_open(arena, workload, study->seed,
+                                        TRACE_AS_FILED);
+    struct job_birth birth;
+    struct err ignored = { 0 };
+    uint32_t count = 0;
+
+    while (source_next(source, &birth, &ignored) == SOURCE_JOB)
+        count = keep_request(request, count, &birth.request);
+    return count;
+}
+
+struct job_request *places_requests(struct arena *arena,
+                                    const struct study *study,
+                                    const struct study_point *point,
+                                    uint32_t *count)
+{
+    const struct workload_spec *workload = point->workload;
+    size_t forms = workload_form_count(workload);
+    bool trace = workload_is_trace(workload);
+    struct job_request *request =
+        arena_alloc(arena, trace ? FORMS_MAX : forms + 1, sizeof *request);
+
+    *count = 0;
+    if (trace)
+        *count = trace_requests(arena, study, workload, request);
+    for (size_t i = 0; !trace && i < forms; i++)
+        request[(*count)++] = workload_request(workload, i);
+    return request;
+}
+
+/* ---- where it may go ------------------------------------------------------ */
+
+/* Of those that lend, it is what their parameter says. */
+bool places_confines(const struct host_policy *policy)
+{
+    const struct cs_policy *p = policy->policy;
+
+    if (p->flags & CS_CONFINES)
+        return true;
+    for (uint32_t i = 0; i < p->param_count && policy->params != NULL; i++)
+        if (p->param[i].type == CS_PARAM_BOOL &&
+            strcmp(p->param[i].key, "lend") == 0) {
+            bool lend;
+            memcpy(&lend, (const char *)policy->params + p->param[i].offset,
+                   sizeof lend);
+            return !lend;
+        }
+    return false;
+}
+
+uint32_t places_mask(const struct cluster_spec *spec,
+                     const struct host_policy *policy,
+                     const struct job_request *request, uint32_t r)
+{
+    const struct role_spec *role = &request->form->role[r];
+    enum host_home rule;
+    uint32_t home = host_home_pool(spec, role, &rule);
+    uint32_t pool = role->pool ? cluster_pool(spec, role->pool) : UINT32_MAX;
+
+    if (home != UINT32_MAX && places_confines(policy))
+        return 1u << home;
+    return pool == UINT32_MAX ? 0 : 1u << pool;
+}
+
+/* Of those, the pools in which a job with rates makes progress. */
+static bool rated(const struct cluster_spec *spec,
+                  const struct job_request *request, uint32_t gpus,
+                  uint32_t *mask)
+{
+    uint32_t paced = 0;
+
+    if (request->rates == NULL)
+        return true;
+    for (uint32_t p = 0; p < spec->pool_count; p++)
+        if (pace_of(request, p, gpus) > 0)
+            paced |= 1u << p;
+    *mask = *mask != 0 ? *mask & paced : paced;
+    return *mask != 0;
+}
+
+/* ---- one policy ----------------------------------------------------------- */
+
+struct trying {
+    struct arena *arena;
+    const struct study_point *point;
+    const struct host_policy *policy;
+    struct cluster *cluster;    /* nothing on it but roles of the same job */
+    struct placer *placer;
+    struct share *share;        /* of one role */
+};
+
+static uint32_t least_gpus(const struct trying *t,
+                           const struct job_request *request, uint32_t r)
+{
+    const struct role_spec *role = &request->form->role[r];
+    const struct job_scaling *scaling = request->form->scaling;
+    uint32_t asked = job_role_gpus(request, r), least = asked;
+
+    if (!(t->policy->policy->flags & (CS_SHRINKS | CS_RESIZES)))
+        return asked;
+    if (scaling != NULL && r == 0)
+        least = scaling->gpus_min;
+    else if (role->gpus_min > 0)
+        least = role->gpus_min;
+    return least > 0 && least < asked ? least : asked;
+}
+
+static bool find(const struct trying *t, const struct job_request *request,
+                 uint32_t r, struct placement *out)
+{
+    const struct cluster_spec *spec = t->point->cluster;
+    const struct role_spec *role = &request->form->role[r];
+    struct fit_want want = {
+        .gpus = least_gpus(t, request, r), .cores = role->cores,
+        .memory_bytes = role->memory_bytes, .gpu_types = role->gpu_types,
+        .gpu_type_count = role->gpu_type_count, .pod = role->pod,
+        .pool_mask = places_mask(spec, t->policy, request, r),
+        .core_milli = role->core_milli, .relaxed = true,
+        .gpu_milli = job_role_milli(request, r),
+        .gpu_mib = r == 0 ? request->gpu_mib : 0,
+    };
+
+    if (want.gpus == 0 && want.cores == 0 && !want.pod)
+        return false;
+    return rated(spec, request, want.gpus, &want.pool_mask) &&
+           placer_find(t->placer, &want, t->share, spec->node_count, out);
+}
+
+/* The first role without a place; FORM_ROLES_MAX: all have one. */
+static uint32_t homeless(const struct trying *t,
+                         const struct job_request *request)
+{
+    const struct job_form *form = request->form;
+    bool together = !(t->policy->policy->flags & CS_PER_PHASE);
+    struct placement place[FORM_ROLES_MAX];
+    uint32_t r;
+
+    for (r = 0; r < form->role_count; r++) {
+        struct placement found;
+        if (form->role[r].gpus == 0 && form->role[r].cores == 0 &&
+            !form->role[r].pod) {
+            place[r] = (struct placement) { 0 };
+            continue;
+        }
+        if (!find(t, request, r, &found))
+            break;
+        place[r] = (struct placement) {
+            .share = arena_alloc(t->arena, found.share_count,
+                                 sizeof *found.share),
+            .share_count = found.share_count,
+        };
+        memcpy(place[r].share, found.share,
+               found.share_count * sizeof *found.share);
+        if (together)
+            cluster_take(t->cluster, &place[r]);
+    }
+    for (uint32_t k = r; together && k-- > 0;)
+        if (place[k].share_count > 0)
+            cluster_release(t->cluster, &place[k]);
+    return r < form->role_count ? r : FORM_ROLES_MAX;
+}
+
+/* GPUs of those pools and types. */
+static uint32_t gpus_there(const struct cluster_spec *spec,
+                           const struct role_spec *role, uint32_t mask)
+{
+    uint32_t gpus = 0;
+
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        const struct node_group *group = &spec->group[g];
+        bool typed = role->gpu_type_count == 0;
+        for (uint32_t t = 0; group->gpu && t < role->gpu_type_count; t++)
+            typed |= role->gpu_types[t] == group->gpu->index;
+        if (typed && group->gpu && (mask == 0 || mask >> group->pool & 1))
+            gpus += group->gpus * group->node_count;
+    }
+    return gpus;
+}
+
+/* "in its home, pool train, " with the rule that gave it, or nothing. */
+static void say_home(const struct trying *t, const struct job_request *request,
+                     uint32_t r, char *out, size_t room)
+{
+    static const char *const why[] = {
+        [HOST_HOME_NONE] = "", [HOST_HOME_SAID] = "home of the role",
+        [HOST_HOME_POOL] = "pool of the role",
+        [HOST_HOME_NAME] = "it bears the role's name",
+    };
+    const struct cluster_spec *spec = t->point->cluster;
+    enum host_home rule;
+    uint32_t home = host_home_pool(spec, &request->form->role[r], &rule);
+
+    out[0] = '\0';
+    if (home != UINT32_MAX && places_confines(t->policy))
+        snprintf(out, room, " in pool %s (%s)", spec->pool_name[home],
+                 why[rule]);
+}
+
+static void describe(const struct trying *t, const char *name,
+                     const struct job_request *request, uint32_t r,
+                     struct err *err)
+{
+    const struct role_spec *role = &request->form->role[r];
+    uint32_t mask = places_mask(t->point->cluster, t->policy, request, r);
+    uint32_t gpus = least_gpus(t, request, r);
+    uint32_t there = gpus_there(t->point->cluster, role, mask);
+    char home[96];
+
+    say_home(t, request, r, home, sizeof home);
+    if (gpus > 0 && there < gpus)
+        err_set(err, ERR_RANGE, role->pos,
+                "role %s of %s has no place under policy %s%s: it asks for %u "
+                "GPUs, and there are %u that it may use", role->name,
+                request->form->name, name, home, gpus, there);
+    else
+        err_set(err, ERR_RANGE, role->pos,
+                "role %s of %s has no place under policy %s%s: %u GPUs with "
+                "their cores and memory are not found at once by placement %s",
+                role->name, request->form->name, name, home, gpus,
+                place_names[t->policy->rules.placement]);
+    if (home[0] != '\0')
+        err_hint(err, "Write `home: POOL` in the role, with a pool that can "
+                      "run it.");
+    else
+        err_hint(err, "Ask for less, or add nodes; nothing else runs there "
+                      "when this is tried.");
+}
+
+/* Roles with GPUs that have a home. */
+static uint32_t homes(const struct study_point *point)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < workload_form_count(point->workload); i++) {
+        const struct job_form *form = workload_form(point->workload, i);
+        for (uint32_t r = 0; r < form->role_count; r++) {
+            enum host_home rule;
+            count += form->role[r].gpus > 0 &&
+                     host_home_pool(point->cluster, &form->role[r], &rule) !=
+                         UINT32_MAX;
+        }
+    }
+    return count;
+}
+
+void places_warn(const struct study *study, places_tell_fn *tell, void *self)
+{
+    for (uint32_t p = 0; p < study->policy_count; p++) {
+        struct err_pos pos = { study->path, 0, 0 };
+        struct err err = { 0 };
+        uint32_t i = 0;
+
+        while (i < study->point_count && homes(&study->point[i]) > 0)
+            i++;
+        if (i == study->point_count ||
+            !places_confines(study->point[i].policy[p]))
+            continue;
+        err_set(&err, ERR_RANGE, pos, "policy %s gives each role its own pool, "
+                "but no role has a home (%.80s): roles start wherever there is "
+                "room", study->policy_name[p], study->point[i].label);
+        err_hint(&err, "Write `home: POOL` in the roles of the workload.");
+        tell(self, &err);
+    }
+}
+
+/* ---- all ---------------------------------------------------------------------- */
+
+struct told {
+    places_tell_fn *tell;
+    void *self;
+    struct err *err;            /* told so far */
+    uint32_t count, room;
+};
+
+static void tell_once(struct arena *arena, struct told *told,
+                      const struct err *err)
+{
+    for (uint32_t i = 0; i < told->count; i++)
+        if (strcmp(told->err[i].text, err->text) == 0)
+            return;
+    if (told->count == told->room) {
+        uint32_t room = told->room > 0 ? 2 * told->room : 16;
+        told->err = arena_grow(arena, told->err, told->room, room,
+                               sizeof *told->err);
+        told->room = room;
+    }
+    told->err[told->count++] = *err;
+    told->tell(told->self, err);
+}
+
+/* What the policy itself knows against a job. */
+static bool is_barred(const struct trying *t, const char *name,
+                      const struct job_request *request, struct err *err)
+{
+    const struct cs_policy *policy = t->policy->policy;
+    const char *why = policy->never == NULL || t->policy->params == NULL ? NULL
+        : policy->never(t->policy->params, request,
+                        t->point->cluster->gpu_count);
+
+    if (why == NULL)
+        return false;
+    err_set(err, ERR_RANGE, request->form->role[0].pos,
+            "%s can never start under policy %s: %s", request->form->name,
+            name, why);
+    return true;
+}
+
+static void check_policy(struct arena *arena, const struct study *study,
+                         const struct study_point *point, uint32_t p,
+                         const struct job_request *request, uint32_t count,
+                         struct told *told)
+{
+    struct arena *scratch = arena_new(0);
+    struct trying t = { .arena = scratch, .point = point,
+                        .policy = point->policy[p] };
+
+    t.cluster = cluster_new(scratch, point->cluster);
+    t.share = arena_alloc(scratch, point->cluster->node_count,
+                          sizeof *t.share);
+    struct placer_parts parts = { .arena = scratch, .cluster = t.cluster,
+                                  .rule = t.policy->rules.placement,
+                                  .seed = study->seed };
+    t.placer = placer_new(&parts);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t r = request[i].goodput != NULL ? FORM_ROLES_MAX
+                                                : homeless(&t, &request[i]);
+        struct err err = { 0 };
+        if (r == FORM_ROLES_MAX &&
+            !is_barred(&t, study->policy_name[p], &request[i], &err))
+            continue;
+        if (r != FORM_ROLES_MAX)
+            describe(&t, study->policy_name[p], &request[i], r, &err);
+        tell_once(arena, told, &err);
+    }
+    arena_free(scratch);
+}
+
+uint32_t places_check(struct arena *arena, const struct study *study,
+                      places_tell_fn *tell, void *self)
+{
+    struct told told = { .tell = tell, .self = self };
+    struct arena *scratch = arena_new(0);
+    const struct study_point *last = NULL;
+    struct job_request *request = NULL;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < study->point_count; i++) {
+        const struct study_point *point = &study->point[i];
+        bool same = last != NULL &&
+                    last->workload_hash == point->workload_hash &&
+                    last->cluster_hash == point->cluster_hash;
+        if (!same)              /* a trace is read through for it */
+            request = places_requests(scratch, study, point, &count);
+        for (uint32_t p = 0; p < study->policy_count; p++)
+            if (!same || last->policy_hash[p] != point->policy_hash[p])
+                check_policy(arena, study, point, p, request, count, &told);
+        last = point;
+    }
+    arena_free(scratch);
+    return told.count;
+}

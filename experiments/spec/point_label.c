@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * point_label.c - words of labels.
+ */
+#include "experiments/spec/point_label.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/text/paths.h"
+#include "sim/base/arena.h"
+
+/* The next word from *at on, and its length; 0 at the end. */
+static size_t next_word(const char **at)
+{
+    *at += strspn(*at, " ");
+    return strcspn(*at, " ");
+}
+
+/* The bytes of KEY=, or of the whole word where it has none. */
+static size_t key_bytes(const char *word, size_t bytes)
+{
+    const char *equals = memchr(word, '=', bytes);
+
+    return equals == NULL ? bytes : (size_t)(equals - word) + 1;
+}
+
+/* The first word of `text` that begins like that; NULL: none does. */
+static const char *find_key(const char *text, const char *key, size_t bytes)
+{
+    size_t length;
+
+    for (; (length = next_word(&text)) > 0; text += length)
+        if (length >= bytes && memcmp(text, key, bytes) == 0 &&
+            key_bytes(text, length) == bytes)
+            return text;
+    return NULL;
+}
+
+bool point_label_has(const char *label, const char *part)
+{
+    size_t bytes;
+
+    assert(label != NULL && part != NULL);
+    for (; (bytes = next_word(&part)) > 0; part += bytes) {
+        const char *word = find_key(label, part, key_bytes(part, bytes));
+
+        if (word == NULL || strcspn(word, " ") != bytes ||
+            memcmp(word, part, bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+const char *point_label_with(struct arena *arena, const char *label,
+                             const char *part)
+{
+    const char *text = "", *word = part;
+    size_t bytes;
+
+    assert(label != NULL && part != NULL);
+    for (; (bytes = next_word(&word)) > 0; word += bytes)
+        if (find_key(label, word, key_bytes(word, bytes)) == NULL)
+            return NULL;
+    for (; (bytes = next_word(&label)) > 0; label += bytes) {
+        const char *other = find_key(part, label, key_bytes(label, bytes));
+        const char *from = other != NULL ? other : label;
+
+        text = text_format(arena, "%s%s%.*s", text, *text == '\0' ? "" : " ",
+                           (int)strcspn(from, " "), from);
+    }
+    return text;
+}
+
+/* In words: "_" as a blank. */
+static const char *element_words(struct arena *arena, const char *element)
+{
+    static const char *const words[][2] = {
+        { "cv", "coefficient of variation" }, { "count", "number" },
+        { "gpus", "GPUs" }, { "cpu", "CPU" }, { "nvme", "NVMe" },
+        { "nics", "NICs" }, { "usd", "USD" }
+    };
+    char *text;
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(element, words[i][0]) == 0)
+            return words[i][1];
+    text = arena_text(arena, element);
+    for (char *p = text; *p != '\0'; p++)
+        if (*p == '_')
+            *p = ' ';
+    return text;
+}
+
+/* "nodes.NAME", "policies.NAME", "mix.NAME": the rest is of that one. */
+static const char *const owner_key[] = { "nodes", "policies", "mix" };
+static const char *const owner_noun[] = { " nodes", "", " jobs" };
+
+/* Cuts it off; *rest is NULL after the last. */
+static const char *next_element(char **rest)
+{
+    char *element = *rest, *dot = element == NULL ? NULL
+                                                  : strchr(element, '.');
+
+    if (dot != NULL)
+        *dot++ = '\0';
+    *rest = dot;
+    return element;
+}
+
+const char *point_key_words(struct arena *arena, const char *key)
+{
+    const char *of = NULL, *noun = "", *words = "", *element;
+    char *rest = arena_text(arena, key);
+
+    while ((element = next_element(&rest)) != NULL) {
+        size_t o = 0;
+
+        while (o < 3 && strcmp(element, owner_key[o]) != 0)
+            o++;
+        if (o < 3 && *words == '\0' && of == NULL && rest != NULL &&
+            strchr(rest, '.') != NULL) {
+            of = next_element(&rest);
+            noun = owner_noun[o];
+            if (o == 0 && strcmp(rest, "count") == 0)
+                return text_format(arena, "nodes of %s", of);
+            continue;
+        }
+        words = text_format(arena, "%s%s%s", words, *words == '\0' ? "" : " ",
+                            element_words(arena, element));
+    }
+    return of == NULL ? words
+                      : text_format(arena, "%s of %s%s", words, of, noun);
+}
+
+const char *point_unit_words(const char *unit)
+{
+    static const char *const words[][2] = {
+        { "/s", "per second" }, { "/min", "per minute" },
+        { "/h", "per hour" }, { "/d", "per day" }, { "%", "percent" },
+        { "s", "seconds" }, { "m", "minutes" }, { "h", "hours" },
+        { "d", "days" }
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(unit, words[i][0]) == 0)
+            return words[i][1];
+    return unit;
+}
+
+/* Adds `more` behind a comma. */
+static const char *listed(struct arena *arena, const char *list,
+                          const char *more)
+{
+    return text_format(arena, "%s%s%s", list, *list == '\0' ? "" : ", ", more);
+}
+
+void point_label_split(struct arena *arena, const char *label,
+                       const char **keys, const char **values)
+{
+    size_t bytes;
+
+    *keys = *values = "";
+    for (; (bytes = next_word(&label)) > 0; label += bytes) {
+        size_t key = key_bytes(label, bytes);
+
+        if (label[key - 1] != '=') {            /* "base" */
+            *keys = *values = NULL;
+            return;
+        }
+        *keys = listed(arena, *keys, point_key_words(
+            arena, text_format(arena, "%.*s", (int)key - 1, label)));
+        *values = listed(arena, *values, text_format(
+            arena, "%.*s", (int)(bytes - key), label + key));
+    }
+}
+
+const char *point_label_words(struct arena *arena, const char *label)
+{
+    const char *text = "", *keys, *values;
+    size_t bytes;
+
+    for (; (bytes = next_word(&label)) > 0; label += bytes) {
+        point_label_split(arena, text_format(arena, "%.*s", (int)bytes,
+                                             label), &keys, &values);
+        if (keys == NULL)
+            return arena_text(arena, label);
+        text = listed(arena, text, text_format(arena, "%s = %s", keys,
+                                               values));
+    }
+    return text;
+}

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * study_read.c - an experiment file: its top, its policies, its points.
+ *
+ * What two points of a sweep have in common (the same cluster, say) is read
+ * once and shared.
+ */
+#include "experiments/columns/metric.h"
+#include "experiments/spec/study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/text/hash.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/point_label.h"
+#include "experiments/spec/keys.h"
+#include "experiments/spec/sweep.h"
+#include "experiments/spec/tree.h"
+#include "models/catalogue/catalogue.h"
+#include "models/cluster/cluster.h"
+#include "policies/host/host.h"
+#include "policies/registry/words.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/config/mend.h"
+#include "sim/base/err.h"
+#include "sim/text/scan.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/source.h"
+
+#define POLICIES_MAX 1000u
+
+struct reader {
+    struct arena *arena;
+    struct study *study;
+    struct study_inputs inputs;
+    const struct study_options *options;
+    const struct conf_node *root;       /* with --set, before the sweep */
+    int64_t file_seeds;                 /* as the file says, without --set */
+    struct study_top top;
+    struct study_point *point;
+    struct conf_mend mend;
+    struct study empty;                 /* the study before any reading */
+    bool set;                           /* --set is in mend.root */
+};
+
+static bool read_catalogue(struct reader *r, struct err *err)
+{
+    const struct conf_node *node = r->top.catalogue;
+    size_t count = node == NULL ? 0
+                 : conf_kind(node) == CONF_LIST ? conf_count(node) : 1;
+    const char **path = arena_alloc(r->arena, count + 1, sizeof *path);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *item =
+            conf_kind(node) == CONF_LIST ? conf_item(node, i) : node;
+
+        if (conf_kind(item) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, conf_pos(item),
+                           "catalogue must be a file or a list of files");
+        path[i] = path_beside(r->arena, conf_pos(item).file, conf_text(item));
+        if (!path_is_file(path[i])) {
+            err_set(err, ERR_IO, conf_pos(item), "catalogue names the file "
+                    "'%.150s', which is not there", path[i]);
+            return err_hint_path(err, path[i], "Paths are relative to the "
+                                 "file that names them.");
+        }
+    }
+    r->study->catalogue_hash = node == NULL ? 0 : tree_hash(&r->inputs, node);
+    r->study->catalogue = catalogue_load(r->arena, path, count, err);
+    return r->study->catalogue != NULL;
+}
+
+/* Policies. */
+
+static bool wanted(const char *only, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    for (const char *p = only; p != NULL; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, name, bytes) == 0 &&
+            (p[bytes] == ',' || p[bytes] == '\0'))
+            return true;
+    }
+    return only == NULL;
+}
+
+/* What a policy is called in the results, without reading all of it. */
+static const char *name_of(const struct conf_node *item)
+{
+    const struct conf_node *name;
+
+    if (conf_kind(item) == CONF_SCALAR)
+        return conf_text(item);
+    if (conf_kind(item) != CONF_MAP)
+        return NULL;
+    name = conf_get(item, "name");
+    if (name == NULL)
+        name = conf_get(item, "policy");
+    if (name == NULL || conf_kind(name) != CONF_SCALAR)
+        return NULL;
+    return conf_text(name);
+}
+
+static bool check_only(struct reader *r, const char *const *all,
+                       struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (const char *p = r->options->only; p != NULL; p = strchr(p, ',')) {
+        const char *word, *near;
+        bool known = false;
+
+        p += *p == ',';
+        word = text_format(r->arena, "%.*s", (int)strcspn(p, ","), p);
+        for (size_t i = 0; all[i] != NULL; i++)
+            known = known || strcmp(all[i], word) == 0;
+        if (known)
+            continue;
+        near = conf_nearest(word, all);
+        err_set(err, ERR_USAGE, nowhere,
+                "--only names '%.60s', which is no policy of %.100s", word,
+                r->study->path);
+        return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
+    }
+    return true;
+}
+
+static bool name_policies(struct reader *r, struct err *err)
+{
+    const struct conf_node *list = r->top.policies;
+    size_t count = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
+    const char **all = arena_alloc(r->arena, count + 1, sizeof *all);
+    const char **kept = arena_alloc(r->arena, count + 1, sizeof *kept);
+    const char **left = arena_alloc(r->arena, count + 1, sizeof *left);
+    uint32_t lefts = 0;
+
+    if (count == 0) {
+        err_set(err, ERR_SCHEMA, conf_pos(list),
+                "policies must be a list of at least one policy");
+        return err_hint(err, "Write policies: [fcfs]");
+    }
+    if (count > POLICIES_MAX)
+        return err_set(err, ERR_RANGE, conf_pos(list),
+                       "policies must be a list of at most %u, and has %zu",
+                       POLICIES_MAX, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct conf_node *item = conf_item(list, i);
+
+        all[i] = name_of(item);
+        if (all[i] == NULL || all[i][0] == '\0' ||
+            strpbrk(all[i], ",\"\n\t /") != NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(item),
+                           "a policy must be a name or a map with the key "
+                           "policy; names hold no blanks, commas or slashes");
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(all[i], all[j]) == 0) {
+                err_set(err, ERR_SCHEMA, conf_pos(item),
+                        "two policies are called '%.60s'", all[i]);
+                return err_hint(err, "Give one of them another `name:`.");
+            }
+        if (wanted(r->options->only, all[i]))
+            kept[r->study->policy_count++] = all[i];
+        else
+            left[lefts++] = all[i];
+    }
+    r->study->policy_name = kept;
+    r->study->left_out = left;
+    return check_only(r, all, err);
+}
+
+static uint32_t policy_index(const struct study *study, const char *name)
+{
+    for (uint32_t i = 0; i < study->policy_count; i++)
+        if (strcmp(study->policy_name[i], name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* `name` must be one of `policies:`, whether --only keeps it or not. */
+static bool check_policy(struct reader *r, const char *name,
+                         struct err_pos pos, const char *key, struct err *err)
+{
+    const struct conf_node *list = r->top.policies;
+    size_t count = conf_count(list);
+    const char **all = arena_alloc(r->arena, count + 1, sizeof *all);
+    const char *near;
+
+    for (size_t i = 0; i < count; i++) {
+        all[i] = name_of(conf_item(list, i));
+        if (strcmp(all[i], name) == 0)
+            return true;
+    }
+    near = conf_nearest(name, all);
+    err_set(err, ERR_REFERENCE, pos, "%s names '%.60s', which is not among "
+            "the policies of the experiment", key, name);
+    if (near != NULL)
+        return err_hint(err, "Did you mean %s?", near);
+    return err_hint(err, "The first of them is %s.", all[0]);
+}
+
+static bool read_baseline(struct reader *r, struct err *err)
+{
+    const struct conf_node *first = conf_item(r->top.policies, 0);
+    const char *name = r->top.baseline;
+
+    if (name == NULL)
+        name = name_of(first);
+    else if (!check_policy(r, name, conf_pos(conf_get(r->root, "baseline")),
+                           "baseline", err))
+        return false;
+    r->study->baseline = policy_index(r->study, name);
+    return true;
+}
+
+/* The policy at a point: its node, found again by name in the point's tree. */
+static const struct conf_node *policy_node(const struct conf_node *tree,
+                                           const char *name)
+{
+    const struct conf_node *list = conf_get(tree, "policies");
+
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+        const char *text = name_of(item);
+
+        if (text != NULL && strcmp(text, name) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+/* Points. */
+
+static enum workload_estimate estimate_of(const struct study_point *point)
+{
+    return workload_estimate(point->workload);
+}
+
+/* What a trace says of estimates holds for policies that say nothing. */
+static const struct host_policy *policy_read(struct reader *r,
+                                             const struct study_point *point,
+                                             const struct conf_node *node,
+                                             struct err *err)
+{
+    static const char *const text[ESTIMATE_COUNT] = {
+        [ESTIMATE_EXACT] = "exact", [ESTIMATE_REQUESTED] = "requested",
+        [ESTIMATE_NOISY] = "noisy",
+    };
+
+    return host_policy_read_as(r->arena, node, text[estimate_of(point)], err);
+}
+
+/* Pools of the cluster and roles of the jobs, of one point. */
+static struct host_names names_of_point(struct arena *arena,
+                                        const struct study_point *point)
+{
+    size_t pools = point->cluster->pool_count, roles = 0, count = 0;
+    const char **pool = arena_alloc(arena, pools + 1, sizeof *pool), **role;
+
+    memcpy(pool, point->cluster->pool_name, pools * sizeof *pool);
+    for (size_t f = 0; f < workload_form_count(point->workload); f++)
+        roles += workload_form(point->workload, f)->role_count;
+    role = arena_alloc(arena, roles + 1, sizeof *role);
+    for (size_t f = 0; f < workload_form_count(point->workload); f++) {
+        const struct job_form *form = workload_form(point->workload, f);
+
+        for (uint32_t i = 0; i < form->role_count; i++) {
+            bool known = false;
+
+            for (size_t k = 0; k < count; k++)
+                known |= strcmp(role[k], form->role[i].name) == 0;
+            if (!known)
+                role[count++] = form->role[i].name;
+        }
+    }
+    return (struct host_names){ pool, role };
+}
+
+static bool point_policies(struct reader *r, uint32_t index,
+                           const struct conf_node *tree, struct err *err)
+{
+    struct study_point *point = &r->point[index];
+    const struct study *study = r->study;
+    const struct host_policy **policy;
+    uint64_t *hash;
+
+    const struct host_names names = names_of_point(r->arena, point);
+
+    policy = arena_alloc(r->arena, study->policy_count, sizeof *policy);
+    hash = arena_alloc(r->arena, study->policy_count, sizeof *hash);
+    for (uint32_t p = 0; p < study->policy_count; p++) {
+        const struct conf_node *node = policy_node(tree,
+                                                   study->policy_name[p]);
+
+        if (node == NULL)
+            return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
+                           "a sweep must not rename the policy '%.60s'",
+                           study->policy_name[p]);
+        hash[p] = tree_hash(&r->inputs, node);
+        if (index > 0 && r->point[index - 1].policy_hash[p] == hash[p] &&
+            estimate_of(&r->point[index - 1]) == estimate_of(point))
+            policy[p] = r->point[index - 1].policy[p];
+        else
+            policy[p] = policy_read(r, point, node, err);
+        if (policy[p] == NULL ||
+            !host_words_check(r->arena, policy[p]->policy, node, &names, err))
+            return false;
+    }
+    point->policy = policy;
+    point->policy_hash = hash;
+    return true;
+}
+
+/* An earlier point with the same cluster (and workload), or NULL. */
+static const struct study_point *twin(const struct reader *r, uint32_t index,
+                                      bool workload)
+{
+    const struct study_point *point = &r->point[index];
+
+    for (uint32_t i = 0; i < index; i++)
+        if (r->point[i].cluster_hash == point->cluster_hash &&
+            (!workload || r->point[i].workload_hash == point->workload_hash))
+            return &r->point[i];
+    return NULL;
+}
+
+/* A run until a time that the first job of a trace never sees. */
+static bool ends_after_begin(const struct reader *r,
+                             const struct study_point *point, struct err *err)
+{
+    int64_t begin_ns = workload_begin_ns(point->workload);
+
+    if (begin_ns == 0 || r->study->until_ns > begin_ns)
+        return true;
+    err_set(err, ERR_RANGE, conf_pos(r->top.until),
+            "until ends at %.9g s, before the first job of the trace comes, at "
+            "%.9g s", clock_s_from_ns(r->study->until_ns),
+            clock_s_from_ns(begin_ns));
+    return err_hint(err, "With `origin: first` time 0 is its submission.");
+}
+
+static bool point_read(struct reader *r, uint32_t index,
+                       const struct conf_node *tree, struct err *err)
+{
+    struct study_point *point = &r->point[index];
+    const struct conf_node *cluster = conf_get(tree, "cluster");
+    const struct conf_node *workload = conf_get(tree, "workload");
+    const struct study_point *same;
+
+    point->cluster_hash = tree_hash(&r->inputs, cluster);
+    point->workload_hash = tree_hash(&r->inputs, workload);
+    same = twin(r, index, false);
+    point->cluster = same != NULL ? same->cluster
+        : cluster_read(r->arena, cluster, r->study->catalogue, err);
+    if (point->cluster == NULL)
+        return false;
+    same = twin(r, index, true);
+    point->workload = same != NULL ? same->workload
+        : workload_read(r->arena, workload, r->study->catalogue,
+                        point->cluster, err);
+    return point->workload != NULL && ends_after_begin(r, point, err) &&
+           study_by_step(conf_get(tree, "fidelity"), &point->by_step, err) &&
+           point_policies(r, index, tree, err);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const char *const *left = a, *const *right = b;
+
+    return strcmp(*left, *right);   /* equal ones are found, then refused */
+}
+
+/* Sorted, two that are alike stand side by side. */
+static bool labels_differ(struct reader *r, struct err *err)
+{
+    uint32_t count = r->study->point_count;
+    const char **label = arena_alloc(r->arena, count, sizeof *label);
+
+    for (uint32_t i = 0; i < count; i++)
+        label[i] = r->point[i].label;
+    qsort(label, count, sizeof *label, by_text);
+    for (uint32_t i = 1; i < count; i++)
+        if (strcmp(label[i - 1], label[i]) == 0)
+            return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
+                           "two points of the sweep are '%.100s'", label[i]);
+    return true;
+}
+
+static bool read_points(struct reader *r, struct err *err)
+{
+    struct study *study = r->study;
+
+    study->point_count = 1;
+    if (r->top.sweep != NULL &&
+        !sweep_check(r->top.sweep, &study->point_count, err))
+        return false;
+    struct sweep sweep = { r->root, r->top.sweep, study->point_count };
+    r->point = arena_alloc(r->arena, study->point_count, sizeof *r->point);
+    study->point = r->point;
+    for (uint32_t i = 0; i < study->point_count; i++) {
+        const struct conf_node *tree =
+            sweep_tree(&r->inputs, &sweep, i, &r->point[i].label, err);
+
+        if (tree == NULL || !point_read(r, i, tree, err))
+            return false;
+    }
+    return labels_differ(r, err);
+}
+
+/* Some point has the words of `point`, some those of `vs_point`. */
+static bool check_point(const struct study *study,
+                        const struct study_expect *e, struct err *err)
+{
+    bool found = e->point == NULL, other = e->versus_point == NULL;
+
+    for (uint32_t p = 0; p < study->point_count; p++) {
+        const char *label = study->point[p].label;
+
+        found = found || point_label_has(label, e->point);
+        other = other || point_label_has(label, e->versus_point);
+    }
+    if (found && other)
+        return true;
+    err_set(err, ERR_REFERENCE, found ? e->versus_point_pos : e->point_pos,
+            "%s is '%.80s', which is no point of the sweep",
+            found ? "vs_point" : "point", found ? e->versus_point : e->point);
+    return err_hint(err, "The first one is '%.100s'.", study->point[0].label);
+}
+
+static bool check_expects(struct reader *r, struct err *err)
+{
+    const struct study *study = r->study;
+
+    for (uint32_t i = 0; i < study->expect_count; i++) {
+        const struct study_expect *e = &study->expect[i];
+
+        if (!check_policy(r, e->policy, e->policy_pos, "policy", err) ||
+            (e->versus != NULL &&
+             !check_policy(r, e->versus, e->versus_pos, "vs", err)))
+            return false;
+        if (e->versus != NULL && e->versus_point == NULL &&
+            strcmp(e->versus, e->policy) == 0) {
+            err_set(err, ERR_RANGE, e->versus_pos, "vs names %.60s, which is "
+                    "the policy that is judged: they never differ", e->versus);
+            return err_hint(err, "Name another policy, or leave vs out and "
+                            "give the limit as a number.");
+        }
+        if (!check_point(study, e, err))
+            return false;
+    }
+    return true;
+}
+
+/* Before --set changes them; what is wrong with them is told later. */
+static int64_t seeds_of_file(const struct conf_node *root)
+{
+    const struct conf_node *node =
+        conf_kind(root) == CONF_MAP ? conf_get(root, "seeds") : NULL;
+    const char *text = node != NULL && conf_kind(node) == CONF_SCALAR
+                           ? conf_text(node) : "1";
+    int64_t seeds;
+
+    return scan_i64(text, strlen(text), &seeds) ? seeds : 1;
+}
+
+static bool read_top(struct reader *r, struct err *err)
+{
+    struct study *study = r->study;
+
+    if (!study_top_read(r->root, &r->top, err))
+        return false;
+    if (r->top.name[0] == '\0' || strpbrk(r->top.name, "/\n\t\"") != NULL ||
+        r->top.name[0] == '.')
+        return err_set(err, ERR_RANGE,
+                       conf_pos(conf_get(r->root, "experiment")),
+                       "experiment must be a name that can be a folder's: no "
+                       "slash, no quotation mark, no dot in front");
+    study->name = r->top.name;
+    study->description = r->top.description;
+    study->seed = (uint64_t)r->top.seed;
+    study->seeds = r->options->seeds != 0 ? r->options->seeds
+                                          : (uint32_t)r->top.seeds;
+    study->fewer_seeds = study->seeds < r->file_seeds;
+    study->warmup_ns = r->top.warmup_ns;
+    study->stalled_ns = r->top.stalled_ns;
+    study->event_count_max = (uint64_t)r->top.event_count_max;
+    study->train = r->top.train;
+    study->tree = r->root;
+    if (!study_until(r->top.until, &study->until_ns, err))
+        return false;
+    if (!conf_acts(r->root, "stalled_after", study->until_ns != CLOCK_NEVER_NS,
+                   "needs `until: drained`", err))
+        return false;
+    if (study->warmup_ns >= study->until_ns)
+        return err_set(err, ERR_RANGE, conf_pos(conf_get(r->root, "warmup")),
+                       "warmup must end before until does");
+    if (!study_output(r->arena, r->top.output, study, err) ||
+        !study_expects(r->arena, r->top.expect, study, err))
+        return false;
+    if (r->options->dir != NULL)
+        study->dir = r->options->dir;
+    return true;
+}
+
+static bool read_checked(struct reader *r, struct err *err)
+{
+    struct study *study = r->study;
+    const struct study_options *options = r->options;
+
+    if (!read_top(r, err) || !read_catalogue(r, err) ||
+        !name_policies(r, err) || !read_baseline(r, err) ||
+        !read_points(r, err) || !check_expects(r, err))
+        return false;
+    if ((uint64_t)study->point_count * study->policy_count * study->seeds >
+        UINT32_MAX / 2)
+        return err_set(err, ERR_RANGE, conf_pos(r->root),
+                       "the experiment must have at most %u trials, and has "
+                       "%llu", UINT32_MAX / 2,
+                       (unsigned long long)study->point_count *
+                       study->policy_count * study->seeds);
+    return options->check == NULL || options->check(r->arena, study, err);
+}
+
+/* Tables that only some workloads and policies fill. */
+static void add_tables(struct study *study)
+{
+    for (uint32_t i = 0; i < study->point_count; i++)
+        if (workload_service_count(study->point[i].workload) > 0)
+            study->tables |= STUDY_SERVICES;
+    for (uint32_t i = 0; i < study->point_count; i++)
+        for (uint32_t p = 0; p < study->policy_count; p++)
+            if (study->point[i].policy[p]->rules.blocking == HOST_DROP)
+                study->tables |= STUDY_ARRIVED;
+}
+
+static bool read_root(void *self, const struct conf_node *root,
+                      struct err *err)
+{
+    struct reader *r = self;
+
+    *r->study = r->empty;
+    r->top = (struct study_top){ 0 };
+    r->root = root;
+    if (!r->set) {
+        r->file_seeds = seeds_of_file(root);
+        r->root = tree_sets(&r->inputs, root, r->options->set,
+                            r->options->set_count, err);
+        if (r->root == NULL)
+            return false;
+        r->set = true;
+        r->mend.root = r->root;
+    }
+    return read_checked(r, err);
+}
+
+/* What `clustersim FILE` is given by mistake: a part of an experiment. */
+static bool is_experiment(const struct conf_node *root, const char *path,
+                          struct err *err)
+{
+    static const char *const of_workload[] = { "trace", "mix", "services" };
+    const char *part = conf_get(root, "nodes") != NULL ? "cluster" : NULL;
+
+    for (size_t i = 0; i < sizeof of_workload / sizeof of_workload[0]; i++)
+        if (part == NULL && conf_get(root, of_workload[i]) != NULL)
+            part = "workload";
+    if (part == NULL || conf_get(root, "experiment") != NULL ||
+        conf_get(root, "policies") != NULL)
+        return true;
+    err_set(err, ERR_SCHEMA, conf_pos(root), "the file is a %s, not an "
+            "experiment", part);
+    return err_hint(err, "An experiment names it, `%s: %.120s`, beside its "
+                    "policies; `clustersim validate` reads it alone.", part,
+                    path);
+}
+
+const struct study *study_read(struct arena *arena, const char *path,
+                               const struct study_options *options,
+                               struct err *err)
+{
+    struct reader r = {
+        .arena = arena, .options = options,
+        .mend = { .arena = arena, .ground = "cluster",
+                  .ground_words = tree_ground_words },
+    };
+    struct study *study = arena_alloc(arena, 1, sizeof *study);
+
+    r.study = study;
+    r.inputs.arena = arena;
+    r.empty.path = arena_text(arena, path);
+    r.empty.program_hash = options->program_hash;
+    if (r.empty.program_hash == 0 &&
+        !hash_file("/proc/self/exe", &r.empty.program_hash))
+        r.empty.program_hash = 0;
+    r.mend.root = tree_load(&r.inputs, r.empty.path, err);
+    if (r.mend.root == NULL ||
+        !is_experiment(r.mend.root, r.empty.path, err))
+        return NULL;
+    r.mend.stock = tree_stock(arena);
+    if (!conf_mend_read(&r.mend, read_root, &r, err))
+        return NULL;
+    add_tables(study);
+    study->input = r.inputs.item;
+    study->input_count = r.inputs.count;
+    return study;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * table_sizes.c - jobs drawn and counted, times what each of them writes.
+ */
+#include "experiments/spec/table_sizes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "experiments/columns/columns.h"
+#include "experiments/columns/metric.h"
+#include "experiments/spec/study.h"
+#include "models/cluster/cluster.h"
+#include "models/jobs/job.h"
+#include "policies/host/host.h"
+#include "policies/policy.h"
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "workloads/jobs/birth.h"
+#include "workloads/source.h"
+
+#define DRAWN_MAX 200000u       /* jobs, over all points */
+#define DRAWN_MIN 2000u         /* of each point */
+#define INTERVALS 300.0         /* of timeline.csv: 200 to 400 */
+
+/* Of usual rows, without the names of point and policy. */
+static const double row_bytes[SIZED_COUNT] = { 160, 100, 65, 75 };
+static const uint32_t asked[SIZED_COUNT] = {
+    STUDY_JOBS, STUDY_PHASES, STUDY_TIMELINE, STUDY_DECISIONS
+};
+static const struct csv_kind *const kind[SIZED_COUNT] = {
+    &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions
+};
+
+/* What one seed of a point will meet. */
+struct drawn {
+    double jobs, phases;
+};
+
+static double phases_of(const struct job_request *request)
+{
+    const struct job_form *form = request->form;
+    double runs = 0;
+
+    for (uint32_t p = 0; p < form->phase_count; p++)
+        runs += phase_runs(&form->phase[p], request->steps);
+    return runs;
+}
+
+static int64_t ends_ns(const struct study *study, uint32_t point)
+{
+    int64_t for_ns = workload_for_ns(study->point[point].workload);
+
+    return for_ns < study->until_ns ? for_ns : study->until_ns;
+}
+
+/* Those of a trace are counted; a stream that goes on until a time goes on as
+ * it did so far, to as many as `jobs:` allows. */
+static double all_jobs(const struct study *study, uint32_t point,
+                       double drawn, int64_t last_ns)
+{
+    const struct workload_spec *workload = study->point[point].workload;
+    double most = (double)workload_jobs(workload), all = most;
+    int64_t end_ns = ends_ns(study, point);
+
+    if (workload_counts(workload).jobs == 0 && end_ns != CLOCK_NEVER_NS &&
+        last_ns > 0)
+        all = drawn * (double)end_ns / (double)last_ns;
+    if (most > 0)
+        all = fmin(all, most);
+    return fmax(drawn, all);
+}
+
+/* Draws on to the end where nothing says how many there are. */
+static bool enough(const struct study *study, uint32_t point, double drawn)
+{
+    double most = fmax(DRAWN_MIN, DRAWN_MAX / study->point_count);
+
+    return drawn >= most &&
+           (ends_ns(study, point) != CLOCK_NEVER_NS ||
+            workload_jobs(study->point[point].workload) > 0 ||
+            drawn >= 10.0 * DRAWN_MAX);
+}
+
+static struct drawn draw(const struct study *study, uint32_t point)
+{
+    struct arena *arena = arena_new((size_t)1 << 16);
+    struct source *source = source_open(
+        arena, study->point[point].workload, study->seed, 0);
+    struct drawn drawn = { 0, 0 };
+    struct job_birth birth;
+    struct err ignored = { 0 };
+    int64_t last_ns = 0;
+    bool cut = false;
+
+    while (source_next(source, &birth, &ignored) == SOURCE_JOB &&
+           birth.request.submit_ns < study->until_ns) {
+        cut = enough(study, point, drawn.jobs);
+        if (cut)
+            break;
+        drawn.jobs++;
+        drawn.phases += phases_of(&birth.request);
+        last_ns = birth.request.submit_ns;
+    }
+    arena_free(arena);
+    if (cut && drawn.jobs > 0) {
+        double all = all_jobs(study, point, drawn.jobs, last_ns);
+        drawn.phases *= all / drawn.jobs;
+        drawn.jobs = all;
+    }
+    return drawn;
+}
+
+/* Rows of a table of one trial. */
+static double trial_rows(const struct study *study, uint32_t point,
+                         uint32_t policy, const struct drawn *drawn,
+                         enum sized_table t)
+{
+    const struct study_point *at = &study->point[point];
+    bool per_phase = at->policy[policy]->policy->flags & CS_PER_PHASE;
+
+    switch (t) {
+    case SIZED_JOBS: return drawn->jobs;
+    case SIZED_PHASES: return drawn->phases;
+    case SIZED_TIMELINE: return INTERVALS * at->cluster->pool_count;
+    default: return per_phase ? drawn->phases : drawn->jobs;
+    }
+}
+
+static void add_point(struct table_sizes *sizes, const struct study *study,
+                      uint32_t point, const struct drawn *drawn)
+{
+    for (uint32_t p = 0; p < study->policy_count; p++)
+        for (int t = 0; t < SIZED_COUNT; t++) {
+            double rows = trial_rows(study, point, p, drawn,
+                                     (enum sized_table)t) *
+                          (t == SIZED_JOBS ? study->seeds
+                                           : study->detail_seeds);
+            if (!(study->tables & asked[t]))
+                continue;
+            sizes->rows[t] += rows;
+            sizes->bytes[t] += rows *
+                (row_bytes[t] + (double)strlen(study->point[point].label) +
+                 (double)strlen(study->policy_name[p]));
+        }
+}
+
+struct table_sizes table_sizes_of(struct arena *arena,
+                                  const struct study *study)
+{
+    struct table_sizes sizes = { { 0 }, { 0 }, 0 };
+    struct drawn *drawn = arena_alloc(arena, study->point_count + 1,
+                                      sizeof *drawn);
+
+    if (study->tables & (STUDY_JOBS | STUDY_PHASES | STUDY_DECISIONS))
+        for (uint32_t p = 0; p < study->point_count; p++) {
+            /* Points of one workload meet the same jobs. */
+            bool same = p > 0 && study->point[p].workload ==
+                                     study->point[p - 1].workload;
+            drawn[p] = same ? drawn[p - 1] : draw(study, p);
+        }
+    for (uint32_t p = 0; p < study->point_count; p++)
+        add_point(&sizes, study, p, &drawn[p]);
+    for (int t = 0; t < SIZED_COUNT; t++)
+        sizes.all_bytes += sizes.bytes[t];
+    return sizes;
+}
+
+/* "570 MB", "1.3 GB". */
+static void print_bytes(FILE *file, double bytes)
+{
+    if (bytes >= 1e9)
+        fprintf(file, "%.1f GB", bytes / 1e9);
+    else if (bytes >= 1e7)
+        fprintf(file, "%.0f MB", bytes / 1e6);
+    else
+        fprintf(file, "%.2g MB", bytes / 1e6);
+}
+
+void table_sizes_print(FILE *file, const struct study *study,
+                       const struct table_sizes *sizes)
+{
+    if (sizes->all_bytes < TABLE_SIZES_SMALL)
+        return;
+    fputs("tables will take about ", file);
+    print_bytes(file, sizes->all_bytes);
+    fputs(", and twice that until they are put together:\n", file);
+    for (int t = 0; t < SIZED_COUNT; t++) {
+        if (!(sizes->rows[t] > 0))
+            continue;
+        fprintf(file, "  %-13s  %12.0f rows, ", kind[t]->file,
+                sizes->rows[t]);
+        print_bytes(file, sizes->bytes[t]);
+        if (t == SIZED_JOBS)
+            fputs(", of all seeds\n", file);
+        else
+            fprintf(file, ", of %u of %u seeds\n", study->detail_seeds,
+                    study->seeds);
+    }
+    fputs("  Estimated from the jobs of seed 0 of each point, their phases "
+          "and steps;\n  failures and preemption add rows.  `output: "
+          "{tables: [..], detail_seeds: N}`\n  chooses.\n", file);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * study_tree.c - load, graft, set, hash.
+ *
+ * A scalar is taken for a file that the experiment depends on when it holds a
+ * dot or a slash and a regular file of that name stands beside the file that
+ * says it.  So traces and weights are found without knowing their keys.
+ */
+#include "experiments/spec/tree.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "sim/text/hash.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/study.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+
+static bool input_add(struct study_inputs *inputs, const char *path,
+                      uint64_t *hash)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (strcmp(inputs->item[i].path, path) != 0)
+            continue;
+        *hash = inputs->item[i].hash;
+        return true;
+    }
+    if (!hash_file(path, hash))
+        return false;
+    if (inputs->count == inputs->room) {
+        size_t room = inputs->room == 0 ? 16 : inputs->room * 2;
+
+        inputs->item = arena_grow(inputs->arena, inputs->item, inputs->count,
+                                  room, sizeof *inputs->item);
+        inputs->room = room;
+    }
+    inputs->item[inputs->count].path = arena_text(inputs->arena, path);
+    inputs->item[inputs->count++].hash = *hash;
+    return true;
+}
+
+const struct conf_node *tree_load(struct study_inputs *inputs,
+                                  const char *path, struct err *err)
+{
+    const struct conf_node *root = conf_load(inputs->arena, path, err);
+    uint64_t hash;
+
+    if (root == NULL)
+        return NULL;
+    if (path_is_file(path))
+        (void)input_add(inputs, path, &hash);
+    if (conf_kind(root) == CONF_MAP)
+        return root;
+    err_set(err, ERR_SCHEMA, conf_pos(root), "the file must hold a map of "
+            "keys, and holds a %s",
+            conf_kind(root) == CONF_LIST ? "list" : "single value");
+    return NULL;
+}
+
+const struct conf_node *tree_unwrap(const struct conf_node *root,
+                                    const char *key)
+{
+    const struct conf_node *inner = conf_get(root, key);
+
+    if (conf_count(root) == 1 && inner != NULL &&
+        conf_kind(inner) == CONF_MAP)
+        return inner;
+    return root;
+}
+
+static const struct conf_node *graft_one(struct study_inputs *inputs,
+                                         const struct conf_node *root,
+                                         const char *key, struct err *err)
+{
+    const struct conf_node *value = conf_get(root, key), *inner;
+    const char *path;
+    struct err_pos pos;
+
+    if (value == NULL || conf_kind(value) != CONF_SCALAR)
+        return root;
+    pos = conf_pos(value);
+    path = path_beside(inputs->arena, pos.file, conf_text(value));
+    if (!path_is_file(path)) {
+        err_set(err, ERR_IO, pos, "%s names the file '%.150s', which %s", key,
+                path, path_is_folder(path) ? "is a folder" : "is not there");
+        err_hint_path(err, path,
+                      "Paths are relative to the file that names them.");
+        return NULL;
+    }
+    inner = tree_load(inputs, path, err);
+    if (inner == NULL)
+        return NULL;
+    return conf_set(inputs->arena, root, key, tree_unwrap(inner, key), pos,
+                    err);
+}
+
+const struct conf_node *tree_graft(struct study_inputs *inputs,
+                                   const struct conf_node *root,
+                                   struct err *err)
+{
+    root = graft_one(inputs, root, "cluster", err);
+    return root == NULL ? NULL : graft_one(inputs, root, "workload", err);
+}
+
+/* `policies.NAME.key` where the list says `- NAME`: makes it a map first. */
+static const struct conf_node *open_policy(struct study_inputs *inputs,
+                                           const struct conf_node *root,
+                                           const char *path, struct err *err)
+{
+    const struct conf_node *list = conf_get(root, "policies");
+    const char *name = path + strlen("policies.");
+    size_t bytes = strcspn(name, ".");
+
+    if (strncmp(path, "policies.", strlen("policies.")) != 0 ||
+        list == NULL || conf_kind(list) != CONF_LIST)
+        return root;
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *item = conf_item(list, i);
+
+        if (conf_kind(item) == CONF_SCALAR &&
+            strlen(conf_text(item)) == bytes &&
+            memcmp(conf_text(item), name, bytes) == 0)
+            return conf_set_text(inputs->arena, root,
+                                 text_format(inputs->arena, "policies.%zu", i),
+                                 text_format(inputs->arena, "{policy: %.*s}",
+                                             (int)bytes, name), err);
+    }
+    return root;
+}
+
+/* `output.plots` where there is no `output:` yet: makes an empty map first. */
+static const struct conf_node *open_map(struct study_inputs *inputs,
+                                        const struct conf_node *root,
+                                        const char *path, struct err *err)
+{
+    const char *first = text_format(inputs->arena, "%.*s",
+                                    (int)strcspn(path, "."), path);
+
+    if (conf_get(root, first) != NULL)
+        return root;
+    return conf_set_text(inputs->arena, root, first, "{}", err);
+}
+
+const struct conf_node *tree_set(struct study_inputs *inputs,
+                                 const struct conf_node *root,
+                                 const char *path,
+                                 const struct conf_node *value,
+                                 const char *text, struct err *err)
+{
+    if (strchr(path, '.') != NULL) {
+        root = tree_graft(inputs, root, err);
+        if (root != NULL)
+            root = open_map(inputs, root, path, err);
+        if (root != NULL)
+            root = open_policy(inputs, root, path, err);
+    }
+    if (root == NULL)
+        return NULL;
+    if (value == NULL)
+        return conf_set_text(inputs->arena, root, path, text, err);
+    return conf_set(inputs->arena, root, path, value, conf_pos(value), err);
+}
+
+const struct conf_node *tree_sets(struct study_inputs *inputs,
+                                  const struct conf_node *root,
+                                  const char *const *set, size_t count,
+                                  struct err *err)
+{
+    struct err_pos nowhere = { NULL, 0, 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        const char *equals = strchr(set[i], '=');
+
+        if (equals == NULL || equals == set[i]) {
+            err_set(err, ERR_USAGE, nowhere,
+                    "--set needs KEY=VALUE, and got '%.80s'", set[i]);
+            return NULL;
+        }
+        root = tree_set(inputs, root,
+                        text_format(inputs->arena, "%.*s",
+                                    (int)(equals - set[i]), set[i]),
+                        NULL, equals + 1, err);
+        if (root == NULL)
+            return NULL;
+    }
+    return tree_graft(inputs, root, err);
+}
+
+const struct conf_node *tree_part(struct study_inputs *inputs,
+                                  const char *path, const char *key,
+                                  struct err *err)
+{
+    const struct conf_node *root = tree_load(inputs, path, err);
+
+    if (root == NULL || conf_get(root, "advise") == NULL)
+        return root == NULL ? NULL : tree_unwrap(root, key);
+    root = tree_graft(inputs, root, err);
+    return root == NULL ? NULL : conf_get(root, key);
+}
+
+static uint64_t hash_scalar(struct study_inputs *inputs,
+                            const struct conf_node *node, uint64_t hash)
+{
+    const char *text = conf_text(node), *path;
+    uint64_t file;
+
+    hash = hash_text(hash_u64(hash, 1), text);
+    if (strpbrk(text, "./") == NULL)
+        return hash;
+    path = path_beside(inputs->arena, conf_pos(node).file, text);
+    if (path_is_file(path) && input_add(inputs, path, &file))
+        hash = hash_u64(hash, file);
+    return hash;
+}
+
+static uint64_t hash_node(struct study_inputs *inputs,
+                          const struct conf_node *node, uint64_t hash)
+{
+    size_t count;
+
+    if (conf_kind(node) == CONF_SCALAR)
+        return hash_scalar(inputs, node, hash);
+    count = conf_count(node);
+    hash = hash_u64(hash_u64(hash, conf_kind(node) == CONF_LIST ? 2 : 3),
+                    count);
+    for (size_t i = 0; i < count; i++) {
+        if (conf_kind(node) == CONF_LIST) {
+            hash = hash_node(inputs, conf_item(node, i), hash);
+            continue;
+        }
+        hash = hash_text(hash, conf_key(node, i));
+        hash = hash_node(inputs, conf_value(node, i), hash);
+    }
+    return hash;
+}
+
+uint64_t tree_hash(struct study_inputs *inputs, const struct conf_node *node)
+{
+    return hash_node(inputs, node, HASH_START);
+}
+
+const char *const tree_ground_words[] = { "cluster", "role ", NULL };
+
+#define STOCK_NODES(type) \
+    "{name: stock-" type ", count: 64, gpus: {type: " type ", count: 8}, " \
+    "cpu: {type: epyc-7742, sockets: 8}, memory: 8TB, nvme: 8x8TB, " \
+    "price: 1USD/h}, "
+
+const struct conf_node *tree_stock(struct arena *arena)
+{
+    static const char text[] =
+        "experiment: stock\n"
+        "advise: stock\n"
+        "cluster: {nodes: ["
+        STOCK_NODES("a100-80") STOCK_NODES("a100-40") STOCK_NODES("h100")
+        STOCK_NODES("h200") STOCK_NODES("l40s") STOCK_NODES("t4")
+        STOCK_NODES("v100-32") STOCK_NODES("a10")
+        "{name: generic, count: 64, gpus: {type: generic, count: 8}}]}\n"
+        "workload: {arrival: {process: poisson, rate: 1/h}, jobs: 1, mix: "
+        "[{recipe: trace, gpus: 1, duration: 1h}]}\n"
+        "policies: [fcfs]\n"
+        "seeds: 1\n";
+    struct err err = { 0 };
+
+    return conf_parse(arena, "stock", text, sizeof text - 1, &err);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * train_keys.c - the key tables of `train:`, and its reading.
+ */
+#include "experiments/train/train_keys.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/spec/study.h"
+#include "experiments/train/train.h"
+#include "policies/host/host.h"
+#include "sim/base/arena.h"
+#include "sim/config/conf.h"
+#include "sim/base/err.h"
+
+#define KEY(member) offsetof(struct train_keys, member)
+static const struct conf_field train_field[] = {
+    { "policy", CONF_TEXT, KEY(policy_name), 0, 0, "learned", NULL,
+      "which of `policies:` learns" },
+    { "objective", CONF_TEXT, KEY(objective_name), 0, 0, NULL, NULL,
+      "metric to make better" },
+    { "population", CONF_INT, KEY(population), 2, 100000, "24", NULL,
+      "weight vectors in a generation" },
+    { "elite", CONF_INT, KEY(elite), 1, 100000, "6", NULL,
+      "how many of them the next generation is drawn around" },
+    { "generations", CONF_INT, KEY(generations), 1, 100000, "12", NULL,
+      "how many" },
+    { "spread", CONF_REAL, KEY(spread), 1e-6, 1e6, "1", NULL,
+      "standard deviation of the first draw" },
+    { "spread_min", CONF_REAL, KEY(spread_min), 0, 1e6, "0.05", NULL,
+      "it never falls below this" },
+    { "seeds", CONF_NODE, KEY(seeds_node), 0, 0, CONF_ABSENT, NULL,
+      "{from, count} of the seeds trained on; 1000 and 4 if not given" },
+    { "held_out", CONF_NODE, KEY(held_out_node), 0, 0, CONF_ABSENT, NULL,
+      "{from, count} of the seeds judged on; 0 and 20 if not given" },
+    { "weights", CONF_NODE, KEY(weights), 0, 0, CONF_ABSENT, NULL,
+      "map of initial weights" },
+    { "features", CONF_NODE, KEY(features), 0, 0, CONF_ABSENT, NULL,
+      "list of weights that start at 0; its order says nothing" },
+};
+const struct conf_schema train_schema = {
+    "experiment.train", "how weights are learned", train_field,
+    sizeof train_field / sizeof train_field[0]
+};
+
+static const struct conf_field seeds_field[] = {
+    { "from", CONF_INT, offsetof(struct train_seeds, from), 0, 4e9, NULL,
+      NULL, "first seed" },
+    { "count", CONF_INT, offsetof(struct train_seeds, count), 1, 1e6, NULL,
+      NULL, "how many from there on" },
+};
+const struct conf_schema train_seeds_schema = {
+    "experiment.train.seeds", "a range of seeds", seeds_field,
+    sizeof seeds_field / sizeof seeds_field[0]
+};
+
+static bool read_seeds(const struct conf_node *node, struct train_seeds *seeds,
+                       struct err *err)
+{
+    return node == NULL || conf_fill(node, &train_seeds_schema, seeds, err);
+}
+
+static bool overlap(const struct train_seeds *a, const struct train_seeds *b)
+{
+    return a->from < b->from + b->count && b->from < a->from + a->count;
+}
+
+static bool read_keys(const struct study *study, struct train_keys *keys,
+                      struct err *err)
+{
+    const struct conf_node *node = study->train;
+    struct err_pos pos = { study->path, 0, 0 };
+
+    if (node == NULL) {
+        err_set(err, ERR_SCHEMA, pos, "the experiment has no key train");
+        return err_hint(err, "`clustersim explain train` shows its keys.");
+    }
+    *keys = (struct train_keys){ .seeds = { 1000, 4 }, .held_out = { 0, 20 } };
+    if (!conf_fill(node, &train_schema, keys, err) ||
+        !read_seeds(keys->seeds_node, &keys->seeds, err) ||
+        !read_seeds(keys->held_out_node, &keys->held_out, err))
+        return false;
+    if (keys->elite >= keys->population)
+        return err_set(err, ERR_RANGE, conf_pos(node),
+                       "elite must be smaller than population");
+    if (overlap(&keys->seeds, &keys->held_out))
+        return err_set(err, ERR_RANGE, conf_pos(node),
+                       "seeds and held_out must not overlap");
+    return true;
+}
+
+static bool find_objective(const struct study *study, struct train_keys *keys,
+                           struct err *err)
+{
+    keys->objective = metric_find(keys->objective_name);
+    return (keys->objective != METRIC_COUNT &&
+            metric_info(keys->objective)->better != 0) ||
+           err_set(err, ERR_REFERENCE,
+                   conf_pos(conf_get(study->train, "objective")),
+                   "objective must be a metric that can be better or worse, "
+                   "and is '%.60s'", keys->objective_name);
+}
+
+static bool find_policy(const struct study *study, struct train_keys *keys,
+                        struct err *err)
+{
+    for (uint32_t p = 0; p < study->policy_count; p++)
+        if (strcmp(study->policy_name[p], keys->policy_name) == 0) {
+            keys->policy = p;
+            return true;
+        }
+    return err_set(err, ERR_REFERENCE, conf_pos(study->train),
+                   "policy '%.60s' is not among the policies of the "
+                   "experiment", keys->policy_name);
+}
+
+static void add_weight(struct train_keys *keys, const char *name, double value)
+{
+    size_t i = keys->weight_count++;
+
+    /* By name: draws must not hang on the order of the list. */
+    for (; i > 0 && strcmp(name, keys->weight_name[i - 1]) < 0; i--) {
+        keys->weight_name[i] = keys->weight_name[i - 1];
+        keys->weight[i] = keys->weight[i - 1];
+    }
+    keys->weight_name[i] = name;
+    keys->weight[i] = value;
+}
+
+static bool map_weights(struct train_keys *keys, struct err *err)
+{
+    const struct conf_node *map = keys->weights;
+
+    for (size_t i = 0; map != NULL && i < conf_count(map); i++) {
+        const struct conf_field field = { conf_key(map, i), CONF_REAL, 0, 0,
+                                          0, NULL, NULL, "" };
+        double value;
+
+        if (!conf_read(conf_value(map, i), &field, &value, err))
+            return false;
+        add_weight(keys, conf_key(map, i), value);
+    }
+    return true;
+}
+
+static bool list_features(struct train_keys *keys, struct err *err)
+{
+    const struct conf_node *list = keys->features;
+
+    for (size_t i = 0; list != NULL && i < conf_count(list); i++) {
+        if (conf_kind(conf_item(list, i)) != CONF_SCALAR)
+            return err_set(err, ERR_SCHEMA, conf_pos(conf_item(list, i)),
+                           "a feature must be a name");
+        add_weight(keys, conf_text(conf_item(list, i)), 0);
+    }
+    return true;
+}
+
+/* Initial weights: of `train:`, or those the policy has in `policies:`. */
+static bool read_weights(struct arena *arena, const struct study *study,
+                         struct train_keys *keys, struct err *err)
+{
+    const struct host_policy *policy = study->point[0].policy[keys->policy];
+    const struct conf_node *map = keys->weights, *list = keys->features;
+    size_t room = policy->weight_count;
+
+    if (map != NULL && conf_kind(map) != CONF_MAP)
+        return err_set(err, ERR_SCHEMA, conf_pos(map),
+                       "weights must be a map from name to number");
+    if (list != NULL && conf_kind(list) != CONF_LIST)
+        return err_set(err, ERR_SCHEMA, conf_pos(list),
+                       "features must be a list of names");
+    room += map != NULL ? conf_count(map) : 0;
+    room += list != NULL ? conf_count(list) : 0;
+    keys->weight_name = arena_alloc(arena, room + 1,
+                                    sizeof *keys->weight_name);
+    keys->weight = arena_alloc(arena, room + 1, sizeof *keys->weight);
+    if (!map_weights(keys, err) || !list_features(keys, err))
+        return false;
+    if (map == NULL && list == NULL)
+        for (uint32_t i = 0; i < policy->weight_count; i++)
+            add_weight(keys, policy->weight[i].key, policy->weight[i].value);
+    return keys->weight_count > 0 ||
+           err_set(err, ERR_SCHEMA, conf_pos(study->train),
+                   "there is nothing to learn: give weights or features");
+}
+
+/* Seeds that are copies would judge on what was trained on. */
+static bool seeds_differ(const struct study *study,
+                         const struct train_keys *keys, struct err *err)
+{
+    for (uint32_t t = 0; t < study->point_count; t++)
+        if (study_draws(study, t, keys->policy))
+            return true;
+    err_set(err, ERR_RANGE, conf_pos(study->train), "held_out must differ "
+            "from what is trained on, and nothing is drawn here: all seeds "
+            "are alike");
+    return err_hint(err, "Of a trace, `resample: {block: 1d}` draws other "
+                         "days for each seed.");
+}
+
+bool train_keys_read(struct arena *arena, const struct study *study,
+                     struct train_keys *keys, struct err *err)
+{
+    return read_keys(study, keys, err) && find_objective(study, keys, err) &&
+           find_policy(study, keys, err) && seeds_differ(study, keys, err) &&
+           read_weights(arena, study, keys, err);
+}
+
+bool train_check(struct arena *arena, const struct study *study,
+                 struct err *err)
+{
+    struct train_keys keys;
+
+    return study->train == NULL || train_keys_read(arena, study, &keys, err);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * folder.c - handles of folders: openat, O_NOFOLLOW, unlinkat.
+ */
+#include "sim/text/folder.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/text/paths.h"
+#include "sim/base/arena.h"
+
+#define OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+struct folder {
+    int fd;
+    const char *path;
+};
+
+static bool is_plain(const char *name)
+{
+    return name[0] != '\0' && strchr(name, '/') == NULL &&
+           strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+static struct folder *folder_new(struct arena *arena, int fd, const char *path)
+{
+    struct folder *folder = arena_alloc(arena, 1, sizeof *folder);
+
+    folder->fd = fd;
+    folder->path = path;
+    return folder;
+}
+
+struct folder *folder_make(struct arena *arena, const char *path,
+                           struct err *err)
+{
+    struct err_pos pos = { arena_text(arena, path), 0, 0 };
+    int fd;
+
+    if (!path_make_folder(path, err))
+        return NULL;
+    fd = open(path, OPEN_FLAGS);
+    if (fd >= 0)
+        return folder_new(arena, fd, pos.file);
+    err_set(err, ERR_IO, pos, "the folder cannot be opened: %s",
+            strerror(errno));
+    return NULL;
+}
+
+struct folder *folder_within(struct arena *arena, const struct folder *parent,
+                             const char *name, struct err *err)
+{
+    struct err_pos pos = { folder_join(arena, parent, name), 0, 0 };
+    struct stat st;
+    int fd;
+
+    assert(is_plain(name));
+    if (mkdirat(parent->fd, name, 0777) != 0 && errno != EEXIST) {
+        err_set(err, ERR_IO, pos, "the folder cannot be made: %s",
+                strerror(errno));
+        return NULL;
+    }
+    fd = openat(parent->fd, name, OPEN_FLAGS | O_NOFOLLOW);
+    if (fd >= 0)
+        return folder_new(arena, fd, pos.file);
+    if (fstatat(parent->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISLNK(st.st_mode)) {
+        err_set(err, ERR_IO, pos, "is a symbolic link, and results are "
+                "written into no folder but their own");
+        err_hint(err, "Remove the link, or choose another folder with -o.");
+    } else {
+        err_set(err, ERR_IO, pos, "the folder cannot be opened: %s",
+                strerror(errno));
+    }
+    return NULL;
+}
+
+void folder_close(struct folder *folder)
+{
+    if (folder == NULL || folder->fd < 0)
+        return;
+    (void)close(folder->fd);
+    folder->fd = -1;
+}
+
+int folder_handle(const struct folder *folder)
+{
+    assert(folder->fd >= 0);
+    return folder->fd;
+}
+
+const char *folder_path(const struct folder *folder)
+{
+    return folder->path;
+}
+
+const char *folder_join(struct arena *arena, const struct folder *folder,
+                        const char *name)
+{
+    return path_join(arena, folder->path, name);
+}
+
+static bool look(const struct folder *folder, const char *name,
+                 struct stat *st)
+{
+    assert(is_plain(name));
+    return fstatat(folder_handle(folder), name, st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool folder_holds(const struct folder *folder, const char *name)
+{
+    struct stat st;
+
+    return look(folder, name, &st);
+}
+
+bool folder_holds_file(const struct folder *folder, const char *name)
+{
+    struct stat st;
+
+    return look(folder, name, &st) && S_ISREG(st.st_mode);
+}
+
+static DIR *list_of(const struct folder *folder)
+{
+    int fd = openat(folder_handle(folder), ".", OPEN_FLAGS);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+    if (list == NULL && fd >= 0)
+        (void)close(fd);
+    return list;
+}
+
+bool folder_is_empty(const struct folder *folder, const char *but)
+{
+    DIR *list = list_of(folder);
+    const struct dirent *entry;
+    bool empty = list != NULL;
+
+    while (empty && (entry = readdir(list)) != NULL)
+        empty = !is_plain(entry->d_name) ||
+                (but != NULL && strcmp(entry->d_name, but) == 0);
+    if (list != NULL)
+        closedir(list);
+    return empty;
+}
+
+void folder_sweep(const struct folder *folder,
+                  bool (*formed)(const void *self, const char *name),
+                  const void *self)
+{
+    DIR *list = list_of(folder);
+    const struct dirent *entry;
+
+    while (list != NULL && (entry = readdir(list)) != NULL)
+        if (is_plain(entry->d_name) && formed(self, entry->d_name))
+            (void)unlinkat(folder_handle(folder), entry->d_name, 0);
+    if (list != NULL)
+        closedir(list);
+}
+
+FILE *folder_read(const struct folder *folder, const char *name)
+{
+    int fd = openat(folder_handle(folder), name,
+                    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+
+    assert(is_plain(name));
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fdopen(fd, "rb");
+    (void)close(fd);
+    return NULL;
+}
+
+bool folder_remove(struct arena *arena, const struct folder *folder,
+                   const char *name, struct err *err)
+{
+    struct err_pos pos = { folder_join(arena, folder, name), 0, 0 };
+
+    assert(is_plain(name));
+    if (unlinkat(folder_handle(folder), name, 0) == 0 || errno == ENOENT)
+        return true;
+    return err_set(err, ERR_IO, pos, "cannot be replaced: %s",
+                   strerror(errno));
+}
+
+void folder_drop(const struct folder *parent, const char *name)
+{
+    assert(is_plain(name));
+    (void)unlinkat(folder_handle(parent), name, AT_REMOVEDIR);
+}
+
+/* File systems that know no locks protect nothing: the manual says so. */
+bool folder_lock(struct folder *folder, struct err *err)
+{
+    struct err_pos pos = { folder->path, 0, 0 };
+
+    if (flock(folder_handle(folder), LOCK_EX | LOCK_NB) == 0 ||
+        errno != EWOULDBLOCK)
+        return true;
+    err_set(err, ERR_IO, pos, "another run is writing here");
+    return err_hint(err, "Wait for its end, or choose another folder with "
+                    "-o.");
+}

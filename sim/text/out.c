@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * out.c - write beside, check, rename.
+ */
+#include "sim/text/out.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/text/folder.h"
+#include "sim/text/paths.h"
+#include "sim/base/arena.h"
+
+#define PARTS_MAX 10000u   /* of one name, left behind by killed runs */
+
+struct out {
+    FILE *file;
+    const char *path;       /* at the end, as messages say it */
+    int folder;             /* handle that names are seen from */
+    const char *name;       /* at the end */
+    const char *temporary;  /* NULL: written in place */
+    int why;                /* errno of the first failure */
+};
+
+static bool out_failed(const char *path, int why, struct err *err)
+{
+    struct err_pos pos = { path, 0, 0 };
+
+    return err_set(err, ERR_IO, pos, "cannot be written: %s", strerror(why));
+}
+
+int out_part(struct arena *arena, int folder, const char *name,
+             const char **part)
+{
+    for (unsigned i = 0;; i++) {
+        *part = i == 0 ? text_format(arena, "%s.tmp", name)
+                       : text_format(arena, "%s.%u.tmp", name, i);
+        int fd = openat(folder, *part, O_WRONLY | O_CREAT | O_EXCL |
+                        O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST || i == PARTS_MAX)
+            return fd;
+    }
+}
+
+static struct out *open_part(struct arena *arena, struct out *out,
+                             struct err *err)
+{
+    int fd = out_part(arena, out->folder, out->name, &out->temporary);
+
+    if (fd >= 0)
+        out->file = fdopen(fd, "wb");
+    if (out->file != NULL)
+        return out;
+    out_failed(out->path, errno, err);
+    return NULL;
+}
+
+struct out *out_in(struct arena *arena, const struct folder *folder,
+                   const char *name, struct err *err)
+{
+    struct out *out = arena_alloc(arena, 1, sizeof *out);
+
+    assert(strchr(name, '/') == NULL);
+    out->path = folder_join(arena, folder, name);
+    out->folder = folder_handle(folder);
+    out->name = arena_text(arena, name);
+    return open_part(arena, out, err);
+}
+
+struct out *out_open(struct arena *arena, const char *path, struct err *err)
+{
+    struct out *out = arena_alloc(arena, 1, sizeof *out);
+    struct stat st;
+
+    out->path = out->name = arena_text(arena, path);
+    out->folder = AT_FDCWD;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
+        return open_part(arena, out, err);
+    out->file = fopen(path, "wb");
+    if (out->file != NULL)
+        return out;
+    out_failed(out->path, errno, err);
+    return NULL;
+}
+
+static void out_check(struct out *out, bool ok)
+{
+    if (!ok && out->why == 0)
+        out->why = errno != 0 ? errno : EIO;
+}
+
+void out_bytes(struct out *out, const void *bytes, size_t count)
+{
+    assert(out->file != NULL);
+    if (count > 0)
+        out_check(out, fwrite(bytes, 1, count, out->file) == count);
+}
+
+void out_text(struct out *out, const char *text)
+{
+    out_bytes(out, text, strlen(text));
+}
+
+void out_printf(struct out *out, const char *fmt, ...)
+{
+    va_list list;
+
+    va_start(list, fmt);
+    out_check(out, vfprintf(out->file, fmt, list) >= 0);
+    va_end(list);
+}
+
+void out_json_text(struct out *out, const char *text)
+{
+    out_text(out, "\"");
+    for (const char *p = text; *p != '\0'; p++) {
+        unsigned char c = (unsigned char)*p;
+
+        if (c == '"' || c == '\\')
+            out_printf(out, "\\%c", c);
+        else if (c < 0x20)
+            out_printf(out, "\\u%04x", c);
+        else
+            out_bytes(out, p, 1);
+    }
+    out_text(out, "\"");
+}
+
+bool out_good(const struct out *out, struct err *err)
+{
+    return out->why == 0 || out_failed(out->path, out->why, err);
+}
+
+static bool finish(struct out *out, bool wait, struct err *err)
+{
+    out_check(out, fflush(out->file) == 0);
+    if (wait && out->temporary != NULL)
+        out_check(out, fsync(fileno(out->file)) == 0);
+    out_check(out, fclose(out->file) == 0);
+    out->file = NULL;
+    if (out->why == 0 && out->temporary != NULL)
+        out_check(out, renameat(out->folder, out->temporary, out->folder,
+                                out->name) == 0);
+    if (out->why == 0)
+        return true;
+    if (out->temporary != NULL)
+        (void)unlinkat(out->folder, out->temporary, 0);
+    return out_failed(out->path, out->why, err);
+}
+
+bool out_close(struct out *out, struct err *err)
+{
+    return finish(out, true, err);
+}
+
+bool out_close_fast(struct out *out, struct err *err)
+{
+    return finish(out, false, err);
+}
+
+void out_abandon(struct out *out)
+{
+    if (out == NULL || out->file == NULL)
+        return;
+    (void)fclose(out->file);
+    out->file = NULL;
+    if (out->temporary != NULL)
+        (void)unlinkat(out->folder, out->temporary, 0);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * paths.c - file names and folders.
+ */
+#include "sim/text/paths.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sim/base/arena.h"
+
+char *text_format(struct arena *arena, const char *fmt, ...)
+{
+    va_list list;
+    char *text;
+    int bytes;
+
+    va_start(list, fmt);
+    bytes = vsnprintf(NULL, 0, fmt, list);
+    va_end(list);
+    assert(bytes >= 0);
+    text = arena_alloc(arena, (size_t)bytes + 1, 1);
+    va_start(list, fmt);
+    vsnprintf(text, (size_t)bytes + 1, fmt, list);
+    va_end(list);
+    return text;
+}
+
+const char *path_beside(struct arena *arena, const char *file,
+                        const char *name)
+{
+    const char *slash = file == NULL ? NULL : strrchr(file, '/');
+
+    assert(name != NULL);
+    if (name[0] == '/' || slash == NULL)
+        return name;
+    return text_format(arena, "%.*s%s", (int)(slash - file) + 1, file, name);
+}
+
+const char *path_join(struct arena *arena, const char *dir, const char *name)
+{
+    size_t bytes = strlen(dir);
+    const char *slash = bytes > 0 && dir[bytes - 1] == '/' ? "" : "/";
+
+    return text_format(arena, "%s%s%s", dir, slash, name);
+}
+
+const char *path_stem(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash == NULL ? path : slash + 1;
+    const char *dot = strrchr(base, '.');
+    size_t bytes = dot == NULL || dot == base ? strlen(base)
+                                              : (size_t)(dot - base);
+
+    return text_format(arena, "%.*s", (int)bytes, base);
+}
+
+bool path_is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool path_is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool path_same(const char *a, const char *b)
+{
+    struct stat left, right;
+
+    return stat(a, &left) == 0 && stat(b, &right) == 0 &&
+           left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
+static bool make_one(const char *path, const char *whole, struct err *err)
+{
+    struct err_pos pos = { NULL, 0, 0 };
+    int why;
+
+    if (mkdir(path, 0777) == 0)
+        return true;
+    why = errno == EEXIST ? ENOTDIR : errno;    /* before a look changes it */
+    if (path_is_folder(path))
+        return true;
+    return err_set(err, ERR_IO, pos, "cannot make the folder '%.150s': %s",
+                   whole, strerror(why));
+}
+
+bool path_make_folder(const char *path, struct err *err)
+{
+    struct err_pos pos = { NULL, 0, 0 };
+    char part[4096];
+    size_t bytes = strlen(path);
+
+    if (bytes == 0 || bytes >= sizeof part)
+        return err_set(err, ERR_IO, pos,
+                       "name of the folder is empty or too long");
+    memcpy(part, path, bytes + 1);
+    for (size_t i = 1; i < bytes; i++) {
+        if (part[i] != '/')
+            continue;
+        part[i] = '\0';
+        if (!make_one(part, path, err))
+            return false;
+        part[i] = '/';
+    }
+    return make_one(part, path, err);
+}
