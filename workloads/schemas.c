@@ -2,6 +2,7 @@
 /*
  * schemas.c - all key tables of a workload, for explain, schema and manual.
  */
+#include "workloads/formats/columns.h"
 #include "workloads/source.h"
 
 #include "sim/config/conf.h"

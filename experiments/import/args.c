@@ -15,7 +15,7 @@
 #include "workloads/requests/request_trace.h"
 #include "workloads/series/series.h"
 #include "workloads/replay/trace.h"
-#include "workloads/replay/columns.h"
+#include "workloads/formats/columns.h"
 
 static const struct err_pos nowhere = { NULL, 0, 0 };
 

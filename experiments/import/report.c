@@ -21,7 +21,7 @@
 #include "sim/config/conf.h"
 #include "workloads/formats/import.h"
 #include "workloads/replay/trace.h"
-#include "workloads/replay/columns.h"
+#include "workloads/formats/columns.h"
 
 static int by_value(const void *left, const void *right)
 {

@@ -62,11 +62,10 @@ enum plot_made { PLOT_MADE, PLOT_SKIPPED, PLOT_FAILED };
 typedef enum plot_made plot_maker(const struct plot_source *source,
                                   struct plot_sink *sink, struct err *err);
 
-/* From summary.csv and compare.csv: */
-plot_maker plot_make_cost, plot_make_utilization, plot_make_idle, plot_make_sweep,
-    plot_make_delta;
-/* From the rows of jobs, phases and intervals: */
-plot_maker plot_make_jct_cdf, plot_make_gantt, plot_make_timeline;
+/* plot_make_NAME of each chart of figures.def. */
+#define FIGURE(NAME, WITH, QUESTION) plot_maker plot_make_##NAME;
+#include "experiments/columns/figures.def"
+#undef FIGURE
 
 /* 'text' for gnuplot, in quotation marks within which it expands nothing: an
  * apostrophe becomes U+2019 (gnuplot 5.4 takes three in a row for the end of a

@@ -10,9 +10,8 @@
 # it is written, and with the files of a floor two folders deeper, because a
 # gate that looks at the top of a folder alone sees nothing in its rooms.
 
-# Files of policies/ that are no policies but what policies stand on: the host,
-# the registry, and whatever lies in the rooms of that name.
-INFRA='policies/((host|host_[a-z0-9_]+|registry)\.c|(host|registry)/.*\.c)'
+# Rooms of policies/ that hold no policies but what policies stand on.
+INFRA='policies/(host|registry|solve)/.*\.c'
 
 # Tracked and new files by pattern; a tree without git is searched as it lies.
 files() {
@@ -37,12 +36,11 @@ objects() {
 is_infra() { echo "$1" | grep -qxE "$INFRA"; }
 
 # Where a sample's file lies: as written, or, if $deep is set, two folders
-# deeper.  The host keeps the room that INFRA names; policies/policy.h, which
-# others' programs include by that name, stays where it is.
+# deeper.  policies/policy.h, which others' programs include by that name, stays
+# where it is.
 place() {
     [ -n "$deep" ] || { cat; return; }
-    sed -E "s#^policies/host\\.c#policies/host/$deep/host.c#
-        s#^(sim|models|policies|workloads|experiments|plots|tests)/([^/]*)\$#\\1/$deep/\\2#
+    sed -E "s#^(sim|models|policies|workloads|experiments|plots|tests)/([^/]*)\$#\\1/$deep/\\2#
         s#^policies/$deep/policy\\.h#policies/policy.h#"
 }
 # The same in the lines of a sample, for its #includes.

@@ -5,10 +5,10 @@
 # clock_tick_from and clock_tick_after: a sum that runs over is a time before
 # now, and ends the program.  A time is what is called now or ..._ns, and what
 # a function of such a name gives.  One that is cast to double or to a wide or
-# unsigned type is none, nor is a count; bench_*.c adds what no input reaches.
+# unsigned type is none, nor is a count; the bench adds what no input reaches.
 
 check() {
-    for f in $(sources | grep -vE '/(bench_[a-z_]*|bench)\.c$|^sim/clock\.[ch]$'); do
+    for f in $(sources | grep -vE '^experiments/bench/|^sim/base/clock\.[ch]$'); do
         awk -v f="$f" '
         { text = text $0 " " }
         function is_time(word) {
@@ -83,6 +83,6 @@ good() {
     put sim/a.c '/* a_ns + b_ns */' \
         'void f(void) { x_ns = clock_after(a_ns, b_ns); }' \
         'void g(void) { area_ns += (wide_ns)n * (now - since_ns); }'
-    put experiments/bench_a.c 'void f(void) { x_ns = now + 1; }'
+    put experiments/bench/a.c 'void f(void) { x_ns = now + 1; }'
 }
 . "$(dirname "$0")/gate.sh"

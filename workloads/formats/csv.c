@@ -6,7 +6,7 @@
  */
 #include "sim/text/csv.h"
 #include "workloads/formats/row.h"
-#include "workloads/replay/columns.h"
+#include "workloads/formats/columns.h"
 
 static const char *const columns[] = {"submit_s", "run_s", "gpus", NULL};
 

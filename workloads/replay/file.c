@@ -10,7 +10,7 @@
 #include "sim/base/err.h"
 #include "workloads/jobs/birth.h"
 #include "workloads/formats/import.h"
-#include "workloads/replay/columns.h"
+#include "workloads/formats/columns.h"
 #include "workloads/formats/trace_row.h"
 #include "workloads/replay/spec.h"
 

@@ -11,7 +11,7 @@
 #include "workloads/recipes/recipe.h"
 #include "workloads/replay/resample.h"
 #include "workloads/replay/trace.h"
-#include "workloads/replay/columns.h"
+#include "workloads/formats/columns.h"
 #include "workloads/formats/trace_row.h"
 
 struct applications;

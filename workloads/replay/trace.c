@@ -37,7 +37,7 @@
 #include "workloads/replay/resample.h"
 #include "workloads/replay/spool.h"
 #include "sim/text/texts.h"
-#include "workloads/replay/columns.h"
+#include "workloads/formats/columns.h"
 #include "workloads/replay/kind.h"
 #include "workloads/formats/trace_row.h"
 

@@ -42,7 +42,7 @@ struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
 enum source_step trace_next(struct trace *trace, struct job_birth *birth,
                             struct err *err);
 
-extern const struct conf_schema trace_schema, trace_columns_schema,
-    trace_slice_schema, trace_skip_schema;
+extern const struct conf_schema trace_schema, trace_slice_schema,
+    trace_skip_schema;
 
 #endif

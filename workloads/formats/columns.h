@@ -11,6 +11,7 @@
 #include "sim/base/err.h"
 
 struct arena;
+struct conf_schema;
 struct csv;
 struct row_columns;
 
@@ -28,5 +29,7 @@ bool trace_columns_find(struct csv *csv, struct arena *arena,
                         const struct trace_columns *names, const char *path,
                         struct err_pos pos, struct row_columns *at,
                         struct err *err);
+
+extern const struct conf_schema trace_columns_schema;
 
 #endif

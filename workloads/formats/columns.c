@@ -2,7 +2,7 @@
 /*
  * trace_columns.c - names of columns, found in the header of a CSV.
  */
-#include "workloads/replay/columns.h"
+#include "workloads/formats/columns.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "sim/config/conf.h"
 #include "sim/text/scan.h"
 #include "sim/text/csv.h"
-#include "workloads/replay/trace.h"
 #include "workloads/formats/trace_row.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
