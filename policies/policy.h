@@ -539,10 +539,10 @@ double cs_pace_beside(struct cs_host *host, struct job_id job,
 /* The job on the same GPUs, or ID_NONE. */
 struct job_id cs_beside(const struct cs_host *host, struct job_id job);
 /* How much it suffers by that: 0 tiny, 1 medium, 2 jumbo; 3: nothing is known
- * (models/pace.h). */
+ * (models/jobs/pace.h). */
 uint32_t cs_share_score(const struct cs_host *host, struct job_id job);
 
-/* Epochs of a job whose batch size may change as it trains (models/regimes.h):
+/* Epochs of a job whose batch size may change as it trains (models/jobs/regimes.h):
  * those that are done, and how many it had with each batch size, the present
  * one included.  What is to come is for a policy to guess.  False: nothing is
  * said of its epochs. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan_test.c - the plan of host_plan.c against an array of instants, and the
+ * plan_test.c - the plan of policies/host/plan.c against an array of instants, and the
  * policies that plan or deal by an index against their oracles where jobs fail,
  * nodes go, sizes are odd and times are short or alike.
  */

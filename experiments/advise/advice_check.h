@@ -8,8 +8,8 @@
  * layout of a job on a kind of node.  Nothing is drawn at random, so a figure
  * has no interval.
  */
-#ifndef EXPERIMENTS_ADVICE_CHECK_H
-#define EXPERIMENTS_ADVICE_CHECK_H
+#ifndef EXPERIMENTS_ADVISE_ADVICE_CHECK_H
+#define EXPERIMENTS_ADVISE_ADVICE_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

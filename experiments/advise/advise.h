@@ -4,13 +4,13 @@
  * share.
  *
  * A job is one entry of a workload's mix, a place is a kind of node that it
- * may run on.  The search (models/advise.h) finds the fastest layout for each
+ * may run on.  The search (models/advise/advise.h) finds the fastest layout for each
  * place and count; a row of the advice is then written as an experiment, read
  * back as any other, and timed through the simulator's own placement, fabric
  * and laws.  So what the advice says of a row, `clustersim run` repeats.
  */
-#ifndef EXPERIMENTS_ADVISE_H
-#define EXPERIMENTS_ADVISE_H
+#ifndef EXPERIMENTS_ADVISE_ADVISE_H
+#define EXPERIMENTS_ADVISE_ADVISE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,7 +109,7 @@ struct advice {
     struct err refused;         /* why the last of them was */
 };
 
-/* advise_world.c ------------------------------------------------------- */
+/* world.c ------------------------------------------------------- */
 
 /* Places of the given cluster's file, or of the whole catalogue. */
 bool advise_world_read(struct advise_world *world, const char *cluster_path,
@@ -126,7 +126,7 @@ char *advise_nodes_text(const struct advise_world *world,
 /* What laws see of so many GPUs of a place. */
 struct gang advise_gang(const struct advise_place *place, uint32_t gpus);
 
-/* advise_job.c --------------------------------------------------------- */
+/* job.c --------------------------------------------------------- */
 
 /* A workload's file, against GPUs without end; NULL: err is set. */
 struct workload_spec;
@@ -142,14 +142,14 @@ size_t advise_jobs_from(const struct advise_world *world,
                         const struct conf_node *root,
                         struct advise_job **jobs, struct err *err);
 
-/* advise_search.c ------------------------------------------------------ */
+/* search.c ------------------------------------------------------ */
 
 void advise_search(const struct advise_world *world,
                    const struct advise_job *job, struct advice *advice);
 /* GPU counts to try: powers of two and multiples of eight; next after n. */
 uint32_t advise_next_count(uint32_t n, const struct advise_place *place);
 
-/* advise_plan.c -------------------------------------------------------- */
+/* plan.c -------------------------------------------------------- */
 
 /* The experiment that runs a row, with its time as an expectation. */
 char *advise_plan_text(const struct advice *advice,
@@ -159,7 +159,7 @@ char *advise_plan_text(const struct advice *advice,
 uint32_t advise_engine_cores(const struct advise_job *job,
                              const struct advise_choice *choice);
 
-/* advise_time.c -------------------------------------------------------- */
+/* time.c -------------------------------------------------------- */
 
 /* Times a row through that experiment; false: the reader refused it. */
 bool advise_plan_time(const struct advice *advice, struct advise_row *row,
@@ -171,7 +171,7 @@ double advise_tier_usd(const struct advice *advice,
                        const struct advise_row *row, enum price_tier tier,
                        bool *assumed);
 
-/* advise_text.c -------------------------------------------------------- */
+/* text.c -------------------------------------------------------- */
 
 /* Conf as YAML in one line. */
 const char *advise_conf_text(struct arena *arena,

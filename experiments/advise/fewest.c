@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_fewest.c - by simulation: doubling, then halving, for more replicas
+ * fewest.c - by simulation: doubling, then halving, for more replicas
  * never answer later.
  *
  * A rate so high that a window of it is millions of requests is divided among

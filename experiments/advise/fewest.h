@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_fewest.h - the fewest replicas of one kind that keep a service's
+ * fewest.h - the fewest replicas of one kind that keep a service's
  * promise.
  */
 #ifndef EXPERIMENTS_ADVISE_FEWEST_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_files.c - advice as CSV and as a chart.
+ * files.c - advice as CSV and as a chart.
  */
 #include <assert.h>
 #include <math.h>

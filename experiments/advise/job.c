@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_job.c - the jobs of a workload, free in their layout.
+ * job.c - the jobs of a workload, free in their layout.
  *
  * The file is read as any workload, but against GPUs of the catalogue's names
  * whose memory has no end: a job that fits nowhere as written is what advice

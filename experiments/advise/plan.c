@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_plan.c - a row of advice as an experiment of one job: text, as a user
+ * plan.c - a row of advice as an experiment of one job: text, as a user
  * would write it.
  */
 #include <math.h>

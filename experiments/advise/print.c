@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_print.c - the tables of advice.
+ * print.c - the tables of advice.
  */
 #include "experiments/advise/print.h"
 

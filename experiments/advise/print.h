@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_print.h - advice as tables on a terminal, as CSV, as a chart.
+ * print.h - advice as tables on a terminal, as CSV, as a chart.
  */
 #ifndef EXPERIMENTS_ADVISE_PRINT_H
 #define EXPERIMENTS_ADVISE_PRINT_H

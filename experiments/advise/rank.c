@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_rank.c - which rows are worth timing exactly, and in what order they
+ * rank.c - which rows are worth timing exactly, and in what order they
  * stand.
  */
 #include "experiments/advise/rank.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_rank.h - rows of advice, timed and put in order.
+ * rank.h - rows of advice, timed and put in order.
  */
 #ifndef EXPERIMENTS_ADVISE_RANK_H
 #define EXPERIMENTS_ADVISE_RANK_H

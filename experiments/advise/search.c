@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_search.c - every place and count, its best layout, and for a job of
+ * search.c - every place and count, its best layout, and for a job of
  * two roles every pair of them.
  *
  * The search times a job by its phases alone; what starting takes is the same

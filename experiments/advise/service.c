@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_service.c - what a service may run on, each with the fewest replicas
+ * service.c - what a service may run on, each with the fewest replicas
  * that keep its promise, in order of cost.
  */
 #include "experiments/advise/service.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_service.h - what a service should run on: for every GPU type and
+ * service.h - what a service should run on: for every GPU type and
  * division of the model, and for cores, the fewest replicas that keep what is
  * promised at the service's highest rate, and what they cost.
  *
- * A candidate is simulated request by request (models/service.h), with the
+ * A candidate is simulated request by request (models/serving/service.h), with the
  * replicas there from the start; so the laws are those of a trial.
  */
 #ifndef EXPERIMENTS_ADVISE_SERVICE_H
@@ -51,16 +51,16 @@ size_t advise_services_read(const struct advise_world *world,
                             struct err *err);
 bool advise_service_search(struct advise_service *service, bool by_time,
                            struct err *err);
-/* advise_service_plan.c: the experiment that runs the first row; NULL: there is none, or too many
+/* service_plan.c: the experiment that runs the first row; NULL: there is none, or too many
  * requests would come before its replicas are up. */
 char *advise_service_plan(const struct advise_service *service);
 
-/* advise_files.c: as advise_plot. */
+/* files.c: as advise_plot. */
 bool advise_service_plot(struct arena *arena, const char *path,
                          const struct advise_service *service,
                          struct err *err);
 
-/* advise_service_print.c */
+/* service_print.c */
 void advise_service_print(FILE *file, const struct advise_service *service,
                           uint32_t top);
 void advise_service_csv_head(struct out *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_service_plan.c - the first row of the advice on a service as an
+ * service_plan.c - the first row of the advice on a service as an
  * experiment: text, as a user would write it.
  */
 #include <math.h>

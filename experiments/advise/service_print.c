@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_service_print.c - the advice for a service as a table and as CSV.
+ * service_print.c - the advice for a service as a table and as CSV.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_text.c - words for values: YAML in one line, layouts, times.
+ * text.c - words for values: YAML in one line, layouts, times.
  */
 #include <assert.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_time.c - how long the experiment of a row takes.
+ * time.c - how long the experiment of a row takes.
  *
- * The text of the row (advise_plan.c) is read back through the readers of
+ * The text of the row (plan.c) is read back through the readers of
  * clusters and workloads; roles are placed by the rule that policies use,
  * phases go by phase_plan and what the fabric leaves them, leases load as the
  * host loads them.  The row is then what a simulation of that experiment will

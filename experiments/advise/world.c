@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise_world.c - the kinds of node that advice may choose from.
+ * world.c - the kinds of node that advice may choose from.
  *
  * Without a cluster's file, a node of each GPU type of the catalogue stands
  * for the instance that is rented with it; what is not in the catalogue is in

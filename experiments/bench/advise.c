@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_advise.c - the search for a training job of a 70B over every GPU type
+ * advise.c - the search for a training job of a 70B over every GPU type
  * of the catalogue, up to 1,024 of each: milliseconds.
  */
 #include <assert.h>

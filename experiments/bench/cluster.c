@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_cluster.c - what a simulated job costs: whole trials, from a file in
+ * cluster.c - what a simulated job costs: whole trials, from a file in
  * SWF to the metrics, by number of jobs, of GPUs, and of jobs that wait.
  *
- * Every trial runs in a process of its own (bench_trial.c), and so does the
+ * Every trial runs in a process of its own (trial.c), and so does the
  * loop beside it.  In the same minute runs a bare loop in C over the same jobs
- * (bench_jobs.c), which checks nothing and knows strict FIFO over a count
+ * (jobs.c), which checks nothing and knows strict FIFO over a count
  * alone; it reads a file and writes a table where the trial writes one, else
  * its jobs are in arrays.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_cluster.h - `clustersim bench --suite cluster`: whole runs.
+ * cluster.h - `clustersim bench --suite cluster`: whole runs.
  */
 #ifndef EXPERIMENTS_BENCH_CLUSTER_H
 #define EXPERIMENTS_BENCH_CLUSTER_H
@@ -21,7 +21,7 @@ struct bench_cluster_options {
 bool bench_cluster(const struct bench_cluster_options *options,
                    struct err *err);
 
-/* bench_jobs.c: the jobs, the experiment, and a simulation without a
+/* jobs.c: the jobs, the experiment, and a simulation without a
  * simulator. */
 #define BENCH_PHASES UINT32_MAX
 #define BENCH_ELASTIC (UINT32_MAX - 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_engine.c - probes of the event loop, beside a bound and a plain heap.
+ * engine.c - probes of the event loop, beside a bound and a plain heap.
  *
  * HOLD (Jones 1986) pops the earliest of N pending events and pushes it back
  * an exponential time later; each event updates its own entity of 64 bytes.

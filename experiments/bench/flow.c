@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_flow.c - probes of max-min fair sharing: 1000 flows on 1000 links.
+ * flow.c - probes of max-min fair sharing: 1000 flows on 1000 links.
  *
  * solve   each flow crosses 4 links drawn at random, which makes one giant
  *         component; every capacity changes, so every rate is solved anew:

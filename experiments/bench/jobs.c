@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_jobs.c - jobs to measure with, and the least that simulating them
+ * jobs.c - jobs to measure with, and the least that simulating them
  * could cost.
  *
  * Sizes are powers of two from 1 to 64 GPUs, 1 being half of them; run times

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_laws.c - what the laws cost a trial: the rate of a phase that is asked
+ * laws.c - what the laws cost a trial: the rate of a phase that is asked
  * for again, the step of a layout never seen, and a rollout's plan.
  */
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_link.c - probes of one full link that thousands of flows share.
+ * link.c - probes of one full link that thousands of flows share.
  *
  * A storage, an uplink: n flows of exponential work cross it; whenever one
  * ends, another begins at that instant, so that n stay.  One unit is an end and

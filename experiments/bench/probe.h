@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_probe.h - what bench.c measures: probes that run in turns.
+ * probe.h - what bench.c measures: probes that run in turns.
  *
  * A probe is a small world that can be run for a stretch at a time and says
  * how much processor time one unit of its work took.  Probes that are to be

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_random.c - probes of random variates: ns a draw, summed in a loop.
+ * random.c - probes of random variates: ns a draw, summed in a loop.
  */
 #include <assert.h>
 #include <stdlib.h>

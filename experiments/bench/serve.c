@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_serve.c - what a request costs: a small model in batches of passes,
+ * serve.c - what a request costs: a small model in batches of passes,
  * and a language model that generates.
  *
  * Replicas are ready at once and stay; requests come as a Poisson process at

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_trial.c - a child tells what it measured through a pipe.
+ * trial.c - a child tells what it measured through a pipe.
  *
  * The peak of its memory is then its own; times are of the processor.
  */

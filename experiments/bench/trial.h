@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_trial.h - a trial measured in a process of its own, and the bare loop
+ * trial.h - a trial measured in a process of its own, and the bare loop
  * beside it.
  */
 #ifndef EXPERIMENTS_BENCH_TRIAL_H

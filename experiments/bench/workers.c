@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_workers.c - probe of replications on two threads against one.
+ * workers.c - probe of replications on two threads against one.
  *
  * Replications of M/M/16 at load 0.9 are taken from a counter; each leaves its
  * digest at its own index, so what they say together does not depend on who

@@ -7,8 +7,8 @@
  * nothing is fitted here.  Rows that helped to choose a law's constants are
  * named by their model (`chosen`), and are counted apart from the others.
  */
-#ifndef EXPERIMENTS_CALIBRATE_H
-#define EXPERIMENTS_CALIBRATE_H
+#ifndef EXPERIMENTS_CALIBRATE_CALIBRATE_H
+#define EXPERIMENTS_CALIBRATE_CALIBRATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_comm.c - measured collectives, and the law of comm.h.
+ * comm.c - measured collectives, and the law of comm.h.
  */
 #include "experiments/calibrate/suites.h"
 

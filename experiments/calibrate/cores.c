@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_cores.c - what was measured on cores: decoding images, and small
+ * cores.c - what was measured on cores: decoding images, and small
  * models.
  *
  * Processors of clouds stand for the nearest of the catalogue: EPYC 9B14 is a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_failure.c - mean time to interruption of large jobs, and the law
+ * failure.c - mean time to interruption of large jobs, and the law
  * of outage.h.
  *
  * Hardware: 6.5 failures in 1000 node-days on RSC-1 (Kokolis et al. 2024, arXiv

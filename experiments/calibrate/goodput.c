@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_goodput.c - rows of jobs whose goodput is known: the time of a step
+ * goodput.c - rows of jobs whose goodput is known: the time of a step
  * on a number of GPUs and nodes.  Rows of use `fit` chose the catalogue's
  * constants, the others did not.
  */

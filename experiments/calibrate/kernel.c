@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_kernel.c - measured matrix multiplications, and the law of gemm.h.
+ * kernel.c - measured matrix multiplications, and the law of gemm.h.
  */
 #include "experiments/calibrate/suites.h"
 

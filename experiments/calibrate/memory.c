@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_memory.c - measured bytes, and the laws of memory.h.
+ * memory.c - measured bytes, and the laws of memory.h.
  */
 #include "experiments/calibrate/suites.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_net.c - rows of models that are no transformers: the time of a
+ * net.c - rows of models that are no transformers: the time of a
  * batch.
  *
  * A row's `pass` is train, forward (a framework, layer by layer), engine
@@ -15,7 +15,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/laws/net.h"
 
-/* As NVIDIA's DGX: 8 NICs of 200 Gb/s, 0.925 of it (see calibrate_train.c). */
+/* As NVIDIA's DGX: 8 NICs of 200 Gb/s, 0.925 of it (see train.c). */
 #define NODE_BPS (8.0 * 185e9 / 8.0)
 
 static const char *on_cores(const struct calibrate_row *row,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_replay.c - rows of engines under load: the requests are simulated,
- * one by one, in the service of models/service.h.
+ * replay.c - rows of engines under load: the requests are simulated,
+ * one by one, in the service of models/serving/service.h.
  *
  * A row says how many requests came at what rate and how long they were on
  * average; the instants are drawn, Poisson, and the lengths lognormal with the

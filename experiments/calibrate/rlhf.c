@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_rlhf.c - rows of RLHF steps, and the phases that make them.
+ * rlhf.c - rows of RLHF steps, and the phases that make them.
  *
  * No such row has an exact configuration, so the suites report and have no
  * target to keep.  Assumed where rows are silent: prompts of 100 tokens,
@@ -22,7 +22,7 @@
 
 #define PROMPT_TOKENS 100.0
 #define LENGTH_CV 0.7
-/* Eight ConnectX-7 of 400 Gb/s, as measured (see calibrate_train.c). */
+/* Eight ConnectX-7 of 400 Gb/s, as measured (see train.c). */
 #define NODE_BPS (3200e9 / 8.0 * 185.0 / 200.0)
 
 struct step {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_row.c - published names, and the catalogue's.
+ * row.c - published names, and the catalogue's.
  */
 #include "experiments/calibrate/row.h"
 

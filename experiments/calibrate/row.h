@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_row.h - fields of a row of measurements, and what they name.
+ * row.h - fields of a row of measurements, and what they name.
  */
 #ifndef EXPERIMENTS_CALIBRATE_ROW_H
 #define EXPERIMENTS_CALIBRATE_ROW_H

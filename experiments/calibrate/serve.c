@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_serve.c - rows of inference engines, and the laws of decode.h.
+ * serve.c - rows of inference engines, and the laws of decode.h.
  */
 #include "experiments/calibrate/suites.h"
 

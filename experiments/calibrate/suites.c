@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_suites.c - the suites, their targets, and the rows whose errors
+ * suites.c - the suites, their targets, and the rows whose errors
  * helped to choose constants.
  *
  * Targets are what the best published tools, or a plain closed form, reach.

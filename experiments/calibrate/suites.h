@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_suites.h - the laws as calibrate_suites.c lists them.
+ * suites.h - the laws as suites.c lists them.
  */
 #ifndef EXPERIMENTS_CALIBRATE_SUITES_H
 #define EXPERIMENTS_CALIBRATE_SUITES_H

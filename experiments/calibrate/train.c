@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate_train.c - rows of training runs, and the law of train.h.
+ * train.c - rows of training runs, and the law of train.h.
  *
  * What a row leaves out follows from its framework; Megatron-Bridge has
  * sequence parallelism beside tensor parallelism and a sharded optimizer.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_advise.c - `clustersim advise`: which GPUs, how many, laid out how.
+ * advise.c - `clustersim advise`: which GPUs, how many, laid out how.
  */
 #include <math.h>
 #include <string.h>

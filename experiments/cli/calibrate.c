@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_calibrate.c - `clustersim calibrate`: predict what was measured.
+ * calibrate.c - `clustersim calibrate`: predict what was measured.
  *
  * Nothing is fitted: each row of published measurements is predicted by the
  * laws that the simulator uses, and errors are printed beside the targets.

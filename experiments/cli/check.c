@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_check.c - `clustersim check`: a verdict for CI.
+ * check.c - `clustersim check`: a verdict for CI.
  */
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /*
  * cli.h - the program, from its words to its exit status.
  */
-#ifndef EXPERIMENTS_CLI_H
-#define EXPERIMENTS_CLI_H
+#ifndef EXPERIMENTS_CLI_CLI_H
+#define EXPERIMENTS_CLI_CLI_H
 
 #include <stdio.h>
 

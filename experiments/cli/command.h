@@ -2,8 +2,8 @@
 /*
  * command.h - what a command is, and what all commands share.
  */
-#ifndef EXPERIMENTS_COMMAND_H
-#define EXPERIMENTS_COMMAND_H
+#ifndef EXPERIMENTS_CLI_COMMAND_H
+#define EXPERIMENTS_CLI_COMMAND_H
 
 #include <stdbool.h>
 #include <stdint.h>

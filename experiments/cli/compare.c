@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_compare.c - `clustersim compare` and `clustersim diff`.
+ * compare.c - `clustersim compare` and `clustersim diff`.
  */
 #include <string.h>
 

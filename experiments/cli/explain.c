@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_explain.c - `clustersim explain` and `clustersim schema`.
+ * explain.c - `clustersim explain` and `clustersim schema`.
  */
 #include <string.h>
 

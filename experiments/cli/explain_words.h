@@ -3,8 +3,8 @@
  * explain_words.h - words that stand as values in files: choices of keys,
  * presets, and all that `clustersim list` has a row for.
  */
-#ifndef EXPERIMENTS_EXPLAIN_WORDS_H
-#define EXPERIMENTS_EXPLAIN_WORDS_H
+#ifndef EXPERIMENTS_CLI_EXPLAIN_WORDS_H
+#define EXPERIMENTS_CLI_EXPLAIN_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_export.c - `clustersim export`: whole jobs of a workload as SWF or CSV.
+ * export.c - `clustersim export`: whole jobs of a workload as SWF or CSV.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * file_schema.c - what key tables hand on unread, as JSON Schema.
  *
- * Here ' stands for " and @NAME@ for a reference (sim/conf_doc.h).  Each shape
+ * Here ' stands for " and @NAME@ for a reference (sim/config/doc.h).  Each shape
  * says what its reader takes; tests/schema.sh asks a stock validator about all
  * files of the tree, and of wrong ones both it and the reader.
  */

@@ -7,8 +7,8 @@
  * file_schema.c, and the names that a file may use come from the catalogue and
  * the registries.
  */
-#ifndef EXPERIMENTS_FILE_SCHEMA_H
-#define EXPERIMENTS_FILE_SCHEMA_H
+#ifndef EXPERIMENTS_CLI_FILE_SCHEMA_H
+#define EXPERIMENTS_CLI_FILE_SCHEMA_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_fit.c - `clustersim fit`: a trace becomes a workload that generates
+ * fit.c - `clustersim fit`: a trace becomes a workload that generates
  * look-alikes of it.
  */
 #include <inttypes.h>

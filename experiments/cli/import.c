@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_import.c - `clustersim import`: a public trace becomes a workload.
+ * import.c - `clustersim import`: a public trace becomes a workload.
  */
 #include <string.h>
 

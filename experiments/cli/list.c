@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_list.c - `clustersim list`: the names that files may use.
+ * list.c - `clustersim list`: the names that files may use.
  */
 #include <math.h>
 #include <stdlib.h>

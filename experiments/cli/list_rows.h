@@ -2,8 +2,8 @@
 /*
  * list_rows.h - rows of `clustersim list`, found by their first word.
  */
-#ifndef EXPERIMENTS_LIST_ROWS_H
-#define EXPERIMENTS_LIST_ROWS_H
+#ifndef EXPERIMENTS_CLI_LIST_ROWS_H
+#define EXPERIMENTS_CLI_LIST_ROWS_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_plot.c - `clustersim plot` and `clustersim bench`.
+ * plot.c - `clustersim plot` and `clustersim bench`.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_run.c - `clustersim run`.
+ * run.c - `clustersim run`.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * schemas.h - every key table of every file, in one list.
  */
-#ifndef EXPERIMENTS_SCHEMAS_H
-#define EXPERIMENTS_SCHEMAS_H
+#ifndef EXPERIMENTS_CLI_SCHEMAS_H
+#define EXPERIMENTS_CLI_SCHEMAS_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 /*
  * session.h - a study from its first trial to its results folder.
  */
-#ifndef EXPERIMENTS_SESSION_H
-#define EXPERIMENTS_SESSION_H
+#ifndef EXPERIMENTS_CLI_SESSION_H
+#define EXPERIMENTS_CLI_SESSION_H
 
 #include <stdbool.h>
 #include <stdint.h>

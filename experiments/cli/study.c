@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_study.c - an experiment from the command line to its results.
+ * study.c - an experiment from the command line to its results.
  */
 #include "experiments/cli/study.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_study.h - what `run` and `check` share: options to study to session.
+ * study.h - what `run` and `check` share: options to study to session.
  */
-#ifndef EXPERIMENTS_CMD_STUDY_H
-#define EXPERIMENTS_CMD_STUDY_H
+#ifndef EXPERIMENTS_CLI_STUDY_H
+#define EXPERIMENTS_CLI_STUDY_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_train.c - `clustersim train`.
+ * train.c - `clustersim train`.
  */
 #include "experiments/cli/study.h"
 #include "experiments/cli/command.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_validate.c - `clustersim validate`: read and check, run nothing.
+ * validate.c - `clustersim validate`: read and check, run nothing.
  *
  * The kind of a file follows from its keys.  A workload is checked against a
  * cluster, for a role that fits nowhere is an error: against --cluster, or

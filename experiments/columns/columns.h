@@ -2,8 +2,8 @@
 /*
  * columns.h - the columns of every CSV, declared once: name, type, help.
  */
-#ifndef EXPERIMENTS_COLUMNS_H
-#define EXPERIMENTS_COLUMNS_H
+#ifndef EXPERIMENTS_COLUMNS_COLUMNS_H
+#define EXPERIMENTS_COLUMNS_COLUMNS_H
 
 #include <stddef.h>
 

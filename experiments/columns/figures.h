@@ -2,8 +2,8 @@
 /*
  * figures.h - the charts that there are, and the files in their folder.
  */
-#ifndef EXPERIMENTS_FIGURES_H
-#define EXPERIMENTS_FIGURES_H
+#ifndef EXPERIMENTS_COLUMNS_FIGURES_H
+#define EXPERIMENTS_COLUMNS_FIGURES_H
 
 struct arena;
 

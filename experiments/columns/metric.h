@@ -2,8 +2,8 @@
 /*
  * metric.h - the figures that a trial yields, and the tables that hold them.
  */
-#ifndef EXPERIMENTS_METRIC_H
-#define EXPERIMENTS_METRIC_H
+#ifndef EXPERIMENTS_COLUMNS_METRIC_H
+#define EXPERIMENTS_COLUMNS_METRIC_H
 
 #include <stdbool.h>
 
@@ -27,7 +27,7 @@ enum metric {
     METRIC_GPU_BUSY, METRIC_GPU_TAIL, METRIC_GPU_SWITCH, METRIC_GPU_BUBBLE,
     METRIC_GPU_IDLE_QUEUED, METRIC_GPU_IDLE_EMPTY,
     METRIC_STEPS_DONE, METRIC_CARBON,
-    /* what no policy could beat: experiments/bounds.h */
+    /* what no policy could beat: experiments/run/bounds.h */
     METRIC_JCT_BOUND, METRIC_MAKESPAN_BOUND, METRIC_COST_BOUND, METRIC_GAP,
     METRIC_MAKESPAN_GAP,
     METRIC_INTERRUPTIONS, METRIC_GPU_DOWN, METRIC_GPU_LOST,
@@ -36,7 +36,7 @@ enum metric {
     METRIC_GPU_BURSTS,
     METRIC_DROPPED, METRIC_AT_100, METRIC_AT_LAST,
     /* parts of METRIC_GPU_IDLE_QUEUED, and rented GPUs not yet or no more of
-     * use: experiments/idle.h */
+     * use: experiments/run/idle.h */
     METRIC_GPU_FRAGMENT, METRIC_GPU_GANG, METRIC_GPU_UNSUITED,
     METRIC_GPU_RENT,
     /* METRIC_COST by cause */
@@ -46,7 +46,7 @@ enum metric {
     METRIC_NODES_RENTED, METRIC_SERIES_HELD,
     METRIC_RESIZES,
     METRIC_GPU_BEHIND,          /* a part of METRIC_GPU_IDLE_QUEUED */
-    /* beside means over jobs that were done: experiments/survivors.h */
+    /* beside means over jobs that were done: experiments/results/survivors.h */
     METRIC_JCT_RESTRICTED, METRIC_COST_LAST_END,
     METRIC_REQUESTS, METRIC_REQUESTS_DONE,
     METRIC_LIMITED,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_args.c - what import and fit have in common on a command line.
+ * args.c - what import and fit have in common on a command line.
  */
 #include "experiments/import/args.h"
 

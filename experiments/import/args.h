@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_args.h - what import and fit have in common on a command line.
+ * args.h - what import and fit have in common on a command line.
  */
 #ifndef EXPERIMENTS_IMPORT_ARGS_H
 #define EXPERIMENTS_IMPORT_ARGS_H

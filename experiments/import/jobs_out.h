@@ -5,8 +5,8 @@
  * Times are written as exact decimal seconds, so that what is read back is
  * what was written, to the nanosecond.
  */
-#ifndef EXPERIMENTS_JOBS_OUT_H
-#define EXPERIMENTS_JOBS_OUT_H
+#ifndef EXPERIMENTS_IMPORT_JOBS_OUT_H
+#define EXPERIMENTS_IMPORT_JOBS_OUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

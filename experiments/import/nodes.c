@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_nodes.c - node lists of Alibaba's "openb" become a cluster.
+ * nodes.c - node lists of Alibaba's "openb" become a cluster.
  *
  * Neighbours in the list that are alike are a group, so that nodes stand in
  * the order of the list: ties between nodes go by it.  GPUs are of type

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_nodes.h - a published list of nodes becomes a cluster.
+ * nodes.h - a published list of nodes becomes a cluster.
  */
 #ifndef EXPERIMENTS_IMPORT_NODES_H
 #define EXPERIMENTS_IMPORT_NODES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_report.c - what an import found: printed, and as a workload's file.
+ * report.c - what an import found: printed, and as a workload's file.
  *
  * Quantiles are of the nearest rank (the smallest value that at least that
  * share of the jobs does not exceed): each is a value that stands in the

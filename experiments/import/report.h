@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_report.h - what an import found: printed, and as a workload's file.
+ * report.h - what an import found: printed, and as a workload's file.
  */
 #ifndef EXPERIMENTS_IMPORT_REPORT_H
 #define EXPERIMENTS_IMPORT_REPORT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_requests.h - published requests become the workload of a service that
+ * requests.h - published requests become the workload of a service that
  * reads them where they are, in the format they have.
  */
 #ifndef EXPERIMENTS_IMPORT_REQUESTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_series.c - published series become series in the common form.
+ * series.c - published series become series in the common form.
  *
  * Values are written with as few digits as give the same number back.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_series.h - published series become series in the common form.
+ * series.h - published series become series in the common form.
  */
 #ifndef EXPERIMENTS_IMPORT_SERIES_H
 #define EXPERIMENTS_IMPORT_SERIES_H

@@ -6,8 +6,8 @@
  * them it takes.  `-j4`, `-j 4`, `--seeds 4` and `--seeds=4` are understood;
  * after `--` all words are operands.
  */
-#ifndef EXPERIMENTS_ARGS_H
-#define EXPERIMENTS_ARGS_H
+#ifndef EXPERIMENTS_OPTIONS_ARGS_H
+#define EXPERIMENTS_OPTIONS_ARGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

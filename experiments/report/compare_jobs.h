@@ -2,8 +2,8 @@
 /*
  * compare_jobs.h - job by job: how long the same jobs took on both sides.
  */
-#ifndef EXPERIMENTS_COMPARE_JOBS_H
-#define EXPERIMENTS_COMPARE_JOBS_H
+#ifndef EXPERIMENTS_REPORT_COMPARE_JOBS_H
+#define EXPERIMENTS_REPORT_COMPARE_JOBS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * DIR/plots/list.txt names what to draw, one name of figures.def a line; without
  * that file, plot_draw draws every chart for which there is data.
  */
-#ifndef EXPERIMENTS_PLOT_H
-#define EXPERIMENTS_PLOT_H
+#ifndef EXPERIMENTS_REPORT_PLOT_H
+#define EXPERIMENTS_REPORT_PLOT_H
 
 #include <stdbool.h>
 #include <stddef.h>

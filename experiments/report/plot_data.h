@@ -8,8 +8,8 @@
  * stand only in the head, in gnuplot's single quotation marks, in which
  * nothing is expanded or run.  The same tables give the same bytes.
  */
-#ifndef EXPERIMENTS_PLOT_DATA_H
-#define EXPERIMENTS_PLOT_DATA_H
+#ifndef EXPERIMENTS_REPORT_PLOT_DATA_H
+#define EXPERIMENTS_REPORT_PLOT_DATA_H
 
 #include <stdbool.h>
 #include <stddef.h>

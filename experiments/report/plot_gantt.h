@@ -7,8 +7,8 @@
  * Only runs that are drawn are kept: memory grows with the window and not with
  * the table, which is read three times.
  */
-#ifndef EXPERIMENTS_PLOT_GANTT_H
-#define EXPERIMENTS_PLOT_GANTT_H
+#ifndef EXPERIMENTS_REPORT_PLOT_GANTT_H
+#define EXPERIMENTS_REPORT_PLOT_GANTT_H
 
 #include <stdbool.h>
 #include <stddef.h>

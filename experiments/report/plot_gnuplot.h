@@ -2,8 +2,8 @@
 /*
  * plot_gnuplot.h - gnuplot run as a program, without a shell.
  */
-#ifndef EXPERIMENTS_PLOT_GNUPLOT_H
-#define EXPERIMENTS_PLOT_GNUPLOT_H
+#ifndef EXPERIMENTS_REPORT_PLOT_GNUPLOT_H
+#define EXPERIMENTS_REPORT_PLOT_GNUPLOT_H
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
  * and the cluster over time.
  *
  * Memory does not grow with the number of jobs: of more than a few thousand,
- * the distribution is that of sim/tally.h's quantiles.
+ * the distribution is that of sim/stats/tally.h's quantiles.
  */
 #include <assert.h>
 #include <math.h>

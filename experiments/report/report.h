@@ -5,8 +5,8 @@
  * It reads summary.csv, compare.csv, checks.csv, failures.csv, audit.json,
  * provenance.json and plots/, as far as they are there.
  */
-#ifndef EXPERIMENTS_REPORT_H
-#define EXPERIMENTS_REPORT_H
+#ifndef EXPERIMENTS_REPORT_REPORT_H
+#define EXPERIMENTS_REPORT_REPORT_H
 
 #include <stdbool.h>
 

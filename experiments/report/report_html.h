@@ -5,8 +5,8 @@
  * Whatever a user may have named goes through html_text, which leaves no
  * character that HTML gives a meaning.
  */
-#ifndef EXPERIMENTS_REPORT_HTML_H
-#define EXPERIMENTS_REPORT_HTML_H
+#ifndef EXPERIMENTS_REPORT_REPORT_HTML_H
+#define EXPERIMENTS_REPORT_REPORT_HTML_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * report_tables.h - one point of the sweep in the report: means, differences,
  * and where GPU time went.
  */
-#ifndef EXPERIMENTS_REPORT_TABLES_H
-#define EXPERIMENTS_REPORT_TABLES_H
+#ifndef EXPERIMENTS_REPORT_REPORT_TABLES_H
+#define EXPERIMENTS_REPORT_REPORT_TABLES_H
 
 #include <stdint.h>
 

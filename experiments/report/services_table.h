@@ -3,8 +3,8 @@
  * services_table.h - what services did, from services.csv: means over seeds,
  * as text at the end of a run and as HTML in the report.
  */
-#ifndef EXPERIMENTS_SERVICES_TABLE_H
-#define EXPERIMENTS_SERVICES_TABLE_H
+#ifndef EXPERIMENTS_REPORT_SERVICES_TABLE_H
+#define EXPERIMENTS_REPORT_SERVICES_TABLE_H
 
 #include <stdbool.h>
 #include <stdio.h>

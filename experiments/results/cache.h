@@ -8,8 +8,8 @@
  * rows go to a file beside it while the trial runs: memory does not grow with
  * what is written.  Both are read by the program that wrote them only.
  */
-#ifndef EXPERIMENTS_CACHE_H
-#define EXPERIMENTS_CACHE_H
+#ifndef EXPERIMENTS_RESULTS_CACHE_H
+#define EXPERIMENTS_RESULTS_CACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>

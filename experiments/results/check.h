@@ -10,8 +10,8 @@
  * out what it speaks of; a failed trial among those is a verdict of its own.
  * Only what holds passes.
  */
-#ifndef EXPERIMENTS_CHECK_H
-#define EXPERIMENTS_CHECK_H
+#ifndef EXPERIMENTS_RESULTS_CHECK_H
+#define EXPERIMENTS_RESULTS_CHECK_H
 
 #include <stdbool.h>
 #include <stdint.h>

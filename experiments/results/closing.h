@@ -5,8 +5,8 @@
  *
  * The same experiment gives the same text.
  */
-#ifndef EXPERIMENTS_CLOSING_H
-#define EXPERIMENTS_CLOSING_H
+#ifndef EXPERIMENTS_RESULTS_CLOSING_H
+#define EXPERIMENTS_RESULTS_CLOSING_H
 
 #include <stdbool.h>
 #include <stdio.h>

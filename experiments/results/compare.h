@@ -3,8 +3,8 @@
  * compare.h - policies against the baseline, and one results folder against
  * another, seed by seed.
  */
-#ifndef EXPERIMENTS_COMPARE_H
-#define EXPERIMENTS_COMPARE_H
+#ifndef EXPERIMENTS_RESULTS_COMPARE_H
+#define EXPERIMENTS_RESULTS_COMPARE_H
 
 #include <stdint.h>
 #include <stdio.h>

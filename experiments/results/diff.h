@@ -2,8 +2,8 @@
 /*
  * diff.h - the first decision in which two runs part.
  */
-#ifndef EXPERIMENTS_DIFF_H
-#define EXPERIMENTS_DIFF_H
+#ifndef EXPERIMENTS_RESULTS_DIFF_H
+#define EXPERIMENTS_RESULTS_DIFF_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * Made from trials just run or from summary.csv, so that every verdict and
  * table is the same either way.  NAN: no such value.
  */
-#ifndef EXPERIMENTS_GRID_H
-#define EXPERIMENTS_GRID_H
+#ifndef EXPERIMENTS_RESULTS_GRID_H
+#define EXPERIMENTS_RESULTS_GRID_H
 
 #include <stdbool.h>
 #include <stdint.h>

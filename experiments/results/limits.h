@@ -3,8 +3,8 @@
  * limits.h - told where a policy's own limit left something out: depth_max and
  * the like bound what a decision looks at, and so decide with the policy.
  */
-#ifndef EXPERIMENTS_LIMITS_H
-#define EXPERIMENTS_LIMITS_H
+#ifndef EXPERIMENTS_RESULTS_LIMITS_H
+#define EXPERIMENTS_RESULTS_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * notes.h - what a reader of the tables must know of their samples: seeds that
  * are copies, and policies that nothing set apart.
  */
-#ifndef EXPERIMENTS_NOTES_H
-#define EXPERIMENTS_NOTES_H
+#ifndef EXPERIMENTS_RESULTS_NOTES_H
+#define EXPERIMENTS_RESULTS_NOTES_H
 
 #include <stddef.h>
 

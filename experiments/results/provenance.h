@@ -5,8 +5,8 @@
  * No date, no host, no user: the same command on the same files by the same
  * program writes the same bytes.
  */
-#ifndef EXPERIMENTS_PROVENANCE_H
-#define EXPERIMENTS_PROVENANCE_H
+#ifndef EXPERIMENTS_RESULTS_PROVENANCE_H
+#define EXPERIMENTS_RESULTS_PROVENANCE_H
 
 #include <stdbool.h>
 

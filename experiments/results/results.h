@@ -3,8 +3,8 @@
  * results.h - the results folder: cleared, filled in trial order, file by
  * file, each whole or absent.
  */
-#ifndef EXPERIMENTS_RESULTS_H
-#define EXPERIMENTS_RESULTS_H
+#ifndef EXPERIMENTS_RESULTS_RESULTS_H
+#define EXPERIMENTS_RESULTS_RESULTS_H
 
 #include <stdbool.h>
 

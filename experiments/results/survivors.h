@@ -8,8 +8,8 @@
  * mean over the rest is too low, and two policies that leave other jobs are
  * not compared by it.
  */
-#ifndef EXPERIMENTS_SURVIVORS_H
-#define EXPERIMENTS_SURVIVORS_H
+#ifndef EXPERIMENTS_RESULTS_SURVIVORS_H
+#define EXPERIMENTS_RESULTS_SURVIVORS_H
 
 #include <stdbool.h>
 #include <stddef.h>

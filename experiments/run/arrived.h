@@ -3,8 +3,8 @@
  * arrived.h - how much of the GPUs is allocated when jobs that ask for so
  * much have arrived: a listener.
  */
-#ifndef EXPERIMENTS_ARRIVED_H
-#define EXPERIMENTS_ARRIVED_H
+#ifndef EXPERIMENTS_RUN_ARRIVED_H
+#define EXPERIMENTS_RUN_ARRIVED_H
 
 #include "experiments/run/metrics.h"
 

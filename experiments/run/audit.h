@@ -7,8 +7,8 @@
  * what enum audit_check says; the first thing that does not hold stops the
  * trial.
  */
-#ifndef EXPERIMENTS_AUDIT_H
-#define EXPERIMENTS_AUDIT_H
+#ifndef EXPERIMENTS_RUN_AUDIT_H
+#define EXPERIMENTS_RUN_AUDIT_H
 
 #include <stdbool.h>
 #include <stdint.h>

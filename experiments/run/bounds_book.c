@@ -100,7 +100,7 @@ static double least_usd(const struct cluster_spec *cluster)
     return isfinite(least) ? least : 0;
 }
 
-/* Beside another it holds half of its GPUs (host_pack.c), and is as fast as
+/* Beside another it holds half of its GPUs (policies/host/pack.c), and is as fast as
  * beside the best other that its rates know of. */
 static void relax_beside(const struct job_request *request, uint32_t pool,
                          uint32_t gpus, double *best, double *least)

@@ -2,8 +2,8 @@
 /*
  * bounds_book.h - the jobs of a trial as bounds.h wants them.
  */
-#ifndef EXPERIMENTS_BOUNDS_BOOK_H
-#define EXPERIMENTS_BOUNDS_BOOK_H
+#ifndef EXPERIMENTS_RUN_BOUNDS_BOOK_H
+#define EXPERIMENTS_RUN_BOUNDS_BOOK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct trial_spec;
 struct bounds_book *bounds_book_new(struct arena *arena,
                                     const struct trial_spec *spec);
 void bounds_book_submit(struct bounds_book *book, const struct host_job *job);
-/* `seed`: of its draws, models/truth.h. */
+/* `seed`: of its draws, models/types/truth.h. */
 void bounds_book_done(struct bounds_book *book, const struct host_job *job,
                       uint64_t seed);
 /* Fills the metrics of bounds and gaps; the others must be there already. */

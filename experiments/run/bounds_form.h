@@ -8,8 +8,8 @@
  * free, no loading and no waiting.  The three minima are taken apart.  A
  * rollout is as long as its draw makes it, rounded down to one of 64 draws.
  */
-#ifndef EXPERIMENTS_BOUNDS_FORM_H
-#define EXPERIMENTS_BOUNDS_FORM_H
+#ifndef EXPERIMENTS_RUN_BOUNDS_FORM_H
+#define EXPERIMENTS_RUN_BOUNDS_FORM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ struct bounds_least {
 struct bounds_form *bounds_form_new(struct arena *arena,
                                     const struct cluster_spec *cluster,
                                     const struct job_form *form);
-/* Of so many rounds, whose draws follow from the seed (models/truth.h). */
+/* Of so many rounds, whose draws follow from the seed (models/types/truth.h). */
 struct bounds_least bounds_form_least(const struct bounds_form *bounds,
                                       uint32_t rounds, uint64_t seed);
 

@@ -2,8 +2,8 @@
 /*
  * costs.h - what a trial costs: money by cause, joules, and carbon.
  */
-#ifndef EXPERIMENTS_COSTS_H
-#define EXPERIMENTS_COSTS_H
+#ifndef EXPERIMENTS_RUN_COSTS_H
+#define EXPERIMENTS_RUN_COSTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

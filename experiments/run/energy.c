@@ -2,7 +2,7 @@
 /*
  * energy.c - a gauge of watts per node group.
  *
- * A GPU draws what models/power.h says for the busy share of its phase, and
+ * A GPU draws what models/cluster/power.h says for the busy share of its phase, and
  * its idle power in a lease without one or without a lease.  Nodes draw theirs
  * from the first second to the last: what stands in the hall costs power.
  */

@@ -2,8 +2,8 @@
 /*
  * energy.h - joules of every node group, from what its GPUs and cores did.
  */
-#ifndef EXPERIMENTS_ENERGY_H
-#define EXPERIMENTS_ENERGY_H
+#ifndef EXPERIMENTS_RUN_ENERGY_H
+#define EXPERIMENTS_RUN_ENERGY_H
 
 #include <stdbool.h>
 #include <stdint.h>

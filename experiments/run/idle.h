@@ -3,8 +3,8 @@
  * idle.h - what every GPU did at every instant: thousandths of
  * GPU-nanoseconds by cause, whole numbers that add up to all there are.
  */
-#ifndef EXPERIMENTS_IDLE_H
-#define EXPERIMENTS_IDLE_H
+#ifndef EXPERIMENTS_RUN_IDLE_H
+#define EXPERIMENTS_RUN_IDLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

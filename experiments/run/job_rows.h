@@ -3,8 +3,8 @@
  * job_rows.h - a row of jobs.csv for each job that ends, and of phases.csv for
  * each phase.
  */
-#ifndef EXPERIMENTS_JOB_ROWS_H
-#define EXPERIMENTS_JOB_ROWS_H
+#ifndef EXPERIMENTS_RUN_JOB_ROWS_H
+#define EXPERIMENTS_RUN_JOB_ROWS_H
 
 #include "models/jobs/job.h"
 

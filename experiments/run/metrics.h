@@ -2,8 +2,8 @@
 /*
  * metrics.h - what a trial measures: a listener that adds up facts.
  */
-#ifndef EXPERIMENTS_METRICS_H
-#define EXPERIMENTS_METRICS_H
+#ifndef EXPERIMENTS_RUN_METRICS_H
+#define EXPERIMENTS_RUN_METRICS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * and given back when the last has gone; it is billed whole, by the second.  A
  * rented one is paid from its order to its end, in the units of its group.
  */
-#ifndef EXPERIMENTS_RENT_H
-#define EXPERIMENTS_RENT_H
+#ifndef EXPERIMENTS_RUN_RENT_H
+#define EXPERIMENTS_RUN_RENT_H
 
 #include <stdint.h>
 

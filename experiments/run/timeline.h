@@ -2,8 +2,8 @@
 /*
  * timeline.h - what every pool did, interval by interval.
  */
-#ifndef EXPERIMENTS_TIMELINE_H
-#define EXPERIMENTS_TIMELINE_H
+#ifndef EXPERIMENTS_RUN_TIMELINE_H
+#define EXPERIMENTS_RUN_TIMELINE_H
 
 #include "experiments/run/metrics.h"
 

@@ -3,8 +3,8 @@
  * trial.h - one run: a function of (experiment, point, policy, seed) and of
  * nothing else.
  */
-#ifndef EXPERIMENTS_TRIAL_H
-#define EXPERIMENTS_TRIAL_H
+#ifndef EXPERIMENTS_RUN_TRIAL_H
+#define EXPERIMENTS_RUN_TRIAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct err;
 struct table;
 
 /* Tables that were asked for; NULL: not wanted.  Rows are appended, in the
- * columns of experiments/columns.h. */
+ * columns of experiments/columns/columns.h. */
 struct trial_tables {
     struct table *jobs, *phases, *timeline, *decisions, *services,
         *arrived;

@@ -438,7 +438,7 @@ static void start(struct count_trial *t, uint32_t i)
             lease);
 }
 
-/* As policies/easy.c. */
+/* As policies/backfill/easy.c. */
 static void backfill(struct count_trial *t)
 {
     uint32_t spare = 0, i = 1;

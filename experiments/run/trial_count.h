@@ -3,11 +3,11 @@
  * trial_count.h - trials in which GPUs are no more than a count: jobs of known
  * length, first come first served or EASY, on nodes that are all alike.
  *
- * Their results are those of the host (policies/host.h), to the byte, without
+ * Their results are those of the host (policies/host/host.h), to the byte, without
  * its nodes, leases and phases: tests compare the two.
  */
-#ifndef EXPERIMENTS_TRIAL_COUNT_H
-#define EXPERIMENTS_TRIAL_COUNT_H
+#ifndef EXPERIMENTS_RUN_TRIAL_COUNT_H
+#define EXPERIMENTS_RUN_TRIAL_COUNT_H
 
 #include "experiments/run/trial.h"
 

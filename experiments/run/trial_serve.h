@@ -3,8 +3,8 @@
  * trial_serve.h - the services of a trial: between their requests, which come
  * from the workload, and their replicas, which are jobs of the host.
  */
-#ifndef EXPERIMENTS_TRIAL_SERVE_H
-#define EXPERIMENTS_TRIAL_SERVE_H
+#ifndef EXPERIMENTS_RUN_TRIAL_SERVE_H
+#define EXPERIMENTS_RUN_TRIAL_SERVE_H
 
 #include "experiments/run/trial.h"
 

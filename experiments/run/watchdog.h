@@ -10,8 +10,8 @@
  * It looks eight times in the time that is allowed, between two events, and
  * adds no event: a run that moves is the same with it and without it.
  */
-#ifndef EXPERIMENTS_WATCHDOG_H
-#define EXPERIMENTS_WATCHDOG_H
+#ifndef EXPERIMENTS_RUN_WATCHDOG_H
+#define EXPERIMENTS_RUN_WATCHDOG_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * defaults.h - what decides a result though the experiment may not say it: of
  * policies, of recipes and of prices.  Printed beside the semantics.
  */
-#ifndef EXPERIMENTS_DEFAULTS_H
-#define EXPERIMENTS_DEFAULTS_H
+#ifndef EXPERIMENTS_SPEC_DEFAULTS_H
+#define EXPERIMENTS_SPEC_DEFAULTS_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * points of a sweep, or other traces, would make them act, so that they are
  * told and not refused.
  */
-#ifndef EXPERIMENTS_IDLE_KEYS_H
-#define EXPERIMENTS_IDLE_KEYS_H
+#ifndef EXPERIMENTS_SPEC_IDLE_KEYS_H
+#define EXPERIMENTS_SPEC_IDLE_KEYS_H
 
 struct err;
 struct study;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * study_keys.c - key tables of the experiment file: top level, output, expect.
+ * keys.c - key tables of the experiment file: top level, output, expect.
  */
 #include "experiments/spec/keys.h"
 

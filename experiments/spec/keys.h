@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * study_keys.h - the key tables of an experiment file and what fills them;
+ * keys.h - the key tables of an experiment file and what fills them;
  * private to study.
  */
-#ifndef EXPERIMENTS_STUDY_KEYS_H
-#define EXPERIMENTS_STUDY_KEYS_H
+#ifndef EXPERIMENTS_SPEC_KEYS_H
+#define EXPERIMENTS_SPEC_KEYS_H
 
 #include "experiments/spec/study.h"
 #include "sim/config/conf.h"

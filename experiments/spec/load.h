@@ -12,8 +12,8 @@
  * home has no such choice.  Services, failures, switches, memory, and cores of
  * jobs of known length that have GPUs are not in it.
  */
-#ifndef EXPERIMENTS_LOAD_H
-#define EXPERIMENTS_LOAD_H
+#ifndef EXPERIMENTS_SPEC_LOAD_H
+#define EXPERIMENTS_SPEC_LOAD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * placement of the policy, in the home of the role where the policy goes nowhere
  * else.  A job whose roles start together is placed as a whole.
  */
-#ifndef EXPERIMENTS_PLACES_H
-#define EXPERIMENTS_PLACES_H
+#ifndef EXPERIMENTS_SPEC_PLACES_H
+#define EXPERIMENTS_SPEC_PLACES_H
 
 #include <stdbool.h>
 #include <stdint.h>

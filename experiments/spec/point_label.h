@@ -4,8 +4,8 @@
  *
  * A label is KEY=VALUE for each swept key, with a blank between.
  */
-#ifndef EXPERIMENTS_POINT_LABEL_H
-#define EXPERIMENTS_POINT_LABEL_H
+#ifndef EXPERIMENTS_SPEC_POINT_LABEL_H
+#define EXPERIMENTS_SPEC_POINT_LABEL_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * pool_names.h - the pools that a workload names: what a cluster must have for
  * it to be read at all.
  */
-#ifndef EXPERIMENTS_POOL_NAMES_H
-#define EXPERIMENTS_POOL_NAMES_H
+#ifndef EXPERIMENTS_SPEC_POOL_NAMES_H
+#define EXPERIMENTS_SPEC_POOL_NAMES_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * study_read.c - an experiment file: its top, its policies, its points.
+ * read.c - an experiment file: its top, its policies, its points.
  *
  * What two points of a sweep have in common (the same cluster, say) is read
  * once and shared.

@@ -6,8 +6,8 @@
  * experiment, and is read-only afterwards.  Trials are numbered from 0: point
  * by point, policy by policy, seed by seed.
  */
-#ifndef EXPERIMENTS_STUDY_H
-#define EXPERIMENTS_STUDY_H
+#ifndef EXPERIMENTS_SPEC_STUDY_H
+#define EXPERIMENTS_SPEC_STUDY_H
 
 #include <stdbool.h>
 #include <stddef.h>

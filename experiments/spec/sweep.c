@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * study_sweep.c - points by their number, and their labels.
+ * sweep.c - points by their number, and their labels.
  */
 #include "experiments/spec/sweep.h"
 

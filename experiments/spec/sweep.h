@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * study_sweep.h - the points of a sweep: the tree of each, and what it is
+ * sweep.h - the points of a sweep: the tree of each, and what it is
  * called.
  *
  * A point is the whole tree with some values replaced, so that anything that
  * can be written can be swept.
  */
-#ifndef EXPERIMENTS_STUDY_SWEEP_H
-#define EXPERIMENTS_STUDY_SWEEP_H
+#ifndef EXPERIMENTS_SPEC_SWEEP_H
+#define EXPERIMENTS_SPEC_SWEEP_H
 
 #include <stdbool.h>
 #include <stdint.h>

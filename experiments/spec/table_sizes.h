@@ -8,8 +8,8 @@
  * failures, preemption and resizing add is not known before; bytes are those
  * of usual rows.
  */
-#ifndef EXPERIMENTS_TABLE_SIZES_H
-#define EXPERIMENTS_TABLE_SIZES_H
+#ifndef EXPERIMENTS_SPEC_TABLE_SIZES_H
+#define EXPERIMENTS_SPEC_TABLE_SIZES_H
 
 #include <stdint.h>
 #include <stdio.h>

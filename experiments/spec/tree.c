@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * study_tree.c - load, graft, set, hash.
+ * tree.c - load, graft, set, hash.
  *
  * A scalar is taken for a file that the experiment depends on when it holds a
  * dot or a slash and a regular file of that name stands beside the file that

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * study_tree.h - one tree from all the files of an experiment; private to
+ * tree.h - one tree from all the files of an experiment; private to
  * study.
  *
  * The cluster and the workload stand in it as if they had been written
  * inline; each value still knows the file and line it came from.
  */
-#ifndef EXPERIMENTS_STUDY_TREE_H
-#define EXPERIMENTS_STUDY_TREE_H
+#ifndef EXPERIMENTS_SPEC_TREE_H
+#define EXPERIMENTS_SPEC_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ const struct conf_node *tree_part(struct study_inputs *inputs,
                                   struct err *err);
 
 /* What stands for a part that cannot be read, so that the others are judged
- * in the same reading (conf_mend.h).  Nothing of it is ever run. */
+ * in the same reading (sim/config/mend.h).  Nothing of it is ever run. */
 const struct conf_node *tree_stock(struct arena *arena);
 extern const char *const tree_ground_words[];   /* of what fits no cluster */
 

@@ -2,8 +2,8 @@
 /*
  * trial_spec.h - what a trial is: the experiment makes it, trial.h runs it.
  */
-#ifndef EXPERIMENTS_TRIAL_SPEC_H
-#define EXPERIMENTS_TRIAL_SPEC_H
+#ifndef EXPERIMENTS_SPEC_TRIAL_SPEC_H
+#define EXPERIMENTS_SPEC_TRIAL_SPEC_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * The same file gives the same weights, byte for byte, for any number of
  * threads.
  */
-#ifndef EXPERIMENTS_TRAIN_H
-#define EXPERIMENTS_TRAIN_H
+#ifndef EXPERIMENTS_TRAIN_TRAIN_H
+#define EXPERIMENTS_TRAIN_TRAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * train_keys.h - what `train:` of an experiment says, checked; private to
  * train.
  */
-#ifndef EXPERIMENTS_TRAIN_KEYS_H
-#define EXPERIMENTS_TRAIN_KEYS_H
+#ifndef EXPERIMENTS_TRAIN_TRAIN_KEYS_H
+#define EXPERIMENTS_TRAIN_TRAIN_KEYS_H
 
 #include <stdbool.h>
 #include <stdint.h>

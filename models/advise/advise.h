@@ -9,8 +9,8 @@
  * under those laws: more recomputing, or a higher ZeRO stage, than memory asks
  * for.
  */
-#ifndef MODELS_ADVISE_H
-#define MODELS_ADVISE_H
+#ifndef MODELS_ADVISE_ADVISE_H
+#define MODELS_ADVISE_ADVISE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * catalogue_alias.c - other names of entries, and what a wrong name meant.
+ * alias.c - other names of entries, and what a wrong name meant.
  *
  * Two names are one if they differ only in case, in blanks, - and _, in a
  * vendor's words in front (as nvidia-smi prints them), in who published a

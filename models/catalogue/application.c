@@ -41,7 +41,7 @@ static const struct conf_field speed_fields[] = {
 };
 const struct conf_schema application_speed_schema = {
     "catalogue.applications.speeds",
-    "step times of an application on GPUs of a type (models/goodput.h)",
+    "step times of an application on GPUs of a type (models/catalogue/goodput.h)",
     speed_fields, COUNT(speed_fields)};
 
 bool application_read_speeds(struct arena *arena, const struct conf_node *map,

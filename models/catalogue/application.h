@@ -3,8 +3,8 @@
  * application.h - reads the parts of an application that are lists: step times
  * by GPU type, and noise by progress and batch.
  */
-#ifndef MODELS_APPLICATION_H
-#define MODELS_APPLICATION_H
+#ifndef MODELS_CATALOGUE_APPLICATION_H
+#define MODELS_CATALOGUE_APPLICATION_H
 
 #include <stdbool.h>
 

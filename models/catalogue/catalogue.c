@@ -2,7 +2,7 @@
 /*
  * catalogue.c - entries of the catalogue by name and by number.
  *
- * A section is an array of forms (catalogue_form.h) in the order in which files
+ * A section is an array of forms (form.h) in the order in which files
  * first named them; names are few, and are searched one by one.
  */
 #include "models/catalogue/catalogue.h"

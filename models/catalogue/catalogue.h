@@ -10,8 +10,8 @@
  * Rates named `_sustained` are what programs were measured to reach; laws use
  * those, never a datasheet's peak.  A peak is kept to state MFU against.
  */
-#ifndef MODELS_CATALOGUE_H
-#define MODELS_CATALOGUE_H
+#ifndef MODELS_CATALOGUE_CATALOGUE_H
+#define MODELS_CATALOGUE_CATALOGUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

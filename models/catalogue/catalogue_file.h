@@ -4,8 +4,8 @@
  *
  * The Makefile generates the data from the YAML files, in name order.
  */
-#ifndef MODELS_CATALOGUE_FILE_H
-#define MODELS_CATALOGUE_FILE_H
+#ifndef MODELS_CATALOGUE_CATALOGUE_FILE_H
+#define MODELS_CATALOGUE_CATALOGUE_FILE_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * catalogue_close.c - entries of the catalogue, once all files are read.
+ * close.c - entries of the catalogue, once all files are read.
  *
  * Every key may be absent from one file; here it is asked that those a law
  * cannot do without came from somewhere, that values agree with each other, and

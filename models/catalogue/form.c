@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * catalogue_form.c - forms of a section, by number and by exact name.
+ * form.c - forms of a section, by number and by exact name.
  */
 #include "models/catalogue/form.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * catalogue_form.h - entries of the catalogue while files may still add to
+ * form.h - entries of the catalogue while files may still add to
  * them: for the catalogue_*.c files only.
  *
  * A form is the public struct plus what only reading needs: the place of the
- * entry, and integers as conf.h stores them.  catalogue_keys.c says what may
- * stand in a file, catalogue_read.c fills forms, catalogue_close.c makes
+ * entry, and integers as conf.h stores them.  keys.c says what may
+ * stand in a file, read.c fills forms, close.c makes
  * entries of them, catalogue.c looks them up.
  */
 #ifndef MODELS_CATALOGUE_FORM_H
@@ -83,7 +83,7 @@ struct form *catalogue_form_at(const struct catalogue *catalogue, int which,
 /* NULL: there is none of that name. */
 struct form *catalogue_form_find(const struct catalogue *catalogue, int which,
                                  const char *name);
-/* The same, or by one of its aliases (catalogue_alias.c). */
+/* The same, or by one of its aliases (alias.c). */
 struct form *catalogue_form_as(const struct catalogue *catalogue, int which,
                                const char *name);
 /* Aliases are a list of names, none of which any other entry has; `item` is

@@ -19,8 +19,8 @@
  * Per GPU type after Sia (Subramanya et al., SOSP 2023): other types, other times;
  * the same efficiency.  How near it comes to measurements: models/README.md.
  */
-#ifndef MODELS_GOODPUT_H
-#define MODELS_GOODPUT_H
+#ifndef MODELS_CATALOGUE_GOODPUT_H
+#define MODELS_CATALOGUE_GOODPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

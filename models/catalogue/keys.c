@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * catalogue_keys.c - the keys of each section of the catalogue.
+ * keys.c - the keys of each section of the catalogue.
  *
  * No key has a fallback: what a file leaves out stays as an earlier file set
  * it, so that a user's file can override single keys.

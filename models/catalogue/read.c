@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * catalogue_read.c - the catalogue's files into forms: those that travel inside
+ * read.c - the catalogue's files into forms: those that travel inside
  * the program, then the user's.
  *
  * Every key of a form may be absent from one file, so that a user's file can

@@ -7,8 +7,8 @@
  * when it is asked for the first time.  Nodes that change are written down, and
  * an order is brought up to date when it is asked for again.
  */
-#ifndef MODELS_CAPS_H
-#define MODELS_CAPS_H
+#ifndef MODELS_CLUSTER_CAPS_H
+#define MODELS_CLUSTER_CAPS_H
 
 #include <stdbool.h>
 #include <stdint.h>

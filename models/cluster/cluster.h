@@ -8,8 +8,8 @@
  * never exceed what it has.  Nodes are numbered from 0 in file order, group
  * after group.
  */
-#ifndef MODELS_CLUSTER_H
-#define MODELS_CLUSTER_H
+#ifndef MODELS_CLUSTER_CLUSTER_H
+#define MODELS_CLUSTER_CLUSTER_H
 
 #include <assert.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * cluster_form.h - a cluster while it is read: what its file says, key by key,
  * and what its readers share.  For the cluster_*.c files only.
  */
-#ifndef MODELS_CLUSTER_FORM_H
-#define MODELS_CLUSTER_FORM_H
+#ifndef MODELS_CLUSTER_CLUSTER_FORM_H
+#define MODELS_CLUSTER_CLUSTER_FORM_H
 
 #include <stdbool.h>
 #include <stddef.h>

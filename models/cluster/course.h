@@ -7,8 +7,8 @@
  * the first holds.  Behind the last point the key `after` decides: the run
  * fails there, or the last value is held, and for how long is counted.
  */
-#ifndef MODELS_COURSE_H
-#define MODELS_COURSE_H
+#ifndef MODELS_CLUSTER_COURSE_H
+#define MODELS_CLUSTER_COURSE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  * storage, and the line there of a group that is far from it (WAN).  A link of
  * no capacity in the file is left out, and a path simply does not cross it.
  */
-#ifndef MODELS_FABRIC_H
-#define MODELS_FABRIC_H
+#ifndef MODELS_CLUSTER_FABRIC_H
+#define MODELS_CLUSTER_FABRIC_H
 
 #include <stdbool.h>
 #include <stdint.h>

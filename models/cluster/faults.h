@@ -7,8 +7,8 @@
  * how many faults the server has; 0 is well.  A server that never failed is not
  * in the file, so that its number is a key of its own.
  */
-#ifndef MODELS_FAULTS_H
-#define MODELS_FAULTS_H
+#ifndef MODELS_CLUSTER_FAULTS_H
+#define MODELS_CLUSTER_FAULTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -22,8 +22,8 @@
  * where the file gives NVLink domains, pack takes them domain by domain: the
  * fullest that holds the rest, else the roomiest.
  */
-#ifndef MODELS_FIT_H
-#define MODELS_FIT_H
+#ifndef MODELS_CLUSTER_FIT_H
+#define MODELS_CLUSTER_FIT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * free_index.h - what is free in each group of nodes, kept up to date for
  * searches.
  */
-#ifndef MODELS_FREE_INDEX_H
-#define MODELS_FREE_INDEX_H
+#ifndef MODELS_CLUSTER_FREE_INDEX_H
+#define MODELS_CLUSTER_FREE_INDEX_H
 
 #include <stdint.h>
 

@@ -9,8 +9,8 @@
  * A gang that no node holds takes as many empty nodes as it fills whole, and
  * its remainder goes by score.
  */
-#ifndef MODELS_PLACE_H
-#define MODELS_PLACE_H
+#ifndef MODELS_CLUSTER_PLACE_H
+#define MODELS_CLUSTER_PLACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

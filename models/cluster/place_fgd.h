@@ -2,8 +2,8 @@
 /*
  * place_fgd.h - fragmentation gradient descent, see place_fgd.c.
  */
-#ifndef MODELS_PLACE_FGD_H
-#define MODELS_PLACE_FGD_H
+#ifndef MODELS_CLUSTER_PLACE_FGD_H
+#define MODELS_CLUSTER_PLACE_FGD_H
 
 #include "models/cluster/place.h"
 

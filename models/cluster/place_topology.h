@@ -2,8 +2,8 @@
 /*
  * place_topology.h - a gang as close together as it goes, see the .c file.
  */
-#ifndef MODELS_PLACE_TOPOLOGY_H
-#define MODELS_PLACE_TOPOLOGY_H
+#ifndef MODELS_CLUSTER_PLACE_TOPOLOGY_H
+#define MODELS_CLUSTER_PLACE_TOPOLOGY_H
 
 #include <stdbool.h>
 #include <stdint.h>

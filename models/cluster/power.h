@@ -5,8 +5,8 @@
  * GPUs: idle + (max - idle) u^gamma.  Sockets: idle + (max - idle)(2u - u^1.4)
  * (Fan, Weber and Barroso 2007, ISCA).  Constants with sources in power.c.
  */
-#ifndef MODELS_POWER_H
-#define MODELS_POWER_H
+#ifndef MODELS_CLUSTER_POWER_H
+#define MODELS_CLUSTER_POWER_H
 
 #include <stdint.h>
 

@@ -8,8 +8,8 @@
  * who has nothing to do for `keep` is given back.  Spot instances are on-demand
  * ones with `reclaim` or `available`: each is warned `notice` before its end.
  */
-#ifndef MODELS_RENTED_H
-#define MODELS_RENTED_H
+#ifndef MODELS_CLUSTER_RENTED_H
+#define MODELS_CLUSTER_RENTED_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  * numbers is found by walking that tree, in time that grows with the
  * logarithm of the nodes.
  */
-#ifndef MODELS_ROOM_H
-#define MODELS_ROOM_H
+#ifndef MODELS_CLUSTER_ROOM_H
+#define MODELS_CLUSTER_ROOM_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * idle leases that may be taken over: per node, with an index over what is free
  * and spare together, as the cluster has one over what is free.
  */
-#ifndef MODELS_SPARE_H
-#define MODELS_SPARE_H
+#ifndef MODELS_CLUSTER_SPARE_H
+#define MODELS_CLUSTER_SPARE_H
 
 #include <stdint.h>
 

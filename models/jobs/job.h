@@ -9,8 +9,8 @@
  * only what a real scheduler could know; what only the simulation knows
  * stands in truth.h, which no policy can include.
  */
-#ifndef MODELS_JOB_H
-#define MODELS_JOB_H
+#ifndef MODELS_JOBS_JOB_H
+#define MODELS_JOBS_JOB_H
 
 #include <assert.h>
 #include <stdbool.h>
@@ -65,7 +65,7 @@ struct phase_spec {
     uint32_t after_mask;        /* bit p: phase p of the same step */
     uint32_t every;             /* runs in steps divisible by it; >= 1 */
     uint32_t skip_first, skip_last;     /* steps in which it does not run */
-    const struct phase_law *law;        /* models/phase.h */
+    const struct phase_law *law;        /* models/laws/phase.h */
     const struct phase_law *later;      /* from step later_from on; NULL: the
                                            same */
     uint32_t later_from;
@@ -77,7 +77,7 @@ struct job_form {
     uint32_t lag;               /* rounds beyond the steps of a job: a phase
                                    works on what an earlier round made */
     const struct job_scaling *scaling;  /* of jobs of known length that may be
-                                   resized, models/pace.h; NULL: they may not */
+                                   resized, models/jobs/pace.h; NULL: they may not */
     bool paced;                 /* they have that, or rates */
     const struct job_packing *packing;  /* of jobs of known length: which may
                                    be beside them on their GPUs */
@@ -99,12 +99,12 @@ struct job_request {
     uint32_t gpu_milli;         /* of role 0: part of its one GPU; 0: whole */
     uint32_t gpu_mib;           /* of that GPU's memory; 0: not said */
     uint32_t steps;             /* rounds; the owner knows how many */
-    const struct job_rates *rates;      /* by pool, models/pace.h; NULL: the
+    const struct job_rates *rates;      /* by pool, models/jobs/pace.h; NULL: the
                                    same everywhere */
-    const struct goodput_job *goodput;  /* models/goodput.h; NULL: not known */
+    const struct goodput_job *goodput;  /* models/catalogue/goodput.h; NULL: not known */
     double rate_known;          /* with rates: where its length is known */
     const struct job_modes *modes;      /* batch sizes that it may have, of
-                                   models/regimes.h; NULL: not said */
+                                   models/jobs/regimes.h; NULL: not said */
 };
 
 enum job_status {

@@ -8,8 +8,8 @@
  * a table of rates or a rule of scaling; where nothing is stated it is 0, and
  * the job cannot run there.  Nothing is assumed.
  */
-#ifndef MODELS_PACE_H
-#define MODELS_PACE_H
+#ifndef MODELS_JOBS_PACE_H
+#define MODELS_JOBS_PACE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,10 +5,10 @@
  * A job has so many epochs; an epoch takes a time that depends on the batch
  * size.  What its owner knows are the batch sizes that it may have (modes) and
  * what an epoch takes with each; in which epochs it has which (regimes) shows
- * only as it trains, and is truth (models/truth.h).
+ * only as it trains, and is truth (models/types/truth.h).
  */
-#ifndef MODELS_REGIMES_H
-#define MODELS_REGIMES_H
+#ifndef MODELS_JOBS_REGIMES_H
+#define MODELS_JOBS_REGIMES_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  * reduce-scatter inside, all-reduce across, all-gather inside.  S is what
  * every GPU contributes (all-reduce, all-to-all) or ends with (all-gather).
  */
-#ifndef MODELS_COMM_H
-#define MODELS_COMM_H
+#ifndef MODELS_LAWS_COMM_H
+#define MODELS_LAWS_COMM_H
 
 #include <stdint.h>
 

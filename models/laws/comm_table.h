@@ -5,8 +5,8 @@
  * First index: kind of link; then all-reduce, all-gather, reduce-scatter,
  * all-to-all (as enum comm_op); then 2, 4, 8 GPUs; then 512 B << 2 i.
  */
-#ifndef MODELS_COMM_TABLE_H
-#define MODELS_COMM_TABLE_H
+#ifndef MODELS_LAWS_COMM_TABLE_H
+#define MODELS_LAWS_COMM_TABLE_H
 
 #define COMM_TABLE_LINKS 4
 #define COMM_TABLE_SIZES 11

@@ -7,8 +7,8 @@
  * Kaplan et al. 2020, 2001.08361, table 1).  Time: the larger of operations
  * over rate and bytes over bandwidth (Williams et al. 2009, roofline).
  */
-#ifndef MODELS_COMPUTE_H
-#define MODELS_COMPUTE_H
+#ifndef MODELS_LAWS_COMPUTE_H
+#define MODELS_LAWS_COMPUTE_H
 
 #include "models/types/precision.h"
 

@@ -7,8 +7,8 @@
  * 2022, Orca).  A rollout, which is many responses on many replicas, is in
  * rollout.h.
  */
-#ifndef MODELS_DECODE_H
-#define MODELS_DECODE_H
+#ifndef MODELS_LAWS_DECODE_H
+#define MODELS_LAWS_DECODE_H
 
 #include <stdint.h>
 

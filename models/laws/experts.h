@@ -11,8 +11,8 @@
  *
  * Tokens are taken to spread evenly over experts.
  */
-#ifndef MODELS_EXPERTS_H
-#define MODELS_EXPERTS_H
+#ifndef MODELS_LAWS_EXPERTS_H
+#define MODELS_LAWS_EXPERTS_H
 
 #include <stdint.h>
 

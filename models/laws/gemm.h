@@ -9,8 +9,8 @@
  *
  * Source: Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009.
  */
-#ifndef MODELS_GEMM_H
-#define MODELS_GEMM_H
+#ifndef MODELS_LAWS_GEMM_H
+#define MODELS_LAWS_GEMM_H
 
 struct gpu_type;
 

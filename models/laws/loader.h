@@ -7,8 +7,8 @@
  * the stall analysis of Mohan et al. 2021, 2007.06775).  Workers of one
  * process scale as measured, 1, 1.6, 2.3, 2.3 at 1, 2, 4, 8, not linearly.
  */
-#ifndef MODELS_LOADER_H
-#define MODELS_LOADER_H
+#ifndef MODELS_LAWS_LOADER_H
+#define MODELS_LAWS_LOADER_H
 
 #include <stdint.h>
 

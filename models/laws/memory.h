@@ -8,8 +8,8 @@
  * 4-bit weights by Dettmers et al. 2023 (2305.14314), KV cache by Kwon et al.
  * 2023 (2309.06180).
  */
-#ifndef MODELS_MEMORY_H
-#define MODELS_MEMORY_H
+#ifndef MODELS_LAWS_MEMORY_H
+#define MODELS_LAWS_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,8 +12,8 @@
  * rows travel by all-to-all, forward and back (Naumov et al. 2019, arXiv
  * 1906.00091, section 4).
  */
-#ifndef MODELS_NET_H
-#define MODELS_NET_H
+#ifndef MODELS_LAWS_NET_H
+#define MODELS_LAWS_NET_H
 
 #include <stdbool.h>
 

@@ -9,8 +9,8 @@
  * size: without that, a rate per node says 28.8 h for 1,024 GPUs where 7.9 h
  * were measured (Kokolis et al. 2024, arXiv 2410.21680).
  */
-#ifndef MODELS_OUTAGE_H
-#define MODELS_OUTAGE_H
+#ifndef MODELS_LAWS_OUTAGE_H
+#define MODELS_LAWS_OUTAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ struct outage_spec {
     int64_t repair_ns;          /* out of service */
     int64_t restart_ns;         /* until an interrupted job runs again, beside
                                    loading; part of its lease */
-    const struct conf_node *trace;      /* models/faults.h, as written */
+    const struct conf_node *trace;      /* models/cluster/faults.h, as written */
     const struct faults *recorded;      /* the same, read; or NULL */
     int64_t checkpoint_ns;      /* a job of known length saves so often, at no
                                    cost; 0: it begins anew */

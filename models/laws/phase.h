@@ -5,8 +5,8 @@
  *
  * The unit of work is one run of the phase (one step's share of it).
  */
-#ifndef MODELS_PHASE_H
-#define MODELS_PHASE_H
+#ifndef MODELS_LAWS_PHASE_H
+#define MODELS_LAWS_PHASE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,9 +21,9 @@ struct job_form;
 
 enum law_kind {
     LAW_FIXED,          /* truth.duration_ns, or seconds below */
-    LAW_TRAIN,          /* models/train.h, fed by a loader */
+    LAW_TRAIN,          /* models/laws/train.h, fed by a loader */
     LAW_FORWARD,        /* reward or reference pass, batch inference */
-    LAW_ROLLOUT,        /* models/rollout.h */
+    LAW_ROLLOUT,        /* models/laws/rollout.h */
     LAW_CPU,            /* core-seconds, on leased cores */
     LAW_SYNC,           /* weights from one role's lease to another's */
     LAW_CHECKPOINT,     /* bytes to shared storage */

@@ -6,8 +6,8 @@
  * times.  What does not depend on the draw is computed once per (law, gang);
  * the answers are those of phase.h to the bit.
  */
-#ifndef MODELS_PHASE_CACHE_H
-#define MODELS_PHASE_CACHE_H
+#ifndef MODELS_LAWS_PHASE_CACHE_H
+#define MODELS_LAWS_PHASE_CACHE_H
 
 #include "models/laws/phase.h"
 

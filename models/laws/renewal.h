@@ -7,8 +7,8 @@
  * Renewal Theory).  The expected number of ends by t solves m(t) = F(t) +
  * integral of m(t - u) dF(u), here on a grid.
  */
-#ifndef MODELS_RENEWAL_H
-#define MODELS_RENEWAL_H
+#ifndef MODELS_LAWS_RENEWAL_H
+#define MODELS_LAWS_RENEWAL_H
 
 #define RENEWAL_GRID 256
 

@@ -16,8 +16,8 @@
  * table look-ups.  u in [0,1) sets the longest of n responses to the quantile
  * u^(1/n), so equal u give comparable rollouts under every policy.
  */
-#ifndef MODELS_ROLLOUT_H
-#define MODELS_ROLLOUT_H
+#ifndef MODELS_LAWS_ROLLOUT_H
+#define MODELS_LAWS_ROLLOUT_H
 
 #include <stdint.h>
 

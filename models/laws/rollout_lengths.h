@@ -3,8 +3,8 @@
  * rollout_lengths.h - how long the responses of a rollout are, or the parts of
  * them that it makes: lognormal, cut at the maximum.
  */
-#ifndef MODELS_ROLLOUT_LENGTHS_H
-#define MODELS_ROLLOUT_LENGTHS_H
+#ifndef MODELS_LAWS_ROLLOUT_LENGTHS_H
+#define MODELS_LAWS_ROLLOUT_LENGTHS_H
 
 struct rollout_lengths {
     double log_mean, log_sd;    /* of the length before the cut */

@@ -9,8 +9,8 @@
  * (p-1)/m (Narayanan et al. 2021, section 2.2), and the gradient exchange as
  * far as it is not hidden by the backward pass.
  */
-#ifndef MODELS_TRAIN_H
-#define MODELS_TRAIN_H
+#ifndef MODELS_LAWS_TRAIN_H
+#define MODELS_LAWS_TRAIN_H
 
 #include "models/laws/memory.h"
 

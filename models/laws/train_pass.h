@@ -3,8 +3,8 @@
  * train_pass.h - what the passes of one micro batch over the layers of a
  * pipeline stage take: between train_pass.c and train.c.
  */
-#ifndef MODELS_TRAIN_PASS_H
-#define MODELS_TRAIN_PASS_H
+#ifndef MODELS_LAWS_TRAIN_PASS_H
+#define MODELS_LAWS_TRAIN_PASS_H
 
 #include "models/laws/memory.h"
 

@@ -8,8 +8,8 @@
  * the gang and the storage; nothing here is a free constant but the start-up
  * times, which transfer_start_s lists with their sources.
  */
-#ifndef MODELS_TRANSFER_H
-#define MODELS_TRANSFER_H
+#ifndef MODELS_LAWS_TRANSFER_H
+#define MODELS_LAWS_TRANSFER_H
 
 #include "models/laws/memory.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * service_batch.c - a replica that answers batches in one pass.
+ * batch.c - a replica that answers batches in one pass.
  *
  * Requests of the batch at work stay at the head of the queue until it is
  * over: so a replica that is lost has them all in one place.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * service_generate.c - a replica that generates, with continuous batching and
+ * generate.c - a replica that generates, with continuous batching and
  * a paged KV cache.
  *
  * Prompts that find blocks are admitted, and computed either in chunks beside

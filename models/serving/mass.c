@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * service_mass.c - requests as a mass: counted by the tick, not one by one.
+ * mass.c - requests as a mass: counted by the tick, not one by one.
  *
  * For volumes beyond what can be simulated singly.  In a tick replicas either
  * keep up, and a request waits as in the steady state of its rate, or they do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * service_note.c - queues of requests, and what is counted when one ends.
+ * note.c - queues of requests, and what is counted when one ends.
  */
 #include <assert.h>
 #include <stdlib.h>

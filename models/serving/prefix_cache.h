@@ -7,8 +7,8 @@
  * share a beginning as far as their numbers agree.  What was not used for the
  * longest time goes when the cache is full (vLLM, SGLang).
  */
-#ifndef MODELS_PREFIX_CACHE_H
-#define MODELS_PREFIX_CACHE_H
+#ifndef MODELS_SERVING_PREFIX_CACHE_H
+#define MODELS_SERVING_PREFIX_CACHE_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 /*
  * request.h - one request to a service, and where requests come from.
  */
-#ifndef MODELS_REQUEST_H
-#define MODELS_REQUEST_H
+#ifndef MODELS_SERVING_REQUEST_H
+#define MODELS_SERVING_REQUEST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * `fidelity: step` takes it in the place of the closed form, and tests compare
  * the two; it shares with the closed form the time of one step, nothing else.
  */
-#ifndef MODELS_ROLLOUT_STEPS_H
-#define MODELS_ROLLOUT_STEPS_H
+#ifndef MODELS_SERVING_ROLLOUT_STEPS_H
+#define MODELS_SERVING_ROLLOUT_STEPS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * service_route.c - which replica a request goes to.
+ * route.c - which replica a request goes to.
  *
  * Looking for the least costs one look per open replica; ties go to the lowest
  * number.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * service_scale.c - how many replicas, and on which side.
+ * scale.c - how many replicas, and on which side.
  *
  * The rule of the Kubernetes horizontal autoscaler: as many as bring the signal
  * to its target, more at once, fewer only when the largest number of the last

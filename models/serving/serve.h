@@ -7,8 +7,8 @@
  * refuses or stops it, it loads its weights over the links there are, and what
  * it costs is accounted as for any lease.
  */
-#ifndef MODELS_SERVE_H
-#define MODELS_SERVE_H
+#ifndef MODELS_SERVING_SERVE_H
+#define MODELS_SERVING_SERVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ struct net;
 enum serve_side { SERVE_GPU, SERVE_CPU, SERVE_SIDES };
 
 enum serve_law_kind {
-    SERVE_GENERATE,             /* prefill and decode, models/decode.h */
+    SERVE_GENERATE,             /* prefill and decode, models/laws/decode.h */
     SERVE_ENCODE,               /* one forward pass: an encoder's, a net's */
     SERVE_FIXED                 /* seconds of a batch and of each request */
 };

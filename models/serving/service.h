@@ -15,8 +15,8 @@
  * computed again later (Kwon et al. 2023).  Between two changes of the batch
  * all decode steps are one event.
  */
-#ifndef MODELS_SERVICE_H
-#define MODELS_SERVICE_H
+#ifndef MODELS_SERVING_SERVICE_H
+#define MODELS_SERVING_SERVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * service_state.h - what a service knows, for its own files only.
+ * state.h - what a service knows, for its own files only.
  *
  * Files by floor, none calling upward: service_note (queues, what is counted),
  * service_batch and service_generate (how a replica works), service_route,
  * service_scale, service (arrivals, replicas).  What must go up goes through
  * `emptied`.
  */
-#ifndef MODELS_SERVICE_STATE_H
-#define MODELS_SERVICE_STATE_H
+#ifndef MODELS_SERVING_STATE_H
+#define MODELS_SERVING_STATE_H
 
 #include "models/types/gang.h"
 #include "models/serving/service.h"
@@ -60,7 +60,7 @@ struct replica {
     double busy_s, busy_seen_s;
 };
 
-/* Requests that are counted, not followed: service_mass.c. */
+/* Requests that are counted, not followed: mass.c. */
 struct service_mass {
     double prompt, output;      /* mean tokens */
     double arrived, waiting;    /* in this tick, and left over */
@@ -101,7 +101,7 @@ static inline int64_t service_now(const struct service *service)
     return loop_now_ns(service->parts.loop);
 }
 
-/* service_note.c */
+/* note.c */
 void flight_push(struct flight_queue *queue, const struct flight *flight);
 void flight_push_front(struct flight_queue *queue,
                        const struct flight *flight);
@@ -116,7 +116,7 @@ bool service_gave_up(const struct service *service,
 /* Adds the time that the replica was at work, up to now. */
 void service_note_busy(struct replica *replica);
 
-/* service_batch.c, service_generate.c: a request joins the queue of a replica
+/* batch.c, generate.c: a request joins the queue of a replica
  * that is ready; all that it has leaves it for `out`. */
 void service_batch_take(struct replica *replica, const struct flight *flight);
 void service_batch_ready(struct replica *replica);
@@ -126,15 +126,15 @@ void service_generate_ready(struct replica *replica, double host_bytes);
 void service_generate_leave(struct replica *replica,
                             struct flight_queue *out);
 
-/* service_route.c: NULL where none is open; request NULL: of which only the
+/* route.c: NULL where none is open; request NULL: of which only the
  * lengths are known any more. */
 struct replica *service_route(struct service *service,
                               const struct request *request);
 
-/* service_mass.c: instead of arrivals one by one. */
+/* mass.c: instead of arrivals one by one. */
 void service_mass_begin(struct service *service);
 
-/* service_scale.c: how many replicas of each side there should be now. */
+/* scale.c: how many replicas of each side there should be now. */
 void service_scale_begin(struct service *service);
 void service_scale_wish(struct service *service, uint32_t want[SERVE_SIDES]);
 

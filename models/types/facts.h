@@ -4,8 +4,8 @@
  *
  *  kind               subject  object    amount
  */
-#ifndef MODELS_FACTS_H
-#define MODELS_FACTS_H
+#ifndef MODELS_TYPES_FACTS_H
+#define MODELS_TYPES_FACTS_H
 
 #include "sim/event/journal.h"
 

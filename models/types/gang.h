@@ -5,8 +5,8 @@
  * Rates are sustained rates (the catalogue's `_sustained`), one direction.
  * GPUs are spread evenly: gpus / nodes per node, rounded up.
  */
-#ifndef MODELS_GANG_H
-#define MODELS_GANG_H
+#ifndef MODELS_TYPES_GANG_H
+#define MODELS_TYPES_GANG_H
 
 #include <stdint.h>
 

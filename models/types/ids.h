@@ -6,8 +6,8 @@
  * the order they are submitted; asks and leases in the order they are made.
  * Wrapped in structs, a lease cannot be passed for a job.
  */
-#ifndef MODELS_IDS_H
-#define MODELS_IDS_H
+#ifndef MODELS_TYPES_IDS_H
+#define MODELS_TYPES_IDS_H
 
 #include <stdint.h>
 

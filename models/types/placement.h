@@ -2,8 +2,8 @@
 /*
  * placement.h - which GPUs, cores and memory of which nodes.
  */
-#ifndef MODELS_PLACEMENT_H
-#define MODELS_PLACEMENT_H
+#ifndef MODELS_TYPES_PLACEMENT_H
+#define MODELS_TYPES_PLACEMENT_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  * 16 bits (calibration of llama.cpp and TensorRT-LLM: decode speed follows
  * 1/bytes, saturated throughput does not).
  */
-#ifndef MODELS_PRECISION_H
-#define MODELS_PRECISION_H
+#ifndef MODELS_TYPES_PRECISION_H
+#define MODELS_TYPES_PRECISION_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  *
  * A law fills it and the fabric spends it; neither needs to know the other.
  */
-#ifndef MODELS_RATES_H
-#define MODELS_RATES_H
+#ifndef MODELS_TYPES_RATES_H
+#define MODELS_TYPES_RATES_H
 
 /* Stands for a rate that the file does not give: never what limits. */
 #define FABRIC_UNLIMITED_BPS 1e15

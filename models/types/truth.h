@@ -2,8 +2,8 @@
 /*
  * truth.h - what the simulation knows of a job and no policy may.
  */
-#ifndef MODELS_TRUTH_H
-#define MODELS_TRUTH_H
+#ifndef MODELS_TYPES_TRUTH_H
+#define MODELS_TYPES_TRUTH_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_best.c - of the sites where an ask could go, the one where its phase is
+ * best.c - of the sites where an ask could go, the one where its phase is
  * over soonest: for policies that forecast.
  */
 #include <assert.h>

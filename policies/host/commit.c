@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_commit.c - `blocking: commit`, as RLScheduler does it (Zhang et al.,
+ * commit.c - `blocking: commit`, as RLScheduler does it (Zhang et al.,
  * SC 2020).
  *
  * What was chosen keeps its turn until it starts, and arrivals are let into
@@ -16,7 +16,7 @@
  * or later: EASY without a second thought.  There the jobs that run are sorted
  * by their expected ends when that instant is looked for, so that those that
  * then end at once give their GPUs back in that order.  Who starts is found by
- * an index (host_turns.c, and where the policy's order moves host_moving.c);
+ * an index (turns.c, and where the policy's order moves moving.c);
  * where it moves and nobody knows how, all is sorted anyway.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_deal.c - a tool for policies that preempt: all GPUs dealt anew.
+ * deal.c - a tool for policies that preempt: all GPUs dealt anew.
  *
  * The list of unfinished jobs persists from deal to deal and is sorted stably,
  * so that jobs of equal keys keep the order they had; that is what Tiresias's

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_goodput.c - jobs whose goodput is known: their pace on GPUs of a pool,
+ * goodput.c - jobs whose goodput is known: their pace on GPUs of a pool,
  * which changes from span to span of their progress, and what of their known
  * length passes in a time on a lease.
  *

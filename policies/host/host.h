@@ -6,8 +6,8 @@
  * Semantics that change what a policy's name means are keys of the host, the
  * same for every policy, and printed with every result: struct host_rules.
  */
-#ifndef POLICIES_HOST_H
-#define POLICIES_HOST_H
+#ifndef POLICIES_HOST_HOST_H
+#define POLICIES_HOST_HOST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_idle.c - leases that are idle: since when, where, and an index over what
+ * idle.c - leases that are idle: since when, where, and an index over what
  * they hold together with what is free.
  *
  * They stand in a list, who became idle first, first.  Searches that may take
- * all of them use one index (models/spare.h).  Those that spare who has not
+ * all of them use one index (models/cluster/spare.h).  Those that spare who has not
  * been idle for so long use others, each of which holds the first of the list
  * up to some lease, and moves along it as time goes on: one for each of the
  * first few times that are asked for, and then whichever is nearest.  So a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_job.c - a job from step to step: which of its phases is ready and starts
+ * job.c - a job from step to step: which of its phases is ready and starts
  * or asks for GPUs, and its end.
  */
 #include <assert.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_keys.c - jobs whose keys move as said, and lists of them in order.
+ * keys.c - jobs whose keys move as said, and lists of them in order.
  *
  * The key of a job that waits stays; that of one that runs moves along a line
  * that the policy tells.  So of two neighbours in a list it is known until when
  * they stay in order: a kinetic sorted list (Basch, Guibas and Hershberger,
  * 1999).  The tree over the list keeps the first of these times, and GPUs.
- * host_left.c has all jobs in one such list, host_lanes.c in many.
+ * left.c has all jobs in one such list, lanes.c in many.
  *
  * The lines only tell when to look; what is compared then are the keys, as
- * host_deal.c compares them.  Neighbours whose keys are as good as equal, and
+ * deal.c compares them.  Neighbours whose keys are as good as equal, and
  * those of a job whose line is unknown (NAN), are looked at in every deal.
  * After host_keys_overtake() a list is in order, stably: who overtook nobody
  * stands where he stood.
@@ -319,7 +319,7 @@ void host_keys_overtake(struct cs_host *host, struct ranks *tree)
     }
 }
 
-/* ---- to host_deal.c, and to the cluster ---- */
+/* ---- to deal.c, and to the cluster ---- */
 
 void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
                          uint32_t count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_kinds.c - what waits, by kind, so that a policy that tries one ask after
+ * kinds.c - what waits, by kind, so that a policy that tries one ask after
  * the other need not try again what is alike.
  *
  * Of a kind are asks that cs_forecast() and cs_start_want() answer alike: of one

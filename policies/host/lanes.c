@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_lanes.c - deals by keys that move: jobs of as many GPUs are a lane.
+ * lanes.c - deals by keys that move: jobs of as many GPUs are a lane.
  *
  * Where jobs that run have lines of different slope they cross each other all
  * the time, which means nothing while none of them must stop.  So those of as
@@ -10,7 +10,7 @@
  * grows with the number of sizes and with the jobs that it starts and stops, at
  * most as many besides as the largest has GPUs, not with those that run.
  *
- * All lists merged by stands_before() are the one list that host_deal.c would
+ * All lists merged by stands_before() are the one list that deal.c would
  * have.  Of equal keys its sort leaves in front who was in front in the last
  * deal.  Lines of different slope that meet now were apart then: whose rises
  * more was below.

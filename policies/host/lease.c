@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_lease.c - the life of a lease: granted, loading, idle or busy, gone.
+ * lease.c - the life of a lease: granted, loading, idle or busy, gone.
  *
  * Loading is a flow over the links that exist: from shared storage the first
  * time, from the memory of the node that kept the state later on (over PCIe

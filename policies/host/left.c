@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_left.c - cs_deal() without a look at every job, where keys move as said.
+ * left.c - cs_deal() without a look at every job, where keys move as said.
  *
- * The list is the one of host_deal.c: stably sorted by key, from deal to deal.
- * host_keys.c knows when neighbours in it may change places, so that a deal
+ * The list is the one of deal.c: stably sorted by key, from deal to deal.
+ * keys.c knows when neighbours in it may change places, so that a deal
  * costs the logarithm of the list for every job that overtakes others, starts
  * or stops.  Where lines have different slopes the list falls apart into the
- * lanes of host_lanes.c.  All jobs that were dealt are in one place at a time:
- * here, in the lanes or in the plain list of host_deal.c, which turn over to
+ * lanes of lanes.c.  All jobs that were dealt are in one place at a time:
+ * here, in the lanes or in the plain list of deal.c, which turn over to
  * each other all of them, in order.  Failures turn the deals over to
- * host_deal.c: with them what is left of a job may change while it waits.
+ * deal.c: with them what is left of a job may change while it waits.
  */
 #include <assert.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_moving.c - what waits in the order of submission, as host_turns.c has
+ * moving.c - what waits in the order of submission, as turns.c has
  * it, where the policy's order moves with time.
  *
  * What was submitted at one instant and seen when the last choice was made
  * stands in the policy's order of now.  A policy tells how the claims of asks
  * for as many GPUs move: one sequence holds all asks, by GPUs and then by turn,
  * and of neighbours that could overtake each other it is known until when they
- * do not (as in host_tops.c, from which these times are: a kinetic sorted
+ * do not (as in tops.c, from which these times are: a kinetic sorted
  * list, Basch, Guibas and Hershberger, 1999).  A search goes on in the part of
  * each number of GPUs, and who is first of those that it finds is told by
  * before().

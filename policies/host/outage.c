@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_outage.c - failures: nodes that go out of service and come back, jobs
+ * outage.c - failures: nodes that go out of service and come back, jobs
  * that are interrupted and start again from what they saved.
  *
  * The failures of hardware are one stream, drawn from the seed alone: the same

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_pack.c - two jobs on the same GPUs, each slower than alone.
+ * pack.c - two jobs on the same GPUs, each slower than alone.
  *
  * While two jobs are together each holds half of every GPU: so GPU-seconds,
  * cost, energy and utilization count a GPU once, in equal halves, whatever

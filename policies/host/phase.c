@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_phase.c - a phase on a lease: how fast it runs, when it is over, and
+ * phase.c - a phase on a lease: how fast it runs, when it is over, and
  * what is kept of it where it is cut short.
  *
  * A phase that crosses no shared link ends at a time known at its start; any

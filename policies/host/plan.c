@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_plan.c - how many GPUs a plan leaves free over time, and where a job
+ * plan.c - how many GPUs a plan leaves free over time, and where a job
  * finds room in it.
  *
  * The plan is a list of steps, in a tree by time.  For every number of GPUs

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_power.c - the power cap of a cluster: what could exceed it does not
+ * power.c - the power cap of a cluster: what could exceed it does not
  * start.
  *
  * Counted is what could be drawn at the meter: nodes that are there stand by,
- * leased GPUs and cores at full load (models/power.h), all times PUE.  So the
+ * leased GPUs and cores at full load (models/cluster/power.h), all times PUE.  So the
  * cap is never exceeded, whatever phases do; frequencies are not lowered.
  * Whole milliwatts, so that what comes and goes leaves no rounding errors.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_queue.c - what waits, in the policy's order, and when leases end: the
+ * queue.c - what waits, in the policy's order, and when leases end: the
  * two sequences that a policy with a long queue must not walk.
  *
  * Both are kept in ranks.h.  Sums over their subtrees are kept from the first

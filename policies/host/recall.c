@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_recall.c - leases that are taken back, now or after a delay that was
+ * recall.c - leases that are taken back, now or after a delay that was
  * granted; and the nodes of a cluster as a policy may see them.
  *
  * A lease whose phase ends at the very instant of the recall ends it: ends

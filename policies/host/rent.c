@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_rent.c - how many nodes are rented: ordered for what waits, as many as
- * can be had; host_rental.c is what then happens to each.
+ * rent.c - how many nodes are rented: ordered for what waits, as many as
+ * can be had; rental.c is what then happens to each.
  *
  * What waits is counted in nodes, in the order of the policy, for the first
  * group in the order of the file that takes it and has room.  While no job is

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_rental.c - one rented node, from its order until it is gone: given back
+ * rental.c - one rented node, from its order until it is gone: given back
  * when it has nothing to do, or taken away by its owner.
  *
  * A node is away (all its GPUs and cores are blocked in the cluster), coming,
  * here, or under notice: then what it has free is blocked at once and what its
  * leases give back, as they do.  Reclaims are drawn per node and rental from
  * the seed, so that the k-th rental of a node lives as long under every
- * policy.  How many are ordered is decided in host_rent.c.
+ * policy.  How many are ordered is decided in rent.c.
  *
  * What a reclaim costs: state that stood on the node, or was parked in its
  * memory, is lost, and its job goes back to what it saved.  A role that keeps

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_rental.h - what host_rental.c and host_rent.c know of rented nodes, and
+ * rental.h - what rental.c and rent.c know of rented nodes, and
  * nobody else: how many a group has in each state, and which they are.
  *
  * Invariant: a node that may be leased is RENT_HERE; of any other all that is

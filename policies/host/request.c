@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_request.c - what a policy may request: the cs_ functions that start,
+ * request.c - what a policy may request: the cs_ functions that start,
  * release and stop.
  *
  * Every request is checked and answered by a verdict, and every request, done

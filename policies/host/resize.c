@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_resize.c - leases that change while they work: more or fewer GPUs, or
+ * resize.c - leases that change while they work: more or fewer GPUs, or
  * others.
  *
  * A change is a checkpoint and a restart, as in Optimus (EuroSys 2018), Gavel

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_sites.c - where a role could go: pools and types of GPU, one by one.
+ * sites.c - where a role could go: pools and types of GPU, one by one.
  *
  * A forecast of one place among many is a forecast of the first that some list
  * happens to name.  So that no list decides, a policy that forecasts looks at

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_sort.c - a tool for policies: jobs by key, stably, by merging.
+ * sort.c - a tool for policies: jobs by key, stably, by merging.
  */
 #include "policies/host/state.h"
 #include "sim/base/arena.h"

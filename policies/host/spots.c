@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_spots.c - policies that say on which nodes, and with how many GPUs of
+ * spots.c - policies that say on which nodes, and with how many GPUs of
  * each, a job goes on.
  *
  * What has other GPUs than it should is stopped first, then all is started, so

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_stall.c - why a run stands still: how far each job got, and which job
+ * stall.c - why a run stands still: how far each job got, and which job
  * waits for what, in words.
  *
  * A reason is looked for in this order: a waiting job for which the whole

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_stall.h - does anything move, and if not, why?  For who runs trials.
+ * stall.h - does anything move, and if not, why?  For who runs trials.
  */
 #ifndef POLICIES_HOST_STALL_H
 #define POLICIES_HOST_STALL_H

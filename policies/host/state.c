@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_state.c - slots for jobs, asks and leases, and the lists over them.
+ * state.c - slots for jobs, asks and leases, and the lists over them.
  *
  * Slots of asks and leases are used again; lists stand in the order in which
  * things were made (leases, running jobs) or in the policy's (asks).

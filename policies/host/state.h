@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_state.h - what a host knows, for its own files only.
+ * state.h - what a host knows, for its own files only.
  *
  * Files by floor, none calling upward: host_queue (what waits, when leases
  * end), host_state (slots, lists, pools),
@@ -92,7 +92,7 @@ struct host_lease_slot {
     uint32_t beside;                /* lease on the same GPUs, or ID_NONE */
     uint32_t pool_mask;
     bool live, leaving, running, bursting, saving;
-    uint8_t aged;                       /* of host_idle.c, where it is idle, */
+    uint8_t aged;                       /* of idle.c, where it is idle, */
     uint32_t idle_before, idle_next;    /* likewise */
     struct host_phase_run run;
     int64_t changed_ns;             /* joules are settled up to here */
@@ -106,8 +106,8 @@ struct host_lease_slot {
     struct gang gang;
 };
 
-struct host_steps;              /* host_step.c */
-struct host_rates;              /* host_goodput.c */
+struct host_steps;              /* step.c */
+struct host_rates;              /* goodput.c */
 
 /* Numbers in the order in which they came.  What leaves makes a hole, ID_NONE,
  * found by the place that its slot keeps; holes are closed when they are half
@@ -122,7 +122,7 @@ struct host_ask_slot {
     bool live;
 };
 
-/* Of asks in a subtree: the shortest estimate (see host_queue.c) of those for
+/* Of asks in a subtree: the shortest estimate (see queue.c) of those for
  * 2^(c-1) to 2^c - 1 GPUs, the last class being for all that are larger; and
  * which came first. */
 #define HOST_GPU_CLASSES 12u
@@ -204,7 +204,7 @@ struct host_left {              /* the same where keys move */
                                            before that; */
     int64_t changed_ns, came_ns;        /* when it did, and first was dealt */
     double next_key;            /* once it did, in this deal */
-    struct ranks *tree;         /* of host_lanes.c: where it is */
+    struct ranks *tree;         /* of lanes.c: where it is */
 };
 struct host_left_sum {          /* over a subtree */
     uint64_t gpus;
@@ -214,14 +214,14 @@ struct host_left_sum {          /* over a subtree */
     uint32_t first, last;
 };
 
-struct host_deal {              /* a job that has not ended, in host_deal.c */
+struct host_deal {              /* a job that has not ended, in deal.c */
     uint32_t job, gpus;
     double key;
     bool take;
     uint64_t since;             /* it waits, or runs: counts up */
 };
 
-struct host_ended {             /* a job, in host_commit.c */
+struct host_ended {             /* a job, in commit.c */
     int64_t end_ns;             /* as it was expected */
     uint32_t job, place;
     bool late;
@@ -405,7 +405,7 @@ static inline bool host_per_phase(const struct cs_host *host)
     return (host->policy->flags & CS_PER_PHASE) != 0;
 }
 
-/* host_queue.c: what waits, in order; when leases end. */
+/* queue.c: what waits, in order; when leases end. */
 void host_order_begin(struct cs_host *host);
 uint32_t host_order_count(const struct cs_host *host);
 void host_order_insert(struct cs_host *host, uint32_t ask);
@@ -435,17 +435,17 @@ void host_end_unexpect(struct cs_host *host, int64_t end_ns,
 bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* Room for so many in host->list, which stays good until the next call. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count);
-/* host_tenants.c: an ask comes or goes. */
+/* tenants.c: an ask comes or goes. */
 void host_tenants_insert(struct cs_host *host, uint32_t ask);
 void host_tenants_remove(struct cs_host *host, uint32_t ask);
-/* host_turned.c: a job waits, or does so no more. */
+/* turned.c: a job waits, or does so no more. */
 void host_turned_add(struct cs_host *host, uint32_t job);
 
-/* host_kinds.c: the same; an ask lost the lease that it held. */
+/* kinds.c: the same; an ask lost the lease that it held. */
 void host_kinds_insert(struct cs_host *host, uint32_t ask);
 void host_kinds_remove(struct cs_host *host, uint32_t ask);
 void host_kinds_again(struct cs_host *host, uint32_t ask);
-/* host_tops.c: the first of what waits for so many GPUs at most, where the
+/* tops.c: the first of what waits for so many GPUs at most, where the
  * order is not kept; ID_NONE if there is none.  Startable: what is known to
  * find no room is put aside, and stays there until all comes back. */
 void host_tops_begin(struct cs_host *host);
@@ -461,7 +461,7 @@ void host_tops_see(struct cs_host *host, uint64_t seq);
 /* An instant before which the loser of two asks for as many GPUs cannot win. */
 int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
                              uint32_t loser);
-/* host_keys.c: entries of host->left, and lists of them, trees of which keep
+/* keys.c: entries of host->left, and lists of them, trees of which keep
  * host->left_sum.  The key that the policy gives now. */
 double host_keys_now(struct cs_host *host, uint32_t entry);
 /* Of a job that starts now or waits again: its key and its line. */
@@ -471,22 +471,22 @@ uint32_t host_keys_make(struct cs_host *host, struct job_id job);
 void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right);
 /* In order again after some time, a list of which nobody started or stopped. */
 void host_keys_overtake(struct cs_host *host, struct ranks *tree);
-/* All that there are, in order, become the list of host_deal.c. */
+/* All that there are, in order, become the list of deal.c. */
 void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
                          uint32_t count);
 /* Stops and starts what host->left_stop and host->left_start name. */
 void host_keys_carry_out(struct cs_host *host);
-/* host_lanes.c: all jobs that are dealt in lanes.  Are they? */
+/* lanes.c: all jobs that are dealt in lanes.  Are they? */
 bool host_lanes_open(const struct cs_host *host);
 /* If not: is it time to try, where it may be? */
 bool host_lanes_due(struct cs_host *host, bool may);
-/* Takes over the list of host_deal.c, or leaves it there: false. */
+/* Takes over the list of deal.c, or leaves it there: false. */
 bool host_lanes_begin(struct cs_host *host);
-/* If open: up to date but for jobs that came; or turned over to host_deal.c,
+/* If open: up to date but for jobs that came; or turned over to deal.c,
  * where it may no longer be or jobs do not fit: false. */
 bool host_lanes_refresh(struct cs_host *host, bool may);
 void host_lanes_deal(struct cs_host *host);
-/* host_turns.c: what waits as it was submitted.  An ask comes or goes. */
+/* turns.c: what waits as it was submitted.  An ask comes or goes. */
 void host_turns_begin(struct cs_host *host);
 void host_turns_insert(struct cs_host *host, uint32_t ask);
 void host_turns_remove(struct cs_host *host, uint32_t ask);
@@ -495,7 +495,7 @@ void host_turns_commit(struct cs_host *host, uint64_t seq);
 /* The first from a place on that passes, or ID_NONE; the place where it is. */
 uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
                          const struct cs_filter *filter);
-/* host_moving.c: the same where the order moves and asks are in tournaments. */
+/* moving.c: the same where the order moves and asks are in tournaments. */
 void host_moving_begin(struct cs_host *host);
 void host_moving_insert(struct cs_host *host, uint32_t ask);
 void host_moving_remove(struct cs_host *host, uint32_t ask);
@@ -505,7 +505,7 @@ void host_moving_commit(struct cs_host *host, uint64_t seq);
 void host_moving_first(struct cs_host *host, int64_t most_ns);
 uint32_t host_moving_next(struct cs_host *host, uint32_t gpus_max);
 void host_moving_tried(struct cs_host *host, uint32_t ask, int64_t most_ns);
-/* host_commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
+/* commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
 void host_commit_news(struct cs_host *host);
 void host_commit_decide(struct cs_host *host);
 /* Starts an ask as the policy places it, where so many GPUs are free. */
@@ -516,7 +516,7 @@ void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
 bool host_known_full(const struct cs_host *host, uint32_t form,
                      uint32_t gpus);
 
-/* host_state.c: slots and lists. */
+/* state.c: slots and lists. */
 void host_lists_begin(struct cs_host *host);
 /* Without holes, good until one leaves. */
 const struct host_list *host_held(const struct cs_host *host);
@@ -551,7 +551,7 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
 void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
                      enum cs_lease_state state, double busy);
 
-/* host_step.c: training step by step, where that was asked for. */
+/* step.c: training step by step, where that was asked for. */
 bool host_steps_apply(const struct cs_host *host,
                       const struct phase_law *law);
 void host_steps_start(struct cs_host *host, uint32_t lease,
@@ -563,13 +563,13 @@ void host_steps_stop(struct cs_host *host, uint32_t lease);
 double host_steps_part(const struct cs_host *host, uint32_t lease);
 void host_steps_drop(struct cs_host *host, uint32_t lease);
 
-/* host_rental.c: is a rented node there, and may be leased? */
+/* rental.c: is a rented node there, and may be leased? */
 bool host_rental_here(const struct cs_host *host, uint32_t node);
 /* A lease came to rented nodes or went; one of them failed. */
 void host_rental_held(struct cs_host *host, uint32_t lease, bool taken);
 void host_rental_failed(struct cs_host *host, uint32_t node);
 
-/* host_outage.c: failures. */
+/* outage.c: failures. */
 void host_outage_begin(struct cs_host *host);
 /* A job came: failures are due again. */
 void host_outage_wake(struct cs_host *host);
@@ -583,7 +583,7 @@ bool host_stands_on(const struct host_lease_slot *lease, uint32_t node);
 /* A role's state waits in the memory of that node for its next lease. */
 bool host_parked_on(const struct host_job_slot *job, uint32_t node);
 
-/* host_power.c: a node comes or goes, a lease does; is what a placement could
+/* power.c: a node comes or goes, a lease does; is what a placement could
  * draw, on top of more_mw, to which it is added, within the cap? */
 void host_power_begin(struct cs_host *host);
 void host_power_node(struct cs_host *host, uint32_t node, bool comes);
@@ -598,10 +598,10 @@ bool host_power_allows_beside(const struct cs_host *host,
                               const struct placement *one,
                               const struct placement *two);
 
-/* host_pack.c: a lease has its GPUs to itself again. */
+/* pack.c: a lease has its GPUs to itself again. */
 void host_pack_alone(struct cs_host *host, uint32_t lease);
 
-/* host_rent.c: how many nodes are rented. */
+/* rent.c: how many nodes are rented. */
 void host_rent_begin(struct cs_host *host);
 /* A job came: the pools are looked after again. */
 void host_rent_wake(struct cs_host *host);
@@ -610,7 +610,7 @@ void host_rent_scale(struct cs_host *host);
 /* Nodes of a group that exist now: all, or as many as can be rented. */
 uint32_t host_rent_had(const struct cs_host *host, uint32_t group);
 
-/* host_time.c: how long things take. */
+/* time.c: how long things take. */
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form);
 void host_estimate(struct cs_host *host, struct host_job_slot *job);
 /* GPUs of a lease, as parts of one count. */
@@ -652,11 +652,11 @@ int64_t host_ran_ns(const struct cs_host *host,
                     const struct host_lease_slot *lease, int64_t from_ns,
                     int64_t known_ns);
 
-/* host_sites.c: all that a role may use, in an order that no list decides. */
+/* sites.c: all that a role may use, in an order that no list decides. */
 struct host_sites host_sites_of(struct cs_host *host,
                                 const struct role_spec *role, uint32_t mask);
 
-/* host_goodput.c: jobs whose goodput is known. */
+/* goodput.c: jobs whose goodput is known. */
 struct goodput_job;
 struct goodput_shape;
 void host_goodput_init(struct cs_host *host);
@@ -703,7 +703,7 @@ double host_switch_s(const struct cs_host *host,
                      const struct placement *placement,
                      const struct gang *gang);
 
-/* host_idle.c: a lease becomes idle, or is so no more; a node is under notice:
+/* idle.c: a lease becomes idle, or is so no more; a node is under notice:
  * what is idle there may not be taken over. */
 void host_idle_add(struct cs_host *host, uint32_t lease);
 void host_idle_remove(struct cs_host *host, uint32_t lease);
@@ -718,7 +718,7 @@ uint32_t host_idle_in_the_way(struct cs_host *host,
                               const struct placement *placement,
                               bool whole_node, const uint32_t **found);
 
-/* host_lease.c: from grant to drop. */
+/* lease.c: from grant to drop. */
 bool host_find(struct cs_host *host, const struct host_job_slot *job,
                uint32_t role, const struct cs_want *want,
                struct placement *out);
@@ -756,7 +756,7 @@ double host_save_s(const struct cs_host *host, uint32_t lease);
  * the shared storage. */
 void host_leave(struct cs_host *host, uint32_t lease);
 
-/* host_phase.c: phases on leases. */
+/* phase.c: phases on leases. */
 void host_phase_start(struct cs_host *host, uint32_t lease, uint32_t phase);
 /* Stops a running phase; a phase of known length keeps its progress. */
 void host_phase_cut(struct cs_host *host, uint32_t lease);
@@ -770,7 +770,7 @@ void host_phase_cut_keep(struct cs_host *host, uint32_t lease);
 void host_phase_off(struct cs_host *host, uint32_t lease, bool whole);
 void host_phase_done(struct cs_host *host, uint32_t lease);
 
-/* host_job.c: jobs from step to step.  A phase ran to its end. */
+/* job.c: jobs from step to step.  A phase ran to its end. */
 void host_phase_over(struct cs_host *host, uint32_t lease);
 /* Starts or asks for what is ready; ends a job that is complete. */
 void host_job_advance(struct cs_host *host, uint32_t job);
@@ -780,7 +780,7 @@ void host_job_end(struct cs_host *host, uint32_t job, enum job_status status);
 /* Cuts its phases short, drops all its leases; returns their GPUs. */
 uint32_t host_job_drop(struct cs_host *host, uint32_t job);
 
-/* host_view.c: what host_request.c looks at, too.  The role of an ask for one,
+/* view.c: what request.c looks at, too.  The role of an ask for one,
  * or the one that is wanted of a whole job. */
 bool host_ask_live(const struct cs_host *host, struct ask_id ask);
 uint32_t host_want_role(const struct cs_ask *ask, const struct cs_want *want);
@@ -794,9 +794,9 @@ bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
 /* host.c: the policy decides, now. */
 void host_ask_policy(struct cs_host *host);
 
-/* host_request.c: a job is stopped, or something taken back from it. */
+/* request.c: a job is stopped, or something taken back from it. */
 void host_note_stop(struct cs_host *host);
-/* host_request.c: every request ends here: counted, told, recorded. */
+/* request.c: every request ends here: counted, told, recorded. */
 enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             struct job_id job, uint32_t role,
                             enum cs_verdict verdict,

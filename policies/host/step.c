@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_step.c - `fidelity: step`: a training phase step by step.
+ * step.c - `fidelity: step`: a training phase step by step.
  *
  * A loader fills a buffer of batches, each a flow over cores, drives, storage
  * and PCIe; a step takes one batch, computes for the time of the law and, at

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_tenants.c - what waits of each tenant, in the order it came, so that a
+ * tenants.c - what waits of each tenant, in the order it came, so that a
  * policy that is fair to tenants need not walk the queue.
  *
  * Who fits is found in a tree of all asks by tenant and order, which knows of

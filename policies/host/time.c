@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_time.c - how long things take: estimates of jobs, what is left of
+ * time.c - how long things take: estimates of jobs, what is left of
  * them, what a lease costs and what moving a role's state costs.
  *
  * A job of phases is estimated at the pace that its roles would have on as many

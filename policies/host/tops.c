@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_tops.c - who is first, where the order of what waits moves with time.
+ * tops.c - who is first, where the order of what waits moves with time.
  *
  * Such an order need not be known: only its first that fits is served.  For
  * every number of GPUs the asks play a tournament.  A policy tells the line on

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_turned.c - jobs that came, started or wait again, for policies that keep
+ * turned.c - jobs that came, started or wait again, for policies that keep
  * lists of their own: what changed is told, so that they need not look at all
  * that runs.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_turns.c - what waits in the order of submission, for the backfill of
- * host_commit.c, with an index over GPUs and estimates.
+ * turns.c - what waits in the order of submission, for the backfill of
+ * commit.c, with an index over GPUs and estimates.
  *
  * Of what was submitted at one instant those that were seen when the last
  * choice was made stand in the policy's order, and behind them those that were

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_view.c - what a policy may ask: the cs_ functions that change nothing.
+ * view.c - what a policy may ask: the cs_ functions that change nothing.
  *
  * What waits, runs and is free as it is now; what is left and what would be, as
  * the policy is told it (`estimate`).

@@ -11,7 +11,7 @@
  *  order     estimated run time x GPUs, least first
  *  binder    a job of at most `gpus_max` GPUs goes beside the first that runs
  *            alone on as many GPUs, if their sharing scores (tiny 0, medium 1,
- *            jumbo 2; models/pace.h) add up to `score_max` at most and its
+ *            jumbo 2; models/jobs/pace.h) add up to `score_max` at most and its
  *            GPU-time is at most twice the other's; else on GPUs of its own
  *  strategy  packing is off while little comes; then the first that does not
  *            fit ends the decision

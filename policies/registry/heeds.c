@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_heeds.c - which keys act on which policy.
+ * heeds.c - which keys act on which policy.
  *
  * What follows from a policy's table stands in table[]; what depends on values,
  * in needs: those of keys of the host below, those of a policy in its table.

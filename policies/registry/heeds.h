@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_heeds.h - which keys of an entry of `policies:` act on its policy.
+ * heeds.h - which keys of an entry of `policies:` act on its policy.
  *
  * A policy says so in its table, by ops, flags and needs (policy.h).  A key
  * that would change nothing is an error of the input, and semantics that are
  * printed hold those that act, alone.
  */
-#ifndef POLICIES_HOST_HEEDS_H
-#define POLICIES_HOST_HEEDS_H
+#ifndef POLICIES_REGISTRY_HEEDS_H
+#define POLICIES_REGISTRY_HEEDS_H
 
 #include <stdbool.h>
 

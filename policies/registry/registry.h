@@ -2,8 +2,8 @@
 /*
  * registry.h - the built-in policies, by name.
  */
-#ifndef POLICIES_REGISTRY_H
-#define POLICIES_REGISTRY_H
+#ifndef POLICIES_REGISTRY_REGISTRY_H
+#define POLICIES_REGISTRY_REGISTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>

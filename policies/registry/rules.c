@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_rules.c - one entry of `policies:` read: whose policy, with which
+ * rules.c - one entry of `policies:` read: whose policy, with which
  * parameters, under which semantics.
  *
  * The keys are the host's own (the same for all) and the policy's parameters,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_semantics.c - the presets of `semantics:`.
+ * semantics.c - the presets of `semantics:`.
  *
  * How each simulator behaves was read from its code and measured by running
  * it: Tiresias (Gu et al., NSDI 2019), Helios (Hu et al., SC 2021), Gavel

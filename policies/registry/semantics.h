@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_semantics.h - what other simulators mean by a policy's name.
+ * semantics.h - what other simulators mean by a policy's name.
  *
  * A preset is a set of the keys of `policies:` under which a policy does what
  * a published simulator really does.  Its keys are defaults: one that stands
- * beside `semantics:` goes before.  To add one, add rows to host_semantics.c.
+ * beside `semantics:` goes before.  To add one, add rows to semantics.c.
  */
-#ifndef POLICIES_HOST_SEMANTICS_H
-#define POLICIES_HOST_SEMANTICS_H
+#ifndef POLICIES_REGISTRY_SEMANTICS_H
+#define POLICIES_REGISTRY_SEMANTICS_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_words.c - words of parameters, and names that they may be.
+ * words.c - words of parameters, and names that they may be.
  */
 #include "policies/registry/words.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_words.h - what a parameter of a policy may say, where that is words or a
+ * words.h - what a parameter of a policy may say, where that is words or a
  * name of the experiment (`words` of its table, policy.h).
  */
-#ifndef POLICIES_HOST_WORDS_H
-#define POLICIES_HOST_WORDS_H
+#ifndef POLICIES_REGISTRY_WORDS_H
+#define POLICIES_REGISTRY_WORDS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_assign.c - a tool for policies that match: the assignment of rows to
+ * assign.c - a tool for policies that match: the assignment of rows to
  * columns of the least cost.
  *
  * The Hungarian method by shortest augmenting paths (Kuhn 1955; Jonker and

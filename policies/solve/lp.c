@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_lp.c - a tool for policies that plan: linear programs, by the GNU
+ * lp.c - a tool for policies that plan: linear programs, by the GNU
  * Linear Programming Kit (the simplex method; Dantzig 1947).
  *
  * Of several best answers it gives one that is the same for the same program;

@@ -7,8 +7,8 @@
  * to read floating point numbers accurately"); the rest are settled by
  * comparing both sides as whole numbers of as many bits as it takes.
  */
-#ifndef SIM_DECIMAL_H
-#define SIM_DECIMAL_H
+#ifndef SIM_BASE_DECIMAL_H
+#define SIM_BASE_DECIMAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

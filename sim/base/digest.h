@@ -6,8 +6,8 @@
  * event, or of the order of two, changes it with a chance of 1 - 2^-64.  The
  * multipliers are the 64-bit one of Steele & Vigna 2021 and the golden ratio.
  */
-#ifndef SIM_DIGEST_H
-#define SIM_DIGEST_H
+#ifndef SIM_BASE_DIGEST_H
+#define SIM_BASE_DIGEST_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  * prints nothing, and leaves its other outputs untouched.  Programmer errors
  * are assertions, never errs.
  */
-#ifndef SIM_ERR_H
-#define SIM_ERR_H
+#ifndef SIM_BASE_ERR_H
+#define SIM_BASE_ERR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ struct err_pos {
 };
 
 /* What of a file is at fault, where a key table knows it: whoever reads on
- * after the error may then repair just that (conf_mend.h). */
+ * after the error may then repair just that (sim/config/mend.h). */
 enum err_fault {
     FAULT_OTHER,
     FAULT_KEY,          /* the key at pos is not known */

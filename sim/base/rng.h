@@ -11,8 +11,8 @@
  *
  * What is drawn per event is inline: the call costs as much as the draw.
  */
-#ifndef SIM_RNG_H
-#define SIM_RNG_H
+#ifndef SIM_BASE_RNG_H
+#define SIM_BASE_RNG_H
 
 #include <stddef.h>
 #include <stdint.h>

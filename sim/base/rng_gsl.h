@@ -5,8 +5,8 @@
  * The wrapper draws from the stream it was given and owns nothing: it is good
  * as long as the stream, and must not be given to gsl_rng_free or _clone.
  */
-#ifndef SIM_RNG_GSL_H
-#define SIM_RNG_GSL_H
+#ifndef SIM_BASE_RNG_GSL_H
+#define SIM_BASE_RNG_GSL_H
 
 #include <gsl/gsl_rng.h>
 

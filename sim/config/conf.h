@@ -8,8 +8,8 @@
  * key given twice (libyaml lets both pass) and a number without its unit are
  * errors.
  */
-#ifndef SIM_CONF_H
-#define SIM_CONF_H
+#ifndef SIM_CONFIG_CONF_H
+#define SIM_CONFIG_CONF_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conf_doc.c - key tables as text, JSON Schema and Markdown.
+ * doc.c - key tables as text, JSON Schema and Markdown.
  *
  * JSON Schema knows no units, so a quantity is a string with a pattern made
  * of the units that the reader knows.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conf_doc.h - what the key tables say, for people and for editors.
+ * doc.h - what the key tables say, for people and for editors.
  *
  * `explain`, the JSON Schema and the manual are printed from the tables that
  * read the files, so that they cannot say something else.  All texts live in
  * the arena.
  */
-#ifndef SIM_CONF_DOC_H
-#define SIM_CONF_DOC_H
+#ifndef SIM_CONFIG_DOC_H
+#define SIM_CONFIG_DOC_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conf_fill.c - a map fills a struct through its table of keys.
+ * fill.c - a map fills a struct through its table of keys.
  *
  * Keys are taken in the file's order, so that the first error told is the
  * first in the file; then absent keys get their fallbacks, in the table's.

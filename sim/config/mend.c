@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conf_mend.c - an error's place in the tree, whether it only follows from
+ * mend.c - an error's place in the tree, whether it only follows from
  * another, and the repair.
  *
  * What is taken out is replaced by what the caller has in stock at the same

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conf_mend.h - reading goes on after an error, so that all are told at once.
+ * mend.h - reading goes on after an error, so that all are told at once.
  *
  * Readers stop at their first error.  The tree is then repaired where the
  * error stands, and read again from its beginning: an unknown key takes its
@@ -12,8 +12,8 @@
  * holds a stand-in value, all but the errors of its key tables.  So every
  * error that is told is the user's, and some may wait for the next reading.
  */
-#ifndef SIM_CONF_MEND_H
-#define SIM_CONF_MEND_H
+#ifndef SIM_CONFIG_MEND_H
+#define SIM_CONFIG_MEND_H
 
 #include <stdbool.h>
 #include <stddef.h>

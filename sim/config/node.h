@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conf_node.h - the tree behind conf.h, for the conf_*.c files alone.
+ * node.h - the tree behind conf.h, for the conf_*.c files alone.
  *
  * Nodes are never changed once they are in a tree, so trees share them: an
  * overlay (conf_set) copies the nodes on one path and points at the rest.
  */
-#ifndef SIM_CONF_NODE_H
-#define SIM_CONF_NODE_H
+#ifndef SIM_CONFIG_NODE_H
+#define SIM_CONFIG_NODE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct conf_pair {
 };
 
 /* How a node was repaired, so that the rest of a file can be read after an
- * error (conf_mend.c). */
+ * error (mend.c). */
 enum conf_mark {
     CONF_NEUTRAL = 1,   /* stands for a value: any type takes it */
     CONF_GUESSED = 2,   /* the nearest spelling stands here */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conf_read.c - one scalar becomes a value of its type, or a located error.
+ * read.c - one scalar becomes a value of its type, or a located error.
  *
  * Quantities are a number and a unit; the number is kept decimal until the
  * unit's power of ten is in it, so that 3.84TB is 3,840,000,000,000 exactly.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conf_tree.c - YAML text becomes a tree of nodes with places.
+ * tree.c - YAML text becomes a tree of nodes with places.
  *
  * libyaml does the reading; what it lets pass and we do not is refused here:
  * keys given twice, anchors, aliases, tags, merge keys, several documents.

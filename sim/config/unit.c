@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conf_unit.c - names, examples and units of the types of values.
+ * unit.c - names, examples and units of the types of values.
  *
  * Prefixes are those of the SI (k = 1000) and of IEC 80000-13 (Ki = 1024); a
  * byte is 8 bits; b is a bit, B a byte.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * conf_unit.h - the units in which a quantity may be written.
+ * unit.h - the units in which a quantity may be written.
  *
  * One table per type serves the reader, the range errors and the JSON Schema.
  */
-#ifndef SIM_CONF_UNIT_H
-#define SIM_CONF_UNIT_H
+#ifndef SIM_CONFIG_UNIT_H
+#define SIM_CONFIG_UNIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * For backfill: when will so many be free, and how many more by that time?
  * What ends first is asked for most, and is found at once.
  */
-#ifndef SIM_ENDS_H
-#define SIM_ENDS_H
+#ifndef SIM_CONTAINERS_ENDS_H
+#define SIM_CONTAINERS_ENDS_H
 
 #include <stdbool.h>
 #include <stdint.h>

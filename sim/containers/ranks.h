@@ -8,8 +8,8 @@
  * subtrees: it is told whenever those of an item have to be made again from
  * the item and its two children.
  */
-#ifndef SIM_RANKS_H
-#define SIM_RANKS_H
+#ifndef SIM_CONTAINERS_RANKS_H
+#define SIM_CONTAINERS_RANKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* host_waits.c - a count per size, and a bit per count that is not 0. */
+/* waits.c - a count per size, and a bit per count that is not 0. */
 #include "sim/containers/waits.h"
 
 #include <assert.h>

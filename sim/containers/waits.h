@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_waits.h - how many GPUs the smallest of those that wait for them wants.
+ * waits.h - how many GPUs the smallest of those that wait for them wants.
  *
  * Sizes up to 32 are counted one by one, larger ones by powers of two.
  */
-#ifndef POLICIES_HOST_WAITS_H
-#define POLICIES_HOST_WAITS_H
+#ifndef SIM_CONTAINERS_WAITS_H
+#define SIM_CONTAINERS_WAITS_H
 
 #include <stdint.h>
 

@@ -8,8 +8,8 @@
  * Tests compare loop.c with it event by event; `clustersim bench` prints its
  * time beside the loop's.  Simulations use loop.h.
  */
-#ifndef SIM_HEAP4_H
-#define SIM_HEAP4_H
+#ifndef SIM_EVENT_HEAP4_H
+#define SIM_EVENT_HEAP4_H
 
 #include <stdbool.h>
 #include <stdint.h>

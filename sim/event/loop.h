@@ -8,8 +8,8 @@
  * may be pushed at the present instant with a lower rank than the one that is
  * running: it is then the next to run.
  */
-#ifndef SIM_LOOP_H
-#define SIM_LOOP_H
+#ifndef SIM_EVENT_LOOP_H
+#define SIM_EVENT_LOOP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -21,8 +21,8 @@
  * its old generation.  Dead entries are dropped when they are met, and all of
  * them are swept when they outnumber the live ones by QUEUE_DEAD_SLACK.
  */
-#ifndef SIM_QUEUE_H
-#define SIM_QUEUE_H
+#ifndef SIM_EVENT_QUEUE_H
+#define SIM_EVENT_QUEUE_H
 
 #include <assert.h>
 #include <stdbool.h>

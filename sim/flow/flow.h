@@ -14,8 +14,8 @@
  * anew, and only flows whose rate changed have their finish moved; of the many
  * flows of one full link, only the first to end has one.
  */
-#ifndef SIM_FLOW_H
-#define SIM_FLOW_H
+#ifndef SIM_FLOW_FLOW_H
+#define SIM_FLOW_FLOW_H
 
 #include <stdbool.h>
 #include <stdint.h>

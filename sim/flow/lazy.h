@@ -7,8 +7,8 @@
  * are dropped when they come first, and swept when the heap is full, so that
  * it holds at most twice what is valid, and a little.
  */
-#ifndef SIM_LAZY_H
-#define SIM_LAZY_H
+#ifndef SIM_FLOW_LAZY_H
+#define SIM_FLOW_LAZY_H
 
 #include <stdbool.h>
 #include <stdint.h>

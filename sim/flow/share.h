@@ -13,8 +13,8 @@
  * rates are the crowd's level times their weight, and are stored nowhere else.
  * See share_crowd.c.
  */
-#ifndef SIM_SHARE_H
-#define SIM_SHARE_H
+#ifndef SIM_FLOW_SHARE_H
+#define SIM_FLOW_SHARE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * share_fill.c fills one part of the net; share_solve.c says which.  Each calls
  * only those before it.
  */
-#ifndef SIM_SHARE_PARTS_H
-#define SIM_SHARE_PARTS_H
+#ifndef SIM_FLOW_SHARE_PARTS_H
+#define SIM_FLOW_SHARE_PARTS_H
 
 #include "sim/flow/share.h"
 

@@ -3,8 +3,8 @@
  * likelihood.h - distributions fitted to samples by maximum likelihood, and how
  * well they fit.
  */
-#ifndef WORKLOADS_LIKELIHOOD_H
-#define WORKLOADS_LIKELIHOOD_H
+#ifndef SIM_STATS_LIKELIHOOD_H
+#define SIM_STATS_LIKELIHOOD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *
  * Samples are seeds.  NAN: not known (too few samples).
  */
-#ifndef EXPERIMENTS_STATS_H
-#define EXPERIMENTS_STATS_H
+#ifndef SIM_STATS_STATS_H
+#define SIM_STATS_STATS_H
 
 #include <stddef.h>
 

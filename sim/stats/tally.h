@@ -7,8 +7,8 @@
  * allowed.  Merging is done in trial order, for addition of doubles does not
  * commute in the last bits.
  */
-#ifndef SIM_TALLY_H
-#define SIM_TALLY_H
+#ifndef SIM_STATS_TALLY_H
+#define SIM_STATS_TALLY_H
 
 #include <stddef.h>
 #include <stdint.h>

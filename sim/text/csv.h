@@ -15,8 +15,8 @@
  * Blank lines are no rows; they are counted.  A row that has not as many
  * fields as the header is an error.
  */
-#ifndef WORKLOADS_CSV_H
-#define WORKLOADS_CSV_H
+#ifndef SIM_TEXT_CSV_H
+#define SIM_TEXT_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>

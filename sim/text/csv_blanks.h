@@ -6,8 +6,8 @@
  * Internal to csv.c.  The line ends with NUL, and SCAN_SLACK bytes behind it
  * may be read.
  */
-#ifndef WORKLOADS_CSV_BLANKS_H
-#define WORKLOADS_CSV_BLANKS_H
+#ifndef SIM_TEXT_CSV_BLANKS_H
+#define SIM_TEXT_CSV_BLANKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

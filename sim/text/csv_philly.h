@@ -2,8 +2,8 @@
 /*
  * csv_philly.h - Philly's own job log, a JSON, as rows of fields.
  */
-#ifndef WORKLOADS_CSV_PHILLY_H
-#define WORKLOADS_CSV_PHILLY_H
+#ifndef SIM_TEXT_CSV_PHILLY_H
+#define SIM_TEXT_CSV_PHILLY_H
 
 #include "sim/text/csv.h"
 

@@ -7,8 +7,8 @@
  * link is followed: what lies elsewhere is never written, truncated or
  * removed.  Errors name the whole path.
  */
-#ifndef EXPERIMENTS_FOLDER_H
-#define EXPERIMENTS_FOLDER_H
+#ifndef SIM_TEXT_FOLDER_H
+#define SIM_TEXT_FOLDER_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  * them.  Sources: Fowler, Noll, Vo; RFC draft-eastlake-fnv (offset basis and
  * prime).  Y. Collet, xxHash, by libxxhash: `xxhsum FILE` prints the same.
  */
-#ifndef EXPERIMENTS_HASH_H
-#define EXPERIMENTS_HASH_H
+#ifndef SIM_TEXT_HASH_H
+#define SIM_TEXT_HASH_H
 
 #include <stdbool.h>
 #include <stddef.h>

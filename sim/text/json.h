@@ -7,8 +7,8 @@
  * of 117,325 objects).  Several values may follow each other, as in files of
  * one object a line.  RFC 8259, but a line must not be longer than 1 MiB.
  */
-#ifndef WORKLOADS_JSON_H
-#define WORKLOADS_JSON_H
+#ifndef SIM_TEXT_JSON_H
+#define SIM_TEXT_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

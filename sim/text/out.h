@@ -7,8 +7,8 @@
  * written to: a link of the name is replaced, and not followed.  Every write
  * is checked: a full disk is an error with the file's name.
  */
-#ifndef EXPERIMENTS_OUT_H
-#define EXPERIMENTS_OUT_H
+#ifndef SIM_TEXT_OUT_H
+#define SIM_TEXT_OUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

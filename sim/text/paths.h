@@ -3,8 +3,8 @@
  * paths.h - names of files: relative to the file that names them; folders
  * made; text put together in an arena.
  */
-#ifndef EXPERIMENTS_PATHS_H
-#define EXPERIMENTS_PATHS_H
+#ifndef SIM_TEXT_PATHS_H
+#define SIM_TEXT_PATHS_H
 
 #include <stdbool.h>
 

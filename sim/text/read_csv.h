@@ -4,8 +4,8 @@
  *
  * A row at a time; fields are found by the name of their column.
  */
-#ifndef EXPERIMENTS_READ_CSV_H
-#define EXPERIMENTS_READ_CSV_H
+#ifndef SIM_TEXT_READ_CSV_H
+#define SIM_TEXT_READ_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>

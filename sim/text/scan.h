@@ -5,8 +5,8 @@
  * A file is streamed: memory does not grow with it.  Numbers are decimal,
  * independent of the locale.
  */
-#ifndef SIM_SCAN_H
-#define SIM_SCAN_H
+#ifndef SIM_TEXT_SCAN_H
+#define SIM_TEXT_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

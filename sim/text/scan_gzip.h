@@ -2,8 +2,8 @@
 /*
  * scan_gzip.h - does a gzip file hold anything behind its data?
  */
-#ifndef SIM_SCAN_GZIP_H
-#define SIM_SCAN_GZIP_H
+#ifndef SIM_TEXT_SCAN_GZIP_H
+#define SIM_TEXT_SCAN_GZIP_H
 
 #include <stdbool.h>
 #include <stdint.h>

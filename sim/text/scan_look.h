@@ -3,8 +3,8 @@
  * scan_look.h - how the lines of a text file are laid out, for whoever wants
  * to know what reading it passed over in silence.
  */
-#ifndef SIM_SCAN_LOOK_H
-#define SIM_SCAN_LOOK_H
+#ifndef SIM_TEXT_SCAN_LOOK_H
+#define SIM_TEXT_SCAN_LOOK_H
 
 #include <stdbool.h>
 #include <stdint.h>

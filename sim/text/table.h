@@ -7,8 +7,8 @@
  * memory; whoever made it decides in which order tables reach a file.  Texts
  * are quoted as RFC 4180 says where they must be.
  */
-#ifndef SIM_TABLE_H
-#define SIM_TABLE_H
+#ifndef SIM_TEXT_TABLE_H
+#define SIM_TEXT_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * Open addressing, a power of two of slots; looked up, never walked, so that
  * nothing depends on where a text lies.
  */
-#ifndef WORKLOADS_TEXTS_H
-#define WORKLOADS_TEXTS_H
+#ifndef SIM_TEXT_TEXTS_H
+#define SIM_TEXT_TEXTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * trace_date.h - dates and times as logs write them.
  */
-#ifndef WORKLOADS_TRACE_DATE_H
-#define WORKLOADS_TRACE_DATE_H
+#ifndef SIM_TEXT_TRACE_DATE_H
+#define SIM_TEXT_TRACE_DATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_acme.c - job logs of Shanghai AI Lab's Acme (Hu et al., NSDI 2024),
+ * acme.c - job logs of Shanghai AI Lab's Acme (Hu et al., NSDI 2024),
  * trace_seren.csv and trace_kalos.csv.
  *
  * Run time is end_time - start_time.  The column duration says the same in Seren,

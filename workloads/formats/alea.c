@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_alea.c - the dialect of SWF that the simulator Alea ships (MetaCentrum
+ * alea.c - the dialect of SWF that the simulator Alea ships (MetaCentrum
  * 2013, wagap and its parts): 21 fields, absolute times.
  *
- * The 18 fields of the standard (import_swf.c), then the nodes it ran on as a
+ * The 18 fields of the standard (swf.c), then the nodes it ran on as a
  * {list}, its queue and its resources, which are not read.  Submission is in
  * seconds since 1970; a processor is taken for a GPU.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trace_columns.c - names of columns, found in the header of a CSV.
+ * columns.c - names of columns, found in the header of a CSV.
  */
 #include "workloads/formats/columns.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trace_columns.h - which column of somebody's CSV is what, by its name, or a
+ * columns.h - which column of somebody's CSV is what, by its name, or a
  * number that stands for every row.
  */
-#ifndef WORKLOADS_TRACE_COLUMNS_H
-#define WORKLOADS_TRACE_COLUMNS_H
+#ifndef WORKLOADS_FORMATS_COLUMNS_H
+#define WORKLOADS_FORMATS_COLUMNS_H
 
 #include <stdbool.h>
 

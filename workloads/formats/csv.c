@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_csv.c - the columns that clustersim itself writes: job, submit_s, run_s,
+ * csv.c - the columns that clustersim itself writes: job, submit_s, run_s,
  * gpus; and limit_s, tenant, priority, deadline_s where there are any; or those that
  * the request names.
  */

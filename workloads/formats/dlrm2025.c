@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_dlrm2025.c - instances of Alibaba's disaggregated recommendation
+ * dlrm2025.c - instances of Alibaba's disaggregated recommendation
  * serving (NSDI 2025), disaggregated_DLRM_trace.csv of cluster-trace-gpu-v2025.
  *
  * An instance is a job from scheduled_time to deletion_time; a time that is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_elasticflow.c - job.csv that ElasticFlow's simulator (Gu et al.,
+ * elasticflow.c - job.csv that ElasticFlow's simulator (Gu et al.,
  * ASPLOS 2023) writes: what became of each job.
  *
  * A job is replayed as it ran there: submit_time, num_gpu, executed_time.  Rows

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_gavel.c - traces of Gavel (Narayanan et al., OSDI 2020), of 7 or of 10
+ * gavel.c - traces of Gavel (Narayanan et al., OSDI 2020), of 7 or of 10
  * fields between tabs.
  *
  * 7: job type, command, argument, needs data, steps, arrival, GPUs.  10: job

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_helios.c - job logs of SenseTime's Helios (Hu et al., SC 2021),
+ * helios.c - job logs of SenseTime's Helios (Hu et al., SC 2021),
  * cluster_log.csv of its data repository.
  *
  * The minute series and summaries derived from them hold no jobs and are refused

@@ -16,7 +16,7 @@
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* A new format: its file, its name in import_row.h, a line here. */
+/* A new format: its file, its name in row.h, a line here. */
 static const struct import_format *const format_table[] = {
     &import_csv, &import_swf, &import_philly, &import_itp, &import_tiresias,
     &import_helios, &import_gavel, &import_shockwave, &import_pollux,

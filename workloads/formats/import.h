@@ -9,8 +9,8 @@
  * out.  `import_read` keeps all jobs of a file; a stream hands them out one by
  * one, for workloads that name the file itself.
  */
-#ifndef WORKLOADS_IMPORT_H
-#define WORKLOADS_IMPORT_H
+#ifndef WORKLOADS_FORMATS_IMPORT_H
+#define WORKLOADS_FORMATS_IMPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ struct import_row {
     char name[IMPORT_NAME_BYTES];       /* room for a name that is composed */
 };
 
-struct importer;                /* import_row.h */
+struct importer;                /* row.h */
 
 struct import_format {
     const char *name;           /* as the command line calls it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_itp.c - Microsoft ITP clusters 2021, published with ElasticFlow (Gu et
+ * itp.c - Microsoft ITP clusters 2021, published with ElasticFlow (Gu et
  * al., ASPLOS 2023), raw or with deadlines.
  *
  * The raw form has job_id, submission_time, duration, num_gpu; the other adds

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_lengths.c - run times and rates that stand in a file of their own.
+ * lengths.c - run times and rates that stand in a file of their own.
  *
  * Some traces say what a job computes and not for how long.  What it takes on
  * some GPU was measured and published beside them.

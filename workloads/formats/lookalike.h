@@ -6,8 +6,8 @@
  * has enough jobs, so that larger jobs stay longer or shorter; other sizes share
  * one fit.
  */
-#ifndef WORKLOADS_LOOKALIKE_H
-#define WORKLOADS_LOOKALIKE_H
+#ifndef WORKLOADS_FORMATS_LOOKALIKE_H
+#define WORKLOADS_FORMATS_LOOKALIKE_H
 
 #include <stdbool.h>
 #include <stddef.h>

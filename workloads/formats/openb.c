@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_openb.c - pod lists of Alibaba's GPU-sharing cluster 2023 ("openb",
+ * openb.c - pod lists of Alibaba's GPU-sharing cluster 2023 ("openb",
  * Weng et al., ATC 2023).
  *
  * A pod lies on one node and asks for cores, memory and GPUs there: num_gpu of

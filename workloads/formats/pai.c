@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_pai.c - task table of Alibaba PAI 2020 (Weng et al., NSDI 2022),
+ * pai.c - task table of Alibaba PAI 2020 (Weng et al., NSDI 2022),
  * cluster-trace-gpu-v2020.
  *
  * A row is a task: inst_num instances, each of plan_gpu percent of a GPU.  Most

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_philly.c - Microsoft Philly 2017 (Jeon et al., ATC 2019), in the five
+ * philly.c - Microsoft Philly 2017 (Jeon et al., ATC 2019), in the five
  * columns prepared for Pollux (Qiao et al., OSDI 2021).
  *
  * Rows are not in order of submission; gpu_time is duration x num_gpus, which is

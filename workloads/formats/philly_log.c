@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_philly_log.c - Microsoft Philly 2017 (Jeon et al., ATC 2019), the
+ * philly_log.c - Microsoft Philly 2017 (Jeon et al., ATC 2019), the
  * original cluster_job_log, a JSON (csv_philly.c).
  *
  * Run time is what the attempts of a job took together, GPUs those of its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_pollux.c - workloads of Pollux (Qiao et al., OSDI 2021) and of Sia
+ * pollux.c - workloads of Pollux (Qiao et al., OSDI 2021) and of Sia
  * (Subramanya et al., SOSP 2023): name, time, application, num_replicas, batch
  * size.
  *

@@ -2,8 +2,8 @@
 /*
  * regimes.h - when jobs of Shockwave's traces change their batch size.
  */
-#ifndef WORKLOADS_REGIMES_H
-#define WORKLOADS_REGIMES_H
+#ifndef WORKLOADS_FORMATS_REGIMES_H
+#define WORKLOADS_FORMATS_REGIMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_row.c - what the formats share: columns, and rows that hold what a
+ * row.c - what the formats share: columns, and rows that hold what a
  * job needs in plain fields.
  */
 #include "workloads/formats/row.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_row.h - what a format's file is given, and what it gives back.
+ * row.h - what a format's file is given, and what it gives back.
  */
-#ifndef WORKLOADS_IMPORT_ROW_H
-#define WORKLOADS_IMPORT_ROW_H
+#ifndef WORKLOADS_FORMATS_ROW_H
+#define WORKLOADS_FORMATS_ROW_H
 
 #include "sim/base/err.h"
 #include "workloads/formats/import.h"

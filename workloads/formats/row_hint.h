@@ -2,8 +2,8 @@
 /*
  * row_hint.h - what a field that is no number may be meant to say.
  */
-#ifndef WORKLOADS_ROW_HINT_H
-#define WORKLOADS_ROW_HINT_H
+#ifndef WORKLOADS_FORMATS_ROW_HINT_H
+#define WORKLOADS_FORMATS_ROW_HINT_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_shockwave.c - traces of Shockwave (Zheng et al., NSDI 2023), 12 fields
+ * shockwave.c - traces of Shockwave (Zheng et al., NSDI 2023), 12 fields
  * between tabs.
  *
  * Job type, command, folder, argument, needs data, steps, GPUs, mode (static,
@@ -8,7 +8,7 @@
  * that are not static change their batch size while they run.  The duration is
  * that of the first batch size; with a file of rates, run times follow from
  * steps, the samples of an epoch and the batch sizes of the epochs, as the
- * traces' own simulator has them (workloads/regimes.h).
+ * traces' own simulator has them (workloads/formats/regimes.h).
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_spot2026.c - jobs of Alibaba's spot-GPU cluster (Duan et al., ASPLOS
+ * spot2026.c - jobs of Alibaba's spot-GPU cluster (Duan et al., ASPLOS
  * 2026), job_info_df.csv of cluster-trace-v2026-spot-gpu.
  *
  * GPUs are gpu_request x worker_num.  High-priority jobs (HP) get priority 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_swf.c - Standard Workload Format, version 2.2 (Chapin et al. 1999): 18
+ * swf.c - Standard Workload Format, version 2.2 (Chapin et al. 1999): 18
  * fields between blanks, comments after ';'.
  *
  * Times are in seconds.  A processor is taken for a GPU: field 5, allocated, or

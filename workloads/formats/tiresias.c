@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_tiresias.c - job files of Tiresias' simulator (Gu et al., NSDI 2019),
+ * tiresias.c - job files of Tiresias' simulator (Gu et al., NSDI 2019),
  * and of those that took its format over.
  */
 #include "workloads/formats/row.h"

@@ -5,8 +5,8 @@
  * Times are read as decimal text, exactly.  Submit times are seconds, or
  * "YYYY-MM-DD HH:MM:SS", which is taken for UTC.
  */
-#ifndef WORKLOADS_TRACE_ROW_H
-#define WORKLOADS_TRACE_ROW_H
+#ifndef WORKLOADS_FORMATS_TRACE_ROW_H
+#define WORKLOADS_FORMATS_TRACE_ROW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * birth.h - a job as it comes, whatever it comes from: a mix or a trace.
  */
-#ifndef WORKLOADS_BIRTH_H
-#define WORKLOADS_BIRTH_H
+#ifndef WORKLOADS_JOBS_BIRTH_H
+#define WORKLOADS_JOBS_BIRTH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * Asked when a workload is read, so that a job that could never start is an
  * error with a place, not a job that waits for ever.
  */
-#ifndef WORKLOADS_DEMAND_H
-#define WORKLOADS_DEMAND_H
+#ifndef WORKLOADS_JOBS_DEMAND_H
+#define WORKLOADS_JOBS_DEMAND_H
 
 #include <stdbool.h>
 #include <stdint.h>

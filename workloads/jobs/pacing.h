@@ -3,8 +3,8 @@
  * pacing.h - the keys `elastic` and `rates` of jobs of known length: which
  * other sizes and pools they can have, and how fast they are there.
  */
-#ifndef WORKLOADS_PACING_H
-#define WORKLOADS_PACING_H
+#ifndef WORKLOADS_JOBS_PACING_H
+#define WORKLOADS_JOBS_PACING_H
 
 #include <stdbool.h>
 #include <stdint.h>

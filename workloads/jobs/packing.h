@@ -3,8 +3,8 @@
  * packing.h - the key `packing` of jobs of known length: which jobs may hold
  * the same GPUs, and how fast each is then.
  */
-#ifndef WORKLOADS_PACKING_H
-#define WORKLOADS_PACKING_H
+#ifndef WORKLOADS_JOBS_PACKING_H
+#define WORKLOADS_JOBS_PACKING_H
 
 #include <stdbool.h>
 #include <stddef.h>

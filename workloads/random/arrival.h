@@ -7,8 +7,8 @@
  * `rate` under the same seed stretches the same gaps and leaves bursts where
  * they were.
  */
-#ifndef WORKLOADS_ARRIVAL_H
-#define WORKLOADS_ARRIVAL_H
+#ifndef WORKLOADS_RANDOM_ARRIVAL_H
+#define WORKLOADS_RANDOM_ARRIVAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

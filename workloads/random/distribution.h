@@ -11,8 +11,8 @@
  * The key that holds the distribution gives the unit: times are written `2h`
  * and drawn in seconds.
  */
-#ifndef WORKLOADS_DISTRIBUTION_H
-#define WORKLOADS_DISTRIBUTION_H
+#ifndef WORKLOADS_RANDOM_DISTRIBUTION_H
+#define WORKLOADS_RANDOM_DISTRIBUTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

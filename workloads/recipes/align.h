@@ -6,8 +6,8 @@
  * Functions that add a phase return its number; those that can find a fault
  * of the user's return false, and err is set.
  */
-#ifndef WORKLOADS_ALIGN_H
-#define WORKLOADS_ALIGN_H
+#ifndef WORKLOADS_RECIPES_ALIGN_H
+#define WORKLOADS_RECIPES_ALIGN_H
 
 #include "workloads/recipes/recipe.h"
 

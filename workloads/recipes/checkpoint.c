@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_checkpoint.c - when a job saves: every so many steps, or as often as
+ * checkpoint.c - when a job saves: every so many steps, or as often as
  * wastes least where it is interrupted now and then.
  *
  * Young (1974) and Daly (2006) need the time of a save and the mean time to

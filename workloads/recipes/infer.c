@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_infer.c - batch-infer: a pile of prompts, no latency to keep.
+ * infer.c - batch-infer: a pile of prompts, no latency to keep.
  *
  * A run of the graph serves one batch of prompts: by continuous batching if
  * `response` is given, by a forward pass (classification, embedding, scoring)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_keys.c - the keys that recipes share: of roles, responses, rewards and
- * loaders.  Their meaning is in recipe_parts.c and recipe_roles.c.
+ * keys.c - the keys that recipes share: of roles, responses, rewards and
+ * loaders.  Their meaning is in parts.c and roles.c.
  */
 #include "workloads/recipes/recipe.h"
 

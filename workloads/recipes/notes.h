@@ -2,8 +2,8 @@
 /*
  * notes.h - the keys of a mix's entry that decide how its jobs run.
  */
-#ifndef WORKLOADS_NOTES_H
-#define WORKLOADS_NOTES_H
+#ifndef WORKLOADS_RECIPES_NOTES_H
+#define WORKLOADS_RECIPES_NOTES_H
 
 #include <stddef.h>
 

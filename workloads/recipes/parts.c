@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_parts.c - what recipes share: an entry of the mix as it is begun, its
- * phases, data sets and responses.  Roles are in recipe_roles.c, keys in
- * recipe_keys.c.
+ * parts.c - what recipes share: an entry of the mix as it is begun, its
+ * phases, data sets and responses.  Roles are in roles.c, keys in
+ * keys.c.
  *
  * Sequences are packed (an assumption), so that time follows the mean length,
  * while memory must hold the longest.

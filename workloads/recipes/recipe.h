@@ -7,8 +7,8 @@
  * recipes.c.  All recipes fill the same struct of keys; a recipe's table says
  * which of them it takes.
  */
-#ifndef WORKLOADS_RECIPE_H
-#define WORKLOADS_RECIPE_H
+#ifndef WORKLOADS_RECIPES_RECIPE_H
+#define WORKLOADS_RECIPES_RECIPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -175,7 +175,7 @@ extern const char *const recipe_names[];    /* ends with NULL */
     KEY("train", CONF_NODE, train, 0, 0, NULL, NULL, \
         "GPUs that train: gpus, min, max, types, pool, cores, memory, start")
 
-/* recipe_parts.c, recipe_roles.c, recipe_keys.c: what the recipes share. - */
+/* parts.c, roles.c, keys.c: what the recipes share. - */
 
 #define ROLE_GPUS_MAX 100000.0
 /* Host memory of a role, where its key is not given. */
@@ -266,7 +266,7 @@ extern const char *const checkpoint_choices[];
 bool draft_from(const struct draft *draft, const struct conf_node *loader,
                 int from, uint32_t role);
 
-/* recipe_trace.c: the form of a job of known length, on the role that `conf`
+/* trace.c: the form of a job of known length, on the role that `conf`
  * describes (NULL: any GPU), and the largest gang that could ever run.  The
  * entry stands at `pos`. */
 #define WHOLE_JOB_MAX_S 1e9

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_roles.c - roles of recipes: how many GPUs, of which types, with how
+ * roles.c - roles of recipes: how many GPUs, of which types, with how
  * much memory; what cannot run there is refused.
  *
  * Assumptions, each a key that a workload may set: a GPU role takes

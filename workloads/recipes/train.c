@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recipe_train.c - pretrain, sft, lora, multimodal: one role that trains.
+ * train.c - pretrain, sft, lora, multimodal: one role that trains.
  *
  * A run of the graph is a pipeline of many optimizer steps, fed by a loader,
  * then a checkpoint where one is due.  The loader works on the cores of the

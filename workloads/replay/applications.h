@@ -5,8 +5,8 @@
  *
  * Made while the file is checked; trials only look them up.
  */
-#ifndef WORKLOADS_APPLICATIONS_H
-#define WORKLOADS_APPLICATIONS_H
+#ifndef WORKLOADS_REPLAY_APPLICATIONS_H
+#define WORKLOADS_REPLAY_APPLICATIONS_H
 
 #include "models/catalogue/goodput.h"
 #include "models/jobs/job.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trace_file.c - a trace's file, read once: rows become jobs, are left out for
+ * file.c - a trace's file, read once: rows become jobs, are left out for
  * a reason that the workload names, or end the reading.
  *
  * Other formats than CSV and SWF are read by their import_NAME.c, row by row.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trace_kind.c - a hash table of forms, in the order they were met.
+ * kind.c - a hash table of forms, in the order they were met.
  *
  * The hash only finds; nothing is done in its order.
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trace_kind.h - jobs of a trace that differ in more than GPUs: what they ask
+ * kind.h - jobs of a trace that differ in more than GPUs: what they ask
  * of cores, memory and types of GPU makes a form of its own, shared by all
  * jobs that ask alike.
  *
  * Kinds are made while the file is checked; trials only look them up.
  */
-#ifndef WORKLOADS_TRACE_KIND_H
-#define WORKLOADS_TRACE_KIND_H
+#ifndef WORKLOADS_REPLAY_KIND_H
+#define WORKLOADS_REPLAY_KIND_H
 
 #include "models/jobs/job.h"
 #include "workloads/jobs/demand.h"

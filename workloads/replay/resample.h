@@ -3,8 +3,8 @@
  * resample.h - a list of jobs drawn anew for each seed: job by job, until it
  * asks for so much of the cluster, or by blocks of days.
  */
-#ifndef WORKLOADS_RESAMPLE_H
-#define WORKLOADS_RESAMPLE_H
+#ifndef WORKLOADS_REPLAY_RESAMPLE_H
+#define WORKLOADS_REPLAY_RESAMPLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trace_spec.h - what a workload says of a trace, and what its one reading
+ * spec.h - what a workload says of a trace, and what its one reading
  * found.  For trace.c, which reads the keys and hands out jobs, and
- * trace_file.c, which reads the file.
+ * file.c, which reads the file.
  */
-#ifndef WORKLOADS_TRACE_SPEC_H
-#define WORKLOADS_TRACE_SPEC_H
+#ifndef WORKLOADS_REPLAY_SPEC_H
+#define WORKLOADS_REPLAY_SPEC_H
 
 #include "workloads/formats/import.h"
 #include "workloads/recipes/recipe.h"

@@ -8,8 +8,8 @@
  * memory does not grow with the trace.  Where no such file can be written (a
  * full disk, too many open files), memory takes what it does not.
  */
-#ifndef WORKLOADS_SPOOL_H
-#define WORKLOADS_SPOOL_H
+#ifndef WORKLOADS_REPLAY_SPOOL_H
+#define WORKLOADS_REPLAY_SPOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

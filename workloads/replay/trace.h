@@ -7,8 +7,8 @@
  * spool.h).  Nothing is sorted, mended or left out unless the workload asks, and
  * then it is counted.
  */
-#ifndef WORKLOADS_TRACE_H
-#define WORKLOADS_TRACE_H
+#ifndef WORKLOADS_REPLAY_TRACE_H
+#define WORKLOADS_REPLAY_TRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * request_servegen.h - requests drawn from a client of ServeGen (Xiang et al.,
  * Alibaba 2025), chunk-N-trace.csv with chunk-N-dataset.json beside it.
  */
-#ifndef WORKLOADS_REQUEST_SERVEGEN_H
-#define WORKLOADS_REQUEST_SERVEGEN_H
+#ifndef WORKLOADS_REQUESTS_REQUEST_SERVEGEN_H
+#define WORKLOADS_REQUESTS_REQUEST_SERVEGEN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -16,8 +16,8 @@
  * number of tokens, is an error with its place.  A request without output is
  * one too, unless `empty: skip`, which counts them.
  */
-#ifndef WORKLOADS_REQUEST_TRACE_H
-#define WORKLOADS_REQUEST_TRACE_H
+#ifndef WORKLOADS_REQUESTS_REQUEST_TRACE_H
+#define WORKLOADS_REQUESTS_REQUEST_TRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * services.h - `services:` of a workload: what is served, and the requests.
  */
-#ifndef WORKLOADS_SERVICES_H
-#define WORKLOADS_SERVICES_H
+#ifndef WORKLOADS_REQUESTS_SERVICES_H
+#define WORKLOADS_REQUESTS_SERVICES_H
 
 #include <stdbool.h>
 #include <stddef.h>

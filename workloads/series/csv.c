@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * series_csv.c - series in CSV files: the common form, and tables with a column
+ * csv.c - series in CSV files: the common form, and tables with a column
  * of times and a column for each series.
  *
  * Carbon intensity of Let's Wait Awhile (Wiesner et al., Middleware 2021) and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * series_json.c - series in JSON files: AWS spot prices, ticks of availability,
+ * json.c - series in JSON files: AWS spot prices, ticks of availability,
  * faults of nodes.
  */
 #include <stdio.h>

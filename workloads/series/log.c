@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * series_log.c - logs of a program that kept asking for spot instances on AWS
+ * log.c - logs of a program that kept asking for spot instances on AWS
  * and GCP (Narayanan et al., DISPA 2020), as instances that ran.
  *
  * A line has a stamp and says that an instance was created, runs, does not run,

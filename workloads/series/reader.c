@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * series_reader.c - points put into their series, in order or not.
+ * reader.c - points put into their series, in order or not.
  */
 #include "workloads/series/reader.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * series_reader.h - what a format of series is given, and how it gives points.
+ * reader.h - what a format of series is given, and how it gives points.
  */
 #ifndef WORKLOADS_SERIES_READER_H
 #define WORKLOADS_SERIES_READER_H

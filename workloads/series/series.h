@@ -8,8 +8,8 @@
  * a series are in order of time; equal times stand as they came, the last one
  * holds.
  */
-#ifndef WORKLOADS_SERIES_H
-#define WORKLOADS_SERIES_H
+#ifndef WORKLOADS_SERIES_SERIES_H
+#define WORKLOADS_SERIES_SERIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
