@@ -8,7 +8,7 @@
  * the jobs and the cluster: what a policy asks for is checked at once, and a
  * refused request changes nothing but a counter.
  *
- * Words.  A job has roles (groups of resources its phases run on).  An ask is
+ * Words.  A job has roles (groups of resources its phases run on).  A task is
  * what waits for resources: a whole job with all its roles, or, for a policy
  * with CS_PER_PHASE, one role whose phase is ready to run.  A lease is what a
  * role was given.  Between phases a lease of a CS_PER_PHASE policy is idle:
@@ -41,7 +41,7 @@ struct cs_host;
 
 enum cs_verdict {
     CS_DONE,
-    CS_NOT_PENDING,     /* the ask is not waiting, the lease is not held */
+    CS_NOT_PENDING,     /* the task is not waiting, the lease is not held */
     CS_NO_ROOM,         /* what was asked for is not free */
     CS_BAD_SHAPE,       /* the placement does not meet the demand */
     CS_NOT_IDLE,        /* the lease is at work */
@@ -50,15 +50,15 @@ enum cs_verdict {
 };
 
 enum cs_policy_flags {
-    CS_PER_PHASE     = 1u << 0, /* asks are roles of ready phases, not jobs */
+    CS_PER_PHASE     = 1u << 0, /* tasks are roles of ready phases, not jobs */
     CS_PREEMPTS      = 1u << 1, /* may call cs_stop() */
     CS_CLAIRVOYANT   = 1u << 2, /* calls cs_true_left_ns(); marks the results */
     CS_ORDER_MOVES   = 1u << 3, /* before() changes with time: sorted anew at
-                                   each decision, not only when an ask comes */
+                                   each decision, not only when a task comes */
     CS_ASKS_BLOCKING = 1u << 4, /* its own decide heeds cs_skips(): without it
                                    `blocking` means nothing to that decide */
     CS_RESIZES       = 1u << 5, /* may call cs_resize() and cs_move() */
-    CS_PACKS         = 1u << 6, /* may call cs_start_beside() */
+    CS_PACKS         = 1u << 6, /* may call cs_start_co_located() */
     CS_TUNES_BATCHES = 1u << 7, /* since 1.6: jobs whose goodput is known run
                                    at the batch of the most goodput, else at
                                    their own */
@@ -124,14 +124,14 @@ struct cs_need {
 };
 
 /* What waits.  Good until the op returns. */
-struct cs_ask {
+struct cs_task {
     struct job_id job;
     uint32_t role;              /* CS_ALL_ROLES: the whole job */
     uint32_t phase;             /* of the form; 0 for a whole job */
     uint32_t gpus;              /* wanted, of all roles asked for */
     struct lease_id held;       /* idle lease of this role, or ID_NONE */
     int64_t submit_ns;          /* of the job */
-    int64_t ready_ns;           /* when the ask was made */
+    int64_t ready_ns;           /* when the task was made */
     int64_t estimate_ns;        /* of what is left, as `estimate:` says */
     int32_t priority;
     bool started;               /* the job has held a lease before */
@@ -153,12 +153,12 @@ struct cs_lease {
 };
 
 /* GPUs of a node for a job. */
-struct cs_spot {
+struct cs_node_gpus {
     struct job_id job;
     uint32_t node, gpus;
 };
 
-/* Where an ask could go.  Zeroed: as its owner asked, by the rule that the
+/* Where a task could go.  Zeroed: as its owner asked, by the rule that the
  * experiment named under `placement:`. */
 struct cs_want {
     uint32_t role;              /* of an ask for a whole job: which of them */
@@ -169,7 +169,7 @@ struct cs_want {
     uint32_t cores;             /* since 1.4: per GPU; 0: as asked */
     uint32_t first_node, node_count;    /* since 1.5: of a role with GPUs, only
                                    on these; node_count 0: any */
-    const struct cs_spot *spot; /* since 1.6: exactly these, by node; gpus is */
+    const struct cs_node_gpus *spot; /* since 1.6: exactly these, by node; gpus is */
     uint32_t spot_count;        /* their sum.  0: as the rule finds them */
     uint32_t gpu_type;          /* since 1.7: 1 + its index in the catalogue;
                                    0: as asked, in the order of `types:` */
@@ -205,13 +205,13 @@ struct cs_policy {
     bool (*init)(void *self, struct cs_host *host);
 
     /* Should a go before b?  Must be a strict order; ties fall back to the
-     * order in which asks were made.  Default: no preference. */
+     * order in which tasks were made.  Default: no preference. */
     bool (*before)(const void *self, const struct cs_host *host,
-                   struct ask_id a, struct ask_id b);
+                   struct task_id a, struct task_id b);
 
-    /* Where to look for room for an ask, in the default decide.  False: not
+    /* Where to look for room for a task, in the default decide.  False: not
      * now.  Default: *want stays as it is. */
-    bool (*place)(void *self, struct cs_host *host, struct ask_id ask,
+    bool (*place)(void *self, struct cs_host *host, struct task_id task,
                   struct cs_want *want);
 
     /* Start and stop.  Called when something changed, and at times asked for
@@ -236,7 +236,7 @@ struct cs_policy {
      * two asks for as many GPUs, the one with the larger claim goes before, and
      * claims move along lines.  Then nothing is sorted.  Default: none. */
     void (*line)(const void *self, const struct cs_host *host,
-                 struct ask_id ask, struct cs_line *out);
+                 struct task_id task, struct cs_line *out);
 
     /* Since 1.7.  Why a job could never start on so many GPUs in all, whatever
      * else runs; NULL: nothing is known against it.  Asked before any trial:
@@ -265,13 +265,13 @@ struct cs_policy {
  * be asked about until the decide after its job_ended has returned. */
 int64_t cs_now_ns(const struct cs_host *host);
 uint32_t cs_pending_count(const struct cs_host *host);
-struct ask_id cs_pending(const struct cs_host *host, uint32_t i);/* in order */
-const struct cs_ask *cs_ask(const struct cs_host *host, struct ask_id ask);
+struct task_id cs_pending(const struct cs_host *host, uint32_t i);/* in order */
+const struct cs_task *cs_task(const struct cs_host *host, struct task_id task);
 /* For before(): the higher priority, of two alike the older job. */
 static inline bool cs_by_priority(const void *self, const struct cs_host *host,
-                                  struct ask_id a, struct ask_id b)
+                                  struct task_id a, struct task_id b)
 {
-    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
+    const struct cs_task *x = cs_task(host, a), *y = cs_task(host, b);
 
     (void)self;
     if (x->priority != y->priority)
@@ -288,9 +288,9 @@ const struct job_request *cs_request(const struct cs_host *host,
 /* Jobs that hold leases, in the order they first did. */
 uint32_t cs_running_count(const struct cs_host *host);
 struct job_id cs_running(const struct cs_host *host, uint32_t i);
-/* The ask of a whole job, or of a role that waits; ID_NONE if none does. */
-struct ask_id cs_job_ask(const struct cs_host *host, struct job_id job,
-                         uint32_t role);
+/* The task of a whole job, or of a role that waits; ID_NONE if none does. */
+struct task_id cs_job_task(const struct cs_host *host, struct job_id job,
+                           uint32_t role);
 struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
                               uint32_t role);   /* or ID_NONE */
 /* Without those of nodes that are out of service.  Free are GPUs that are so
@@ -303,17 +303,17 @@ uint32_t cs_pool_count(const struct cs_host *host);
 const char *cs_pool_name(const struct cs_host *host, uint32_t pool);
 uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease);
 /* What is left of a job by the estimate, with the restart it owes; of a phase
- * if the ask is for one. */
+ * if the task is for one. */
 int64_t cs_left_ns(const struct cs_host *host, struct job_id job);
 int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job);
 /* False if there is no room now. */
-bool cs_forecast_held(struct cs_host *host, struct ask_id ask,
+bool cs_forecast_held(struct cs_host *host, struct task_id task,
                       struct cs_forecast *out);     /* on its idle lease */
-bool cs_forecast(struct cs_host *host, struct ask_id ask,
+bool cs_forecast(struct cs_host *host, struct task_id task,
                  const struct cs_want *want, struct cs_forecast *out);
-/* The pool of the ask's role, as a mask; 0: none.  It is what `home:` of the
+/* The pool of the task's role, as a mask; 0: none.  It is what `home:` of the
  * role says, else its `pool:`, else the pool that bears the role's name. */
-uint32_t cs_home_pools(const struct cs_host *host, struct ask_id ask,
+uint32_t cs_home_pools(const struct cs_host *host, struct task_id task,
                        uint32_t role);
 /* Seconds until so many GPUs of these pools should be free; INFINITY. */
 double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
@@ -323,19 +323,19 @@ int64_t cs_earliest_ns(struct cs_host *host, uint32_t gpus,
                        uint32_t *spare_gpus);
 
 /* Requests. */
-enum cs_verdict cs_start(struct cs_host *host, struct ask_id ask);
-/* For one role (cs_ask.role, or an ask for a job of one role). */
-enum cs_verdict cs_start_want(struct cs_host *host, struct ask_id ask,
+enum cs_verdict cs_start(struct cs_host *host, struct task_id task);
+/* For one role (cs_task.role, or an ask for a job of one role). */
+enum cs_verdict cs_start_want(struct cs_host *host, struct task_id task,
                               const struct cs_want *want);
 /* For a whole job: one want per role of its form. */
-enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id ask,
+enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id task,
                                const struct cs_want *want, uint32_t count);
 /* Only a ready phase's own idle lease: run where it already is. */
-enum cs_verdict cs_continue(struct cs_host *host, struct ask_id ask);
+enum cs_verdict cs_continue(struct cs_host *host, struct task_id task);
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id idle);
 /* Preempts: progress is kept, of training its whole steps; the cost is what
  * saving its state takes and `preemption: {cost: }`, at its next start; the
- * job's ask is pending again at its old place in the order. */
+ * job's task is pending again at its old place in the order. */
 enum cs_verdict cs_stop(struct cs_host *host, struct job_id job);
 void cs_wake_at(struct cs_host *host, int64_t time_ns);
 void cs_fail(struct cs_host *host, const char *why);
@@ -362,10 +362,10 @@ double cs_attained_gpu_s(const struct cs_host *host, struct job_id job);
  * started.  For policies that preempt and lease to whole jobs. */
 typedef double cs_key_fn(const void *self, const struct cs_host *host,
                          struct job_id job);
-void cs_deal(struct cs_host *host, cs_key_fn *key);
+void cs_reallocate(struct cs_host *host, cs_key_fn *key);
 /* The jobs of the last deal, in its order. */
-uint32_t cs_dealt_count(const struct cs_host *host);
-struct job_id cs_dealt(const struct cs_host *host, uint32_t i);
+uint32_t cs_reallocated_count(const struct cs_host *host);
+struct job_id cs_reallocated(const struct cs_host *host, uint32_t i);
 
 /* Since 1.2.  Of all nodes. */
 uint32_t cs_total_cores(const struct cs_host *host);
@@ -381,8 +381,8 @@ struct cs_filter {
     bool startable;             /* without what is known already to find no
                                    room with cs_start() at this instant */
 };
-/* cs_deal() by cs_left_ns(): cs_deal_moving(), below. */
-void cs_deal_left(struct cs_host *host);
+/* cs_reallocate() by cs_left_ns(): cs_reallocate_moving(), below. */
+void cs_reallocate_left(struct cs_host *host);
 uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
                          const struct cs_filter *filter);
 
@@ -393,7 +393,7 @@ uint32_t cs_find_pending(struct cs_host *host, uint32_t i,
  * `preemption: {cost: }` says.  The lease ends; its role has another.  A
  * resized lease stays in its pools; both may end on other GPUs.  CS_NO_ROOM:
  * not so many are free, its own included, or (cs_move) nowhere else.  Idle
- * leases of CS_PER_PHASE policies are not moved: start the ask instead. */
+ * leases of CS_PER_PHASE policies are not moved: start the task instead. */
 enum cs_verdict cs_resize(struct cs_host *host, struct lease_id lease,
                           uint32_t gpus);
 enum cs_verdict cs_move(struct cs_host *host, struct lease_id lease,
@@ -401,18 +401,18 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id lease,
 /* How fast a job of one role would run on so many GPUs of a pool, over what its
  * owner asked for (for a trace job: where its length was measured); 0: it
  * cannot.  cs_left_ns() over it is what is left there. */
-double cs_pace(struct cs_host *host, struct job_id job, uint32_t pool,
-               uint32_t gpus);
+double cs_speedup(struct cs_host *host, struct job_id job, uint32_t pool,
+                  uint32_t gpus);
 /* The same with so many cores per GPU, for jobs whose loader needs them. */
-double cs_pace_cores(struct cs_host *host, struct job_id job, uint32_t pool,
-                     uint32_t gpus, uint32_t cores);
+double cs_speedup_cores(struct cs_host *host, struct job_id job, uint32_t pool,
+                        uint32_t gpus, uint32_t cores);
 /* Of its first nodes with GPUs; 0 where cores do not matter. */
 uint32_t cs_pool_cores_per_gpu(const struct cs_host *host, uint32_t pool);
 /* Cores per GPU that a job of one role holds now; 0: none. */
 uint32_t cs_cores_now(const struct cs_host *host, struct job_id job);
 /* Where the pace is most; 1 for a job of several roles, which has one size, all
  * it asked for. */
-double cs_best_pace(struct cs_host *host, struct job_id job, uint32_t gpus);
+double cs_best_speedup(struct cs_host *host, struct job_id job, uint32_t gpus);
 /* Sizes that a job may have, of one role those that cs_resize() may bring: the largest one up to
  * gpus, or 0; the smallest; the smallest above gpus, or 0. */
 uint32_t cs_size_below(const struct cs_host *host, struct job_id job,
@@ -476,10 +476,10 @@ double cs_phase_s(const struct cs_host *host, struct job_id job,
 /* Is the job a replica of a service? */
 bool cs_serves(const struct cs_host *host, struct job_id job);
 
-/* Since 1.6.  cs_deal() where the key of a job that waits stands still until it
+/* Since 1.6.  cs_reallocate() where the key of a job that waits stands still until it
  * starts: the same answer, found without a look at every job.  A policy calls
  * one of the two, with the same motion each time but for `anew`. */
-struct cs_motion {
+struct cs_moving_key {
     cs_key_fn *key;
     cs_key_fn *per_ns;          /* what a nanosecond adds to the key of a job
                                    that runs; NAN: to be looked at each time */
@@ -490,9 +490,9 @@ struct cs_motion {
     cs_key_fn *sorted;          /* the key where all are sorted after all, with
                                    failures and ticks; NULL: the same */
 };
-void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion);
+void cs_reallocate_moving(struct cs_host *host, const struct cs_moving_key *motion);
 /* The key of a job is another, though it neither started nor stopped. */
-void cs_deal_note(struct cs_host *host, struct job_id job);
+void cs_reallocate_note(struct cs_host *host, struct job_id job);
 /* A plan: how many GPUs are free over time, to reserve them.  What it costs grows
  * with the logarithm of what is planned.  A time of INT64_MAX is never. */
 struct cs_plan;
@@ -512,12 +512,12 @@ int64_t cs_plan_find(struct cs_plan *plan, uint32_t gpus, int64_t run_ns,
  * they came; jobs without one are those of one.  ID_NONE: no more. */
 uint32_t cs_tenant(struct cs_host *host, struct job_id job);
 uint32_t cs_tenant_count(struct cs_host *host);
-struct ask_id cs_tenant_first(struct cs_host *host, uint32_t tenant);
-struct ask_id cs_tenant_next(const struct cs_host *host, struct ask_id ask);
+struct task_id cs_tenant_first(struct cs_host *host, uint32_t tenant);
+struct task_id cs_tenant_next(const struct cs_host *host, struct task_id task);
 /* The first of its tenant, from that one on, for at most so many GPUs and not
  * known to find no room at this instant. */
-struct ask_id cs_tenant_fits(struct cs_host *host, struct ask_id ask,
-                             uint32_t gpus_max);
+struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
+                              uint32_t gpus_max);
 /* What a second adds to cs_attained_gpu_s() of a job: the GPUs it holds. */
 double cs_attained_per_s(const struct cs_host *host, struct job_id job);
 /* What a nanosecond adds to cs_left_ns() of a job that runs; NAN: unknown. */
@@ -530,16 +530,16 @@ double cs_left_per_ns(const struct cs_host *host, struct job_id job);
  * cannot be together there; CS_NO_ROOM: two are there already, or cores or
  * memory are short.  Not on nodes that are rented.  For leases of a job's
  * life; what is shared cannot be resized or moved. */
-enum cs_verdict cs_start_beside(struct cs_host *host, struct ask_id ask,
-                                struct job_id runs);
-/* As cs_pace() of what a job asked for, while the other holds the same GPUs of
+enum cs_verdict cs_start_co_located(struct cs_host *host, struct task_id task,
+                                    struct job_id runs);
+/* As cs_speedup() of what a job asked for, while the other holds the same GPUs of
  * that pool; 0: they cannot. */
-double cs_pace_beside(struct cs_host *host, struct job_id job,
-                      struct job_id other, uint32_t pool);
+double cs_speedup_co_located(struct cs_host *host, struct job_id job,
+                             struct job_id other, uint32_t pool);
 /* The job on the same GPUs, or ID_NONE. */
-struct job_id cs_beside(const struct cs_host *host, struct job_id job);
+struct job_id cs_co_located(const struct cs_host *host, struct job_id job);
 /* How much it suffers by that: 0 tiny, 1 medium, 2 jumbo; 3: nothing is known
- * (models/jobs/pace.h). */
+ * (models/jobs/speedup.h). */
 uint32_t cs_share_score(const struct cs_host *host, struct job_id job);
 
 /* Epochs of a job whose batch size may change as it trains (models/jobs/regimes.h):
@@ -556,10 +556,10 @@ struct cs_epochs {
 bool cs_epochs(const struct cs_host *host, struct job_id job,
                struct cs_epochs *out);
 
-/* cs_pace() at its progress now, on GPUs that lie on so many nodes: more than
+/* cs_speedup() at its progress now, on GPUs that lie on so many nodes: more than
  * one only matters to jobs whose goodput is known. */
-double cs_pace_on(struct cs_host *host, struct job_id job, uint32_t pool,
-                  uint32_t gpus, uint32_t nodes);
+double cs_speedup_on(struct cs_host *host, struct job_id job, uint32_t pool,
+                     uint32_t gpus, uint32_t nodes);
 /* GPUs of a node that a job of one role holds. */
 uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
                     uint32_t node);
@@ -567,20 +567,20 @@ uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
  * the order of nodes; one of 0 GPUs lets it wait.  What lies elsewhere is
  * stopped, then all is started, in the order of the list; what finds no room
  * waits.  Jobs that are not in the list stay as they are. */
-void cs_set_spots(struct cs_host *host, const struct cs_spot *spot,
-                  uint32_t count);
+void cs_set_node_gpus(struct cs_host *host, const struct cs_node_gpus *spot,
+                      uint32_t count);
 
 /* Since 1.6.  What waits, one after the other, for CS_PER_PHASE policies whose
- * order stands still: cs_untried() is the first in order that was not tried
- * since cs_try_anew(), or ID_NONE.  After cs_tried() it is another: if the ask
+ * order stands still: cs_next_candidate() is the first in order that was not tried
+ * since cs_try_anew(), or ID_NONE.  After cs_tried() it is another: if the task
  * was not started, it is passed over, and what is alike too until a request is
- * carried out.  Alike are asks that hold no lease and to which cs_forecast() and
+ * carried out.  Alike are tasks that hold no lease and to which cs_forecast() and
  * cs_start_want() give one answer to one want; CS_ALIKE_AS_LONG: and which are
  * estimated to take as long. */
 enum cs_alike { CS_ALIKE_NONE, CS_ALIKE_AS_LONG, CS_ALIKE_ALL };
 void cs_try_anew(struct cs_host *host);
-struct ask_id cs_untried(struct cs_host *host);
-void cs_tried(struct cs_host *host, struct ask_id ask, enum cs_alike alike);
+struct task_id cs_next_candidate(struct cs_host *host);
+void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike);
 
 /* The next of the jobs that came, started to hold what they asked for or wait
  * again since this was first asked, in that order, some more than once, without
@@ -589,7 +589,7 @@ void cs_tried(struct cs_host *host, struct ask_id ask, enum cs_alike alike);
 struct job_id cs_turned(struct cs_host *host);
 /* A small number of the job's own until the decide after its job_ended has
  * returned; then another has it: for what a policy keeps of jobs. */
-uint32_t cs_seat(const struct cs_host *host, struct job_id job);
+uint32_t cs_slot(const struct cs_host *host, struct job_id job);
 
 /* Sorts jobs by key, lowest first; ties keep their order. */
 void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
@@ -600,13 +600,13 @@ void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
  * name of the GPU, then by node, so that the order of `types:` does not decide.  None of a
  * role without GPUs.  cs_site() fills pool_mask and gpu_type of a want; false:
  * the site is not within those pools (0: any). */
-uint32_t cs_site_count(const struct cs_host *host, struct ask_id ask);
-bool cs_site(const struct cs_host *host, struct ask_id ask, uint32_t i,
+uint32_t cs_site_count(const struct cs_host *host, struct task_id task);
+bool cs_site(const struct cs_host *host, struct task_id task, uint32_t i,
              uint32_t pools, struct cs_want *want);
 /* cs_forecast() of the site within want->pool_mask where the phase is over
  * soonest, switching and evicting included: the first of equals.  The want then
  * names it. */
-bool cs_forecast_best(struct cs_host *host, struct ask_id ask,
+bool cs_forecast_best(struct cs_host *host, struct task_id task,
                       struct cs_want *want, struct cs_forecast *out);
 /* cs_home_pools() of a role that waits for nothing. */
 uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
@@ -615,7 +615,7 @@ uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
 /* Asks again when the next lease will have been idle for so long. */
 void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns);
 
-/* Can cs_set_spots() give it GPUs?  Of one role, whole GPUs, no service. */
+/* Can cs_set_node_gpus() give it GPUs?  Of one role, whole GPUs, no service. */
 bool cs_can_move(struct cs_host *host, struct job_id job);
 
 /* cs_assign() where columns are places of machines, machine by machine, and the

@@ -298,7 +298,7 @@ static void one_step_off_generates_the_next_while_it_trains_on_the_last(
     assert_non_null(file);
     fputs(EXPERIMENT, file);
     fclose(file);
-    assert_int_equal(program_study(&program, path, "out", NULL), 0);
+    assert_int_equal(program_experiment(&program, path, "out", NULL), 0);
     snprintf(path, sizeof path, "%s/out/phases.csv", program.folder);
     char *csv = program_read(path);
     assert_non_null(csv);

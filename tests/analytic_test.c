@@ -370,14 +370,14 @@ static void batches_wait_as_pollaczek_and_khinchine_say(void **state)
 
     snprintf(path, sizeof path, "%s/batches.yaml", program->folder);
     write_batches(path);
-    assert_int_equal(program_study(program, path, "one", one), 0);
+    assert_int_equal(program_experiment(program, path, "one", one), 0);
     measure(program, &d, &t);
     assert_true(d > 0 && t > 0);
     double theory = batch_wait_s(d, t, 0.5, &rate);
     snprintf(rate_set, sizeof rate_set, "workload.arrival.rate=%.9f/h",
              rate * 3600);
     snprintf(warm_set, sizeof warm_set, "warmup=%.0fs", 200 / rate);
-    assert_int_equal(program_study(program, path, "all", all), 0);
+    assert_int_equal(program_experiment(program, path, "all", all), 0);
     program_agrees(program, "all", theory);
 }
 
@@ -401,7 +401,7 @@ static void drawn_whole_jobs_wait_as_erlang_says(void **state)
             "output: {tables: [summary, compare], plots: []}\n", SEED,
             REPLICAS, JOBS);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(program_study(program, path, "whole", none), 0);
+    assert_int_equal(program_experiment(program, path, "whole", none), 0);
     program_agrees(program, "whole", erlang_wait_s(4, 0.7));
 }
 

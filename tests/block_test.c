@@ -64,7 +64,7 @@ static uint32_t draw(const struct world *world, uint32_t replica,
 {
     struct arena *arena = arena_new(1 << 14);
     struct source *source = source_open(
-        arena, world->study->point[0].workload, world->study->seed, replica);
+        arena, world->experiment->point[0].workload, world->experiment->seed, replica);
     struct job_birth birth;
     struct err err = { 0 };
     uint32_t n = 0;
@@ -134,7 +134,7 @@ static void blocks_are_whole_and_as_many_as_the_trace_has(void **state)
     }
     /* Of 600 draws each: (11/12)^12 = 35% of blocks never, 26% twice. */
     assert_true(never > 180 && never < 245 && twice > 120 && twice < 200);
-    assert_int_equal(workload_counts(world.study->point[0].workload)
+    assert_int_equal(workload_counts(world.experiment->point[0].workload)
                          .never_drawn, 5);
     world_close(&world);
 }
@@ -196,7 +196,7 @@ static void block_that_is_hardly_torn_counts(void **state)
                                      sizes[i].blocks;
         snprintf(key, sizeof key, "resample: {block: %us}", sizes[i].block_s);
         open_trace(&world, key);
-        assert_int_equal(workload_counts(world.study->point[0].workload)
+        assert_int_equal(workload_counts(world.experiment->point[0].workload)
                              .never_drawn, beyond);
         world_close(&world);
     }
@@ -218,13 +218,13 @@ static void what_has_no_meaning_is_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char set[100];
         const char *sets[] = { set };
-        struct study_options options = { .set = sets, .set_count = 1 };
+        struct experiment_options options = { .set = sets, .set_count = 1 };
         struct err err = { 0 };
         char path[128];
 
         snprintf(set, sizeof set, "workload.trace.resample=%s", wrong[i][0]);
         snprintf(path, sizeof path, "%s/experiment.yaml", world.folder);
-        assert_null(study_read(world.arena, path, &options, &err));
+        assert_null(experiment_read(world.arena, path, &options, &err));
         if (strstr(err.text, wrong[i][1]) == NULL)
             fail_msg("%s: %s", wrong[i][0], err.text);
     }

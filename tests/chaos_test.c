@@ -157,9 +157,9 @@ struct chaos {
     uint32_t stops, changes;
 };
 
-static void chaos_ask(struct cs_host *host, struct ask_id ask)
+static void chaos_task(struct cs_host *host, struct task_id task)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct cs_task *pub = cs_task(host, task);
     struct cs_want want = { .take_idle = cs_random(host) < 0.5 };
     struct cs_forecast f;
 
@@ -170,14 +170,14 @@ static void chaos_ask(struct cs_host *host, struct ask_id ask)
     if (cs_random(host) < 0.3)
         want.idle_ns = (int64_t)(cs_random(host) * 20e9);
 
-    if (cs_forecast(host, ask, &want, &f)) {
+    if (cs_forecast(host, task, &want, &f)) {
         assert_true(f.run_s >= 0 && f.switch_s >= 0 && f.evict_s >= 0);
         assert_true(f.usd >= 0);
     }
     if (pub->held.i != ID_NONE && cs_random(host) < 0.5)
-        assert_int_equal(cs_continue(host, ask), CS_DONE);
+        assert_int_equal(cs_continue(host, task), CS_DONE);
     else
-        cs_start_want(host, ask, &want);
+        cs_start_want(host, task, &want);
 }
 
 static void chaos_change(struct cs_host *host)
@@ -209,9 +209,9 @@ static void chaos_decide(void *self, struct cs_host *host)
         chaos_change(host);
     for (uint32_t tries = cs_pending_count(host);
          tries > 0 && cs_pending_count(host) > 0; tries--)
-        chaos_ask(host, cs_pending(host,
-                                   (uint32_t)(cs_random(host) *
-                                              cs_pending_count(host))));
+        chaos_task(host, cs_pending(host,
+                                    (uint32_t)(cs_random(host) *
+                                               cs_pending_count(host))));
     if (cs_random(host) < 0.5)  /* what is left, or waits for a while */
         for (uint32_t i = 0; i < cs_pending_count(host);)
             if (cs_start_want(host, cs_pending(host, i), &anywhere) !=
@@ -271,8 +271,8 @@ static void any_policy_on_any_world_loses_no_job_and_repeats(void **state)
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         struct world world = { 0 };
         make_world(&world, seed);
-        for (uint32_t t = 0; t < study_trial_count(world.study); t++) {
-            struct trial_spec spec = study_trial_spec(world.study, t);
+        for (uint32_t t = 0; t < experiment_trial_count(world.experiment); t++) {
+            struct trial_spec spec = experiment_trial_spec(world.experiment, t);
             holds(&world, &spec, seed);
         }
         world_close(&world);
@@ -287,7 +287,7 @@ static void chaos_on_any_world_loses_no_job_and_repeats(void **state)
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         struct world world = { 0 };
         make_world(&world, seed);
-        struct trial_spec spec = study_trial_spec(world.study, 0);
+        struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
         policy.rules.placement = spec.policy->rules.placement;
         spec.policy = &policy;
         for (spec.replica = 0; spec.replica < 3; spec.replica++)

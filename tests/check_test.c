@@ -65,19 +65,19 @@ static struct grid *make_grid(struct arena *arena, uint32_t seeds)
     return grid;
 }
 
-static struct study_expect expect(const char *policy, const char *versus,
-                                  double low, double high, bool percent)
+static struct experiment_expect expect(const char *policy, const char *versus,
+                                       double low, double high, bool percent)
 {
-    return (struct study_expect){
+    return (struct experiment_expect){
         .metric = METRIC_JCT_MEAN, .policy = policy, .versus = versus,
         .low = low, .high = high, .percent = percent, .confidence = 0.95
     };
 }
 
 static enum check_verdict judge(struct world *world, const struct grid *grid,
-                                struct study_expect e)
+                                struct experiment_expect e)
 {
-    struct study_expect *copy = arena_alloc(world->arena, 1, sizeof *copy);
+    struct experiment_expect *copy = arena_alloc(world->arena, 1, sizeof *copy);
     struct check_list list;
 
     *copy = e;
@@ -148,7 +148,7 @@ static void missing_values_are_undecided(void **state)
 static void what_was_not_run_is_not_judged_and_does_not_pass(void **state)
 {
     struct world *w = *state;
-    struct study_expect e = expect("c", NULL, 0, 1, 0);
+    struct experiment_expect e = expect("c", NULL, 0, 1, 0);
     struct check_list list;
 
     assert_int_equal(judge(w, make_grid(w->arena, 2), e), CHECK_NOT_JUDGED);
@@ -166,7 +166,7 @@ static void fewer_samples_than_are_needed_do_not_judge(void **state)
 {
     struct world *w = *state;
     struct grid *grid = make_grid(w->arena, 1);
-    struct study_expect e = expect("a", NULL, 0, 1000, 0);
+    struct experiment_expect e = expect("a", NULL, 0, 1000, 0);
     bool fixed[] = { true, false };
 
     e.seeds_min = 2;
@@ -196,7 +196,7 @@ static void copies_are_judged_by_their_value_alone(void **state)
 {
     struct world *w = *state;
     struct grid *grid = make_grid(w->arena, 4);
-    struct study_expect e = expect("b", "a", -INFINITY, -6.5, 0);
+    struct experiment_expect e = expect("b", "a", -INFINITY, -6.5, 0);
     struct check_list list;
 
     for (uint32_t i = 0; i < 8; i++)
@@ -255,7 +255,7 @@ static void what_draws_has_an_interval_against_what_does_not(void **state)
 {
     struct world *w = *state;
     struct grid *grid = make_grid(w->arena, 4);
-    struct study_expect e = expect("b", "a", -INFINITY, -6.9, 0);
+    struct experiment_expect e = expect("b", "a", -INFINITY, -6.9, 0);
     bool fixed[] = { true, false };
     struct check_list list;
 
@@ -271,9 +271,9 @@ static void what_draws_has_an_interval_against_what_does_not(void **state)
 static void expectations_come_back_from_checks_csv(void **state)
 {
     struct world *w = *state;
-    struct study_expect e[2] = { expect("b", "a", -INFINITY, -6.5, true),
+    struct experiment_expect e[2] = { expect("b", "a", -INFINITY, -6.5, true),
                                  expect("a", NULL, 90, 110, false) };
-    const struct study_expect *back;
+    const struct experiment_expect *back;
     struct check_list list;
     struct err err = { 0 };
     struct folder *folder = folder_make(w->arena, w->scratch.dir, &err);
@@ -296,7 +296,7 @@ static void expectations_come_back_from_checks_csv(void **state)
 static void absent_checks_csv_has_no_expectations(void **state)
 {
     struct world *w = *state;
-    const struct study_expect *back;
+    const struct experiment_expect *back;
     struct err err = { 0 };
     uint32_t count = 9;
 
@@ -307,7 +307,7 @@ static void absent_checks_csv_has_no_expectations(void **state)
 static void junit_escapes_and_counts(void **state)
 {
     struct world *w = *state;
-    struct study_expect e = expect("a", NULL, 0, 1, false);
+    struct experiment_expect e = expect("a", NULL, 0, 1, false);
     struct check_list list;
     struct err err = { 0 };
     char *text;

@@ -73,7 +73,7 @@ static struct grid *two_points(struct arena *arena)
 static void points_are_compared_with_the_point_named(void **state)
 {
     struct arena *arena = arena_new(1 << 14);
-    struct study_expect e = {
+    struct experiment_expect e = {
         .metric = METRIC_COST, .policy = "a", .versus_point = "x=1",
         .low = 50, .high = 50, .percent = true, .confidence = 0.95
     };
@@ -94,12 +94,12 @@ static void points_are_compared_with_the_point_named(void **state)
 static void point_and_its_other_come_back_from_checks_csv(void **state)
 {
     struct arena *arena = arena_new(1 << 14);
-    struct study_expect e = {
+    struct experiment_expect e = {
         .metric = METRIC_COST, .policy = "a", .versus_point = "x=1",
         .low = 0, .high = 60, .percent = true, .confidence = 0.95
     };
     struct check_list list = check_expects(arena, two_points(arena), &e, 1);
-    const struct study_expect *back;
+    const struct experiment_expect *back;
     struct err err = { 0 };
     struct folder *folder = folder_make(arena, program.folder, &err);
     uint32_t count;
@@ -116,7 +116,7 @@ static void point_and_its_other_come_back_from_checks_csv(void **state)
 }
 
 /* Writes a question; the status of `clustersim check` on it. */
-static int ask(const char *expect, const char *log)
+static int task(const char *expect, const char *log)
 {
     char path[128], out[128], logged[128];
     FILE *file;
@@ -143,26 +143,26 @@ static int ask(const char *expect, const char *log)
 static void advice_is_judged_by_its_figures(void **state)
 {
     (void)state;
-    assert_int_equal(ask("job: l, on: big, figure: fits, at_least: 1", "a"),
+    assert_int_equal(task("job: l, on: big, figure: fits, at_least: 1", "a"),
                      0);
-    assert_int_equal(ask("job: f, on: big, figure: fits, at_least: 1", "a"),
+    assert_int_equal(task("job: f, on: big, figure: fits, at_least: 1", "a"),
                      1);
     /* 6.738e9 parameters of two bytes, and adapters. */
-    assert_int_equal(ask("job: l, on: big, figure: weights_gb, "
-                         "between: [13.47, 13.7]", "a"), 0);
-    assert_int_equal(ask("job: f, on: big, vs_job: l, figure: total_gb, "
-                         "at_least: 100%", "a"), 0);
-    assert_int_equal(ask("job: f, on: big, figure: feasible, at_most: 0",
-                         "a"), 0);
-    assert_int_equal(ask("job: l, on: big, figure: gpus, between: [1, 1]",
-                         "a"), 0);
+    assert_int_equal(task("job: l, on: big, figure: weights_gb, "
+                          "between: [13.47, 13.7]", "a"), 0);
+    assert_int_equal(task("job: f, on: big, vs_job: l, figure: total_gb, "
+                          "at_least: 100%", "a"), 0);
+    assert_int_equal(task("job: f, on: big, figure: feasible, at_most: 0",
+                          "a"), 0);
+    assert_int_equal(task("job: l, on: big, figure: gpus, between: [1, 1]",
+                          "a"), 0);
 }
 
 static void advice_that_has_no_figure_does_not_hold(void **state)
 {
     (void)state;
-    assert_int_equal(ask("job: f, on: big, figure: cost_usd, at_least: 0",
-                         "a"), 1);
+    assert_int_equal(task("job: f, on: big, figure: cost_usd, at_least: 0",
+                          "a"), 1);
 }
 
 static void questions_take_other_values_by_set(void **state)
@@ -170,7 +170,7 @@ static void questions_take_other_values_by_set(void **state)
     char path[128], out[128];
 
     (void)state;
-    assert_int_equal(ask("job: f, on: big, figure: fits, at_least: 1", "a"),
+    assert_int_equal(task("job: f, on: big, figure: fits, at_least: 1", "a"),
                      1);
     snprintf(path, sizeof path, "%s/ask.yaml", program.folder);
     snprintf(out, sizeof out, "%s/ask", program.folder);
@@ -192,20 +192,20 @@ static void wrong_questions_are_refused_with_their_place(void **state)
     char path[128], *text;
 
     (void)state;
-    assert_int_equal(ask("job: no, on: big, figure: fits, at_least: 1", "w"),
+    assert_int_equal(task("job: no, on: big, figure: fits, at_least: 1", "w"),
                      3);
     snprintf(path, sizeof path, "%s/w", program.folder);
     text = program_read(path);
     assert_non_null(strstr(text, "job is 'no', which is no job of the mix"));
     assert_non_null(strstr(text, "ask.yaml:"));
     free(text);
-    assert_int_equal(ask("job: l, on: no, figure: fits, at_least: 1", "w"),
+    assert_int_equal(task("job: l, on: no, figure: fits, at_least: 1", "w"),
                      3);
-    assert_int_equal(ask("job: l, on: big, figure: fit, at_least: 1", "w"),
+    assert_int_equal(task("job: l, on: big, figure: fit, at_least: 1", "w"),
                      3);
-    assert_int_equal(ask("job: l, on: big, figure: fits", "w"), 3);
-    assert_int_equal(ask("job: l, on: big, figure: fits, at_most: 1, "
-                         "at_least: 1", "w"), 3);
+    assert_int_equal(task("job: l, on: big, figure: fits", "w"), 3);
+    assert_int_equal(task("job: l, on: big, figure: fits, at_most: 1, "
+                          "at_least: 1", "w"), 3);
 }
 
 /* One node of two is held for half an hour, twice, at 8 USD an hour. */

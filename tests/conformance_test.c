@@ -45,8 +45,8 @@ static void agree_all(const struct program *program, const char *name,
 
     snprintf(yaml, sizeof yaml, "experiments/conformance/%s.yaml", name);
     snprintf(set, sizeof set, "workload.trace.file=%s", trace ? trace : "");
-    assert_int_equal(program_study(program, yaml, name,
-                                   trace ? more : NULL), 0);
+    assert_int_equal(program_experiment(program, yaml, name,
+                                        trace ? more : NULL), 0);
     char *summary = program_result(program, name, "summary.csv");
     assert_non_null(summary);
     for (; expected->policy; expected++)
@@ -282,8 +282,8 @@ static void the_shipped_conformance_experiment_passes_its_check(void **state)
     snprintf(out, sizeof out, "%s/shipped", program->folder);
     snprintf(log, sizeof log, "%s/check.log", program->folder);
     argv[2] = out;
-    assert_int_equal(program_study(program, "experiments/conformance/c480.yaml",
-                                   "shipped", NULL), 0);
+    assert_int_equal(program_experiment(program, "experiments/conformance/c480.yaml",
+                                        "shipped", NULL), 0);
     assert_int_equal(program_spawn(argv, log), 0);
     char *said = program_read(log);
     assert_non_null(said);

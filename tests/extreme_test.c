@@ -127,7 +127,7 @@ static void many_rented_nodes_are_counted_over_long_times(void **state)
                "{job: job, submit: submit, duration: duration, gpus: gpus}}}\n"
                "output: {plots: []}\npolicies: [fcfs]\n");
     snprintf(path, sizeof path, "%s/e.yaml", program->folder);
-    assert_int_equal(program_study(program, path, "out", NULL), 0);
+    assert_int_equal(program_experiment(program, path, "out", NULL), 0);
     summary = program_result(program, "out", "summary.csv");
     assert_non_null(summary);
     assert_true(csv_cell(summary, "fcfs", NULL, "rented_nodes_mean", cell,

@@ -110,7 +110,7 @@ static inline bool family_run_spec(const struct trial_spec *spec,
 static inline bool family_run(struct world *world, uint32_t trial,
                               struct family_run *run)
 {
-    struct trial_spec spec = study_trial_spec(world->study, trial);
+    struct trial_spec spec = experiment_trial_spec(world->experiment, trial);
 
     return family_run_spec(&spec, run, &world->err);
 }

@@ -36,7 +36,7 @@ static void every_policy_ends_all_jobs_and_accounts_for_all_gpu_time(
 
     (void)state;
     assert_true(family_open(&world, BUSY_ARRIVAL, JOBS, 3, FAMILY_ALL));
-    for (uint32_t t = 0; t < study_trial_count(world.study); t++) {
+    for (uint32_t t = 0; t < experiment_trial_count(world.experiment); t++) {
         struct family_run run;
         double sum = 0;
         must_run(&world, t, &run);
@@ -359,7 +359,7 @@ static void a_take_over_pays_for_saving_what_it_throws_out(void **state)
 
     (void)state;
     assert_true(one_node(&world));
-    struct trial_spec spec = study_trial_spec(world.study, 0);
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
     const struct job_form *form = workload_form(spec.workload, 0);
     const struct role_spec *rollout = &form->role[0], *train = &form->role[0];
     for (uint32_t r = 0; r < form->role_count; r++) {
@@ -465,7 +465,7 @@ static void twice_the_bandwidth_never_lengthens_static_jobs(void **state)
     (void)state;
     assert_true(family_open(&world, BUSY_ARRIVAL, JOBS, 5, "static"));
     for (uint32_t t = 0; t < 5; t++) {
-        struct trial_spec spec = study_trial_spec(world.study, t);
+        struct trial_spec spec = experiment_trial_spec(world.experiment, t);
         assert_true(spec.cluster->group_count <= 8);
         struct cluster_spec twice = faster(spec.cluster, 2, group);
         must_run(&world, t, &slow);

@@ -68,7 +68,7 @@ static void spans_are_cut_at_the_beginning_of_the_run(void **state)
     if (!open_with(&world, TRACE, FIXED))
         fail_msg("%s", world_error(&world));
     const struct faults *f =
-        study_trial_spec(world.study, 0).cluster->failures->recorded;
+        experiment_trial_spec(world.experiment, 0).cluster->failures->recorded;
 
     assert_int_equal(f->servers, 4);
     assert_int_equal(f->count, 3);          /* c was well again before */
@@ -177,7 +177,7 @@ static double interval_steps(const char *failures, const char *keys)
     if (!open_with(&world, failures, workload))
         fail_msg("%s", world_error(&world));
     const struct job_form *form =
-        workload_form(study_trial_spec(world.study, 0).workload, 0);
+        workload_form(experiment_trial_spec(world.experiment, 0).workload, 0);
 
     for (uint32_t p = 0; p < form->phase_count; p++)
         if (form->phase[p].kind == PHASE_CHECKPOINT)

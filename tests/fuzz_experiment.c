@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -24,26 +24,26 @@ static void require(bool good)
         abort();
 }
 
-static void describe(const struct study *study)
+static void describe(const struct experiment *experiment)
 {
-    uint32_t count = study_trial_count(study);
+    uint32_t count = experiment_trial_count(experiment);
 
-    require(count > 0 && study->point_count > 0 && study->policy_count > 0);
+    require(count > 0 && experiment->point_count > 0 && experiment->policy_count > 0);
     for (uint32_t i = 0; i < count && i < 8; i++) {
-        struct trial_spec spec = study_trial_spec(study, i);
+        struct trial_spec spec = experiment_trial_spec(experiment, i);
 
         require(spec.cluster != NULL && spec.workload != NULL);
         require(spec.policy != NULL && spec.point != NULL);
-        require(study_trial_hash(study, i) == study_trial_hash(study, i));
+        require(experiment_trial_hash(experiment, i) == experiment_trial_hash(experiment, i));
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    const struct study_options options = { .program_hash = 1 };
+    const struct experiment_options options = { .program_hash = 1 };
     struct err err = { .kind = ERR_NONE };
     char path[64], out[2048];
-    const struct study *study;
+    const struct experiment *experiment;
     struct arena *arena = arena_new(0);
     FILE *file;
 
@@ -52,10 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     require(file != NULL);
     require(bytes == 0 || fwrite(data, 1, bytes, file) == bytes);
     require(fclose(file) == 0);
-    study = study_read(arena, path, &options, &err);
-    require((study == NULL) == (err.kind != ERR_NONE));
-    if (study != NULL)
-        describe(study);
+    experiment = experiment_read(arena, path, &options, &err);
+    require((experiment == NULL) == (err.kind != ERR_NONE));
+    if (experiment != NULL)
+        describe(experiment);
     else
         require(err.text[0] != '\0' && err_format(&err, out, sizeof out) > 0);
     unlink(path);

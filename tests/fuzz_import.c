@@ -13,7 +13,7 @@
 
 #include "sim/base/arena.h"
 #include "workloads/formats/import.h"
-#include "workloads/formats/lookalike.h"
+#include "workloads/formats/trace_fit.h"
 #include "workloads/series/series.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -44,7 +44,7 @@ static void check_refused(const struct err *err)
 static void check_jobs(struct arena *arena, const struct import_result *result)
 {
     uint64_t left_out = 0;
-    struct lookalike like;
+    struct trace_fit like;
     struct err err = {.kind = ERR_NONE};
 
     for (int r = 0; r < IMPORT_REASONS; r++)
@@ -57,7 +57,7 @@ static void check_jobs(struct arena *arena, const struct import_result *result)
         require(job->gpus > 0 || (job->pod && job->core_milli > 0));
         require(i == 0 || job->submit_ns >= job[-1].submit_ns);
     }
-    if (!lookalike_make(arena, result, "fuzz", &like, &err))
+    if (!trace_fit_make(arena, result, "fuzz", &like, &err))
         check_refused(&err);
 }
 

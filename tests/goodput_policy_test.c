@@ -237,20 +237,20 @@ static void try_decide(void *self, struct cs_host *host)
 {
     struct spots_try *try = self;
     struct job_id a = { 0 }, b = { 1 };
-    const struct cs_spot one[] = { { a, 1, 2 }, { a, 3, 1 }, { b, 0, 3 } };
-    const struct cs_spot two[] = { { a, 0, 3 }, { b, 1, 2 }, { b, 3, 1 } };
+    const struct cs_node_gpus one[] = { { a, 1, 2 }, { a, 3, 1 }, { b, 0, 3 } };
+    const struct cs_node_gpus two[] = { { a, 0, 3 }, { b, 1, 2 }, { b, 3, 1 } };
 
     if (cs_now_ns(host) == 0 && cs_pending_count(host) == 2) {
-        cs_set_spots(host, one, 3);
+        cs_set_node_gpus(host, one, 3);
         assert_int_equal(cs_gpus_on(host, a, 1), 2);
         assert_int_equal(cs_gpus_on(host, a, 3), 1);
         assert_int_equal(cs_gpus_on(host, a, 0), 0);
         assert_int_equal(cs_gpus_on(host, b, 0), 3);
         cs_wake_at(host, INT64_C(100000000000));
     } else if (try->step++ == 0 && cs_now_ns(host) > 0) {
-        assert_true(cs_pace_on(host, a, 0, 3, 2) <=
-                    cs_pace_on(host, a, 0, 3, 1) * 1.0001);
-        cs_set_spots(host, two, 3);
+        assert_true(cs_speedup_on(host, a, 0, 3, 2) <=
+                    cs_speedup_on(host, a, 0, 3, 1) * 1.0001);
+        cs_set_node_gpus(host, two, 3);
         assert_int_equal(cs_gpus_on(host, a, 0), 3);
         assert_int_equal(cs_gpus_on(host, b, 1), 2);
         assert_int_equal(cs_gpus_on(host, b, 3), 1);
@@ -302,8 +302,8 @@ static void workload_6_is_near_what_polluxs_simulator_prints(void **state)
         skip();
     }
     snprintf(set, sizeof set, "workload.trace.file=%s", path);
-    assert_int_equal(program_study(*state, "experiments/conformance/"
-                                   "pollux_w6.yaml", "w6", more), 0);
+    assert_int_equal(program_experiment(*state, "experiments/conformance/"
+                                        "pollux_w6.yaml", "w6", more), 0);
     char *check = program_result(*state, "w6", "summary.csv"), cell[64];
     static const struct { const char *policy; double published, within; } row[] = {
         { "pollux", 2446.13, 0.10 }, { "optimus", 5301.875, 0.01 },
@@ -323,8 +323,8 @@ static void the_shipped_experiment_shows_what_tuning_gains(void **state)
     double jct[3];
     static const char *const policy[] = { "optimus", "pollux", "sia" };
 
-    assert_int_equal(program_study(*state, "experiments/goodput.yaml", "gp",
-                                   NULL), 0);
+    assert_int_equal(program_experiment(*state, "experiments/goodput.yaml", "gp",
+                                        NULL), 0);
     char *summary = program_result(*state, "gp", "summary.csv");
     for (int p = 0; p < 3; p++) {
         assert_true(csv_cell(summary, policy[p], NULL, "jct_mean_s", cell,

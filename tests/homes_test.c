@@ -61,8 +61,8 @@ static void write_file(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void write_study(const char *cluster, const char *workload,
-                        const char *policies)
+static void write_experiment(const char *cluster, const char *workload,
+                             const char *policies)
 {
     char text[8192];
 
@@ -138,13 +138,13 @@ static unsigned most_allocated(const char *pool)
 static void a_role_is_started_at_its_home(void **state)
 {
     (void)state;
-    write_study(POOLS("left", "a100-80", "right", "a100-80"),
-                TUNING(", home: right"), "[static]");
+    write_experiment(POOLS("left", "a100-80", "right", "a100-80"),
+                     TUNING(", home: right"), "[static]");
     free(say("run", 0));
     assert_true(most_allocated("right") > 0);
     assert_int_equal(most_allocated("left"), 0);
-    write_study(POOLS("left", "a100-80", "right", "a100-80"),
-                TUNING(", home: left"), "[static]");
+    write_experiment(POOLS("left", "a100-80", "right", "a100-80"),
+                     TUNING(", home: left"), "[static]");
     free(say("run", 0));
     assert_int_equal(most_allocated("right"), 0);
 }
@@ -153,12 +153,12 @@ static void a_role_is_started_at_its_home(void **state)
 static void a_home_that_is_said_goes_before_a_name(void **state)
 {
     (void)state;
-    write_study(POOLS("train", "a100-80", "other", "a100-80"),
-                TUNING(", home: other"), "[static]");
+    write_experiment(POOLS("train", "a100-80", "other", "a100-80"),
+                     TUNING(", home: other"), "[static]");
     free(say("run", 0));
     assert_int_equal(most_allocated("train"), 0);
-    write_study(POOLS("train", "a100-80", "other", "a100-80"), TUNING(""),
-                "[static]");
+    write_experiment(POOLS("train", "a100-80", "other", "a100-80"), TUNING(""),
+                     "[static]");
     char *text = say("run", 0);
     has(text, "home of train: train (it bears the role's name)");
     free(text);
@@ -168,16 +168,16 @@ static void a_home_that_is_said_goes_before_a_name(void **state)
 static void a_wrong_home_is_an_error_with_its_line(void **state)
 {
     (void)state;
-    write_study(POOLS("left", "a100-80", "right", "t4"),
-                TUNING(", home: middle"), "[fcfs]");
+    write_experiment(POOLS("left", "a100-80", "right", "t4"),
+                     TUNING(", home: middle"), "[fcfs]");
     refused("e.yaml:18:", "has its home in pool middle, which the cluster "
             "does not have");
-    write_study(POOLS("left", "a100-80", "right", "t4"),
-                TUNING(", home: left, pool: right"), "[fcfs]");
+    write_experiment(POOLS("left", "a100-80", "right", "t4"),
+                     TUNING(", home: left, pool: right"), "[fcfs]");
     refused("e.yaml:18:", "has its home in pool left, but may only use pool "
             "right");
-    write_study(POOLS("left", "a100-80", "right", "t4"),
-                TUNING(", home: right, types: [a100-80]"), "[fcfs]");
+    write_experiment(POOLS("left", "a100-80", "right", "t4"),
+                     TUNING(", home: right, types: [a100-80]"), "[fcfs]");
     refused("e.yaml:18:", "can never run");
 }
 
@@ -185,8 +185,8 @@ static void a_wrong_home_is_an_error_with_its_line(void **state)
 static void a_name_that_is_no_place_is_told(void **state)
 {
     (void)state;
-    write_study(POOLS("train", "t4", "other", "a100-80"),
-                TUNING(", types: [a100-80]"), "[static, fcfs, dynamic]");
+    write_experiment(POOLS("train", "t4", "other", "a100-80"),
+                     TUNING(", types: [a100-80]"), "[static, fcfs, dynamic]");
     char *text = say("validate", 3);
     has(text, "e.yaml:18:");
     has(text, "role train of tune has no place under policy static in pool "
@@ -196,9 +196,9 @@ static void a_name_that_is_no_place_is_told(void **state)
     lacks(text, "under policy fcfs");
     lacks(text, "under policy dynamic");
     free(text);
-    write_study(POOLS("train", "t4", "other", "a100-80"),
-                TUNING(", types: [a100-80], home: other"),
-                "[static, fcfs, dynamic]");
+    write_experiment(POOLS("train", "t4", "other", "a100-80"),
+                     TUNING(", types: [a100-80], home: other"),
+                     "[static, fcfs, dynamic]");
     free(say("validate", 0));
 }
 
@@ -207,9 +207,9 @@ static void a_name_that_is_no_place_is_told(void **state)
 static void roles_that_start_together_need_room_together(void **state)
 {
     (void)state;
-    write_study(POOLS("a", "a100-80", "b", "t4"),
-                ALIGNING(", types: [a100-80]", ", types: [a100-80]"),
-                "[fcfs, dynamic]");
+    write_experiment(POOLS("a", "a100-80", "b", "t4"),
+                     ALIGNING(", types: [a100-80]", ", types: [a100-80]"),
+                     "[fcfs, dynamic]");
     char *text = say("validate", 3);
     has(text, "role train of align has no place under policy fcfs");
     lacks(text, "under policy dynamic");
@@ -223,16 +223,16 @@ static void roles_that_start_together_need_room_together(void **state)
 static void a_static_split_without_homes_is_told(void **state)
 {
     (void)state;
-    write_study(POOLS("a", "a100-80", "b", "a100-80"), ALIGNING("", ""),
-                "[static, fcfs]");
+    write_experiment(POOLS("a", "a100-80", "b", "a100-80"), ALIGNING("", ""),
+                     "[static, fcfs]");
     char *text = say("validate", 0);
     has(text, "policy static gives each role its own pool, but no role has a "
         "home");
     has(text, "home of rollout: any pool (none is said, and no pool bears the "
         "role's name)");
     free(text);
-    write_study(POOLS("a", "a100-80", "b", "a100-80"),
-                ALIGNING(", home: a", ", home: b"), "[static, fcfs]");
+    write_experiment(POOLS("a", "a100-80", "b", "a100-80"),
+                     ALIGNING(", home: a", ", home: b"), "[static, fcfs]");
     text = say("validate", 0);
     lacks(text, "no role has a home");
     free(text);
@@ -248,11 +248,11 @@ static void a_quota_that_is_too_small_is_told(void **state)
         "\n";
 
     (void)state;
-    write_study(jobs, "", "[{policy: quota, quotas: a=4, borrow: false}]");
+    write_experiment(jobs, "", "[{policy: quota, quotas: a=4, borrow: false}]");
     refused("e.yaml:4:", "wide can never start under policy quota: it asks for "
             "more GPUs than the quota of its tenant");
-    write_study(jobs, "", "[{policy: quota, quotas: a=25%, borrow: false}, "
-                "{policy: quota, name: lent, quotas: a=4}]");
+    write_experiment(jobs, "", "[{policy: quota, quotas: a=25%, borrow: false}, "
+                     "{policy: quota, name: lent, quotas: a=4}]");
     free(say("validate", 0));
 }
 
@@ -270,13 +270,13 @@ static void a_quota_that_is_too_small_is_told(void **state)
 static void the_load_is_work_over_what_a_pool_can_do(void **state)
 {
     (void)state;
-    write_study(COUNTED("", "6/h"), "", "[fcfs]");
+    write_experiment(COUNTED("", "6/h"), "", "[fcfs]");
     char *text = say("validate", 0);
     has(text, "24 GPUs   0.750");
     has(text, "8 GPUs   0.750");
     lacks(text, "overload");
     free(text);
-    write_study(COUNTED("home: a", "5/h"), "", "[fcfs, static]");
+    write_experiment(COUNTED("home: a", "5/h"), "", "[fcfs, static]");
     text = say("validate", 0);
     has(text, "leases for a job's life (fcfs)");
     has(text, "24 GPUs   0.625");       /* 20 of 32 */
@@ -292,12 +292,12 @@ static void cores_beside_gpus_are_a_load_of_their_own(void **state)
     double gpus = 0, cores = 0;
 
     (void)state;
-    write_study("cluster: {nodes: [{name: gpu, count: 2, gpus: {type: a100-80, "
-                "count: 8}, cpu: {type: epyc-7763, sockets: 2}, memory: 1TB}]}"
-                "\n", "workload: {arrival: {process: poisson, rate: 2/h}, "
-                "jobs: 9, mix: [{recipe: lora, name: l, model: llama-3.1-8b, "
-                "batch: 64, sequence: 2048, micro_batch: 2, steps: 500, train: "
-                "{gpus: 3, cores: 40}}]}\n", "[fcfs]");
+    write_experiment("cluster: {nodes: [{name: gpu, count: 2, gpus: {type: a100-80, "
+                     "count: 8}, cpu: {type: epyc-7763, sockets: 2}, memory: 1TB}]}"
+                     "\n", "workload: {arrival: {process: poisson, rate: 2/h}, "
+                     "jobs: 9, mix: [{recipe: lora, name: l, model: llama-3.1-8b, "
+                     "batch: 64, sequence: 2048, micro_batch: 2, steps: 500, train: "
+                     "{gpus: 3, cores: 40}}]}\n", "[fcfs]");
     char *text = say("validate", 0);
     const char *at = strstr(text, " 16 GPUs ");
     assert_non_null(at);
@@ -315,10 +315,10 @@ static void the_load_of_a_trace_is_over_its_own_span(void **state)
     (void)state;
     write_file("t.csv", "job,submit,run,gpus\n1,1000,300,8\n2,1100,300,8\n"
                "3,1200,300,8\n");
-    write_study("cluster: {nodes: [{name: a, count: 4, gpus: {type: generic, "
-                "count: 8}}]}\n", "workload: {trace: {file: t.csv, format: "
-                "csv, columns: {job: job, submit: submit, duration: run, "
-                "gpus: gpus}}}\n", "[fcfs]");
+    write_experiment("cluster: {nodes: [{name: a, count: 4, gpus: {type: generic, "
+                     "count: 8}}]}\n", "workload: {trace: {file: t.csv, format: "
+                     "csv, columns: {job: job, submit: submit, duration: run, "
+                     "gpus: gpus}}}\n", "[fcfs]");
     char *text = say("validate", 0);
     has(text, "32 GPUs   0.750");
     free(text);
@@ -331,7 +331,7 @@ static void a_mix_far_above_capacity_is_told_everywhere(void **state)
                                "1 at 1 of 1 points, at most 1.250";
 
     (void)state;
-    write_study(COUNTED("", "10/h"), "", "[fcfs]");
+    write_experiment(COUNTED("", "10/h"), "", "[fcfs]");
     char *text = say("validate", 0);
     has(text, told);
     free(text);
@@ -351,10 +351,10 @@ static void a_mix_far_above_capacity_is_told_everywhere(void **state)
 static void what_comes_at_no_rate_has_no_load(void **state)
 {
     (void)state;
-    write_study("cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, "
-                "count: 8}}]}\n", "workload: {arrival: {process: all_at_once}, "
-                "jobs: 9, mix: [{recipe: trace, gpus: 4, duration: 1h}]}\n",
-                "[fcfs]");
+    write_experiment("cluster: {nodes: [{name: a, count: 1, gpus: {type: generic, "
+                     "count: 8}}]}\n", "workload: {arrival: {process: all_at_once}, "
+                     "jobs: 9, mix: [{recipe: trace, gpus: 4, duration: 1h}]}\n",
+                     "[fcfs]");
     char *text = say("validate", 0);
     lacks(text, "offered load");
     free(text);
@@ -365,9 +365,9 @@ static void what_comes_at_no_rate_has_no_load(void **state)
 static void defaults_that_decide_stand_beside_the_semantics(void **state)
 {
     (void)state;
-    write_study(POOLS("a", "a100-80", "b", "h100"),
-                ALIGNING(", home: a", ", max: 16, home: b"),
-                "[static, dynamic]");
+    write_experiment(POOLS("a", "a100-80", "b", "h100"),
+                     ALIGNING(", home: a", ", max: 16, home: b"),
+                     "[static, dynamic]");
     char *text = say("run", 0);
     has(text, "policy static: GPUs: as asked, though a role could have more "
         "(train of align 8 to 16)");

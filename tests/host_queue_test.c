@@ -27,10 +27,10 @@ static uint32_t walk(const struct cs_host *host, uint32_t i,
                      const struct cs_filter *filter)
 {
     for (; i < cs_pending_count(host); i++) {
-        const struct cs_ask *ask = cs_ask(host, cs_pending(host, i));
-        if (ask->gpus <= filter->gpus_max &&
-            (ask->estimate_ns <= filter->estimate_max_ns ||
-             ask->gpus <= filter->gpus_any_estimate))
+        const struct cs_task *task = cs_task(host, cs_pending(host, i));
+        if (task->gpus <= filter->gpus_max &&
+            (task->estimate_ns <= filter->estimate_max_ns ||
+             task->gpus <= filter->gpus_any_estimate))
             return i;
     }
     return i;
@@ -62,7 +62,7 @@ static int64_t walk_earliest(const struct cs_host *host, uint32_t gpus,
     }
 }
 
-static void ask_for_room(struct cs_host *host)
+static void task_for_room(struct cs_host *host)
 {
     uint32_t spare = 0, slow_spare = 0;
     uint32_t gpus = (uint32_t)(cs_random(host) * 24);
@@ -89,7 +89,7 @@ static void probe_decide(void *self, struct cs_host *host)
         assert_int_equal(cs_find_pending(host, from, &filter), slow);
         probe->asked++;
         probe->found += slow < pending;
-        ask_for_room(host);
+        task_for_room(host);
     }
     if (cs_running_count(host) > 0 && cs_random(host) < 0.2)
         cs_stop(host, cs_running(host, cs_running_count(host) / 2));
@@ -110,10 +110,10 @@ static void probe_fini(void *self)
 }
 
 static bool probe_before(const void *self, const struct cs_host *host,
-                         struct ask_id a, struct ask_id b)
+                         struct task_id a, struct task_id b)
 {
     (void)self;
-    return cs_ask(host, a)->estimate_ns < cs_ask(host, b)->estimate_ns;
+    return cs_task(host, a)->estimate_ns < cs_task(host, b)->estimate_ns;
 }
 
 static const struct cs_policy probe_policy = {
@@ -162,21 +162,21 @@ static void slow_easy_decide(void *self, struct cs_host *host)
         continue;
     if (cs_pending_count(host) < 2)
         return;
-    const struct cs_ask *head = cs_ask(host, cs_pending(host, 0));
+    const struct cs_task *head = cs_task(host, cs_pending(host, 0));
     int64_t in_time =
         walk_earliest(host, head->gpus, &spare) - cs_now_ns(host);
     for (int64_t look = easy->depth_max;
          look > 0 && i < cs_pending_count(host) && cs_free_gpus(host, 0) > 0;
          look--) {
-        struct cs_ask ask = *cs_ask(host, cs_pending(host, i));
-        bool ends = ask.estimate_ns <= in_time;
-        if (ask.gpus > cs_free_gpus(host, 0) ||
-            !(ends || ask.gpus <= spare) || !start(host, i)) {
+        struct cs_task task = *cs_task(host, cs_pending(host, i));
+        bool ends = task.estimate_ns <= in_time;
+        if (task.gpus > cs_free_gpus(host, 0) ||
+            !(ends || task.gpus <= spare) || !start(host, i)) {
             i++;
             continue;
         }
         if (!ends)
-            spare -= ask.gpus;
+            spare -= task.gpus;
     }
 }
 
@@ -205,7 +205,7 @@ static void agrees(const struct cs_policy *slow, const void *params,
     if (!world_run(&world, 0, NULL, a, NULL))
         fail_msg("%s: %s", text, world_error(&world));
     policy.params = params;
-    policy.rules = study_trial_spec(world.study, 0).policy->rules;
+    policy.rules = experiment_trial_spec(world.experiment, 0).policy->rules;
     if (!world_run(&world, 0, &policy, b, NULL))
         fail_msg("%s", world_error(&world));
     for (uint32_t i = 0; i < JOBS; i++)
@@ -273,7 +273,7 @@ static double left(const void *self, const struct cs_host *host,
 static void slow_srtf_decide(void *self, struct cs_host *host)
 {
     (void)self;
-    cs_deal(host, left);
+    cs_reallocate(host, left);
 }
 
 /* Estimates that are too short end at 0, where many jobs are equal. */
@@ -353,7 +353,7 @@ static void slow_las_decide(void *self, struct cs_host *host)
     if (cs_pending_count(host) > 0 &&
         (slow->news || now % quantum == 0 ||
          walk(host, 0, &fits) < cs_pending_count(host)))
-        cs_deal(host, attained);
+        cs_reallocate(host, attained);
     slow->news = false;
     if (cs_pending_count(host) > 0)
         cs_wake_at(host, (now / quantum + 1) * quantum);
@@ -363,33 +363,33 @@ static void slow_srsf_decide(void *self, struct cs_host *host)
 {
     (void)self;
     if (cs_pending_count(host) > 0)
-        cs_deal(host, service_left);
+        cs_reallocate(host, service_left);
 }
 
 static void slow_fewest_decide(void *self, struct cs_host *host)
 {
     (void)self;
     if (cs_pending_count(host) > 0)
-        cs_deal(host, gpus_asked);
+        cs_reallocate(host, gpus_asked);
 }
 
 /* Of those that were not tried, who has waited longest. */
-static struct ask_id next_turn(const struct slow_deal *slow,
-                               const struct cs_host *host, int64_t after_ns,
-                               uint32_t after_job)
+static struct task_id next_turn(const struct slow_deal *slow,
+                                const struct cs_host *host, int64_t after_ns,
+                                uint32_t after_job)
 {
-    struct ask_id best = { ID_NONE };
+    struct task_id best = { ID_NONE };
     int64_t best_ns = 0;
     uint32_t best_job = 0;
 
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        struct ask_id ask = cs_pending(host, i);
-        uint32_t job = cs_ask(host, ask)->job.i;
+        struct task_id task = cs_pending(host, i);
+        uint32_t job = cs_task(host, task)->job.i;
         int64_t ran = slow->ran_ns[job];
         if ((ran > after_ns || (ran == after_ns && job > after_job)) &&
             (best.i == ID_NONE || ran < best_ns ||
              (ran == best_ns && job < best_job))) {
-            best = ask;
+            best = task;
             best_ns = ran;
             best_job = job;
         }
@@ -402,19 +402,19 @@ static void slow_turns_decide(void *self, struct cs_host *host)
     struct slow_deal *slow = self;
     int64_t now = cs_now_ns(host), after_ns = -1;
     uint32_t after_job = 0;
-    struct ask_id ask;
+    struct task_id task;
 
     for (uint32_t i = 0; i < cs_running_count(host); i++)
         slow->ran_ns[cs_running(host, i).i] = now;
     if (now >= slow->end_ns)
-        cs_deal(host, last_ran);
+        cs_reallocate(host, last_ran);
     while (now < slow->end_ns && cs_free_gpus(host, 0) > 0) {
-        ask = next_turn(slow, host, after_ns, after_job);
-        if (ask.i == ID_NONE)
+        task = next_turn(slow, host, after_ns, after_job);
+        if (task.i == ID_NONE)
             break;
-        after_job = cs_ask(host, ask)->job.i;
+        after_job = cs_task(host, task)->job.i;
         after_ns = slow->ran_ns[after_job];
-        cs_start(host, ask);
+        cs_start(host, task);
     }
     if (cs_pending_count(host) == 0) {
         slow->end_ns = now;

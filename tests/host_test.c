@@ -140,7 +140,7 @@ struct chaos {
 
 static void chaos_wrong(struct cs_host *host)
 {
-    struct ask_id nowhere = { 123456789 };
+    struct task_id nowhere = { 123456789 };
     struct lease_id nothing = { 987654321 };
     struct job_id nobody = { 55555555 };
     struct cs_want want = { .gpus = 3, .role = 5 };
@@ -151,9 +151,9 @@ static void chaos_wrong(struct cs_host *host)
     assert_int_equal(cs_release(host, nothing), CS_NOT_PENDING);
     assert_int_equal(cs_stop(host, nobody), CS_NOT_PENDING);
     if (cs_pending_count(host) > 0) {
-        struct ask_id ask = cs_pending(host, 0);
-        assert_int_equal(cs_start_want(host, ask, &want), CS_BAD_SHAPE);
-        assert_int_equal(cs_start_wants(host, ask, &want, 7), CS_BAD_SHAPE);
+        struct task_id task = cs_pending(host, 0);
+        assert_int_equal(cs_start_want(host, task, &want), CS_BAD_SHAPE);
+        assert_int_equal(cs_start_wants(host, task, &want, 7), CS_BAD_SHAPE);
     }
 }
 
@@ -464,7 +464,7 @@ static void a_timeline_changes_no_result(void **state)
     (void)state;
     assert_true(world_trace(&world, 1, 8, job, 2, "[fcfs]"));
     assert_true(world_run(&world, 0, NULL, NULL, &plain));
-    struct trial_spec spec = study_trial_spec(world.study, 0);
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
     tables.timeline = table_new(csv_timeline.columns, csv_timeline.count);
     assert_true(trial_run(&spec, &tables, &sampled, &world.err));
     assert_memory_equal(plain.value, sampled.value, sizeof plain.value);

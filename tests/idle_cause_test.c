@@ -45,7 +45,7 @@ static char *run(const struct program *program, const char *jobs,
              "output: {tables: [%s], plots: []}\n", nodes, policy, tables);
     write_text(program, "t.yaml", text);
     snprintf(path, sizeof path, "%s/t.yaml", program->folder);
-    assert_int_equal(program_study(program, path, "out", NULL), 0);
+    assert_int_equal(program_experiment(program, path, "out", NULL), 0);
     char *summary = program_result(program, "out", "summary.csv");
     assert_non_null(summary);
     return summary;

@@ -38,7 +38,7 @@ static uint64_t add_table(uint64_t sum, struct table *table)
 /* Of all that a trial says; 0: it is refused or fails, and err says why. */
 static uint64_t run_with(const char *folder, const char *set, struct err *err)
 {
-    struct study_options options = { .set = &set, .set_count = set != NULL };
+    struct experiment_options options = { .set = &set, .set_count = set != NULL };
     struct arena *arena = arena_new(1 << 16);
     struct trial_result result;
     uint64_t sum = 1469598103934665603u;
@@ -46,12 +46,12 @@ static uint64_t run_with(const char *folder, const char *set, struct err *err)
 
     memset(err, 0, sizeof *err);
     snprintf(path, sizeof path, "%s/experiment.yaml", folder);
-    const struct study *study = study_read(arena, path, &options, err);
-    if (study == NULL) {
+    const struct experiment *experiment = experiment_read(arena, path, &options, err);
+    if (experiment == NULL) {
         arena_free(arena);
         return 0;
     }
-    struct trial_spec spec = study_trial_spec(study, 0);
+    struct trial_spec spec = experiment_trial_spec(experiment, 0);
     struct trial_tables tables = {
         .jobs = table_new(csv_jobs.columns, csv_jobs.count),
         .phases = table_new(csv_phases.columns, csv_phases.count),

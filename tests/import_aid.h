@@ -143,7 +143,7 @@ static inline char *fifo(const struct program *program, const char *workload,
              "  - {policy: fcfs, placement: count, blocking: strict}\n"
              "output: {tables: [summary], plots: []}\n", nodes, workload);
     write_file(in_folder(program, "fifo.yaml", yaml), text);
-    assert_int_equal(program_study(program, yaml, "fifo", NULL), 0);
+    assert_int_equal(program_experiment(program, yaml, "fifo", NULL), 0);
     return program_result(program, "fifo", "summary.csv");
 }
 

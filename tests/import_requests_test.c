@@ -28,7 +28,7 @@ static char *answer(const struct program *program)
                "[{name: n, count: 1, gpus: {type: a100-80, count: 1}, cpu: "
                "{type: epyc-7763, sockets: 1}, memory: 256GB}]}\nworkload: "
                "w.yaml\npolicies: [fcfs]\noutput: {tables: [], plots: []}\n");
-    assert_int_equal(program_study(program, yaml, "e", NULL), 0);
+    assert_int_equal(program_experiment(program, yaml, "e", NULL), 0);
     return program_result(program, "e", "services.csv");
 }
 

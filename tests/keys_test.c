@@ -122,7 +122,7 @@ static uint64_t digest(const struct table *table)
 /* Of all that its jobs met and of all decisions; 0: the trial failed. */
 static uint64_t jobs_of(struct world *world, const struct host_policy *policy)
 {
-    struct trial_spec spec = study_trial_spec(world->study, 0);
+    struct trial_spec spec = experiment_trial_spec(world->experiment, 0);
     struct trial_tables tables = { 0 };
     struct trial_result result;
 
@@ -531,7 +531,7 @@ static double limited(const char *entry, const char *keys, size_t w)
 {
     struct err err;
     const struct host_policy *policy = read_entry(entry, keys, "", &err);
-    struct trial_spec spec = study_trial_spec(world[w].study, 0);
+    struct trial_spec spec = experiment_trial_spec(world[w].experiment, 0);
     struct trial_tables tables = { 0 };
     struct trial_result result;
 
@@ -585,7 +585,7 @@ static void a_limit_is_counted_alike_by_both_paths(void **state)
     assert_true(world_trace(&small, 2, 8, job, 60, "[{policy: easy, placement: "
                             "count, depth_max: 2}]"));
     for (int k = 0; k < 2; k++) {
-        struct trial_spec spec = study_trial_spec(small.study, 0);
+        struct trial_spec spec = experiment_trial_spec(small.experiment, 0);
         spec.by_host = k == 1;
         assert_true(trial_run(&spec, &tables, &result[k], &err));
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kinds_test.c - policies that try one of what is alike, against the same
- * policies trying each ask that waits: every event at the same time, every
+ * policies trying each task that waits: every event at the same time, every
  * decision the same.
  */
 #include <setjmp.h>
@@ -83,8 +83,8 @@ static void open_mix(struct world *world, const char *more, const char *mix,
 
 static void same_as_by_a_walk(struct world *world)
 {
-    for (uint32_t t = 0; t < study_trial_count(world->study); t++) {
-        struct trial_spec spec = study_trial_spec(world->study, t);
+    for (uint32_t t = 0; t < experiment_trial_count(world->experiment); t++) {
+        struct trial_spec spec = experiment_trial_spec(world->experiment, t);
         struct host_policy slow = *spec.policy;
         struct family_run a, b;
 
@@ -129,10 +129,10 @@ static void searches_of_a_job_do_not_grow_with_the_backlog(void **state)
         struct world world = { 0 };
         uint32_t jobs = n == 0 ? 40 : 320;
         open_mix(&world, "", MIX_PHASES, jobs);
-        trials = study_trial_count(world.study);
+        trials = experiment_trial_count(world.experiment);
         assert_in_range(trials, 1, 64);
         for (uint32_t t = 0; t < trials; t++) {
-            struct trial_spec spec = study_trial_spec(world.study, t);
+            struct trial_spec spec = experiment_trial_spec(world.experiment, t);
             struct trial_tables none = { 0 };
             struct trial_result result;
             if (!trial_run(&spec, &none, &result, &world.err))
@@ -166,7 +166,7 @@ static double searched(uint32_t nodes)
     assert_true(n > 0 && (size_t)n < sizeof text);
     if (!world_open(&world, text))
         fail_msg("%s", world_error(&world));
-    struct trial_spec spec = study_trial_spec(world.study, 0);
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
     if (!trial_run(&spec, &none, &result, &world.err))
         fail_msg("%s", world_error(&world));
     world_close(&world);

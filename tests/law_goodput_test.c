@@ -65,7 +65,7 @@ static void efficiency_is_as_worked_by_hand(void **state)
 
 /* 4096 samples on 2 GPUs that hold 1024: two parts of 1024.  More than the
  * first batch on one GPU is accumulated once at least. */
-static void batches_are_split_as_memory_asks(void **state)
+static void batches_are_split_as_memory_tasks(void **state)
 {
     struct law_aids aids = law_aids_new();
     const struct application *app = app_of(&aids, "cifar10");
@@ -247,11 +247,11 @@ static void known_lengths_are_those_of_what_was_asked_for(void **state)
         struct goodput_shape packed = goodput_packed(&job, 0, 8);
         double part = app->noise.until[k] - (k ? app->noise.until[k - 1] : 0);
         assert_int_equal(packed.nodes, 2);
-        assert_true(law_error(goodput_pace(&job, 0, packed, k, false), 1) < 1e-6);
-        assert_true(goodput_pace(&job, 0, packed, k, true) > 0.99);
-        assert_true(goodput_pace(&job, 1, goodput_packed(&job, 1, 8), k, false) >
+        assert_true(law_error(goodput_speedup(&job, 0, packed, k, false), 1) < 1e-6);
+        assert_true(goodput_speedup(&job, 0, packed, k, true) > 0.99);
+        assert_true(goodput_speedup(&job, 1, goodput_packed(&job, 1, 8), k, false) >
                     2);
-        assert_true(goodput_pace(&job, 2, goodput_packed(&job, 2, 8), k, true) ==
+        assert_true(goodput_speedup(&job, 2, goodput_packed(&job, 2, 8), k, true) ==
                     0);
         s += app->work * part /
              goodput_of(app, job.speed[0], packed, k, 1024).goodput;
@@ -289,7 +289,7 @@ static void nothing_beats_the_least(void **state)
             for (uint32_t k = 0; k < app->noise.spans; k++) {
                 int64_t from = k ? job.end_ns[k - 1] : 0;
                 all += 1e-9 * (double)(job.end_ns[k] - from) /
-                       goodput_pace(&job, p, goodput_packed(&job, p, g), k, true);
+                       goodput_speedup(&job, p, goodput_packed(&job, p, g), k, true);
             }
             assert_true(all > 0.999999 * s && g * all > 0.999999 * gpu_s);
         }
@@ -302,7 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_is_as_worked_by_hand),
         cmocka_unit_test(efficiency_is_as_worked_by_hand),
-        cmocka_unit_test(batches_are_split_as_memory_asks),
+        cmocka_unit_test(batches_are_split_as_memory_tasks),
         cmocka_unit_test(the_best_batch_grows_with_progress),
         cmocka_unit_test(steps_are_near_those_that_were_held_out),
         cmocka_unit_test(efficiency_is_near_batches_that_were_held_out),

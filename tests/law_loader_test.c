@@ -52,7 +52,7 @@ static void one_loader_starves_resnet_on_an_a100(void **state)
 }
 
 /* Each stage in turn is made the slowest; it sets the pace exactly. */
-static void slowest_stage_sets_the_pace_and_is_named(void **state)
+static void slowest_stage_sets_the_speedup_and_is_named(void **state)
 {
     struct loader_item item = { .core_s = 0.01, .storage_bytes = 1e6,
                                 .gpu_bytes = 2e6 };
@@ -116,7 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(image_loading_matches_imread_benchmark),
         cmocka_unit_test(one_loader_starves_resnet_on_an_a100),
-        cmocka_unit_test(slowest_stage_sets_the_pace_and_is_named),
+        cmocka_unit_test(slowest_stage_sets_the_speedup_and_is_named),
         cmocka_unit_test(workers_beyond_the_cores_add_nothing),
         cmocka_unit_test(cost_of_an_item_is_proportional_to_its_size),
     };

@@ -218,7 +218,7 @@ static void decode_batch_is_what_memory_holds(void **state)
  * leave 0.9 x 150.8 - 83.9 - 3.5 = 48.3 GB on each, and every rank holds the
  * latent vectors of all tokens: 48.3e9 / 70272 = 0.69 M tokens, published.
  * Llama-3-70B has eight heads of keys: a rank of 16 has a copy of one. */
-static void ranks_share_heads_and_hold_a_latent_cache_whole(void **state)
+static void rank_tree_share_heads_and_hold_a_latent_cache_whole(void **state)
 {
     struct law_aids aids = law_aids_new();
     const struct llm *latent = catalogue_llm(aids.catalogue, "deepseek-v3");
@@ -303,7 +303,7 @@ int main(void)
         cmocka_unit_test(more_sharding_never_needs_more_memory),
         cmocka_unit_test(memory_grows_with_batch_and_context),
         cmocka_unit_test(decode_batch_is_what_memory_holds),
-        cmocka_unit_test(ranks_share_heads_and_hold_a_latent_cache_whole),
+        cmocka_unit_test(rank_tree_share_heads_and_hold_a_latent_cache_whole),
         cmocka_unit_test(a_frozen_copy_is_divided_as_the_trained_one_is),
         cmocka_unit_test(remedy_is_the_mildest_shape_that_fits),
     };

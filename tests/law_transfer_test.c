@@ -23,7 +23,7 @@ static struct train_shape shape_of(const struct llm *llm)
 
 /* Llama-2-7B, 13.476 GB, on 8 A100 of one node: read once at 10 GB/s, 1.348
  * s; each GPU copies it over PCIe at 24 GB/s, 0.562 s; the slower counts. */
-static void weights_load_at_the_pace_of_the_slowest_hop(void **state)
+static void weights_load_at_the_speedup_of_the_slowest_hop(void **state)
 {
     struct law_aids aids = law_aids_new();
     const struct llm *llm = catalogue_llm(aids.catalogue, "llama-2-7b");
@@ -163,7 +163,7 @@ static void every_start_up_time_names_its_source(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_load_at_the_pace_of_the_slowest_hop),
+        cmocka_unit_test(weights_load_at_the_speedup_of_the_slowest_hop),
         cmocka_unit_test(offloading_moves_weights_and_optimizer),
         cmocka_unit_test(weight_sync_crosses_nics_only_between_gangs),
         cmocka_unit_test(checkpoint_of_bloom_takes_what_was_measured),

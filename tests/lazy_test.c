@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sim/flow/lazy.h"
+#include "sim/flow/lazy_heap.h"
 #include "sim/base/rng.h"
 
 #define ID_COUNT 40u
@@ -18,11 +18,11 @@
 /* What holds of each id: its key and tail at its present stamp. */
 struct owner {
     uint32_t stamp[ID_COUNT];
-    struct lazy_item item[ID_COUNT];
+    struct lazy_heap_item item[ID_COUNT];
     bool on[ID_COUNT];
 };
 
-static bool holds(const void *self, const struct lazy_item *item)
+static bool holds(const void *self, const struct lazy_heap_item *item)
 {
     const struct owner *owner = self;
 
@@ -35,7 +35,7 @@ static uint32_t least(const struct owner *owner)
     uint32_t best = ID_COUNT;
 
     for (uint32_t i = 0; i < ID_COUNT; i++) {
-        const struct lazy_item *a = &owner->item[i], *b = &owner->item[best];
+        const struct lazy_heap_item *a = &owner->item[i], *b = &owner->item[best];
 
         if (!owner->on[i])
             continue;
@@ -49,7 +49,7 @@ static uint32_t least(const struct owner *owner)
 static void a_lazy_heap_gives_the_least_of_what_holds(void **state)
 {
     struct owner owner;
-    struct lazy heap = {NULL, 0, 0};
+    struct lazy_heap heap = {NULL, 0, 0};
     struct rng rng;
 
     (void)state;
@@ -57,44 +57,44 @@ static void a_lazy_heap_gives_the_least_of_what_holds(void **state)
     rng_init(&rng, 1, "lazy", 0);
     for (uint32_t turn = 0; turn < 20000; turn++) {
         uint32_t i = (uint32_t)rng_below(&rng, ID_COUNT);
-        const struct lazy_item *top;
+        const struct lazy_heap_item *top;
 
         owner.stamp[i]++;
         owner.on[i] = rng_below(&rng, 3) > 0;
         if (owner.on[i]) {
-            owner.item[i] = (struct lazy_item){
+            owner.item[i] = (struct lazy_heap_item){
                 (double)rng_below(&rng, 9), (double)rng_below(&rng, 3), i,
                 owner.stamp[i]
             };
-            lazy_push(&heap, owner.item[i], holds, &owner);
+            lazy_heap_push(&heap, owner.item[i], holds, &owner);
         }
-        top = lazy_top(&heap, holds, &owner);
+        top = lazy_heap_top(&heap, holds, &owner);
         assert_int_equal(top == NULL ? ID_COUNT : top->id, least(&owner));
     }
     /* Not 13,000: what is stale is swept. */
     assert_in_range(heap.room, ID_COUNT, 4 * ID_COUNT);
-    lazy_release(&heap);
-    assert_null(lazy_top(&heap, holds, &owner));
+    lazy_heap_release(&heap);
+    assert_null(lazy_heap_top(&heap, holds, &owner));
 }
 
 static void popping_a_lazy_heap_sorts(void **state)
 {
     struct owner owner;
-    struct lazy heap = {NULL, 0, 0};
+    struct lazy_heap heap = {NULL, 0, 0};
     uint32_t i;
 
     (void)state;
     memset(&owner, 0, sizeof owner);
     for (i = 0; i < ID_COUNT; i++)
-        lazy_push(&heap,
-                  (struct lazy_item){(double)(i * 7 % ID_COUNT), 0, i, 0},
-                  holds, &owner);
+        lazy_heap_push(&heap,
+                       (struct lazy_heap_item){(double)(i * 7 % ID_COUNT), 0, i, 0},
+                       holds, &owner);
     for (i = 0; i < ID_COUNT; i++) {
-        assert_true(lazy_top(&heap, holds, &owner)->key == i);
-        lazy_pop(&heap);
+        assert_true(lazy_heap_top(&heap, holds, &owner)->key == i);
+        lazy_heap_pop(&heap);
     }
-    assert_null(lazy_top(&heap, holds, &owner));
-    lazy_release(&heap);
+    assert_null(lazy_heap_top(&heap, holds, &owner));
+    lazy_heap_release(&heap);
 }
 
 int main(void)

@@ -136,13 +136,13 @@ static int64_t con_find(const struct con *con, int64_t now_ns, int64_t gpus,
 }
 
 static void con_reserve(struct con *con, struct cs_host *host,
-                        const struct cs_ask *ask)
+                        const struct cs_task *task)
 {
-    struct con_job *job = &con->job[ask->job.i];
-    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+    struct con_job *job = &con->job[task->job.i];
+    int64_t run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
 
-    job->gpus = ask->gpus;
-    job->start_ns = con_find(con, cs_now_ns(host), ask->gpus, run_ns);
+    job->gpus = task->gpus;
+    job->start_ns = con_find(con, cs_now_ns(host), task->gpus, run_ns);
     job->end_ns = con_end(job->start_ns, run_ns);
     con_take(con, host, job->start_ns, job->end_ns, job->gpus);
 }
@@ -186,20 +186,20 @@ static void con_replan(struct con *con, struct cs_host *host)
         con_take(con, host, now_ns, job->end_ns, job->gpus);
     }
     for (uint32_t i = 0; i < cs_pending_count(host); i++)
-        con_reserve(con, host, cs_ask(host, cs_pending(host, i)));
+        con_reserve(con, host, cs_task(host, cs_pending(host, i)));
 }
 
 /* Moves reservations forward, and makes those of new jobs. */
 static void con_compress(struct con *con, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        const struct cs_ask *ask = cs_ask(host, cs_pending(host, i));
-        struct con_job *job = &con->job[ask->job.i];
+        const struct cs_task *task = cs_task(host, cs_pending(host, i));
+        struct con_job *job = &con->job[task->job.i];
         if (job->start_ns < NEVER && !con->early)
             continue;
         con_take(con, host, job->start_ns, job->end_ns,
                  -(int64_t)job->gpus);
-        con_reserve(con, host, ask);
+        con_reserve(con, host, task);
     }
 }
 
@@ -215,7 +215,7 @@ static bool con_broken(const struct con *con, const struct cs_host *host)
         if (con->job[cs_running(host, i).i].end_ns <= now_ns)
             return true;
     for (uint32_t i = 0; i < cs_pending_count(host); i++)
-        if (con->job[cs_ask(host, cs_pending(host, i))->job.i].start_ns <
+        if (con->job[cs_task(host, cs_pending(host, i))->job.i].start_ns <
             now_ns)
             return true;
     return false;
@@ -235,16 +235,16 @@ static void con_decide(void *self, struct cs_host *host)
         con_compress(con, host);
     con->early = false;
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        struct con_job *job = &con->job[cs_ask(host, ask)->job.i];
-        if (job->start_ns <= now_ns && cs_start(host, ask) == CS_DONE)
+        struct task_id task = cs_pending(host, i);
+        struct con_job *job = &con->job[cs_task(host, task)->job.i];
+        if (job->start_ns <= now_ns && cs_start(host, task) == CS_DONE)
             job->runs = true;
         else
             i++;
     }
     int64_t wake_ns = NEVER;
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        uint32_t id = cs_ask(host, cs_pending(host, i))->job.i;
+        uint32_t id = cs_task(host, cs_pending(host, i))->job.i;
         if (con->job[id].start_ns < wake_ns)
             wake_ns = con->job[id].start_ns;
     }

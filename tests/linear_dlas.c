@@ -116,7 +116,7 @@ static void dlas_job_ended(void *self, struct cs_host *host,
 
 static bool dlas_runs(const struct cs_host *host, struct job_id job)
 {
-    return cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE;
+    return cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE;
 }
 
 static double dlas_gpus(const struct cs_host *host, struct job_id job)
@@ -264,10 +264,10 @@ static void dlas_decide(void *self, struct cs_host *host)
     dlas->news = false;
     dlas_clocks(dlas, host);
     dlas_demote(dlas, host);
-    cs_deal(host, dlas_key);
+    cs_reallocate(host, dlas_key);
     dlas_clocks(dlas, host);
-    for (uint32_t i = 0; i < cs_dealt_count(host); i++) {
-        struct job_id id = cs_dealt(host, i);
+    for (uint32_t i = 0; i < cs_reallocated_count(host); i++) {
+        struct job_id id = cs_reallocated(host, i);
         if (!dlas_runs(host, id))
             dlas->job[dlas->index[id.i]].place = dlas->places++;
     }

@@ -116,22 +116,22 @@ static void drf_count(struct drf *drf, const struct cs_host *host)
 
 /* The oldest ask of the tenant with the smallest share; ID_NONE: no tenant
  * that is not blocked has one. */
-static struct ask_id drf_next(const struct drf *drf,
-                              const struct cs_host *host, uint32_t *tenant)
+static struct task_id drf_next(const struct drf *drf,
+                               const struct cs_host *host, uint32_t *tenant)
 {
-    struct ask_id best = { ID_NONE };
+    struct task_id best = { ID_NONE };
     double least = 0;
 
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        struct ask_id ask = cs_pending(host, i);
-        uint32_t t = drf->of_job[cs_ask(host, ask)->job.i];
+        struct task_id task = cs_pending(host, i);
+        uint32_t t = drf->of_job[cs_task(host, task)->job.i];
         double share = drf_share(&drf->tenant[t].use, host);
 
         if (drf->tenant[t].blocked)
             continue;
         if (best.i == ID_NONE || share < least ||
             (!(share > least) && t < *tenant)) {
-            best = ask;
+            best = task;
             least = share;
             *tenant = t;
         }
@@ -142,14 +142,14 @@ static struct ask_id drf_next(const struct drf *drf,
 static void drf_decide(void *self, struct cs_host *host)
 {
     struct drf *drf = self;
-    struct ask_id ask;
+    struct task_id task;
     uint32_t t = 0;
 
     drf_count(drf, host);
-    while ((ask = drf_next(drf, host, &t)).i != ID_NONE) {
-        struct job_id job = cs_ask(host, ask)->job;
+    while ((task = drf_next(drf, host, &t)).i != ID_NONE) {
+        struct job_id job = cs_task(host, task)->job;
 
-        if (cs_start(host, ask) == CS_DONE)
+        if (cs_start(host, task) == CS_DONE)
             drf_add(&drf->tenant[t].use, host, job);
         else if (cs_skips(host))
             drf->tenant[t].blocked = true;

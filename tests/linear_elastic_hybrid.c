@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * linear_elastic_hybrid.c - an oracle: elastic-hybrid that
- * tries each ask that waits.
+ * tries each task that waits.
  */
 #include "policies/policy.h"
 
@@ -20,14 +20,14 @@ static const struct cs_param elastic_param[] = {
 
 /* GPUs that other roles of the job hold and use. */
 static uint32_t elastic_used(const struct cs_host *host,
-                             const struct cs_ask *ask)
+                             const struct cs_task *task)
 {
-    const struct job_form *form = cs_request(host, ask->job)->form;
+    const struct job_form *form = cs_request(host, task->job)->form;
     uint32_t used = 0;
 
     for (uint32_t r = 0; r < form->role_count; r++) {
-        struct lease_id id = cs_role_lease(host, ask->job, r);
-        if (r == ask->role || id.i == ID_NONE)
+        struct lease_id id = cs_role_lease(host, task->job, r);
+        if (r == task->role || id.i == ID_NONE)
             continue;
         if (cs_lease(host, id)->state != CS_LEASE_IDLE)
             used += cs_lease(host, id)->gpus;
@@ -36,47 +36,47 @@ static uint32_t elastic_used(const struct cs_host *host,
 }
 
 /* Frees idle leases of the job's other roles: their GPUs are wanted here. */
-static void elastic_give(struct cs_host *host, const struct cs_ask *ask)
+static void elastic_give(struct cs_host *host, const struct cs_task *task)
 {
-    struct job_id job = ask->job;
-    uint32_t role = ask->role;
+    struct job_id job = task->job;
+    uint32_t role = task->role;
     uint32_t roles = cs_request(host, job)->form->role_count;
 
     for (uint32_t r = 0; r < roles; r++) {
         struct lease_id id = cs_role_lease(host, job, r);
         if (r != role && id.i != ID_NONE && cs_lease(host, id)->gpus > 0 &&
             cs_lease(host, id)->state == CS_LEASE_IDLE &&
-            cs_job_ask(host, job, r).i == ID_NONE)
+            cs_job_task(host, job, r).i == ID_NONE)
             cs_release(host, id);
     }
 }
 
 /* Does another role of the job wait too?  Then it will want its part. */
-static bool elastic_both(const struct cs_host *host, const struct cs_ask *ask)
+static bool elastic_both(const struct cs_host *host, const struct cs_task *task)
 {
-    const struct job_form *form = cs_request(host, ask->job)->form;
+    const struct job_form *form = cs_request(host, task->job)->form;
 
     for (uint32_t r = 0; r < form->role_count; r++)
-        if (r != ask->role && form->role[r].gpus > 0 &&
-            cs_job_ask(host, ask->job, r).i != ID_NONE)
+        if (r != task->role && form->role[r].gpus > 0 &&
+            cs_job_task(host, task->job, r).i != ID_NONE)
             return true;
     return false;
 }
 
 /* Seconds of the job's other phases with GPUs, on all that a size leaves. */
 static double elastic_others_s(const struct cs_host *host,
-                               const struct cs_ask *ask, uint32_t left)
+                               const struct cs_task *task, uint32_t left)
 {
-    const struct job_form *form = cs_request(host, ask->job)->form;
+    const struct job_form *form = cs_request(host, task->job)->form;
     double s = 0;
 
     for (uint32_t p = 0; p < form->phase_count; p++) {
         uint32_t r = form->phase[p].role;
-        if (r == ask->role || form->role[r].gpus == 0)
+        if (r == task->role || form->role[r].gpus == 0)
             continue;
         if (left < form->role[r].gpus_min)
             return 1e300;
-        s += cs_phase_s(host, ask->job, p) * form->role[r].gpus / left;
+        s += cs_phase_s(host, task->job, p) * form->role[r].gpus / left;
     }
     return s;
 }
@@ -90,38 +90,38 @@ static uint32_t elastic_below(uint32_t asked, uint32_t gpus)
 }
 
 static bool elastic_start(const struct elastic *self, struct cs_host *host,
-                          struct ask_id id)
+                          struct task_id id)
 {
-    const struct cs_ask *ask = cs_ask(host, id);
+    const struct cs_task *task = cs_task(host, id);
     const struct role_spec *role =
-        &cs_request(host, ask->job)->form->role[ask->role];
-    uint32_t all = cs_job_gpus(host, ask->job);
-    uint32_t used = elastic_used(host, ask);
+        &cs_request(host, task->job)->form->role[task->role];
+    uint32_t all = cs_job_gpus(host, task->job);
+    uint32_t used = elastic_used(host, task);
     uint32_t left = all > used ? all - used : 0;
     uint32_t step = role->gpus_multiple ? role->gpus_multiple : 1;
     struct cs_want best = { 0 };
     struct cs_forecast f;
     double held_s = 1e300, best_s = 1e300, others_s = 0;
-    bool beside = cs_request(host, ask->job)->form->lag > 0;
-    uint32_t asked = ask->gpus;     /* a trace job's own, beyond its role's */
+    bool beside = cs_request(host, task->job)->form->lag > 0;
+    uint32_t asked = task->gpus;     /* a trace job's own, beyond its role's */
     uint32_t most = role->gpus_max > asked ? role->gpus_max : asked;
     uint32_t least = role->gpus_min < asked ? role->gpus_min : asked;
 
-    if (elastic_both(host, ask) && left > ask->gpus)
-        left = ask->gpus;
+    if (elastic_both(host, task) && left > task->gpus)
+        left = task->gpus;
     if (cs_forecast_held(host, id, &f)) {
         if (beside)
-            others_s = elastic_others_s(host, ask, all - f.gpus);
+            others_s = elastic_others_s(host, task, all - f.gpus);
         held_s = f.run_s > others_s ? f.run_s : others_s;
     }
     for (uint32_t g = most; g >= least && g > 0; g = elastic_below(asked, g)) {
-        struct cs_want want = { .role = ask->role, .gpus = g - g % step,
+        struct cs_want want = { .role = task->role, .gpus = g - g % step,
                                 .take_idle = true };
         if (want.gpus == 0 || want.gpus > left ||
             !cs_forecast_best(host, id, &want, &f))
             continue;
         if (beside)
-            others_s = elastic_others_s(host, ask, all - want.gpus);
+            others_s = elastic_others_s(host, task, all - want.gpus);
         double s = f.run_s + f.switch_s > others_s ? f.run_s + f.switch_s
                                                    : others_s;
         if (s >= best_s)
@@ -129,27 +129,27 @@ static bool elastic_start(const struct elastic *self, struct cs_host *host,
         best_s = s;
         best = want;
     }
-    if (ask->held.i != ID_NONE && held_s <= best_s * self->gain_min)
+    if (task->held.i != ID_NONE && held_s <= best_s * self->gain_min)
         return cs_continue(host, id) == CS_DONE;
     if (best.gpus == 0)
         return false;
-    elastic_give(host, ask);
+    elastic_give(host, task);
     return cs_start_want(host, id, &best) == CS_DONE;
 }
 
 static void elastic_decide(void *self, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        const struct cs_ask *pub = cs_ask(host, ask);
+        struct task_id task = cs_pending(host, i);
+        const struct cs_task *pub = cs_task(host, task);
         struct cs_want want = { .role = pub->role };
         bool done;
         if (pub->gpus > 0)
-            done = elastic_start(self, host, ask);
+            done = elastic_start(self, host, task);
         else if (pub->held.i != ID_NONE)
-            done = cs_continue(host, ask) == CS_DONE;
+            done = cs_continue(host, task) == CS_DONE;
         else
-            done = cs_start_want(host, ask, &want) == CS_DONE;
+            done = cs_start_want(host, task, &want) == CS_DONE;
         if (!done)
             i++;
     }

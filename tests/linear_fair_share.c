@@ -92,12 +92,12 @@ static bool fair_share_serve(const struct fair_share *fair,
                              struct cs_host *host, double gpu_s)
 {
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        uint32_t tenant = fair->of_job[cs_ask(host, ask)->job.i];
+        struct task_id task = cs_pending(host, i);
+        uint32_t tenant = fair->of_job[cs_task(host, task)->job.i];
 
         if (fair->gpu_s[tenant] < gpu_s || fair->gpu_s[tenant] > gpu_s)
             i++;
-        else if (cs_start(host, ask) != CS_DONE) {
+        else if (cs_start(host, task) != CS_DONE) {
             if (!cs_skips(host))
                 return false;
             i++;

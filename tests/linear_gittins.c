@@ -184,7 +184,7 @@ static void gittins_decide(void *self, struct cs_host *host)
     if (cs_pending_count(host) > 0 &&   /* else all run as they do */
         (g->news || cs_now_ns(host) % g->quantum_ns == 0 ||
          gittins_fits(host)))
-        cs_deal(host, gittins_key);
+        cs_reallocate(host, gittins_key);
     g->news = false;
     if (cs_pending_count(host) > 0)
         cs_wake_at(host, (cs_now_ns(host) / g->quantum_ns + 1) *

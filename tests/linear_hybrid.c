@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * linear_hybrid.c - an oracle: hybrid that
- * tries each ask that waits.
+ * tries each task that waits.
  */
 #include "policies/policy.h"
 
@@ -18,7 +18,7 @@ static const struct cs_param hybrid_param[] = {
       .help = "share of a pool's GPUs that is never lent" },
 };
 
-/* Pools, other than the ask's own, that can lend so many GPUs. */
+/* Pools, other than the task's own, that can lend so many GPUs. */
 static uint32_t hybrid_lenders(const struct hybrid *hybrid,
                                const struct cs_host *host, uint32_t home,
                                uint32_t gpus)
@@ -36,29 +36,29 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
 }
 
 /* On free GPUs, where the phase is over soonest. */
-static bool hybrid_start(struct cs_host *host, struct ask_id ask,
+static bool hybrid_start(struct cs_host *host, struct task_id task,
                          struct cs_want want)
 {
     struct cs_forecast f;
 
-    return cs_forecast_best(host, ask, &want, &f) &&
-           cs_start_want(host, ask, &want) == CS_DONE;
+    return cs_forecast_best(host, task, &want, &f) &&
+           cs_start_want(host, task, &want) == CS_DONE;
 }
 
 /* In place of idle leases.  Where switching costs more than the phase, only of
  * those that have been idle for the difference; see dynamic.c. */
-static bool hybrid_take(struct cs_host *host, struct ask_id ask,
+static bool hybrid_take(struct cs_host *host, struct task_id task,
                         struct cs_want want)
 {
     struct cs_forecast f;
 
     want.take_idle = true;
-    if (!cs_forecast_best(host, ask, &want, &f))
+    if (!cs_forecast_best(host, task, &want, &f))
         return false;
     double rest_s = f.switch_s + f.evict_s - f.run_s;
     if (rest_s > 0)
         want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
-    if (cs_start_want(host, ask, &want) == CS_DONE)
+    if (cs_start_want(host, task, &want) == CS_DONE)
         return true;
     if (want.idle_ns > 0)
         cs_wake_at(host, cs_now_ns(host) + want.idle_ns);
@@ -66,18 +66,18 @@ static bool hybrid_take(struct cs_host *host, struct ask_id ask,
 }
 
 /* In its own pool: on free GPUs, else in place of an idle lease. */
-static bool hybrid_own(struct cs_host *host, struct ask_id ask, uint32_t home)
+static bool hybrid_own(struct cs_host *host, struct task_id task, uint32_t home)
 {
     struct cs_want want = { .pool_mask = home };
 
-    return hybrid_start(host, ask, want) || hybrid_take(host, ask, want);
+    return hybrid_start(host, task, want) || hybrid_take(host, task, want);
 }
 
 /* Borrowing pays if the phase is over before its own pool has room. */
 static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
-                          struct ask_id ask, uint32_t home)
+                          struct task_id task, uint32_t home)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct cs_task *pub = cs_task(host, task);
     double own_s;
     struct cs_want want = {
         .pool_mask = hybrid_lenders(hybrid, host, home, pub->gpus),
@@ -88,15 +88,15 @@ static bool hybrid_borrow(const struct hybrid *hybrid, struct cs_host *host,
         return false;
     own_s = cs_room_in_s(host, home, pub->gpus) +
             (double)pub->estimate_ns / 1e9;
-    if (!cs_forecast_best(host, ask, &want, &f)) {  /* nothing is free */
+    if (!cs_forecast_best(host, task, &want, &f)) {  /* nothing is free */
         want.take_idle = true;
-        if (!cs_forecast_best(host, ask, &want, &f))
+        if (!cs_forecast_best(host, task, &want, &f))
             return false;
     }
     if (f.run_s + f.switch_s + f.evict_s >= own_s)
         return false;
-    return want.take_idle ? hybrid_take(host, ask, want)
-                          : cs_start_want(host, ask, &want) == CS_DONE;
+    return want.take_idle ? hybrid_take(host, task, want)
+                          : cs_start_want(host, task, &want) == CS_DONE;
 }
 
 /* A borrowed lease whose phase is over goes back at once. */
@@ -118,17 +118,17 @@ static void hybrid_decide(void *self, struct cs_host *host)
 {
     for (int owners = 1; owners >= 0; owners--)
         for (uint32_t i = 0; i < cs_pending_count(host);) {
-            struct ask_id ask = cs_pending(host, i);
-            const struct cs_ask *pub = cs_ask(host, ask);
-            uint32_t home = cs_home_pools(host, ask, pub->role);
+            struct task_id task = cs_pending(host, i);
+            const struct cs_task *pub = cs_task(host, task);
+            uint32_t home = cs_home_pools(host, task, pub->role);
             bool started = false;
 
             if (pub->held.i != ID_NONE)
-                started = cs_continue(host, ask) == CS_DONE;
+                started = cs_continue(host, task) == CS_DONE;
             else if (owners)
-                started = hybrid_own(host, ask, home);
+                started = hybrid_own(host, task, home);
             else if (home && pub->gpus > 0)
-                started = hybrid_borrow(self, host, ask, home);
+                started = hybrid_borrow(self, host, task, home);
             if (!started)
                 i++;
         }

@@ -19,7 +19,7 @@ struct pollux_job {
     double attained, age_s, fair;
     uint32_t restarts, cap, before;     /* before: its row last time, or none */
     bool runs;
-    double *pace;               /* [pool][one node, more][GPUs]; < 0: unknown */
+    double *speedup;               /* [pool][one node, more][GPUs]; < 0: unknown */
 };
 
 struct pollux {
@@ -35,9 +35,9 @@ struct pollux {
     double *host, *host_left;   /* by node: cores, memory */
     uint8_t *state, *old, *now, *best;  /* [matrix][job][node]; now: held */
     double *fitness;
-    struct cs_spot *spot;
-    double *paces;
-    uint32_t paces_room, spots_room;
+    struct cs_node_gpus *spot;
+    double *speedups;
+    uint32_t speedups_room, spots_room;
     uint64_t random;
 };
 
@@ -153,7 +153,7 @@ static void pollux_list(struct pollux *px, struct cs_host *host)
     uint32_t running = px->jobs;
     for (uint32_t i = 0; i < cs_pending_count(host) &&
                          px->jobs - running < px->depth; i++)
-        pollux_add(px, host, cs_ask(host, cs_pending(host, i))->job);
+        pollux_add(px, host, cs_task(host, cs_pending(host, i))->job);
     for (uint32_t i = 1; i < px->jobs; i++)
         for (uint32_t j = i; j > 0 && pollux_first(&px->job[j],
                                                    &px->job[j - 1]); j--) {
@@ -176,16 +176,16 @@ static void pollux_list(struct pollux *px, struct cs_host *host)
 
 /* ---- speedups -------------------------------------------------------------- */
 
-static double pollux_pace(struct pollux *px, struct cs_host *host,
-                          const struct pollux_job *job, uint32_t pool,
-                          uint32_t gpus, uint32_t nodes)
+static double pollux_rate(struct pollux *px, struct cs_host *host,
+                             const struct pollux_job *job, uint32_t pool,
+                             uint32_t gpus, uint32_t nodes)
 {
-    double *pace = &job->pace[(pool * 2 + (nodes > 1)) * (px->gpus_max + 1) +
-                              gpus];
+    double *speedup = &job->speedup[(pool * 2 + (nodes > 1)) * (px->gpus_max + 1) +
+                                    gpus];
 
-    if (*pace < 0)
-        *pace = cs_pace_on(host, job->id, pool, gpus, nodes > 1 ? 2 : 1);
-    return *pace;
+    if (*speedup < 0)
+        *speedup = cs_speedup_on(host, job->id, pool, gpus, nodes > 1 ? 2 : 1);
+    return *speedup;
 }
 
 /* Of an equal share: its GPUs packed, where they are fastest. */
@@ -200,7 +200,7 @@ static double pollux_fair(struct pollux *px, struct cs_host *host,
         gpus = cs_size_least(host, job->id);
     for (uint32_t n = 0; n < px->nodes; n++)
         if (n == 0 || px->pool[n] != px->pool[n - 1])
-            best = fmax(best, cs_pace_on(
+            best = fmax(best, cs_speedup_on(
                 host, job->id, px->pool[n], gpus,
                 gpus > 1 && cs_node(host, n).gpus < gpus ? 2 : 1));
     return best > 0 ? best : 1;
@@ -210,17 +210,17 @@ static void pollux_measure(struct pollux *px, struct cs_host *host)
 {
     size_t row = (size_t)px->pools * 2 * (px->gpus_max + 1);
 
-    if (px->jobs > px->paces_room) {
-        px->paces_room = px->room;
-        px->paces = cs_alloc(host, px->room * row, sizeof *px->paces);
+    if (px->jobs > px->speedups_room) {
+        px->speedups_room = px->room;
+        px->speedups = cs_alloc(host, px->room * row, sizeof *px->speedups);
     }
     for (size_t i = 0; i < px->jobs * row; i++)
-        px->paces[i] = -1;
+        px->speedups[i] = -1;
     for (uint32_t j = 0; j < px->jobs; j++) {
         struct pollux_job *job = &px->job[j];
         uint32_t least = cs_size_least(host, job->id), now = 0;
 
-        job->pace = px->paces + j * row;
+        job->speedup = px->speedups + j * row;
         job->fair = pollux_fair(px, host, job);
         for (uint32_t n = 0; n < px->nodes; n++)
             now += px->now[j * px->nodes + n];
@@ -240,7 +240,7 @@ static double pollux_speedup(struct pollux *px, struct cs_host *host,
                              const struct pollux_job *job, const uint8_t *row)
 {
     uint32_t gpus = 0, nodes = 0, mask = 0;
-    double pace = INFINITY;
+    double speedup = INFINITY;
 
     for (uint32_t n = 0; n < px->nodes; n++)
         if (row[n] > 0) {
@@ -252,8 +252,8 @@ static double pollux_speedup(struct pollux *px, struct cs_host *host,
         return 0;
     for (uint32_t p = 0; p < px->pools; p++)
         if (mask >> p & 1)
-            pace = fmin(pace, pollux_pace(px, host, job, p, gpus, nodes));
-    return pace / job->fair;
+            speedup = fmin(speedup, pollux_rate(px, host, job, p, gpus, nodes));
+    return speedup / job->fair;
 }
 
 static double pollux_fitness(struct pollux *px, struct cs_host *host,
@@ -521,14 +521,14 @@ static void pollux_apply(struct pollux *px, struct cs_host *host)
         uint32_t first = count;
         for (uint32_t n = 0; n < px->nodes; n++)
             if (row[n] > 0)
-                px->spot[count++] = (struct cs_spot) { id, n, row[n] };
+                px->spot[count++] = (struct cs_node_gpus) { id, n, row[n] };
         if (count == first)
-            px->spot[count++] = (struct cs_spot) { id, 0, 0 };
+            px->spot[count++] = (struct cs_node_gpus) { id, 0, 0 };
         else if (px->job[j].attained > 0)
             px->restarts[id.i] += memcmp(row, px->now + j * px->nodes,
                                          px->nodes) != 0;
     }
-    cs_set_spots(host, px->spot, count);
+    cs_set_node_gpus(host, px->spot, count);
 }
 
 /* Services, jobs of several roles, parts of a GPU, gangs that span pools: as
@@ -536,9 +536,9 @@ static void pollux_apply(struct pollux *px, struct cs_host *host)
 static void pollux_start_others(const struct pollux *px, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        struct ask_id ask = cs_pending(host, i);
-        if (!pollux_mine(px, host, cs_ask(host, ask)->job) &&
-            cs_start(host, ask) == CS_DONE)
+        struct task_id task = cs_pending(host, i);
+        if (!pollux_mine(px, host, cs_task(host, task)->job) &&
+            cs_start(host, task) == CS_DONE)
             i--;
     }
 }

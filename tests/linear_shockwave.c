@@ -380,7 +380,7 @@ static void enact(struct shockwave *s, struct cs_host *host)
 {
     for (uint32_t j = 0; j < s->count; j++) {
         struct entry *x = &s->entry[j];
-        if (cs_job_ask(host, x->job, CS_ALL_ROLES).i != ID_NONE)
+        if (cs_job_task(host, x->job, CS_ALL_ROLES).i != ID_NONE)
             x->on = false;      /* it was thrown out, or never began */
         if (x->on && !x->next) {
             cs_stop(host, x->job);
@@ -389,17 +389,17 @@ static void enact(struct shockwave *s, struct cs_host *host)
     }
     for (uint32_t k = 0; k < s->count; k++) {
         struct entry *x = &s->entry[s->order[k]];
-        struct ask_id ask = cs_job_ask(host, x->job, CS_ALL_ROLES);
-        if (x->next && !x->on && ask.i != ID_NONE)
-            x->on = cs_start(host, ask) == CS_DONE;
+        struct task_id task = cs_job_task(host, x->job, CS_ALL_ROLES);
+        if (x->next && !x->on && task.i != ID_NONE)
+            x->on = cs_start(host, task) == CS_DONE;
     }
     /* GPUs where those that were chosen do not fit. */
     for (uint32_t k = 0; k < s->count && cs_free_gpus(host, 0) > 0; k++) {
         struct entry *x = &s->entry[s->order[k]];
-        struct ask_id ask = cs_job_ask(host, x->job, CS_ALL_ROLES);
-        if (!x->next && ask.i != ID_NONE &&
+        struct task_id task = cs_job_task(host, x->job, CS_ALL_ROLES);
+        if (!x->next && task.i != ID_NONE &&
             x->gpus <= cs_free_gpus(host, 0))
-            x->on = cs_start(host, ask) == CS_DONE;
+            x->on = cs_start(host, task) == CS_DONE;
     }
 }
 

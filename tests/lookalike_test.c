@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lookalike_test.c - fits give back the parameters that samples were drawn
+ * trace_fit_test.c - fits give back the parameters that samples were drawn
  * with, and `clustersim fit` a workload that generates jobs like those it saw.
  */
 #include <setjmp.h>

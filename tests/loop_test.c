@@ -47,7 +47,7 @@ static void queue_pops_equal_times_in_push_order(void **state)
     loop_free(loop);
 }
 
-static void ranks_order_events_of_one_instant(void **state)
+static void rank_tree_order_events_of_one_instant(void **state)
 {
     (void)state;
     struct loop *loop = loop_new(no_limits);
@@ -546,7 +546,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queue_pops_equal_times_in_push_order),
-        cmocka_unit_test(ranks_order_events_of_one_instant),
+        cmocka_unit_test(rank_tree_order_events_of_one_instant),
         cmocka_unit_test(lower_rank_pushed_at_the_present_runs_next),
         cmocka_unit_test(handles_expire_when_run_or_cancelled),
         cmocka_unit_test(event_cannot_cancel_itself_while_it_runs),

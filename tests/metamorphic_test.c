@@ -14,8 +14,8 @@
 #define ALL "static, dynamic, hybrid, learned, random"
 
 /* Two groups of equal nodes by these names, without home pools. */
-static void write_study(const struct program *program, const char *name,
-                        const char *groups, const char *policies)
+static void write_experiment(const struct program *program, const char *name,
+                             const char *groups, const char *policies)
 {
     static const char *const node =
         "count: 2, gpus: {type: a100-80, count: 8}, cpu: {type: epyc-7763, "
@@ -53,7 +53,7 @@ static void run(const struct program *program, const char *name,
     char path[192];
 
     snprintf(path, sizeof path, "%s/%s.yaml", program->folder, name);
-    assert_int_equal(program_study(program, path, out, more), 0);
+    assert_int_equal(program_experiment(program, path, out, more), 0);
 }
 
 /* The rows of a policy and of seeds below `seeds`; to be freed. */
@@ -111,9 +111,9 @@ static void names_of_equal_nodes_change_nothing(void **state)
                                           "learned", "random" };
     const struct program *program = *state;
 
-    write_study(program, "ab", "left right", ALL);
-    write_study(program, "ba", "right left", ALL);
-    write_study(program, "xy", "north south", ALL);
+    write_experiment(program, "ab", "left right", ALL);
+    write_experiment(program, "ba", "right left", ALL);
+    write_experiment(program, "xy", "north south", ALL);
     run(program, "ab", "ab", NULL);
     run(program, "ba", "ba", NULL);
     run(program, "xy", "xy", NULL);
@@ -131,8 +131,8 @@ static void another_policy_changes_no_row_of_the_others(void **state)
     static const char *const both[] = { "static", "dynamic", "random" };
     const struct program *program = *state;
 
-    write_study(program, "few", "a b", "static, dynamic, random");
-    write_study(program, "many", "a b", "fcfs, random, hybrid, dynamic, "
+    write_experiment(program, "few", "a b", "static, dynamic, random");
+    write_experiment(program, "many", "a b", "fcfs, random, hybrid, dynamic, "
                                         "learned, static");
     run(program, "few", "few", NULL);
     run(program, "many", "many", NULL);
@@ -148,7 +148,7 @@ static void more_seeds_leave_the_rows_of_the_first_as_they_are(void **state)
     static const char *const policy[] = { "static", "dynamic", "random" };
     const struct program *program = *state;
 
-    write_study(program, "seeds", "a b", "static, dynamic, random");
+    write_experiment(program, "seeds", "a b", "static, dynamic, random");
     run(program, "seeds", "two", NULL);
     run(program, "seeds", "five", more);
     for (int t = 0; t < TABLES; t++)
@@ -165,7 +165,7 @@ static void another_seed_changes_every_policy(void **state)
     static const char *const more[] = { "--set", "seed=8", NULL };
     const struct program *program = *state;
 
-    write_study(program, "seed", "a b", "static, dynamic");
+    write_experiment(program, "seed", "a b", "static, dynamic");
     run(program, "seed", "seed7", NULL);
     run(program, "seed", "seed8", more);
     assert_false(same_rows(program, "seed7", "seed8", "summary.csv", "static",
@@ -184,7 +184,7 @@ static void one_thread_and_two_write_the_same_bytes(void **state)
     };
     const struct program *program = *state;
 
-    write_study(program, "threads", "a b", ALL);
+    write_experiment(program, "threads", "a b", ALL);
     run(program, "threads", "j1", one);
     run(program, "threads", "j2", two);
     for (int f = 0; f < 7; f++) {
@@ -218,7 +218,7 @@ static void jobs_that_come_apart_wait_no_longer_under_static(void **state)
     };
     const struct program *program = *state;
 
-    write_study(program, "rate", "a b", "static");
+    write_experiment(program, "rate", "a b", "static");
     run(program, "rate", "dense", NULL);
     run(program, "rate", "sparse", slow);
     assert_true(jct(program, "sparse", "static") <=

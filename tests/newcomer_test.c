@@ -25,7 +25,7 @@ struct answer {
     const char *says, *not;     /* NULL: anything */
 };
 
-static void ask(struct scratch *scratch, const struct answer *answer)
+static void task(struct scratch *scratch, const struct answer *answer)
 {
     for (; answer->typed != NULL; answer++) {
         char command[8192];
@@ -91,7 +91,7 @@ static void a_baseline_is_not_where_results_go(void **state)
         { NULL, 0, NULL, NULL }
     };
 
-    ask(*state, answers);
+    task(*state, answers);
 }
 
 static void other_jobs_are_no_regression_to_measure(void **state)
@@ -105,7 +105,7 @@ static void other_jobs_are_no_regression_to_measure(void **state)
         { NULL, 0, NULL, NULL }
     };
 
-    ask(*state, answers);
+    task(*state, answers);
 }
 
 static void figures_that_differ_are_printed_so(void **state)
@@ -125,7 +125,7 @@ static void figures_that_differ_are_printed_so(void **state)
         { NULL, 0, NULL, NULL }
     };
 
-    ask(*state, answers);
+    task(*state, answers);
 }
 
 static void a_tolerance_of_5_is_no_fraction(void **state)
@@ -141,7 +141,7 @@ static void a_tolerance_of_5_is_no_fraction(void **state)
         { NULL, 0, NULL, NULL }
     };
 
-    ask(*state, answers);
+    task(*state, answers);
 }
 
 /* Nearly empty, two policies do the same: whatever the jobs' lengths, their
@@ -160,7 +160,7 @@ static void equal_policies_differ_by_nothing(void **state)
         { NULL, 0, NULL, NULL }
     };
 
-    ask(*state, answers);
+    task(*state, answers);
 }
 
 static void a_run_in_which_no_job_counts_says_so(void **state)
@@ -176,7 +176,7 @@ static void a_run_in_which_no_job_counts_says_so(void **state)
         { NULL, 0, NULL, NULL }
     };
 
-    ask(*state, answers);
+    task(*state, answers);
 }
 
 static void a_folder_without_results_says_what_it_is(void **state)
@@ -194,7 +194,7 @@ static void a_folder_without_results_says_what_it_is(void **state)
         { NULL, 0, NULL, NULL }
     };
 
-    ask(*state, answers);
+    task(*state, answers);
 }
 
 /* fcfs holds leases for a job's life and dynamic for a phase: of jobs of one
@@ -212,7 +212,7 @@ static void one_overload_is_told_once(void **state)
         { NULL, 0, NULL, NULL }
     };
 
-    ask(*state, answers);
+    task(*state, answers);
 }
 
 /* Keys that act on some workloads, and on none of these jobs. */
@@ -234,7 +234,7 @@ static void keys_that_no_job_lets_act_are_told(void **state)
         { NULL, 0, NULL, NULL }
     };
 
-    ask(*state, answers);
+    task(*state, answers);
 }
 
 int main(int argc, char **argv)

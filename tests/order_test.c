@@ -25,7 +25,7 @@
 
 #include <cmocka.h>
 
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
@@ -203,17 +203,17 @@ static void drop(const char *dir)
 static void forecasters(const char *path, char *names, size_t room)
 {
     struct arena *arena = arena_new(1 << 16);
-    struct study_options options = { .program_hash = 1 };
+    struct experiment_options options = { .program_hash = 1 };
     struct err err = { 0 };
-    const struct study *study = study_read(arena, path, &options, &err);
+    const struct experiment *experiment = experiment_read(arena, path, &options, &err);
     size_t used = 0;
 
     names[0] = '\0';
-    for (uint32_t i = 0; study != NULL && i < study->policy_count; i++)
-        if (study->point[0].policy[i]->policy->flags & CS_FORECASTS)
+    for (uint32_t i = 0; experiment != NULL && i < experiment->policy_count; i++)
+        if (experiment->point[0].policy[i]->policy->flags & CS_FORECASTS)
             used += (size_t)snprintf(names + used, room - used, "%s%s",
                                      used > 0 ? "," : "",
-                                     study->policy_name[i]);
+                                     experiment->policy_name[i]);
     arena_free(arena);
 }
 

@@ -40,7 +40,7 @@ static void run_later(int64_t later_s, const char *cluster, const char *policy,
     }
     if (!world_trace_on(&world, cluster, job, JOBS, policy, 1))
         fail_msg("%s", world_error(&world));
-    struct trial_spec spec = study_trial_spec(world.study, 0);
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
     spec.by_host = by_host;
     if (first_interval_s != NULL)
         tables.timeline = table_new(csv_timeline.columns, csv_timeline.count);

@@ -197,7 +197,7 @@ static void interruptions_are_told_of_each_job(void **state)
     assert_true(open_failing(&world, job, JOBS, 4, "failures: {job_mtbf: "
                              "10min, node_mtbf: 5h, repair: 3min}", "[easy]",
                              1));
-    struct trial_spec spec = study_trial_spec(world.study, 0);
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
     assert_true(trial_run(&spec, &tables, &result, &world.err));
     row = table_bytes(table, &bytes);
     for (const char *end = row + bytes; row < end; jobs++) {

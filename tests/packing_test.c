@@ -21,10 +21,10 @@ struct greedy {
     bool wrong;
 };
 
-static bool found_beside(struct cs_host *host, struct ask_id ask)
+static bool found_beside(struct cs_host *host, struct task_id task)
 {
     for (uint32_t i = 0; i < cs_running_count(host); i++)
-        if (cs_start_beside(host, ask, cs_running(host, i)) == CS_DONE)
+        if (cs_start_co_located(host, task, cs_running(host, i)) == CS_DONE)
             return true;
     return false;
 }
@@ -33,12 +33,12 @@ static bool found_beside(struct cs_host *host, struct ask_id ask)
 static bool pairs_agree(const struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_running_count(host); i++) {
-        struct job_id job = cs_running(host, i), with = cs_beside(host, job);
+        struct job_id job = cs_running(host, i), with = cs_co_located(host, job);
         uint32_t milli = cs_lease(host, cs_role_lease(host, job, 0))
                              ->gpu_milli;
         if (with.i == ID_NONE ? milli != 1000
                               : milli != 500 ||
-                                    cs_beside(host, with).i != job.i)
+                                    cs_co_located(host, with).i != job.i)
             return false;
     }
     return true;
@@ -116,7 +116,7 @@ static void assert_about(double value, double expected)
 
 /* a alone for 50 s, beside b for 83.3 s at 0.6; then b alone for its other
  * half. */
-static void paces_fall_while_two_share_and_rise_when_one_goes(void **state)
+static void speedups_fall_while_two_share_and_rise_when_one_goes(void **state)
 {
     struct greedy params = { 0 };
     struct host_policy policy = greedy(&params);
@@ -156,7 +156,7 @@ static void gangs_of_as_many_gpus_share_all_of_them(void **state)
     world_close(&world);
 }
 
-static void nobody_shares_without_a_stated_pace(void **state)
+static void nobody_shares_without_a_stated_speedup(void **state)
 {
     struct greedy params = { 0 };
     struct host_policy policy = greedy(&params);
@@ -571,9 +571,9 @@ static void policies_that_pack_beat_no_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paces_fall_while_two_share_and_rise_when_one_goes),
+        cmocka_unit_test(speedups_fall_while_two_share_and_rise_when_one_goes),
         cmocka_unit_test(gangs_of_as_many_gpus_share_all_of_them),
-        cmocka_unit_test(nobody_shares_without_a_stated_pace),
+        cmocka_unit_test(nobody_shares_without_a_stated_speedup),
         cmocka_unit_test(a_policy_without_the_flag_may_not),
         cmocka_unit_test(cores_are_not_shared),
         cmocka_unit_test(rates_of_pairs_are_read_and_used),

@@ -102,7 +102,7 @@ static void several_nodes_demand_the_network(void **state)
 
 /* 128 items of 10 core-seconds on 8 cores of half speed, one worker a GPU:
  * 8 x 0.5 / 10 = 0.4 items a second, 320 s. */
-static void a_starved_training_phase_runs_at_the_pace_of_its_cores(void **state)
+static void a_starved_training_phase_runs_at_the_speedup_of_its_cores(void **state)
 {
     (void)state;
     struct phase_law law = train_law();
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(an_unfed_training_phase_takes_its_steps),
         cmocka_unit_test(several_nodes_demand_the_network),
         cmocka_unit_test(
-            a_starved_training_phase_runs_at_the_pace_of_its_cores),
+            a_starved_training_phase_runs_at_the_speedup_of_its_cores),
         cmocka_unit_test(no_leased_cores_count_as_one_for_each_gpu),
         cmocka_unit_test(a_forward_pass_is_faster_than_a_training_step),
         cmocka_unit_test(a_rollout_lasts_longer_for_a_longer_longest_response),

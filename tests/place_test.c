@@ -356,7 +356,7 @@ static void a_slow_simulator_drops_the_same_jobs(void **state)
                 "policies: [{policy: fcfs, placement: %s, blocking: drop}]\n"
                 "output: {tables: [jobs], plots: []}\n", here, here, rules[r]);
         fclose(file);
-        assert_int_equal(program_study(program, yaml, rules[r], NULL), 0);
+        assert_int_equal(program_experiment(program, yaml, rules[r], NULL), 0);
         char *jobs = program_result(program, rules[r], "jobs.csv");
         assert_non_null(jobs);
         slow_nodes();
@@ -422,8 +422,8 @@ static void openb_rows_come_out_as_published(void **state)
     snprintf(to, sizeof to, "workload.trace.file=%s", list);
     const char *more[] = { "--set", set, "--set", to, "--seeds", "2", "--only",
         "random,dot_product,gpu_clustering,gpu_packing,best_fit,fgd", NULL };
-    assert_int_equal(program_study(program, "experiments/conformance/openb.yaml",
-                                   "openb", more), 0);
+    assert_int_equal(program_experiment(program, "experiments/conformance/openb.yaml",
+                                        "openb", more), 0);
     char *compare = program_result(program, "openb", "compare.csv");
     assert_non_null(compare);
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
@@ -695,7 +695,7 @@ static void half_a_gpu_costs_and_counts_half(void **state)
           "policies: [fcfs, {policy: sjf, blocking: skip}]\n"
           "output: {tables: [summary, jobs], plots: []}\n", file);
     fclose(file);
-    assert_int_equal(program_study(program, yaml, "half", NULL), 0);
+    assert_int_equal(program_experiment(program, yaml, "half", NULL), 0);
     char *summary = program_result(program, "half", "summary.csv");
     char *jobs = program_result(program, "half", "jobs.csv");
     assert_non_null(summary);

@@ -140,7 +140,7 @@ static void both_agree(const struct cs_policy *slow, const void *params,
     if (!world_run(&world, 0, NULL, a, NULL))
         fail_msg("%s", world_error(&world));
     policy.params = params;
-    policy.rules = study_trial_spec(world.study, 0).policy->rules;
+    policy.rules = experiment_trial_spec(world.experiment, 0).policy->rules;
     if (!world_run(&world, 0, &policy, b, NULL))
         fail_msg("%s", world_error(&world));
     for (uint32_t i = 0; i < JOBS; i++)
@@ -200,7 +200,7 @@ static void policies_meet_their_oracles_where_things_fail(void **state)
 }
 
 /* Some start, some stop, and who came before some number is asked. */
-static void ask_who_came_before(void *self, struct cs_host *host)
+static void task_who_came_before(void *self, struct cs_host *host)
 {
     uint32_t *asked = self;
 
@@ -208,10 +208,10 @@ static void ask_who_came_before(void *self, struct cs_host *host)
         uint64_t seq = (uint64_t)(cs_random(host) * (double)host->next_seq);
         uint32_t slow = ID_NONE;
         for (uint32_t i = host_order_count(host); i-- > 0;)
-            if (host->ask[ranks_at(host->order, i)].seq < seq)
-                slow = ranks_at(host->order, i);
+            if (host->task[rank_tree_at(host->order, i)].seq < seq)
+                slow = rank_tree_at(host->order, i);
         assert_int_equal(host_order_first(host, seq), slow);
-        *asked += slow != ID_NONE && slow != ranks_at(host->order, 0);
+        *asked += slow != ID_NONE && slow != rank_tree_at(host->order, 0);
     }
     if (cs_running_count(host) > 0 && cs_random(host) < 0.2)
         cs_stop(host, cs_running(host, cs_running_count(host) / 2));
@@ -240,7 +240,7 @@ static void who_came_before_is_who_a_walk_finds(void **state)
     (void)state;
     probe.flags |= CS_PREEMPTS | CS_DRAWS;
     probe.self_bytes = sizeof(uint32_t);
-    probe.decide = ask_who_came_before;
+    probe.decide = task_who_came_before;
     probe.fini = some_were_asked;
     awkward_jobs(1, job);
     assert_true(world_trace(&world, 6, 2, job, JOBS, "[fcfs]"));
@@ -250,7 +250,7 @@ static void who_came_before_is_who_a_walk_finds(void **state)
 }
 
 static bool as_they_came(const void *self, const struct cs_host *host,
-                         struct ask_id a, struct ask_id b)
+                         struct task_id a, struct task_id b)
 {
     (void)self, (void)host, (void)a, (void)b;
     return false;

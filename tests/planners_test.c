@@ -53,8 +53,8 @@ static void same_as_their_oracles(const char *cluster, const char *workload,
     assert_true(n > 0 && (size_t)n < sizeof text);
     if (!world_open(&world, text))
         fail_msg("%s", world_error(&world));
-    for (uint32_t t = 0; t < study_trial_count(world.study); t++) {
-        struct trial_spec spec = study_trial_spec(world.study, t);
+    for (uint32_t t = 0; t < experiment_trial_count(world.experiment); t++) {
+        struct trial_spec spec = experiment_trial_spec(world.experiment, t);
         struct host_policy slow = *spec.policy;
         struct family_run a, b;
 
@@ -131,7 +131,7 @@ static void a_window_is_planned_as_by_the_simplex_method(void **state)
                 .gpus = 1 };
         assert_true(world_trace(&world, 1, 1, job, jobs,
                                 "[{policy: shockwave, rho_max: 100}]"));
-        struct trial_spec spec = study_trial_spec(world.study, 0);
+        struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
         struct host_policy slow = *spec.policy;
         slow.policy = &linear_shockwave_policy;
         assert_true(slow.policy->self_bytes <= spec.policy->policy->self_bytes);

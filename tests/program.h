@@ -88,9 +88,9 @@ static inline char *program_read(const char *path)
 
 /* Runs `clustersim run experiment ...` into folder/name; prints what it said
  * if that fails.  more: further arguments, ends with NULL; may be NULL. */
-static inline int program_study(const struct program *program,
-                                const char *experiment, const char *name,
-                                const char *const *more)
+static inline int program_experiment(const struct program *program,
+                                     const char *experiment, const char *name,
+                                     const char *const *more)
 {
     char out[128], log[128];
     const char *argv[PROGRAM_ARGS_MAX] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ranks_test.c - the sequence against a plain array, and its balance.
+ * rank_tree_test.c - the sequence against a plain array, and its balance.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,13 +12,13 @@
 #include <cmocka.h>
 
 #include "sim/base/arena.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 #include "sim/base/rng.h"
 
 #define ITEMS 2000u
 
 struct world {
-    struct ranks ranks;
+    struct rank_tree ranks;
     uint32_t key[ITEMS];
     uint64_t sum[ITEMS];        /* of the keys of a subtree */
     uint32_t list[ITEMS], count;
@@ -29,8 +29,8 @@ struct world {
 static void add(void *owner, uint32_t item, uint32_t left, uint32_t right)
 {
     struct world *w = owner;
-    w->sum[item] = w->key[item] + (left == RANKS_NONE ? 0 : w->sum[left]) +
-                   (right == RANKS_NONE ? 0 : w->sum[right]);
+    w->sum[item] = w->key[item] + (left == RANK_TREE_NONE ? 0 : w->sum[left]) +
+                   (right == RANK_TREE_NONE ? 0 : w->sum[right]);
 }
 
 static bool before(void *owner, uint32_t a, uint32_t b)
@@ -42,9 +42,9 @@ static bool before(void *owner, uint32_t a, uint32_t b)
 /* Weights as promised, so that no path is longer than 2.4 log2(n). */
 static uint32_t check_balance(const struct world *w, uint32_t item)
 {
-    if (item == RANKS_NONE)
+    if (item == RANK_TREE_NONE)
         return 0;
-    const struct ranks_node *node = &w->ranks.node[item];
+    const struct rank_tree_node *node = &w->ranks.node[item];
     uint32_t left = check_balance(w, node->left);
     uint32_t right = check_balance(w, node->right);
     assert_true(left + 1 <= 3 * (right + 1) && right + 1 <= 3 * (left + 1));
@@ -55,14 +55,14 @@ static uint32_t check_balance(const struct world *w, uint32_t item)
 static void check_all(struct world *w)
 {
     uint64_t sum = 0;
-    assert_int_equal(ranks_count(&w->ranks), w->count);
+    assert_int_equal(rank_tree_count(&w->ranks), w->count);
     assert_int_equal(check_balance(w, w->ranks.root), w->count);
     for (uint32_t i = 0; i < w->count; i++) {
-        assert_int_equal(ranks_at(&w->ranks, i), w->list[i]);
-        assert_int_equal(ranks_rank(&w->ranks, w->list[i]), i);
+        assert_int_equal(rank_tree_at(&w->ranks, i), w->list[i]);
+        assert_int_equal(rank_tree_rank(&w->ranks, w->list[i]), i);
         sum += w->key[w->list[i]];
     }
-    assert_int_equal(ranks_at(&w->ranks, w->count), RANKS_NONE);
+    assert_int_equal(rank_tree_at(&w->ranks, w->count), RANK_TREE_NONE);
     if (w->count > 0)
         assert_true(w->sum[w->ranks.root] == sum);
 }
@@ -75,7 +75,7 @@ static void put_in(struct world *w, uint32_t item, bool at_end)
         w->list[i] = w->list[i - 1];
     w->list[i] = item;
     w->in[item] = true;
-    ranks_insert(&w->ranks, item, at_end ? NULL : before);
+    rank_tree_insert(&w->ranks, item, at_end ? NULL : before);
 }
 
 static void take_out(struct world *w, uint32_t i)
@@ -83,14 +83,14 @@ static void take_out(struct world *w, uint32_t i)
     uint32_t item = w->list[i];
     memmove(&w->list[i], &w->list[i + 1], (--w->count - i) * sizeof *w->list);
     w->in[item] = false;
-    ranks_remove(&w->ranks, item);
+    rank_tree_remove(&w->ranks, item);
 }
 
 static struct world *world_new(struct arena *arena, uint64_t seed)
 {
     struct world *w = arena_alloc(arena, 1, sizeof *w);
     rng_init(&w->rng, seed, "ranks", 0);
-    ranks_init(&w->ranks, arena, add, w);
+    rank_tree_init(&w->ranks, arena, add, w);
     return w;
 }
 
@@ -143,7 +143,7 @@ static void walking_goes_on_at_what_follows_the_removed(void **state)
         put_in(w, item, false);
     uint32_t seen = 0;
     for (uint32_t i = 0; i < w->count; seen++) {
-        assert_int_equal(ranks_at(&w->ranks, i), w->list[i]);
+        assert_int_equal(rank_tree_at(&w->ranks, i), w->list[i]);
         if (rng_below(&w->rng, 2))
             take_out(w, i);
         else
@@ -169,9 +169,9 @@ static void what_is_put_before_another_stands_there(void **state)
         w->list[i] = item;
         w->in[item] = true;
         w->key[item] = item;
-        ranks_insert_at(&w->ranks, item, other);
+        rank_tree_insert_at(&w->ranks, item, other);
         w->key[other] += 7;
-        ranks_touch(&w->ranks, other);
+        rank_tree_touch(&w->ranks, other);
         if (item % 111 == 0)
             check_all(w);
     }
@@ -187,16 +187,16 @@ static void reordering_keeps_the_items(void **state)
     uint32_t list[ITEMS];
     for (uint32_t item = 0; item < 1000; item++)
         put_in(w, 2 * item, false);
-    ranks_list(&w->ranks, list);
+    rank_tree_list(&w->ranks, list);
     assert_memory_equal(list, w->list, w->count * sizeof *list);
     for (uint32_t i = 0; i < w->count; i++)
         w->list[i] = list[w->count - 1 - i];
-    ranks_reorder(&w->ranks, w->list);
+    rank_tree_reorder(&w->ranks, w->list);
     check_all(w);
     while (w->count > 0)
         take_out(w, w->count / 2);
-    ranks_reorder(&w->ranks, w->list);
-    assert_int_equal(ranks_count(&w->ranks), 0);
+    rank_tree_reorder(&w->ranks, w->list);
+    assert_int_equal(rank_tree_count(&w->ranks), 0);
     arena_free(arena);
 }
 

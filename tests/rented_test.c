@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "models/cluster/course.h"
+#include "models/cluster/time_series.h"
 #include "models/cluster/fabric.h"
 #include "models/types/rates.h"
 #include "models/cluster/rented.h"
@@ -41,36 +41,36 @@ static void run_all(struct world *world, uint32_t trials)
 
 /* ---- series ---------------------------------------------------------------- */
 
-static const struct course *course(struct arena *arena, const char *text,
-                                   struct err *err)
+static const struct time_series *time_series(struct arena *arena, const char *text,
+                                             struct err *err)
 {
     const struct conf_node *conf;
 
     memset(err, 0, sizeof *err);
     conf = conf_parse(arena, "t.yaml", text, strlen(text), err);
     assert_non_null(conf);
-    return course_read(arena, conf, "USD/h", err);
+    return time_series_read(arena, conf, "USD/h", err);
 }
 
 static void a_series_is_a_step_function_with_an_area(void **state)
 {
     struct arena *arena = arena_new(1 << 16);
     struct err err = { 0 };
-    const struct course *c =
-        course(arena, "{unit: USD/h, points: [[1s, 2], [3s, 5], [4s, 0]]}",
-               &err);
+    const struct time_series *c =
+        time_series(arena, "{unit: USD/h, points: [[1s, 2], [3s, 5], [4s, 0]]}",
+                    &err);
     int64_t s = CLOCK_NS_PER_S;
 
     (void)state;
     assert_non_null(c);
-    assert_true(course_at(c, 0) == 2 && course_at(c, 3 * s - 1) == 2);
-    assert_true(course_at(c, 3 * s) == 5 && course_at(c, 9 * s) == 0);
-    assert_true(course_area(c, 0, 4 * s) == 2 * 3 + 5);
-    assert_true(course_area(c, 2 * s, 3 * s) == 2);
-    assert_true(course_next_ns(c, 0) == s && course_next_ns(c, s) == 3 * s);
-    assert_true(course_next_ns(c, 4 * s) == CLOCK_NEVER_NS);
-    assert_true(course_over_ns(c, 4 * s) == 0);
-    assert_true(course_over_ns(c, 5 * s) == s);
+    assert_true(time_series_at(c, 0) == 2 && time_series_at(c, 3 * s - 1) == 2);
+    assert_true(time_series_at(c, 3 * s) == 5 && time_series_at(c, 9 * s) == 0);
+    assert_true(time_series_area(c, 0, 4 * s) == 2 * 3 + 5);
+    assert_true(time_series_area(c, 2 * s, 3 * s) == 2);
+    assert_true(time_series_next_ns(c, 0) == s && time_series_next_ns(c, s) == 3 * s);
+    assert_true(time_series_next_ns(c, 4 * s) == CLOCK_NEVER_NS);
+    assert_true(time_series_over_ns(c, 4 * s) == 0);
+    assert_true(time_series_over_ns(c, 5 * s) == s);
     arena_free(arena);
 }
 
@@ -78,17 +78,17 @@ static void a_series_that_repeats_never_ends(void **state)
 {
     struct arena *arena = arena_new(1 << 16);
     struct err err = { 0 };
-    const struct course *c = course(
+    const struct time_series *c = time_series(
         arena, "{unit: USD/h, repeat: 10s, points: [[0s, 1], [5s, 3]]}", &err);
     int64_t s = CLOCK_NS_PER_S;
 
     (void)state;
     assert_non_null(c);
-    assert_true(course_at(c, 27 * s) == 3 && course_at(c, 30 * s) == 1);
-    assert_true(course_area(c, 0, 30 * s) == 60);
-    assert_true(course_area(c, 4 * s, 26 * s) == 44);
-    assert_true(course_next_ns(c, 7 * s) == 10 * s);
-    assert_true(course_over_ns(c, 1000 * s) == 0);
+    assert_true(time_series_at(c, 27 * s) == 3 && time_series_at(c, 30 * s) == 1);
+    assert_true(time_series_area(c, 0, 30 * s) == 60);
+    assert_true(time_series_area(c, 4 * s, 26 * s) == 44);
+    assert_true(time_series_next_ns(c, 7 * s) == 10 * s);
+    assert_true(time_series_over_ns(c, 1000 * s) == 0);
     arena_free(arena);
 }
 
@@ -98,12 +98,12 @@ static void a_series_of_another_unit_is_refused(void **state)
     struct err err = { 0 };
 
     (void)state;
-    assert_null(course(arena, "{unit: EUR/h, points: [[0s, 1]]}", &err));
+    assert_null(time_series(arena, "{unit: EUR/h, points: [[0s, 1]]}", &err));
     assert_non_null(strstr(err.text, "unit must be USD/h"));
-    assert_null(course(arena, "{unit: USD/h, points: [[5s, 1], [5s, 2]]}",
-                       &err));
+    assert_null(time_series(arena, "{unit: USD/h, points: [[5s, 1], [5s, 2]]}",
+                            &err));
     assert_non_null(strstr(err.text, "in order of time"));
-    assert_null(course(arena, "{unit: USD/h}", &err));
+    assert_null(time_series(arena, "{unit: USD/h}", &err));
     assert_non_null(strstr(err.text, "neither"));
     arena_free(arena);
 }
@@ -316,7 +316,7 @@ static void far_nodes_share_the_line_to_the_storage(void **state)
         &world, job, 1, "nodes: [{name: near, count: 2, gpus: {type: generic, "
         "count: 8}}, {name: far, count: 2, gpus: {type: generic, count: 8}, "
         "wan: 1GB/s}], storage: {bandwidth: 20GB/s}", "[fcfs]", 1));
-    struct trial_spec spec = study_trial_spec(world.study, 0);
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
     struct fabric *fabric = fabric_new(world.arena, spec.cluster, net);
     uint32_t line = fabric_link(fabric, FABRIC_WAN, 2);
     assert_true(line == fabric_link(fabric, FABRIC_WAN, 3));

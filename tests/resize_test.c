@@ -341,15 +341,15 @@ static void training_that_is_stopped_keeps_its_whole_steps(void **state)
 static void chaos_start(struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        struct job_id job = cs_ask(host, ask)->job;
+        struct task_id task = cs_pending(host, i);
+        struct job_id job = cs_task(host, task)->job;
         struct cs_want want = { .gpus = cs_size_below(
             host, job, 1 + (uint32_t)(cs_random(host) * 16)) };
 
         if (cs_random(host) < 0.3)
             want.gpus = 0;
-        if (cs_start_want(host, ask, &want) != CS_DONE &&
-            cs_start(host, ask) != CS_DONE)
+        if (cs_start_want(host, task, &want) != CS_DONE &&
+            cs_start(host, task) != CS_DONE)
             i++;
     }
 }
@@ -362,9 +362,9 @@ static void chaos_change(struct cs_host *host)
         struct job_id job = cs_lease(host, lease)->job;
         struct cs_want want = { .pool_mask = (uint32_t)(cs_random(host) * 4) };
         uint32_t pool = (uint32_t)(cs_random(host) * 2);
-        double pace = cs_pace(host, job, pool, cs_lease(host, lease)->gpus);
+        double speedup = cs_speedup(host, job, pool, cs_lease(host, lease)->gpus);
 
-        assert_true(pace >= 0 && pace < 1e3);
+        assert_true(speedup >= 0 && speedup < 1e3);
         if (cs_random(host) < 0.1)
             cs_stop(host, job);
         else if (cs_random(host) < 0.5)
@@ -401,7 +401,7 @@ static const struct cs_policy chaos_policy = {
 static void holds(struct world *world, uint64_t seed)
 {
     struct host_policy policy = world_policy(&chaos_policy);
-    struct trial_spec spec = study_trial_spec(world->study, 0);
+    struct trial_spec spec = experiment_trial_spec(world->experiment, 0);
     struct trial_tables none = { 0 };
     struct trial_result one, two;
 

@@ -202,9 +202,9 @@ static void kept_responses_only_shorten_a_rollout(void **state)
                     NODE("train", "1", "h100", ""),
             "  arrival: {process: all_at_once}\n  jobs: 1\n", apart,
             "[static]");
-    const struct llm *llm = catalogue_llm(world.study->catalogue,
+    const struct llm *llm = catalogue_llm(world.experiment->catalogue,
                                           "qwen2.5-7b");
-    const struct gpu_type *gpu = catalogue_gpu(world.study->catalogue,
+    const struct gpu_type *gpu = catalogue_gpu(world.experiment->catalogue,
                                                "a100-80");
     assert_non_null(llm);
     struct gang gang = { .gpu = gpu, .gpus = 8, .nodes = 1 };
@@ -245,11 +245,11 @@ static void grab(void *self, struct cs_host *host)
     struct grabber *grabber = self;
 
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        struct cs_want want = { .role = cs_ask(host, ask)->role };
-        bool started = cs_ask(host, ask)->held.i != ID_NONE
-            ? cs_continue(host, ask) == CS_DONE
-            : cs_start_want(host, ask, &want) == CS_DONE;
+        struct task_id task = cs_pending(host, i);
+        struct cs_want want = { .role = cs_task(host, task)->role };
+        bool started = cs_task(host, task)->held.i != ID_NONE
+            ? cs_continue(host, task) == CS_DONE
+            : cs_start_want(host, task, &want) == CS_DONE;
         i += !started;
     }
     for (uint32_t i = 0; i < cs_lease_count(host) && grabber->grabbed < 60;

@@ -17,8 +17,8 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fit.h"
-#include "models/cluster/room.h"
-#include "models/cluster/spare.h"
+#include "models/cluster/gpu_index.h"
+#include "models/cluster/reclaimable.h"
 #include "sim/base/arena.h"
 #include "sim/base/rng.h"
 
@@ -36,7 +36,7 @@ static uint32_t slow_next(const uint32_t *free, uint32_t nodes, uint32_t from,
     for (uint32_t n = from; n < nodes; n++)
         if (free[n] > 0 && counts >> (free[n] - 1) & 1)
             return n;
-    return ROOM_NONE;
+    return GPU_INDEX_NONE;
 }
 
 static void next_is_what_a_scan_finds(void **state)
@@ -49,26 +49,26 @@ static void next_is_what_a_scan_finds(void **state)
         struct arena *arena = arena_new(1 << 16);
         uint32_t nodes = sizes[s];
         uint32_t *had = calloc(nodes, sizeof *had);
-        struct room_index room;
+        struct gpu_index room;
         struct rng rng;
         assert_non_null(had);
         rng_init(&rng, 1, "room", nodes);
-        room_init(&room, arena, nodes, 64);
+        gpu_index_init(&room, arena, nodes, 64);
         for (uint32_t n = 0; n < nodes; n++)
             had[n] = 64;
         for (uint32_t i = 0; i < 4 * nodes + 200; i++) {
             uint32_t n = (uint32_t)rng_below(&rng, nodes);
             uint32_t now = rng_below(&rng, 4) ? 0
                                               : (uint32_t)rng_below(&rng, 65);
-            room_set(&room, n, had[n], now);
+            gpu_index_set(&room, n, had[n], now);
             had[n] = now;
             uint32_t from = (uint32_t)rng_below(&rng, nodes + 1);
             uint64_t counts = rng_below(&rng, 2)
-                ? room_exactly((uint32_t)rng_below(&rng, 66))
-                : room_from((uint32_t)rng_below(&rng, 66));
-            uint32_t next = room_next(&room, from, counts);
+                ? gpu_index_exactly((uint32_t)rng_below(&rng, 66))
+                : gpu_index_from((uint32_t)rng_below(&rng, 66));
+            uint32_t next = gpu_index_next(&room, from, counts);
             assert_int_equal(next, slow_next(had, nodes, from, counts));
-            found += next != ROOM_NONE;
+            found += next != GPU_INDEX_NONE;
         }
         free(had);
         arena_free(arena);
@@ -83,7 +83,7 @@ struct world {
     struct cluster_spec spec;
     struct cluster *cluster;
     struct share nothing[NODES_MAX];
-    struct spare *spare;        /* of leases that are held, some idle */
+    struct reclaimable *spare;        /* of leases that are held, some idle */
     bool idle[HELD_MAX];
     struct share indexed[NODES_MAX], plain[NODES_MAX];
     struct placement held[HELD_MAX];
@@ -218,7 +218,7 @@ static void by_index_and_by_scan_every_rule_finds_the_same(void **state)
         while (w->held_count > 0)
             give_back(w);
         for (uint32_t g = 0; g < GROUPS; g++) {
-            const struct room_index *room = &w->cluster->index.room[g].room;
+            const struct gpu_index *room = &w->cluster->index.room[g].room;
             assert_int_equal(room->nodes_with[w->group[g].gpus],
                              w->group[g].node_count);
             assert_int_equal(w->cluster->index.room[g].short_nodes, 0);
@@ -242,7 +242,7 @@ static void set_idle(struct world *w, uint32_t held, bool idle)
         sum.cores += idle ? share->cores : 0u - share->cores;
         sum.memory_bytes += idle ? share->memory_bytes
                                  : -share->memory_bytes;
-        spare_set(w->spare, &sum);
+        reclaimable_set(w->spare, &sum);
     }
     w->idle[held] = idle;
 }
@@ -293,7 +293,7 @@ static void what_is_spare_is_found_by_index_as_by_a_scan(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 80; seed++) {
         struct world *w = world_new(seed);
-        w->spare = spare_new(w->arena, w->cluster);
+        w->spare = reclaimable_new(w->arena, w->cluster);
         for (uint32_t step = 0; step < 300; step++) {
             enum fit_rule rule = draw(w, 2)
                                      ? FIT_PACK

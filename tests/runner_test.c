@@ -24,7 +24,7 @@
 #include "sim/text/paths.h"
 #include "sim/text/read_csv.h"
 #include "experiments/run/runner.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "sim/base/arena.h"
 #include "tests/scratch.h"
@@ -33,24 +33,24 @@ struct world {
     struct arena *arena;
     struct scratch scratch;
     struct folder *folder;      /* the scratch folder */
-    const struct study *study;
+    const struct experiment *experiment;
     struct err err;
 };
 
 static int setup(void **state)
 {
     struct world *w = calloc(1, sizeof *w);
-    const struct study_options none = { 0 };
+    const struct experiment_options none = { 0 };
 
     w->arena = arena_new(1 << 16);
     scratch_open(&w->scratch);
     scratch_experiment(&w->scratch, "experiment: x\npolicies: [fcfs, sjf]\n"
                        "seeds: 3\n");
-    w->study = study_read(w->arena, scratch_path(&w->scratch, "e.yaml"),
-                          &none, &w->err);
+    w->experiment = experiment_read(w->arena, scratch_path(&w->scratch, "e.yaml"),
+                                    &none, &w->err);
     w->folder = folder_make(w->arena, w->scratch.dir, &w->err);
     *state = w;
-    return w->study == NULL || w->folder == NULL;
+    return w->experiment == NULL || w->folder == NULL;
 }
 
 static int teardown(void **state)
@@ -69,8 +69,8 @@ static struct trial_spec good_spec(void *self, uint32_t index,
 {
     struct world *w = self;
 
-    *tables = STUDY_JOBS;
-    return study_trial_spec(w->study, index);
+    *tables = EXPERIMENT_JOBS;
+    return experiment_trial_spec(w->experiment, index);
 }
 
 /* Trial 2 may have no more than 3 events. */
@@ -105,7 +105,7 @@ static bool keep_none(void *begun, const struct trial_result *result,
 
 static struct runner_plan plan_of(struct world *w, uint32_t threads)
 {
-    return (struct runner_plan){ .count = study_trial_count(w->study),
+    return (struct runner_plan){ .count = experiment_trial_count(w->experiment),
                                  .threads = threads, .spec = good_spec,
                                  .self = w };
 }
@@ -433,20 +433,20 @@ static const char training[] =
 static bool train_into(struct world *w, const char *name, uint32_t threads,
                        const char *text)
 {
-    const struct study_options none = { 0 };
+    const struct experiment_options none = { 0 };
     FILE *out = tmpfile();
     const struct train_options options = {
         .threads = threads, .out = out,
         .path = arena_text(w->arena, scratch_path(&w->scratch, name))
     };
-    const struct study *study;
+    const struct experiment *experiment;
     bool ok;
 
     assert_non_null(out);
     scratch_experiment(&w->scratch, text);
-    study = study_read(w->arena, scratch_path(&w->scratch, "e.yaml"), &none,
-                       &w->err);
-    ok = study != NULL && train_run(w->arena, study, &options, &w->err);
+    experiment = experiment_read(w->arena, scratch_path(&w->scratch, "e.yaml"), &none,
+                                 &w->err);
+    ok = experiment != NULL && train_run(w->arena, experiment, &options, &w->err);
     fclose(out);
     return ok;
 }

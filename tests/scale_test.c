@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * scale_test.c - what a run looks at and keeps, by counts: nodes per job,
- * asks per decision, bytes, none of which may grow with the size of a world.
+ * tasks per decision, bytes, none of which may grow with the size of a world.
  * No time is judged here.
  */
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static struct trial_result run(uint32_t nodes, struct world_job *job,
     struct trial_result result;
 
     assert_true(world_trace(&world, nodes, 8, job, jobs, policy));
-    struct trial_spec spec = study_trial_spec(world.study, 0);
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
     struct trial_tables none = { 0 };
     spec.by_host = true;
     if (!trial_run(&spec, &none, &result, &world.err))
@@ -62,7 +62,7 @@ static void a_search_for_room_looks_at_few_nodes_of_many(void **state)
 }
 
 /* All at once, for a cluster that is full from the first instant on. */
-static void a_backfill_looks_at_few_asks_of_many(void **state)
+static void a_backfill_looks_at_few_tasks_of_many(void **state)
 {
     static struct world_job job[8 * JOBS];
     double seen[2];
@@ -79,7 +79,7 @@ static void a_backfill_looks_at_few_asks_of_many(void **state)
             };
         struct trial_result result =
             run(4, job, jobs, "[{policy: easy, placement: count}]");
-        seen[n] = (double)result.asks_seen / jobs;
+        seen[n] = (double)result.tasks_seen / jobs;
     }
     assert_true(seen[0] > 1);           /* it searches the queue at all */
     assert_true(seen[1] < 2 * seen[0]); /* 8 times as many wait */
@@ -110,7 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_search_for_room_looks_at_few_nodes_of_many),
-        cmocka_unit_test(a_backfill_looks_at_few_asks_of_many),
+        cmocka_unit_test(a_backfill_looks_at_few_tasks_of_many),
         cmocka_unit_test(memory_does_not_grow_with_the_jobs_of_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

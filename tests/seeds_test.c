@@ -16,12 +16,12 @@
 
 #define EVENTS_MAX 150000u      /* enough to part, if they did */
 
-static struct trial_result result_of(const struct study *study,
+static struct trial_result result_of(const struct experiment *experiment,
                                      uint32_t point, uint32_t policy,
                                      uint32_t replica)
 {
-    struct trial_spec spec = study_trial_spec(
-        study, (point * study->policy_count + policy) * study->seeds);
+    struct trial_spec spec = experiment_trial_spec(
+        experiment, (point * experiment->policy_count + policy) * experiment->seeds);
     struct trial_tables none = { 0 };
     struct trial_result result;
     struct err err = { 0 };
@@ -33,7 +33,7 @@ static struct trial_result result_of(const struct study *study,
     /* Some policies want pools by name: that is told before anything runs. */
     if (!trial_run(&spec, &none, &result, &err) && err.kind != ERR_LIMIT &&
         (err.kind != ERR_POLICY || strstr(err.text, "pool") == NULL))
-        fail_msg("%s: %s", study->policy_name[policy], err.text);
+        fail_msg("%s: %s", experiment->policy_name[policy], err.text);
     return result;
 }
 
@@ -44,21 +44,21 @@ static bool alike(const struct trial_result *a, const struct trial_result *b)
 }
 
 /* The cells that draw nothing; how many there are. */
-static uint32_t assert_copies(const struct study *study, const char *where)
+static uint32_t assert_copies(const struct experiment *experiment, const char *where)
 {
     uint32_t count = 0;
 
-    for (uint32_t t = 0; t < study->point_count; t++)
-        for (uint32_t p = 0; p < study->policy_count; p++) {
+    for (uint32_t t = 0; t < experiment->point_count; t++)
+        for (uint32_t p = 0; p < experiment->policy_count; p++) {
             struct trial_result first, other;
 
-            if (study_draws(study, t, p))
+            if (experiment_draws(experiment, t, p))
                 continue;
-            first = result_of(study, t, p, 0);
-            other = result_of(study, t, p, 12345);
+            first = result_of(experiment, t, p, 0);
+            other = result_of(experiment, t, p, 12345);
             if (!alike(&first, &other))
-                fail_msg("%s: %s at %s draws", where, study->policy_name[p],
-                         study->point[t].label);
+                fail_msg("%s: %s at %s draws", where, experiment->policy_name[p],
+                         experiment->point[t].label);
             count++;
         }
     return count;
@@ -81,8 +81,8 @@ static void policy_that_declares_no_draw_has_copies_for_seeds(void **state)
         world_random_jobs(i + 1, job, 120);
         snprintf(list, sizeof list, "[%s]", policy->name);
         if (world_trace_on(&world, cluster, job, 120, list, 3)) {
-            copies += assert_copies(world.study, policy->name);
-            draw += study_draws(world.study, 0, 0);
+            copies += assert_copies(world.experiment, policy->name);
+            draw += experiment_draws(world.experiment, 0, 0);
         } else {
             print_message("%s: %s\n", policy->name, world_error(&world));
         }
@@ -99,13 +99,13 @@ static uint32_t check_files(const char *pattern)
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct arena *arena = arena_new(1 << 16);
-        struct study_options options = { 0 };
+        struct experiment_options options = { 0 };
         struct err err = { 0 };
-        const struct study *study = study_read(arena, found.gl_pathv[i],
-                                               &options, &err);
+        const struct experiment *experiment = experiment_read(arena, found.gl_pathv[i],
+                                                              &options, &err);
 
-        if (study != NULL)
-            cells += assert_copies(study, found.gl_pathv[i]);
+        if (experiment != NULL)
+            cells += assert_copies(experiment, found.gl_pathv[i]);
         else
             print_message("skip: %s: %s\n", found.gl_pathv[i], err.text);
         arena_free(arena);
@@ -177,16 +177,16 @@ static void what_draws_says_so_and_its_seeds_differ(void **state)
         bool differ = false;
 
         open_drawn(&world, &drawn[i]);
-        first = result_of(world.study, 0, 0, 0);
+        first = result_of(world.experiment, 0, 0, 0);
         for (uint32_t s = 1; s < 4; s++) {
-            struct trial_result other = result_of(world.study, 0, 0, s);
+            struct trial_result other = result_of(world.experiment, 0, 0, s);
 
             differ = differ || !alike(&first, &other);
         }
-        if (study_draws(world.study, 0, 0) != (i > 0) || differ != (i > 0))
+        if (experiment_draws(world.experiment, 0, 0) != (i > 0) || differ != (i > 0))
             fail_msg("%s: said to draw %d, seeds differ %d", drawn[i].what,
-                     study_draws(world.study, 0, 0), differ);
-        assert_int_equal(study_run_count(world.study), i > 0 ? 4 : 1);
+                     experiment_draws(world.experiment, 0, 0), differ);
+        assert_int_equal(experiment_run_count(world.experiment), i > 0 ? 4 : 1);
         world_close(&world);
     }
 }

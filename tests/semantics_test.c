@@ -121,7 +121,7 @@ static void semantics_are_told_by_the_keys_that_act(void **state)
         snprintf(entry, sizeof entry, "[%s]", row[i].entry);
         if (!opened(&world, entry))
             fail_msg("%s: %s", entry, world_error(&world));
-        assert_string_equal(world.study->point[0].policy[0]->semantics,
+        assert_string_equal(world.experiment->point[0].policy[0]->semantics,
                             row[i].told);
         world_close(&world);
     }

@@ -41,7 +41,7 @@ static struct table *serve(const char *service, const char *more)
              more, service);
     if (!world_open(&world, text))
         fail_msg("%s", world_error(&world));
-    struct trial_spec spec = study_trial_spec(world.study, 0);
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
     struct trial_tables tables = {
         .services = table_new(csv_services.columns, csv_services.count)};
     memset(&world.err, 0, sizeof world.err);

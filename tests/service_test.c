@@ -46,7 +46,7 @@ static double column(const struct table *table, const char *name)
 static struct table *run(struct world *world, uint32_t i,
                          struct trial_result *result)
 {
-    struct trial_spec spec = study_trial_spec(world->study, i);
+    struct trial_spec spec = experiment_trial_spec(world->experiment, i);
     struct trial_tables tables = {
         .services = table_new(csv_services.columns, csv_services.count)
     };
@@ -174,7 +174,7 @@ static void jumping_over_steps_changes_nothing(void **state)
     (void)state;
     open_service(&world, CHAT("3/s", "600s"), "", "", "[fcfs]");
     struct service_spec *spec = (struct service_spec *)(uintptr_t)
-        &workload_service(world.study->point[0].workload, 0)->spec;
+        &workload_service(world.experiment->point[0].workload, 0)->spec;
     struct table *jumps = run(&world, 0, &result);
     uint64_t events = result.event_count;
     spec->one_step = true;
@@ -201,8 +201,8 @@ static void an_idle_replica_answers_at_the_speed_of_its_law(void **state)
                  "{arrival: {process: fixed, every: 60s}, prompt: 1000, "
                  "output: 101, for: 1h}", "", "", "[fcfs]");
     const struct service_spec *spec =
-        &workload_service(world.study->point[0].workload, 0)->spec;
-    const struct cluster_spec *cluster = world.study->point[0].cluster;
+        &workload_service(world.experiment->point[0].workload, 0)->spec;
+    const struct cluster_spec *cluster = world.experiment->point[0].cluster;
     struct gang gang = {
         .gpu = cluster->group[0].gpu, .gpus = 1, .nodes = 1,
         .intra_bps = cluster->group[0].pcie_bps,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * spool_test.c - rows come back as they were put, from memory, from a file,
+ * job_store_test.c - rows come back as they were put, from memory, from a file,
  * and from both.
  */
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
-#include "workloads/replay/spool.h"
+#include "workloads/replay/job_store.h"
 
 #define ROWS 20000u
 #define S CLOCK_NS_PER_S
@@ -76,28 +76,28 @@ static void same(const struct row *a, const struct row *b)
 /* A name that no block holds. */
 static char name_a[200000], name_b[200000];
 
-static void put_all(struct spool *spool)
+static void put_all(struct job_store *job_store)
 {
     for (uint32_t i = 0; i < ROWS; i++) {
         struct row row = row_of(i, name_a, i == 120 ? sizeof name_a : 40);
-        spool_put(spool, &row);
+        job_store_put(job_store, &row);
     }
-    assert_int_equal(spool_count(spool), ROWS);
+    assert_int_equal(job_store_count(job_store), ROWS);
 }
 
-static void expect_next(struct spool_reader *reader, uint32_t i)
+static void expect_next(struct job_store_reader *reader, uint32_t i)
 {
     struct row want = row_of(i, name_b, i == 120 ? sizeof name_b : 40);
     const struct row *row;
 
-    assert_int_equal(spool_next(reader, &row), SPOOL_ROW);
+    assert_int_equal(job_store_next(reader, &row), JOB_STORE_ROW);
     same(row, &want);
 }
 
-static void expect_all(const struct spool *spool, struct arena *arena)
+static void expect_all(const struct job_store *job_store, struct arena *arena)
 {
-    struct spool_reader *one = spool_read(spool, arena);
-    struct spool_reader *two = spool_read(spool, arena);
+    struct job_store_reader *one = job_store_read(job_store, arena);
+    struct job_store_reader *two = job_store_read(job_store, arena);
     const struct row *row;
 
     for (uint32_t i = 0; i < ROWS; i++) {
@@ -105,8 +105,8 @@ static void expect_all(const struct spool *spool, struct arena *arena)
         if (i % 2 == 1)
             expect_next(two, i / 2);
     }
-    assert_int_equal(spool_next(one, &row), SPOOL_END);
-    assert_int_equal(spool_next(one, &row), SPOOL_END);
+    assert_int_equal(job_store_next(one, &row), JOB_STORE_END);
+    assert_int_equal(job_store_next(one, &row), JOB_STORE_END);
 }
 
 static void rows_come_back_as_they_were_put(void **state)
@@ -116,10 +116,10 @@ static void rows_come_back_as_they_were_put(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
         struct arena *arena = arena_new(0);
-        struct spool *spool = spool_new(arena, memory[i]);
+        struct job_store *job_store = job_store_new(arena, memory[i]);
 
-        put_all(spool);
-        expect_all(spool, arena);
+        put_all(job_store);
+        expect_all(job_store, arena);
         arena_free(arena);
     }
 }
@@ -128,13 +128,13 @@ static void rows_come_back_as_they_were_put(void **state)
 static void two_spools_share_the_file_of_their_arena(void **state)
 {
     struct arena *arena = arena_new(0);
-    struct spool *one = spool_new(arena, 4096), *two = spool_new(arena, 9999);
+    struct job_store *one = job_store_new(arena, 4096), *two = job_store_new(arena, 9999);
 
     (void)state;
     for (uint32_t i = 0; i < ROWS; i++) {
         struct row row = row_of(i, name_a, i == 120 ? sizeof name_a : 40);
-        spool_put(one, &row);
-        spool_put(two, &row);
+        job_store_put(one, &row);
+        job_store_put(two, &row);
     }
     assert_true(arena_file(arena)->used_bytes > 0);
     expect_all(one, arena);
@@ -145,13 +145,13 @@ static void two_spools_share_the_file_of_their_arena(void **state)
 static void memory_does_not_grow_with_the_rows(void **state)
 {
     struct arena *arena = arena_new(0);
-    struct spool *spool = spool_new(arena, 4096);
+    struct job_store *job_store = job_store_new(arena, 4096);
     struct row row = row_of(1, name_a, 40);
 
     (void)state;
     for (uint32_t i = 0; i < 100 * ROWS; i++)
-        spool_put(spool, &row);
-    assert_true(spool_memory_bytes(spool) <= 4096);
+        job_store_put(job_store, &row);
+    assert_true(job_store_memory_bytes(job_store) <= 4096);
     assert_true(arena_used_bytes(arena) < 65536);
     arena_free(arena);
 }
@@ -160,7 +160,7 @@ static void memory_does_not_grow_with_the_rows(void **state)
 static void what_no_file_takes_stays_in_memory(void **state)
 {
     struct arena *arena = arena_new(0);
-    struct spool *spool = spool_new(arena, 4096);
+    struct job_store *job_store = job_store_new(arena, 4096);
     struct rlimit old, little = {20000, RLIM_INFINITY};
 
     (void)state;
@@ -168,39 +168,39 @@ static void what_no_file_takes_stays_in_memory(void **state)
     little.rlim_max = old.rlim_max;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
-    put_all(spool);
+    put_all(job_store);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-    assert_true(spool_memory_bytes(spool) > 100000);
-    expect_all(spool, arena);
+    assert_true(job_store_memory_bytes(job_store) > 100000);
+    expect_all(job_store, arena);
     arena_free(arena);
 }
 
 static void without_a_file_all_stays_in_memory(void **state)
 {
     struct arena *arena = arena_new(0);
-    struct spool *spool = spool_new(arena, 4096);
+    struct job_store *job_store = job_store_new(arena, 4096);
     struct rlimit old, none;
 
     (void)state;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     none = (struct rlimit){0, old.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    put_all(spool);
+    put_all(job_store);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
-    assert_true(spool_memory_bytes(spool) > 100000);
-    expect_all(spool, arena);
+    assert_true(job_store_memory_bytes(job_store) > 100000);
+    expect_all(job_store, arena);
     arena_free(arena);
 }
 
-static void an_empty_spool_has_no_rows(void **state)
+static void an_empty_job_store_has_no_rows(void **state)
 {
     struct arena *arena = arena_new(0);
-    struct spool_reader *reader =
-        spool_read(spool_new(arena, SPOOL_MEMORY_BYTES), arena);
+    struct job_store_reader *reader =
+        job_store_read(job_store_new(arena, JOB_STORE_MEMORY_BYTES), arena);
     const struct row *row;
 
     (void)state;
-    assert_int_equal(spool_next(reader, &row), SPOOL_END);
+    assert_int_equal(job_store_next(reader, &row), JOB_STORE_END);
     arena_free(arena);
 }
 
@@ -212,7 +212,7 @@ int main(void)
         cmocka_unit_test(memory_does_not_grow_with_the_rows),
         cmocka_unit_test(what_no_file_takes_stays_in_memory),
         cmocka_unit_test(without_a_file_all_stays_in_memory),
-        cmocka_unit_test(an_empty_spool_has_no_rows),
+        cmocka_unit_test(an_empty_job_store_has_no_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * study_test.c - experiment files: points, labels, trials, and what is
+ * experiment_test.c - experiment files: points, labels, trials, and what is
  * refused.
  */
 #include <math.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -45,41 +45,41 @@ static int teardown(void **state)
     return 0;
 }
 
-static const struct study *read_with(struct world *w, const char *text,
-                                     const struct study_options *options)
+static const struct experiment *read_with(struct world *w, const char *text,
+                                          const struct experiment_options *options)
 {
     memset(&w->err, 0, sizeof w->err);
     scratch_experiment(&w->scratch, text);
-    return study_read(w->arena, scratch_path(&w->scratch, "e.yaml"), options,
-                      &w->err);
+    return experiment_read(w->arena, scratch_path(&w->scratch, "e.yaml"), options,
+                           &w->err);
 }
 
-static const struct study *read_study(struct world *w, const char *text)
+static const struct experiment *read_experiment(struct world *w, const char *text)
 {
-    const struct study_options none = { 0 };
+    const struct experiment_options none = { 0 };
 
     return read_with(w, text, &none);
 }
 
-static const struct study *read_set(struct world *w, const char *text,
-                                    const char *set)
+static const struct experiment *read_set(struct world *w, const char *text,
+                                         const char *set)
 {
-    const struct study_options options = { .set = &set, .set_count = 1 };
+    const struct experiment_options options = { .set = &set, .set_count = 1 };
 
     return read_with(w, text, &options);
 }
 
 static void defaults_are_one_seed_drained_and_all_tables(void **state)
 {
-    const struct study *s = read_study(*state,
-                                       "experiment: x\npolicies: [fcfs]\n");
+    const struct experiment *s = read_experiment(*state,
+                                                 "experiment: x\npolicies: [fcfs]\n");
 
     assert_non_null(s);
     assert_int_equal(s->seeds, 1);
     assert_int_equal(s->seed, 1);
     assert_true(s->until_ns == CLOCK_NEVER_NS && s->warmup_ns == 0);
-    assert_int_equal(s->tables, STUDY_COMPARE | STUDY_JOBS | STUDY_PHASES |
-                     STUDY_TIMELINE);
+    assert_int_equal(s->tables, EXPERIMENT_COMPARE | EXPERIMENT_JOBS | EXPERIMENT_PHASES |
+                     EXPERIMENT_TIMELINE);
     assert_string_equal(s->dir, "out/x");
     assert_string_equal(s->point[0].label, "base");
     assert_int_equal(s->baseline, 0);
@@ -101,7 +101,7 @@ static void detail_is_of_the_first_seed_unless_more_is_asked_for(void **state)
     struct world *w = *state;
 
     for (size_t i = 0; i < 4; i++) {
-        const struct study *s = read_set(w, text, wanted[i].set);
+        const struct experiment *s = read_set(w, text, wanted[i].set);
 
         assert_non_null(s);
         assert_int_equal(s->detail_seeds, wanted[i].seeds);
@@ -116,7 +116,7 @@ static void detail_is_of_the_first_seed_unless_more_is_asked_for(void **state)
 static void output_dir_is_beside_the_file_that_names_it(void **state)
 {
     struct world *w = *state;
-    const struct study *s = read_study(
+    const struct experiment *s = read_experiment(
         w, "experiment: x\npolicies: [fcfs]\noutput: {dir: r}\n");
 
     assert_non_null(s);
@@ -125,7 +125,7 @@ static void output_dir_is_beside_the_file_that_names_it(void **state)
 
 static void sweep_is_a_product_with_the_last_key_fastest(void **state)
 {
-    const struct study *s = read_study(
+    const struct experiment *s = read_experiment(
         *state, "experiment: x\npolicies: [fcfs, sjf]\nseeds: 3\nsweep:\n"
         "  cluster.nodes.gpu.count: [4, 5]\n"
         "  policies.fcfs.blocking: [strict, skip]\n");
@@ -138,7 +138,7 @@ static void sweep_is_a_product_with_the_last_key_fastest(void **state)
                         "nodes.gpu.count=4 fcfs.blocking=skip");
     assert_string_equal(s->point[2].label,
                         "nodes.gpu.count=5 fcfs.blocking=strict");
-    assert_int_equal(study_trial_count(s), 24);
+    assert_int_equal(experiment_trial_count(s), 24);
     assert_ptr_equal(s->point[0].cluster, s->point[1].cluster);
     assert_ptr_not_equal(s->point[1].cluster, s->point[2].cluster);
     assert_ptr_equal(s->point[0].policy[1], s->point[3].policy[1]);
@@ -147,7 +147,7 @@ static void sweep_is_a_product_with_the_last_key_fastest(void **state)
 
 static void a_trace_says_what_policies_that_say_nothing_are_told(void **state)
 {
-    const struct study *s = read_study(
+    const struct experiment *s = read_experiment(
         *state, "experiment: x\npolicies: [sjf, {policy: easy, estimate: "
         "exact}]\nsweep:\n  workload.trace.estimate: [noisy, exact]\n");
 
@@ -161,57 +161,57 @@ static void a_trace_says_what_policies_that_say_nothing_are_told(void **state)
 
 static void trials_count_seeds_fastest_then_policies(void **state)
 {
-    const struct study *s = read_study(
+    const struct experiment *s = read_experiment(
         *state, "experiment: x\npolicies: [fcfs, sjf]\nseeds: 3\nsweep:\n"
         "  cluster.nodes.gpu.count: [4, 5]\n");
-    struct study_trial t;
+    struct experiment_trial t;
 
     assert_non_null(s);
-    t = study_trial(s, 10);
+    t = experiment_trial(s, 10);
     assert_int_equal(t.point, 1);
     assert_int_equal(t.policy, 1);
     assert_int_equal(t.seed, 1);
-    assert_int_equal(study_trial_spec(s, 10).replica, 1);
-    assert_string_equal(study_trial_spec(s, 10).policy->name, "sjf");
+    assert_int_equal(experiment_trial_spec(s, 10).replica, 1);
+    assert_string_equal(experiment_trial_spec(s, 10).policy->name, "sjf");
 }
 
 static void trial_hash_changes_with_what_goes_in_and_nothing_else(void **state)
 {
     struct world *w = *state;
     static const char text[] = "experiment: x\npolicies: [fcfs, sjf]\n";
-    const struct study *a = read_study(w, text);
-    const struct study *b = read_set(w, text, "policies.sjf.placement=count");
-    const struct study *c = read_set(w, text, "seed=2");
-    const struct study *d = read_set(w, text, "output.plots=[]");
+    const struct experiment *a = read_experiment(w, text);
+    const struct experiment *b = read_set(w, text, "policies.sjf.placement=count");
+    const struct experiment *c = read_set(w, text, "seed=2");
+    const struct experiment *d = read_set(w, text, "output.plots=[]");
 
     assert_true(a != NULL && b != NULL && c != NULL && d != NULL);
-    assert_true(study_trial_hash(a, 0) == study_trial_hash(b, 0));
-    assert_true(study_trial_hash(a, 1) != study_trial_hash(b, 1));
-    assert_true(study_trial_hash(a, 0) != study_trial_hash(a, 1));
-    assert_true(study_trial_hash(a, 0) != study_trial_hash(c, 0));
-    assert_true(study_trial_hash(a, 0) == study_trial_hash(d, 0));
+    assert_true(experiment_trial_hash(a, 0) == experiment_trial_hash(b, 0));
+    assert_true(experiment_trial_hash(a, 1) != experiment_trial_hash(b, 1));
+    assert_true(experiment_trial_hash(a, 0) != experiment_trial_hash(a, 1));
+    assert_true(experiment_trial_hash(a, 0) != experiment_trial_hash(c, 0));
+    assert_true(experiment_trial_hash(a, 0) == experiment_trial_hash(d, 0));
 }
 
 static void changed_trace_file_changes_the_hash(void **state)
 {
     struct world *w = *state;
-    const struct study_options none = { 0 };
-    const struct study *a = read_study(w, "experiment: x\npolicies: [fcfs]\n"),
+    const struct experiment_options none = { 0 };
+    const struct experiment *a = read_experiment(w, "experiment: x\npolicies: [fcfs]\n"),
         *b;
 
     scratch_write(&w->scratch, "jobs.csv",
                   "job,submit,duration,gpus\n0,0,10,1\n");
-    b = study_read(w->arena, scratch_path(&w->scratch, "e.yaml"), &none,
-                   &w->err);
+    b = experiment_read(w->arena, scratch_path(&w->scratch, "e.yaml"), &none,
+                        &w->err);
     assert_true(a != NULL && b != NULL);
     assert_int_equal(a->input_count, 3);
-    assert_true(study_trial_hash(a, 0) != study_trial_hash(b, 0));
+    assert_true(experiment_trial_hash(a, 0) != experiment_trial_hash(b, 0));
 }
 
 static void only_keeps_the_named_policies(void **state)
 {
-    const struct study_options options = { .only = "sjf" };
-    const struct study *s = read_with(
+    const struct experiment_options options = { .only = "sjf" };
+    const struct experiment *s = read_with(
         *state, "experiment: x\npolicies: [fcfs, sjf]\n", &options);
 
     assert_non_null(s);
@@ -222,12 +222,12 @@ static void only_keeps_the_named_policies(void **state)
 
 static void expectations_read_percent_time_and_number(void **state)
 {
-    const struct study *s = read_study(
+    const struct experiment *s = read_experiment(
         *state, "experiment: x\npolicies: [fcfs, sjf]\nexpect:\n"
         "  - {metric: cost_usd, policy: sjf, vs: fcfs, between: [-10%, 5]}\n");
 
     assert_null(s);     /* a percentage and a number */
-    s = read_study(
+    s = read_experiment(
         *state, "experiment: x\npolicies: [fcfs, sjf]\nexpect:\n"
         "  - {metric: cost_usd, policy: sjf, vs: fcfs, at_most: -10%}\n"
         "  - {metric: jct_mean_s, policy: sjf, at_least: 2h}\n"
@@ -284,7 +284,7 @@ static void wrong_files_are_refused_with_the_reason(void **state)
     struct world *w = *state;
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        if (read_study(w, wrong[i].text) != NULL)
+        if (read_experiment(w, wrong[i].text) != NULL)
             fail_msg("accepted: %s", wrong[i].text);
         if (strstr(w->err.text, wrong[i].part) == NULL ||
             strstr(w->err.hint, wrong[i].hint) == NULL)
@@ -298,12 +298,12 @@ static void wrong_files_are_refused_with_the_reason(void **state)
 static void missing_cluster_file_is_located_where_it_is_named(void **state)
 {
     struct world *w = *state;
-    const struct study_options none = { 0 };
+    const struct experiment_options none = { 0 };
 
     scratch_write(&w->scratch, "e.yaml", "experiment: x\npolicies: [fcfs]\n"
                   "seeds: 1\ncluster: no.yaml\nworkload: {}\n");
-    assert_null(study_read(w->arena, scratch_path(&w->scratch, "e.yaml"),
-                           &none, &w->err));
+    assert_null(experiment_read(w->arena, scratch_path(&w->scratch, "e.yaml"),
+                                &none, &w->err));
     assert_int_equal(w->err.kind, ERR_IO);
     assert_int_equal(w->err.pos.line, 4);
     assert_non_null(strstr(w->err.text, "no.yaml', which is not there"));

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "experiments/results/check.h"
-#include "experiments/results/closing.h"
+#include "experiments/results/summary_table.h"
 #include "experiments/results/compare.h"
 #include "experiments/results/grid.h"
 #include "tests/program.h"
@@ -198,7 +198,7 @@ static char *closing(const struct grid *grid)
     FILE *file = open_memstream(&text, &bytes);
 
     assert_non_null(file);
-    closing_print(file, grid, "t", false);
+    summary_table_print(file, grid, "t", false);
     fclose(file);
     return text;
 }
@@ -275,9 +275,9 @@ static struct check_item judge(struct arena *arena, const struct row *row,
                                enum metric metric, const char *versus,
                                double high)
 {
-    struct study_expect *e = arena_alloc(arena, 1, sizeof *e);
+    struct experiment_expect *e = arena_alloc(arena, 1, sizeof *e);
 
-    *e = (struct study_expect) {
+    *e = (struct experiment_expect) {
         .metric = metric, .policy = "short", .versus = versus,
         .low = -INFINITY, .high = high, .percent = versus != NULL,
         .confidence = 0.95

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/spec/table_sizes.h"
 #include "sim/base/arena.h"
 #include "tests/program.h"
@@ -31,8 +31,8 @@
     "prompt_tokens: 128, response: {mean: 100, cv: 1, max: 512}, " \
     "steps: 1000000, rollout: {gpus: 8}, train: {gpus: 8}}"
 
-static void write_study(const struct program *program, const char *seeds,
-                        const char *mix, char path[128])
+static void write_experiment(const struct program *program, const char *seeds,
+                             const char *mix, char path[128])
 {
     FILE *file;
 
@@ -47,13 +47,13 @@ static void write_study(const struct program *program, const char *seeds,
 
 static struct table_sizes sizes_of(struct arena *arena, const char *path)
 {
-    const struct study_options options = { 0 };
+    const struct experiment_options options = { 0 };
     struct err err = { 0 };
-    const struct study *study = study_read(arena, path, &options, &err);
+    const struct experiment *experiment = experiment_read(arena, path, &options, &err);
 
-    if (study == NULL)
+    if (experiment == NULL)
         fail_msg("%s", err.text);
-    return table_sizes_of(arena, study);
+    return table_sizes_of(arena, experiment);
 }
 
 static size_t rows_of(const struct program *program, const char *table,
@@ -86,9 +86,9 @@ static void rows_said_before_are_those_written(void **state)
     char path[128];
     size_t bytes;
 
-    write_study(program, "", DPO, path);
+    write_experiment(program, "", DPO, path);
     sizes = sizes_of(arena, path);
-    assert_int_equal(program_study(program, path, "out", NULL), 0);
+    assert_int_equal(program_experiment(program, path, "out", NULL), 0);
     assert_true(sizes.rows[SIZED_JOBS] ==
                 (double)rows_of(program, "jobs.csv", &bytes));
     assert_near(sizes.bytes[SIZED_JOBS], (double)bytes, 0.5);
@@ -108,11 +108,11 @@ static void detail_of_one_seed_does_not_grow_with_the_seeds(void **state)
     struct table_sizes one, ten, all;
     char path[128];
 
-    write_study(*state, "", DPO, path);
+    write_experiment(*state, "", DPO, path);
     one = sizes_of(arena, path);
-    write_study(*state, "seeds: 10\n", DPO, path);
+    write_experiment(*state, "seeds: 10\n", DPO, path);
     ten = sizes_of(arena, path);
-    write_study(*state, "seeds: 10\noutput: {detail_seeds: all}\n", DPO, path);
+    write_experiment(*state, "seeds: 10\noutput: {detail_seeds: all}\n", DPO, path);
     all = sizes_of(arena, path);
     assert_true(ten.rows[SIZED_JOBS] == 10 * one.rows[SIZED_JOBS]);
     assert_true(ten.rows[SIZED_PHASES] == one.rows[SIZED_PHASES]);
@@ -124,7 +124,7 @@ static void detail_of_one_seed_does_not_grow_with_the_seeds(void **state)
 static void a_thousand_million_jobs_are_not_two(void **state)
 {
     const struct program *program = *state;
-    const struct study_options billion = {
+    const struct experiment_options billion = {
         .set = (const char *const[]) { "workload.jobs=1000000000" },
         .set_count = 1
     }, year = {
@@ -136,13 +136,13 @@ static void a_thousand_million_jobs_are_not_two(void **state)
     struct err err = { 0 };
     char path[128];
 
-    write_study(program, "", DPO, path);
-    const struct study *study = study_read(arena, path, &billion, &err);
-    assert_non_null(study);
-    assert_true(table_sizes_of(arena, study).rows[SIZED_JOBS] == 2e9);
-    study = study_read(arena, path, &year, &err);   /* 90 an hour */
-    assert_non_null(study);
-    assert_near(table_sizes_of(arena, study).rows[SIZED_JOBS],
+    write_experiment(program, "", DPO, path);
+    const struct experiment *experiment = experiment_read(arena, path, &billion, &err);
+    assert_non_null(experiment);
+    assert_true(table_sizes_of(arena, experiment).rows[SIZED_JOBS] == 2e9);
+    experiment = experiment_read(arena, path, &year, &err);   /* 90 an hour */
+    assert_non_null(experiment);
+    assert_near(table_sizes_of(arena, experiment).rows[SIZED_JOBS],
                 2 * 1000 * 24 * 90, 0.01);
     arena_free(arena);
 }
@@ -156,7 +156,7 @@ static void validate_says_when_tables_will_be_large(void **state)
     const char *argv[] = { program->path, "validate", path, NULL };
 
     snprintf(log, sizeof log, "%s/said", program->folder);
-    write_study(program, "seeds: 3\n", LONG_DPO, path);
+    write_experiment(program, "seeds: 3\n", LONG_DPO, path);
     assert_int_equal(program_spawn(argv, log), 0);
     said = program_read(log);
     assert_non_null(said);
@@ -164,7 +164,7 @@ static void validate_says_when_tables_will_be_large(void **state)
     assert_non_null(strstr(said, "  phases.csv        204000000 rows, "));
     assert_non_null(strstr(said, "GB, of 1 of 3 seeds"));
     free(said);
-    write_study(program, "seeds: 3\n", DPO, path);
+    write_experiment(program, "seeds: 3\n", DPO, path);
     assert_int_equal(program_spawn(argv, log), 0);
     said = program_read(log);
     assert_non_null(said);

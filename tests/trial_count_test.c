@@ -61,7 +61,7 @@ struct answer {
 
 static struct answer run(const struct world *world, bool by_host)
 {
-    struct trial_spec spec = study_trial_spec(world->study, 0);
+    struct trial_spec spec = experiment_trial_spec(world->experiment, 0);
     struct answer answer = {
         .jobs = table_new(csv_jobs.columns, csv_jobs.count)
     };
@@ -141,14 +141,14 @@ static void what_needs_nodes_goes_to_the_host(void **state)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct world world = { 0 };
         assert_true(world_trace(&world, 2, 8, job, 1, others[i]));
-        struct trial_spec spec = study_trial_spec(world.study, 0);
+        struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
         assert_false(trial_count_applies(&spec, &none));
         world_close(&world);
     }
     struct world world = { 0 };
     assert_true(world_trace(&world, 2, 8, job, 1,
                             "[{policy: fcfs, placement: count}]"));
-    struct trial_spec spec = study_trial_spec(world.study, 0);
+    struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
     rows.decisions = table_new(csv_decisions.columns, csv_decisions.count);
     assert_true(trial_count_applies(&spec, &none));
     assert_false(trial_count_applies(&spec, &rows));

@@ -151,7 +151,7 @@ static void wakes_decide(void *self, struct cs_host *host)
     cs_wake_at(host, cs_now_ns(host) + DAY_NS);
 }
 
-static void a_policy_that_never_asks_is_named(void **state)
+static void a_policy_that_never_tasks_is_named(void **state)
 {
     static const struct cs_policy table = {
         .abi_major = CS_POLICY_ABI_MAJOR, .size_bytes = sizeof table,
@@ -331,7 +331,7 @@ int main(void)
         cmocka_unit_test(a_job_that_failures_never_let_end_ends_the_run),
         cmocka_unit_test(the_key_says_how_long_nothing_may_move),
         cmocka_unit_test(a_series_keeps_no_run_alive),
-        cmocka_unit_test(a_policy_that_never_asks_is_named),
+        cmocka_unit_test(a_policy_that_never_tasks_is_named),
         cmocka_unit_test(roles_that_do_not_fit_together_are_told),
         cmocka_unit_test(where_a_policy_looks_in_vain_is_told),
         cmocka_unit_test(a_cap_of_power_is_told),

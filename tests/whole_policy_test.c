@@ -319,8 +319,8 @@ static void watch_decide(void *self, struct cs_host *host)
 {
     (void)self;
     for (uint32_t i = 1; i < cs_pending_count(host); i++) {
-        struct job_id a = cs_ask(host, cs_pending(host, i - 1))->job;
-        struct job_id b = cs_ask(host, cs_pending(host, i))->job;
+        struct job_id a = cs_task(host, cs_pending(host, i - 1))->job;
+        struct job_id b = cs_task(host, cs_pending(host, i))->job;
         assert_true(cs_request(host, a)->deadline_ns <=
                     cs_request(host, b)->deadline_ns);
     }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "experiments/columns/columns.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/run/trial.h"
 #include "policies/registry/heeds.h"
 #include "policies/host/host.h"
@@ -36,7 +36,7 @@ struct world_job {
 struct world {
     char folder[64];
     struct arena *arena;
-    const struct study *study;
+    const struct experiment *experiment;
     struct err err;
     uint32_t vain_max;                  /* see trial_spec */
     uint32_t tenants;                   /* jobs are of; 0: of none */
@@ -57,7 +57,7 @@ static inline void world_write(const struct world *world, const char *name,
 static inline bool world_open(struct world *world, const char *experiment)
 {
     char path[128];
-    struct study_options options = { 0 };
+    struct experiment_options options = { 0 };
 
     if (!world->folder[0]) {
         strcpy(world->folder, "/tmp/clustersim-test-XXXXXX");
@@ -66,8 +66,8 @@ static inline bool world_open(struct world *world, const char *experiment)
     world->arena = arena_new(1 << 16);
     world_write(world, "experiment.yaml", experiment);
     snprintf(path, sizeof path, "%s/experiment.yaml", world->folder);
-    world->study = study_read(world->arena, path, &options, &world->err);
-    return world->study != NULL;
+    world->experiment = experiment_read(world->arena, path, &options, &world->err);
+    return world->experiment != NULL;
 }
 
 static inline void world_close(struct world *world)
@@ -165,7 +165,7 @@ static inline bool world_run(struct world *world, uint32_t i,
                              struct world_job *job,
                              struct trial_result *result)
 {
-    struct trial_spec spec = study_trial_spec(world->study, i);
+    struct trial_spec spec = experiment_trial_spec(world->experiment, i);
     struct trial_tables tables = { 0 };
     struct trial_result own;
 

@@ -8,7 +8,7 @@
 #include "sim/config/conf.h"
 #include "workloads/random/arrival.h"
 #include "workloads/random/distribution.h"
-#include "workloads/jobs/pacing.h"
+#include "workloads/jobs/speedup_keys.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/requests/request_trace.h"
 #include "workloads/replay/resample.h"
@@ -26,7 +26,7 @@ static const struct conf_schema *const all[] = {
     &role_engine_schema, &role_data_schema, &role_whole_schema,
     &response_schema, &reward_schema, &loader_schema, &trace_schema,
     &trace_columns_schema, &trace_slice_schema, &trace_skip_schema,
-    &series_schema, &pacing_elastic_schema, &resample_schema,
+    &series_schema, &speedup_elastic_schema, &resample_schema,
     &recipe_net_schema,
     &role_trace_schema, &distribution_constant_schema,
     &distribution_uniform_schema, &distribution_exponential_schema,

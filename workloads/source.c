@@ -27,7 +27,7 @@
 #include "workloads/jobs/packing.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/requests/services.h"
-#include "sim/text/texts.h"
+#include "sim/text/string_set.h"
 #include "workloads/replay/trace.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
@@ -167,8 +167,8 @@ static void sort_entries(struct workload_spec *spec)
         struct entry entry = spec->entry[i];
         size_t j = i;
 
-        for (; j > 0 && texts_order(entry.form->name,
-                                    spec->entry[j - 1].form->name) < 0; j--)
+        for (; j > 0 && string_set_order(entry.form->name,
+                                         spec->entry[j - 1].form->name) < 0; j--)
             spec->entry[j] = spec->entry[j - 1];
         spec->entry[j] = entry;
     }
@@ -608,15 +608,15 @@ static struct place_demand demand_of(const struct job_request *request)
     const struct role_spec *role = &request->form->role[0];
     uint32_t gpus = job_role_gpus(request, 0);
     struct place_demand out = {
-        .ask = { .core_milli = role->core_milli, .gpus = gpus,
+        .task = { .core_milli = role->core_milli, .gpus = gpus,
                  .gpu_milli = gpus > 0 ? job_role_milli(request, 0) : 0 },
         .gpu_types = role->gpu_types, .jobs = 1,
         .gpu_type_count = role->gpu_type_count,
     };
 
     if (!role->pod)
-        out.ask.core_milli = (int64_t)role->cores *
-                             (gpus > 0 ? gpus * out.ask.gpu_milli : 1000);
+        out.task.core_milli = (int64_t)role->cores *
+                             (gpus > 0 ? gpus * out.task.gpu_milli : 1000);
     return out;
 }
 
@@ -630,9 +630,9 @@ static void count_demand(struct demands *all, const struct place_demand *one)
 {
     for (size_t i = 0; i < all->count; i++) {
         struct place_demand *item = &all->item[i];
-        if (item->ask.core_milli == one->ask.core_milli &&
-            item->ask.gpus == one->ask.gpus &&
-            item->ask.gpu_milli == one->ask.gpu_milli &&
+        if (item->task.core_milli == one->task.core_milli &&
+            item->task.gpus == one->task.gpus &&
+            item->task.gpu_milli == one->task.gpu_milli &&
             item->gpu_types == one->gpu_types) {
             item->jobs++;
             return;

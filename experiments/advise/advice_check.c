@@ -135,7 +135,7 @@ static bool limit_read(const struct conf_node *node, const char *key,
 
 static bool limits_read(const struct conf_node *map,
                         const struct advice_expect *e,
-                        struct study_expect *to, struct err *err)
+                        struct experiment_expect *to, struct err *err)
 {
     int given = (e->at_most != NULL) + (e->at_least != NULL) +
                 (e->between != NULL);
@@ -165,10 +165,10 @@ static bool limits_read(const struct conf_node *map,
 
 /* ---- figures ---------------------------------------------------------- */
 
-static size_t find_job(const struct asking *ask, const char *name)
+static size_t find_job(const struct asking *task, const char *name)
 {
-    for (size_t i = 0; i < ask->job_count; i++)
-        if (strcmp(ask->job[i].form->name, name) == 0)
+    for (size_t i = 0; i < task->job_count; i++)
+        if (strcmp(task->job[i].form->name, name) == 0)
             return i;
     return SIZE_MAX;
 }
@@ -182,12 +182,12 @@ static const struct advise_place *find_place(const struct advise_world *world,
     return NULL;
 }
 
-static bool check_names(const struct asking *ask, const struct conf_node *map,
+static bool check_names(const struct asking *task, const struct conf_node *map,
                         const char *key, const char *name, bool is_job,
                         struct err *err)
 {
-    if (name == NULL || (is_job ? find_job(ask, name) != SIZE_MAX
-                                : find_place(&ask->world, name) != NULL))
+    if (name == NULL || (is_job ? find_job(task, name) != SIZE_MAX
+                                : find_place(&task->world, name) != NULL))
         return true;
     return err_set(err, ERR_REFERENCE, conf_pos(conf_get(map, key)),
                    "%s is '%.60s', which is no %s", key, name,
@@ -263,16 +263,16 @@ static const struct advise_row *time_fastest(struct advice *advice,
 
 /* The cheapest timed row of a place, or the fastest where no price is known;
  * NULL: nothing fits. */
-static const struct advise_row *best_row(struct asking *ask, size_t job,
+static const struct advise_row *best_row(struct asking *task, size_t job,
                                          const struct advise_place *place,
                                          const struct advice_expect *e)
 {
-    struct advice *advice = &ask->advice[e->tier][job];
+    struct advice *advice = &task->advice[e->tier][job];
     const struct advise_row **rows;
     size_t count;
 
     if (advice->job == NULL) {
-        advise_search(&ask->tier[e->tier], &ask->job[job], advice);
+        advise_search(&task->tier[e->tier], &task->job[job], advice);
         advise_rank(advice, TOP_ROWS);
     }
     count = advise_order(advice, false, &rows);
@@ -300,16 +300,16 @@ static double row_figure(const struct advise_row *row, int figure)
     }
 }
 
-static double figure_of(struct asking *ask, const char *job, const char *on,
+static double figure_of(struct asking *task, const char *job, const char *on,
                         const struct advice_expect *e)
 {
-    size_t j = find_job(ask, job);
-    const struct advise_place *place = find_place(&ask->tier[e->tier], on);
+    size_t j = find_job(task, job);
+    const struct advise_place *place = find_place(&task->tier[e->tier], on);
     const struct advise_row *row;
 
     if (e->figure < FEASIBLE)
-        return memory_figure(&ask->job[j], place, e->figure);
-    row = best_row(ask, j, place, e);
+        return memory_figure(&task->job[j], place, e->figure);
+    row = best_row(task, j, place, e);
     if (e->figure == FEASIBLE)
         return row != NULL;
     return row == NULL ? NAN : row_figure(row, e->figure);
@@ -318,7 +318,7 @@ static double figure_of(struct asking *ask, const char *job, const char *on,
 /* ---- verdicts --------------------------------------------------------- */
 
 static const char *limits_text(struct arena *arena,
-                               const struct study_expect *e)
+                               const struct experiment_expect *e)
 {
     const char *unit = e->percent ? "%" : "";
 
@@ -331,45 +331,45 @@ static const char *limits_text(struct arena *arena,
 }
 
 /* Why there is no figure: a price that nobody knows, or no layout. */
-static const char *missing_text(const struct asking *ask,
+static const char *missing_text(const struct asking *task,
                                 const struct advice_expect *e)
 {
     const char *const on[] = { e->on, e->vs_on };
 
     for (int i = 0; i < 2 && e->figure == COST; i++)
         if (on[i] != NULL &&
-            isnan(find_place(&ask->tier[e->tier], on[i])->gpu_usd_per_h))
-            return text_format(ask->world.arena, "no %s price of %s is known",
+            isnan(find_place(&task->tier[e->tier], on[i])->gpu_usd_per_h))
+            return text_format(task->world.arena, "no %s price of %s is known",
                                price_tier_choices[e->tier], on[i]);
     return "no layout fits, so there is no figure";
 }
 
 /* Prices of the tier; a given cluster has its own. */
-static bool ask_tier(struct asking *ask, const struct conf_node *map,
-                     const struct advice_expect *e, struct err *err)
+static bool task_tier(struct asking *task, const struct conf_node *map,
+                      const struct advice_expect *e, struct err *err)
 {
-    struct advise_world *world = &ask->tier[e->tier];
+    struct advise_world *world = &task->tier[e->tier];
 
-    if (ask->world.cluster != NULL && conf_get(map, "tier") != NULL)
+    if (task->world.cluster != NULL && conf_get(map, "tier") != NULL)
         return err_set(err, ERR_SCHEMA, conf_pos(conf_get(map, "tier")),
                        "tier has no meaning where the cluster has prices of "
                        "its own");
     if (world->place != NULL)
         return true;
-    *world = (struct advise_world){ .arena = ask->world.arena,
-                                    .gpus_max = ask->world.gpus_max,
+    *world = (struct advise_world){ .arena = task->world.arena,
+                                    .gpus_max = task->world.gpus_max,
                                     .tier = (enum price_tier)e->tier };
-    ask->advice[e->tier] = arena_alloc(ask->world.arena, ask->job_count,
-                                       sizeof **ask->advice);
-    return advise_world_from(world, ask->world.cluster, err);
+    task->advice[e->tier] = arena_alloc(task->world.arena, task->job_count,
+                                        sizeof **task->advice);
+    return advise_world_from(world, task->world.cluster, err);
 }
 
-static void judge(struct asking *ask, const struct advice_expect *e,
-                  const struct study_expect *limits, struct check_item *item)
+static void judge(struct asking *task, const struct advice_expect *e,
+                  const struct experiment_expect *limits, struct check_item *item)
 {
-    struct arena *arena = ask->world.arena;
+    struct arena *arena = task->world.arena;
     bool compared = e->vs_job != NULL || e->vs_on != NULL;
-    double value = figure_of(ask, e->job, e->on, e), other = NAN;
+    double value = figure_of(task, e->job, e->on, e), other = NAN;
 
     *item = (struct check_item){
         .expect = limits, .metric = figure_name[e->figure], .seeds = 1,
@@ -382,7 +382,7 @@ static void judge(struct asking *ask, const struct advice_expect *e,
                                                price_tier_choices[e->tier]))
     };
     if (compared)
-        other = figure_of(ask, e->vs_job != NULL ? e->vs_job : e->job,
+        other = figure_of(task, e->vs_job != NULL ? e->vs_job : e->job,
                           e->vs_on != NULL ? e->vs_on : e->on, e);
     item->value = !compared ? value
                 : limits->percent ? 100 * (value / other - 1) : value - other;
@@ -394,7 +394,7 @@ static void judge(struct asking *ask, const struct advice_expect *e,
         compared ? " vs " : "", limits->versus == NULL ? "" : limits->versus,
         limits_text(arena, limits));
     if (isnan(item->value))
-        item->reason = missing_text(ask, e);
+        item->reason = missing_text(task, e);
     else if (compared)
         item->reason = text_format(arena, "%.5g%s: %.5g against %.5g",
                                    item->value, limits->percent ? "%" : "",
@@ -403,33 +403,33 @@ static void judge(struct asking *ask, const struct advice_expect *e,
         item->reason = text_format(arena, "%.5g", value);
 }
 
-static bool judge_one(struct asking *ask, const struct conf_node *map,
+static bool judge_one(struct asking *task, const struct conf_node *map,
                       bool judging, struct check_item *item, struct err *err)
 {
-    struct study_expect *limits = arena_alloc(ask->world.arena, 1,
-                                              sizeof *limits);
+    struct experiment_expect *limits = arena_alloc(task->world.arena, 1,
+                                                   sizeof *limits);
     struct advice_expect e = { 0 };
 
     if (!conf_fill(map, &advice_expect_schema, &e, err) ||
-        !check_names(ask, map, "job", e.job, true, err) ||
-        !check_names(ask, map, "vs_job", e.vs_job, true, err) ||
-        !check_names(ask, map, "on", e.on, false, err) ||
-        !check_names(ask, map, "vs_on", e.vs_on, false, err) ||
-        !limits_read(map, &e, limits, err) || !ask_tier(ask, map, &e, err))
+        !check_names(task, map, "job", e.job, true, err) ||
+        !check_names(task, map, "vs_job", e.vs_job, true, err) ||
+        !check_names(task, map, "on", e.on, false, err) ||
+        !check_names(task, map, "vs_on", e.vs_on, false, err) ||
+        !limits_read(map, &e, limits, err) || !task_tier(task, map, &e, err))
         return false;
     limits->claim = e.claim;
     limits->policy = "advice";
     limits->confidence = 0.95;
     if (e.vs_job != NULL || e.vs_on != NULL)
         limits->versus = text_format(
-            ask->world.arena, "%s on %s", e.vs_job != NULL ? e.vs_job : e.job,
+            task->world.arena, "%s on %s", e.vs_job != NULL ? e.vs_job : e.job,
             e.vs_on != NULL ? e.vs_on : e.on);
     if (judging)
-        judge(ask, &e, limits, item);
+        judge(task, &e, limits, item);
     return true;
 }
 
-static bool judge_all(struct asking *ask, const struct conf_node *list,
+static bool judge_all(struct asking *task, const struct conf_node *list,
                       bool judging, struct check_list *checks,
                       struct err *err)
 {
@@ -438,10 +438,10 @@ static bool judge_all(struct asking *ask, const struct conf_node *list,
     if (conf_kind(list) != CONF_LIST)
         return err_set(err, ERR_SCHEMA, conf_pos(list),
                        "expect must be a list");
-    item = arena_alloc(ask->world.arena, conf_count(list) + 1, sizeof *item);
+    item = arena_alloc(task->world.arena, conf_count(list) + 1, sizeof *item);
     *checks = (struct check_list){ .item = item };
     for (size_t i = 0; i < conf_count(list); i++) {
-        if (!judge_one(ask, conf_item(list, i), judging, &item[i], err))
+        if (!judge_one(task, conf_item(list, i), judging, &item[i], err))
             return false;
         checks->count++;
         checks->held += item[i].verdict == CHECK_HOLDS;
@@ -452,7 +452,7 @@ static bool judge_all(struct asking *ask, const struct conf_node *list,
 
 bool advice_check_is(struct arena *arena, const char *path)
 {
-    struct study_inputs inputs = { .arena = arena };
+    struct experiment_inputs inputs = { .arena = arena };
     struct err err = { 0 };
     const struct conf_node *root;
 
@@ -465,36 +465,36 @@ bool advice_check_is(struct arena *arena, const char *path)
 /* One reading of a question and of what is expected of its answers. */
 struct question {
     const struct advice_check_options *options;
-    struct study_inputs inputs;
+    struct experiment_inputs inputs;
     struct conf_mend mend;
     bool set;                   /* --set is in mend.root */
     struct advice_check *result;
 };
 
-static bool ask_and_judge(struct question *q, const struct conf_node *root,
-                          struct err *err)
+static bool task_and_judge(struct question *q, const struct conf_node *root,
+                           struct err *err)
 {
     struct arena *arena = q->inputs.arena;
-    struct asking ask = { .world = { .arena = arena } };
+    struct asking task = { .world = { .arena = arena } };
     struct advice_top top = { 0 };
     bool judging = !q->options->read_only && q->mend.found_count == 0;
 
     if (!conf_fill(root, &advice_schema, &top, err))
         return false;
-    ask.world.gpus_max = (uint32_t)top.gpus;
-    if (!advise_world_from(&ask.world, top.cluster, err))
+    task.world.gpus_max = (uint32_t)top.gpus;
+    if (!advise_world_from(&task.world, top.cluster, err))
         return false;
-    ask.job_count = advise_jobs_from(&ask.world, top.workload, &ask.job, err);
-    if (ask.job_count == 0 && err->kind == ERR_NONE)
+    task.job_count = advise_jobs_from(&task.world, top.workload, &task.job, err);
+    if (task.job_count == 0 && err->kind == ERR_NONE)
         err_set(err, ERR_SCHEMA, conf_pos(top.workload),
                 "advise needs a mix of recipes, and the workload has none");
-    if (ask.job_count == 0)
+    if (task.job_count == 0)
         return false;
-    ask.tier[TIER_LIST] = ask.world;
-    ask.advice[TIER_LIST] = arena_alloc(arena, ask.job_count,
-                                        sizeof *ask.advice[TIER_LIST]);
+    task.tier[TIER_LIST] = task.world;
+    task.advice[TIER_LIST] = arena_alloc(arena, task.job_count,
+                                         sizeof *task.advice[TIER_LIST]);
     q->result->name = top.name;
-    return judge_all(&ask, top.expect, judging, &q->result->checks, err);
+    return judge_all(&task, top.expect, judging, &q->result->checks, err);
 }
 
 static bool read_question(void *self, const struct conf_node *root,
@@ -510,7 +510,7 @@ static bool read_question(void *self, const struct conf_node *root,
         q->set = true;
         q->mend.root = root;
     }
-    return ask_and_judge(q, root, err);
+    return task_and_judge(q, root, err);
 }
 
 bool advice_check_run(struct arena *arena, const char *path,

@@ -178,7 +178,7 @@ static const struct conf_node *workload_part(const struct advise_world *world,
                                              const char *path,
                                              struct err *err)
 {
-    struct study_inputs inputs = { .arena = world->arena };
+    struct experiment_inputs inputs = { .arena = world->arena };
     struct err_pos pos = { path, 0, 0 };
     const struct conf_node *part = tree_part(&inputs, path, "workload", err);
 

@@ -229,7 +229,7 @@ bool advise_world_from(struct advise_world *world,
 bool advise_world_read(struct advise_world *world, const char *cluster_path,
                        struct err *err)
 {
-    struct study_inputs inputs = { .arena = world->arena };
+    struct experiment_inputs inputs = { .arena = world->arena };
     const struct conf_node *cluster = NULL;
 
     if (cluster_path != NULL)

@@ -13,7 +13,7 @@
 
 #include "experiments/bench/probe.h"
 #include "experiments/columns/columns.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/run/trial.h"
 #include "sim/base/arena.h"
 #include "sim/text/table.h"
@@ -67,7 +67,7 @@ static bool run_trial(const struct bench_trial *trial,
 {
     struct arena *arena = arena_new((size_t)1 << 16);
     /* Nothing is kept that the hash of this program would name. */
-    struct study_options options = { .program_hash = 1 };
+    struct experiment_options options = { .program_hash = 1 };
     struct trial_result result;
     struct trial_tables tables = { 0 };
     FILE *file = NULL;
@@ -76,11 +76,11 @@ static bool run_trial(const struct bench_trial *trial,
     snprintf(path, sizeof path, "%s/experiment.yaml", trial->dir);
     report->base_bytes = peak_bytes();
     double begin = bench_cpu_ns();
-    const struct study *study = study_read(arena, path, &options,
-                                           &report->err);
-    if (study == NULL)
+    const struct experiment *experiment = experiment_read(arena, path, &options,
+                                                          &report->err);
+    if (experiment == NULL)
         return false;
-    struct trial_spec spec = study_trial_spec(study, 0);
+    struct trial_spec spec = experiment_trial_spec(experiment, 0);
     if (trial->written &&
         !open_jobs(trial->dir, &tables.jobs, &file, &report->err))
         return false;

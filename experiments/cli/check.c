@@ -7,13 +7,13 @@
 #include "experiments/advise/advice_check.h"
 #include "experiments/options/args.h"
 #include "experiments/results/check.h"
-#include "experiments/cli/study.h"
+#include "experiments/cli/experiment.h"
 #include "experiments/cli/command.h"
 #include "sim/text/folder.h"
 #include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
 #include "sim/text/paths.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "sim/base/err.h"
 
 enum { EXPECTS, REGRESSIONS, LISTS };
@@ -33,7 +33,7 @@ static bool read_folder(struct checking *c, struct err *err)
 {
     struct arena *arena = c->cli->arena;
     const char *dir = c->args->word[0];
-    const struct study_expect *expect;
+    const struct experiment_expect *expect;
     uint32_t count;
 
     c->now = grid_from_folder(arena, dir, err);
@@ -62,21 +62,21 @@ static int run_experiment(struct checking *c)
 {
     struct session session = { 0 };
     struct err err = { 0 };
-    const struct study *study = cmd_study_read(c->cli, c->args, &err);
+    const struct experiment *experiment = cmd_experiment_read(c->cli, c->args, &err);
     int status;
 
-    if (study == NULL || !is_apart(c->args, study->dir, &err))
+    if (experiment == NULL || !is_apart(c->args, experiment->dir, &err))
         return command_fail(c->cli, &err);
-    status = cmd_study_run(c->cli, c->args, study, &session);
+    status = cmd_experiment_run(c->cli, c->args, experiment, &session);
     c->now = session.grid;
     c->list[EXPECTS] = session.checks;
-    c->left = (struct check_left){ study->left_out, study->fewer_seeds };
-    c->name = study->name;
+    c->left = (struct check_left){ experiment->left_out, experiment->fewer_seeds };
+    c->name = experiment->name;
     return status;
 }
 
 /* A question to `advise`: its folder has nothing but checks.csv. */
-static bool ask_advice(struct checking *c, struct err *err)
+static bool task_advice(struct checking *c, struct err *err)
 {
     struct arena *arena = c->cli->arena;
     const struct args *args = c->args;
@@ -172,7 +172,7 @@ static int check(struct cli *cli, const struct args *args)
     if (!args_fraction(args, ARG_TOLERANCE, &tolerance, &err))
         return command_fail(cli, &err);
     if (advice_check_is(cli->arena, args->word[0])) {
-        if (!ask_advice(&c, &err))
+        if (!task_advice(&c, &err))
             return command_fail(cli, &err);
         return verdict(&c);
     }
@@ -219,7 +219,7 @@ const struct command command_check = {
     "deterministic, so any metric that got worse in any seed by more than\n"
     "--tolerance (0 unless given) is a regression, and so is a trial that is\n"
     "gone.\n",
-    STUDY_ARGS | ARG_BIT(ARG_BASELINE) | ARG_BIT(ARG_TOLERANCE) |
+    EXPERIMENT_ARGS | ARG_BIT(ARG_BASELINE) | ARG_BIT(ARG_TOLERANCE) |
         ARG_BIT(ARG_JUNIT) | ARG_BIT(ARG_MARKDOWN) |
         ARG_BIT(ARG_NOT_JUDGED), 1, 1, check
 };

@@ -99,7 +99,7 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool calendar_with(const char *text, const char *end)
 {
     size_t bytes = strlen(text), tail = strlen(end);
 
@@ -108,7 +108,7 @@ static bool ends_with(const char *text, const char *end)
 
 static bool is_experiment(const char *word)
 {
-    return ends_with(word, ".yaml") || ends_with(word, ".yml");
+    return calendar_with(word, ".yaml") || calendar_with(word, ".yml");
 }
 
 static int unknown_command(struct cli *cli, const char *name)

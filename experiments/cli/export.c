@@ -41,7 +41,7 @@ struct exporting {
 static const struct conf_node *cluster_tree(const struct exporting *e,
                                             struct err *err)
 {
-    struct study_inputs inputs = { .arena = e->cli->arena };
+    struct experiment_inputs inputs = { .arena = e->cli->arena };
     const struct conf_node *root;
     uint32_t gpus = GPUS_DEFAULT;
     char *text;
@@ -98,7 +98,7 @@ static bool spares_trace(const struct exporting *e,
 static bool read_workload(struct exporting *e, struct err *err)
 {
     struct arena *arena = e->cli->arena;
-    struct study_inputs inputs = { .arena = arena };
+    struct experiment_inputs inputs = { .arena = arena };
     const struct catalogue *catalogue = catalogue_load(arena, NULL, 0, err);
     const struct conf_node *cluster =
         catalogue == NULL ? NULL : cluster_tree(e, err);

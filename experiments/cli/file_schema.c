@@ -15,7 +15,7 @@
 #include "experiments/run/metrics.h"
 #include "sim/text/paths.h"
 #include "experiments/cli/schemas.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "policies/host/host.h"
 #include "policies/registry/heeds.h"
@@ -394,8 +394,8 @@ static void define_metrics(struct making *m)
 
     for (unsigned i = 0; i < METRIC_COUNT; i++)
         metrics = add_name(m, metrics, metric_info((enum metric)i)->name);
-    for (size_t i = 0; study_plot_names[i] != NULL; i++)
-        plots = add_name(m, plots, study_plot_names[i]);
+    for (size_t i = 0; experiment_plot_names[i] != NULL; i++)
+        plots = add_name(m, plots, experiment_plot_names[i]);
     define_names(m, "metric", metrics, false);
     define_names(m, "plot", plots, false);
 }

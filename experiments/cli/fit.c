@@ -15,7 +15,7 @@
 #include "sim/base/arena.h"
 #include "workloads/formats/import.h"
 #include "sim/stats/likelihood.h"
-#include "workloads/formats/lookalike.h"
+#include "workloads/formats/trace_fit.h"
 
 #define SAMPLES_MAX 1000u
 
@@ -24,7 +24,7 @@ struct fitting {
     const struct import_request *request;
     const struct import_format *format;
     struct import_result result;
-    struct lookalike fit;
+    struct trace_fit fit;
     const char *yaml, *csv;
 };
 
@@ -45,7 +45,7 @@ static void print_parameters(FILE *file, const struct likelihood *fit)
     fputc('\n', file);
 }
 
-static void print_fits(FILE *file, const struct lookalike_fits *fits,
+static void print_fits(FILE *file, const struct trace_fit_fits *fits,
                        bool best)
 {
     for (size_t f = 0; f < LIKELIHOOD_FAMILIES; f++) {
@@ -61,12 +61,12 @@ static void print_fits(FILE *file, const struct lookalike_fits *fits,
     }
 }
 
-static double gpus_of(const struct lookalike_entry *entry, size_t size)
+static double gpus_of(const struct trace_fit_entry *entry, size_t size)
 {
     return (double)entry->size[size].gpu_milli / 1000.0;
 }
 
-static void print_sizes(FILE *file, const struct lookalike_entry *entry)
+static void print_sizes(FILE *file, const struct trace_fit_entry *entry)
 {
     fprintf(file, "\nrun time s of jobs of %.10g", gpus_of(entry, 0));
     if (entry->size_count > 1)
@@ -82,7 +82,7 @@ static void print_sizes(FILE *file, const struct lookalike_entry *entry)
 
 static void print_report(FILE *file, const struct fitting *fitting)
 {
-    const struct lookalike *fit = &fitting->fit;
+    const struct trace_fit *fit = &fitting->fit;
 
     fprintf(file, "  %-17s %8s %12s %14s  %s\n", "fit", "KS", "AD", "AIC",
             "parameters");
@@ -114,7 +114,7 @@ static const char *samples_path(const struct fitting *fitting, size_t i)
 
 static void put_run(struct out *out, const struct fitting *fitting, size_t i)
 {
-    const struct lookalike_entry *entry = &fitting->fit.entry[i];
+    const struct trace_fit_entry *entry = &fitting->fit.entry[i];
     const struct likelihood *fit = &entry->run.fit[entry->run.best];
     const char *path = samples_path(fitting, i);
     const char *slash = strrchr(path, '/');
@@ -154,7 +154,7 @@ static void put_run(struct out *out, const struct fitting *fitting, size_t i)
 static void put_entry(struct out *out, const struct fitting *fitting,
                       size_t i)
 {
-    const struct lookalike_entry *entry = &fitting->fit.entry[i];
+    const struct trace_fit_entry *entry = &fitting->fit.entry[i];
 
     out_printf(out, "  - recipe: trace\n    name: size_%zu\n    share: %zu\n"
                "    gpus: ", i + 1, entry->jobs);
@@ -172,7 +172,7 @@ static void put_entry(struct out *out, const struct fitting *fitting,
 
 static bool write_yaml(const struct fitting *fitting, struct err *err)
 {
-    const struct lookalike *fit = &fitting->fit;
+    const struct trace_fit *fit = &fitting->fit;
     struct out *out = out_open(fitting->arena, fitting->yaml, err);
     double rate_per_h = fit->rate_per_s * 3600.0;
 
@@ -199,7 +199,7 @@ static bool write_yaml(const struct fitting *fitting, struct err *err)
     return out_close(out, err);
 }
 
-static size_t samples_of(const struct lookalike_entry *entry)
+static size_t samples_of(const struct trace_fit_entry *entry)
 {
     return entry->jobs < SAMPLES_MAX ? entry->jobs : SAMPLES_MAX;
 }
@@ -207,11 +207,11 @@ static size_t samples_of(const struct lookalike_entry *entry)
 /* Row r: the middle of the r-th of equal parts of each entry's run times. */
 static bool write_samples(const struct fitting *fitting, struct err *err)
 {
-    const struct lookalike *fit = &fitting->fit;
+    const struct trace_fit *fit = &fitting->fit;
     struct out *out = NULL;
 
     for (size_t i = 0; i < fit->entries; i++) {
-        const struct lookalike_entry *entry = &fit->entry[i];
+        const struct trace_fit_entry *entry = &fit->entry[i];
         size_t count = samples_of(entry);
         const char *path;
 
@@ -267,7 +267,7 @@ static int fit(struct cli *cli, const struct args *args)
         !import_arg_skips(args, &request, &err) ||
         !import_read(cli->arena, fitting.format, &request, &fitting.result,
                      &err) ||
-        !lookalike_make(cli->arena, &fitting.result, request.file,
+        !trace_fit_make(cli->arena, &fitting.result, request.file,
                         &fitting.fit, &err) ||
         !write_samples(&fitting, &err) || !write_yaml(&fitting, &err) ||
         !print_rows(cli->out, &fitting, &err))

@@ -30,7 +30,7 @@ static const struct err_pos nowhere = { NULL, 0, 0 };
 static bool read_gpus(struct cli *cli, const struct args *args,
                       uint32_t *gpus, struct err *err)
 {
-    struct study_inputs inputs = { .arena = cli->arena };
+    struct experiment_inputs inputs = { .arena = cli->arena };
     const struct catalogue *catalogue;
     const struct cluster_spec *spec;
     const struct conf_node *root;

@@ -7,17 +7,17 @@
 
 #include "experiments/advise/advice_check.h"
 #include "experiments/results/check.h"
-#include "experiments/results/closing.h"
+#include "experiments/results/summary_table.h"
 #include "experiments/cli/command.h"
 #include "experiments/spec/defaults.h"
-#include "experiments/cli/study.h"
+#include "experiments/cli/experiment.h"
 #include "experiments/results/grid.h"
 #include "experiments/results/limits.h"
 #include "experiments/spec/idle_keys.h"
 #include "experiments/spec/load_print.h"
 #include "experiments/columns/metric.h"
 #include "experiments/spec/places.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/report/services_table.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
@@ -26,30 +26,30 @@
 #include "workloads/source.h"
 
 /* Semantics are never implied by a policy's name. */
-static void print_semantics(struct cli *cli, const struct study *study)
+static void print_semantics(struct cli *cli, const struct experiment *experiment)
 {
     fputs("\nsemantics\n", cli->out);
-    for (uint32_t i = 0; i < study->policy_count; i++) {
-        const struct host_policy *p = study->point[0].policy[i];
+    for (uint32_t i = 0; i < experiment->policy_count; i++) {
+        const struct host_policy *p = experiment->point[0].policy[i];
 
-        fprintf(cli->out, "  %s: %s%s%s%s\n", study->policy_name[i],
-                strcmp(p->policy->name, study->policy_name[i]) == 0 ? "" :
+        fprintf(cli->out, "  %s: %s%s%s%s\n", experiment->policy_name[i],
+                strcmp(p->policy->name, experiment->policy_name[i]) == 0 ? "" :
                 p->policy->name,
-                strcmp(p->policy->name, study->policy_name[i]) == 0 ? "" :
+                strcmp(p->policy->name, experiment->policy_name[i]) == 0 ? "" :
                 " ", p->semantics == NULL ? "" : p->semantics,
                 p->policy->flags & CS_CLAIRVOYANT
                     ? " (knows true run times)" : "");
     }
 }
 
-static void print_limits(struct cli *cli, const struct study *study,
+static void print_limits(struct cli *cli, const struct experiment *experiment,
                          const struct grid *grid)
 {
     char text[600];
     bool begun = false;
 
-    for (uint32_t i = 0; i < study->policy_count; i++) {
-        if (!limits_say(grid, i, study->point[0].policy[i]->limits, text,
+    for (uint32_t i = 0; i < experiment->policy_count; i++) {
+        if (!limits_say(grid, i, experiment->point[0].policy[i]->limits, text,
                         sizeof text))
             continue;
         fprintf(cli->out, "%s  %s\n", begun ? "" : "\nlimits\n", text);
@@ -58,12 +58,12 @@ static void print_limits(struct cli *cli, const struct study *study,
 }
 
 /* Of the traces that were read: what did not become a job. */
-static void print_left_out(struct cli *cli, const struct study *study)
+static void print_left_out(struct cli *cli, const struct experiment *experiment)
 {
     bool begun = false;
 
-    for (uint32_t i = 0; i < study->point_count; i++) {
-        struct source_counts c = workload_counts(study->point[i].workload);
+    for (uint32_t i = 0; i < experiment->point_count; i++) {
+        struct source_counts c = workload_counts(experiment->point[i].workload);
 
         if (c.rows == c.jobs &&
             c.blank_lines + c.longer_rows + c.assumed_run_time +
@@ -76,7 +76,7 @@ static void print_left_out(struct cli *cli, const struct study *study)
                 "out: %" PRIu64 " without run time, %" PRIu64 " without "
                 "GPUs, %" PRIu64 " too large, %" PRIu64 " by other reasons, "
                 "%" PRIu64 " outside the slice; %" PRIu64 " blank lines%s",
-                study->point[i].label, c.rows, c.jobs, c.skipped_run_time,
+                experiment->point[i].label, c.rows, c.jobs, c.skipped_run_time,
                 c.skipped_gpus, c.skipped_too_large, c.skipped_other,
                 c.outside_slice, c.blank_lines,
                 c.longer_rows > 0 ? "" : "\n");
@@ -86,10 +86,10 @@ static void print_left_out(struct cli *cli, const struct study *study)
         if (c.never_drawn > 0)
             fprintf(cli->out, "  %s: %" PRIu64 " jobs of the last block, "
                     "which is not whole, are never drawn\n",
-                    study->point[i].label, c.never_drawn);
+                    experiment->point[i].label, c.never_drawn);
         if (c.assumed_run_time > 0)
             fprintf(cli->out, "  %s: %" PRIu64 " rows of unknown run time "
-                    "run for unknown_run_time\n", study->point[i].label,
+                    "run for unknown_run_time\n", experiment->point[i].label,
                     c.assumed_run_time);
     }
 }
@@ -97,25 +97,25 @@ static void print_left_out(struct cli *cli, const struct study *study)
 /* Where the fluid mode is not to be trusted. */
 #define SHARED_BURSTS 0.01      /* of the GPU time */
 
-static void print_fidelity(struct cli *cli, const struct study *study,
+static void print_fidelity(struct cli *cli, const struct experiment *experiment,
                            const struct grid *grid)
 {
     bool begun = false;
 
-    for (uint32_t t = 0; t < study->point_count * study->policy_count; t++) {
-        uint32_t point = t / study->policy_count;
-        uint32_t policy = t % study->policy_count;
+    for (uint32_t t = 0; t < experiment->point_count * experiment->policy_count; t++) {
+        uint32_t point = t / experiment->policy_count;
+        uint32_t policy = t % experiment->policy_count;
         double part = grid_present(grid, point, policy, 0)
             ? grid_value(grid, point, policy, 0, METRIC_GPU_BURSTS) : 0;
 
-        if (study->point[point].by_step || !(part > SHARED_BURSTS))
+        if (experiment->point[point].by_step || !(part > SHARED_BURSTS))
             continue;
         if (!begun)
             fputs("\nfidelity\n", cli->out);
         begun = true;
         fprintf(cli->out, "  %s, %s: for %.0f%% of GPU time training shares "
                 "links between nodes with other training\n",
-                study->point[point].label, study->policy_name[policy],
+                experiment->point[point].label, experiment->policy_name[policy],
                 100 * part);
     }
     if (begun)
@@ -125,32 +125,32 @@ static void print_fidelity(struct cli *cli, const struct study *study,
 
 static void print_results(struct cli *cli, const struct session *session)
 {
-    const struct study *study = session->study;
+    const struct experiment *experiment = session->experiment;
 
     struct err err = { 0 };
     const struct services_table *services =
-        services_table_read(cli->arena, study->dir, &err);
+        services_table_read(cli->arena, experiment->dir, &err);
 
-    closing_print(cli->out, session->grid, study->name, cli->bold);
+    summary_table_print(cli->out, session->grid, experiment->name, cli->bold);
     if (services != NULL) {
         fputc('\n', cli->out);
         services_table_print(services, cli->out);
     }
-    print_semantics(cli, study);
-    print_limits(cli, study, session->grid);
-    defaults_print(cli->arena, study, cli->out);
-    places_warn(study, command_warn, cli);
-    idle_keys_warn(study, command_warn, cli);
-    load_warn(cli->arena, study, command_warn, cli);
-    print_left_out(cli, study);
-    print_fidelity(cli, study, session->grid);
+    print_semantics(cli, experiment);
+    print_limits(cli, experiment, session->grid);
+    defaults_print(cli->arena, experiment, cli->out);
+    places_warn(experiment, command_warn, cli);
+    idle_keys_warn(experiment, command_warn, cli);
+    load_warn(cli->arena, experiment, command_warn, cli);
+    print_left_out(cli, experiment);
+    print_fidelity(cli, experiment, session->grid);
     if (session->checks.count > 0) {
         fputs("\nexpectations\n", cli->out);
         check_print(cli->out, &session->checks);
     }
     if (session->known > 0)
         fprintf(cli->err, "%u trials were known already\n", session->known);
-    fprintf(cli->out, "\nresults: %s\n", study->dir);
+    fprintf(cli->out, "\nresults: %s\n", experiment->dir);
 }
 
 static int run(struct cli *cli, const struct args *args)
@@ -158,7 +158,7 @@ static int run(struct cli *cli, const struct args *args)
     struct session session = { 0 };
     struct err_pos pos = { args->word[0], 0, 0 };
     struct err err = { 0 };
-    const struct study *study;
+    const struct experiment *experiment;
     int status;
 
     if (advice_check_is(cli->arena, args->word[0])) {
@@ -167,10 +167,10 @@ static int run(struct cli *cli, const struct args *args)
         err_hint(&err, "`clustersim check %.200s` asks it.", args->word[0]);
         return command_fail(cli, &err);
     }
-    study = cmd_study_read(cli, args, &err);
-    if (study == NULL)
+    experiment = cmd_experiment_read(cli, args, &err);
+    if (experiment == NULL)
         return command_fail(cli, &err);
-    status = cmd_study_run(cli, args, study, &session);
+    status = cmd_experiment_run(cli, args, experiment, &session);
     if (args->given[ARG_QUIET] || session.done == 0 ||
         (status != 0 && session.grid == NULL))
         return status;
@@ -180,7 +180,7 @@ static int run(struct cli *cli, const struct args *args)
         fprintf(cli->out, "shard %s: %u of %u trials are in %s/.trials\n"
                 "to put shards together, copy their .trials into one folder "
                 "and run with -o FOLDER --resume\n", args->value[ARG_SHARD],
-                session.done, study_run_count(study), study->dir);
+                session.done, experiment_run_count(experiment), experiment->dir);
     return status;
 }
 
@@ -196,5 +196,5 @@ const struct command command_run = {
     "failed trial does not stop the others: status 5, and failures.csv.\n"
     "Expectations are judged and printed, but do not change the status;\n"
     "`clustersim check` is for that.\n",
-    STUDY_ARGS | ARG_BIT(ARG_SHARD), 1, 1, run
+    EXPERIMENT_ARGS | ARG_BIT(ARG_SHARD), 1, 1, run
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/advise/advice_check.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "models/catalogue/application.h"
 #include "models/catalogue/catalogue.h"
@@ -20,7 +20,7 @@ const struct conf_schema *const *schemas_all(struct arena *arena,
                                              size_t *count)
 {
     const struct conf_schema *const own[] = {
-        &study_schema, &study_output_schema, &study_expect_schema,
+        &experiment_schema, &experiment_output_schema, &experiment_expect_schema,
         &train_schema, &train_seeds_schema, &host_rules_schema,
         &host_rounds_schema, &host_preemption_schema,
         &advice_schema, &advice_expect_schema, &application_speed_schema

@@ -16,12 +16,12 @@
 #include "experiments/report/report.h"
 #include "experiments/results/results.h"
 #include "experiments/run/runner.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/results/trace_json.h"
 #include "sim/base/arena.h"
 
 struct keeper {
-    const struct study *study;
+    const struct experiment *experiment;
     struct results results;
 };
 
@@ -29,13 +29,13 @@ static struct trial_spec trial_spec(void *self, uint32_t index,
                                     uint32_t *tables)
 {
     const struct keeper *keeper = self;
-    const struct study *study = keeper->study;
+    const struct experiment *experiment = keeper->experiment;
 
-    *tables = study->tables;
-    if (study_trial(study, index).seed >= study->detail_seeds)
-        *tables &= ~(uint32_t)(STUDY_PHASES | STUDY_TIMELINE |
-                                STUDY_DECISIONS);
-    return study_trial_spec(study, index);
+    *tables = experiment->tables;
+    if (experiment_trial(experiment, index).seed >= experiment->detail_seeds)
+        *tables &= ~(uint32_t)(EXPERIMENT_PHASES | EXPERIMENT_TIMELINE |
+                                EXPERIMENT_DECISIONS);
+    return experiment_trial_spec(experiment, index);
 }
 
 static void *begin(void *self, uint32_t index,
@@ -44,7 +44,7 @@ static void *begin(void *self, uint32_t index,
     const struct keeper *keeper = self;
 
     return cache_begin(keeper->results.trials,
-                       study_trial_hash(keeper->study, index), tables, stop);
+                       experiment_trial_hash(keeper->experiment, index), tables, stop);
 }
 
 static bool keep(void *begun, const struct trial_result *result,
@@ -54,14 +54,14 @@ static bool keep(void *begun, const struct trial_result *result,
 }
 
 /* Skips copies, and the trials of other shards: a shard runs each N-th trial. */
-static void skip_trials(const struct study *study,
+static void skip_trials(const struct experiment *experiment,
                         const struct session_options *options,
                         struct runner_trial *trial)
 {
     uint32_t number = 0;
 
-    for (uint32_t i = 0; i < study_trial_count(study); i++) {
-        bool copy = study_is_copy(study, i);
+    for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
+        bool copy = experiment_is_copy(experiment, i);
         bool here = options->shard_count <= 1 ||
                     number % options->shard_count == options->shard;
 
@@ -73,7 +73,7 @@ static void skip_trials(const struct study *study,
 
 static void count_trials(struct session *session)
 {
-    for (uint32_t i = 0; i < study_trial_count(session->study); i++) {
+    for (uint32_t i = 0; i < experiment_trial_count(session->experiment); i++) {
         const struct runner_trial *trial = &session->trial[i];
 
         session->done += trial->state == RUNNER_DONE;
@@ -88,12 +88,12 @@ static void count_trials(struct session *session)
 }
 
 static bool list_plots(struct arena *arena, const struct results *results,
-                       const struct study *study, struct err *err)
+                       const struct experiment *experiment, struct err *err)
 {
     struct folder *plots = folder_within(arena, results->dir, CHART_FOLDER,
                                          err);
-    bool ok = plots != NULL && plot_list_write(arena, plots, study->plot,
-                                               study->plot_count, err);
+    bool ok = plots != NULL && plot_list_write(arena, plots, experiment->plot,
+                                               experiment->plot_count, err);
 
     folder_close(plots);
     return ok;
@@ -101,16 +101,16 @@ static bool list_plots(struct arena *arena, const struct results *results,
 
 /* Charts and report can be made again from the tables: that they could not
  * be made now is a warning. */
-static void decorate(const struct study *study,
+static void decorate(const struct experiment *experiment,
                      const struct session_options *options)
 {
     struct err err = { 0 };
 
-    if (study->plot_count > 0 && !plot_draw(study->dir, "png", &err) &&
+    if (experiment->plot_count > 0 && !plot_draw(experiment->dir, "png", &err) &&
         options->warn != NULL)
         options->warn(options->self, &err);
     err = (struct err){ 0 };
-    if (!report_write(study->dir, &err) && options->warn != NULL)
+    if (!report_write(experiment->dir, &err) && options->warn != NULL)
         options->warn(options->self, &err);
 }
 
@@ -119,47 +119,47 @@ static bool put_together(struct arena *arena, const struct results *results,
                          const struct session_options *options,
                          struct err *err)
 {
-    const struct study *study = session->study;
+    const struct experiment *experiment = session->experiment;
 
-    if (!results_write(arena, results, study, session->trial, &session->grid,
+    if (!results_write(arena, results, experiment, session->trial, &session->grid,
                        err))
         return false;
-    session->checks = check_expects(arena, session->grid, study->expect,
-                                    study->expect_count);
+    session->checks = check_expects(arena, session->grid, experiment->expect,
+                                    experiment->expect_count);
     if (!check_write(arena, results->dir, &session->checks, err) ||
-        (study->perfetto && !trace_json_write(results->dir, err)) ||
-        (study->plot_count > 0 &&
-         !list_plots(arena, results, study, err)) ||
-        !provenance_write(arena, results->dir, study, &options->command, err))
+        (experiment->perfetto && !trace_json_write(results->dir, err)) ||
+        (experiment->plot_count > 0 &&
+         !list_plots(arena, results, experiment, err)) ||
+        !provenance_write(arena, results->dir, experiment, &options->command, err))
         return false;
     if (session->failed == 0)
-        session->others_kept = !results_end(arena, results, study);
+        session->others_kept = !results_end(arena, results, experiment);
     if (session->done > 0)
-        decorate(study, options);
+        decorate(experiment, options);
     return true;
 }
 
-bool session_run(struct arena *arena, const struct study *study,
+bool session_run(struct arena *arena, const struct experiment *experiment,
                  const struct session_options *options,
                  struct session *session, struct err *err)
 {
-    uint32_t count = study_trial_count(study);
+    uint32_t count = experiment_trial_count(experiment);
     struct runner_trial *trial = arena_alloc(arena, count, sizeof *trial);
-    struct keeper keeper = { .study = study };
+    struct keeper keeper = { .experiment = experiment };
     const struct runner_plan plan = {
         .count = count, .threads = options->threads,
-        .timeline_step_ns = study->timeline_step_ns,
+        .timeline_step_ns = experiment->timeline_step_ns,
         .progress = options->progress,
         .spec = trial_spec, .begin = begin, .keep = keep, .self = &keeper
     };
     bool ok;
 
-    *session = (struct session){ .study = study, .trial = trial };
-    if (!results_begin(arena, study, &keeper.results, err))
+    *session = (struct session){ .experiment = experiment, .trial = trial };
+    if (!results_begin(arena, experiment, &keeper.results, err))
         return false;
     if (options->resume)
-        results_recall(&keeper.results, study, trial);
-    skip_trials(study, options, trial);
+        results_recall(&keeper.results, experiment, trial);
+    skip_trials(experiment, options, trial);
     ok = runner_run(&plan, trial, err);
     count_trials(session);
     if (ok && options->shard_count <= 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * session.h - a study from its first trial to its results folder.
+ * session.h - a experiment from its first trial to its results folder.
  */
 #ifndef EXPERIMENTS_CLI_SESSION_H
 #define EXPERIMENTS_CLI_SESSION_H
@@ -15,7 +15,7 @@ struct arena;
 struct err;
 struct grid;
 struct runner_trial;
-struct study;
+struct experiment;
 
 struct session_options {
     uint32_t threads;
@@ -28,7 +28,7 @@ struct session_options {
 };
 
 struct session {
-    const struct study *study;
+    const struct experiment *experiment;
     const struct runner_trial *trial;
     const struct grid *grid;        /* NULL: a shard, nothing put together */
     struct check_list checks;
@@ -39,7 +39,7 @@ struct session {
 };
 
 /* False: err says why (ERR_INTERRUPTED: what was finished is kept). */
-bool session_run(struct arena *arena, const struct study *study,
+bool session_run(struct arena *arena, const struct experiment *experiment,
                  const struct session_options *options,
                  struct session *session, struct err *err);
 

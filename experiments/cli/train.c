@@ -2,15 +2,15 @@
 /*
  * train.c - `clustersim train`.
  */
-#include "experiments/cli/study.h"
+#include "experiments/cli/experiment.h"
 #include "experiments/cli/command.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "sim/base/err.h"
 
 static int train(struct cli *cli, const struct args *args)
 {
-    struct study_options study_options = {
+    struct experiment_options experiment_options = {
         .set = args->set, .set_count = args->set_count
     };
     struct train_options options = {
@@ -20,7 +20,7 @@ static int train(struct cli *cli, const struct args *args)
     };
     struct err_pos nowhere = { NULL, 0, 0 };
     struct err err = { 0 };
-    const struct study *study;
+    const struct experiment *experiment;
 
     if (!args->given[ARG_OUT]) {
         err_set(&err, ERR_USAGE, nowhere, "train needs -o WEIGHTS.yaml");
@@ -28,9 +28,9 @@ static int train(struct cli *cli, const struct args *args)
     }
     if (!cmd_threads(args, &options.threads, &err))
         return command_fail(cli, &err);
-    study = study_read(cli->arena, args->word[0], &study_options, &err);
-    if (study == NULL ||
-        !train_run(cli->arena, study, &options, &err))
+    experiment = experiment_read(cli->arena, args->word[0], &experiment_options, &err);
+    if (experiment == NULL ||
+        !train_run(cli->arena, experiment, &options, &err))
         return command_fail(cli, &err);
     return 0;
 }

@@ -16,7 +16,7 @@
 #include "sim/text/paths.h"
 #include "experiments/spec/places.h"
 #include "experiments/spec/pool_names.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/spec/tree.h"
 #include "experiments/spec/table_sizes.h"
 #include "experiments/train/train.h"
@@ -46,7 +46,7 @@ struct validating {
 
 static bool load_root(struct validating *v, struct err *err)
 {
-    struct study_inputs inputs = { .arena = v->cli->arena };
+    struct experiment_inputs inputs = { .arena = v->cli->arena };
 
     v->root = tree_load(&inputs, v->path, err);
     return v->root != NULL;
@@ -71,32 +71,32 @@ static void tell_homeless(void *self, const struct err *err)
 
 static bool validate_experiment(struct validating *v, struct err *err)
 {
-    struct study_options options = { .check = train_check };
-    const struct study *study = study_read(v->cli->arena, v->path, &options,
-                                           err);
+    struct experiment_options options = { .check = train_check };
+    const struct experiment *experiment = experiment_read(v->cli->arena, v->path, &options,
+                                                          err);
 
-    if (study == NULL)
+    if (experiment == NULL)
         return false;
-    v->told = places_check(v->cli->arena, study, tell_homeless, v->cli) > 0;
+    v->told = places_check(v->cli->arena, experiment, tell_homeless, v->cli) > 0;
     if (v->told)
         return false;
     fprintf(v->cli->out, "%s: ok: experiment %s: %u point%s x %u polic%s x "
-            "%u seed%s%s %u trials, %u expectation%s\n", v->path, study->name,
-            study->point_count, plural(study->point_count),
-            study->policy_count, study->policy_count == 1 ? "y" : "ies",
-            study->seeds, plural(study->seeds),
-            study_run_count(study) == study_trial_count(study) ? " ="
+            "%u seed%s%s %u trials, %u expectation%s\n", v->path, experiment->name,
+            experiment->point_count, plural(experiment->point_count),
+            experiment->policy_count, experiment->policy_count == 1 ? "y" : "ies",
+            experiment->seeds, plural(experiment->seeds),
+            experiment_run_count(experiment) == experiment_trial_count(experiment) ? " ="
             : ", of which deterministic ones run once:",
-            study_run_count(study),
-            study->expect_count, plural(study->expect_count));
-    struct table_sizes sizes = table_sizes_of(v->cli->arena, study);
-    table_sizes_print(v->cli->out, study, &sizes);
-    defaults_print(v->cli->arena, study, v->cli->out);
+            experiment_run_count(experiment),
+            experiment->expect_count, plural(experiment->expect_count));
+    struct table_sizes sizes = table_sizes_of(v->cli->arena, experiment);
+    table_sizes_print(v->cli->out, experiment, &sizes);
+    defaults_print(v->cli->arena, experiment, v->cli->out);
     fputc('\n', v->cli->out);
-    load_print(v->cli->arena, study, v->cli->out);
-    places_warn(study, command_warn, v->cli);
-    idle_keys_warn(study, command_warn, v->cli);
-    load_warn(v->cli->arena, study, command_warn, v->cli);
+    load_print(v->cli->arena, experiment, v->cli->out);
+    places_warn(experiment, command_warn, v->cli);
+    idle_keys_warn(experiment, command_warn, v->cli);
+    load_warn(v->cli->arena, experiment, command_warn, v->cli);
     return true;
 }
 
@@ -160,7 +160,7 @@ static const struct cluster_spec *any_cluster(struct validating *v,
 static const struct cluster_spec *given_cluster(struct validating *v,
                                                 struct err *err)
 {
-    struct study_inputs inputs = { .arena = v->cli->arena };
+    struct experiment_inputs inputs = { .arena = v->cli->arena };
     const struct conf_node *root;
 
     root = tree_load(&inputs, v->args->value[ARG_CLUSTER], err);

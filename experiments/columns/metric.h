@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 /* What may be written into a results folder beside summary.csv. */
-enum study_table {
-    STUDY_COMPARE = 1u << 0, STUDY_JOBS = 1u << 1, STUDY_PHASES = 1u << 2,
-    STUDY_TIMELINE = 1u << 3, STUDY_DECISIONS = 1u << 4,
-    STUDY_SERVICES = 1u << 5, STUDY_ARRIVED = 1u << 6
+enum experiment_table {
+    EXPERIMENT_COMPARE = 1u << 0, EXPERIMENT_JOBS = 1u << 1, EXPERIMENT_PHASES = 1u << 2,
+    EXPERIMENT_TIMELINE = 1u << 3, EXPERIMENT_DECISIONS = 1u << 4,
+    EXPERIMENT_SERVICES = 1u << 5, EXPERIMENT_ARRIVED = 1u << 6
 };
 
 /* One entry per column of summary.csv after point, policy, seed. */

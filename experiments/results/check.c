@@ -36,7 +36,7 @@ uint32_t check_bad(const struct check_list *list)
 
 /* In words. */
 
-static const char *unit_text(const struct study_expect *e)
+static const char *unit_text(const struct experiment_expect *e)
 {
     const char *unit = metric_info(e->metric)->unit;
 
@@ -47,7 +47,7 @@ static const char *unit_text(const struct study_expect *e)
 }
 
 static const char *limit_text(struct arena *arena,
-                              const struct study_expect *e)
+                              const struct experiment_expect *e)
 {
     const char *unit = unit_text(e);
 
@@ -60,7 +60,7 @@ static const char *limit_text(struct arena *arena,
 }
 
 static const char *expect_name(struct arena *arena,
-                               const struct study_expect *e,
+                               const struct experiment_expect *e,
                                const char *point, bool one_point)
 {
     const char *what = metric_info(e->metric)->name;
@@ -78,7 +78,7 @@ static const char *expect_name(struct arena *arena,
 
 static const char *figures(struct arena *arena, const struct check_item *item)
 {
-    const struct study_expect *e = item->expect;
+    const struct experiment_expect *e = item->expect;
     const char *unit = unit_text(e);
 
     const char *lost = "";
@@ -132,7 +132,7 @@ static void note_lost(struct arena *arena, struct survivors of,
                                  what);
 }
 
-static enum check_verdict judge(const struct study_expect *e,
+static enum check_verdict judge(const struct experiment_expect *e,
                                 const struct check_item *item)
 {
     double low = isnan(item->low) ? item->value : item->low;
@@ -149,7 +149,7 @@ static enum check_verdict judge(const struct study_expect *e,
 
 /* The point that it is compared with; UINT32_MAX: none, or itself. */
 static uint32_t other_point(struct arena *arena, const struct grid *grid,
-                            uint32_t point, const struct study_expect *e)
+                            uint32_t point, const struct experiment_expect *e)
 {
     const char *label;
     uint32_t other;
@@ -169,7 +169,7 @@ struct speaks {
 };
 
 static struct speaks speaks_of(struct arena *arena, const struct grid *grid,
-                               uint32_t point, const struct study_expect *e)
+                               uint32_t point, const struct experiment_expect *e)
 {
     return (struct speaks){
         .point = point, .policy = grid_policy(grid, e->policy),
@@ -200,7 +200,7 @@ static void note_sides(struct arena *arena, const struct grid *grid,
 static void measure(struct arena *arena, const struct grid *grid,
                     const struct speaks *at, struct check_item *item)
 {
-    const struct study_expect *e = item->expect;
+    const struct experiment_expect *e = item->expect;
     uint32_t seeds = grid->seed_count, n, m;
     double *x = arena_alloc(arena, seeds + 1, sizeof *x);
     double *base = arena_alloc(arena, seeds + 1, sizeof *base);
@@ -238,7 +238,7 @@ static void leave(struct check_item *item, enum check_verdict verdict,
 static bool is_whole(struct arena *arena, const struct grid *grid,
                      const struct speaks *at, struct check_item *item)
 {
-    const struct study_expect *e = item->expect;
+    const struct experiment_expect *e = item->expect;
     uint32_t failed;
 
     if (at->policy == UINT32_MAX || at->other == UINT32_MAX) {
@@ -273,7 +273,7 @@ static uint32_t trials_at(const struct grid *grid, const struct speaks *at)
 static bool suffices(struct arena *arena, const struct grid *grid,
                      const struct speaks *at, struct check_item *item)
 {
-    const struct study_expect *e = item->expect;
+    const struct experiment_expect *e = item->expect;
     uint32_t trials = trials_at(grid, at);
 
     if (item->fixed)
@@ -314,7 +314,7 @@ static void count_verdict(struct check_list *list, enum check_verdict verdict)
 }
 
 static struct check_item item_of(struct arena *arena, const struct grid *grid,
-                                 const struct study_expect *e,
+                                 const struct experiment_expect *e,
                                  const char *point)
 {
     return (struct check_item){
@@ -328,7 +328,7 @@ static struct check_item item_of(struct arena *arena, const struct grid *grid,
 
 /* An expectation at every point that it speaks of, or nowhere. */
 static uint32_t judge_expect(struct arena *arena, const struct grid *grid,
-                             const struct study_expect *e,
+                             const struct experiment_expect *e,
                              struct check_item *item)
 {
     uint32_t count = 0;
@@ -351,7 +351,7 @@ static uint32_t judge_expect(struct arena *arena, const struct grid *grid,
 }
 
 struct check_list check_expects(struct arena *arena, const struct grid *grid,
-                                const struct study_expect *expect,
+                                const struct experiment_expect *expect,
                                 uint32_t count)
 {
     struct check_item *item = arena_alloc(

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 
 struct arena;
 struct err;
@@ -35,7 +35,7 @@ struct check_item {
     const char *reason;         /* the figures */
     enum check_verdict verdict;
     /* Of expectations only: */
-    const struct study_expect *expect;  /* NULL: a regression check */
+    const struct experiment_expect *expect;  /* NULL: a regression check */
     const char *metric;         /* its name */
     const char *lost;           /* "368 of 405 jobs", or NULL: of all */
     bool compared;              /* false: not, as either side lost some */
@@ -58,7 +58,7 @@ void check_print_sum(FILE *file, const struct check_list *list, size_t lists);
 
 /* One item per expectation and point at least. */
 struct check_list check_expects(struct arena *arena, const struct grid *grid,
-                                const struct study_expect *expect,
+                                const struct experiment_expect *expect,
                                 uint32_t count);
 /* What a flag kept from being run. */
 struct check_left {
@@ -79,7 +79,7 @@ bool check_write(struct arena *arena, const struct folder *dir,
                  const struct check_list *list, struct err *err);
 /* The expectations again, from checks.csv; an absent file has none. */
 bool check_read(struct arena *arena, const char *dir,
-                const struct study_expect **expect, uint32_t *count,
+                const struct experiment_expect **expect, uint32_t *count,
                 struct err *err);
 
 void check_print(FILE *file, const struct check_list *list);

@@ -49,7 +49,7 @@ static void put(struct table *table, double value)
 
 static void check_row(struct table *table, const struct check_item *item)
 {
-    const struct study_expect *e = item->expect;
+    const struct experiment_expect *e = item->expect;
 
     table_text(table, e->claim == NULL ? "" : e->claim);
     table_text(table, item->point);
@@ -101,7 +101,7 @@ static const char *text_or_null(struct arena *arena, const char *text)
 }
 
 static bool read_row(struct arena *arena, const struct csv_in *in,
-                     const size_t *c, struct study_expect *e, struct err *err)
+                     const size_t *c, struct experiment_expect *e, struct err *err)
 {
     double percent, seeds;
 
@@ -136,10 +136,10 @@ static bool read_row(struct arena *arena, const struct csv_in *in,
 }
 
 static bool read_rows(struct arena *arena, struct csv_in *in,
-                      const struct study_expect **expect, uint32_t *count,
+                      const struct experiment_expect **expect, uint32_t *count,
                       struct err *err)
 {
-    struct study_expect *item = NULL;
+    struct experiment_expect *item = NULL;
     uint32_t room = 0;
     enum csv_step step;
     struct err older = { 0 };
@@ -169,7 +169,7 @@ static bool read_rows(struct arena *arena, struct csv_in *in,
 }
 
 bool check_read(struct arena *arena, const char *dir,
-                const struct study_expect **expect, uint32_t *count,
+                const struct experiment_expect **expect, uint32_t *count,
                 struct err *err)
 {
     const char *path = path_join(arena, dir, checks_file);

@@ -13,7 +13,7 @@
 #include "sim/text/paths.h"
 #include "sim/text/read_csv.h"
 #include "experiments/run/runner.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 
@@ -86,28 +86,28 @@ static void blank_unknown(double *value)
         value[of_jobs[i]] = NAN;
 }
 
-struct grid *grid_from_trials(struct arena *arena, const struct study *study,
+struct grid *grid_from_trials(struct arena *arena, const struct experiment *experiment,
                               const struct runner_trial *trial)
 {
     struct grid *grid = arena_alloc(arena, 1, sizeof *grid);
-    const char **point = arena_alloc(arena, study->point_count, sizeof *point);
-    uint32_t *seed = arena_alloc(arena, study->seeds, sizeof *seed);
+    const char **point = arena_alloc(arena, experiment->point_count, sizeof *point);
+    uint32_t *seed = arena_alloc(arena, experiment->seeds, sizeof *seed);
 
-    for (uint32_t i = 0; i < study->point_count; i++)
-        point[i] = study->point[i].label;
-    for (uint32_t i = 0; i < study->seeds; i++)
+    for (uint32_t i = 0; i < experiment->point_count; i++)
+        point[i] = experiment->point[i].label;
+    for (uint32_t i = 0; i < experiment->seeds; i++)
         seed[i] = i;
     *grid = (struct grid){
-        .point = point, .point_count = study->point_count,
-        .policy = study->policy_name, .policy_count = study->policy_count,
-        .seed = seed, .seed_count = study->seeds
+        .point = point, .point_count = experiment->point_count,
+        .policy = experiment->policy_name, .policy_count = experiment->policy_count,
+        .seed = seed, .seed_count = experiment->seeds
     };
     grid_storage(arena, grid);
-    for (uint32_t i = 0; i < study_trial_count(study); i++) {
-        struct study_trial t = study_trial(study, i);
+    for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
+        struct experiment_trial t = experiment_trial(experiment, i);
         size_t pair = pair_of(grid, t.point, t.policy);
 
-        grid->fixed[pair] = !study_draws(study, t.point, t.policy);
+        grid->fixed[pair] = !experiment_draws(experiment, t.point, t.policy);
         grid->failed[pair] += trial[i].state == RUNNER_FAILED;
         if (trial[i].state != RUNNER_DONE)
             continue;

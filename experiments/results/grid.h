@@ -17,7 +17,7 @@
 struct arena;
 struct err;
 struct runner_trial;
-struct study;
+struct experiment;
 
 struct grid {
     const char *const *point;
@@ -33,7 +33,7 @@ struct grid {
     uint32_t *failed;           /* trials that failed */
 };
 
-struct grid *grid_from_trials(struct arena *arena, const struct study *study,
+struct grid *grid_from_trials(struct arena *arena, const struct experiment *experiment,
                               const struct runner_trial *trial);
 /* Is there a results folder?  Its files are not read. */
 bool grid_is_there(struct arena *arena, const char *dir, struct err *err);

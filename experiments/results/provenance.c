@@ -13,7 +13,7 @@
 #include "sim/text/folder.h"
 #include "experiments/spec/load_print.h"
 #include "sim/text/out.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
@@ -62,14 +62,14 @@ static void put_command(struct out *out,
     out_text(out, "],\n");
 }
 
-static void put_policies(struct out *out, const struct study *study)
+static void put_policies(struct out *out, const struct experiment *experiment)
 {
     out_text(out, "  \"policies\": [\n");
-    for (uint32_t i = 0; i < study->policy_count; i++) {
-        const struct host_policy *p = study->point[0].policy[i];
+    for (uint32_t i = 0; i < experiment->policy_count; i++) {
+        const struct host_policy *p = experiment->point[0].policy[i];
 
         out_text(out, "    {\"name\": ");
-        out_json_text(out, study->policy_name[i]);
+        out_json_text(out, experiment->policy_name[i]);
         out_text(out, ", \"policy\": ");
         out_json_text(out, p->policy->name);
         if (p->limits != NULL) {
@@ -80,7 +80,7 @@ static void put_policies(struct out *out, const struct study *study)
         out_json_text(out, p->semantics == NULL ? "" : p->semantics);
         out_printf(out, ", \"clairvoyant\": %s}%s\n",
                    p->policy->flags & CS_CLAIRVOYANT ? "true" : "false",
-                   i + 1 < study->policy_count ? "," : "");
+                   i + 1 < experiment->policy_count ? "," : "");
     }
     out_text(out, "  ],\n");
 }
@@ -113,9 +113,9 @@ static void put_prices(struct out *out, const struct cluster_spec *spec)
 }
 
 /* Of the middle point, which charts of single trials show: node by node. */
-static void put_cluster(struct out *out, const struct study *study)
+static void put_cluster(struct out *out, const struct experiment *experiment)
 {
-    const struct study_point *point = &study->point[study->point_count / 2];
+    const struct experiment_point *point = &experiment->point[experiment->point_count / 2];
     const struct cluster_spec *spec = point->cluster;
 
     out_text(out, "  \"cluster\": {\"point\": ");
@@ -134,21 +134,21 @@ static void put_cluster(struct out *out, const struct study *study)
     out_text(out, "\n  ]},\n");
 }
 
-static void put_inputs(struct out *out, const struct study *study)
+static void put_inputs(struct out *out, const struct experiment *experiment)
 {
     out_text(out, "  \"inputs\": [\n");
-    for (size_t i = 0; i < study->input_count; i++) {
+    for (size_t i = 0; i < experiment->input_count; i++) {
         out_text(out, "    {\"file\": ");
-        out_json_text(out, study->input[i].path);
+        out_json_text(out, experiment->input[i].path);
         out_printf(out, ", \"xxh64\": \"%016" PRIx64 "\"}%s\n",
-                   study->input[i].hash,
-                   i + 1 < study->input_count ? "," : "");
+                   experiment->input[i].hash,
+                   i + 1 < experiment->input_count ? "," : "");
     }
     out_text(out, "  ]\n");
 }
 
 bool provenance_write(struct arena *arena, const struct folder *dir,
-                      const struct study *study,
+                      const struct experiment *experiment,
                       const struct provenance_command *command,
                       struct err *err)
 {
@@ -162,32 +162,32 @@ bool provenance_write(struct arena *arena, const struct folder *dir,
     put_text(out, "compiler", provenance_compiler());
     put_text(out, "flags", CLUSTERSIM_FLAGS);
     out_printf(out, "  \"program_xxh64\": \"%016" PRIx64 "\",\n",
-               study->program_hash);
+               experiment->program_hash);
     put_text(out, "gsl", GSL_VERSION);
     put_text(out, "libyaml", yaml_get_version_string());
     put_command(out, command);
-    put_text(out, "experiment", study->name);
+    put_text(out, "experiment", experiment->name);
     put_text(out, "description",
-             study->description == NULL ? "" : study->description);
-    put_text(out, "file", study->path);
+             experiment->description == NULL ? "" : experiment->description);
+    put_text(out, "file", experiment->path);
     out_printf(out, "  \"seed\": %" PRIu64 ",\n  \"seeds\": %u,\n"
                "  \"points\": %u,\n  \"trials\": %u,\n"
-               "  \"detail_seeds\": %u,\n", study->seed,
-               study->seeds, study->point_count, study_run_count(study),
-               study->detail_seeds);
-    put_time(out, "until_s", study->until_ns);
-    put_time(out, "warmup_s", study->warmup_ns);
-    put_text(out, "baseline", study->baseline == UINT32_MAX ? ""
-             : study->policy_name[study->baseline]);
-    put_policies(out, study);
-    put_prices(out, study->point[0].cluster);
-    put_cluster(out, study);
+               "  \"detail_seeds\": %u,\n", experiment->seed,
+               experiment->seeds, experiment->point_count, experiment_run_count(experiment),
+               experiment->detail_seeds);
+    put_time(out, "until_s", experiment->until_ns);
+    put_time(out, "warmup_s", experiment->warmup_ns);
+    put_text(out, "baseline", experiment->baseline == UINT32_MAX ? ""
+             : experiment->policy_name[experiment->baseline]);
+    put_policies(out, experiment);
+    put_prices(out, experiment->point[0].cluster);
+    put_cluster(out, experiment);
     out_text(out, "  \"defaults\": ");
-    defaults_write(arena, study, out);
+    defaults_write(arena, experiment, out);
     out_text(out, ",\n  \"load\": ");
-    load_write(arena, study, out);
+    load_write(arena, experiment, out);
     out_text(out, ",\n");
-    put_inputs(out, study);
+    put_inputs(out, experiment);
     out_text(out, "}\n");
     return out_close(out, err);
 }

@@ -13,7 +13,7 @@
 struct arena;
 struct err;
 struct folder;
-struct study;
+struct experiment;
 
 /* The words of the command line, as they were given; count 0: not known. */
 struct provenance_command {
@@ -22,7 +22,7 @@ struct provenance_command {
 };
 
 bool provenance_write(struct arena *arena, const struct folder *dir,
-                      const struct study *study,
+                      const struct experiment *experiment,
                       const struct provenance_command *command,
                       struct err *err);
 const char *provenance_compiler(void);

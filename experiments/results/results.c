@@ -25,7 +25,7 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 #include "experiments/run/runner.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/run/trial.h"
 #include "models/jobs/job.h"
 #include "sim/base/arena.h"
@@ -58,7 +58,7 @@ static bool not_ours(struct err_pos pos, const char *what, struct err *err)
 
 /* The inputs of this experiment, and files that happen to be called like a
  * table but came from no run, are not ours to delete. */
-static bool may_replace(struct arena *arena, const struct study *study,
+static bool may_replace(struct arena *arena, const struct experiment *experiment,
                         const struct folder *dir, const char *name, bool ours,
                         struct err *err)
 {
@@ -67,8 +67,8 @@ static bool may_replace(struct arena *arena, const struct study *study,
 
     if (!folder_holds(dir, name))
         return true;
-    for (size_t i = 0; i < study->input_count; i++)
-        if (path_same(study->input[i].path, path)) {
+    for (size_t i = 0; i < experiment->input_count; i++)
+        if (path_same(experiment->input[i].path, path)) {
             err_set(err, ERR_IO, pos, "would be overwritten by the results, "
                     "and is an input of the experiment");
             return err_hint(err, "Choose another folder with -o.");
@@ -81,7 +81,7 @@ static bool may_replace(struct arena *arena, const struct study *study,
 }
 
 /* The charts of an earlier run; what else lies beside them stays. */
-static bool clear_plots(struct arena *arena, const struct study *study,
+static bool clear_plots(struct arena *arena, const struct experiment *experiment,
                         const struct folder *dir, bool ours, struct err *err)
 {
     struct folder *plots;
@@ -94,7 +94,7 @@ static bool clear_plots(struct arena *arena, const struct study *study,
     if (plots == NULL)
         return false;
     for (unsigned i = 0; ok && (name = figure_file(arena, i)) != NULL; i++)
-        ok = may_replace(arena, study, plots, name, ours, err);
+        ok = may_replace(arena, experiment, plots, name, ours, err);
     for (unsigned i = 0; ok && (name = figure_file(arena, i)) != NULL; i++)
         ok = folder_remove(arena, plots, name, err);
     folder_close(plots);
@@ -127,7 +127,7 @@ static bool open_trials(struct arena *arena, struct results *results,
 
 /* The trials come first: that they are there says from then on whose files
  * these are. */
-static bool begin(struct arena *arena, const struct study *study,
+static bool begin(struct arena *arena, const struct experiment *experiment,
                   struct results *results, struct err *err)
 {
     const struct folder *dir = results->dir;
@@ -139,9 +139,9 @@ static bool begin(struct arena *arena, const struct study *study,
                 (had_trials && !folder_is_empty(results->trials, mark));
 
     for (size_t i = 0; result_files[i] != NULL; i++)
-        if (!may_replace(arena, study, dir, result_files[i], ours, err))
+        if (!may_replace(arena, experiment, dir, result_files[i], ours, err))
             return false;
-    if (!clear_plots(arena, study, dir, ours, err))
+    if (!clear_plots(arena, experiment, dir, ours, err))
         return false;
     for (size_t i = 0; result_files[i] != NULL; i++)
         if (!folder_remove(arena, dir, result_files[i], err))
@@ -163,12 +163,12 @@ static bool drop_trials(const struct results *results)
     return true;
 }
 
-bool results_begin(struct arena *arena, const struct study *study,
+bool results_begin(struct arena *arena, const struct experiment *experiment,
                    struct results *results, struct err *err)
 {
-    *results = (struct results){ .dir = folder_make(arena, study->dir, err) };
+    *results = (struct results){ .dir = folder_make(arena, experiment->dir, err) };
     if (results->dir != NULL && folder_lock(results->dir, err) &&
-        begin(arena, study, results, err))
+        begin(arena, experiment, results, err))
         return true;
     if (results->trials != NULL)        /* was there nothing before? */
         (void)drop_trials(results);
@@ -183,13 +183,13 @@ void results_close(struct results *results)
 }
 
 unsigned results_recall(const struct results *results,
-                        const struct study *study, struct runner_trial *trial)
+                        const struct experiment *experiment, struct runner_trial *trial)
 {
     unsigned count = 0;
 
-    for (uint32_t i = 0; i < study_trial_count(study); i++) {
-        if (!study_is_copy(study, i) &&
-            cache_read(results->trials, study_trial_hash(study, i),
+    for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
+        if (!experiment_is_copy(experiment, i) &&
+            cache_read(results->trials, experiment_trial_hash(experiment, i),
                        &trial[i].result, NULL)) {
             trial[i].state = RUNNER_DONE;
             trial[i].known = true;
@@ -221,7 +221,7 @@ struct csv_set {
 };
 
 static bool open_set(struct arena *arena, const struct results *results,
-                     const struct study *study, struct csv_set *set,
+                     const struct experiment *experiment, struct csv_set *set,
                      struct err *err)
 {
     static const struct csv_kind *const kind[CACHE_TABLE_COUNT] = {
@@ -229,12 +229,12 @@ static bool open_set(struct arena *arena, const struct results *results,
         &csv_arrived
     };
     static const uint32_t mask[CACHE_TABLE_COUNT] = {
-        STUDY_JOBS, STUDY_PHASES, STUDY_TIMELINE, STUDY_DECISIONS,
-        STUDY_SERVICES, STUDY_ARRIVED
+        EXPERIMENT_JOBS, EXPERIMENT_PHASES, EXPERIMENT_TIMELINE, EXPERIMENT_DECISIONS,
+        EXPERIMENT_SERVICES, EXPERIMENT_ARRIVED
     };
 
     for (int t = 0; t < CACHE_TABLE_COUNT; t++) {
-        if ((study->tables & mask[t]) == 0)
+        if ((experiment->tables & mask[t]) == 0)
             continue;
         set->out[t] = open_csv(arena, results, kind[t], err);
         if (set->out[t] == NULL)
@@ -255,15 +255,15 @@ static bool append_trial(const struct folder *dir, uint64_t hash,
 }
 
 static bool write_rows(struct arena *arena, const struct results *results,
-                       const struct study *study,
+                       const struct experiment *experiment,
                        const struct runner_trial *trial, struct err *err)
 {
     struct csv_set set = { { NULL } };
-    bool ok = open_set(arena, results, study, &set, err);
+    bool ok = open_set(arena, results, experiment, &set, err);
 
-    for (uint32_t i = 0; ok && i < study_trial_count(study); i++)
+    for (uint32_t i = 0; ok && i < experiment_trial_count(experiment); i++)
         if (trial[i].state == RUNNER_DONE)
-            ok = append_trial(results->trials, study_trial_hash(study, i),
+            ok = append_trial(results->trials, experiment_trial_hash(experiment, i),
                               &set, err);
     for (int t = 0; ok && t < CACHE_TABLE_COUNT; t++)
         if (set.out[t] != NULL)
@@ -293,7 +293,7 @@ static void put_metric(struct table *table, enum table_type type, double value)
     }
 }
 
-static void summary_rows(const struct study *study, const struct grid *grid,
+static void summary_rows(const struct experiment *experiment, const struct grid *grid,
                          struct table *table)
 {
     /* By column; METRIC_COUNT: `deterministic`, wherever it stands. */
@@ -301,18 +301,18 @@ static void summary_rows(const struct study *study, const struct grid *grid,
 
     for (size_t c = 3; c < csv_summary.count; c++)
         metric[c] = metric_find(csv_summary.columns[c].name);
-    for (uint32_t i = 0; i < study_trial_count(study); i++) {
-        struct study_trial t = study_trial(study, i);
+    for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
+        struct experiment_trial t = experiment_trial(experiment, i);
 
         if (!grid_present(grid, t.point, t.policy, t.seed) ||
-            study_is_copy(study, i))
+            experiment_is_copy(experiment, i))
             continue;
         table_text(table, grid->point[t.point]);
         table_text(table, grid->policy[t.policy]);
         table_count(table, grid->seed[t.seed]);
         for (size_t c = 3; c < csv_summary.count; c++)
             if (metric[c] == METRIC_COUNT)
-                table_count(table, !study_draws(study, t.point, t.policy));
+                table_count(table, !experiment_draws(experiment, t.point, t.policy));
             else
                 put_metric(table, csv_summary.columns[c].type,
                            grid_value(grid, t.point, t.policy, t.seed,
@@ -332,7 +332,7 @@ static bool close_table(struct out *out, struct table *table, struct err *err)
 }
 
 static bool write_summary(struct arena *arena, const struct results *results,
-                          const struct study *study, const struct grid *grid,
+                          const struct experiment *experiment, const struct grid *grid,
                           struct err *err)
 {
     struct out *out = open_csv(arena, results, &csv_summary, err);
@@ -342,24 +342,24 @@ static bool write_summary(struct arena *arena, const struct results *results,
         return false;
     assert(csv_summary.count == 3 + METRIC_COUNT + 1);
     table = table_new(csv_summary.columns, csv_summary.count);
-    summary_rows(study, grid, table);
+    summary_rows(experiment, grid, table);
     return close_table(out, table, err);
 }
 
 static bool write_compare(struct arena *arena, const struct results *results,
-                          const struct study *study, const struct grid *grid,
+                          const struct experiment *experiment, const struct grid *grid,
                           struct err *err)
 {
     struct out *out;
     struct table *table;
 
-    if ((study->tables & STUDY_COMPARE) == 0)
+    if ((experiment->tables & EXPERIMENT_COMPARE) == 0)
         return true;
     out = open_csv(arena, results, &csv_compare, err);
     if (out == NULL)
         return false;
     table = table_new(csv_compare.columns, csv_compare.count);
-    compare_rows(arena, grid, study->baseline, table);
+    compare_rows(arena, grid, experiment->baseline, table);
     return close_table(out, table, err);
 }
 
@@ -379,14 +379,14 @@ static const struct csv_kind csv_failures = {
 };
 
 static bool write_failures(struct arena *arena, const struct results *results,
-                           const struct study *study,
+                           const struct experiment *experiment,
                            const struct runner_trial *trial, struct err *err)
 {
     struct table *table = NULL;
     struct out *out = NULL;
 
-    for (uint32_t i = 0; i < study_trial_count(study); i++) {
-        struct study_trial t = study_trial(study, i);
+    for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
+        struct experiment_trial t = experiment_trial(experiment, i);
         const struct err *why = &trial[i].err;
 
         if (trial[i].state != RUNNER_FAILED)
@@ -397,8 +397,8 @@ static bool write_failures(struct arena *arena, const struct results *results,
                 return false;
             table = table_new(csv_failures.columns, csv_failures.count);
         }
-        table_text(table, study->point[t.point].label);
-        table_text(table, study->policy_name[t.policy]);
+        table_text(table, experiment->point[t.point].label);
+        table_text(table, experiment->policy_name[t.policy]);
         table_count(table, t.seed);
         table_text(table, why->pos.file == NULL ? ""
                    : text_format(arena, "%s:%u:%u", why->pos.file,
@@ -418,12 +418,12 @@ struct audit_sum {
         status[JOB_STATUS_COUNT];
 };
 
-static struct audit_sum audit_sum(const struct study *study,
+static struct audit_sum audit_sum(const struct experiment *experiment,
                                   const struct runner_trial *trial)
 {
     struct audit_sum sum = { .digest = HASH_START };
 
-    for (uint32_t i = 0; i < study_trial_count(study); i++) {
+    for (uint32_t i = 0; i < experiment_trial_count(experiment); i++) {
         sum.failed += trial[i].state == RUNNER_FAILED;
         sum.broken += trial[i].state == RUNNER_FAILED &&
                       trial[i].err.kind == ERR_BUG;
@@ -441,10 +441,10 @@ static struct audit_sum audit_sum(const struct study *study,
 }
 
 static bool write_audit(struct arena *arena, const struct results *results,
-                        const struct study *study,
+                        const struct experiment *experiment,
                         const struct runner_trial *trial, struct err *err)
 {
-    struct audit_sum sum = audit_sum(study, trial);
+    struct audit_sum sum = audit_sum(experiment, trial);
     struct out *out = out_in(arena, results->dir, "audit.json", err);
 
     if (out == NULL)
@@ -467,21 +467,21 @@ static bool write_audit(struct arena *arena, const struct results *results,
 }
 
 bool results_write(struct arena *arena, const struct results *results,
-                   const struct study *study, const struct runner_trial *trial,
+                   const struct experiment *experiment, const struct runner_trial *trial,
                    const struct grid **grid, struct err *err)
 {
-    const struct grid *run = grid_from_trials(arena, study, trial), *read;
+    const struct grid *run = grid_from_trials(arena, experiment, trial), *read;
 
-    if (!write_rows(arena, results, study, trial, err) ||
-        !write_failures(arena, results, study, trial, err) ||
-        !write_audit(arena, results, study, trial, err) ||
-        !write_summary(arena, results, study, run, err))
+    if (!write_rows(arena, results, experiment, trial, err) ||
+        !write_failures(arena, results, experiment, trial, err) ||
+        !write_audit(arena, results, experiment, trial, err) ||
+        !write_summary(arena, results, experiment, run, err))
         return false;
-    read = grid_from_folder(arena, study->dir, err);
+    read = grid_from_folder(arena, experiment->dir, err);
     if (read == NULL)
         return false;
     *grid = compare_align(arena, run, read);
-    return write_compare(arena, results, study, *grid, err);
+    return write_compare(arena, results, experiment, *grid, err);
 }
 
 /* ---- the end ---- */
@@ -508,13 +508,13 @@ static bool formed(const void *self, const char *name)
 }
 
 bool results_end(struct arena *arena, const struct results *results,
-                 const struct study *study)
+                 const struct experiment *experiment)
 {
-    struct hashes all = { .count = study_trial_count(study) };
+    struct hashes all = { .count = experiment_trial_count(experiment) };
 
     all.hash = arena_alloc(arena, all.count, sizeof *all.hash);
     for (uint32_t i = 0; i < all.count; i++)
-        all.hash[i] = study_trial_hash(study, i);
+        all.hash[i] = experiment_trial_hash(experiment, i);
     qsort(all.hash, all.count, sizeof *all.hash, order_hashes);
     folder_sweep(results->trials, formed, &all);
     return drop_trials(results);

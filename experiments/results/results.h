@@ -13,7 +13,7 @@ struct err;
 struct folder;
 struct grid;
 struct runner_trial;
-struct study;
+struct experiment;
 
 /* The folder, locked, and DIR/.trials, where finished trials wait to be put
  * together. */
@@ -23,21 +23,21 @@ struct results {
 
 /* Makes the folder and takes away the tables of an earlier run; its finished
  * trials stay. */
-bool results_begin(struct arena *arena, const struct study *study,
+bool results_begin(struct arena *arena, const struct experiment *experiment,
                    struct results *results, struct err *err);
 /* Marks trials that .trials already holds as done; returns how many. */
 unsigned results_recall(const struct results *results,
-                        const struct study *study, struct runner_trial *trial);
+                        const struct experiment *experiment, struct runner_trial *trial);
 /* All tables but checks.csv, from .trials and the results in memory.  *grid
  * becomes what summary.csv then says: whatever is made of the values is the
  * same now and when the folder is read again. */
 bool results_write(struct arena *arena, const struct results *results,
-                   const struct study *study, const struct runner_trial *trial,
+                   const struct experiment *experiment, const struct runner_trial *trial,
                    const struct grid **grid, struct err *err);
-/* Takes this study's trials away, as nothing is left to resume, and .trials if
+/* Takes this experiment's trials away, as nothing is left to resume, and .trials if
  * it holds no others: true. */
 bool results_end(struct arena *arena, const struct results *results,
-                 const struct study *study);
+                 const struct experiment *experiment);
 /* Lets go of the folder. */
 void results_close(struct results *results);
 

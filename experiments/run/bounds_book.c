@@ -20,7 +20,7 @@
 #include "models/cluster/cluster.h"
 #include "models/catalogue/goodput.h"
 #include "models/jobs/job.h"
-#include "models/jobs/pace.h"
+#include "models/jobs/speedup.h"
 #include "models/laws/phase.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
@@ -105,11 +105,11 @@ static double least_usd(const struct cluster_spec *cluster)
 static void relax_beside(const struct job_request *request, uint32_t pool,
                          uint32_t gpus, double *best, double *least)
 {
-    double pace = pace_beside_best(request, pool, gpus);
+    double speedup = speedup_beside_best(request, pool, gpus);
 
-    *best = fmax(*best, pace);
-    if (pace > 0)
-        *least = fmin(*least, gpus / 2.0 / pace);
+    *best = fmax(*best, speedup);
+    if (speedup > 0)
+        *least = fmin(*least, gpus / 2.0 / speedup);
 }
 
 /* A job that other GPUs or more of them speed up: no policy gives it a pace
@@ -130,11 +130,11 @@ static void relax(const struct bounds_book *book,
     to = to < most ? to : most;
     for (uint32_t g = from; g <= to; g++)
         for (uint32_t p = 0; p < book->spec->cluster->pool_count; p++) {
-            double pace = pace_size_ok(request, g) ? pace_of(request, p, g)
+            double speedup = speedup_size_ok(request, g) ? speedup_of(request, p, g)
                                                    : 0;
-            best = fmax(best, pace);
-            if (pace > 0)
-                least = fmin(least, g * part / pace);
+            best = fmax(best, speedup);
+            if (speedup > 0)
+                least = fmin(least, g * part / speedup);
             if (part == 1)
                 relax_beside(request, p, g, &best, &least);
         }

@@ -18,7 +18,7 @@
 #include "experiments/run/rent.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "models/cluster/course.h"
+#include "models/cluster/time_series.h"
 #include "models/cluster/power.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
@@ -199,7 +199,7 @@ static void carbon_until(struct costs *costs, int64_t now)
     for (uint32_t g = 0; g < spec->group_count; g++)
         joules += group_joules(costs, g, now, NULL);
     costs->carbon.kg += (joules - costs->carbon.joules) / 3.6e6 / 1000 *
-                        course_area(spec->carbon, costs->carbon.at_ns, now) /
+                        time_series_area(spec->carbon, costs->carbon.at_ns, now) /
                         s;
     costs->carbon.at_ns = now;
     costs->carbon.joules = joules;
@@ -221,11 +221,11 @@ static void carbon_changes(struct loop *loop, void *self, uint64_t arg)
 
 static void carbon_arm(struct costs *costs)
 {
-    const struct course *carbon = costs->spec->cluster->carbon;
+    const struct time_series *carbon = costs->spec->cluster->carbon;
 
     if (carbon == NULL || costs->carbon.armed)
         return;
-    int64_t next = course_next_ns(carbon, loop_now_ns(costs->loop));
+    int64_t next = time_series_next_ns(carbon, loop_now_ns(costs->loop));
     if (next == CLOCK_NEVER_NS)
         return;
     costs->carbon.armed = true;

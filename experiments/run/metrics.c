@@ -5,7 +5,7 @@
  * A GPU-second is counted once, as one of: busy (computing, by the law's busy
  * share), tail (held by a rollout whose other responses are done), switch
  * (loading or saving), bubble (leased, and its role waits for another phase,
- * or its phase for a link), idle with asks waiting, idle with none.  What it
+ * or its phase for a link), idle with tasks waiting, idle with none.  What it
  * costs is in costs.c, the rows of jobs and phases in job_rows.c.
  */
 #include "experiments/run/metrics.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/run/arrived.h"
+#include "experiments/run/fragmentation.h"
 #include "experiments/run/bounds_book.h"
 #include "experiments/run/costs.h"
 #include "experiments/run/idle.h"
@@ -26,7 +26,7 @@
 #include "models/laws/phase.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
-#include "sim/containers/waits.h"
+#include "sim/containers/demand_count.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -372,8 +372,8 @@ void metrics_count_told(struct metrics *m)
 
     m->last_fact_ns = loop_now_ns(m->parts.loop);
     idle_count(m->idle, m->last_fact_ns, count->working_gpus,
-               waits_least(&count->waits),
-               waits_least_but(&count->waits, count->first_gpus));
+               demand_count_least(&count->waits),
+               demand_count_least_but(&count->waits, count->first_gpus));
 }
 
 /* A run that is drained ended with its last fact: a sample of the timeline may

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "experiments/run/trial.h"
-#include "sim/containers/waits.h"
+#include "sim/containers/demand_count.h"
 
 struct arena;
 struct cs_host;
@@ -38,7 +38,7 @@ struct host_job;
 struct metrics_count {
     uint32_t pending, running, working_gpus;
     uint32_t first_gpus;        /* of the first that waits; 0: none does */
-    struct waits waits;
+    struct demand_count waits;
     const struct host_counts *counts;
 };
 void metrics_watch_count(struct metrics *metrics,

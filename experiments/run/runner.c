@@ -20,7 +20,7 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "sim/base/clock.h"
 #include "sim/text/table.h"
 
@@ -50,12 +50,12 @@ static struct table *make(const struct csv_kind *kind, bool wanted)
 static struct trial_tables tables_new(uint32_t mask, int64_t step_ns)
 {
     return (struct trial_tables){
-        .jobs = make(&csv_jobs, (mask & STUDY_JOBS) != 0),
-        .phases = make(&csv_phases, (mask & STUDY_PHASES) != 0),
-        .timeline = make(&csv_timeline, (mask & STUDY_TIMELINE) != 0),
-        .decisions = make(&csv_decisions, (mask & STUDY_DECISIONS) != 0),
-        .services = make(&csv_services, (mask & STUDY_SERVICES) != 0),
-        .arrived = make(&csv_arrived, (mask & STUDY_ARRIVED) != 0),
+        .jobs = make(&csv_jobs, (mask & EXPERIMENT_JOBS) != 0),
+        .phases = make(&csv_phases, (mask & EXPERIMENT_PHASES) != 0),
+        .timeline = make(&csv_timeline, (mask & EXPERIMENT_TIMELINE) != 0),
+        .decisions = make(&csv_decisions, (mask & EXPERIMENT_DECISIONS) != 0),
+        .services = make(&csv_services, (mask & EXPERIMENT_SERVICES) != 0),
+        .arrived = make(&csv_arrived, (mask & EXPERIMENT_ARRIVED) != 0),
         .timeline_step_ns = step_ns
     };
 }

@@ -35,7 +35,7 @@ struct runner_plan {
     uint32_t threads;
     int64_t timeline_step_ns;
     bool progress;      /* a line on stderr that is rewritten */
-    /* What trial `index` is, and which tables (enum study_table) it fills. */
+    /* What trial `index` is, and which tables (enum experiment_table) it fills. */
     struct trial_spec (*spec)(void *self, uint32_t index, uint32_t *tables);
     /* A trial begins to fill these tables; what it returns is its `keep`'s.
      * 1 in *stop ends the run.  Both are called by the thread that runs the

@@ -22,7 +22,7 @@
 #include "experiments/run/trial_serve.h"
 #include "experiments/run/watchdog.h"
 #include "models/cluster/cluster.h"
-#include "models/cluster/course.h"
+#include "models/cluster/time_series.h"
 #include "models/cluster/fabric.h"
 #include "policies/host/host.h"
 #include "policies/host/stall.h"
@@ -308,7 +308,7 @@ static bool run(struct trial *trial, struct trial_result *result)
 /* A series that ended before the run says nothing of the rest of it. */
 static bool series_last(struct trial *trial, struct trial_result *result)
 {
-    const struct course *over =
+    const struct time_series *over =
         cluster_series_over(trial->spec->cluster, result->end_ns,
                             &result->value[METRIC_SERIES_HELD]);
 
@@ -316,7 +316,7 @@ static bool series_last(struct trial *trial, struct trial_result *result)
         return true;
     err_set(trial->err, ERR_RANGE, over->pos,
             "the series ends %.0f s before the run, which took %.0f s",
-            clock_s_from_ns(course_over_ns(over, result->end_ns)),
+            clock_s_from_ns(time_series_over_ns(over, result->end_ns)),
             clock_s_from_ns(result->end_ns));
     return err_hint(trial->err,
                     "Give a longer one, `repeat:`, or `after: hold` to keep "
@@ -338,7 +338,7 @@ static bool finish(struct trial *trial, struct trial_result *result,
     for (uint32_t s = 0; s < JOB_STATUS_COUNT; s++)
         result->status_count[s] = host_counts(trial->host)->ended[s];
     result->nodes_seen = host_counts(trial->host)->nodes_seen;
-    result->asks_seen = host_counts(trial->host)->asks_seen;
+    result->tasks_seen = host_counts(trial->host)->tasks_seen;
     result->arena_bytes = arena_used_bytes(trial->arena);
     /* A broken audit outranks the rest: it is what stopped the loop. */
     struct err audit = { 0 };

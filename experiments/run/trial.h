@@ -35,7 +35,7 @@ struct trial_result {
     double value[METRIC_COUNT];     /* times in seconds */
     uint64_t event_count;
     uint64_t digest;
-    uint64_t nodes_seen, asks_seen;     /* by searches: what a run costs */
+    uint64_t nodes_seen, tasks_seen;     /* by searches: what a run costs */
     uint64_t arena_bytes;
     uint64_t audit_count[AUDIT_CHECK_COUNT];
     uint64_t status_count[8];       /* by enum job_status */

@@ -28,11 +28,11 @@
 #include "models/cluster/power.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
-#include "sim/containers/waits.h"
+#include "sim/containers/demand_count.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/containers/ends.h"
+#include "sim/containers/calendar.h"
 #include "sim/base/err.h"
 #include "sim/flow/flow.h"
 #include "sim/event/journal.h"
@@ -97,7 +97,7 @@ struct count_trial {
     uint32_t first, end, queue_room;
     struct count_lease *lease;
     uint32_t *lease_spare, lease_spares, leases, lease_room;
-    struct ends *ends;                  /* of leases; NULL: nobody asked */
+    struct calendar *ends;                  /* of leases; NULL: nobody asked */
 };
 
 /* ---- which trials ---- */
@@ -281,7 +281,7 @@ static void queue_add(struct count_trial *t, uint32_t job)
     }
     t->queue[t->end++] = job;
     t->now.pending++;
-    waits_add(&t->now.waits, t->job[job].gpus, +1);
+    demand_count_add(&t->now.waits, t->job[job].gpus, +1);
 }
 
 static const struct count_job *waiting(const struct count_trial *t,
@@ -298,7 +298,7 @@ static uint32_t queue_take(struct count_trial *t, uint32_t i)
     memmove(front + 1, front, i * sizeof *front);
     t->first++;
     t->now.pending--;
-    waits_add(&t->now.waits, t->job[job].gpus, -1);
+    demand_count_add(&t->now.waits, t->job[job].gpus, -1);
     return job;
 }
 
@@ -306,11 +306,11 @@ static uint32_t queue_take(struct count_trial *t, uint32_t i)
 
 static void ends_begin(struct count_trial *t)
 {
-    t->ends = ends_new(t->arena);
+    t->ends = calendar_new(t->arena);
     for (uint32_t i = 0; i < t->leases; i++)
         if (t->lease[i].job != ID_NONE)
-            ends_add(t->ends, t->lease[i].end_ns, i,
-                     t->job[t->lease[i].job].gpus);
+            calendar_add(t->ends, t->lease[i].end_ns, i,
+                         t->job[t->lease[i].job].gpus);
 }
 
 /* When so many GPUs are free if all end as expected, and how many more. */
@@ -323,9 +323,9 @@ static int64_t promise(struct count_trial *t, uint32_t gpus, uint32_t *spare)
     if (gpus > t->spec->cluster->gpu_count)
         return CLOCK_NEVER_NS;
     if (t->free_gpus < gpus)
-        at = ends_when(t->ends, gpus - t->free_gpus);
+        at = calendar_when(t->ends, gpus - t->free_gpus);
     at = at > now ? at : now;
-    *spare = t->free_gpus + (uint32_t)ends_by(t->ends, at) - gpus;
+    *spare = t->free_gpus + (uint32_t)calendar_by(t->ends, at) - gpus;
     return at;
 }
 
@@ -401,7 +401,7 @@ static void over(struct loop *loop, void *self, uint64_t lease)
     check(t, AUDIT_CAPACITY, t->free_gpus <= t->spec->cluster->gpu_count,
           "GPUs are given back that were not held", job->id);
     if (t->ends != NULL)
-        ends_drop(t->ends, t->lease[lease].end_ns, (uint32_t)lease);
+        calendar_drop(t->ends, t->lease[lease].end_ns, (uint32_t)lease);
     t->lease[lease].job = ID_NONE;
     t->lease_spare[t->lease_spares++] = (uint32_t)lease;
     t->now.running--;
@@ -431,7 +431,7 @@ static void start(struct count_trial *t, uint32_t i)
                       ? clock_after(now, job->estimate_ns) : CLOCK_NEVER_NS,
     };
     if (t->ends != NULL)
-        ends_add(t->ends, t->lease[lease].end_ns, lease, job->gpus);
+        calendar_add(t->ends, t->lease[lease].end_ns, lease, job->gpus);
     t->counts.decisions++;
     metrics_count_started(t->metrics, told(t, job));
     loop_at(t->loop, clock_after(now, job->duration_ns), LOOP_RANK_FINISH, over, t,

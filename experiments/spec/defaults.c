@@ -8,7 +8,7 @@
 
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
@@ -22,7 +22,7 @@
 
 struct rows {
     struct arena *arena;
-    const struct study *study;
+    const struct experiment *experiment;
     struct default_row *row;
     uint32_t count, room;
 };
@@ -93,7 +93,7 @@ static const char *home_rule(enum host_home rule)
 }
 
 /* Roles of one name have one home in most workloads. */
-static void add_homes(struct rows *all, const struct study_point *point,
+static void add_homes(struct rows *all, const struct experiment_point *point,
                       const char *of)
 {
     for (size_t i = 0; i < workload_form_count(point->workload); i++) {
@@ -114,12 +114,12 @@ static void add_homes(struct rows *all, const struct study_point *point,
     }
 }
 
-static void add_policy(struct rows *all, const struct study_point *point,
+static void add_policy(struct rows *all, const struct experiment_point *point,
                        uint32_t p)
 {
     const struct cs_policy *policy = point->policy[p]->policy;
     const char *of = text_format(all->arena, "policy %s",
-                                 all->study->policy_name[p]);
+                                 all->experiment->policy_name[p]);
     const char *grows = growing_role(all->arena, point->workload);
 
     if (grows != NULL)
@@ -139,7 +139,7 @@ static void add_policy(struct rows *all, const struct study_point *point,
 
 /* ---- jobs, prices -------------------------------------------------------------- */
 
-static void add_jobs(struct rows *all, const struct study_point *point)
+static void add_jobs(struct rows *all, const struct experiment_point *point)
 {
     for (size_t i = 0; i < workload_form_count(point->workload); i++) {
         struct workload_note note[NOTES_MAX];
@@ -181,7 +181,7 @@ static void add_price(struct rows *all, const struct node_group *group)
 }
 
 /* Whole jobs know no checkpoint of their own. */
-static void add_failures(struct rows *all, const struct study_point *point)
+static void add_failures(struct rows *all, const struct experiment_point *point)
 {
     const struct outage_spec *failures = point->cluster->failures;
 
@@ -196,15 +196,15 @@ static void add_failures(struct rows *all, const struct study_point *point)
 }
 
 struct default_row *defaults_of(struct arena *arena,
-                                const struct study *study, uint32_t *count)
+                                const struct experiment *experiment, uint32_t *count)
 {
-    struct rows all = { .arena = arena, .study = study };
+    struct rows all = { .arena = arena, .experiment = experiment };
 
-    for (uint32_t p = 0; p < study->policy_count; p++)
-        for (uint32_t i = 0; i < study->point_count; i++)
-            add_policy(&all, &study->point[i], p);
-    for (uint32_t i = 0; i < study->point_count; i++) {
-        const struct study_point *point = &study->point[i];
+    for (uint32_t p = 0; p < experiment->policy_count; p++)
+        for (uint32_t i = 0; i < experiment->point_count; i++)
+            add_policy(&all, &experiment->point[i], p);
+    for (uint32_t i = 0; i < experiment->point_count; i++) {
+        const struct experiment_point *point = &experiment->point[i];
         add_jobs(&all, point);
         add_failures(&all, point);
         for (uint32_t g = 0; g < point->cluster->group_count; g++)
@@ -243,10 +243,10 @@ static const char *all_of(struct arena *arena, const struct default_row *row,
     return text;
 }
 
-void defaults_print(struct arena *arena, const struct study *study, FILE *to)
+void defaults_print(struct arena *arena, const struct experiment *experiment, FILE *to)
 {
     uint32_t count;
-    const struct default_row *row = defaults_of(arena, study, &count);
+    const struct default_row *row = defaults_of(arena, experiment, &count);
     bool begun = false;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -260,11 +260,11 @@ void defaults_print(struct arena *arena, const struct study *study, FILE *to)
     }
 }
 
-void defaults_write(struct arena *arena, const struct study *study,
+void defaults_write(struct arena *arena, const struct experiment *experiment,
                     struct out *out)
 {
     uint32_t count;
-    const struct default_row *row = defaults_of(arena, study, &count);
+    const struct default_row *row = defaults_of(arena, experiment, &count);
 
     out_text(out, "[");
     for (uint32_t i = 0; i < count; i++) {

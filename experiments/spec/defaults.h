@@ -11,7 +11,7 @@
 
 struct arena;
 struct out;
-struct study;
+struct experiment;
 
 struct default_row {
     const char *of;             /* "policy dynamic", "job dpo-7b", "nodes a" */
@@ -21,10 +21,10 @@ struct default_row {
 
 /* Of the first point that has them, each once, in an order of its own. */
 struct default_row *defaults_of(struct arena *arena,
-                                const struct study *study, uint32_t *count);
+                                const struct experiment *experiment, uint32_t *count);
 /* All of them: for people, and as an array of provenance.json. */
-void defaults_print(struct arena *arena, const struct study *study, FILE *to);
-void defaults_write(struct arena *arena, const struct study *study,
+void defaults_print(struct arena *arena, const struct experiment *experiment, FILE *to);
+void defaults_write(struct arena *arena, const struct experiment *experiment,
                     struct out *out);
 
 #endif

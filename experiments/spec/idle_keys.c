@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "models/cluster/place.h"
 #include "policies/host/host.h"
 #include "sim/config/conf.h"
@@ -28,7 +28,7 @@ static const struct {
 };
 
 /* Is the value said at the point, and does it find nothing to act on? */
-static bool is_said(const struct study_point *point,
+static bool is_said(const struct experiment_point *point,
                     const struct host_policy *policy, enum idle what)
 {
     switch (what) {
@@ -40,7 +40,7 @@ static bool is_said(const struct study_point *point,
     return false;
 }
 
-static bool acts(const struct study_point *point,
+static bool acts(const struct experiment_point *point,
                  const struct host_policy *policy, enum idle what)
 {
     const struct workload_spec *workload = point->workload;
@@ -57,11 +57,11 @@ static bool acts(const struct study_point *point,
 }
 
 /* Where the key stands; else where its policy does. */
-static struct err_pos place_of(const struct study *study, const char *policy,
+static struct err_pos place_of(const struct experiment *experiment, const char *policy,
                                const char *key)
 {
-    const struct conf_node *list = conf_get(study->tree, "policies");
-    const struct conf_node *top = conf_get(study->tree, key);
+    const struct conf_node *list = conf_get(experiment->tree, "policies");
+    const struct conf_node *top = conf_get(experiment->tree, key);
 
     for (size_t i = 0; top == NULL && i < conf_count(list); i++) {
         const struct conf_node *item = conf_item(list, i), *name = item;
@@ -76,18 +76,18 @@ static struct err_pos place_of(const struct study *study, const char *policy,
         top = conf_kind(item) == CONF_MAP ? conf_get(item, key) : NULL;
         return conf_pos(top != NULL ? top : item);
     }
-    return top != NULL ? conf_pos(top) : (struct err_pos){ study->path, 0, 0 };
+    return top != NULL ? conf_pos(top) : (struct err_pos){ experiment->path, 0, 0 };
 }
 
-static void warn_of(const struct study *study, uint32_t policy, enum idle what,
+static void warn_of(const struct experiment *experiment, uint32_t policy, enum idle what,
                     idle_keys_fn *warn, void *self)
 {
-    const char *name = study->policy_name[policy], *where = NULL;
+    const char *name = experiment->policy_name[policy], *where = NULL;
     uint32_t idle = 0;
     struct err err = { 0 };
 
-    for (uint32_t i = 0; i < study->point_count; i++) {
-        const struct study_point *point = &study->point[i];
+    for (uint32_t i = 0; i < experiment->point_count; i++) {
+        const struct experiment_point *point = &experiment->point[i];
         const struct host_policy *read = point->policy[policy];
 
         if (!is_said(point, read, what) || acts(point, read, what))
@@ -97,21 +97,21 @@ static void warn_of(const struct study *study, uint32_t policy, enum idle what,
     }
     if (idle == 0)
         return;
-    err_set(&err, ERR_LIMIT, place_of(study, name, idle_text[what].key),
+    err_set(&err, ERR_LIMIT, place_of(experiment, name, idle_text[what].key),
             "%s %s does nothing%s%.60s at %u of %u points (%.60s): %s",
             idle_text[what].key, idle_text[what].value,
             what == IDLE_FIDELITY ? "" : " under ",
-            what == IDLE_FIDELITY ? "" : name, idle, study->point_count, where,
+            what == IDLE_FIDELITY ? "" : name, idle, experiment->point_count, where,
             idle_text[what].lacks);
     err_hint(&err, "%s", idle_text[what].hint);
     warn(self, &err);
 }
 
-void idle_keys_warn(const struct study *study, idle_keys_fn *warn, void *self)
+void idle_keys_warn(const struct experiment *experiment, idle_keys_fn *warn, void *self)
 {
-    for (uint32_t p = 0; p < study->policy_count; p++)
+    for (uint32_t p = 0; p < experiment->policy_count; p++)
         for (int what = 0; what < IDLE_FIDELITY; what++)
-            warn_of(study, p, (enum idle)what, warn, self);
-    if (study->policy_count > 0)
-        warn_of(study, 0, IDLE_FIDELITY, warn, self);
+            warn_of(experiment, p, (enum idle)what, warn, self);
+    if (experiment->policy_count > 0)
+        warn_of(experiment, 0, IDLE_FIDELITY, warn, self);
 }

@@ -8,11 +8,11 @@
 #define EXPERIMENTS_SPEC_IDLE_KEYS_H
 
 struct err;
-struct study;
+struct experiment;
 
 /* Warns once of each policy's `estimate: requested` and `ties: shuffled`, and of
  * `fidelity: step`, that act at no point or at some only. */
 typedef void idle_keys_fn(void *self, const struct err *err);
-void idle_keys_warn(const struct study *study, idle_keys_fn *warn, void *self);
+void idle_keys_warn(const struct experiment *experiment, idle_keys_fn *warn, void *self);
 
 #endif

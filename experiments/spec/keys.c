@@ -15,7 +15,7 @@
 #include "sim/base/clock.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define TOP(member) offsetof(struct study_top, member)
+#define TOP(member) offsetof(struct experiment_top, member)
 
 static const char *const fidelity_choices[] = { "fluid", "step", NULL };
 
@@ -65,11 +65,11 @@ static const struct conf_field top_field[] = {
       "how `clustersim train` learns weights" },
 };
 
-const struct conf_schema study_schema = {
+const struct conf_schema experiment_schema = {
     "experiment", "an experiment file", top_field, COUNT_OF(top_field)
 };
 
-const char *const study_plot_names[] = {
+const char *const experiment_plot_names[] = {
 #define FIGURE(NAME, WITH, QUESTION) #NAME,
 #include "experiments/columns/figures.def"
 #undef FIGURE
@@ -112,7 +112,7 @@ static const struct conf_field output_field[] = {
       "jobs and summary are of all seeds anyway" },
 };
 
-const struct conf_schema study_output_schema = {
+const struct conf_schema experiment_output_schema = {
     "experiment.output", "where results go and which", output_field,
     COUNT_OF(output_field)
 };
@@ -147,20 +147,20 @@ static const struct conf_field expect_field[] = {
       NULL, "of the interval that must lie inside the limits" },
 };
 
-const struct conf_schema study_expect_schema = {
+const struct conf_schema experiment_expect_schema = {
     "experiment.expect[]", "what is expected of the results", expect_field,
     COUNT_OF(expect_field)
 };
 
-bool study_top_read(const struct conf_node *root, struct study_top *top,
-                    struct err *err)
+bool experiment_top_read(const struct conf_node *root, struct experiment_top *top,
+                         struct err *err)
 {
     memset(top, 0, sizeof *top);
-    return conf_fill(root, &study_schema, top, err);
+    return conf_fill(root, &experiment_schema, top, err);
 }
 
-bool study_by_step(const struct conf_node *node, bool *by_step,
-                   struct err *err)
+bool experiment_by_step(const struct conf_node *node, bool *by_step,
+                        struct err *err)
 {
     const struct conf_field field = {
         "fidelity", CONF_CHOICE, 0, 0, 0, NULL, fidelity_choices, ""
@@ -173,8 +173,8 @@ bool study_by_step(const struct conf_node *node, bool *by_step,
     return true;
 }
 
-bool study_until(const struct conf_node *node, int64_t *until_ns,
-                 struct err *err)
+bool experiment_until(const struct conf_node *node, int64_t *until_ns,
+                      struct err *err)
 {
     static const struct conf_field field = {
         "until", CONF_TIME, 0, 1e-9, 9e9, NULL, NULL, ""
@@ -213,7 +213,7 @@ static bool list_check(const struct conf_node *node, const char *key,
 static bool tables_read(const struct conf_node *list, uint32_t *tables,
                         struct err *err)
 {
-    *tables = STUDY_COMPARE | STUDY_JOBS | STUDY_PHASES | STUDY_TIMELINE;
+    *tables = EXPERIMENT_COMPARE | EXPERIMENT_JOBS | EXPERIMENT_PHASES | EXPERIMENT_TIMELINE;
     if (list == NULL)
         return true;
     if (!list_check(list, "tables", err))
@@ -231,12 +231,12 @@ static bool tables_read(const struct conf_node *list, uint32_t *tables,
 }
 
 static bool plots_read(struct arena *arena, const struct conf_node *list,
-                       struct study *study, struct err *err)
+                       struct experiment *experiment, struct err *err)
 {
     const char **plot;
 
-    study->plot = study_plot_names;
-    study->plot_count = COUNT_OF(study_plot_names) - 1;
+    experiment->plot = experiment_plot_names;
+    experiment->plot_count = COUNT_OF(experiment_plot_names) - 1;
     if (list == NULL)
         return true;
     if (!list_check(list, "plots", err))
@@ -245,19 +245,19 @@ static bool plots_read(struct arena *arena, const struct conf_node *list,
     for (size_t i = 0; i < conf_count(list); i++) {
         int index;
 
-        if (!word_read(conf_item(list, i), "plots", study_plot_names, &index,
+        if (!word_read(conf_item(list, i), "plots", experiment_plot_names, &index,
                        err))
             return false;
-        plot[i] = study_plot_names[index];
+        plot[i] = experiment_plot_names[index];
     }
-    study->plot = plot;
-    study->plot_count = conf_count(list);
+    experiment->plot = plot;
+    experiment->plot_count = conf_count(list);
     return true;
 }
 
 /* A number, or all. */
 static bool detail_read(const struct conf_node *output, const char *text,
-                        struct study *study, struct err *err)
+                        struct experiment *experiment, struct err *err)
 {
     const struct conf_field field = {
         "detail_seeds", CONF_INT, 0, 1, 1000000, NULL, NULL, ""
@@ -268,49 +268,49 @@ static bool detail_read(const struct conf_node *output, const char *text,
     int64_t seeds = 1;
 
     if (strcmp(text, "all") == 0) {
-        seeds = study->seeds;
+        seeds = experiment->seeds;
     } else if (node != NULL && !conf_read(node, &field, &seeds, &why)) {
         err_set(err, why.kind, conf_pos(node), "detail_seeds must be how "
                 "many seeds, from 1 on, or all, found '%.40s'", text);
         return err_hint(err, "0 is no number of seeds here: `tables` leaves "
                         "out phases and timeline.");
     }
-    study->detail_seeds = seeds < study->seeds ? (uint32_t)seeds
-                                               : study->seeds;
+    experiment->detail_seeds = seeds < experiment->seeds ? (uint32_t)seeds
+                                               : experiment->seeds;
     return true;
 }
 
-bool study_output(struct arena *arena, const struct conf_node *node,
-                  struct study *study, struct err *err)
+bool experiment_output(struct arena *arena, const struct conf_node *node,
+                       struct experiment *experiment, struct err *err)
 {
     struct output_keys keys = { .detail_seeds = "1" };
 
-    if (node != NULL && !conf_fill(node, &study_output_schema, &keys, err))
+    if (node != NULL && !conf_fill(node, &experiment_output_schema, &keys, err))
         return false;
-    if (!tables_read(keys.tables, &study->tables, err) ||
-        !plots_read(arena, keys.plots, study, err))
+    if (!tables_read(keys.tables, &experiment->tables, err) ||
+        !plots_read(arena, keys.plots, experiment, err))
         return false;
     if (keys.dir != NULL && keys.dir[0] == '\0')
         return err_set(err, ERR_RANGE, conf_pos(conf_get(node, "dir")),
                        "dir must name a folder, found ''");
     if (keys.dir == NULL)
-        study->dir = path_join(arena, "out", study->name);
+        experiment->dir = path_join(arena, "out", experiment->name);
     else
-        study->dir = path_beside(arena,
-                                 conf_pos(conf_get(node, "dir")).file,
-                                 keys.dir);
-    study->perfetto = keys.trace == 1;
-    if (study->perfetto)
-        study->tables |= STUDY_PHASES;     /* it is made from phases.csv */
-    study->timeline_step_ns = keys.step_ns;
-    if (!conf_acts(node, "timeline_step", !(study->tables & STUDY_TIMELINE),
+        experiment->dir = path_beside(arena,
+                                      conf_pos(conf_get(node, "dir")).file,
+                                      keys.dir);
+    experiment->perfetto = keys.trace == 1;
+    if (experiment->perfetto)
+        experiment->tables |= EXPERIMENT_PHASES;     /* it is made from phases.csv */
+    experiment->timeline_step_ns = keys.step_ns;
+    if (!conf_acts(node, "timeline_step", !(experiment->tables & EXPERIMENT_TIMELINE),
                    "needs timeline in `tables`", err) ||
         !conf_acts(node, "detail_seeds",
-                   !(study->tables & (STUDY_PHASES | STUDY_TIMELINE |
-                                      STUDY_DECISIONS)),
+                   !(experiment->tables & (EXPERIMENT_PHASES | EXPERIMENT_TIMELINE |
+                                           EXPERIMENT_DECISIONS)),
                    "needs phases, timeline or decisions in `tables`", err))
         return false;
-    return detail_read(node, keys.detail_seeds, study, err);
+    return detail_read(node, keys.detail_seeds, experiment, err);
 }
 
 /* No percentage of nothing, no fraction that none can reach. */
@@ -338,7 +338,7 @@ static bool limit_suits(const struct conf_node *node, enum metric metric,
 /* A limit: a number in the metric's unit, a time where that is seconds, or a
  * percentage. */
 static bool limit_read(const struct conf_node *node, const char *key,
-                       struct study_expect *e, double *limit, bool *percent,
+                       struct experiment_expect *e, double *limit, bool *percent,
                        struct err *err)
 {
     const struct conf_field as_number = {
@@ -366,7 +366,7 @@ static bool limit_read(const struct conf_node *node, const char *key,
     return true;
 }
 
-static bool between_read(const struct conf_node *node, struct study_expect *e,
+static bool between_read(const struct conf_node *node, struct experiment_expect *e,
                          struct err *err)
 {
     bool other;
@@ -389,7 +389,7 @@ static bool between_read(const struct conf_node *node, struct study_expect *e,
 
 static bool limits_read(const struct conf_node *map,
                         const struct expect_keys *keys,
-                        struct study_expect *e, struct err *err)
+                        struct experiment_expect *e, struct err *err)
 {
     int given = (keys->at_most != NULL) + (keys->at_least != NULL) +
                 (keys->between != NULL);
@@ -419,13 +419,13 @@ static const char *nearest_metric(const char *word)
     return conf_nearest(word, names);
 }
 
-static bool expect_read(const struct conf_node *map, struct study_expect *e,
+static bool expect_read(const struct conf_node *map, struct experiment_expect *e,
                         struct err *err)
 {
     struct expect_keys keys = { 0 };
     const char *near;
 
-    if (!conf_fill(map, &study_expect_schema, &keys, err))
+    if (!conf_fill(map, &experiment_expect_schema, &keys, err))
         return false;
     e->claim = keys.claim;
     e->policy = keys.policy;
@@ -452,10 +452,10 @@ static bool expect_read(const struct conf_node *map, struct study_expect *e,
     return err_hint(err, "`clustersim list metrics` shows them all.");
 }
 
-bool study_expects(struct arena *arena, const struct conf_node *node,
-                   struct study *study, struct err *err)
+bool experiment_expects(struct arena *arena, const struct conf_node *node,
+                        struct experiment *experiment, struct err *err)
 {
-    struct study_expect *expect;
+    struct experiment_expect *expect;
 
     if (node == NULL)
         return true;
@@ -466,9 +466,9 @@ bool study_expects(struct arena *arena, const struct conf_node *node,
         if (!expect_read(conf_item(node, i), &expect[i], err))
             return false;
         /* A flag must not turn an interval into a value that holds alone. */
-        expect[i].seeds_min = study->fewer_seeds ? 2 : 0;
+        expect[i].seeds_min = experiment->fewer_seeds ? 2 : 0;
     }
-    study->expect = expect;
-    study->expect_count = (uint32_t)conf_count(node);
+    experiment->expect = expect;
+    experiment->expect_count = (uint32_t)conf_count(node);
     return true;
 }

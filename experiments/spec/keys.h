@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * keys.h - the key tables of an experiment file and what fills them;
- * private to study.
+ * private to experiment.
  */
 #ifndef EXPERIMENTS_SPEC_KEYS_H
 #define EXPERIMENTS_SPEC_KEYS_H
 
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "sim/config/conf.h"
 
-/* The top level, as filled by study_schema. */
-struct study_top {
+/* The top level, as filled by experiment_schema. */
+struct experiment_top {
     const char *name, *description, *baseline;
     int64_t seed, seeds, warmup_ns, stalled_ns, event_count_max;
     int fidelity;               /* 1: step by step */
@@ -19,17 +19,17 @@ struct study_top {
 };
 
 /* Whether `fidelity` is step; node NULL: it is not. */
-bool study_by_step(const struct conf_node *node, bool *by_step,
-                   struct err *err);
-bool study_top_read(const struct conf_node *root, struct study_top *top,
-                    struct err *err);
+bool experiment_by_step(const struct conf_node *node, bool *by_step,
+                        struct err *err);
+bool experiment_top_read(const struct conf_node *root, struct experiment_top *top,
+                         struct err *err);
 /* `until: drained` or a time. */
-bool study_until(const struct conf_node *node, int64_t *until_ns,
-                 struct err *err);
-bool study_output(struct arena *arena, const struct conf_node *node,
-                  struct study *study, struct err *err);
+bool experiment_until(const struct conf_node *node, int64_t *until_ns,
+                      struct err *err);
+bool experiment_output(struct arena *arena, const struct conf_node *node,
+                       struct experiment *experiment, struct err *err);
 /* Checks metrics and limits; names of policies and points are the caller's. */
-bool study_expects(struct arena *arena, const struct conf_node *node,
-                   struct study *study, struct err *err);
+bool experiment_expects(struct arena *arena, const struct conf_node *node,
+                        struct experiment *experiment, struct err *err);
 
 #endif

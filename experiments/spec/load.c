@@ -7,13 +7,13 @@
 #include <math.h>
 
 #include "experiments/spec/places.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "models/cluster/fit.h"
 #include "models/jobs/job.h"
-#include "models/jobs/pace.h"
+#include "models/jobs/speedup.h"
 #include "models/laws/phase.h"
 #include "models/laws/phase_cache.h"
 #include "models/types/truth.h"
@@ -28,8 +28,8 @@
 
 struct reckoning {
     struct arena *arena;
-    const struct study *study;
-    const struct study_point *point;
+    const struct experiment *experiment;
+    const struct experiment_point *point;
     const struct host_policy *policy;
     struct cluster *empty;
     struct phase_cache *plans;
@@ -203,10 +203,10 @@ static void add_whole(struct reckoning *r, const struct job_request *request,
                             role->gpus == 0);
 
     for (uint32_t k = 0; k < r->point->cluster->pool_count; k++) {
-        double pace = request->rates == NULL ? 1
-                      : pace_of(request, k, job_role_gpus(request, 0));
-        if (may_be(r, request, 0, k) && pace > 0)
-            work[k] = gpus / pace;
+        double speedup = request->rates == NULL ? 1
+                      : speedup_of(request, k, job_role_gpus(request, 0));
+        if (may_be(r, request, 0, k) && speedup > 0)
+            work[k] = gpus / speedup;
     }
 }
 
@@ -239,7 +239,7 @@ struct heap {                   /* jobs of one form and of the same rates */
 static void add_trace(struct reckoning *r)
 {
     struct source *source = source_open(r->arena, r->point->workload,
-                                        r->study->seed, TRACE_AS_FILED);
+                                        r->experiment->seed, TRACE_AS_FILED);
     struct heap heap[HEAPS_MAX];
     struct job_birth birth;
     struct err ignored = { 0 };
@@ -338,11 +338,11 @@ static void divide(struct reckoning *r)
     }
 }
 
-struct load load_of(struct arena *arena, const struct study *study,
-                    const struct study_point *point,
+struct load load_of(struct arena *arena, const struct experiment *experiment,
+                    const struct experiment_point *point,
                     const struct host_policy *policy)
 {
-    struct reckoning r = { .arena = arena, .study = study, .point = point,
+    struct reckoning r = { .arena = arena, .experiment = experiment, .point = point,
                            .policy = policy };
 
     r.empty = cluster_new(arena, point->cluster);

@@ -20,8 +20,8 @@
 
 struct arena;
 struct host_policy;
-struct study;
-struct study_point;
+struct experiment;
+struct experiment_point;
 
 #define LOAD_POOLS 32u
 
@@ -46,8 +46,8 @@ struct load {
 
 /* Do two policies have the same load at every point? */
 bool load_alike(const struct host_policy *a, const struct host_policy *b);
-struct load load_of(struct arena *arena, const struct study *study,
-                    const struct study_point *point,
+struct load load_of(struct arena *arena, const struct experiment *experiment,
+                    const struct experiment_point *point,
                     const struct host_policy *policy);
 /* How the policy holds what it is given, in words: "leases for a phase". */
 const char *load_manner(const struct host_policy *policy);

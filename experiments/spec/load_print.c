@@ -10,7 +10,7 @@
 #include "experiments/spec/load.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "models/cluster/cluster.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
@@ -20,9 +20,9 @@
 #define NAMES_BYTES 50u         /* of policies, in an error */
 
 /* The first of the policies that have its load. */
-static uint32_t first_of(const struct study *study, uint32_t policy)
+static uint32_t first_of(const struct experiment *experiment, uint32_t policy)
 {
-    const struct host_policy *const *all = study->point[0].policy;
+    const struct host_policy *const *all = experiment->point[0].policy;
 
     for (uint32_t p = 0; p < policy; p++)
         if (load_alike(all[p], all[policy]))
@@ -30,41 +30,41 @@ static uint32_t first_of(const struct study *study, uint32_t policy)
     return policy;
 }
 
-static bool is_first(const struct study *study, uint32_t policy)
+static bool is_first(const struct experiment *experiment, uint32_t policy)
 {
-    return first_of(study, policy) == policy;
+    return first_of(experiment, policy) == policy;
 }
 
 /* "static, fcfs": those that have its load. */
-static const char *names(struct arena *arena, const struct study *study,
+static const char *names(struct arena *arena, const struct experiment *experiment,
                          uint32_t policy)
 {
-    const struct host_policy *const *all = study->point[0].policy;
+    const struct host_policy *const *all = experiment->point[0].policy;
     const char *text = "";
 
-    for (uint32_t p = policy; p < study->policy_count; p++)
+    for (uint32_t p = policy; p < experiment->policy_count; p++)
         if (load_alike(all[p], all[policy]))
             text = text_format(arena, "%s%s%s", text,
                                text[0] == '\0' ? "" : ", ",
-                               study->policy_name[p]);
+                               experiment->policy_name[p]);
     return text;
 }
 
 /* Those that are `in`, short enough for one line of an error. */
-static const char *few_names(struct arena *arena, const struct study *study,
+static const char *few_names(struct arena *arena, const struct experiment *experiment,
                              const bool *in)
 {
     const char *text = "";
     uint32_t more = 0;
 
-    for (uint32_t p = 0; p < study->policy_count; p++) {
+    for (uint32_t p = 0; p < experiment->policy_count; p++) {
         if (!in[p])
             continue;
         if (text[0] == '\0')
-            text = text_format(arena, "%.60s", study->policy_name[p]);
+            text = text_format(arena, "%.60s", experiment->policy_name[p]);
         else if (more == 0 && strlen(text) +
-                 strlen(study->policy_name[p]) < NAMES_BYTES)
-            text = text_format(arena, "%s, %s", text, study->policy_name[p]);
+                 strlen(experiment->policy_name[p]) < NAMES_BYTES)
+            text = text_format(arena, "%s, %s", text, experiment->policy_name[p]);
         else
             more++;
     }
@@ -105,18 +105,18 @@ static void print_pools(const struct cluster_spec *spec,
     }
 }
 
-void load_print(struct arena *arena, const struct study *study, FILE *to)
+void load_print(struct arena *arena, const struct experiment *experiment, FILE *to)
 {
     bool begun = false, services = false;
 
-    for (uint32_t i = 0; i < study->point_count; i++) {
-        const struct study_point *point = &study->point[i];
+    for (uint32_t i = 0; i < experiment->point_count; i++) {
+        const struct experiment_point *point = &experiment->point[i];
         services |= workload_service_count(point->workload) > 0;
-        for (uint32_t p = 0; p < study->policy_count; p++) {
-            if (!is_first(study, p))
+        for (uint32_t p = 0; p < experiment->policy_count; p++) {
+            if (!is_first(experiment, p))
                 continue;
             struct arena *scratch = arena_new(0);
-            struct load load = load_of(scratch, study, point,
+            struct load load = load_of(scratch, experiment, point,
                                        point->policy[p]);
             if (load.known && !begun)
                 fputs("offered load (rho): work that comes over what a pool "
@@ -124,7 +124,7 @@ void load_print(struct arena *arena, const struct study *study, FILE *to)
             begun |= load.known;
             if (load.known) {
                 fprintf(to, "  %s, %s (%s)\n", point->label,
-                        load_manner(point->policy[p]), names(arena, study, p));
+                        load_manner(point->policy[p]), names(arena, experiment, p));
                 print_pools(point->cluster, &load, to);
             }
             arena_free(scratch);
@@ -141,14 +141,14 @@ struct peak {
     double most;
 };
 
-static struct peak peak_of(const struct study *study, uint32_t policy)
+static struct peak peak_of(const struct experiment *experiment, uint32_t policy)
 {
     struct peak peak = { 0, 0, 0, 1 };
 
-    for (uint32_t i = 0; i < study->point_count; i++) {
-        const struct study_point *point = &study->point[i];
+    for (uint32_t i = 0; i < experiment->point_count; i++) {
+        const struct experiment_point *point = &experiment->point[i];
         struct arena *scratch = arena_new(0);
-        struct load load = load_of(scratch, study, point,
+        struct load load = load_of(scratch, experiment, point,
                                    point->policy[policy]);
         arena_free(scratch);
         peak.above += load.known && load.most > 1;
@@ -167,48 +167,48 @@ static bool peaks_alike(const struct peak *a, const struct peak *b)
            a->pool == b->pool && fabs(a->most - b->most) < 0.0005;
 }
 
-static void warn_peak(const struct study *study, const struct peak *peak,
+static void warn_peak(const struct experiment *experiment, const struct peak *peak,
                       const char *policies, load_warn_fn *warn, void *self)
 {
-    const struct study_point *point = &study->point[peak->point];
-    struct err_pos pos = { study->path, 0, 0 };
+    const struct experiment_point *point = &experiment->point[peak->point];
+    struct err_pos pos = { experiment->path, 0, 0 };
     struct err err = { 0 };
 
     err_set(&err, ERR_LIMIT, pos, "overload under %.100s: the offered load "
             "is above 1 at %u of %u points, at most %.3f (pool %.30s, "
-            "%.60s)", policies, peak->above, study->point_count, peak->most,
+            "%.60s)", policies, peak->above, experiment->point_count, peak->most,
             point->cluster->pool_name[peak->pool], point->label);
     err_hint(&err, "The queue grows as long as jobs come, and mean times "
              "say how long that was.");
     warn(self, &err);
 }
 
-void load_warn(struct arena *arena, const struct study *study,
+void load_warn(struct arena *arena, const struct experiment *experiment,
                load_warn_fn *warn, void *self)
 {
-    uint32_t n = study->policy_count;
+    uint32_t n = experiment->policy_count;
     struct peak *peak = arena_alloc(arena, n + 1, sizeof *peak);
     bool *told = arena_alloc(arena, n + 1, sizeof *told);
 
     for (uint32_t p = 0; p < n; p++)
-        if (is_first(study, p))
-            peak[p] = peak_of(study, p);
+        if (is_first(experiment, p))
+            peak[p] = peak_of(experiment, p);
     for (uint32_t p = 0; p < n; p++) {
         bool *in = arena_alloc(arena, n + 1, sizeof *in);
 
-        if (!is_first(study, p) || told[p] || peak[p].above == 0)
+        if (!is_first(experiment, p) || told[p] || peak[p].above == 0)
             continue;
         for (uint32_t q = p; q < n; q++) {
-            uint32_t first = first_of(study, q);
+            uint32_t first = first_of(experiment, q);
 
             in[q] = peaks_alike(&peak[p], &peak[first]);
             told[first] |= in[q];
         }
-        warn_peak(study, &peak[p], few_names(arena, study, in), warn, self);
+        warn_peak(experiment, &peak[p], few_names(arena, experiment, in), warn, self);
     }
 }
 
-static void write_row(const struct study_point *point, const char *policies,
+static void write_row(const struct experiment_point *point, const char *policies,
                       const char *of, uint32_t pool, double capacity,
                       double rho, bool first, struct out *out)
 {
@@ -222,22 +222,22 @@ static void write_row(const struct study_point *point, const char *policies,
                capacity, rho);
 }
 
-void load_write(struct arena *arena, const struct study *study,
+void load_write(struct arena *arena, const struct experiment *experiment,
                 struct out *out)
 {
     bool first = true;
 
     out_text(out, "[");
-    for (uint32_t i = 0; i < study->point_count; i++)
-        for (uint32_t p = 0; p < study->policy_count; p++) {
-            const struct study_point *point = &study->point[i];
-            if (!is_first(study, p))
+    for (uint32_t i = 0; i < experiment->point_count; i++)
+        for (uint32_t p = 0; p < experiment->policy_count; p++) {
+            const struct experiment_point *point = &experiment->point[i];
+            if (!is_first(experiment, p))
                 continue;
             struct arena *scratch = arena_new(0);
-            struct load load = load_of(scratch, study, point,
+            struct load load = load_of(scratch, experiment, point,
                                        point->policy[p]);
             arena_free(scratch);
-            const char *policies = names(arena, study, p);
+            const char *policies = names(arena, experiment, p);
             for (uint32_t k = 0; load.known && k < point->cluster->pool_count;
                  k++) {
                 if (load.rho[k] > 0)

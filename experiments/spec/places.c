@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/cluster/fit.h"
 #include "models/jobs/job.h"
-#include "models/jobs/pace.h"
+#include "models/jobs/speedup.h"
 #include "models/cluster/place.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
@@ -24,7 +24,7 @@
 
 #define FORMS_MAX 4096u         /* of a trace; what comes later is not asked */
 
-/* ---- what asks --------------------------------------------------------- */
+/* ---- what tasks --------------------------------------------------------- */
 
 /* The largest of a form stands for all of it. */
 static uint32_t keep_request(struct job_request *request, uint32_t count,
@@ -42,11 +42,11 @@ static uint32_t keep_request(struct job_request *request, uint32_t count,
     return i == count ? count + 1 : count;
 }
 
-static uint32_t trace_requests(struct arena *arena, const struct study *study,
+static uint32_t trace_requests(struct arena *arena, const struct experiment *experiment,
                                const struct workload_spec *workload,
                                struct job_request *request)
 {
-    struct source *source = source_open(arena, workload, study->seed,
+    struct source *source = source_open(arena, workload, experiment->seed,
                                         TRACE_AS_FILED);
     struct job_birth birth;
     struct err ignored = { 0 };
@@ -58,8 +58,8 @@ static uint32_t trace_requests(struct arena *arena, const struct study *study,
 }
 
 struct job_request *places_requests(struct arena *arena,
-                                    const struct study *study,
-                                    const struct study_point *point,
+                                    const struct experiment *experiment,
+                                    const struct experiment_point *point,
                                     uint32_t *count)
 {
     const struct workload_spec *workload = point->workload;
@@ -70,7 +70,7 @@ struct job_request *places_requests(struct arena *arena,
 
     *count = 0;
     if (trace)
-        *count = trace_requests(arena, study, workload, request);
+        *count = trace_requests(arena, experiment, workload, request);
     for (size_t i = 0; !trace && i < forms; i++)
         request[(*count)++] = workload_request(workload, i);
     return request;
@@ -120,7 +120,7 @@ static bool rated(const struct cluster_spec *spec,
     if (request->rates == NULL)
         return true;
     for (uint32_t p = 0; p < spec->pool_count; p++)
-        if (pace_of(request, p, gpus) > 0)
+        if (speedup_of(request, p, gpus) > 0)
             paced |= 1u << p;
     *mask = *mask != 0 ? *mask & paced : paced;
     return *mask != 0;
@@ -130,7 +130,7 @@ static bool rated(const struct cluster_spec *spec,
 
 struct trying {
     struct arena *arena;
-    const struct study_point *point;
+    const struct experiment_point *point;
     const struct host_policy *policy;
     struct cluster *cluster;    /* nothing on it but roles of the same job */
     struct placer *placer;
@@ -275,7 +275,7 @@ static void describe(const struct trying *t, const char *name,
 }
 
 /* Roles with GPUs that have a home. */
-static uint32_t homes(const struct study_point *point)
+static uint32_t homes(const struct experiment_point *point)
 {
     uint32_t count = 0;
 
@@ -291,21 +291,21 @@ static uint32_t homes(const struct study_point *point)
     return count;
 }
 
-void places_warn(const struct study *study, places_tell_fn *tell, void *self)
+void places_warn(const struct experiment *experiment, places_tell_fn *tell, void *self)
 {
-    for (uint32_t p = 0; p < study->policy_count; p++) {
-        struct err_pos pos = { study->path, 0, 0 };
+    for (uint32_t p = 0; p < experiment->policy_count; p++) {
+        struct err_pos pos = { experiment->path, 0, 0 };
         struct err err = { 0 };
         uint32_t i = 0;
 
-        while (i < study->point_count && homes(&study->point[i]) > 0)
+        while (i < experiment->point_count && homes(&experiment->point[i]) > 0)
             i++;
-        if (i == study->point_count ||
-            !places_confines(study->point[i].policy[p]))
+        if (i == experiment->point_count ||
+            !places_confines(experiment->point[i].policy[p]))
             continue;
         err_set(&err, ERR_RANGE, pos, "policy %s gives each role its own pool, "
                 "but no role has a home (%.80s): roles start wherever there is "
-                "room", study->policy_name[p], study->point[i].label);
+                "room", experiment->policy_name[p], experiment->point[i].label);
         err_hint(&err, "Write `home: POOL` in the roles of the workload.");
         tell(self, &err);
     }
@@ -353,8 +353,8 @@ static bool is_barred(const struct trying *t, const char *name,
     return true;
 }
 
-static void check_policy(struct arena *arena, const struct study *study,
-                         const struct study_point *point, uint32_t p,
+static void check_policy(struct arena *arena, const struct experiment *experiment,
+                         const struct experiment_point *point, uint32_t p,
                          const struct job_request *request, uint32_t count,
                          struct told *told)
 {
@@ -367,41 +367,41 @@ static void check_policy(struct arena *arena, const struct study *study,
                           sizeof *t.share);
     struct placer_parts parts = { .arena = scratch, .cluster = t.cluster,
                                   .rule = t.policy->rules.placement,
-                                  .seed = study->seed };
+                                  .seed = experiment->seed };
     t.placer = placer_new(&parts);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t r = request[i].goodput != NULL ? FORM_ROLES_MAX
                                                 : homeless(&t, &request[i]);
         struct err err = { 0 };
         if (r == FORM_ROLES_MAX &&
-            !is_barred(&t, study->policy_name[p], &request[i], &err))
+            !is_barred(&t, experiment->policy_name[p], &request[i], &err))
             continue;
         if (r != FORM_ROLES_MAX)
-            describe(&t, study->policy_name[p], &request[i], r, &err);
+            describe(&t, experiment->policy_name[p], &request[i], r, &err);
         tell_once(arena, told, &err);
     }
     arena_free(scratch);
 }
 
-uint32_t places_check(struct arena *arena, const struct study *study,
+uint32_t places_check(struct arena *arena, const struct experiment *experiment,
                       places_tell_fn *tell, void *self)
 {
     struct told told = { .tell = tell, .self = self };
     struct arena *scratch = arena_new(0);
-    const struct study_point *last = NULL;
+    const struct experiment_point *last = NULL;
     struct job_request *request = NULL;
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < study->point_count; i++) {
-        const struct study_point *point = &study->point[i];
+    for (uint32_t i = 0; i < experiment->point_count; i++) {
+        const struct experiment_point *point = &experiment->point[i];
         bool same = last != NULL &&
                     last->workload_hash == point->workload_hash &&
                     last->cluster_hash == point->cluster_hash;
         if (!same)              /* a trace is read through for it */
-            request = places_requests(scratch, study, point, &count);
-        for (uint32_t p = 0; p < study->policy_count; p++)
+            request = places_requests(scratch, experiment, point, &count);
+        for (uint32_t p = 0; p < experiment->policy_count; p++)
             if (!same || last->policy_hash[p] != point->policy_hash[p])
-                check_policy(arena, study, point, p, request, count, &told);
+                check_policy(arena, experiment, point, p, request, count, &told);
         last = point;
     }
     arena_free(scratch);

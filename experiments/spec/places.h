@@ -17,14 +17,14 @@ struct cluster_spec;
 struct err;
 struct host_policy;
 struct job_request;
-struct study;
-struct study_point;
+struct experiment;
+struct experiment_point;
 
 /* Every kind of job of a point, with the most GPUs that it asks for: of a trace
  * each of its forms. */
 struct job_request *places_requests(struct arena *arena,
-                                    const struct study *study,
-                                    const struct study_point *point,
+                                    const struct experiment *experiment,
+                                    const struct experiment_point *point,
                                     uint32_t *count);
 /* Does the policy start a role that has a home nowhere else? */
 bool places_confines(const struct host_policy *policy);
@@ -36,9 +36,9 @@ uint32_t places_mask(const struct cluster_spec *spec,
 typedef void places_tell_fn(void *self, const struct err *err);
 /* Tells of policies that start a role nowhere but at home, where no role of the
  * workload has a home: they do what a policy without homes does. */
-void places_warn(const struct study *study, places_tell_fn *tell, void *self);
+void places_warn(const struct experiment *experiment, places_tell_fn *tell, void *self);
 /* Tells of each role that has none, each text once; returns how many. */
-uint32_t places_check(struct arena *arena, const struct study *study,
+uint32_t places_check(struct arena *arena, const struct experiment *experiment,
                       places_tell_fn *tell, void *self);
 
 #endif

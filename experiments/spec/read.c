@@ -6,7 +6,7 @@
  * once and shared.
  */
 #include "experiments/columns/metric.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +34,15 @@
 
 struct reader {
     struct arena *arena;
-    struct study *study;
-    struct study_inputs inputs;
-    const struct study_options *options;
+    struct experiment *experiment;
+    struct experiment_inputs inputs;
+    const struct experiment_options *options;
     const struct conf_node *root;       /* with --set, before the sweep */
     int64_t file_seeds;                 /* as the file says, without --set */
-    struct study_top top;
-    struct study_point *point;
+    struct experiment_top top;
+    struct experiment_point *point;
     struct conf_mend mend;
-    struct study empty;                 /* the study before any reading */
+    struct experiment empty;                 /* the experiment before any reading */
     bool set;                           /* --set is in mend.root */
 };
 
@@ -68,9 +68,9 @@ static bool read_catalogue(struct reader *r, struct err *err)
                                  "file that names them.");
         }
     }
-    r->study->catalogue_hash = node == NULL ? 0 : tree_hash(&r->inputs, node);
-    r->study->catalogue = catalogue_load(r->arena, path, count, err);
-    return r->study->catalogue != NULL;
+    r->experiment->catalogue_hash = node == NULL ? 0 : tree_hash(&r->inputs, node);
+    r->experiment->catalogue = catalogue_load(r->arena, path, count, err);
+    return r->experiment->catalogue != NULL;
 }
 
 /* Policies. */
@@ -123,7 +123,7 @@ static bool check_only(struct reader *r, const char *const *all,
         near = conf_nearest(word, all);
         err_set(err, ERR_USAGE, nowhere,
                 "--only names '%.60s', which is no policy of %.100s", word,
-                r->study->path);
+                r->experiment->path);
         return near == NULL ? false : err_hint(err, "Did you mean %s?", near);
     }
     return true;
@@ -163,19 +163,19 @@ static bool name_policies(struct reader *r, struct err *err)
                 return err_hint(err, "Give one of them another `name:`.");
             }
         if (wanted(r->options->only, all[i]))
-            kept[r->study->policy_count++] = all[i];
+            kept[r->experiment->policy_count++] = all[i];
         else
             left[lefts++] = all[i];
     }
-    r->study->policy_name = kept;
-    r->study->left_out = left;
+    r->experiment->policy_name = kept;
+    r->experiment->left_out = left;
     return check_only(r, all, err);
 }
 
-static uint32_t policy_index(const struct study *study, const char *name)
+static uint32_t policy_index(const struct experiment *experiment, const char *name)
 {
-    for (uint32_t i = 0; i < study->policy_count; i++)
-        if (strcmp(study->policy_name[i], name) == 0)
+    for (uint32_t i = 0; i < experiment->policy_count; i++)
+        if (strcmp(experiment->policy_name[i], name) == 0)
             return i;
     return UINT32_MAX;
 }
@@ -212,7 +212,7 @@ static bool read_baseline(struct reader *r, struct err *err)
     else if (!check_policy(r, name, conf_pos(conf_get(r->root, "baseline")),
                            "baseline", err))
         return false;
-    r->study->baseline = policy_index(r->study, name);
+    r->experiment->baseline = policy_index(r->experiment, name);
     return true;
 }
 
@@ -234,14 +234,14 @@ static const struct conf_node *policy_node(const struct conf_node *tree,
 
 /* Points. */
 
-static enum workload_estimate estimate_of(const struct study_point *point)
+static enum workload_estimate estimate_of(const struct experiment_point *point)
 {
     return workload_estimate(point->workload);
 }
 
 /* What a trace says of estimates holds for policies that say nothing. */
 static const struct host_policy *policy_read(struct reader *r,
-                                             const struct study_point *point,
+                                             const struct experiment_point *point,
                                              const struct conf_node *node,
                                              struct err *err)
 {
@@ -255,7 +255,7 @@ static const struct host_policy *policy_read(struct reader *r,
 
 /* Pools of the cluster and roles of the jobs, of one point. */
 static struct host_names names_of_point(struct arena *arena,
-                                        const struct study_point *point)
+                                        const struct experiment_point *point)
 {
     size_t pools = point->cluster->pool_count, roles = 0, count = 0;
     const char **pool = arena_alloc(arena, pools + 1, sizeof *pool), **role;
@@ -282,23 +282,23 @@ static struct host_names names_of_point(struct arena *arena,
 static bool point_policies(struct reader *r, uint32_t index,
                            const struct conf_node *tree, struct err *err)
 {
-    struct study_point *point = &r->point[index];
-    const struct study *study = r->study;
+    struct experiment_point *point = &r->point[index];
+    const struct experiment *experiment = r->experiment;
     const struct host_policy **policy;
     uint64_t *hash;
 
     const struct host_names names = names_of_point(r->arena, point);
 
-    policy = arena_alloc(r->arena, study->policy_count, sizeof *policy);
-    hash = arena_alloc(r->arena, study->policy_count, sizeof *hash);
-    for (uint32_t p = 0; p < study->policy_count; p++) {
+    policy = arena_alloc(r->arena, experiment->policy_count, sizeof *policy);
+    hash = arena_alloc(r->arena, experiment->policy_count, sizeof *hash);
+    for (uint32_t p = 0; p < experiment->policy_count; p++) {
         const struct conf_node *node = policy_node(tree,
-                                                   study->policy_name[p]);
+                                                   experiment->policy_name[p]);
 
         if (node == NULL)
             return err_set(err, ERR_SCHEMA, conf_pos(r->top.sweep),
                            "a sweep must not rename the policy '%.60s'",
-                           study->policy_name[p]);
+                           experiment->policy_name[p]);
         hash[p] = tree_hash(&r->inputs, node);
         if (index > 0 && r->point[index - 1].policy_hash[p] == hash[p] &&
             estimate_of(&r->point[index - 1]) == estimate_of(point))
@@ -315,10 +315,10 @@ static bool point_policies(struct reader *r, uint32_t index,
 }
 
 /* An earlier point with the same cluster (and workload), or NULL. */
-static const struct study_point *twin(const struct reader *r, uint32_t index,
-                                      bool workload)
+static const struct experiment_point *twin(const struct reader *r, uint32_t index,
+                                           bool workload)
 {
-    const struct study_point *point = &r->point[index];
+    const struct experiment_point *point = &r->point[index];
 
     for (uint32_t i = 0; i < index; i++)
         if (r->point[i].cluster_hash == point->cluster_hash &&
@@ -329,15 +329,15 @@ static const struct study_point *twin(const struct reader *r, uint32_t index,
 
 /* A run until a time that the first job of a trace never sees. */
 static bool ends_after_begin(const struct reader *r,
-                             const struct study_point *point, struct err *err)
+                             const struct experiment_point *point, struct err *err)
 {
     int64_t begin_ns = workload_begin_ns(point->workload);
 
-    if (begin_ns == 0 || r->study->until_ns > begin_ns)
+    if (begin_ns == 0 || r->experiment->until_ns > begin_ns)
         return true;
     err_set(err, ERR_RANGE, conf_pos(r->top.until),
             "until ends at %.9g s, before the first job of the trace comes, at "
-            "%.9g s", clock_s_from_ns(r->study->until_ns),
+            "%.9g s", clock_s_from_ns(r->experiment->until_ns),
             clock_s_from_ns(begin_ns));
     return err_hint(err, "With `origin: first` time 0 is its submission.");
 }
@@ -345,24 +345,24 @@ static bool ends_after_begin(const struct reader *r,
 static bool point_read(struct reader *r, uint32_t index,
                        const struct conf_node *tree, struct err *err)
 {
-    struct study_point *point = &r->point[index];
+    struct experiment_point *point = &r->point[index];
     const struct conf_node *cluster = conf_get(tree, "cluster");
     const struct conf_node *workload = conf_get(tree, "workload");
-    const struct study_point *same;
+    const struct experiment_point *same;
 
     point->cluster_hash = tree_hash(&r->inputs, cluster);
     point->workload_hash = tree_hash(&r->inputs, workload);
     same = twin(r, index, false);
     point->cluster = same != NULL ? same->cluster
-        : cluster_read(r->arena, cluster, r->study->catalogue, err);
+        : cluster_read(r->arena, cluster, r->experiment->catalogue, err);
     if (point->cluster == NULL)
         return false;
     same = twin(r, index, true);
     point->workload = same != NULL ? same->workload
-        : workload_read(r->arena, workload, r->study->catalogue,
+        : workload_read(r->arena, workload, r->experiment->catalogue,
                         point->cluster, err);
     return point->workload != NULL && ends_after_begin(r, point, err) &&
-           study_by_step(conf_get(tree, "fidelity"), &point->by_step, err) &&
+           experiment_by_step(conf_get(tree, "fidelity"), &point->by_step, err) &&
            point_policies(r, index, tree, err);
 }
 
@@ -376,7 +376,7 @@ static int by_text(const void *a, const void *b)
 /* Sorted, two that are alike stand side by side. */
 static bool labels_differ(struct reader *r, struct err *err)
 {
-    uint32_t count = r->study->point_count;
+    uint32_t count = r->experiment->point_count;
     const char **label = arena_alloc(r->arena, count, sizeof *label);
 
     for (uint32_t i = 0; i < count; i++)
@@ -391,16 +391,16 @@ static bool labels_differ(struct reader *r, struct err *err)
 
 static bool read_points(struct reader *r, struct err *err)
 {
-    struct study *study = r->study;
+    struct experiment *experiment = r->experiment;
 
-    study->point_count = 1;
+    experiment->point_count = 1;
     if (r->top.sweep != NULL &&
-        !sweep_check(r->top.sweep, &study->point_count, err))
+        !sweep_check(r->top.sweep, &experiment->point_count, err))
         return false;
-    struct sweep sweep = { r->root, r->top.sweep, study->point_count };
-    r->point = arena_alloc(r->arena, study->point_count, sizeof *r->point);
-    study->point = r->point;
-    for (uint32_t i = 0; i < study->point_count; i++) {
+    struct sweep sweep = { r->root, r->top.sweep, experiment->point_count };
+    r->point = arena_alloc(r->arena, experiment->point_count, sizeof *r->point);
+    experiment->point = r->point;
+    for (uint32_t i = 0; i < experiment->point_count; i++) {
         const struct conf_node *tree =
             sweep_tree(&r->inputs, &sweep, i, &r->point[i].label, err);
 
@@ -411,13 +411,13 @@ static bool read_points(struct reader *r, struct err *err)
 }
 
 /* Some point has the words of `point`, some those of `vs_point`. */
-static bool check_point(const struct study *study,
-                        const struct study_expect *e, struct err *err)
+static bool check_point(const struct experiment *experiment,
+                        const struct experiment_expect *e, struct err *err)
 {
     bool found = e->point == NULL, other = e->versus_point == NULL;
 
-    for (uint32_t p = 0; p < study->point_count; p++) {
-        const char *label = study->point[p].label;
+    for (uint32_t p = 0; p < experiment->point_count; p++) {
+        const char *label = experiment->point[p].label;
 
         found = found || point_label_has(label, e->point);
         other = other || point_label_has(label, e->versus_point);
@@ -427,15 +427,15 @@ static bool check_point(const struct study *study,
     err_set(err, ERR_REFERENCE, found ? e->versus_point_pos : e->point_pos,
             "%s is '%.80s', which is no point of the sweep",
             found ? "vs_point" : "point", found ? e->versus_point : e->point);
-    return err_hint(err, "The first one is '%.100s'.", study->point[0].label);
+    return err_hint(err, "The first one is '%.100s'.", experiment->point[0].label);
 }
 
 static bool check_expects(struct reader *r, struct err *err)
 {
-    const struct study *study = r->study;
+    const struct experiment *experiment = r->experiment;
 
-    for (uint32_t i = 0; i < study->expect_count; i++) {
-        const struct study_expect *e = &study->expect[i];
+    for (uint32_t i = 0; i < experiment->expect_count; i++) {
+        const struct experiment_expect *e = &experiment->expect[i];
 
         if (!check_policy(r, e->policy, e->policy_pos, "policy", err) ||
             (e->versus != NULL &&
@@ -448,7 +448,7 @@ static bool check_expects(struct reader *r, struct err *err)
             return err_hint(err, "Name another policy, or leave vs out and "
                             "give the limit as a number.");
         }
-        if (!check_point(study, e, err))
+        if (!check_point(experiment, e, err))
             return false;
     }
     return true;
@@ -468,9 +468,9 @@ static int64_t seeds_of_file(const struct conf_node *root)
 
 static bool read_top(struct reader *r, struct err *err)
 {
-    struct study *study = r->study;
+    struct experiment *experiment = r->experiment;
 
-    if (!study_top_read(r->root, &r->top, err))
+    if (!experiment_top_read(r->root, &r->top, err))
         return false;
     if (r->top.name[0] == '\0' || strpbrk(r->top.name, "/\n\t\"") != NULL ||
         r->top.name[0] == '.')
@@ -478,62 +478,62 @@ static bool read_top(struct reader *r, struct err *err)
                        conf_pos(conf_get(r->root, "experiment")),
                        "experiment must be a name that can be a folder's: no "
                        "slash, no quotation mark, no dot in front");
-    study->name = r->top.name;
-    study->description = r->top.description;
-    study->seed = (uint64_t)r->top.seed;
-    study->seeds = r->options->seeds != 0 ? r->options->seeds
+    experiment->name = r->top.name;
+    experiment->description = r->top.description;
+    experiment->seed = (uint64_t)r->top.seed;
+    experiment->seeds = r->options->seeds != 0 ? r->options->seeds
                                           : (uint32_t)r->top.seeds;
-    study->fewer_seeds = study->seeds < r->file_seeds;
-    study->warmup_ns = r->top.warmup_ns;
-    study->stalled_ns = r->top.stalled_ns;
-    study->event_count_max = (uint64_t)r->top.event_count_max;
-    study->train = r->top.train;
-    study->tree = r->root;
-    if (!study_until(r->top.until, &study->until_ns, err))
+    experiment->fewer_seeds = experiment->seeds < r->file_seeds;
+    experiment->warmup_ns = r->top.warmup_ns;
+    experiment->stalled_ns = r->top.stalled_ns;
+    experiment->event_count_max = (uint64_t)r->top.event_count_max;
+    experiment->train = r->top.train;
+    experiment->tree = r->root;
+    if (!experiment_until(r->top.until, &experiment->until_ns, err))
         return false;
-    if (!conf_acts(r->root, "stalled_after", study->until_ns != CLOCK_NEVER_NS,
+    if (!conf_acts(r->root, "stalled_after", experiment->until_ns != CLOCK_NEVER_NS,
                    "needs `until: drained`", err))
         return false;
-    if (study->warmup_ns >= study->until_ns)
+    if (experiment->warmup_ns >= experiment->until_ns)
         return err_set(err, ERR_RANGE, conf_pos(conf_get(r->root, "warmup")),
                        "warmup must end before until does");
-    if (!study_output(r->arena, r->top.output, study, err) ||
-        !study_expects(r->arena, r->top.expect, study, err))
+    if (!experiment_output(r->arena, r->top.output, experiment, err) ||
+        !experiment_expects(r->arena, r->top.expect, experiment, err))
         return false;
     if (r->options->dir != NULL)
-        study->dir = r->options->dir;
+        experiment->dir = r->options->dir;
     return true;
 }
 
 static bool read_checked(struct reader *r, struct err *err)
 {
-    struct study *study = r->study;
-    const struct study_options *options = r->options;
+    struct experiment *experiment = r->experiment;
+    const struct experiment_options *options = r->options;
 
     if (!read_top(r, err) || !read_catalogue(r, err) ||
         !name_policies(r, err) || !read_baseline(r, err) ||
         !read_points(r, err) || !check_expects(r, err))
         return false;
-    if ((uint64_t)study->point_count * study->policy_count * study->seeds >
+    if ((uint64_t)experiment->point_count * experiment->policy_count * experiment->seeds >
         UINT32_MAX / 2)
         return err_set(err, ERR_RANGE, conf_pos(r->root),
                        "the experiment must have at most %u trials, and has "
                        "%llu", UINT32_MAX / 2,
-                       (unsigned long long)study->point_count *
-                       study->policy_count * study->seeds);
-    return options->check == NULL || options->check(r->arena, study, err);
+                       (unsigned long long)experiment->point_count *
+                       experiment->policy_count * experiment->seeds);
+    return options->check == NULL || options->check(r->arena, experiment, err);
 }
 
 /* Tables that only some workloads and policies fill. */
-static void add_tables(struct study *study)
+static void add_tables(struct experiment *experiment)
 {
-    for (uint32_t i = 0; i < study->point_count; i++)
-        if (workload_service_count(study->point[i].workload) > 0)
-            study->tables |= STUDY_SERVICES;
-    for (uint32_t i = 0; i < study->point_count; i++)
-        for (uint32_t p = 0; p < study->policy_count; p++)
-            if (study->point[i].policy[p]->rules.blocking == HOST_DROP)
-                study->tables |= STUDY_ARRIVED;
+    for (uint32_t i = 0; i < experiment->point_count; i++)
+        if (workload_service_count(experiment->point[i].workload) > 0)
+            experiment->tables |= EXPERIMENT_SERVICES;
+    for (uint32_t i = 0; i < experiment->point_count; i++)
+        for (uint32_t p = 0; p < experiment->policy_count; p++)
+            if (experiment->point[i].policy[p]->rules.blocking == HOST_DROP)
+                experiment->tables |= EXPERIMENT_ARRIVED;
 }
 
 static bool read_root(void *self, const struct conf_node *root,
@@ -541,8 +541,8 @@ static bool read_root(void *self, const struct conf_node *root,
 {
     struct reader *r = self;
 
-    *r->study = r->empty;
-    r->top = (struct study_top){ 0 };
+    *r->experiment = r->empty;
+    r->top = (struct experiment_top){ 0 };
     r->root = root;
     if (!r->set) {
         r->file_seeds = seeds_of_file(root);
@@ -576,18 +576,18 @@ static bool is_experiment(const struct conf_node *root, const char *path,
                     path);
 }
 
-const struct study *study_read(struct arena *arena, const char *path,
-                               const struct study_options *options,
-                               struct err *err)
+const struct experiment *experiment_read(struct arena *arena, const char *path,
+                                         const struct experiment_options *options,
+                                         struct err *err)
 {
     struct reader r = {
         .arena = arena, .options = options,
         .mend = { .arena = arena, .ground = "cluster",
                   .ground_words = tree_ground_words },
     };
-    struct study *study = arena_alloc(arena, 1, sizeof *study);
+    struct experiment *experiment = arena_alloc(arena, 1, sizeof *experiment);
 
-    r.study = study;
+    r.experiment = experiment;
     r.inputs.arena = arena;
     r.empty.path = arena_text(arena, path);
     r.empty.program_hash = options->program_hash;
@@ -601,8 +601,8 @@ const struct study *study_read(struct arena *arena, const char *path,
     r.mend.stock = tree_stock(arena);
     if (!conf_mend_read(&r.mend, read_root, &r, err))
         return NULL;
-    add_tables(study);
-    study->input = r.inputs.item;
-    study->input_count = r.inputs.count;
-    return study;
+    add_tables(experiment);
+    experiment->input = r.inputs.item;
+    experiment->input_count = r.inputs.count;
+    return experiment;
 }

@@ -90,7 +90,7 @@ bool sweep_check(const struct conf_node *keys, uint32_t *count,
     return true;
 }
 
-const struct conf_node *sweep_tree(struct study_inputs *inputs,
+const struct conf_node *sweep_tree(struct experiment_inputs *inputs,
                                    const struct sweep *sweep, uint32_t index,
                                    const char **label, struct err *err)
 {

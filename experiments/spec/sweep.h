@@ -14,7 +14,7 @@
 
 struct conf_node;
 struct err;
-struct study_inputs;
+struct experiment_inputs;
 
 struct sweep {
     const struct conf_node *root;   /* of the experiment, without the sweep */
@@ -27,7 +27,7 @@ bool sweep_check(const struct conf_node *keys, uint32_t *count,
                  struct err *err);
 /* Point `index` counts through the lists, the last key fastest.  NULL: err says
  * why. */
-const struct conf_node *sweep_tree(struct study_inputs *inputs,
+const struct conf_node *sweep_tree(struct experiment_inputs *inputs,
                                    const struct sweep *sweep, uint32_t index,
                                    const char **label, struct err *err);
 

@@ -9,7 +9,7 @@
 
 #include "experiments/columns/columns.h"
 #include "experiments/columns/metric.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "policies/host/host.h"
@@ -26,7 +26,7 @@
 /* Of usual rows, without the names of point and policy. */
 static const double row_bytes[SIZED_COUNT] = { 160, 100, 65, 75 };
 static const uint32_t asked[SIZED_COUNT] = {
-    STUDY_JOBS, STUDY_PHASES, STUDY_TIMELINE, STUDY_DECISIONS
+    EXPERIMENT_JOBS, EXPERIMENT_PHASES, EXPERIMENT_TIMELINE, EXPERIMENT_DECISIONS
 };
 static const struct csv_kind *const kind[SIZED_COUNT] = {
     &csv_jobs, &csv_phases, &csv_timeline, &csv_decisions
@@ -47,21 +47,21 @@ static double phases_of(const struct job_request *request)
     return runs;
 }
 
-static int64_t ends_ns(const struct study *study, uint32_t point)
+static int64_t calendar_ns(const struct experiment *experiment, uint32_t point)
 {
-    int64_t for_ns = workload_for_ns(study->point[point].workload);
+    int64_t for_ns = workload_for_ns(experiment->point[point].workload);
 
-    return for_ns < study->until_ns ? for_ns : study->until_ns;
+    return for_ns < experiment->until_ns ? for_ns : experiment->until_ns;
 }
 
 /* Those of a trace are counted; a stream that goes on until a time goes on as
  * it did so far, to as many as `jobs:` allows. */
-static double all_jobs(const struct study *study, uint32_t point,
+static double all_jobs(const struct experiment *experiment, uint32_t point,
                        double drawn, int64_t last_ns)
 {
-    const struct workload_spec *workload = study->point[point].workload;
+    const struct workload_spec *workload = experiment->point[point].workload;
     double most = (double)workload_jobs(workload), all = most;
-    int64_t end_ns = ends_ns(study, point);
+    int64_t end_ns = calendar_ns(experiment, point);
 
     if (workload_counts(workload).jobs == 0 && end_ns != CLOCK_NEVER_NS &&
         last_ns > 0)
@@ -72,21 +72,21 @@ static double all_jobs(const struct study *study, uint32_t point,
 }
 
 /* Draws on to the end where nothing says how many there are. */
-static bool enough(const struct study *study, uint32_t point, double drawn)
+static bool enough(const struct experiment *experiment, uint32_t point, double drawn)
 {
-    double most = fmax(DRAWN_MIN, DRAWN_MAX / study->point_count);
+    double most = fmax(DRAWN_MIN, DRAWN_MAX / experiment->point_count);
 
     return drawn >= most &&
-           (ends_ns(study, point) != CLOCK_NEVER_NS ||
-            workload_jobs(study->point[point].workload) > 0 ||
+           (calendar_ns(experiment, point) != CLOCK_NEVER_NS ||
+            workload_jobs(experiment->point[point].workload) > 0 ||
             drawn >= 10.0 * DRAWN_MAX);
 }
 
-static struct drawn draw(const struct study *study, uint32_t point)
+static struct drawn draw(const struct experiment *experiment, uint32_t point)
 {
     struct arena *arena = arena_new((size_t)1 << 16);
     struct source *source = source_open(
-        arena, study->point[point].workload, study->seed, 0);
+        arena, experiment->point[point].workload, experiment->seed, 0);
     struct drawn drawn = { 0, 0 };
     struct job_birth birth;
     struct err ignored = { 0 };
@@ -94,8 +94,8 @@ static struct drawn draw(const struct study *study, uint32_t point)
     bool cut = false;
 
     while (source_next(source, &birth, &ignored) == SOURCE_JOB &&
-           birth.request.submit_ns < study->until_ns) {
-        cut = enough(study, point, drawn.jobs);
+           birth.request.submit_ns < experiment->until_ns) {
+        cut = enough(experiment, point, drawn.jobs);
         if (cut)
             break;
         drawn.jobs++;
@@ -104,7 +104,7 @@ static struct drawn draw(const struct study *study, uint32_t point)
     }
     arena_free(arena);
     if (cut && drawn.jobs > 0) {
-        double all = all_jobs(study, point, drawn.jobs, last_ns);
+        double all = all_jobs(experiment, point, drawn.jobs, last_ns);
         drawn.phases *= all / drawn.jobs;
         drawn.jobs = all;
     }
@@ -112,11 +112,11 @@ static struct drawn draw(const struct study *study, uint32_t point)
 }
 
 /* Rows of a table of one trial. */
-static double trial_rows(const struct study *study, uint32_t point,
+static double trial_rows(const struct experiment *experiment, uint32_t point,
                          uint32_t policy, const struct drawn *drawn,
                          enum sized_table t)
 {
-    const struct study_point *at = &study->point[point];
+    const struct experiment_point *at = &experiment->point[point];
     bool per_phase = at->policy[policy]->policy->flags & CS_PER_PHASE;
 
     switch (t) {
@@ -127,40 +127,40 @@ static double trial_rows(const struct study *study, uint32_t point,
     }
 }
 
-static void add_point(struct table_sizes *sizes, const struct study *study,
+static void add_point(struct table_sizes *sizes, const struct experiment *experiment,
                       uint32_t point, const struct drawn *drawn)
 {
-    for (uint32_t p = 0; p < study->policy_count; p++)
+    for (uint32_t p = 0; p < experiment->policy_count; p++)
         for (int t = 0; t < SIZED_COUNT; t++) {
-            double rows = trial_rows(study, point, p, drawn,
+            double rows = trial_rows(experiment, point, p, drawn,
                                      (enum sized_table)t) *
-                          (t == SIZED_JOBS ? study->seeds
-                                           : study->detail_seeds);
-            if (!(study->tables & asked[t]))
+                          (t == SIZED_JOBS ? experiment->seeds
+                                           : experiment->detail_seeds);
+            if (!(experiment->tables & asked[t]))
                 continue;
             sizes->rows[t] += rows;
             sizes->bytes[t] += rows *
-                (row_bytes[t] + (double)strlen(study->point[point].label) +
-                 (double)strlen(study->policy_name[p]));
+                (row_bytes[t] + (double)strlen(experiment->point[point].label) +
+                 (double)strlen(experiment->policy_name[p]));
         }
 }
 
 struct table_sizes table_sizes_of(struct arena *arena,
-                                  const struct study *study)
+                                  const struct experiment *experiment)
 {
     struct table_sizes sizes = { { 0 }, { 0 }, 0 };
-    struct drawn *drawn = arena_alloc(arena, study->point_count + 1,
+    struct drawn *drawn = arena_alloc(arena, experiment->point_count + 1,
                                       sizeof *drawn);
 
-    if (study->tables & (STUDY_JOBS | STUDY_PHASES | STUDY_DECISIONS))
-        for (uint32_t p = 0; p < study->point_count; p++) {
+    if (experiment->tables & (EXPERIMENT_JOBS | EXPERIMENT_PHASES | EXPERIMENT_DECISIONS))
+        for (uint32_t p = 0; p < experiment->point_count; p++) {
             /* Points of one workload meet the same jobs. */
-            bool same = p > 0 && study->point[p].workload ==
-                                     study->point[p - 1].workload;
-            drawn[p] = same ? drawn[p - 1] : draw(study, p);
+            bool same = p > 0 && experiment->point[p].workload ==
+                                     experiment->point[p - 1].workload;
+            drawn[p] = same ? drawn[p - 1] : draw(experiment, p);
         }
-    for (uint32_t p = 0; p < study->point_count; p++)
-        add_point(&sizes, study, p, &drawn[p]);
+    for (uint32_t p = 0; p < experiment->point_count; p++)
+        add_point(&sizes, experiment, p, &drawn[p]);
     for (int t = 0; t < SIZED_COUNT; t++)
         sizes.all_bytes += sizes.bytes[t];
     return sizes;
@@ -177,7 +177,7 @@ static void print_bytes(FILE *file, double bytes)
         fprintf(file, "%.2g MB", bytes / 1e6);
 }
 
-void table_sizes_print(FILE *file, const struct study *study,
+void table_sizes_print(FILE *file, const struct experiment *experiment,
                        const struct table_sizes *sizes)
 {
     if (sizes->all_bytes < TABLE_SIZES_SMALL)
@@ -194,8 +194,8 @@ void table_sizes_print(FILE *file, const struct study *study,
         if (t == SIZED_JOBS)
             fputs(", of all seeds\n", file);
         else
-            fprintf(file, ", of %u of %u seeds\n", study->detail_seeds,
-                    study->seeds);
+            fprintf(file, ", of %u of %u seeds\n", experiment->detail_seeds,
+                    experiment->seeds);
     }
     fputs("  Estimated from the jobs of seed 0 of each point, their phases "
           "and steps;\n  failures and preemption add rows.  `output: "

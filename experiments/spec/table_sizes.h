@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 struct arena;
-struct study;
+struct experiment;
 
 enum sized_table {
     SIZED_JOBS, SIZED_PHASES, SIZED_TIMELINE, SIZED_DECISIONS, SIZED_COUNT
@@ -27,10 +27,10 @@ struct table_sizes {
 };
 
 struct table_sizes table_sizes_of(struct arena *arena,
-                                  const struct study *study);
+                                  const struct experiment *experiment);
 /* Nothing where they take less than TABLE_SIZES_SMALL in all. */
 #define TABLE_SIZES_SMALL 100e6     /* bytes */
-void table_sizes_print(FILE *file, const struct study *study,
+void table_sizes_print(FILE *file, const struct experiment *experiment,
                        const struct table_sizes *sizes);
 
 #endif

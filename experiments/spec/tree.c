@@ -14,11 +14,11 @@
 
 #include "sim/text/hash.h"
 #include "sim/text/paths.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 
-static bool input_add(struct study_inputs *inputs, const char *path,
+static bool input_add(struct experiment_inputs *inputs, const char *path,
                       uint64_t *hash)
 {
     for (size_t i = 0; i < inputs->count; i++) {
@@ -41,7 +41,7 @@ static bool input_add(struct study_inputs *inputs, const char *path,
     return true;
 }
 
-const struct conf_node *tree_load(struct study_inputs *inputs,
+const struct conf_node *tree_load(struct experiment_inputs *inputs,
                                   const char *path, struct err *err)
 {
     const struct conf_node *root = conf_load(inputs->arena, path, err);
@@ -70,7 +70,7 @@ const struct conf_node *tree_unwrap(const struct conf_node *root,
     return root;
 }
 
-static const struct conf_node *graft_one(struct study_inputs *inputs,
+static const struct conf_node *graft_one(struct experiment_inputs *inputs,
                                          const struct conf_node *root,
                                          const char *key, struct err *err)
 {
@@ -96,7 +96,7 @@ static const struct conf_node *graft_one(struct study_inputs *inputs,
                     err);
 }
 
-const struct conf_node *tree_graft(struct study_inputs *inputs,
+const struct conf_node *tree_graft(struct experiment_inputs *inputs,
                                    const struct conf_node *root,
                                    struct err *err)
 {
@@ -105,7 +105,7 @@ const struct conf_node *tree_graft(struct study_inputs *inputs,
 }
 
 /* `policies.NAME.key` where the list says `- NAME`: makes it a map first. */
-static const struct conf_node *open_policy(struct study_inputs *inputs,
+static const struct conf_node *open_policy(struct experiment_inputs *inputs,
                                            const struct conf_node *root,
                                            const char *path, struct err *err)
 {
@@ -131,7 +131,7 @@ static const struct conf_node *open_policy(struct study_inputs *inputs,
 }
 
 /* `output.plots` where there is no `output:` yet: makes an empty map first. */
-static const struct conf_node *open_map(struct study_inputs *inputs,
+static const struct conf_node *open_map(struct experiment_inputs *inputs,
                                         const struct conf_node *root,
                                         const char *path, struct err *err)
 {
@@ -143,7 +143,7 @@ static const struct conf_node *open_map(struct study_inputs *inputs,
     return conf_set_text(inputs->arena, root, first, "{}", err);
 }
 
-const struct conf_node *tree_set(struct study_inputs *inputs,
+const struct conf_node *tree_set(struct experiment_inputs *inputs,
                                  const struct conf_node *root,
                                  const char *path,
                                  const struct conf_node *value,
@@ -163,7 +163,7 @@ const struct conf_node *tree_set(struct study_inputs *inputs,
     return conf_set(inputs->arena, root, path, value, conf_pos(value), err);
 }
 
-const struct conf_node *tree_sets(struct study_inputs *inputs,
+const struct conf_node *tree_sets(struct experiment_inputs *inputs,
                                   const struct conf_node *root,
                                   const char *const *set, size_t count,
                                   struct err *err)
@@ -188,7 +188,7 @@ const struct conf_node *tree_sets(struct study_inputs *inputs,
     return tree_graft(inputs, root, err);
 }
 
-const struct conf_node *tree_part(struct study_inputs *inputs,
+const struct conf_node *tree_part(struct experiment_inputs *inputs,
                                   const char *path, const char *key,
                                   struct err *err)
 {
@@ -200,7 +200,7 @@ const struct conf_node *tree_part(struct study_inputs *inputs,
     return root == NULL ? NULL : conf_get(root, key);
 }
 
-static uint64_t hash_scalar(struct study_inputs *inputs,
+static uint64_t hash_scalar(struct experiment_inputs *inputs,
                             const struct conf_node *node, uint64_t hash)
 {
     const char *text = conf_text(node), *path;
@@ -215,7 +215,7 @@ static uint64_t hash_scalar(struct study_inputs *inputs,
     return hash;
 }
 
-static uint64_t hash_node(struct study_inputs *inputs,
+static uint64_t hash_node(struct experiment_inputs *inputs,
                           const struct conf_node *node, uint64_t hash)
 {
     size_t count;
@@ -236,7 +236,7 @@ static uint64_t hash_node(struct study_inputs *inputs,
     return hash;
 }
 
-uint64_t tree_hash(struct study_inputs *inputs, const struct conf_node *node)
+uint64_t tree_hash(struct experiment_inputs *inputs, const struct conf_node *node)
 {
     return hash_node(inputs, node, HASH_START);
 }

@@ -22,7 +22,7 @@
 #include "sim/text/out.h"
 #include "experiments/run/runner.h"
 #include "sim/stats/stats.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/train/train_keys.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
@@ -40,7 +40,7 @@ struct candidate {
 
 struct training {
     struct arena *arena;
-    const struct study *study;
+    const struct experiment *experiment;
     const struct train_options *options;
     struct train_keys keys;
     double *mean, *spread;          /* of the normals, by weight */
@@ -79,10 +79,10 @@ static void candidate_make(struct training *t, struct candidate *c,
         c->weight[i] = as_written(weight[i]);
         list[i] = (struct host_weight){ t->keys.weight_name[i], c->weight[i] };
     }
-    c->policy = arena_alloc(t->arena, t->study->point_count,
+    c->policy = arena_alloc(t->arena, t->experiment->point_count,
                             sizeof *c->policy);
-    for (uint32_t p = 0; p < t->study->point_count; p++) {
-        c->policy[p] = *t->study->point[p].policy[t->keys.policy];
+    for (uint32_t p = 0; p < t->experiment->point_count; p++) {
+        c->policy[p] = *t->experiment->point[p].policy[t->keys.policy];
         c->policy[p].weight = list;
         c->policy[p].weight_count = t->keys.weight_count;
     }
@@ -94,11 +94,11 @@ static struct trial_spec batch_spec(void *self, uint32_t index,
 {
     const struct training *t = self;
     uint32_t seeds = (uint32_t)t->batch_seeds.count;
-    uint32_t points = t->study->point_count;
+    uint32_t points = t->experiment->point_count;
     uint32_t point = index / seeds % points;
     const struct candidate *c = &t->batch[index / seeds / points];
-    struct trial_spec spec = study_trial_spec(
-        t->study, point * t->study->policy_count * t->study->seeds);
+    struct trial_spec spec = experiment_trial_spec(
+        t->experiment, point * t->experiment->policy_count * t->experiment->seeds);
 
     *tables = 0;
     spec.policy = &c->policy[point];
@@ -125,7 +125,7 @@ static bool run_batch(struct training *t, struct candidate *batch,
                       uint32_t count, struct train_seeds seeds,
                       struct outcome *o, struct err *err)
 {
-    uint32_t trials = count * t->study->point_count * (uint32_t)seeds.count;
+    uint32_t trials = count * t->experiment->point_count * (uint32_t)seeds.count;
     struct arena *scratch = arena_new((size_t)1 << 16);
     struct runner_trial *trial = arena_alloc(scratch, trials, sizeof *trial);
     const struct runner_plan plan = {
@@ -153,7 +153,7 @@ static bool run_batch(struct training *t, struct candidate *batch,
 
 static uint32_t cells(const struct training *t)
 {
-    return t->study->point_count * (uint32_t)t->keys.seeds.count;
+    return t->experiment->point_count * (uint32_t)t->keys.seeds.count;
 }
 
 /* Jobs that are never done have no completion time: leaving them undone must
@@ -314,7 +314,7 @@ static void add_undone(double undone, double *sum, uint32_t *failed)
 
 static bool judge(struct training *t, struct judgement *j, struct err *err)
 {
-    uint32_t count = t->study->point_count * (uint32_t)t->keys.held_out.count;
+    uint32_t count = t->experiment->point_count * (uint32_t)t->keys.held_out.count;
     struct candidate *pair = arena_alloc(t->arena, 2, sizeof *pair);
     struct outcome o = outcome_new(t->arena, 2 * (size_t)count);
     const double *value = o.value;
@@ -354,7 +354,7 @@ static void put_judgement(struct training *t, const struct judgement *j,
 static bool write_weights(struct training *t, const struct judgement *j,
                           struct err *err)
 {
-    const struct study *study = t->study;
+    const struct experiment *experiment = t->experiment;
     const struct train_keys *keys = &t->keys;
     struct out *out = out_open(t->arena, t->options->path, err);
     char text[512];
@@ -365,16 +365,16 @@ static bool write_weights(struct training *t, const struct judgement *j,
     out_printf(out, "# SPDX-License-Identifier: GPL-3.0-or-later\n#\n"
                "# Weights of the policy %s, learned; do not edit.\n"
                "# Made by clustersim %s: `clustersim train %s`\n",
-               keys->policy_name, CLUSTERSIM_VERSION, study->path);
+               keys->policy_name, CLUSTERSIM_VERSION, experiment->path);
     out_printf(out, "# Trained on seeds %" PRId64 " to %" PRId64
                " of seed %" PRIu64 ", %" PRId64 " generations of %" PRId64
                ".\n# Judged, with a 95%% interval:\n#   %s\n"
                "# Inputs (XXH64):\n",
                keys->seeds.from, keys->seeds.from + keys->seeds.count - 1,
-               study->seed, keys->generations, keys->population, text);
-    for (size_t i = 0; i < study->input_count; i++)
-        out_printf(out, "#   %016" PRIx64 " %s\n", study->input[i].hash,
-                   study->input[i].path);
+               experiment->seed, keys->generations, keys->population, text);
+    for (size_t i = 0; i < experiment->input_count; i++)
+        out_printf(out, "#   %016" PRIx64 " %s\n", experiment->input[i].hash,
+                   experiment->input[i].path);
     out_printf(out, "policy: %s\nobjective: %s\nweights:\n", keys->policy_name,
                keys->objective_name);
     for (uint32_t i = 0; i < keys->weight_count; i++) {
@@ -387,21 +387,21 @@ static bool write_weights(struct training *t, const struct judgement *j,
     return out_close(out, err);
 }
 
-bool train_run(struct arena *arena, const struct study *study,
+bool train_run(struct arena *arena, const struct experiment *experiment,
                const struct train_options *options, struct err *err)
 {
-    struct training t = { .arena = arena, .study = study,
+    struct training t = { .arena = arena, .experiment = experiment,
                           .options = options };
     struct judgement j;
     char text[512];
 
-    if (!train_keys_read(arena, study, &t.keys, err))
+    if (!train_keys_read(arena, experiment, &t.keys, err))
         return false;
     t.mean = t.keys.weight;
     t.spread = arena_alloc(arena, t.keys.weight_count, sizeof *t.spread);
     for (uint32_t i = 0; i < t.keys.weight_count; i++)
         t.spread[i] = t.keys.spread;
-    rng_init(&t.rng, study->seed, "train", 0);
+    rng_init(&t.rng, experiment->seed, "train", 0);
     if (!run_first(&t, err))
         return false;
     for (int64_t g = 0; g < t.keys.generations; g++)

@@ -15,7 +15,7 @@
 struct arena;
 struct conf_schema;
 struct err;
-struct study;
+struct experiment;
 
 extern const struct conf_schema train_schema, train_seeds_schema;
 
@@ -27,11 +27,11 @@ struct train_options {
     FILE *log;                  /* a line per generation; may be NULL */
 };
 
-/* Nothing wrong in `train:` of the study, or it has none. */
-bool train_check(struct arena *arena, const struct study *study,
+/* Nothing wrong in `train:` of the experiment, or it has none. */
+bool train_check(struct arena *arena, const struct experiment *experiment,
                  struct err *err);
-/* Learns as `train:` of the study says and writes the weights. */
-bool train_run(struct arena *arena, const struct study *study,
+/* Learns as `train:` of the experiment says and writes the weights. */
+bool train_run(struct arena *arena, const struct experiment *experiment,
                const struct train_options *options, struct err *err);
 
 #endif

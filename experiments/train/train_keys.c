@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "experiments/columns/metric.h"
-#include "experiments/spec/study.h"
+#include "experiments/spec/experiment.h"
 #include "experiments/train/train.h"
 #include "policies/host/host.h"
 #include "sim/base/arena.h"
@@ -67,11 +67,11 @@ static bool overlap(const struct train_seeds *a, const struct train_seeds *b)
     return a->from < b->from + b->count && b->from < a->from + a->count;
 }
 
-static bool read_keys(const struct study *study, struct train_keys *keys,
+static bool read_keys(const struct experiment *experiment, struct train_keys *keys,
                       struct err *err)
 {
-    const struct conf_node *node = study->train;
-    struct err_pos pos = { study->path, 0, 0 };
+    const struct conf_node *node = experiment->train;
+    struct err_pos pos = { experiment->path, 0, 0 };
 
     if (node == NULL) {
         err_set(err, ERR_SCHEMA, pos, "the experiment has no key train");
@@ -91,27 +91,27 @@ static bool read_keys(const struct study *study, struct train_keys *keys,
     return true;
 }
 
-static bool find_objective(const struct study *study, struct train_keys *keys,
+static bool find_objective(const struct experiment *experiment, struct train_keys *keys,
                            struct err *err)
 {
     keys->objective = metric_find(keys->objective_name);
     return (keys->objective != METRIC_COUNT &&
             metric_info(keys->objective)->better != 0) ||
            err_set(err, ERR_REFERENCE,
-                   conf_pos(conf_get(study->train, "objective")),
+                   conf_pos(conf_get(experiment->train, "objective")),
                    "objective must be a metric that can be better or worse, "
                    "and is '%.60s'", keys->objective_name);
 }
 
-static bool find_policy(const struct study *study, struct train_keys *keys,
+static bool find_policy(const struct experiment *experiment, struct train_keys *keys,
                         struct err *err)
 {
-    for (uint32_t p = 0; p < study->policy_count; p++)
-        if (strcmp(study->policy_name[p], keys->policy_name) == 0) {
+    for (uint32_t p = 0; p < experiment->policy_count; p++)
+        if (strcmp(experiment->policy_name[p], keys->policy_name) == 0) {
             keys->policy = p;
             return true;
         }
-    return err_set(err, ERR_REFERENCE, conf_pos(study->train),
+    return err_set(err, ERR_REFERENCE, conf_pos(experiment->train),
                    "policy '%.60s' is not among the policies of the "
                    "experiment", keys->policy_name);
 }
@@ -159,10 +159,10 @@ static bool list_features(struct train_keys *keys, struct err *err)
 }
 
 /* Initial weights: of `train:`, or those the policy has in `policies:`. */
-static bool read_weights(struct arena *arena, const struct study *study,
+static bool read_weights(struct arena *arena, const struct experiment *experiment,
                          struct train_keys *keys, struct err *err)
 {
-    const struct host_policy *policy = study->point[0].policy[keys->policy];
+    const struct host_policy *policy = experiment->point[0].policy[keys->policy];
     const struct conf_node *map = keys->weights, *list = keys->features;
     size_t room = policy->weight_count;
 
@@ -183,36 +183,36 @@ static bool read_weights(struct arena *arena, const struct study *study,
         for (uint32_t i = 0; i < policy->weight_count; i++)
             add_weight(keys, policy->weight[i].key, policy->weight[i].value);
     return keys->weight_count > 0 ||
-           err_set(err, ERR_SCHEMA, conf_pos(study->train),
+           err_set(err, ERR_SCHEMA, conf_pos(experiment->train),
                    "there is nothing to learn: give weights or features");
 }
 
 /* Seeds that are copies would judge on what was trained on. */
-static bool seeds_differ(const struct study *study,
+static bool seeds_differ(const struct experiment *experiment,
                          const struct train_keys *keys, struct err *err)
 {
-    for (uint32_t t = 0; t < study->point_count; t++)
-        if (study_draws(study, t, keys->policy))
+    for (uint32_t t = 0; t < experiment->point_count; t++)
+        if (experiment_draws(experiment, t, keys->policy))
             return true;
-    err_set(err, ERR_RANGE, conf_pos(study->train), "held_out must differ "
+    err_set(err, ERR_RANGE, conf_pos(experiment->train), "held_out must differ "
             "from what is trained on, and nothing is drawn here: all seeds "
             "are alike");
     return err_hint(err, "Of a trace, `resample: {block: 1d}` draws other "
                          "days for each seed.");
 }
 
-bool train_keys_read(struct arena *arena, const struct study *study,
+bool train_keys_read(struct arena *arena, const struct experiment *experiment,
                      struct train_keys *keys, struct err *err)
 {
-    return read_keys(study, keys, err) && find_objective(study, keys, err) &&
-           find_policy(study, keys, err) && seeds_differ(study, keys, err) &&
-           read_weights(arena, study, keys, err);
+    return read_keys(experiment, keys, err) && find_objective(experiment, keys, err) &&
+           find_policy(experiment, keys, err) && seeds_differ(experiment, keys, err) &&
+           read_weights(arena, experiment, keys, err);
 }
 
-bool train_check(struct arena *arena, const struct study *study,
+bool train_check(struct arena *arena, const struct experiment *experiment,
                  struct err *err)
 {
     struct train_keys keys;
 
-    return study->train == NULL || train_keys_read(arena, study, &keys, err);
+    return experiment->train == NULL || train_keys_read(arena, experiment, &keys, err);
 }

@@ -14,7 +14,7 @@
 struct arena;
 struct conf_node;
 struct err;
-struct study;
+struct experiment;
 
 struct train_seeds {
     int64_t from, count;
@@ -27,14 +27,14 @@ struct train_keys {
     const struct conf_node *seeds_node, *held_out_node, *weights, *features;
     /* Found by them: */
     struct train_seeds seeds, held_out;
-    uint32_t policy;            /* of the study */
+    uint32_t policy;            /* of the experiment */
     enum metric objective;
     const char **weight_name;
     double *weight;             /* to begin with */
     uint32_t weight_count;      /* > 0 */
 };
 
-bool train_keys_read(struct arena *arena, const struct study *study,
+bool train_keys_read(struct arena *arena, const struct experiment *experiment,
                      struct train_keys *keys, struct err *err);
 
 #endif

@@ -6,7 +6,7 @@
  * An exhaustive search over tensor, pipeline, context and expert parallelism,
  * interleaving, ZeRO, recomputing and micro batches, through the very laws that
  * the simulator runs (phase_plan, memory_train).  What is left out cannot win
- * under those laws: more recomputing, or a higher ZeRO stage, than memory asks
+ * under those laws: more recomputing, or a higher ZeRO stage, than memory tasks
  * for.
  */
 #ifndef MODELS_ADVISE_ADVISE_H

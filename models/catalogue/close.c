@@ -397,7 +397,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
 }
 
 /* Links first, GPUs before prices: each refers only to what is closed. */
-static const int closing_order[CATALOGUE_SECTION_COUNT] = {
+static const int summary_table_order[CATALOGUE_SECTION_COUNT] = {
     CATALOGUE_LINKS, CATALOGUE_CPUS, CATALOGUE_GPUS, CATALOGUE_PRICES,
     CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS
 };
@@ -406,7 +406,7 @@ bool catalogue_close(struct catalogue *catalogue, struct err *err)
 {
     assert(catalogue && err);
     for (int k = 0; k < CATALOGUE_SECTION_COUNT; k++) {
-        int which = closing_order[k];
+        int which = summary_table_order[k];
         for (size_t i = 0; i < catalogue->section[which].count; i++) {
             if (!close_form(catalogue, which, i, err)) {
                 return false;

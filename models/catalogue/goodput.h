@@ -144,8 +144,8 @@ struct goodput_shape goodput_packed(const struct goodput_job *job,
                                     uint32_t pool, uint32_t gpus);
 /* Known length that passes in a second in that span; 0: it cannot run so.
  * tunes: at the batch of the most goodput, else at its own. */
-double goodput_pace(const struct goodput_job *job, uint32_t pool,
-                    struct goodput_shape shape, uint32_t span, bool tunes);
+double goodput_speedup(const struct goodput_job *job, uint32_t pool,
+                       struct goodput_shape shape, uint32_t span, bool tunes);
 /* Could it run on so many GPUs, somewhere? */
 bool goodput_size_ok(const struct goodput_job *job, uint32_t gpus, bool tunes);
 uint32_t goodput_gpus_max(const struct goodput_job *job, bool tunes);

@@ -8,11 +8,11 @@
  * asked for them: a cluster of whole GPUs does not pay for what it has not.
  */
 #include "models/cluster/cluster.h"
-#include "models/cluster/course.h"
+#include "models/cluster/time_series.h"
 #include "models/laws/outage.h"
 #include "models/types/placement.h"
 #include "models/cluster/rented.h"
-#include "models/cluster/spare.h"
+#include "models/cluster/reclaimable.h"
 
 #include <assert.h>
 #include <string.h>
@@ -84,20 +84,20 @@ double cluster_node_usd(const struct node_group *group, int64_t from_ns,
 {
     assert(group != NULL && to_ns >= from_ns);
     if (group->price != NULL)
-        return course_area(group->price, from_ns, to_ns) / 3600;
+        return time_series_area(group->price, from_ns, to_ns) / 3600;
     return group->usd_per_h * clock_s_from_ns(to_ns - from_ns) / 3600;
 }
 
 double cluster_node_least_usd_per_h(const struct node_group *group)
 {
-    return group->price != NULL ? course_least(group->price)
+    return group->price != NULL ? time_series_least(group->price)
                                 : group->usd_per_h;
 }
 
 double cluster_node_usd_per_h(const struct node_group *group, int64_t now_ns)
 {
     assert(group != NULL);
-    return group->price != NULL ? course_at(group->price, now_ns)
+    return group->price != NULL ? time_series_at(group->price, now_ns)
                                 : group->usd_per_h;
 }
 
@@ -122,21 +122,21 @@ double cluster_held_usd(const struct cluster_spec *spec,
 }
 
 /* Ended: adds to held_s, or is returned as the culprit. */
-static const struct course *series_over(const struct course *course,
-                                        int64_t end_ns, double *held_s)
+static const struct time_series *series_over(const struct time_series *time_series,
+                                             int64_t end_ns, double *held_s)
 {
-    int64_t over_ns = course != NULL ? course_over_ns(course, end_ns) : 0;
+    int64_t over_ns = time_series != NULL ? time_series_over_ns(time_series, end_ns) : 0;
 
-    if (over_ns > 0 && !course->hold)
-        return course;
+    if (over_ns > 0 && !time_series->hold)
+        return time_series;
     *held_s += clock_s_from_ns(over_ns);
     return NULL;
 }
 
-const struct course *cluster_series_over(const struct cluster_spec *spec,
-                                         int64_t end_ns, double *held_s)
+const struct time_series *cluster_series_over(const struct cluster_spec *spec,
+                                              int64_t end_ns, double *held_s)
 {
-    const struct course *over;
+    const struct time_series *over;
 
     assert(spec != NULL && held_s != NULL);
     *held_s = 0;
@@ -177,7 +177,7 @@ static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
 
     free_index_move(&cluster->index, cluster->spec, g, node, &before, &now);
     if (cluster->spares != NULL)
-        spare_note(cluster->spares, node, &now);
+        reclaimable_note(cluster->spares, node, &now);
     cluster->free_mask[node] = mask;
     cluster->free_cores[node] = cores;
     cluster->free_memory[node] = memory_bytes;

@@ -23,7 +23,7 @@ struct arena;
 struct catalogue;
 struct conf_node;
 struct conf_schema;
-struct course;
+struct time_series;
 struct cpu_type;
 struct err;
 struct gpu_type;
@@ -31,7 +31,7 @@ struct link_type;
 struct outage_spec;
 struct price;
 struct rent_spec;
-struct spare;
+struct reclaimable;
 
 /* Cores and memory of a node whose file names no CPU (traces that know GPUs
  * only): never what limits, and in no total. */
@@ -63,7 +63,7 @@ struct node_group {
     double nvme_bytes;          /* per node, what its drives hold */
     double nvme_access_bytes;   /* what a drive could read while it seeks */
     double usd_per_h;           /* per node; with a course, at time 0 */
-    const struct course *price; /* over time; NULL: always the same */
+    const struct time_series *price; /* over time; NULL: always the same */
     const struct price *tariff; /* of the catalogue: of its GPUs, else of its
                                    cores; NULL: the file says the amount */
     bool price_said;            /* by `price:`; else on-demand by default */
@@ -87,7 +87,7 @@ struct cluster_spec {
     double transfer_usd_per_byte;       /* between it and rented nodes */
     double pue;
     double carbon_g_per_kwh;
-    const struct course *carbon;        /* over time; NULL: the same */
+    const struct time_series *carbon;        /* over time; NULL: the same */
     double power_cap_w;         /* of all nodes, at the meter; 0: none */
     bool priced;                /* a price changes over time */
     bool unpriced;              /* nothing costs anything */
@@ -144,8 +144,8 @@ double cluster_held_usd(const struct cluster_spec *spec,
                         int64_t to_ns);
 /* The first series that had ended before a time and may not be held; NULL.  In
  * `held_s` the time for which others were. */
-const struct course *cluster_series_over(const struct cluster_spec *spec,
-                                         int64_t end_ns, double *held_s);
+const struct time_series *cluster_series_over(const struct cluster_spec *spec,
+                                              int64_t end_ns, double *held_s);
 /* Pool by name, or UINT32_MAX. */
 uint32_t cluster_pool(const struct cluster_spec *spec, const char *name);
 
@@ -169,7 +169,7 @@ struct cluster {
     int64_t *free_memory;
     uint32_t *group_of;         /* node -> group */
     struct free_index index;    /* of what is free */
-    struct spare *spares;       /* NULL: none; see spare.h */
+    struct reclaimable *spares;       /* NULL: none; see reclaimable.h */
     uint32_t *pool_free_gpus;   /* per pool */
     uint32_t free_gpus;         /* wholly free, as in all of these */
     uint64_t releases;          /* so far: without one, room only shrinks */

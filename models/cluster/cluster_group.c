@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
-#include "models/cluster/course.h"
+#include "models/cluster/time_series.h"
 #include "models/cluster/power.h"
 #include "models/cluster/rented.h"
 #include "sim/base/arena.h"
@@ -316,7 +316,7 @@ static bool read_nics(const struct cluster_reader *reader,
 }
 
 /* What a file asks of the catalogue: a kind, or a tier of its own. */
-struct price_ask {
+struct price_task {
     const char *text;
     enum price_kind kind;
     enum price_tier tier;       /* TIER_COUNT: the kind says enough */
@@ -324,16 +324,16 @@ struct price_ask {
 
 /* Cores have a price of few tiers: on-demand stands in. */
 static const struct price *asked_price(const struct cluster_reader *reader,
-                                       const struct price_ask *ask,
+                                       const struct price_task *task,
                                        const char *of)
 {
     const struct price *price = NULL;
 
-    if (ask->tier < TIER_COUNT)
-        price = catalogue_price_in(reader->catalogue, of, ask->tier);
+    if (task->tier < TIER_COUNT)
+        price = catalogue_price_in(reader->catalogue, of, task->tier);
     if (price == NULL &&
-        (ask->tier == TIER_COUNT || strcmp(of, "core") == 0))
-        price = catalogue_price_of(reader->catalogue, of, ask->kind);
+        (task->tier == TIER_COUNT || strcmp(of, "core") == 0))
+        price = catalogue_price_of(reader->catalogue, of, task->kind);
     return price;
 }
 
@@ -361,16 +361,16 @@ static bool no_price(const struct cluster_reader *reader,
 /* GPUs with the cores that come with them, then the cores beyond those. */
 static bool catalogue_node_price(const struct cluster_reader *reader,
                                  const struct conf_node *at,
-                                 const struct price_ask *ask,
+                                 const struct price_task *task,
                                  struct node_group *group)
 {
     double cores = group->cores;
     group->usd_per_h = 0.0;
-    group->energy_included = ask->kind != PRICE_OWNED;
+    group->energy_included = task->kind != PRICE_OWNED;
     if (group->gpu != NULL) {
-        const struct price *gpu = asked_price(reader, ask, group->gpu->name);
+        const struct price *gpu = asked_price(reader, task, group->gpu->name);
         if (gpu == NULL)
-            return no_price(reader, at, group->gpu->name, ask->text);
+            return no_price(reader, at, group->gpu->name, task->text);
         group->usd_per_h = group->gpus * gpu->usd_per_h;
         group->energy_included = gpu->energy_included;
         group->tariff = gpu;
@@ -378,24 +378,24 @@ static bool catalogue_node_price(const struct cluster_reader *reader,
     }
     if (cores <= 0.0)
         return true;
-    const struct price *core = asked_price(reader, ask, "core");
+    const struct price *core = asked_price(reader, task, "core");
     if (core == NULL)
-        return no_price(reader, at, "core", ask->text);
+        return no_price(reader, at, "core", task->text);
     group->usd_per_h += cores * core->usd_per_h;
     if (group->tariff == NULL)
         group->tariff = core;
     return true;
 }
 
-static bool read_price_course(const struct cluster_reader *reader,
-                              const struct conf_node *price,
-                              struct node_group *group)
+static bool read_price_time_series(const struct cluster_reader *reader,
+                                   const struct conf_node *price,
+                                   struct node_group *group)
 {
-    group->price = course_read(reader->arena, price, "USD/h", reader->err);
+    group->price = time_series_read(reader->arena, price, "USD/h", reader->err);
     if (group->price == NULL)
         return false;
     group->energy_included = true;
-    group->usd_per_h = course_at(group->price, 0);
+    group->usd_per_h = time_series_at(group->price, 0);
     reader->spec->priced = true;
     return true;
 }
@@ -423,17 +423,17 @@ static bool read_amount(const struct conf_node *price,
 }
 
 /* false: the text is neither a kind nor a tier. */
-static bool price_asked(const char *text, struct price_ask *ask)
+static bool price_asked(const char *text, struct price_task *task)
 {
-    ask->text = text;
+    task->text = text;
     for (int kind = 0; price_kind_choices[kind] != NULL; kind++)
         if (strcmp(text, price_kind_choices[kind]) == 0) {
-            ask->kind = (enum price_kind)kind;
+            task->kind = (enum price_kind)kind;
             return true;
         }
     for (int tier = 0; price_tier_choices[tier] != NULL; tier++)
         if (strcmp(text, price_tier_choices[tier]) == 0) {
-            ask->tier = (enum price_tier)tier;
+            task->tier = (enum price_tier)tier;
             return true;
         }
     return false;
@@ -450,13 +450,13 @@ static bool read_price(const struct cluster_reader *reader,
         group->energy_included = true;
         return true;
     }
-    struct price_ask ask = { "on-demand", PRICE_ON_DEMAND, TIER_COUNT };
+    struct price_task task = { "on-demand", PRICE_ON_DEMAND, TIER_COUNT };
     if (conf->price == NULL)
-        return catalogue_node_price(reader, conf->at, &ask, group);
+        return catalogue_node_price(reader, conf->at, &task, group);
     if (conf_kind(conf->price) == CONF_MAP)
-        return read_price_course(reader, conf->price, group);
-    if (price_asked(cluster_shown(conf->price), &ask))
-        return catalogue_node_price(reader, conf->price, &ask, group);
+        return read_price_time_series(reader, conf->price, group);
+    if (price_asked(cluster_shown(conf->price), &task))
+        return catalogue_node_price(reader, conf->price, &task, group);
     return read_amount(conf->price, group, reader->err);
 }
 

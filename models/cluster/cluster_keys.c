@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "models/cluster/cluster_form.h"
-#include "models/cluster/course.h"
+#include "models/cluster/time_series.h"
 #include "models/cluster/faults.h"
 #include "models/laws/outage.h"
 #include "models/cluster/rented.h"
@@ -184,7 +184,7 @@ const struct conf_schema *const *cluster_schemas(size_t *count)
         &cluster_nics_schema, &cluster_network_schema,
         &cluster_storage_schema, &outage_schema, &faults_schema,
         &rented_schema,
-        &course_schema,
+        &time_series_schema,
     };
     assert(count != NULL);
     *count = sizeof all / sizeof all[0];

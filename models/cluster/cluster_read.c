@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
-#include "models/cluster/course.h"
+#include "models/cluster/time_series.h"
 #include "models/cluster/faults.h"
 #include "models/laws/outage.h"
 #include "models/cluster/power.h"
@@ -160,9 +160,9 @@ static bool read_carbon(struct arena *arena, struct cluster_spec *spec,
     if (conf == NULL)
         return true;
     if (conf_kind(conf) == CONF_MAP) {
-        spec->carbon = course_read(arena, conf, "gCO2/kWh", err);
+        spec->carbon = time_series_read(arena, conf, "gCO2/kWh", err);
         if (spec->carbon != NULL)
-            spec->carbon_g_per_kwh = course_at(spec->carbon, 0);
+            spec->carbon_g_per_kwh = time_series_at(spec->carbon, 0);
         return spec->carbon != NULL;
     }
     double *carbon = &spec->carbon_g_per_kwh;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster/course.h"
+#include "models/cluster/time_series.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/config/conf.h"
@@ -156,7 +156,7 @@ const struct faults *faults_read(struct arena *arena,
     if (!conf_fill(conf, &faults_schema, &keys, err))
         return NULL;
     r.from_ns = keys.from_ns;
-    if (!course_rows(arena, conf_get(conf, "file"), take_row, &r, err))
+    if (!time_series_rows(arena, conf_get(conf, "file"), take_row, &r, err))
         return NULL;
     for (uint32_t i = 0; i < r.servers; i++)
         if (r.server[i].down_ns != CLOCK_NEVER_NS)

@@ -2,7 +2,7 @@
 /*
  * fit.c - the placement rules, in a few passes over the nodes and no memory.
  *
- * A pass for GPUs that are free visits, by the index in room.h, only nodes
+ * A pass for GPUs that are free visits, by the index in gpu_index.h, only nodes
  * whose number of free GPUs is in a set that the rule names; the rule judges
  * every one it meets, so that the set may be too large and never too small.
  * Where cores and memory cannot limit (`loose`) that number says all, and sums
@@ -22,11 +22,11 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "models/cluster/caps.h"
+#include "models/cluster/capacity_index.h"
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "models/cluster/room.h"
-#include "models/cluster/spare.h"
+#include "models/cluster/gpu_index.h"
+#include "models/cluster/reclaimable.h"
 
 static const char *const rule_names[FIT_RULE_COUNT] = {
     [FIT_COUNT] = "count", [FIT_FIRST] = "first_fit", [FIT_BEST] = "best_fit",
@@ -108,7 +108,7 @@ static void seat_fill(const struct hunt *hunt, const struct node_group *group,
     seat->cap = least(seat->cap, memory, hunt->unit_memory);
 }
 
-#define ANY_COUNT UINT64_MAX    /* of free GPUs, see room.h */
+#define ANY_COUNT UINT64_MAX    /* of free GPUs, see gpu_index.h */
 
 /* The next node of a group from seat->node on; an index passes over those
  * whose number of free GPUs is not in `counts`. */
@@ -119,13 +119,13 @@ static uint32_t node_next(const struct hunt *hunt, const struct seat *seat,
     uint32_t node = seat->node > group->first_node
                         ? seat->node - group->first_node : 0;
     if (hunt->indexed)
-        node = room_next(&hunt->index->room[seat->group].room, node,
-                         counts);
+        node = gpu_index_next(&hunt->index->room[seat->group].room, node,
+                              counts);
     else if (hunt->want->node_first > group->first_node + node)
         node = hunt->want->node_first - group->first_node;
     if (hunt->cores_indexed && node < group->node_count)
-        node = room_next(&hunt->index->cores[seat->group], node,
-                         room_from(1));
+        node = gpu_index_next(&hunt->index->cores[seat->group], node,
+                              gpu_index_from(1));
     if (hunt->want->node_end > 0 &&
         group->first_node + node >= hunt->want->node_end)
         return UINT32_MAX;
@@ -288,7 +288,7 @@ static uint64_t counts_met(const struct hunt *hunt)
     uint64_t counts = 0;
     for (uint32_t i = 0; i < spec->group_count; i++)
         if (group_matches(hunt, &spec->group[i]))
-            counts |= room_counts(&hunt->index->room[i].room);
+            counts |= gpu_index_counts(&hunt->index->room[i].room);
     return counts;
 }
 
@@ -298,8 +298,8 @@ static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
                          uint32_t size, uint32_t skip)
 {
     if (!hunt->indexed || !best)
-        return seat_for(hunt, best, units, size, skip, room_from(units));
-    uint64_t left = counts_met(hunt) & room_from(units);
+        return seat_for(hunt, best, units, size, skip, gpu_index_from(units));
+    uint64_t left = counts_met(hunt) & gpu_index_from(units);
     while (left != 0) {
         uint64_t counts = left & -left;
         uint32_t found = seat_for(hunt, false, units, size, skip, counts);
@@ -331,7 +331,7 @@ static uint32_t roomiest(const struct hunt *hunt, uint32_t units,
 {
     uint32_t found = UINT32_MAX;
     for (uint32_t u = size; u >= units && found == UINT32_MAX; u--)
-        found = seat_for(hunt, false, u, size, skip, room_from(u));
+        found = seat_for(hunt, false, u, size, skip, gpu_index_from(u));
     return found;
 }
 
@@ -342,7 +342,7 @@ static bool many_nodes(struct hunt *hunt, enum fit_rule rule, uint32_t size)
     uint32_t whole = hunt->units / size, rest = hunt->units % size;
     hunt->share_count = 0;
     uint32_t left = whole, rest_node = UINT32_MAX;
-    uint64_t empty = room_exactly(size);
+    uint64_t empty = gpu_index_exactly(size);
     struct seat seat = { 0 };
     if (too_few_empty(hunt, size, whole))
         return false;
@@ -453,31 +453,31 @@ static struct survey look(const struct hunt *hunt, uint32_t threshold,
 
 /* Nodes in the order of their caps; NULL: all that there are are met instead,
  * which are few, or as many as they have GPUs free. */
-static struct caps *ordered(const struct hunt *hunt)
+static struct capacity_index *ordered(const struct hunt *hunt)
 {
-    struct caps_unit unit = { hunt->type != NULL, hunt->unit_cores,
+    struct capacity_unit unit = { hunt->type != NULL, hunt->unit_cores,
                               hunt->unit_memory };
-    struct caps *caps;
+    struct capacity_index *caps;
     struct seat seat;
 
     if (hunt->loose || (!hunt->indexed && !hunt->cores_indexed) ||
         hunt->want->node_first > 0 || hunt->want->node_end > 0 ||
         hunt->cluster->spec->node_count < ORDERED_NODES_MIN)
         return NULL;
-    caps = caps_of(hunt->index->caps, &unit);
-    while (caps != NULL && (seat.at = caps_stale(caps)) != UINT32_MAX) {
+    caps = capacity_of(hunt->index->caps, &unit);
+    while (caps != NULL && (seat.at = capacity_stale(caps)) != UINT32_MAX) {
         const struct node_group *group =
             &hunt->cluster->spec->group[hunt->cluster->group_of[seat.at]];
         if (hunt->want->looks != NULL)
             ++*hunt->want->looks;
         seat_fill(hunt, group, &seat);
-        caps_set(caps, seat.at, seat.cap);
+        capacity_set(caps, seat.at, seat.cap);
     }
     return caps;
 }
 
 /* The least cap from `cap_min` on, or (most) the largest below it; 0: none. */
-static uint32_t next_cap(const struct hunt *hunt, struct caps *caps,
+static uint32_t next_cap(const struct hunt *hunt, struct capacity_index *caps,
                          uint64_t cap_min, bool most)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
@@ -485,10 +485,10 @@ static uint32_t next_cap(const struct hunt *hunt, struct caps *caps,
     for (uint32_t g = 0; g < spec->group_count; g++) {
         if (!group_matches(hunt, &spec->group[g]))
             continue;
-        uint32_t place = caps_from(caps, g, cap_min);
-        if (most ? place == 0 : place == caps_count(caps, g))
+        uint32_t place = capacity_from(caps, g, cap_min);
+        if (most ? place == 0 : place == capacity_count(caps, g))
             continue;
-        uint32_t cap = caps_cap(caps, caps_node(caps, g, place - most));
+        uint32_t cap = capacity_cap(caps, capacity_node(caps, g, place - most));
         if (found == 0 || (most ? cap > found : cap < found))
             found = cap;
     }
@@ -497,7 +497,7 @@ static uint32_t next_cap(const struct hunt *hunt, struct caps *caps,
 
 /* Nodes with caps from one to another, as many as `nodes` at most, the first
  * `skip` left out: `units` of each, or (0) all that it has room for. */
-static bool give_caps(struct hunt *hunt, struct caps *caps, uint64_t cap_min,
+static bool give_caps(struct hunt *hunt, struct capacity_index *caps, uint64_t cap_min,
                       uint64_t cap_max, uint32_t skip, uint32_t nodes,
                       uint32_t units)
 {
@@ -505,20 +505,20 @@ static bool give_caps(struct hunt *hunt, struct caps *caps, uint64_t cap_min,
     for (uint32_t g = 0; g < spec->group_count; g++) {
         if (!group_matches(hunt, &spec->group[g]))
             continue;
-        uint32_t end = caps_from(caps, g, cap_max + 1);
-        uint32_t place = caps_from(caps, g, cap_min);
+        uint32_t end = capacity_from(caps, g, cap_max + 1);
+        uint32_t place = capacity_from(caps, g, cap_min);
         uint32_t passed = end - place < skip ? end - place : skip;
         skip -= passed;
         for (place += passed; place < end && nodes > 0; place++, nodes--) {
-            uint32_t node = caps_node(caps, g, place);
-            if (!give(hunt, node, units > 0 ? units : caps_cap(caps, node)))
+            uint32_t node = capacity_node(caps, g, place);
+            if (!give(hunt, node, units > 0 ? units : capacity_cap(caps, node)))
                 return false;
         }
     }
     return true;
 }
 
-static uint64_t cap_total(const struct hunt *hunt, struct caps *caps,
+static uint64_t cap_total(const struct hunt *hunt, struct capacity_index *caps,
                           uint64_t *nodes, uint32_t cap)
 {
     const struct cluster_spec *spec = hunt->cluster->spec;
@@ -527,15 +527,15 @@ static uint64_t cap_total(const struct hunt *hunt, struct caps *caps,
     for (uint32_t g = 0; g < spec->group_count; g++) {
         if (!group_matches(hunt, &spec->group[g]))
             continue;
-        total += caps_total(caps, g);
-        *nodes += caps_from(caps, g, (uint64_t)cap + 1) -
-                  caps_from(caps, g, cap);
+        total += capacity_total(caps, g);
+        *nodes += capacity_from(caps, g, (uint64_t)cap + 1) -
+                  capacity_from(caps, g, cap);
     }
     return total;
 }
 
 /* As fit_pack(), from the largest cap down. */
-static bool pack_ordered(struct hunt *hunt, struct caps *caps)
+static bool pack_ordered(struct hunt *hunt, struct capacity_index *caps)
 {
     uint64_t above = 0, nodes;
     uint32_t t = next_cap(hunt, caps, UINT64_MAX, true), tight;
@@ -562,7 +562,7 @@ static bool pack_ordered(struct hunt *hunt, struct caps *caps)
  * 1..t; the rest goes to the tightest seat that holds it. */
 static bool fit_pack(struct hunt *hunt)
 {
-    struct caps *caps = ordered(hunt);
+    struct capacity_index *caps = ordered(hunt);
     if (caps != NULL)
         return pack_ordered(hunt, caps);
     struct survey sum = look(hunt, 0, 0);
@@ -586,9 +586,9 @@ static bool fit_pack(struct hunt *hunt)
     struct seat seat = { 0 };
     while (seat_next(hunt, &seat,
                      !hunt->loose ? ANY_COUNT
-                                  : room_from(t + 1) |
-                                        (whole > 0 ? room_exactly(t) : 0) |
-                                        (left > 0 ? room_exactly(tight) : 0))) {
+                                  : gpu_index_from(t + 1) |
+                                        (whole > 0 ? gpu_index_exactly(t) : 0) |
+                                        (left > 0 ? gpu_index_exactly(tight) : 0))) {
         uint32_t take = 0;
         if (seat.cap > t)
             take = seat.cap;
@@ -636,8 +636,8 @@ static bool fit_spread(struct hunt *hunt)
     while (seat_next(hunt, &seat,
                      !hunt->loose || level > 0
                          ? ANY_COUNT
-                         : room_from(bar + 1) |
-                               (at_bar > 0 ? room_exactly(bar) : 0))) {
+                         : gpu_index_from(bar + 1) |
+                               (at_bar > 0 ? gpu_index_exactly(bar) : 0))) {
         uint32_t take = seat.cap < level ? seat.cap : level;
         if (seat.cap > level && seat.free > bar)
             take++;
@@ -662,7 +662,7 @@ static void choose_passes(struct hunt *hunt)
     hunt->cores_indexed = known && hunt->type == NULL;
     hunt->loose = hunt->indexed;
     for (uint32_t i = 0; hunt->loose && i < spec->group_count; i++) {
-        const struct group_room *room = &hunt->index->room[i];
+        const struct group_index *room = &hunt->index->room[i];
         if (!group_matches(hunt, &spec->group[i]))
             continue;
         hunt->loose = (hunt->unit_cores == 0 && hunt->unit_memory == 0) ||

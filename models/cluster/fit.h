@@ -31,7 +31,7 @@
 #include "models/types/placement.h"
 
 struct cluster;
-struct spare;
+struct reclaimable;
 
 enum fit_rule { FIT_COUNT, FIT_FIRST, FIT_BEST, FIT_PACK, FIT_SPREAD,
                 FIT_HELIOS, FIT_RULE_COUNT };
@@ -46,7 +46,7 @@ struct fit_want {
     /* Per node, GPUs that count as free although they are taken (idle leases
      * that may be taken over), with their cores and memory; NULL: none. */
     const struct share *extra;  /* indexed by node */
-    const struct spare *spare;  /* whose extra it is; NULL: all nodes are
+    const struct reclaimable *spare;  /* whose extra it is; NULL: all nodes are
                                    looked at */
     uint64_t *looks;            /* nodes looked at are added; NULL: not */
     /* Only nodes from node_first on and before node_end; 0: all. */

@@ -8,28 +8,28 @@
 
 #include <stdint.h>
 
-#include "models/cluster/room.h"
+#include "models/cluster/gpu_index.h"
 
 struct arena;
-struct caps_book;
+struct capacity_book;
 struct cluster_spec;
 
 /* A node is short if its free cores or memory, per free GPU, are less than what
  * it has of them per GPU: only there can they be what limits a demand that is
  * no larger. */
-struct group_room {
-    struct room_index room;     /* without GPUs: not set up */
+struct group_index {
+    struct gpu_index room;     /* without GPUs: not set up */
     uint32_t cores_per_gpu;
     int64_t memory_per_gpu;
     uint32_t short_nodes;
 };
 
 struct free_index {             /* per group */
-    struct group_room *room;
-    struct room_index *cores;   /* as GPUs, bits that it takes to write how
+    struct group_index *room;
+    struct gpu_index *cores;   /* as GPUs, bits that it takes to write how
                                    many cores a node has free */
     uint32_t *gpus;             /* free in all its nodes */
-    struct caps_book *caps;     /* caps.h */
+    struct capacity_book *caps;     /* capacity_index.h */
 };
 
 /* What is free of one node. */

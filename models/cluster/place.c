@@ -21,7 +21,7 @@
 
 #define TYPICAL_SHARE 0.95      /* of all jobs; Weng et al., ATC 2023 */
 #define MEMORY_CELLS (1u << 24)
-#define ASKS_KEPT 512u
+#define TASKS_KEPT 512u
 #define TYPES_MAX 64u
 
 struct cell {                   /* score of a node for a kind of ask */
@@ -30,8 +30,8 @@ struct cell {                   /* score of a node for a kind of ask */
     uint32_t gpu;
 };
 
-struct kept_ask {
-    struct place_ask ask;
+struct kept_task {
+    struct place_task task;
     struct cell *cell;          /* per node */
 };
 
@@ -42,7 +42,7 @@ struct placer {
     uint32_t *order;            /* of nodes, for ties; NULL: by number */
     uint32_t *type_of_group;
     struct rng rng;             /* placement: random */
-    struct kept_ask *kept;
+    struct kept_task *kept;
     uint32_t kept_count, kept_max;
     uint32_t *chosen;           /* nodes that a gang takes whole */
 };
@@ -97,13 +97,13 @@ static uint64_t type_mask(const struct placer *placer, const uint32_t *types,
     return mask;
 }
 
-static bool asks_alike(const struct place_ask *a, const struct place_ask *b)
+static bool tasks_alike(const struct place_task *a, const struct place_task *b)
 {
     return a->core_milli == b->core_milli && a->gpus == b->gpus &&
            a->gpu_milli == b->gpu_milli;
 }
 
-/* The kinds of the workload, those that ask alike as one; of these the
+/* The kinds of the workload, those that task alike as one; of these the
  * typical ones. */
 static void find_kinds(struct placer *placer)
 {
@@ -118,10 +118,10 @@ static void find_kinds(struct placer *placer)
                                   demand->gpu_type_count);
         uint32_t k = 0;
         while (k < count && (kind[k].type_mask != mask ||
-                             !asks_alike(&kind[k].ask, &demand->ask)))
+                             !tasks_alike(&kind[k].task, &demand->task)))
             k++;
         if (k == count)
-            kind[count++] = (struct place_kind){ demand->ask, mask, 0.0 };
+            kind[count++] = (struct place_kind){ demand->task, mask, 0.0 };
         kind[k].weight += (double)demand->jobs;
     }
     placer->world.kind = kind;
@@ -155,8 +155,8 @@ struct placer *placer_new(const struct placer_parts *parts)
     placer->parts = *parts;
     placer->info = place_info(parts->rule);
     placer->kept_max = MEMORY_CELLS / nodes;
-    if (placer->kept_max > ASKS_KEPT)
-        placer->kept_max = ASKS_KEPT;
+    if (placer->kept_max > TASKS_KEPT)
+        placer->kept_max = TASKS_KEPT;
     number_types(placer);
     measure_nodes(placer);
     if (parts->rule == PLACE_FGD)
@@ -172,39 +172,39 @@ struct placer *placer_new(const struct placer_parts *parts)
 struct search {
     struct placer *placer;
     const struct fit_want *want;
-    struct place_ask ask;       /* of one node */
+    struct place_task task;       /* of one node */
     int64_t memory_bytes;
     uint64_t types;             /* mask of the types that may be used */
     uint32_t gpus_exact;        /* nodes of so many GPUs only; 0: any */
-    const struct kept_ask *kept;        /* NULL: not kept */
+    const struct kept_task *kept;        /* NULL: not kept */
     uint32_t chosen;            /* of placer->chosen, spoken for */
 };
 
-/* What a want, or so many GPUs of it, asks of one node. */
-static struct place_ask ask_of(const struct fit_want *want, uint32_t gpus)
+/* What a want, or so many GPUs of it, tasks of one node. */
+static struct place_task task_of(const struct fit_want *want, uint32_t gpus)
 {
-    struct place_ask ask = {
+    struct place_task task = {
         .core_milli = want->core_milli, .gpus = gpus,
         .gpu_milli = want->gpu_milli > 0 ? want->gpu_milli : GPU_MILLI,
     };
 
     /* Of a part of a GPU, that part of what a GPU brings with it. */
     if (!want->pod)
-        ask.core_milli = (int64_t)want->cores *
-                         (want->gpus > 0 ? gpus * ask.gpu_milli : 1000);
+        task.core_milli = (int64_t)want->cores *
+                         (want->gpus > 0 ? gpus * task.gpu_milli : 1000);
     if (gpus == 0)
-        ask.gpu_milli = 0;
-    return ask;
+        task.gpu_milli = 0;
+    return task;
 }
 
-/* Scores of such asks, from the first time on. */
-static const struct kept_ask *keep(struct placer *placer,
-                                   const struct place_ask *ask)
+/* Scores of such tasks, from the first time on. */
+static const struct kept_task *keep(struct placer *placer,
+                                    const struct place_task *task)
 {
     uint32_t i = 0;
 
     while (i < placer->kept_count &&
-           !asks_alike(&placer->kept[i].ask, ask))
+           !tasks_alike(&placer->kept[i].task, task))
         i++;
     if (i < placer->kept_count)
         return &placer->kept[i];
@@ -213,7 +213,7 @@ static const struct kept_ask *keep(struct placer *placer,
     if (placer->kept == NULL)
         placer->kept = arena_alloc(placer->parts.arena, placer->kept_max,
                                    sizeof *placer->kept);
-    placer->kept[i].ask = *ask;
+    placer->kept[i].task = *task;
     placer->kept[i].cell =
         arena_alloc(placer->parts.arena,
                     placer->parts.cluster->spec->node_count,
@@ -233,16 +233,16 @@ static bool is_chosen(const struct search *search, uint32_t node)
 static bool has_gpus(const struct search *search, uint32_t node)
 {
     const struct cluster *cluster = search->placer->parts.cluster;
-    uint32_t need = search->ask.gpus;
+    uint32_t need = search->task.gpus;
 
-    if (search->ask.gpu_milli == GPU_MILLI)
+    if (search->task.gpu_milli == GPU_MILLI)
         return mask_count(cluster->free_mask[node]) >= need;
     const uint16_t *left = cluster_left(cluster, node);
     const uint32_t *mib = cluster_mib_left(cluster, node);
     uint32_t gpus =
         cluster->spec->group[cluster->group_of[node]].gpus;
     for (uint32_t g = 0; g < gpus && need > 0; g++)
-        need -= left[g] >= search->ask.gpu_milli &&
+        need -= left[g] >= search->task.gpu_milli &&
                 mib[g] >= search->want->gpu_mib;
     return need == 0;
 }
@@ -256,13 +256,13 @@ static bool has_room(const struct search *search, uint32_t node)
     if ((pools != 0 && !(pools >> group->pool & 1)) ||
         (search->gpus_exact != 0 && group->gpus != search->gpus_exact))
         return false;
-    if (search->ask.gpus > 0 &&
-        (group->gpus < search->ask.gpus ||
+    if (search->task.gpus > 0 &&
+        (group->gpus < search->task.gpus ||
          !(search->types >> search->placer->type_of_group[g] & 1)))
         return false;
-    return cluster_core_milli(cluster, node) >= search->ask.core_milli &&
+    return cluster_core_milli(cluster, node) >= search->task.core_milli &&
            cluster->free_memory[node] >= search->memory_bytes &&
-           (search->ask.gpus == 0 || has_gpus(search, node)) &&
+           (search->task.gpus == 0 || has_gpus(search, node)) &&
            !is_chosen(search, node);
 }
 
@@ -295,7 +295,7 @@ static int32_t score(const struct search *search, uint32_t node,
     if (cell == NULL || cell->version != version) {
         view(placer, node, &seen);
         int32_t found = placer->info->score(&placer->world, &seen,
-                                            &search->ask, gpu);
+                                            &search->task, gpu);
         if (cell == NULL)
             return found;
         *cell = (struct cell){ version, found, *gpu };
@@ -338,15 +338,15 @@ static uint32_t random_node(const struct search *search, uint32_t *gpu)
     for (uint32_t node = 0; node < cluster->spec->node_count; node++)
         if (has_room(search, node) && rng_below(&placer->rng, ++met) == 0)
             found = node;
-    if (found == UINT32_MAX || search->ask.gpu_milli == GPU_MILLI ||
-        search->ask.gpus == 0)
+    if (found == UINT32_MAX || search->task.gpu_milli == GPU_MILLI ||
+        search->task.gpus == 0)
         return found;
     const uint16_t *left = cluster_left(cluster, found);
     const uint32_t *mib = cluster_mib_left(cluster, found);
     uint32_t gpus = cluster->spec->group[cluster->group_of[found]].gpus;
     met = 0;
     for (uint32_t g = 0; g < gpus; g++)
-        if (left[g] >= search->ask.gpu_milli &&
+        if (left[g] >= search->task.gpu_milli &&
             mib[g] >= search->want->gpu_mib &&
             rng_below(&placer->rng, ++met) == 0)
             *gpu = g;
@@ -362,7 +362,7 @@ static uint32_t part_of(const struct search *search, uint32_t node,
     const uint16_t *left = cluster_left(cluster, node);
     const uint32_t *mib = cluster_mib_left(cluster, node);
     uint32_t gpus = cluster->spec->group[cluster->group_of[node]].gpus;
-    uint32_t found = gpu, milli = search->ask.gpu_milli;
+    uint32_t found = gpu, milli = search->task.gpu_milli;
 
     if (left[gpu] >= milli && mib[gpu] >= search->want->gpu_mib)
         return gpu;
@@ -384,17 +384,17 @@ static void give(const struct search *search, uint32_t node, uint32_t gpu,
 
     *out = (struct share){
         .node = node,
-        .cores = (uint32_t)(search->ask.core_milli / 1000),
-        .core_milli = (uint16_t)(search->ask.core_milli % 1000),
+        .cores = (uint32_t)(search->task.core_milli / 1000),
+        .core_milli = (uint16_t)(search->task.core_milli % 1000),
         .memory_bytes = search->memory_bytes,
     };
-    if (search->ask.gpus > 0 && search->ask.gpu_milli < GPU_MILLI) {
+    if (search->task.gpus > 0 && search->task.gpu_milli < GPU_MILLI) {
         out->gpu_mask = UINT64_C(1) << part_of(search, node, gpu);
-        out->gpu_milli = (uint16_t)search->ask.gpu_milli;
+        out->gpu_milli = (uint16_t)search->task.gpu_milli;
         out->gpu_mib = search->want->gpu_mib;
         return;
     }
-    for (uint32_t i = 0; i < search->ask.gpus; i++) {
+    for (uint32_t i = 0; i < search->task.gpus; i++) {
         assert(free_mask != 0);
         mask |= free_mask & -free_mask;
         free_mask &= free_mask - 1;
@@ -412,12 +412,12 @@ static void aim(struct search *search, uint32_t gpus)
 {
     const struct fit_want *want = search->want;
 
-    search->ask = ask_of(want, gpus);
+    search->task = task_of(want, gpus);
     search->memory_bytes = want->memory_bytes;
     if (!want->pod && want->gpus > 0)
         search->memory_bytes = want->memory_bytes *
-                               (gpus * search->ask.gpu_milli) / GPU_MILLI;
-    search->kept = keep(search->placer, &search->ask);
+                               (gpus * search->task.gpu_milli) / GPU_MILLI;
+    search->kept = keep(search->placer, &search->task);
 }
 
 static bool on_one_node(struct search *search, struct share *share,

@@ -3,7 +3,7 @@
  * place.h - placements: which of the nodes with room gets a job.
  *
  * One table (place_score.c) has all of them, with their sources.  Those of
- * fit.h for whole GPUs are found by its index.  The others, and all that ask
+ * fit.h for whole GPUs are found by its index.  The others, and all that task
  * for a part of a GPU or for a node of their own (pods), give every node that
  * has room a score: the highest wins, ties go to the node that comes first.
  * A gang that no node holds takes as many empty nodes as it fills whole, and
@@ -41,7 +41,7 @@ struct place_node {
 };
 
 /* What a job wants of one node. */
-struct place_ask {
+struct place_task {
     int64_t core_milli;
     uint32_t gpus;              /* 0: cores only */
     uint32_t gpu_milli;         /* of each; below 1000 of one only */
@@ -49,7 +49,7 @@ struct place_ask {
 
 /* A kind of job that comes again and again: what FGD keeps room for. */
 struct place_kind {
-    struct place_ask ask;
+    struct place_task task;
     uint64_t type_mask;         /* types it takes; all ones: any */
     double weight;
 };
@@ -65,7 +65,7 @@ struct place_world {
 /* 0 .. 100 but for worst_fit; *gpu: which one a part should be taken of. */
 typedef int32_t place_score_fn(const struct place_world *world,
                                const struct place_node *node,
-                               const struct place_ask *ask, uint32_t *gpu);
+                               const struct place_task *task, uint32_t *gpu);
 
 struct place_info {
     const char *name;
@@ -104,7 +104,7 @@ struct placer_parts {
 };
 
 struct place_demand {
-    struct place_ask ask;
+    struct place_task task;
     const uint32_t *gpu_types;
     uint32_t gpu_type_count;    /* 0: any */
     uint64_t jobs;

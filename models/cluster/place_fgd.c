@@ -29,17 +29,17 @@ double place_fragment(const struct place_world *world,
     for (uint32_t k = 0; k < world->kind_count; k++) {
         const struct place_kind *kind = &world->kind[k];
         uint32_t holds = 0, lost = 0;
-        if (kind->ask.gpus == 0 || node->core_milli < kind->ask.core_milli ||
+        if (kind->task.gpus == 0 || node->core_milli < kind->task.core_milli ||
             !(kind->type_mask >> node->gpu_type & 1)) {
             fragment += kind->weight * all;
             continue;
         }
         for (uint32_t g = 0; g < node->gpus; g++)
-            if (node->left[g] >= kind->ask.gpu_milli)
+            if (node->left[g] >= kind->task.gpu_milli)
                 holds++;
             else
                 lost += node->left[g];
-        fragment += kind->weight * (holds >= kind->ask.gpus ? lost : all);
+        fragment += kind->weight * (holds >= kind->task.gpus ? lost : all);
     }
     return fragment;
 }
@@ -50,7 +50,7 @@ static int32_t percent(double fewer_milli)
 }
 
 int32_t place_fgd(const struct place_world *world,
-                  const struct place_node *node, const struct place_ask *ask,
+                  const struct place_node *node, const struct place_task *task,
                   uint32_t *gpu)
 {
     uint16_t left[NODE_GPUS_MAX];
@@ -60,13 +60,13 @@ int32_t place_fgd(const struct place_world *world,
 
     memcpy(left, node->left, node->gpus * sizeof *left);
     after.left = left;
-    after.core_milli -= ask->core_milli;
+    after.core_milli -= task->core_milli;
     *gpu = 0;
-    if (ask->gpus == 1 && ask->gpu_milli < GPU_MILLI) {
+    if (task->gpus == 1 && task->gpu_milli < GPU_MILLI) {
         for (uint32_t g = 0; g < node->gpus; g++) {
-            if (node->left[g] < ask->gpu_milli)
+            if (node->left[g] < task->gpu_milli)
                 continue;
-            left[g] = (uint16_t)(node->left[g] - ask->gpu_milli);
+            left[g] = (uint16_t)(node->left[g] - task->gpu_milli);
             int32_t score = percent(before - place_fragment(world, &after));
             left[g] = node->left[g];
             if (score > best) {
@@ -77,7 +77,7 @@ int32_t place_fgd(const struct place_world *world,
         assert(best >= 0);
         return best;
     }
-    for (uint32_t g = 0, need = ask->gpus; g < node->gpus && need > 0; g++)
+    for (uint32_t g = 0, need = task->gpus; g < node->gpus && need > 0; g++)
         if (left[g] == GPU_MILLI) {
             left[g] = 0;
             need--;
@@ -92,12 +92,12 @@ static int by_weight(const void *left, const void *right)
 
     if (a->weight != b->weight)
         return a->weight > b->weight ? -1 : 1;
-    if (a->ask.core_milli != b->ask.core_milli)
-        return a->ask.core_milli > b->ask.core_milli ? -1 : 1;
-    if (a->ask.gpu_milli != b->ask.gpu_milli)
-        return a->ask.gpu_milli > b->ask.gpu_milli ? -1 : 1;
-    if (a->ask.gpus != b->ask.gpus)
-        return a->ask.gpus > b->ask.gpus ? -1 : 1;
+    if (a->task.core_milli != b->task.core_milli)
+        return a->task.core_milli > b->task.core_milli ? -1 : 1;
+    if (a->task.gpu_milli != b->task.gpu_milli)
+        return a->task.gpu_milli > b->task.gpu_milli ? -1 : 1;
+    if (a->task.gpus != b->task.gpus)
+        return a->task.gpus > b->task.gpus ? -1 : 1;
     if (a->type_mask != b->type_mask)
         return a->type_mask > b->type_mask ? -1 : 1;
     return 0;

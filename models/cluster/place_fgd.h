@@ -8,7 +8,7 @@
 #include "models/cluster/place.h"
 
 int32_t place_fgd(const struct place_world *world,
-                  const struct place_node *node, const struct place_ask *ask,
+                  const struct place_node *node, const struct place_task *task,
                   uint32_t *gpu);
 
 #endif

@@ -25,22 +25,22 @@ static uint32_t left_sum(const struct place_node *node)
     return milli;
 }
 
-static bool is_part(const struct place_ask *ask)
+static bool is_part(const struct place_task *task)
 {
-    return ask->gpus == 1 && ask->gpu_milli < GPU_MILLI;
+    return task->gpus == 1 && task->gpu_milli < GPU_MILLI;
 }
 
 /* The GPU with the least (or the most) left that holds the part; the lowest
  * of equals. */
 static uint32_t part_gpu(const struct place_node *node,
-                         const struct place_ask *ask, bool most)
+                         const struct place_task *task, bool most)
 {
     uint32_t found = 0, best = 0;
     bool any = false;
 
-    for (uint32_t g = 0; is_part(ask) && g < node->gpus; g++) {
+    for (uint32_t g = 0; is_part(task) && g < node->gpus; g++) {
         uint32_t left = node->left[g];
-        if (left < ask->gpu_milli ||
+        if (left < task->gpu_milli ||
             (any && (most ? left <= best : left >= best)))
             continue;
         found = g;
@@ -54,11 +54,11 @@ static uint32_t part_gpu(const struct place_node *node,
  * the mean of both, or of the one that limits. */
 static double left_over(const struct place_world *world,
                         const struct place_node *node,
-                        const struct place_ask *ask)
+                        const struct place_task *task)
 {
-    double cores = (double)(node->core_milli - ask->core_milli);
+    double cores = (double)(node->core_milli - task->core_milli);
     double gpus = (double)left_sum(node) -
-                  (double)ask->gpus * ask->gpu_milli;
+                  (double)task->gpus * task->gpu_milli;
 
     if (world->core_milli_max <= 0.0)
         return world->gpu_milli_max > 0.0 ? gpus / world->gpu_milli_max : 0.0;
@@ -70,43 +70,43 @@ static double left_over(const struct place_world *world,
 
 static int32_t best_fit(const struct place_world *world,
                         const struct place_node *node,
-                        const struct place_ask *ask, uint32_t *gpu)
+                        const struct place_task *task, uint32_t *gpu)
 {
-    *gpu = part_gpu(node, ask, false);
-    return (int32_t)((1.0 - left_over(world, node, ask)) * SCORE_MAX);
+    *gpu = part_gpu(node, task, false);
+    return (int32_t)((1.0 - left_over(world, node, task)) * SCORE_MAX);
 }
 
 /* In millionths: the emptiest is to be found, not one of many alike. */
 static int32_t worst_fit(const struct place_world *world,
                          const struct place_node *node,
-                         const struct place_ask *ask, uint32_t *gpu)
+                         const struct place_task *task, uint32_t *gpu)
 {
-    *gpu = part_gpu(node, ask, true);
-    return (int32_t)(left_over(world, node, ask) * 1e6);
+    *gpu = part_gpu(node, task, true);
+    return (int32_t)(left_over(world, node, task) * 1e6);
 }
 
 static int32_t in_order(const struct place_world *world,
                         const struct place_node *node,
-                        const struct place_ask *ask, uint32_t *gpu)
+                        const struct place_task *task, uint32_t *gpu)
 {
     (void)world;
-    *gpu = part_gpu(node, ask, false);
+    *gpu = part_gpu(node, task, false);
     return 0;
 }
 
 static int32_t dot_product(const struct place_world *world,
                            const struct place_node *node,
-                           const struct place_ask *ask, uint32_t *gpu)
+                           const struct place_task *task, uint32_t *gpu)
 {
     double sum = 0.0;
 
-    *gpu = part_gpu(node, ask, false);
+    *gpu = part_gpu(node, task, false);
     if (world->core_milli_max > 0.0)
         sum += (double)node->core_milli / world->core_milli_max *
-               ((double)ask->core_milli / world->core_milli_max);
+               ((double)task->core_milli / world->core_milli_max);
     if (world->gpu_milli_max > 0.0)
         sum += left_sum(node) / world->gpu_milli_max *
-               ((double)ask->gpus * ask->gpu_milli / world->gpu_milli_max);
+               ((double)task->gpus * task->gpu_milli / world->gpu_milli_max);
     return (int32_t)(SCORE_MAX * (1.0 - sum / 2.0));
 }
 
@@ -121,10 +121,10 @@ static uint32_t idle_gpus(const struct place_node *node)
 
 /* The GPUs a job would take, fullest first: how many of them are idle, and
  * what is left of all of them, in percent. */
-static void packed(const struct place_node *node, const struct place_ask *ask,
+static void packed(const struct place_node *node, const struct place_task *task,
                    uint32_t *idle, uint32_t *percent)
 {
-    uint32_t order[NODE_GPUS_MAX], need = ask->gpus;
+    uint32_t order[NODE_GPUS_MAX], need = task->gpus;
 
     for (uint32_t g = 0; g < node->gpus; g++) {
         uint32_t i = g;
@@ -135,7 +135,7 @@ static void packed(const struct place_node *node, const struct place_ask *ask,
     *idle = *percent = 0;
     for (uint32_t i = 0; i < node->gpus && need > 0; i++) {
         uint32_t left = node->left[order[i]];
-        if (left < ask->gpu_milli)
+        if (left < task->gpu_milli)
             continue;
         need--;
         *idle += left == GPU_MILLI;
@@ -147,20 +147,20 @@ static void packed(const struct place_node *node, const struct place_ask *ask,
 /* Parts of GPUs in use before idle GPUs of nodes in use, before idle nodes. */
 static int32_t gpu_packing(const struct place_world *world,
                            const struct place_node *node,
-                           const struct place_ask *ask, uint32_t *gpu)
+                           const struct place_task *task, uint32_t *gpu)
 {
     int32_t idle = (int32_t)idle_gpus(node), score;
     uint32_t taken, percent;
 
     (void)world;
-    *gpu = part_gpu(node, ask, false);
-    if (ask->gpus == 0)
+    *gpu = part_gpu(node, task, false);
+    if (task->gpus == 0)
         return 0;
     if ((uint32_t)idle == node->gpus) {
         score = SCORE_MAX / 3 - idle;
         return score > idle ? score : idle;
     }
-    packed(node, ask, &taken, &percent);
+    packed(node, task, &taken, &percent);
     if (taken > 0) {
         score = SCORE_MAX / 2 - (int32_t)taken;
         return score > SCORE_MAX / 3 ? score : SCORE_MAX / 3;
@@ -173,14 +173,14 @@ static int32_t gpu_packing(const struct place_world *world,
  * idle nodes, the others; among them the fullest. */
 static int32_t gpu_clustering(const struct place_world *world,
                               const struct place_node *node,
-                              const struct place_ask *ask, uint32_t *gpu)
+                              const struct place_task *task, uint32_t *gpu)
 {
-    uint32_t kinds = 0, mine = is_part(ask) ? 0 : ask->gpus;
+    uint32_t kinds = 0, mine = is_part(task) ? 0 : task->gpus;
     int32_t quarter = SCORE_MAX / 4, full;
     int64_t most = (int64_t)world->gpu_milli_max;
 
-    *gpu = part_gpu(node, ask, false);
-    if (ask->gpus == 0 || most <= 0)
+    *gpu = part_gpu(node, task, false);
+    if (task->gpus == 0 || most <= 0)
         return 0;
     full = (int32_t)(quarter * (most - left_sum(node)) / most);
     for (uint32_t k = 0; k < node->kind_count; k++)

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "models/cluster/course.h"
+#include "models/cluster/time_series.h"
 #include "sim/base/clock.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
@@ -108,7 +108,7 @@ bool rented_read(struct arena *arena, const struct conf_node *conf,
     };
     if (keys.available == NULL)
         return true;
-    spec->available = course_read(arena, keys.available, "nodes", err);
+    spec->available = time_series_read(arena, keys.available, "nodes", err);
     return spec->available != NULL;
 }
 

@@ -4,7 +4,7 @@
  * when they are given back, how they are billed, and when they are taken away.
  *
  * A group of nodes with `rent:` begins with `min` of them.  More are ordered
- * for asks that wait, up to the count of the group and to what can be had;
+ * for tasks that wait, up to the count of the group and to what can be had;
  * who has nothing to do for `keep` is given back.  Spot instances are on-demand
  * ones with `reclaim` or `available`: each is warned `notice` before its end.
  */
@@ -17,7 +17,7 @@
 struct arena;
 struct conf_node;
 struct conf_schema;
-struct course;
+struct time_series;
 struct err;
 
 /* On demand of what waits; or always as many as can be had. */
@@ -31,14 +31,14 @@ struct rent_spec {
     enum rent_scale scale;
     int64_t start_ns;           /* ordered until it can be used; paid for */
     int64_t keep_ns;            /* without a lease, until it is given back */
-    int64_t wait_ns;            /* an ask waits so long until nodes are
+    int64_t wait_ns;            /* a task waits so long until nodes are
                                    ordered for it */
     int64_t unit_ns;            /* billed in whole units, */
     int64_t least_ns;           /* and for so long at least */
     int64_t notice_ns;
     enum rent_notice on_notice;
     int64_t reclaim_mtbf_ns;    /* of one node that is rented; 0: never */
-    const struct course *available;     /* nodes that can be had; NULL: all */
+    const struct time_series *available;     /* nodes that can be had; NULL: all */
 };
 
 extern const struct conf_schema rented_schema;

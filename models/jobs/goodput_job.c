@@ -121,8 +121,8 @@ uint32_t goodput_job_span(const struct goodput_job *job, int64_t known_ns)
     return s;
 }
 
-double goodput_pace(const struct goodput_job *job, uint32_t pool,
-                    struct goodput_shape shape, uint32_t span, bool tunes)
+double goodput_speedup(const struct goodput_job *job, uint32_t pool,
+                       struct goodput_shape shape, uint32_t span, bool tunes)
 {
     int64_t from = span > 0 ? job->end_ns[span - 1] : 0;
     double asked_s = clock_s_from_ns(job->end_ns[span] - from);

@@ -77,7 +77,7 @@ struct job_form {
     uint32_t lag;               /* rounds beyond the steps of a job: a phase
                                    works on what an earlier round made */
     const struct job_scaling *scaling;  /* of jobs of known length that may be
-                                   resized, models/jobs/pace.h; NULL: they may not */
+                                   resized, models/jobs/speedup.h; NULL: they may not */
     bool paced;                 /* they have that, or rates */
     const struct job_packing *packing;  /* of jobs of known length: which may
                                    be beside them on their GPUs */
@@ -99,7 +99,7 @@ struct job_request {
     uint32_t gpu_milli;         /* of role 0: part of its one GPU; 0: whole */
     uint32_t gpu_mib;           /* of that GPU's memory; 0: not said */
     uint32_t steps;             /* rounds; the owner knows how many */
-    const struct job_rates *rates;      /* by pool, models/jobs/pace.h; NULL: the
+    const struct job_rates *rates;      /* by pool, models/jobs/speedup.h; NULL: the
                                    same everywhere */
     const struct goodput_job *goodput;  /* models/catalogue/goodput.h; NULL: not known */
     double rate_known;          /* with rates: where its length is known */

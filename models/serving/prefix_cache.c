@@ -13,7 +13,7 @@
 #include "sim/base/arena.h"
 
 #define NONE UINT32_MAX
-#define ROOM_FIRST 64u
+#define GPU_INDEX_FIRST 64u
 
 struct entry {
     uint64_t block;
@@ -69,7 +69,7 @@ static void chain_in(struct prefix_cache *c, uint32_t i)
 
 static void grow(struct prefix_cache *c)
 {
-    uint32_t room = c->room ? 2 * c->room : ROOM_FIRST;
+    uint32_t room = c->room ? 2 * c->room : GPU_INDEX_FIRST;
 
     c->entry = arena_grow(c->arena, c->entry, c->room, room,
                           sizeof *c->entry);

@@ -20,7 +20,7 @@ enum fact_kind {
     FACT_LEASE_DROP,    /* lease    job       GPUs; told before it is freed  */
     FACT_PHASE_START,   /* lease    phase     -                              */
     FACT_PHASE_END,     /* lease    phase     1 done, 0 cut short            */
-    FACT_DECIDE,        /* -        -         asks pending                   */
+    FACT_DECIDE,        /* -        -         tasks pending                   */
     FACT_DECISION,      /* ask/lease action   verdict                        */
     FACT_LEASE_BUSY,    /* lease    -         busy fraction of its GPUs now  */
     FACT_JOB_INTERRUPT, /* job      -         GPU-seconds that were lost     */

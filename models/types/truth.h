@@ -10,7 +10,7 @@
 struct job_regimes;
 
 struct job_truth {
-    int64_t duration_ns;        /* recipe `trace`: run time on what it asks */
+    int64_t duration_ns;        /* recipe `trace`: run time on what it tasks */
     uint64_t seed;              /* of its response lengths: rng_at(seed, step,
                                    phase, 0) gives the uniform of a draw */
     const struct job_regimes *regimes;  /* of a job with modes */

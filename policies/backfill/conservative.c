@@ -192,12 +192,12 @@ static void con_reserve(struct con *con, uint32_t id)
 }
 
 /* What a job asks for; it has no place. */
-static void con_ask(struct con *con, const struct cs_ask *ask)
+static void con_task(struct con *con, const struct cs_task *task)
 {
-    struct con_job *job = &con->job[ask->job.i];
+    struct con_job *job = &con->job[task->job.i];
 
-    job->gpus = ask->gpus;
-    job->run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+    job->gpus = task->gpus;
+    job->run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
     job->start_ns = job->end_ns = NEVER;
 }
 
@@ -210,10 +210,10 @@ static void con_job_submitted(void *self, struct cs_host *host,
         con_reset(con, host);
     if (job.i >= con->job_room)
         con_grow(con, host, job.i);
-    struct ask_id ask = cs_job_ask(host, job, CS_ALL_ROLES);
-    if (ask.i == ID_NONE)
+    struct task_id task = cs_job_task(host, job, CS_ALL_ROLES);
+    if (task.i == ID_NONE)
         return;
-    con_ask(con, cs_ask(host, ask));
+    con_task(con, cs_task(host, task));
     con_join(con, job.i);
 }
 
@@ -239,9 +239,9 @@ static void con_list_anew(struct con *con, struct cs_host *host)
     con->first = con->last = con->fresh = NONE;
     con->waiting = 0;
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        const struct cs_ask *ask = cs_ask(host, cs_pending(host, i));
-        con_join(con, ask->job.i);
-        con_due(con, ask->job.i);
+        const struct cs_task *task = cs_task(host, cs_pending(host, i));
+        con_join(con, task->job.i);
+        con_due(con, task->job.i);
     }
 }
 
@@ -260,9 +260,9 @@ static void con_replan(struct con *con, struct cs_host *host)
         con_due(con, id);
     }
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        const struct cs_ask *ask = cs_ask(host, cs_pending(host, i));
-        con_ask(con, ask);
-        con_reserve(con, ask->job.i);
+        const struct cs_task *task = cs_task(host, cs_pending(host, i));
+        con_task(con, task);
+        con_reserve(con, task->job.i);
     }
 }
 
@@ -326,7 +326,7 @@ static void con_decide(void *self, struct cs_host *host)
     uint32_t id = con_next_due(con, 0, now_ns);
     for (; id != NONE; id = con_next_due(con, id + 1, now_ns)) {
         struct job_id job = { id };
-        if (cs_start(host, cs_job_ask(host, job, CS_ALL_ROLES)) != CS_DONE)
+        if (cs_start(host, cs_job_task(host, job, CS_ALL_ROLES)) != CS_DONE)
             continue;
         con_part(con, id);
         con->job[id].runs = true;

@@ -31,7 +31,7 @@ static const struct cs_param easy_param[] = {
       .help = "asks looked at for backfill at each decision" },
 };
 
-/* Starts what ends in time, and what fits beside the head; asks that were
+/* Starts what ends in time, and what fits beside the head; tasks that were
  * passed over by the search count as looked at. */
 static void easy_backfill(const struct easy *easy, struct cs_host *host,
                           int64_t in_time_ns, uint32_t spare)
@@ -53,13 +53,13 @@ static void easy_backfill(const struct easy *easy, struct cs_host *host,
             cs_limit_reached(host);
             return;
         }
-        struct cs_ask ask = *cs_ask(host, cs_pending(host, next));
+        struct cs_task task = *cs_task(host, cs_pending(host, next));
         left -= next - i + 1;
         i = next;               /* a started ask leaves: i is the next */
         if (cs_start(host, cs_pending(host, i)) != CS_DONE)
             i++;
-        else if (ask.estimate_ns > in_time_ns)
-            spare -= ask.gpus;
+        else if (task.estimate_ns > in_time_ns)
+            spare -= task.gpus;
     }
 }
 
@@ -73,7 +73,7 @@ static void easy_decide(void *self, struct cs_host *host)
         continue;
     if (cs_pending_count(host) < 2)
         return;
-    const struct cs_ask *head = cs_ask(host, cs_pending(host, 0));
+    const struct cs_task *head = cs_task(host, cs_pending(host, 0));
     int64_t now = cs_now_ns(host);
     int64_t promised = cs_earliest_ns(host, head->gpus, &spare);
 

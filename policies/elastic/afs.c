@@ -24,7 +24,7 @@ extern const struct cs_policy afs_policy;
 struct afs_job {
     struct job_id job;
     double left_s;
-    double pace, next_pace;     /* 0 with no GPU */
+    double speedup, next_speedup;     /* 0 with no GPU */
     uint32_t gpus, next;        /* next 0: no more */
 };
 
@@ -73,8 +73,8 @@ static void afs_ended(void *self, struct cs_host *host, struct job_id id)
 static void afs_look_ahead(struct afs_job *job, struct cs_host *host)
 {
     job->next = cs_size_above(host, job->job, job->gpus);
-    job->next_pace = job->next ? cs_best_pace(host, job->job, job->next) : 0;
-    if (!(job->next_pace > job->pace))
+    job->next_speedup = job->next ? cs_best_speedup(host, job->job, job->next) : 0;
+    if (!(job->next_speedup > job->speedup))
         job->next = 0;
 }
 
@@ -88,8 +88,8 @@ static uint32_t afs_wider(const struct afs_job *job, uint32_t widest)
 /* Time to the end at the speed now; jobs that have none go by what is left. */
 static bool afs_ends_first(const struct afs_job *x, const struct afs_job *y)
 {
-    double a = x->pace > 0 && y->pace > 0 ? x->left_s / x->pace : x->left_s;
-    double b = x->pace > 0 && y->pace > 0 ? y->left_s / y->pace : y->left_s;
+    double a = x->speedup > 0 && y->speedup > 0 ? x->left_s / x->speedup : x->left_s;
+    double b = x->speedup > 0 && y->speedup > 0 ? y->left_s / y->speedup : y->left_s;
 
     return a != b ? a < b : x->job.i < y->job.i;
 }
@@ -97,11 +97,11 @@ static bool afs_ends_first(const struct afs_job *x, const struct afs_job *y)
 static bool afs_wins(const struct afs_job *x, const struct afs_job *y)
 {
     bool first = afs_ends_first(x, y);
-    if (!(x->pace > 0) && !(y->pace > 0))
+    if (!(x->speedup > 0) && !(y->speedup > 0))
         return first;
     const struct afs_job *a = first ? x : y, *b = first ? y : x;
-    bool to_b = (b->next_pace - b->pace) * a->pace >
-                (a->next_pace - a->pace) * b->next_pace;
+    bool to_b = (b->next_speedup - b->speedup) * a->speedup >
+                (a->next_speedup - a->speedup) * b->next_speedup;
 
     return to_b != first;
 }
@@ -136,7 +136,7 @@ static void afs_deal(struct afs *afs, struct cs_host *host, uint32_t room)
         struct afs_job *job = &afs->job[from];
         room -= job->next - job->gpus;
         job->gpus = job->next;
-        job->pace = job->next_pace;
+        job->speedup = job->next_speedup;
         afs_look_ahead(job, host);
         widest = afs_wider(job, widest);
         if (widest > room)
@@ -173,7 +173,7 @@ static void afs_decide(void *self, struct cs_host *host)
         struct afs_job *job = &afs->job[i];
         job->left_s = 1e-9 * (double)cs_left_ns(host, job->job);
         job->gpus = 0;
-        job->pace = 0;
+        job->speedup = 0;
         afs_look_ahead(job, host);
     }
     afs_deal(afs, host, room);

@@ -123,17 +123,17 @@ static bool ef_ends(struct ef *ef, struct cs_host *host,
                     uint32_t *first)
 {
     double slots = ef_slots(ef, host, job), left_s = job->left_s;
-    double slot_s = 1e-9 * (double)ef->slot_ns, pace = 0;
+    double slot_s = 1e-9 * (double)ef->slot_ns, speedup = 0;
     uint32_t last_room = UINT32_MAX, gpus = 0;
 
     for (uint32_t t = 0; t < slots && left_s > 0; t++) {
         uint32_t room = ef->free[t] < n ? ef->free[t] : n;
         if (room != last_room) {
             gpus = cs_size_below(host, job->job, room);
-            pace = gpus ? cs_best_pace(host, job->job, gpus) : 0;
+            speedup = gpus ? cs_best_speedup(host, job->job, gpus) : 0;
             last_room = room;
         }
-        left_s -= pace * slot_s * fmin(1, slots - t);
+        left_s -= speedup * slot_s * fmin(1, slots - t);
         if (take)
             ef->free[t] -= gpus;
         if (t == 0)
@@ -168,11 +168,11 @@ static void ef_clear(struct ef *ef, const struct cs_host *host)
 
 /* All that are admitted, and one that asks to be. */
 static bool ef_all_fit(struct ef *ef, struct cs_host *host,
-                       const struct ef_job *asks)
+                       const struct ef_job *tasks)
 {
     ef_clear(ef, host);
     for (uint32_t i = 0; i < ef->count; i++)
-        if ((ef->job[i].admitted || &ef->job[i] == asks) &&
+        if ((ef->job[i].admitted || &ef->job[i] == tasks) &&
             !ef_fill(ef, host, &ef->job[i]))
             return false;
     return true;
@@ -203,10 +203,10 @@ static void ef_look_ahead(struct ef_job *job, struct cs_host *host)
     job->rise = INFINITY;
     if (job->next == 0 || job->gpus == 0)
         return;
-    double pace = cs_best_pace(host, job->job, job->gpus);
-    double next = cs_best_pace(host, job->job, job->next);
-    if (next > pace)
-        job->rise = job->left_s * (job->next / next - job->gpus / pace) /
+    double speedup = cs_best_speedup(host, job->job, job->gpus);
+    double next = cs_best_speedup(host, job->job, job->next);
+    if (next > speedup)
+        job->rise = job->left_s * (job->next / next - job->gpus / speedup) /
                     (job->next - job->gpus);
 }
 

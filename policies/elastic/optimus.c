@@ -54,7 +54,7 @@ static void optimus_list(struct optimus *o, struct cs_host *host)
     for (uint32_t i = 0; i < cs_running_count(host); i++)
         optimus_add(o, host, cs_running(host, i));
     for (uint32_t i = 0; i < cs_pending_count(host); i++)
-        optimus_add(o, host, cs_ask(host, cs_pending(host, i))->job);
+        optimus_add(o, host, cs_task(host, cs_pending(host, i))->job);
     for (uint32_t i = 1; i < o->count; i++)
         for (uint32_t j = i; j > 0 && o->job[j].job.i < o->job[j - 1].job.i;
              j--) {
@@ -66,15 +66,15 @@ static void optimus_list(struct optimus *o, struct cs_host *host)
 
 static void optimus_look_ahead(struct optimus_job *job, struct cs_host *host)
 {
-    double pace = cs_best_pace(host, job->job, job->gpus), next;
+    double speedup = cs_best_speedup(host, job->job, job->gpus), next;
 
     job->next = cs_size_above(host, job->job, job->gpus);
-    job->time_s = job->left_s / pace;
+    job->time_s = job->left_s / speedup;
     job->gain = -1;
     if (job->next == 0)
         return;
-    next = cs_best_pace(host, job->job, job->next);
-    if (next > pace)
+    next = cs_best_speedup(host, job->job, job->next);
+    if (next > speedup)
         job->gain = (job->time_s - job->left_s / next) /
                     (job->next - job->gpus);
 }

@@ -100,20 +100,20 @@ static void drf_job_ended(void *self, struct cs_host *host, struct job_id job)
 
 /* The oldest ask of the tenant with the smallest share; ID_NONE: no tenant
  * that is not blocked has one. */
-static struct ask_id drf_next(const struct drf *drf, struct cs_host *host,
-                              uint32_t *tenant)
+static struct task_id drf_next(const struct drf *drf, struct cs_host *host,
+                               uint32_t *tenant)
 {
-    struct ask_id best = { ID_NONE };
+    struct task_id best = { ID_NONE };
     uint32_t tenants = cs_tenant_count(host);
     double least = 0;
 
     for (uint32_t t = 0; t < tenants; t++) {
-        struct ask_id ask = cs_tenant_first(host, t);
-        if (ask.i == ID_NONE || drf->blocked[t])
+        struct task_id task = cs_tenant_first(host, t);
+        if (task.i == ID_NONE || drf->blocked[t])
             continue;
         double share = drf_share(&drf->use[t], host);
         if (best.i == ID_NONE || share < least) {
-            best = ask;
+            best = task;
             least = share;
             *tenant = t;
         }
@@ -124,17 +124,17 @@ static struct ask_id drf_next(const struct drf *drf, struct cs_host *host,
 static void drf_decide(void *self, struct cs_host *host)
 {
     struct drf *drf = self;
-    struct ask_id ask;
+    struct task_id task;
     uint32_t t = 0;
 
     drf_grow(drf, host);
     memset(drf->blocked, 0, drf->tenants * sizeof *drf->blocked);
     if (cs_running_count(host) != drf->running)
         drf_count(drf, host);
-    while ((ask = drf_next(drf, host, &t)).i != ID_NONE) {
-        struct job_id job = cs_ask(host, ask)->job;
+    while ((task = drf_next(drf, host, &t)).i != ID_NONE) {
+        struct job_id job = cs_task(host, task)->job;
 
-        if (cs_start(host, ask) == CS_DONE) {
+        if (cs_start(host, task) == CS_DONE) {
             drf_add(&drf->use[t], host, job, 1);
             drf->running++;
         } else if (cs_skips(host)) {

@@ -40,7 +40,7 @@ struct fair_tenant {
 struct fair_next {
     double low, high;
     uint32_t tenant;
-    struct ask_id ask;
+    struct task_id task;
 };
 
 struct fair_heap {
@@ -89,7 +89,7 @@ static void fair_share_job_submitted(void *self, struct cs_host *host,
 {
     struct fair_share *fair = self;
 
-    uint32_t seat = cs_seat(host, job);
+    uint32_t seat = cs_slot(host, job);
 
     if (seat >= fair->job_room) {
         uint32_t more = fair->job_room ? fair->job_room : 256;
@@ -147,7 +147,7 @@ static void fair_share_leave(struct fair_share *fair, struct fair_job *job)
 static void fair_share_join(struct fair_share *fair, struct cs_host *host,
                             struct fair_job *job)
 {
-    uint32_t seat = cs_seat(host, job->id);
+    uint32_t seat = cs_slot(host, job->id);
     struct fair_tenant *tenant = &fair->tenant[job->tenant];
 
     job->runs = true;
@@ -169,7 +169,7 @@ static void fair_share_job_ended(void *self, struct cs_host *host,
                                  struct job_id id)
 {
     struct fair_share *fair = self;
-    struct fair_job *job = &fair->job[cs_seat(host, id)];
+    struct fair_job *job = &fair->job[cs_slot(host, id)];
 
     fair_share_leave(fair, job);
     fair->tenant[job->tenant].ended_gpu_s += cs_attained_gpu_s(host, id);
@@ -181,9 +181,9 @@ static void fair_share_listen(struct fair_share *fair, struct cs_host *host)
     struct job_id id;
 
     while ((id = cs_turned(host)).i != ID_NONE) {
-        struct fair_job *job = &fair->job[cs_seat(host, id)];
+        struct fair_job *job = &fair->job[cs_slot(host, id)];
         fair_share_leave(fair, job);
-        if (cs_job_ask(host, id, CS_ALL_ROLES).i == ID_NONE)
+        if (cs_job_task(host, id, CS_ALL_ROLES).i == ID_NONE)
             fair_share_join(fair, host, job);
     }
 }
@@ -281,17 +281,17 @@ static bool fair_share_fits(struct cs_host *host)
     return cs_find_pending(host, 0, &filter) < cs_pending_count(host);
 }
 
-/* A tenant is served from an ask on, in the order in which its next came. */
+/* A tenant is served from a task on, in the order in which its next came. */
 static void fair_share_enter(struct fair_share *fair, struct cs_host *host,
-                             uint32_t tenant, struct ask_id ask)
+                             uint32_t tenant, struct task_id task)
 {
     if (cs_skips(host))
-        ask = cs_tenant_fits(host, ask, fair_share_room(host));
-    if (ask.i == ID_NONE)
+        task = cs_tenant_fits(host, task, fair_share_room(host));
+    if (task.i == ID_NONE)
         return;
-    double came = cs_ask(host, ask)->job.i;
+    double came = cs_task(host, task)->job.i;
     fair_share_push(&fair->serves, (struct fair_next) {
-        .low = came, .high = came, .tenant = tenant, .ask = ask,
+        .low = came, .high = came, .tenant = tenant, .task = task,
     });
 }
 
@@ -324,14 +324,14 @@ static bool fair_share_serve(struct fair_share *fair, struct cs_host *host)
 {
     while (fair->serves.count > 0) {
         struct fair_next next = fair_share_pop(&fair->serves);
-        struct ask_id ask = next.ask;
+        struct task_id task = next.task;
         if (cs_skips(host) &&
-            cs_tenant_fits(host, ask, fair_share_room(host)).i != ask.i) {
-            fair_share_enter(fair, host, next.tenant, ask);
+            cs_tenant_fits(host, task, fair_share_room(host)).i != task.i) {
+            fair_share_enter(fair, host, next.tenant, task);
             continue;
         }
-        struct ask_id after = cs_tenant_next(host, ask);
-        bool started = cs_start(host, ask) == CS_DONE;
+        struct task_id after = cs_tenant_next(host, task);
+        bool started = cs_start(host, task) == CS_DONE;
         if (cs_skips(host) ? started && !fair_share_fits(host) : !started)
             return false;
         fair_share_enter(fair, host, next.tenant, after);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * quota.c - every tenant has GPUs of its own; what it does not use may be
- * borrowed, and is taken back when it asks.
+ * borrowed, and is taken back when it tasks.
  *
  * As queues with a guaranteed and a larger most capacity in YARN's Capacity
- * Scheduler, or Kueue's cohorts.  By priority, then first come: an ask within
+ * Scheduler, or Kueue's cohorts.  By priority, then first come: a task within
  * its tenant's quota starts if there is room; if there is none, jobs of tenants
  * above their quota are stopped, those that began last first, until there is
  * (`reclaim`).  Then, if nobody within a quota waits, others start on what is
  * free (`borrow`).  Tenants that `quotas` does not name have a quota of 0.  Where
- * nothing may be borrowed, an ask above its tenant's quota could never start:
+ * nothing may be borrowed, a task above its tenant's quota could never start:
  * that ends the run.
  */
 #include <string.h>
@@ -100,10 +100,10 @@ static bool quota_init(void *self, struct cs_host *host)
 }
 
 static bool quota_before(const void *self, const struct cs_host *host,
-                         struct ask_id a, struct ask_id b)
+                         struct task_id a, struct task_id b)
 {
     (void)self;
-    return cs_ask(host, a)->priority > cs_ask(host, b)->priority;
+    return cs_task(host, a)->priority > cs_task(host, b)->priority;
 }
 
 /* NULL: it has no quota. */
@@ -226,11 +226,11 @@ static void quota_never(struct cs_host *host, const char *tenant, bool named)
 static bool quota_sane(struct quota *quota, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host) && !quota->borrow; i++) {
-        const struct cs_ask *ask = cs_ask(host, cs_pending(host, i));
-        const struct quota_tenant *tenant = quota_of(quota, host, ask->job);
-        if (tenant != NULL && ask->gpus <= quota_gpus(host, tenant))
+        const struct cs_task *task = cs_task(host, cs_pending(host, i));
+        const struct quota_tenant *tenant = quota_of(quota, host, task->job);
+        if (tenant != NULL && task->gpus <= quota_gpus(host, tenant))
             continue;
-        quota_never(host, cs_request(host, ask->job)->tenant, tenant != NULL);
+        quota_never(host, cs_request(host, task->job)->tenant, tenant != NULL);
         return false;
     }
     return true;
@@ -245,19 +245,19 @@ static void quota_decide(void *self, struct cs_host *host)
         return;
     quota_count(quota, host);
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        uint32_t gpus = cs_ask(host, ask)->gpus;
-        struct job_id job = cs_ask(host, ask)->job;
+        struct task_id task = cs_pending(host, i);
+        uint32_t gpus = cs_task(host, task)->gpus;
+        struct job_id job = cs_task(host, task)->job;
         struct quota_tenant *tenant = quota_of(quota, host, job);
         bool within = tenant != NULL &&
                       tenant->used + gpus <= quota_gpus(host, tenant);
         if (within && quota->reclaim && cs_free_gpus(host, 0) < gpus &&
             quota_can(quota, host, gpus)) {
             quota_reclaim(quota, host, gpus);
-            for (i = 0; cs_pending(host, i).i != ask.i; i++)
+            for (i = 0; cs_pending(host, i).i != task.i; i++)
                 ;               /* what was stopped waits, too */
         }
-        if (within && cs_start(host, ask) == CS_DONE) {
+        if (within && cs_start(host, task) == CS_DONE) {
             tenant->used += gpus;
             continue;
         }
@@ -266,9 +266,9 @@ static void quota_decide(void *self, struct cs_host *host)
     }
     for (uint32_t i = 0; quota->borrow && !waits &&
                          i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        if (cs_ask(host, ask)->gpus > cs_free_gpus(host, 0) ||
-            cs_start(host, ask) != CS_DONE)
+        struct task_id task = cs_pending(host, i);
+        if (cs_task(host, task)->gpus > cs_free_gpus(host, 0) ||
+            cs_start(host, task) != CS_DONE)
             i++;
     }
 }

@@ -89,8 +89,8 @@ static double alone(const struct themis *t, struct cs_host *host,
 
     for (uint32_t g = cs_size_least(host, job); g > 0 && g <= all;
          g = cs_size_above(host, job, g)) {
-        double pace = cs_best_pace(host, job, g);
-        most = pace > most ? pace : most;
+        double speedup = cs_best_speedup(host, job, g);
+        most = speedup > most ? speedup : most;
     }
     return most;
 }
@@ -137,13 +137,13 @@ static void themis_ended(void *self, struct cs_host *host, struct job_id id)
 /* With that pace for a lease; a job without GPUs goes on after it, as one of
  * those who share. */
 static double rho_with(const struct themis *t, struct cs_host *host,
-                       const struct themis_job *job, double pace)
+                       const struct themis_job *job, double speedup)
 {
     double left_s = 1e-9 * (double)cs_left_ns(host, job->job);
     double age_s = 1e-9 * (double)(cs_now_ns(host) - job->since_ns);
     double crowd = age_s > 0 ? job->crowd_s / age_s : t->count;
     double lease_s = 1e-9 * (double)t->lease_ns;
-    double shared_s = pace > 0 ? age_s + left_s / pace
+    double shared_s = speedup > 0 ? age_s + left_s / speedup
                                : age_s + lease_s +
                                      left_s * crowd / job->most;
 
@@ -156,7 +156,7 @@ static double rho_now(const struct themis *t, struct cs_host *host,
 {
     uint32_t now = cs_size_now(host, job->job);
 
-    return rho_with(t, host, job, now ? cs_best_pace(host, job->job, now) : 0);
+    return rho_with(t, host, job, now ? cs_best_speedup(host, job->job, now) : 0);
 }
 
 static void bid(const struct themis *t, struct cs_host *host,
@@ -173,12 +173,12 @@ static void bid(const struct themis *t, struct cs_host *host,
     n = 0;
     for (uint32_t g = cs_size_least(host, job->job); g > 0 && g <= room;
          g = cs_size_above(host, job->job, g)) {
-        double pace = cs_best_pace(host, job->job, g);
-        if (n++ % step != 0 || !(pace > 0))
+        double speedup = cs_best_speedup(host, job->job, g);
+        if (n++ % step != 0 || !(speedup > 0))
             continue;
         job->sizes++;
         job->size[job->sizes] = g;
-        job->log_value[job->sizes] = -log(rho_with(t, host, job, pace));
+        job->log_value[job->sizes] = -log(rho_with(t, host, job, speedup));
     }
 }
 
@@ -283,8 +283,8 @@ static void give_rest(struct themis *t, struct cs_host *host, uint32_t room)
             if (first && had == 0 && now > 0 && now <= room)
                 to = now;
             if (job->keeps || to == 0 || to - had > room || (first && had > 0) ||
-                (had > 0 && !(cs_best_pace(host, job->job, to) >
-                              cs_best_pace(host, job->job, had))))
+                (had > 0 && !(cs_best_speedup(host, job->job, to) >
+                              cs_best_speedup(host, job->job, had))))
                 continue;
             job->gpus = to;
             room -= to - had;

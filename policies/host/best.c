@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * best.c - of the sites where an ask could go, the one where its phase is
+ * best.c - of the sites where a task could go, the one where its phase is
  * over soonest: for policies that forecast.
  */
 #include <assert.h>
@@ -11,27 +11,27 @@
 #include "policies/policy.h"
 
 static const struct host_form *form_of(const struct cs_host *host,
-                                       const struct cs_ask *ask)
+                                       const struct cs_task *task)
 {
-    return &host->form[host_job_slot(host, ask->job.i)->form];
+    return &host->form[host_job_slot(host, task->job.i)->form];
 }
 
-uint32_t cs_site_count(const struct cs_host *host, struct ask_id id)
+uint32_t cs_site_count(const struct cs_host *host, struct task_id id)
 {
-    const struct cs_ask *ask = cs_ask(host, id);
+    const struct cs_task *task = cs_task(host, id);
 
-    return ask->role == CS_ALL_ROLES ? 0
-                                     : form_of(host, ask)->sites[ask->role].count;
+    return task->role == CS_ALL_ROLES ? 0
+                                     : form_of(host, task)->sites[task->role].count;
 }
 
-bool cs_site(const struct cs_host *host, struct ask_id id, uint32_t i,
+bool cs_site(const struct cs_host *host, struct task_id id, uint32_t i,
              uint32_t pools, struct cs_want *want)
 {
-    const struct cs_ask *ask = cs_ask(host, id);
+    const struct cs_task *task = cs_task(host, id);
 
     assert(i < cs_site_count(host, id));
     const struct host_site *site =
-        &form_of(host, ask)->sites[ask->role].site[i];
+        &form_of(host, task)->sites[task->role].site[i];
     if (pools != 0 && (site->pool_mask & ~pools) != 0)
         return false;
     want->pool_mask = site->pool_mask;
@@ -39,7 +39,7 @@ bool cs_site(const struct cs_host *host, struct ask_id id, uint32_t i,
     return true;
 }
 
-bool cs_forecast_best(struct cs_host *host, struct ask_id id,
+bool cs_forecast_best(struct cs_host *host, struct task_id id,
                       struct cs_want *want, struct cs_forecast *out)
 {
     uint32_t pools = want->pool_mask, count = cs_site_count(host, id);

@@ -26,7 +26,7 @@
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
 /* One by one: only where decisions are made as things happen, and GPUs are
  * nothing but a count. */
@@ -135,7 +135,7 @@ static void note_instant(struct cs_host *host)
     }
     for (uint32_t i = 0; i < host->news_count && one_by_one(host); i++)
         if (host->news[i].kind == NEWS_SUBMITTED &&
-            host_job_slot(host, host->news[i].id)->ask != ID_NONE)
+            host_job_slot(host, host->news[i].id)->task != ID_NONE)
             host->instant[count++] = host->news[i].id;
     host->instant_came = count;
     for (uint32_t i = 0; i < host->news_count && one_by_one(host); i++) {
@@ -161,21 +161,21 @@ static uint32_t unseen(const struct cs_host *host)
         ? host->instant_came - host->instant_next : 0;
 }
 
-static uint32_t ask_of(const struct cs_host *host, uint32_t i)
+static uint32_t task_of(const struct cs_host *host, uint32_t i)
 {
-    return host_job_slot(host, host->instant[i])->ask;
+    return host_job_slot(host, host->instant[i])->task;
 }
 
 /* Asks from this one on are not seen yet. */
 static uint64_t next_seq(const struct cs_host *host)
 {
-    return unseen(host) > 0 ? host->ask[ask_of(host, host->instant_next)].seq
+    return unseen(host) > 0 ? host->task[task_of(host, host->instant_next)].seq
                             : host->next_seq;
 }
 
-static bool comes_later(const struct cs_host *host, uint32_t ask)
+static bool comes_later(const struct cs_host *host, uint32_t task)
 {
-    return unseen(host) > 0 && host->ask[ask].seq >= next_seq(host);
+    return unseen(host) > 0 && host->task[task].seq >= next_seq(host);
 }
 
 /* The first in order of those that are in the queue, or ID_NONE. */
@@ -190,10 +190,10 @@ static uint32_t first_seen(struct cs_host *host)
         return host_tops_first(host, UINT32_MAX, false);
     }
     if (left == 0)
-        return ranks_at(host->order, 0);
+        return rank_tree_at(host->order, 0);
     if (left + 1 == count && host->instant_next > 0 &&
-        ask_of(host, host->instant_next - 1) != ID_NONE)
-        return ask_of(host, host->instant_next - 1);
+        task_of(host, host->instant_next - 1) != ID_NONE)
+        return task_of(host, host->instant_next - 1);
     return host_order_first(host, next_seq(host));
 }
 
@@ -204,12 +204,12 @@ static uint32_t room_now(const struct cs_host *host)
     return free > host->withheld_gpus ? free - host->withheld_gpus : 0;
 }
 
-enum cs_verdict host_try(struct cs_host *host, uint32_t ask, uint32_t room)
+enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
 {
     const struct cs_policy *policy = host->policy;
-    const struct cs_ask *pub = &host->ask[ask].pub;
+    const struct cs_task *pub = &host->task[task].pub;
     struct cs_want want = { .role = pub->role };
-    struct ask_id id = { ask };
+    struct task_id id = { task };
 
     if (!policy->place || pub->role == CS_ALL_ROLES || pub->held.i != ID_NONE)
         return pub->gpus > room && pub->held.i == ID_NONE &&
@@ -220,11 +220,11 @@ enum cs_verdict host_try(struct cs_host *host, uint32_t ask, uint32_t room)
     return cs_start_want(host, id, &want);
 }
 
-static bool start(struct cs_host *host, uint32_t ask)
+static bool start(struct cs_host *host, uint32_t task)
 {
-    uint32_t job = host->ask[ask].pub.job.i;
+    uint32_t job = host->task[task].pub.job.i;
 
-    if (host_try(host, ask, room_now(host)) != CS_DONE)
+    if (host_try(host, task, room_now(host)) != CS_DONE)
         return false;
     if (!host->rules->backfill || host_now(host) != host->committed_ns)
         return true;
@@ -270,9 +270,9 @@ static int64_t expected_room(struct cs_host *host, uint32_t gpus)
     return host_ends_room(host, host_now(host), room_now(host), gpus, &spare);
 }
 
-static bool ends_in_time(const struct cs_host *host, uint32_t ask)
+static bool ends_in_time(const struct cs_host *host, uint32_t task)
 {
-    return host->ask[ask].pub.estimate_ns <
+    return host->task[task].pub.estimate_ns <
            host->committed_until_ns - host_now(host);
 }
 
@@ -280,7 +280,7 @@ static bool ends_in_time(const struct cs_host *host, uint32_t ask)
  * those that came since behind them.  `a` stands before `b` in the order now. */
 static bool stays_before(const struct cs_host *host, uint32_t a, uint32_t b)
 {
-    const struct host_ask_slot *x = &host->ask[a], *y = &host->ask[b];
+    const struct host_task_slot *x = &host->task[a], *y = &host->task[b];
     int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
     int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
 
@@ -296,13 +296,13 @@ static uint32_t list_short(struct cs_host *host)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < host_order_count(host); i++) {
-        uint32_t ask = ranks_at(host->order, i), k;
-        if (ask == host->committed || !ends_in_time(host, ask))
+        uint32_t task = rank_tree_at(host->order, i), k;
+        if (task == host->committed || !ends_in_time(host, task))
             continue;
-        for (k = count++; k > 0 && !stays_before(host, host->list[k - 1], ask);
+        for (k = count++; k > 0 && !stays_before(host, host->list[k - 1], task);
              k--)
             host->list[k] = host->list[k - 1];
-        host->list[k] = ask;
+        host->list[k] = task;
     }
     return count;
 }
@@ -313,27 +313,27 @@ static void backfill_by_walk(struct cs_host *host)
     uint32_t count = list_short(host);
     /* Those that are not seen yet came last. */
     for (uint32_t i = 0; i < count && room_now(host) > 0; i++) {
-        uint32_t ask = host->list[i];
-        if (comes_later(host, ask))
+        uint32_t task = host->list[i];
+        if (comes_later(host, task))
             break;
-        start(host, ask);
+        start(host, task);
     }
 }
 
 static void backfill_moving(struct cs_host *host)
 {
     int64_t most_ns = host->committed_until_ns - host_now(host) - 1;
-    uint32_t room, ask;
+    uint32_t room, task;
 
     if (host->moving == NULL)
         host_moving_begin(host);
     host_moving_first(host, most_ns);
     while ((room = room_now(host)) > 0 &&
-           (ask = host_moving_next(host, room)) != ID_NONE &&
-           !comes_later(host, ask)) {
-        if (ask != host->committed)
-            start(host, ask);
-        host_moving_tried(host, ask, most_ns);
+           (task = host_moving_next(host, room)) != ID_NONE &&
+           !comes_later(host, task)) {
+        if (task != host->committed)
+            start(host, task);
+        host_moving_tried(host, task, most_ns);
     }
 }
 
@@ -358,11 +358,11 @@ static void backfill(struct cs_host *host)
             .gpus_max = room,
             .estimate_max_ns = host->committed_until_ns - host_now(host) - 1,
         };
-        uint32_t ask = host_turns_next(host, &place, &filter);
-        if (ask == ID_NONE || comes_later(host, ask))
+        uint32_t task = host_turns_next(host, &place, &filter);
+        if (task == ID_NONE || comes_later(host, task))
             return;
-        if (ask == host->committed || !ends_in_time(host, ask) ||
-            !start(host, ask))
+        if (task == host->committed || !ends_in_time(host, task) ||
+            !start(host, task))
             place++;
     }
 }
@@ -371,26 +371,26 @@ static void backfill(struct cs_host *host)
  * is neither.  Who was tried before the arrival would not fit now. */
 static bool step(struct cs_host *host)
 {
-    uint32_t i = host->instant_next, ask;
+    uint32_t i = host->instant_next, task;
 
     if (i >= host->instant_count)
         return false;
-    ask = i < host->instant_came ? ask_of(host, i) : ID_NONE;
+    task = i < host->instant_came ? task_of(host, i) : ID_NONE;
     host->instant_next++;
     if (i >= host->instant_came) {
         host->withheld_gpus -= gpus_of(host, host->instant[i]);
         if (host->instant_chosen)
             host_end_unexpect(host, expected_end(host, i), end_of(host, i));
     } else if (host->committed != ID_NONE && host->rules->backfill &&
-               ask != ID_NONE && ends_in_time(host, ask)) {
-        start(host, ask);
+               task != ID_NONE && ends_in_time(host, task)) {
+        start(host, task);
     }
     return true;
 }
 
-static void choose(struct cs_host *host, uint32_t ask)
+static void choose(struct cs_host *host, uint32_t task)
 {
-    host->committed = ask;
+    host->committed = task;
     host->committed_ns = host_now(host);
     host->late_count = 0;
     begin_choices(host);
@@ -402,16 +402,16 @@ static void choose(struct cs_host *host, uint32_t ask)
         host->committed_seq = next_seq(host);
     if (host->rules->backfill)
         host->committed_until_ns =
-            expected_room(host, host->ask[ask].pub.gpus);
+            expected_room(host, host->task[task].pub.gpus);
     backfill(host);
 }
 
 /* What was chosen has started, or is gone. */
 static bool turn_over(struct cs_host *host)
 {
-    uint32_t ask = host->committed;
+    uint32_t task = host->committed;
 
-    if (ask != ID_NONE && host->ask[ask].live && !start(host, ask))
+    if (task != ID_NONE && host->task[task].live && !start(host, task))
         return false;
     host->committed = ID_NONE;
     return true;
@@ -423,14 +423,14 @@ void host_commit_decide(struct cs_host *host)
     if (!turn_over(host) && host->instant_count == 0)
         backfill(host);
     for (;;) {
-        uint32_t ask = host->committed;
+        uint32_t task = host->committed;
         bool released = host->instant_next >= host->instant_came;
-        if (ask == ID_NONE) {
-            ask = first_seen(host);
-            if (ask == ID_NONE && !step(host))
+        if (task == ID_NONE) {
+            task = first_seen(host);
+            if (task == ID_NONE && !step(host))
                 return;
-            if (ask != ID_NONE && !start(host, ask))
-                choose(host, ask);
+            if (task != ID_NONE && !start(host, task))
+                choose(host, task);
         } else {
             if (!step(host))
                 return;

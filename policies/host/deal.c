@@ -45,7 +45,7 @@ static bool waits(const struct cs_host *host, const struct host_deal *entry)
 {
     struct job_id job = { entry->job };
 
-    return cs_job_ask(host, job, CS_ALL_ROLES).i != ID_NONE;
+    return cs_job_task(host, job, CS_ALL_ROLES).i != ID_NONE;
 }
 
 static bool goes_before(const struct cs_host *host, const struct host_deal *a,
@@ -117,7 +117,7 @@ static void sort(struct cs_host *host, cs_key_fn *key)
     }
 }
 
-void cs_deal(struct cs_host *host, cs_key_fn *key)
+void cs_reallocate(struct cs_host *host, cs_key_fn *key)
 {
     uint32_t room = cs_total_gpus(host, 0);
 
@@ -133,25 +133,25 @@ void cs_deal(struct cs_host *host, cs_key_fn *key)
     for (uint32_t i = 0; i < host->deals; i++) {
         struct job_id job = { host->deal[i].job };
         if (!host->deal[i].take &&
-            cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE &&
+            cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE &&
             cs_stop(host, job) == CS_DONE)
             host->deal[i].since = host->deal_since++;
     }
     for (uint32_t i = 0; i < host->deals; i++) {
         struct job_id job = { host->deal[i].job };
-        struct ask_id ask = cs_job_ask(host, job, CS_ALL_ROLES);
-        if (host->deal[i].take && ask.i != ID_NONE &&
-            cs_start(host, ask) == CS_DONE)
+        struct task_id task = cs_job_task(host, job, CS_ALL_ROLES);
+        if (host->deal[i].take && task.i != ID_NONE &&
+            cs_start(host, task) == CS_DONE)
             host->deal[i].since = host->deal_since++;
     }
 }
 
-uint32_t cs_dealt_count(const struct cs_host *host)
+uint32_t cs_reallocated_count(const struct cs_host *host)
 {
     return host->deals;
 }
 
-struct job_id cs_dealt(const struct cs_host *host, uint32_t i)
+struct job_id cs_reallocated(const struct cs_host *host, uint32_t i)
 {
     struct job_id job = { i < host->deals ? host->deal[i].job : ID_NONE };
     return job;

@@ -21,7 +21,7 @@
 
 struct known_rate {
     uint64_t key;               /* 0: free */
-    double pace;
+    double speedup;
 };
 
 struct host_rates {
@@ -64,8 +64,8 @@ static void grow(const struct cs_host *host, struct host_rates *rates)
             *find(rates, old.slot[i].key) = old.slot[i];
 }
 
-static double pace_at(const struct cs_host *host, const struct goodput_job *job,
-                      uint32_t pool, struct goodput_shape shape, uint32_t span)
+static double speedup_at(const struct cs_host *host, const struct goodput_job *job,
+                         uint32_t pool, struct goodput_shape shape, uint32_t span)
 {
     uint64_t key = key_of(job, pool, shape, span);
 
@@ -75,11 +75,11 @@ static double pace_at(const struct cs_host *host, const struct goodput_job *job,
 
     if (known->key == 0) {
         *known = (struct known_rate) {
-            key, goodput_pace(job, pool, shape, span, tunes(host))
+            key, goodput_speedup(job, pool, shape, span, tunes(host))
         };
         host->rates->count++;
     }
-    return known->pace;
+    return known->speedup;
 }
 
 void host_goodput_init(struct cs_host *host)
@@ -87,11 +87,11 @@ void host_goodput_init(struct cs_host *host)
     host->rates = arena_alloc(host->parts.arena, 1, sizeof *host->rates);
 }
 
-double host_goodput_pace(const struct cs_host *host,
-                         const struct goodput_job *job, int64_t done_ns,
-                         uint32_t pool, struct goodput_shape shape)
+double host_goodput_speedup(const struct cs_host *host,
+                            const struct goodput_job *job, int64_t done_ns,
+                            uint32_t pool, struct goodput_shape shape)
 {
-    return pace_at(host, job, pool, shape, goodput_job_span(job, done_ns));
+    return speedup_at(host, job, pool, shape, goodput_job_span(job, done_ns));
 }
 
 bool host_goodput_ok(const struct cs_host *host,
@@ -115,37 +115,37 @@ uint32_t host_goodput_pools(const struct cs_host *host,
     uint32_t mask = 0;
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
-        if (pace_at(host, job, p, goodput_packed(job, p, gpus), 0) > 0)
+        if (speedup_at(host, job, p, goodput_packed(job, p, gpus), 0) > 0)
             mask |= 1u << p;
     return mask;
 }
 
 /* GPUs of several pools work together as fast as the slowest of them. */
-static double pace_on(const struct cs_host *host, const struct goodput_job *job,
-                      const struct placement *place, uint32_t span)
+static double speedup_on(const struct cs_host *host, const struct goodput_job *job,
+                         const struct placement *place, uint32_t span)
 {
     struct goodput_shape shape = { placement_gpus(place), place->share_count };
     uint32_t before = UINT32_MAX;
-    double pace = INFINITY;
+    double speedup = INFINITY;
 
     for (uint32_t i = 0; i < place->share_count; i++) {
         uint32_t pool = cluster_group_of(host->spec, place->share[i].node)
                             ->pool;
         if (pool != before)
-            pace = fmin(pace, pace_at(host, job, pool, shape, span));
+            speedup = fmin(speedup, speedup_at(host, job, pool, shape, span));
         before = pool;
     }
-    return pace;
+    return speedup;
 }
 
 double host_goodput_on(const struct cs_host *host,
                        const struct goodput_job *job, int64_t done_ns,
                        const struct placement *place)
 {
-    double pace = pace_on(host, job, place, goodput_job_span(job, done_ns));
+    double speedup = speedup_on(host, job, place, goodput_job_span(job, done_ns));
 
-    assert(pace > 0);
-    return pace;
+    assert(speedup > 0);
+    return speedup;
 }
 
 int64_t host_goodput_ran_ns(const struct cs_host *host, const struct goodput_job *job,
@@ -157,7 +157,7 @@ int64_t host_goodput_ran_ns(const struct cs_host *host, const struct goodput_job
     for (uint32_t s = goodput_job_span(job, from_ns);
          from_ns < to_ns && s < job->app->noise.spans; s++) {
         int64_t end = to_ns < job->end_ns[s] ? to_ns : job->end_ns[s];
-        ran += (double)(end - from_ns) / pace_on(host, job, place, s);
+        ran += (double)(end - from_ns) / speedup_on(host, job, place, s);
         from_ns = end;
     }
     return (int64_t)fmin(ceil(ran), 4e18);
@@ -173,10 +173,10 @@ int64_t host_goodput_known_ns(const struct cs_host *host,
 
     for (uint32_t s = goodput_job_span(job, from_ns);
          left > 0 && s < job->app->noise.spans; s++) {
-        double pace = pace_on(host, job, place, s);
-        double takes = (double)(job->end_ns[s] - at) / pace;
+        double speedup = speedup_on(host, job, place, s);
+        double takes = (double)(job->end_ns[s] - at) / speedup;
         if (takes > left)
-            return clock_after(at - from_ns, (int64_t)floor(left * pace));
+            return clock_after(at - from_ns, (int64_t)floor(left * speedup));
         left -= takes;
         at = job->end_ns[s];
     }

@@ -16,13 +16,13 @@
 #include "models/cluster/fabric.h"
 #include "models/laws/phase_cache.h"
 #include "policies/host/state.h"
-#include "sim/containers/waits.h"
+#include "sim/containers/demand_count.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "sim/flow/flow.h"
 #include "sim/event/loop.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
 static void decide_event(struct loop *loop, void *self, uint64_t arg);
 
@@ -118,46 +118,46 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
     wake(host);
 }
 
-static void ask_made(struct cs_host *host, uint32_t ask)
+static void task_made(struct cs_host *host, uint32_t task)
 {
     if (host->tops != NULL && host->rules->blocking == HOST_COMMIT)
-        host_tops_hide(host, ask);
+        host_tops_hide(host, task);
     else if (host->tops != NULL)
-        host_tops_insert(host, ask);
+        host_tops_insert(host, task);
     if (host->tenants != NULL)
-        host_tenants_insert(host, ask);
+        host_tenants_insert(host, task);
     if (host->turns != NULL)
-        host_turns_insert(host, ask);
+        host_turns_insert(host, task);
     if (host->moving != NULL)
-        host_moving_insert(host, ask);
+        host_moving_insert(host, task);
     if (host->kinds != NULL)
-        host_kinds_insert(host, ask);
+        host_kinds_insert(host, task);
     if (host->turned != NULL)
-        host_turned_add(host, host->ask[ask].pub.job.i);
+        host_turned_add(host, host->task[task].pub.job.i);
 }
 
-static void ask_gone(struct cs_host *host, uint32_t ask)
+static void task_gone(struct cs_host *host, uint32_t task)
 {
     if (host->tops != NULL)
-        host_tops_remove(host, ask);
+        host_tops_remove(host, task);
     if (host->tenants != NULL)
-        host_tenants_remove(host, ask);
+        host_tenants_remove(host, task);
     if (host->turns != NULL)
-        host_turns_remove(host, ask);
+        host_turns_remove(host, task);
     if (host->moving != NULL)
-        host_moving_remove(host, ask);
+        host_moving_remove(host, task);
     if (host->kinds != NULL)
-        host_kinds_remove(host, ask);
+        host_kinds_remove(host, task);
     if (host->turned != NULL)
-        host_turned_add(host, host->ask[ask].pub.job.i);
+        host_turned_add(host, host->task[task].pub.job.i);
 }
 
-static void order_again(struct cs_host *host, uint32_t ask)
+static void order_again(struct cs_host *host, uint32_t task)
 {
-    host_order_again(host, ask);
+    host_order_again(host, task);
     if (host->turns != NULL) {
-        host_turns_remove(host, ask);
-        host_turns_insert(host, ask);
+        host_turns_remove(host, task);
+        host_turns_insert(host, task);
     }
 }
 
@@ -171,8 +171,8 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
         policy->job_submitted(host->self, host, job);
     if (news->kind == NEWS_SUBMITTED && policy->flags & CS_ORDER_AT_NEWS &&
         !host_job_over(host, job.i) &&
-        host_job_slot(host, job.i)->ask != ID_NONE)
-        order_again(host, host_job_slot(host, job.i)->ask);
+        host_job_slot(host, job.i)->task != ID_NONE)
+        order_again(host, host_job_slot(host, job.i)->task);
     if (news->kind == NEWS_ENDED && policy->job_ended)
         policy->job_ended(host->self, host, job);
     if (news->kind == NEWS_IDLE && policy->lease_idle &&
@@ -196,13 +196,13 @@ static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
                                skips);
     if (skips)
         *i = cs_find_pending(host, *i, &filter);
-    return ranks_at(host->order, *i);
+    return rank_tree_at(host->order, *i);
 }
 
-static void pass_over(struct cs_host *host, uint32_t ask, uint32_t *i)
+static void pass_over(struct cs_host *host, uint32_t task, uint32_t *i)
 {
     if (host->tops != NULL)
-        host_tops_aside(host, ask);
+        host_tops_aside(host, task);
     else
         ++*i;
 }
@@ -210,11 +210,11 @@ static void pass_over(struct cs_host *host, uint32_t ask, uint32_t *i)
 /* In order of before; strict ends at the first that does not fit. */
 static void serve_in_order(struct cs_host *host)
 {
-    uint32_t i = 0, ask;
+    uint32_t i = 0, task;
 
-    while ((ask = next_to_try(host, &i)) != ID_NONE) {
-        struct job_id job = host->ask[ask].pub.job;
-        if (host_try(host, ask, cs_free_gpus(host, 0)) == CS_DONE)
+    while ((task = next_to_try(host, &i)) != ID_NONE) {
+        struct job_id job = host->task[task].pub.job;
+        if (host_try(host, task, cs_free_gpus(host, 0)) == CS_DONE)
             continue;           /* it left the order: i is the next */
         if (host->rules->blocking == HOST_DROP) {
             host_job_end(host, job.i, JOB_DROPPED);
@@ -222,7 +222,7 @@ static void serve_in_order(struct cs_host *host)
         }
         if (host->rules->blocking != HOST_SKIP)
             return;
-        pass_over(host, ask, &i);
+        pass_over(host, task, &i);
     }
 }
 
@@ -250,7 +250,7 @@ static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
     }
 }
 
-void host_ask_policy(struct cs_host *host)
+void host_task_policy(struct cs_host *host)
 {
     host->in_decide = true;
     if (host->policy->decide)
@@ -286,7 +286,7 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg)
     host->counts.decide++;
     host->limited = false;
     host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
-    host_ask_policy(host);
+    host_task_policy(host);
     host_rent_scale(host);
     note_idle(host, news, decisions);
     if (host->wake_ns > host_now(host)) {
@@ -329,7 +329,7 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
         .wake = wake, .lease_ready = lease_ready, .ran = host_outage_ran,
         .phase_over = host_phase_over, .held = host_rental_held,
         .rented_failed = host_rental_failed, .alone = host_pack_alone,
-        .ask_made = ask_made, .ask_gone = ask_gone,
+        .task_made = task_made, .task_gone = task_gone,
     };
     host->cluster = cluster_new(arena, spec);
     struct placer_parts placing = {
@@ -415,7 +415,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     if (host_per_phase(host))
         host_job_advance(host, j);
     else
-        host_ask_job(host, j);
+        host_task_job(host, j);
     host_outage_wake(host);
     host_rent_wake(host);
     wake(host);
@@ -545,12 +545,12 @@ static bool starts_in_order(const struct cs_host *host)
 }
 
 /* The GPUs of the smallest of its roles that could use the pool; 0: none. */
-static uint32_t wants_of_pool(const struct cs_host *host, uint32_t ask,
+static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
                               uint32_t pool)
 {
     const struct host_job_slot *job =
-        host_job_slot(host, host->ask[ask].pub.job.i);
-    uint32_t role = host->ask[ask].pub.role, least = 0;
+        host_job_slot(host, host->task[task].pub.job.i);
+    uint32_t role = host->task[task].pub.role, least = 0;
 
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
@@ -563,10 +563,10 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t ask,
 }
 
 /* Does one of its roles want more GPUs than are free in any pool for it? */
-static bool is_short(const struct cs_host *host, uint32_t ask,
+static bool is_short(const struct cs_host *host, uint32_t task,
                      const int64_t *free_milli)
 {
-    const struct cs_ask *pub = &host->ask[ask].pub;
+    const struct cs_task *pub = &host->task[task].pub;
     const struct host_job_slot *job = host_job_slot(host, pub->job.i);
 
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
@@ -598,12 +598,12 @@ uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
     } else if (host->tops != NULL) {
         first = host_tops_first(host, UINT32_MAX, false);
     } else {
-        first = ranks_at(host->order, 0);
+        first = rank_tree_at(host->order, 0);
     }
     if (first == ID_NONE || !is_short(host, first, free_milli))
         return 0;
-    return waits_least_but(&host->waits[pool],
-                           wants_of_pool(host, first, pool));
+    return demand_count_least_but(&host->waits[pool],
+                                  wants_of_pool(host, first, pool));
 }
 
 uint32_t host_running(const struct cs_host *host)

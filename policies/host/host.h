@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host.h - the scheduler around a policy: it owns jobs, asks and leases, asks
+ * host.h - the scheduler around a policy: it owns jobs, tasks and leases, tasks
  * the policy, checks every answer, and tells the journal.
  *
  * Semantics that change what a policy's name means are keys of the host, the
@@ -151,7 +151,7 @@ struct host_counts {
     uint64_t verdict[CS_VERDICT_COUNT];
     uint64_t decisions;         /* requests that were carried out */
     uint64_t nodes_seen;        /* by searches for room */
-    uint64_t asks_seen;         /* by searches of the queue */
+    uint64_t tasks_seen;         /* by searches of the queue */
     uint64_t limited;           /* decisions: cs_limit_reached() */
 };
 const struct host_counts *host_counts(const struct cs_host *host);
@@ -171,7 +171,7 @@ struct host_job {
     double usd_transfer;        /* beside it: storage, of rented nodes */
     double joules;
     double work_due_s, work_done_s;     /* GPU-seconds of running phases: what
-                                   the truth asks and what was delivered */
+                                   the truth tasks and what was delivered */
     double work_lost_s;         /* of the latter, by failures: done again */
     double ideal_s;             /* alone on what it asks for */
     const char *gpu_type;       /* of its last GPU lease, or NULL */

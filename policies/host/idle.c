@@ -4,7 +4,7 @@
  * they hold together with what is free.
  *
  * They stand in a list, who became idle first, first.  Searches that may take
- * all of them use one index (models/cluster/spare.h).  Those that spare who has not
+ * all of them use one index (models/cluster/reclaimable.h).  Those that spare who has not
  * been idle for so long use others, each of which holds the first of the list
  * up to some lease, and moves along it as time goes on: one for each of the
  * first few times that are asked for, and then whichever is nearest.  So a
@@ -14,7 +14,7 @@
  */
 #include <assert.h>
 
-#include "models/cluster/spare.h"
+#include "models/cluster/reclaimable.h"
 #include "policies/host/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -33,14 +33,14 @@ struct idle_node {
 /* Leases that have been idle for so long. */
 #define AGES 8u
 struct idle_age {
-    struct spare *spare;
+    struct reclaimable *spare;
     int64_t idle_ns;            /* as it was asked for last */
     uint32_t last;              /* those up to it are in; NONE: none */
     uint8_t bit;                /* of lease->aged, of those that are */
 };
 
 struct host_idle {
-    struct spare *all;
+    struct reclaimable *all;
     struct idle_age age[AGES];
     uint32_t ages;
     struct idle_node *node;
@@ -56,7 +56,7 @@ static bool is_idle(const struct host_lease_slot *lease)
 /* ---- what is spare of a node ---- */
 
 /* Of leases of that age; bit 0: of all. */
-static void sum_node(struct cs_host *host, struct spare *spare, uint8_t bit,
+static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                      uint32_t n)
 {
     const struct idle_node *node = &host->idle->node[n];
@@ -75,10 +75,10 @@ static void sum_node(struct cs_host *host, struct spare *spare, uint8_t bit,
         sum.cores += share->cores;
         sum.memory_bytes += share->memory_bytes;
     }
-    spare_set(spare, &sum);
+    reclaimable_set(spare, &sum);
 }
 
-static void sum_lease(struct cs_host *host, struct spare *spare, uint8_t bit,
+static void sum_lease(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                       uint32_t lease)
 {
     const struct placement *place = &host->lease[lease].pub.placement;
@@ -212,7 +212,7 @@ static struct host_idle *keep(struct cs_host *host)
     host->idle->first = host->idle->last = NONE;
     host->idle->node = arena_alloc(arena, host->spec->node_count,
                                    sizeof *host->idle->node);
-    host->idle->all = spare_new(arena, host->cluster);
+    host->idle->all = reclaimable_new(arena, host->cluster);
     collect(host);
     return host->idle;
 }
@@ -238,7 +238,7 @@ static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
         (found == NULL || apart(found->idle_ns, idle_ns) > idle_ns / 16)) {
         found = &idle->age[idle->ages];
         *found = (struct idle_age) {
-            .spare = spare_new(host->parts.arena, host->cluster),
+            .spare = reclaimable_new(host->parts.arena, host->cluster),
             .last = NONE, .bit = (uint8_t)(1u << idle->ages),
         };
         idle->ages++;
@@ -274,7 +274,7 @@ static struct idle_age *move(struct cs_host *host, int64_t idle_ns)
     return age;
 }
 
-const struct spare *host_idle_spare(struct cs_host *host, int64_t idle_ns)
+const struct reclaimable *host_idle_spare(struct cs_host *host, int64_t idle_ns)
 {
     struct host_idle *idle = keep(host);
 

@@ -10,14 +10,14 @@
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
-static void ask_for(struct cs_host *host, uint32_t j, uint32_t p)
+static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
 {
     struct host_job_slot *job = host_job_slot(host, j);
     const struct phase_spec *phase = &host_form_of(job)->phase[p];
-    uint32_t i = host_ask_make(host);
+    uint32_t i = host_task_make(host);
     const struct host_form *form = &host->form[job->form];
 
-    host->ask[i].pub = (struct cs_ask) {
+    host->task[i].pub = (struct cs_task) {
         .job = { j }, .role = phase->role, .phase = p,
         .gpus = job_role_gpus(&job->pub.request, phase->role),
         .held = { job->lease[phase->role] },
@@ -28,9 +28,9 @@ static void ask_for(struct cs_host *host, uint32_t j, uint32_t p)
         .started = job->pub.start_ns != CLOCK_NEVER_NS,
         .gpu_milli = job_role_milli(&job->pub.request, phase->role),
     };
-    job->role_ask[phase->role] = i;
+    job->role_task[phase->role] = i;
     host_order_insert(host, i);
-    host_ask_waits(host, i, +1);
+    host_task_waits(host, i, +1);
 }
 
 /* Somebody has waited long enough to lie anywhere. */
@@ -43,16 +43,16 @@ static void relax(struct loop *loop, void *self, uint64_t arg)
     host->hooks.wake(host);
 }
 
-void host_ask_job(struct cs_host *host, uint32_t j)
+void host_task_job(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
     const struct job_request *request = &job->pub.request;
-    uint32_t i = host_ask_make(host), gpus = 0;
+    uint32_t i = host_task_make(host), gpus = 0;
 
     for (uint32_t r = 0; r < request->form->role_count; r++)
         gpus += job_role_gpus(request, r);
-    host->ask[i].seq = job->seq;
-    host->ask[i].pub = (struct cs_ask) {
+    host->task[i].seq = job->seq;
+    host->task[i].pub = (struct cs_task) {
         .job = { j }, .role = CS_ALL_ROLES, .gpus = gpus,
         .held = { ID_NONE }, .submit_ns = request->submit_ns,
         .ready_ns = host_now(host),
@@ -61,7 +61,7 @@ void host_ask_job(struct cs_host *host, uint32_t j)
         .started = job->pub.start_ns != CLOCK_NEVER_NS,
         .gpu_milli = job_role_milli(request, 0),
     };
-    job->ask = i;
+    job->task = i;
     host_left_change(host, job);
     if (host->rules->relax_ns > 0 &&
         host->rules->placement == PLACE_CONSOLIDATE)
@@ -69,7 +69,7 @@ void host_ask_job(struct cs_host *host, uint32_t j)
                 clock_after(host_now(host), host->rules->relax_ns),
                 LOOP_RANK_DECIDE, relax, host, 0);
     host_order_insert(host, i);
-    host_ask_waits(host, i, +1);
+    host_task_waits(host, i, +1);
 }
 
 static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
@@ -85,8 +85,8 @@ static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
             host_phase_start(host, lease, p);
         return;
     }
-    if (job->role_ask[role] == ID_NONE) {
-        ask_for(host, j, p);
+    if (job->role_task[role] == ID_NONE) {
+        task_for(host, j, p);
         host->hooks.wake(host);
     }
 }
@@ -227,13 +227,13 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
     uint32_t roles = host_form_of(job)->role_count;
 
     for (uint32_t r = 0; r < roles; r++) {
-        if (job->role_ask[r] != ID_NONE)
-            host_ask_drop(host, job->role_ask[r]);
-        job->role_ask[r] = ID_NONE;
+        if (job->role_task[r] != ID_NONE)
+            host_task_drop(host, job->role_task[r]);
+        job->role_task[r] = ID_NONE;
     }
-    if (job->ask != ID_NONE)
-        host_ask_drop(host, job->ask);
-    job->ask = ID_NONE;
+    if (job->task != ID_NONE)
+        host_task_drop(host, job->task);
+    job->task = ID_NONE;
     host_job_drop(host, j);
     host_left_end(host, job);
     job->pub.status = status;

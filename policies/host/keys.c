@@ -20,7 +20,7 @@
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
 /* Keys this near, of their size, may differ by rounding alone. */
 #define NEAR 1e-12
@@ -75,7 +75,7 @@ void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right)
         .first = item, .last = item,
     };
 
-    if (left != RANKS_NONE) {
+    if (left != RANK_TREE_NONE) {
         const struct host_left_sum *l = &host->left_sum[left];
         out.gpus += l->gpus;
         out.running += l->running;
@@ -84,7 +84,7 @@ void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right)
         out.cross_ns = least(l->cross_ns, cross_of(host, l->last, item));
         out.first = l->first;
     }
-    if (right != RANKS_NONE) {
+    if (right != RANK_TREE_NONE) {
         const struct host_left_sum *r = &host->left_sum[right];
         out.gpus += r->gpus;
         out.running += r->running;
@@ -137,7 +137,7 @@ void host_keys_note(struct cs_host *host, uint32_t i)
     struct host_left *entry = &host->left[i];
     struct job_id job = { entry->job };
 
-    entry->runs = host_job_slot(host, job.i)->ask == ID_NONE;
+    entry->runs = host_job_slot(host, job.i)->task == ID_NONE;
     entry->changed = false;
     entry->key = host->motion->key(host->self, host, job);
     entry->at_ns = host_now(host);
@@ -182,7 +182,7 @@ uint32_t host_keys_make(struct cs_host *host, struct job_id job)
 
 /* Notes, in order, who may have been overtaken: neighbours whose time has come.
  * Where keys rise it is the first of the two that moves, else the second. */
-static void collect(struct cs_host *host, struct ranks *tree, uint32_t item)
+static void collect(struct cs_host *host, struct rank_tree *tree, uint32_t item)
 {
     bool rises = host->motion->rises;
 
@@ -190,13 +190,13 @@ static void collect(struct cs_host *host, struct ranks *tree, uint32_t item)
         return;
     uint32_t l = tree->node[item].left;
     uint32_t r = tree->node[item].right;
-    if (l != RANKS_NONE) {
+    if (l != RANK_TREE_NONE) {
         uint32_t last = host->left_sum[l].last;
         collect(host, tree, l);
         if (cross_of(host, last, item) <= host_now(host))
             host->left_look[host->left_looks++] = rises ? last : item;
     }
-    if (r != RANKS_NONE) {
+    if (r != RANK_TREE_NONE) {
         uint32_t first = host->left_sum[r].first;
         if (cross_of(host, item, first) <= host_now(host))
             host->left_look[host->left_looks++] = rises ? item : first;
@@ -204,48 +204,48 @@ static void collect(struct cs_host *host, struct ranks *tree, uint32_t item)
     }
 }
 
-static uint32_t beside(struct ranks *tree, uint32_t place, int step)
+static uint32_t beside(struct rank_tree *tree, uint32_t place, int step)
 {
     if (step < 0 && place == 0)
-        return RANKS_NONE;
-    return ranks_at(tree, place + (uint32_t)step);
+        return RANK_TREE_NONE;
+    return rank_tree_at(tree, place + (uint32_t)step);
 }
 
 /* To where it belongs among those before it, which are in order and of which
  * the last has a larger key.  It may pass many at once: looks ever further. */
-static void go_ahead(struct cs_host *host, struct ranks *tree, uint32_t item,
+static void go_ahead(struct cs_host *host, struct rank_tree *tree, uint32_t item,
                      uint32_t place)
 {
     double key = host_keys_now(host, item);
     uint32_t high = place - 1, step = 1;    /* high: is overtaken */
 
     while (high >= step &&
-           host_keys_now(host, ranks_at(tree, high - step)) > key) {
+           host_keys_now(host, rank_tree_at(tree, high - step)) > key) {
         high -= step;
         step *= 2;
     }
     uint32_t low = high >= step ? high - step + 1 : 0;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (host_keys_now(host, ranks_at(tree, middle)) > key)
+        if (host_keys_now(host, rank_tree_at(tree, middle)) > key)
             high = middle;
         else
             low = middle + 1;
     }
-    uint32_t before = ranks_at(tree, high);
-    ranks_remove(tree, item);
-    ranks_insert_at(tree, item, before);
+    uint32_t before = rank_tree_at(tree, high);
+    rank_tree_remove(tree, item);
+    rank_tree_insert_at(tree, item, before);
 }
 
 /* The same among those after it, of which the first has a smaller key. */
-static void go_back(struct cs_host *host, struct ranks *tree, uint32_t item,
+static void go_back(struct cs_host *host, struct rank_tree *tree, uint32_t item,
                     uint32_t place)
 {
     double key = host_keys_now(host, item);
-    uint32_t count = ranks_count(tree), low = place + 1, step = 1;
+    uint32_t count = rank_tree_count(tree), low = place + 1, step = 1;
 
     while (count - low > step &&
-           host_keys_now(host, ranks_at(tree, low + step)) < key) {
+           host_keys_now(host, rank_tree_at(tree, low + step)) < key) {
         low += step;
         step *= 2;
     }
@@ -253,29 +253,29 @@ static void go_back(struct cs_host *host, struct ranks *tree, uint32_t item,
     low++;                      /* low: may be the first not overtaken */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (host_keys_now(host, ranks_at(tree, middle)) < key)
+        if (host_keys_now(host, rank_tree_at(tree, middle)) < key)
             low = middle + 1;
         else
             high = middle;
     }
-    uint32_t before = ranks_at(tree, low);
-    ranks_remove(tree, item);
-    if (before == RANKS_NONE)
-        ranks_insert(tree, item, NULL);
+    uint32_t before = rank_tree_at(tree, low);
+    rank_tree_remove(tree, item);
+    if (before == RANK_TREE_NONE)
+        rank_tree_insert(tree, item, NULL);
     else
-        ranks_insert_at(tree, item, before);
+        rank_tree_insert_at(tree, item, before);
 }
 
 /* All before `item` are in order (rises: all after it).  Puts it, and those
  * that follow on it and are out of order as well, in their places. */
-static bool settle(struct cs_host *host, struct ranks *tree, uint32_t item)
+static bool settle(struct cs_host *host, struct rank_tree *tree, uint32_t item)
 {
     bool rises = host->motion->rises;
-    uint32_t place = ranks_rank(tree, item);
+    uint32_t place = rank_tree_rank(tree, item);
     uint32_t other = beside(tree, place, rises ? 1 : -1);
     bool moved = false;
 
-    while (item != RANKS_NONE && other != RANKS_NONE &&
+    while (item != RANK_TREE_NONE && other != RANK_TREE_NONE &&
            (rises ? host_keys_now(host, other) < host_keys_now(host, item)
                   : host_keys_now(host, item) < host_keys_now(host, other))) {
         uint32_t next = beside(tree, place, rises ? -1 : 1);
@@ -291,24 +291,24 @@ static bool settle(struct cs_host *host, struct ranks *tree, uint32_t item)
 }
 
 /* They are in order still: until when? */
-static void look_later(struct cs_host *host, struct ranks *tree, uint32_t item)
+static void look_later(struct cs_host *host, struct rank_tree *tree, uint32_t item)
 {
     bool rises = host->motion->rises;
-    uint32_t place = ranks_rank(tree, item);
+    uint32_t place = rank_tree_rank(tree, item);
     uint32_t other = beside(tree, place, rises ? 1 : -1);
 
-    if (other == RANKS_NONE)
+    if (other == RANK_TREE_NONE)
         return;
     uint32_t a = rises ? item : other, b = rises ? other : item;
     if (cross_of(host, a, b) > host_now(host))
-        ranks_touch(tree, tree->node[a].right == RANKS_NONE ? a : b);
+        rank_tree_touch(tree, tree->node[a].right == RANK_TREE_NONE ? a : b);
 }
 
-void host_keys_overtake(struct cs_host *host, struct ranks *tree)
+void host_keys_overtake(struct cs_host *host, struct rank_tree *tree)
 {
     bool rises = host->motion->rises;
 
-    if (ranks_count(tree) == 0)
+    if (rank_tree_count(tree) == 0)
         return;
     host->left_looks = 0;
     collect(host, tree, tree->root);
@@ -347,8 +347,8 @@ void host_keys_carry_out(struct cs_host *host)
     }
     for (uint32_t k = 0; k < host->left_starts; k++) {
         struct job_id job = { host->left[host->left_start[k]].job };
-        struct ask_id ask = cs_job_ask(host, job, CS_ALL_ROLES);
-        if (ask.i != ID_NONE)
-            cs_start(host, ask);
+        struct task_id task = cs_job_task(host, job, CS_ALL_ROLES);
+        if (task.i != ID_NONE)
+            cs_start(host, task);
     }
 }

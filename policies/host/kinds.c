@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kinds.c - what waits, by kind, so that a policy that tries one ask after
+ * kinds.c - what waits, by kind, so that a policy that tries one task after
  * the other need not try again what is alike.
  *
- * Of a kind are asks that cs_forecast() and cs_start_want() answer alike: of one
+ * Of a kind are tasks that cs_forecast() and cs_start_want() answer alike: of one
  * form, phase and law, of as many GPUs, woken or not.  Those of known length may
  * still differ in their estimates.  Asks with something of their own (an idle
  * lease, a goodput) are all in one kind, SINGLE, of which none is like another.
@@ -11,7 +11,7 @@
  * One sequence holds all kinds, one behind the other, each in the order of the
  * policy; a heap holds the first untried ask of each kind.  A kind that was
  * passed over comes back with whatever is carried out; then the heap is made
- * anew.  So a decision costs kinds x log(asks), whatever waits.
+ * anew.  So a decision costs kinds x log(tasks), whatever waits.
  *
  * Kept from the first question on.
  */
@@ -20,7 +20,7 @@
 #include "models/jobs/job.h"
 #include "policies/host/state.h"
 #include "sim/base/arena.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
 #define SINGLE 0u
 
@@ -29,44 +29,44 @@ struct kind {
     bool later, woken;          /* the law of later steps; its state was held */
     const struct job_rates *rates;
     uint32_t next;              /* kind of its form */
-    uint32_t asks;
+    uint32_t tasks;
 };
 
 struct host_kinds {
     struct kind *kind;
     uint32_t count, room;
     uint32_t *first, forms;     /* kind of a form, or ID_NONE */
-    uint32_t *of, of_room;      /* kind of an ask */
-    struct ranks *order;        /* asks by kind */
+    uint32_t *of, of_room;      /* kind of a task */
+    struct rank_tree *order;        /* tasks by kind */
     uint32_t *heap, heap_count, heap_room;
-    uint32_t at;                /* so many asks were tried, or passed over */
-    uint64_t seq;               /* of the ask that is being tried */
+    uint32_t at;                /* so many tasks were tried, or passed over */
+    uint64_t seq;               /* of the task that is being tried */
     uint64_t decisions;         /* when the heap was made; */
     bool stale;                 /* it has to be made anew */
 };
 
 /* ---- kinds ---- */
 
-static struct kind kind_of_ask(const struct cs_host *host,
-                               const struct cs_ask *ask)
+static struct kind kind_of_task(const struct cs_host *host,
+                                const struct cs_task *task)
 {
-    const struct host_job_slot *job = host_job_slot(host, ask->job.i);
-    const struct phase_spec *phase = &host_form_of(job)->phase[ask->phase];
+    const struct host_job_slot *job = host_job_slot(host, task->job.i);
+    const struct phase_spec *phase = &host_form_of(job)->phase[task->phase];
 
     return (struct kind) {
-        .form = job->form, .phase = ask->phase, .gpus = ask->gpus,
-        .gpu_milli = ask->gpu_milli, .gpu_mib = job->pub.request.gpu_mib,
+        .form = job->form, .phase = task->phase, .gpus = task->gpus,
+        .gpu_milli = task->gpu_milli, .gpu_mib = job->pub.request.gpu_mib,
         .later = phase_law_at(phase, job->pub.step) != phase->law,
-        .woken = job->home[ask->role] != ID_NONE,
+        .woken = job->home[task->role] != ID_NONE,
         .rates = job->pub.request.rates,
     };
 }
 
 /* Of nodes that go, a job's state goes while it waits: it is woken no more. */
-static bool is_single(const struct cs_host *host, const struct cs_ask *ask)
+static bool is_single(const struct cs_host *host, const struct cs_task *task)
 {
-    return ask->held.i != ID_NONE || host->rent != NULL ||
-           host_job_slot(host, ask->job.i)->pub.request.goodput != NULL;
+    return task->held.i != ID_NONE || host->rent != NULL ||
+           host_job_slot(host, task->job.i)->pub.request.goodput != NULL;
 }
 
 static bool same(const struct kind *a, const struct kind *b)
@@ -92,13 +92,13 @@ static uint32_t kind_add(struct cs_host *host, struct kind kind)
 }
 
 /* Forms are few, and so are the kinds of one. */
-static uint32_t kind_number(struct cs_host *host, const struct cs_ask *ask)
+static uint32_t kind_number(struct cs_host *host, const struct cs_task *task)
 {
     struct host_kinds *all = host->kinds;
 
-    if (is_single(host, ask))
+    if (is_single(host, task))
         return SINGLE;
-    struct kind kind = kind_of_ask(host, ask);
+    struct kind kind = kind_of_task(host, task);
     if (all->forms < host->form_room) {
         all->first = arena_grow(host->parts.arena, all->first, all->forms,
                                 host->form_room, sizeof *all->first);
@@ -120,40 +120,40 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
     const struct cs_host *host = owner;
     const uint32_t *of = host->kinds->of;
 
-    return of[a] != of[b] ? of[a] < of[b] : host_ask_before(host, a, b);
+    return of[a] != of[b] ? of[a] < of[b] : host_task_before(host, a, b);
 }
 
-void host_kinds_insert(struct cs_host *host, uint32_t ask)
+void host_kinds_insert(struct cs_host *host, uint32_t task)
 {
     struct host_kinds *all = host->kinds;
 
-    if (all->of_room < host->ask_room) {
+    if (all->of_room < host->task_room) {
         all->of = arena_grow(host->parts.arena, all->of, all->of_room,
-                             host->ask_room, sizeof *all->of);
-        all->of_room = host->ask_room;
+                             host->task_room, sizeof *all->of);
+        all->of_room = host->task_room;
     }
-    all->of[ask] = kind_number(host, &host->ask[ask].pub);
-    all->kind[all->of[ask]].asks++;
-    ranks_insert(all->order, ask, stands_before);
+    all->of[task] = kind_number(host, &host->task[task].pub);
+    all->kind[all->of[task]].tasks++;
+    rank_tree_insert(all->order, task, stands_before);
     all->stale = true;
 }
 
-void host_kinds_remove(struct cs_host *host, uint32_t ask)
+void host_kinds_remove(struct cs_host *host, uint32_t task)
 {
     struct host_kinds *all = host->kinds;
 
-    assert(all->kind[all->of[ask]].asks > 0);
-    all->kind[all->of[ask]].asks--;
-    ranks_remove(all->order, ask);
+    assert(all->kind[all->of[task]].tasks > 0);
+    all->kind[all->of[task]].tasks--;
+    rank_tree_remove(all->order, task);
     all->stale = true;
 }
 
-void host_kinds_again(struct cs_host *host, uint32_t ask)
+void host_kinds_again(struct cs_host *host, uint32_t task)
 {
     if (host->kinds == NULL)
         return;
-    host_kinds_remove(host, ask);
-    host_kinds_insert(host, ask);
+    host_kinds_remove(host, task);
+    host_kinds_insert(host, task);
 }
 
 /* Asks are made when phases are ready, so the order of none moves. */
@@ -167,26 +167,26 @@ static struct host_kinds *keep(struct cs_host *host)
     host->kinds = arena_alloc(host->parts.arena, 1, sizeof *host->kinds);
     host->kinds->order = arena_alloc(host->parts.arena, 1,
                                      sizeof *host->kinds->order);
-    ranks_init(host->kinds->order, host->parts.arena, NULL, host);
+    rank_tree_init(host->kinds->order, host->parts.arena, NULL, host);
     kind_add(host, single);
     for (uint32_t i = 0; i < host_order_count(host); i++)
-        host_kinds_insert(host, ranks_at(host->order, i));
+        host_kinds_insert(host, rank_tree_at(host->order, i));
     return host->kinds;
 }
 
 /* ---- the first untried of each kind ---- */
 
-/* The first of a kind that does not stand before an ask, or ID_NONE. */
+/* The first of a kind that does not stand before a task, or ID_NONE. */
 static uint32_t first_from(const struct cs_host *host, uint32_t kind,
-                           uint32_t ask)
+                           uint32_t task)
 {
     const struct host_kinds *all = host->kinds;
-    const struct ranks_node *node = all->order->node;
+    const struct rank_tree_node *node = all->order->node;
     uint32_t at = all->order->root, found = ID_NONE;
 
-    while (at != RANKS_NONE) {
+    while (at != RANK_TREE_NONE) {
         bool before = all->of[at] != kind ? all->of[at] < kind
-                                          : host_ask_before(host, at, ask);
+                                          : host_task_before(host, at, task);
         if (!before)
             found = at;
         at = before ? node[at].right : node[at].left;
@@ -197,24 +197,24 @@ static uint32_t first_from(const struct cs_host *host, uint32_t kind,
 static void sink(struct cs_host *host, uint32_t hole)
 {
     struct host_kinds *all = host->kinds;
-    uint32_t ask = all->heap[hole], child;
+    uint32_t task = all->heap[hole], child;
 
     while ((child = 2 * hole + 1) < all->heap_count) {
         if (child + 1 < all->heap_count &&
-            host_ask_before(host, all->heap[child + 1], all->heap[child]))
+            host_task_before(host, all->heap[child + 1], all->heap[child]))
             child++;
-        if (!host_ask_before(host, all->heap[child], ask))
+        if (!host_task_before(host, all->heap[child], task))
             break;
         all->heap[hole] = all->heap[child];
         hole = child;
     }
-    all->heap[hole] = ask;
+    all->heap[hole] = task;
 }
 
 static void make_heap(struct cs_host *host)
 {
     struct host_kinds *all = host->kinds;
-    uint32_t from = ranks_at(host->order, all->at);
+    uint32_t from = rank_tree_at(host->order, all->at);
 
     if (all->heap_room < all->room) {
         all->heap = arena_alloc(host->parts.arena, all->room,
@@ -222,11 +222,11 @@ static void make_heap(struct cs_host *host)
         all->heap_room = all->room;
     }
     all->heap_count = 0;
-    for (uint32_t k = 0; from != RANKS_NONE && k < all->count; k++) {
-        uint32_t ask = all->kind[k].asks > 0 ? first_from(host, k, from)
+    for (uint32_t k = 0; from != RANK_TREE_NONE && k < all->count; k++) {
+        uint32_t task = all->kind[k].tasks > 0 ? first_from(host, k, from)
                                              : ID_NONE;
-        if (ask != ID_NONE)
-            all->heap[all->heap_count++] = ask;
+        if (task != ID_NONE)
+            all->heap[all->heap_count++] = task;
     }
     for (uint32_t i = all->heap_count / 2; i-- > 0;)
         sink(host, i);
@@ -242,36 +242,36 @@ void cs_try_anew(struct cs_host *host)
     all->stale = true;
 }
 
-struct ask_id cs_untried(struct cs_host *host)
+struct task_id cs_next_candidate(struct cs_host *host)
 {
     struct host_kinds *all = keep(host);
-    struct ask_id none = { ID_NONE };
+    struct task_id none = { ID_NONE };
 
     if (all->stale || all->decisions != host->counts.decisions)
         make_heap(host);
     if (all->heap_count == 0)
         return none;
-    all->at = ranks_rank(host->order, all->heap[0]);
-    all->seq = host->ask[all->heap[0]].seq;
-    return (struct ask_id) { all->heap[0] };
+    all->at = rank_tree_rank(host->order, all->heap[0]);
+    all->seq = host->task[all->heap[0]].seq;
+    return (struct task_id) { all->heap[0] };
 }
 
-void cs_tried(struct cs_host *host, struct ask_id ask, enum cs_alike alike)
+void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
 {
     struct host_kinds *all = host->kinds;
 
-    assert(all != NULL && ask.i < host->ask_count);
-    if (!host->ask[ask.i].live || host->ask[ask.i].seq != all->seq)
+    assert(all != NULL && task.i < host->task_count);
+    if (!host->task[task.i].live || host->task[task.i].seq != all->seq)
         return;                 /* it was started */
-    assert(ranks_at(host->order, all->at) == ask.i);
+    assert(rank_tree_at(host->order, all->at) == task.i);
     all->at++;
     if (all->stale || all->decisions != host->counts.decisions)
         return;
-    uint32_t kind = all->of[ask.i], next = ID_NONE;
+    uint32_t kind = all->of[task.i], next = ID_NONE;
     if (kind == SINGLE || alike == CS_ALIKE_NONE ||
         (alike == CS_ALIKE_AS_LONG && host->form[all->kind[kind].form].fixed))
-        next = ranks_at(all->order, ranks_rank(all->order, ask.i) + 1);
-    if (next != RANKS_NONE && all->of[next] == kind)
+        next = rank_tree_at(all->order, rank_tree_rank(all->order, task.i) + 1);
+    if (next != RANK_TREE_NONE && all->of[next] == kind)
         all->heap[0] = next;
     else
         all->heap[0] = all->heap[--all->heap_count];

@@ -21,19 +21,19 @@
 #include "policies/host/state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
 #define LANES_MAX 32u
 
 struct lane {                   /* all of them run */
-    struct ranks tree;
+    struct rank_tree tree;
     uint32_t gpus;
     uint32_t done, upto;        /* so many are dealt with, so many will be; */
     uint32_t last, look;        /* the last of these, so many to look at */
 };
 
 struct host_lanes {
-    struct ranks waiting;
+    struct rank_tree waiting;
     struct lane lane[LANES_MAX];
     uint32_t count;
     bool on, never;             /* never: jobs are not of that kind */
@@ -109,7 +109,7 @@ static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
         return NULL;
     struct lane *lane = &lanes->lane[lanes->count++];
     lane->gpus = gpus;
-    ranks_init(&lane->tree, host->parts.arena, host_keys_sum, host);
+    rank_tree_init(&lane->tree, host->parts.arena, host_keys_sum, host);
     return lane;
 }
 
@@ -121,7 +121,7 @@ static bool suits(struct cs_host *host, struct job_id job)
     if (gpus == 0 || host->has_parts || isnan(cs_left_per_ns(host, job)) ||
         lane_of(host, gpus) == NULL)
         return false;
-    if (host_job_slot(host, job.i)->ask != ID_NONE)
+    if (host_job_slot(host, job.i)->task != ID_NONE)
         return true;
     double per_ns = host->motion->per_ns(host->self, host, job);
     return per_ns < 0 || per_ns > 0;
@@ -135,13 +135,13 @@ static bool is_above_zero(struct cs_host *host, struct job_id job)
 }
 
 static void put(struct cs_host *host, uint32_t i, bool runs,
-                ranks_before_fn *before)
+                rank_tree_before_fn *before)
 {
     struct host_left *entry = &host->left[i];
 
     entry->tree = runs ? &lane_of(host, entry->gpus)->tree
                        : &host->lanes->waiting;
-    ranks_insert(entry->tree, i, before);
+    rank_tree_insert(entry->tree, i, before);
 }
 
 bool host_lanes_begin(struct cs_host *host)
@@ -151,7 +151,7 @@ bool host_lanes_begin(struct cs_host *host)
     if (lanes == NULL) {
         lanes = arena_alloc(host->parts.arena, 1, sizeof *lanes);
         host->lanes = lanes;
-        ranks_init(&lanes->waiting, host->parts.arena, host_keys_sum, host);
+        rank_tree_init(&lanes->waiting, host->parts.arena, host_keys_sum, host);
     }
     lanes->wait = 16;           /* deals, if it must not be */
     for (uint32_t k = 0; k < host->deals; k++) {
@@ -181,31 +181,31 @@ bool host_lanes_begin(struct cs_host *host)
 
 /* ---- from lane to lane ---- */
 
-static uint32_t end_of(const struct ranks *tree, bool last)
+static uint32_t end_of(const struct rank_tree *tree, bool last)
 {
     uint32_t at = tree->root;
 
-    while (at != RANKS_NONE) {
-        const struct ranks_node *node = &tree->node[at];
+    while (at != RANK_TREE_NONE) {
+        const struct rank_tree_node *node = &tree->node[at];
         uint32_t next = last ? node->right : node->left;
-        if (next == RANKS_NONE)
+        if (next == RANK_TREE_NONE)
             break;
         at = next;
     }
     return at;
 }
 
-static uint32_t one_before(const struct ranks *tree, uint32_t item)
+static uint32_t one_before(const struct rank_tree *tree, uint32_t item)
 {
-    const struct ranks_node *node = tree->node;
+    const struct rank_tree_node *node = tree->node;
     uint32_t up = node[item].up, at = node[item].left;
 
-    if (at != RANKS_NONE) {
-        while (node[at].right != RANKS_NONE)
+    if (at != RANK_TREE_NONE) {
+        while (node[at].right != RANK_TREE_NONE)
             at = node[at].right;
         return at;
     }
-    while (up != RANKS_NONE && node[up].left == item) {
+    while (up != RANK_TREE_NONE && node[up].left == item) {
         item = up;
         up = node[up].up;
     }
@@ -219,17 +219,17 @@ static void look_up_to(struct cs_host *host, struct lane *lane, uint32_t job)
     uint32_t at = lane->tree.root;
 
     lane->upto = 0;
-    lane->last = RANKS_NONE;
-    if (job == RANKS_NONE) {
-        lane->upto = ranks_count(&lane->tree);
+    lane->last = RANK_TREE_NONE;
+    if (job == RANK_TREE_NONE) {
+        lane->upto = rank_tree_count(&lane->tree);
         lane->last = end_of(&lane->tree, true);
-        at = RANKS_NONE;
+        at = RANK_TREE_NONE;
     }
-    while (at != RANKS_NONE) {
-        const struct ranks_node *node = &lane->tree.node[at];
+    while (at != RANK_TREE_NONE) {
+        const struct rank_tree_node *node = &lane->tree.node[at];
         bool before = stands_before(host, at, job);
         if (before) {
-            lane->upto += 1 + (node->left == RANKS_NONE
+            lane->upto += 1 + (node->left == RANK_TREE_NONE
                                    ? 0 : lane->tree.node[node->left].count);
             lane->last = at;
         }
@@ -305,15 +305,15 @@ static uint32_t next_waiting(const struct cs_host *host, uint32_t item,
                              uint32_t first, uint32_t from, uint64_t room,
                              uint32_t *place)
 {
-    const struct ranks_node *node = host->lanes->waiting.node;
+    const struct rank_tree_node *node = host->lanes->waiting.node;
 
-    if (item == RANKS_NONE || first + node[item].count <= from ||
+    if (item == RANK_TREE_NONE || first + node[item].count <= from ||
         host->left_sum[item].gpus_min > room)
-        return RANKS_NONE;
+        return RANK_TREE_NONE;
     uint32_t left = node[item].left;
-    uint32_t own = first + (left == RANKS_NONE ? 0 : node[left].count);
+    uint32_t own = first + (left == RANK_TREE_NONE ? 0 : node[left].count);
     uint32_t found = next_waiting(host, left, first, from, room, place);
-    if (found != RANKS_NONE)
+    if (found != RANK_TREE_NONE)
         return found;
     if (own >= from && host->left[item].gpus <= room) {
         *place = own;
@@ -334,12 +334,12 @@ static void deal_in_lanes(struct cs_host *host)
         uint32_t place = 0;
         job = next_waiting(host, lanes->waiting.root, 0, from, room, &place);
         room = deal_running(host, job, room);
-        if (job != RANKS_NONE && host->left[job].gpus <= room) {
+        if (job != RANK_TREE_NONE && host->left[job].gpus <= room) {
             room -= host->left[job].gpus;
             host->left_start[host->left_starts++] = job;
         }
         from = place + 1;
-    } while (job != RANKS_NONE);
+    } while (job != RANK_TREE_NONE);
 }
 
 /* ---- lanes up to date ---- */
@@ -357,17 +357,17 @@ static void change_lanes(struct cs_host *host)
             continue;
         host->left_changed[kept++] = i;
         host->left[i].next_key = host->motion->key(host->self, host, job);
-        ranks_remove(host->left[i].tree, i);
+        rank_tree_remove(host->left[i].tree, i);
     }
     for (uint32_t k = 0; k < kept; k++) {
         uint32_t i = host->left_changed[k];
-        bool waits = host_job_slot(host, host->left[i].job)->ask != ID_NONE;
+        bool waits = host_job_slot(host, host->left[i].job)->task != ID_NONE;
         put(host, i, !waits, will_stand_before);
     }
     for (uint32_t k = 0; k < kept; k++) {
         host_keys_note(host, host->left_changed[k]);
-        ranks_touch(host->left[host->left_changed[k]].tree,
-                    host->left_changed[k]);
+        rank_tree_touch(host->left[host->left_changed[k]].tree,
+                        host->left_changed[k]);
     }
     host->left_changeds = 0;
 }
@@ -376,7 +376,7 @@ static void drop_ended(struct cs_host *host)
 {
     for (uint32_t k = 0; k < host->left_endeds; k++) {
         uint32_t i = host->left_ended[k];
-        ranks_remove(host->left[i].tree, i);
+        rank_tree_remove(host->left[i].tree, i);
         host->left_spare[host->left_spares++] = i;
     }
     host->left_endeds = 0;
@@ -397,10 +397,10 @@ static bool lanes_hold(struct cs_host *host)
     struct host_lanes *lanes = host->lanes;
 
     for (uint32_t k = 0; k <= lanes->count && !host->motion->rises; k++) {
-        const struct ranks *tree = k < lanes->count ? &lanes->lane[k].tree
+        const struct rank_tree *tree = k < lanes->count ? &lanes->lane[k].tree
                                                     : &lanes->waiting;
         uint32_t first = end_of(tree, false);
-        if (first != RANKS_NONE && !(host_keys_now(host, first) > 0))
+        if (first != RANK_TREE_NONE && !(host_keys_now(host, first) > 0))
             return false;
     }
     for (uint32_t i = host->deal_seen; i < host->job_count; i++) {
@@ -419,33 +419,33 @@ static bool lanes_hold(struct cs_host *host)
 static void close_lanes(struct cs_host *host)
 {
     struct host_lanes *lanes = host->lanes;
-    uint32_t count = ranks_count(&lanes->waiting), running = 0;
+    uint32_t count = rank_tree_count(&lanes->waiting), running = 0;
 
     for (uint32_t k = 0; k < lanes->count; k++)
-        running += ranks_count(&lanes->lane[k].tree);
+        running += rank_tree_count(&lanes->lane[k].tree);
     uint32_t *list = host_list_room(host, count + running);
     uint32_t waits = end_of(&lanes->waiting, true);
     for (uint32_t k = 0; k < lanes->count; k++) {
         lanes->lane[k].done = 0;
-        look_up_to(host, &lanes->lane[k], RANKS_NONE);
+        look_up_to(host, &lanes->lane[k], RANK_TREE_NONE);
     }
     count += running;
-    for (uint32_t at = count, next = RANKS_NONE; at-- > 0;) {
-        if (next == RANKS_NONE && running > 0) {
+    for (uint32_t at = count, next = RANK_TREE_NONE; at-- > 0;) {
+        if (next == RANK_TREE_NONE && running > 0) {
             next = take_last(host);
             running--;
         }
-        bool runs = next != RANKS_NONE &&
-                    (waits == RANKS_NONE || stands_before(host, waits, next));
+        bool runs = next != RANK_TREE_NONE &&
+                    (waits == RANK_TREE_NONE || stands_before(host, waits, next));
         list[at] = runs ? next : waits;
         if (runs)
-            next = RANKS_NONE;
+            next = RANK_TREE_NONE;
         else
             waits = one_before(&lanes->waiting, waits);
     }
     for (uint32_t k = 0; k < lanes->count; k++)
-        ranks_clear(&lanes->lane[k].tree);
-    ranks_clear(&lanes->waiting);
+        rank_tree_clear(&lanes->lane[k].tree);
+    rank_tree_clear(&lanes->waiting);
     host_keys_hand_over(host, list, count);
     lanes->on = false;
 }

@@ -21,7 +21,7 @@
 #include "models/types/placement.h"
 #include "models/cluster/power.h"
 #include "models/types/rates.h"
-#include "models/cluster/spare.h"
+#include "models/cluster/reclaimable.h"
 #include "policies/host/state.h"
 #include "sim/base/clock.h"
 #include "sim/flow/flow.h"
@@ -149,12 +149,12 @@ static void settle_job(struct cs_host *host, struct host_lease_slot *lease)
 static void lose_held(struct cs_host *host, const struct host_job_slot *job,
                       uint32_t role)
 {
-    uint32_t ask = job->role_ask[role];
+    uint32_t task = job->role_task[role];
 
-    if (ask == ID_NONE)
+    if (task == ID_NONE)
         return;
-    host->ask[ask].pub.held.i = ID_NONE;
-    host_kinds_again(host, ask);
+    host->task[task].pub.held.i = ID_NONE;
+    host_kinds_again(host, task);
 }
 
 void host_drop(struct cs_host *host, uint32_t i)
@@ -419,7 +419,7 @@ static bool starts(const struct host_job_slot *job,
 /* A lease that holds its GPUs and does not load yet; pace 0: the job's own
  * there. */
 static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
-                     const struct placement *placement, double pace)
+                     const struct placement *placement, double speedup)
 {
     struct host_job_slot *job = host_job_slot(host, j);
     int64_t now = host_now(host);
@@ -437,8 +437,8 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
                                ? placement->share[0].gpu_milli : GPU_MILLI;
     lease->pub.state = CS_LEASE_LOADING;
     lease->pub.since_ns = lease->changed_ns = lease->load_from_ns = now;
-    lease->pace = pace > 0 ? pace
-                           : host_pace_on(host, job, &lease->pub.placement);
+    lease->speedup = speedup > 0 ? speedup
+                           : host_speedup_on(host, job, &lease->pub.placement);
     lease->beside = ID_NONE;
     host_lease_expect(
         host, i, clock_after(now, host_lease_left_ns(host, job, lease)));
@@ -472,10 +472,10 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
 }
 
 uint32_t host_grant_at(struct cs_host *host, uint32_t j, uint32_t role,
-                       const struct placement *placement, double pace)
+                       const struct placement *placement, double speedup)
 {
     double saved = evict(host, placement);
-    uint32_t i = take(host, j, role, placement, pace);
+    uint32_t i = take(host, j, role, placement, speedup);
 
     begin_loading(host, i, saved);
     return i;
@@ -496,7 +496,7 @@ static void moved(void *self, uint64_t arg)
 }
 
 uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
-                         const struct placement *placement, double pace)
+                         const struct placement *placement, double speedup)
 {
     struct host_lease_slot *lease = &host->lease[old];
     struct job_id id = lease->pub.job;
@@ -516,7 +516,7 @@ uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
     lease->part = 0;            /* it is not lost: the new lease has it */
     job->leases++;              /* and the job runs on: it keeps its place */
     host_drop(host, old);
-    uint32_t i = take(host, id.i, role, placement, pace);
+    uint32_t i = take(host, id.i, role, placement, speedup);
     job->leases--;
     host->lease[i].part = part;
     host->lease[i].part_phase = phase;

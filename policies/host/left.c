@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * left.c - cs_deal() without a look at every job, where keys move as said.
+ * left.c - cs_reallocate() without a look at every job, where keys move as said.
  *
  * The list is the one of deal.c: stably sorted by key, from deal to deal.
  * keys.c knows when neighbours in it may change places, so that a deal
@@ -16,7 +16,7 @@
 #include "policies/host/state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
 static bool goes_before(void *owner, uint32_t a, uint32_t b)
 {
@@ -26,11 +26,11 @@ static bool goes_before(void *owner, uint32_t a, uint32_t b)
 /* ---- the list, up to date ---- */
 
 static void add(struct cs_host *host, struct job_id job,
-                ranks_before_fn *before)
+                rank_tree_before_fn *before)
 {
     uint32_t i = host_keys_make(host, job);
 
-    ranks_insert(host->lefts, i, before);
+    rank_tree_insert(host->lefts, i, before);
 }
 
 /* Jobs that ended leave, first, since their keys may not be asked for; of those
@@ -39,7 +39,7 @@ static void add(struct cs_host *host, struct job_id job,
 static void take_news(struct cs_host *host)
 {
     for (uint32_t k = 0; k < host->left_endeds; k++) {
-        ranks_remove(host->lefts, host->left_ended[k]);
+        rank_tree_remove(host->lefts, host->left_ended[k]);
         host->left_spare[host->left_spares++] = host->left_ended[k];
     }
     host->left_endeds = 0;
@@ -48,14 +48,14 @@ static void take_news(struct cs_host *host)
         if (host->left[i].over)
             continue;
         if (host->motion->still)
-            ranks_remove(host->lefts, i);
+            rank_tree_remove(host->lefts, i);
         host_keys_note(host, i);
         if (!host->motion->still)
-            ranks_touch(host->lefts, i);
+            rank_tree_touch(host->lefts, i);
     }
     for (uint32_t k = 0; k < host->left_changeds; k++)
         if (host->motion->still && !host->left[host->left_changed[k]].over)
-            ranks_insert(host->lefts, host->left_changed[k], goes_before);
+            rank_tree_insert(host->lefts, host->left_changed[k], goes_before);
     host->left_changeds = 0;
 }
 
@@ -82,7 +82,7 @@ static void take_over(struct cs_host *host)
     if (host->left_tree == NULL) {
         host->left_tree = arena_alloc(host->parts.arena, 1,
                                       sizeof *host->left_tree);
-        ranks_init(host->left_tree, host->parts.arena, host_keys_sum, host);
+        rank_tree_init(host->left_tree, host->parts.arena, host_keys_sum, host);
     }
     host->lefts = host->left_tree;
     host->left_count = host->left_spares = 0;
@@ -97,11 +97,11 @@ static void take_over(struct cs_host *host)
 static void turn_over(struct cs_host *host)
 {
     take_news(host);
-    uint32_t count = ranks_count(host->lefts);
+    uint32_t count = rank_tree_count(host->lefts);
     uint32_t *list = host_list_room(host, count);
 
-    ranks_list(host->lefts, list);
-    ranks_clear(host->lefts);
+    rank_tree_list(host->lefts, list);
+    rank_tree_clear(host->lefts);
     host_keys_hand_over(host, list, count);
     host->lefts = NULL;
 }
@@ -109,14 +109,14 @@ static void turn_over(struct cs_host *host)
 /* All keys are others: merge sort, stable. */
 static void sort_anew(struct cs_host *host)
 {
-    uint32_t count = ranks_count(host->lefts);
+    uint32_t count = rank_tree_count(host->lefts);
     uint32_t *from, *to;
 
     if (count == 0)
         return;
     from = host_list_room(host, 2 * count);
     to = from + count;
-    ranks_list(host->lefts, from);
+    rank_tree_list(host->lefts, from);
     for (uint32_t i = 0; i < count; i++)
         host_keys_note(host, from[i]);
     for (uint64_t width = 1; width < count; width *= 2) {
@@ -136,7 +136,7 @@ static void sort_anew(struct cs_host *host)
         from = to;
         to = swap;
     }
-    ranks_reorder(host->lefts, from);
+    rank_tree_reorder(host->lefts, from);
 }
 
 static void refresh(struct cs_host *host)
@@ -158,9 +158,9 @@ static void refresh(struct cs_host *host)
 /* Jobs of a subtree that wait, or that run, in order. */
 static void pick(struct cs_host *host, uint32_t item, bool runs)
 {
-    if (item == RANKS_NONE)
+    if (item == RANK_TREE_NONE)
         return;
-    const struct ranks_node *node = &host->lefts->node[item];
+    const struct rank_tree_node *node = &host->lefts->node[item];
     uint32_t running = host->left_sum[item].running;
     if ((runs ? running : node->count - running) == 0)
         return;
@@ -175,7 +175,7 @@ static void pick(struct cs_host *host, uint32_t item, bool runs)
 /* In order, who fits into the room takes his; returns what is left of it. */
 static uint64_t deal(struct cs_host *host, uint32_t item, uint64_t room)
 {
-    if (item == RANKS_NONE)
+    if (item == RANK_TREE_NONE)
         return room;
     const struct host_left_sum *all = &host->left_sum[item];
     const struct host_left *entry = &host->left[item];
@@ -198,7 +198,7 @@ static uint64_t deal(struct cs_host *host, uint32_t item, uint64_t room)
     return deal(host, host->lefts->node[item].right, room);
 }
 
-void cs_deal_note(struct cs_host *host, struct job_id job)
+void cs_reallocate_note(struct cs_host *host, struct job_id job)
 {
     host_left_change(host, host_job_slot(host, job.i));
 }
@@ -218,7 +218,7 @@ static bool in_lanes(struct cs_host *host, bool plain)
     return host_lanes_begin(host);
 }
 
-void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion)
+void cs_reallocate_moving(struct cs_host *host, const struct cs_moving_key *motion)
 {
     assert(!host_per_phase(host) && motion->key != NULL);
     bool plain = host->spec->failures == NULL && host->rules->tick_ns == 0;
@@ -233,7 +233,7 @@ void cs_deal_moving(struct cs_host *host, const struct cs_motion *motion)
     else if (host->lefts != NULL && !worth)
         turn_over(host);
     if (!worth) {
-        cs_deal(host, motion->sorted != NULL ? motion->sorted : motion->key);
+        cs_reallocate(host, motion->sorted != NULL ? motion->sorted : motion->key);
         return;
     }
     refresh(host);
@@ -258,11 +258,11 @@ static double left_per_ns(const void *self, const struct cs_host *host,
     return cs_left_per_ns(host, job);
 }
 
-void cs_deal_left(struct cs_host *host)
+void cs_reallocate_left(struct cs_host *host)
 {
-    static const struct cs_motion motion = {
+    static const struct cs_moving_key motion = {
         .key = left_key, .per_ns = left_per_ns, .exact = true
     };
 
-    cs_deal_moving(host, &motion);
+    cs_reallocate_moving(host, &motion);
 }

@@ -4,8 +4,8 @@
  * it, where the policy's order moves with time.
  *
  * What was submitted at one instant and seen when the last choice was made
- * stands in the policy's order of now.  A policy tells how the claims of asks
- * for as many GPUs move: one sequence holds all asks, by GPUs and then by turn,
+ * stands in the policy's order of now.  A policy tells how the claims of tasks
+ * for as many GPUs move: one sequence holds all tasks, by GPUs and then by turn,
  * and of neighbours that could overtake each other it is known until when they
  * do not (as in tops.c, from which these times are: a kinetic sorted
  * list, Basch, Guibas and Hershberger, 1999).  A search goes on in the part of
@@ -18,9 +18,9 @@
 
 #include "policies/host/state.h"
 #include "sim/base/arena.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
-#define NONE RANKS_NONE
+#define NONE RANK_TREE_NONE
 
 struct moving_sum {             /* over a subtree */
     int64_t estimate_min_ns;
@@ -31,11 +31,11 @@ struct moving_sum {             /* over a subtree */
 struct moving_part {            /* asks for so many GPUs, in one backfill */
     uint32_t gpus;
     uint32_t passed;            /* so many of them need not be tried */
-    uint32_t ask;               /* the next to try, or NONE */
+    uint32_t task;               /* the next to try, or NONE */
 };
 
 struct host_moving {
-    struct ranks all, unseen;
+    struct rank_tree all, unseen;
     struct moving_sum *sum;     /* of `all` */
     uint32_t room;
     struct moving_part *part;   /* scratch, as are the next two */
@@ -43,19 +43,19 @@ struct host_moving {
     uint32_t *list, lists, list_room;
 };
 
-static bool is_in(const struct ranks *ranks, uint32_t ask)
+static bool is_in(const struct rank_tree *ranks, uint32_t task)
 {
-    return ask < ranks->room && ranks->node[ask].count > 0;
+    return task < ranks->room && ranks->node[task].count > 0;
 }
 
-static bool is_seen(const struct cs_host *host, uint32_t ask)
+static bool is_seen(const struct cs_host *host, uint32_t task)
 {
-    return host->ask[ask].seq < host->committed_seq;
+    return host->task[task].seq < host->committed_seq;
 }
 
-static int64_t submitted_ns(const struct cs_host *host, uint32_t ask)
+static int64_t submitted_ns(const struct cs_host *host, uint32_t task)
 {
-    uint32_t job = host->ask[ask].pub.job.i;
+    uint32_t job = host->task[task].pub.job.i;
 
     return host_job_slot(host, job)->pub.request.submit_ns;
 }
@@ -71,14 +71,14 @@ static bool turn_before(const struct cs_host *host, uint32_t a, uint32_t b)
         return first < other;
     if (a_seen != b_seen)
         return a_seen;
-    return a_seen ? host_ask_before(host, a, b)
-                  : host->ask[a].seq < host->ask[b].seq;
+    return a_seen ? host_task_before(host, a, b)
+                  : host->task[a].seq < host->task[b].seq;
 }
 
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
-    uint32_t gpus = host->ask[a].pub.gpus, other = host->ask[b].pub.gpus;
+    uint32_t gpus = host->task[a].pub.gpus, other = host->task[b].pub.gpus;
 
     return gpus != other ? gpus < other : turn_before(host, a, b);
 }
@@ -87,18 +87,18 @@ static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    return host->ask[a].seq < host->ask[b].seq;
+    return host->task[a].seq < host->task[b].seq;
 }
 
 /* Until when `a`, right before `b`, stays there; now: no longer. */
 static int64_t pair_stands_ns(const struct cs_host *host, uint32_t a,
                               uint32_t b)
 {
-    if (host->ask[a].pub.gpus != host->ask[b].pub.gpus ||
+    if (host->task[a].pub.gpus != host->task[b].pub.gpus ||
         submitted_ns(host, a) != submitted_ns(host, b) ||
         !is_seen(host, a) || !is_seen(host, b))
         return CLOCK_NEVER_NS;
-    if (host_ask_before(host, b, a))
+    if (host_task_before(host, b, a))
         return host_now(host);
     return host_claim_stands_ns(host, a, b);
 }
@@ -114,7 +114,7 @@ static void sum_up(void *owner, uint32_t item, uint32_t left, uint32_t right)
     struct moving_sum *all = host->moving->sum, *sum = &all[item];
 
     *sum = (struct moving_sum) {
-        .estimate_min_ns = host->ask[item].pub.estimate_ns,
+        .estimate_min_ns = host->task[item].pub.estimate_ns,
         .stands_ns = CLOCK_NEVER_NS, .first = item, .last = item,
     };
     if (left != NONE) {
@@ -136,7 +136,7 @@ static void sum_up(void *owner, uint32_t item, uint32_t left, uint32_t right)
 
 /* ---- in order, now ---- */
 
-static void note(struct cs_host *host, uint32_t ask)
+static void note(struct cs_host *host, uint32_t task)
 {
     struct host_moving *moving = host->moving;
 
@@ -146,14 +146,14 @@ static void note(struct cs_host *host, uint32_t ask)
                                   moving->lists, room, sizeof *moving->list);
         moving->list_room = room;
     }
-    moving->list[moving->lists++] = ask;
+    moving->list[moving->lists++] = task;
 }
 
 /* Looks at all pairs of which that is not known to stand, and notes, in order,
  * who has overtaken the one before. */
 static void collect(struct cs_host *host, uint32_t item)
 {
-    const struct ranks_node *node = host->moving->all.node;
+    const struct rank_tree_node *node = host->moving->all.node;
     const struct moving_sum *sum = host->moving->sum;
     uint32_t l = node[item].left, r = node[item].right;
 
@@ -173,35 +173,35 @@ static void collect(struct cs_host *host, uint32_t item)
 }
 
 /* To its place among those before it, which are in order. */
-static void go_ahead(struct cs_host *host, uint32_t ask, uint32_t place)
+static void go_ahead(struct cs_host *host, uint32_t task, uint32_t place)
 {
-    struct ranks *all = &host->moving->all;
+    struct rank_tree *all = &host->moving->all;
     uint32_t low = 0, high = place - 1;     /* high: is overtaken */
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (stands_before(host, ask, ranks_at(all, middle)))
+        if (stands_before(host, task, rank_tree_at(all, middle)))
             high = middle;
         else
             low = middle + 1;
     }
-    uint32_t before = ranks_at(all, high);
-    ranks_remove(all, ask);
-    ranks_insert_at(all, ask, before);
+    uint32_t before = rank_tree_at(all, high);
+    rank_tree_remove(all, task);
+    rank_tree_insert_at(all, task, before);
 }
 
 /* Puts it, and those that follow on it and are out of order as well, in their
  * places; all before it are in theirs. */
-static void settle(struct cs_host *host, uint32_t ask)
+static void settle(struct cs_host *host, uint32_t task)
 {
-    struct ranks *all = &host->moving->all;
-    uint32_t place = ranks_rank(all, ask);
+    struct rank_tree *all = &host->moving->all;
+    uint32_t place = rank_tree_rank(all, task);
 
-    while (place > 0 && ask != NONE &&
-           stands_before(host, ask, ranks_at(all, place - 1))) {
-        uint32_t next = ranks_at(all, place + 1);
-        go_ahead(host, ask, place);
-        ask = next;
+    while (place > 0 && task != NONE &&
+           stands_before(host, task, rank_tree_at(all, place - 1))) {
+        uint32_t next = rank_tree_at(all, place + 1);
+        go_ahead(host, task, place);
+        task = next;
         place++;
     }
 }
@@ -220,32 +220,32 @@ static void refresh(struct cs_host *host)
 
 /* ---- what comes and goes ---- */
 
-static void insert(struct cs_host *host, uint32_t ask)
+static void insert(struct cs_host *host, uint32_t task)
 {
     struct host_moving *moving = host->moving;
 
-    if (moving->room < host->ask_room) {
+    if (moving->room < host->task_room) {
         moving->sum = arena_grow(host->parts.arena, moving->sum, moving->room,
-                                 host->ask_room, sizeof *moving->sum);
-        moving->room = host->ask_room;
+                                 host->task_room, sizeof *moving->sum);
+        moving->room = host->task_room;
     }
-    ranks_insert(&moving->all, ask, stands_before);
+    rank_tree_insert(&moving->all, task, stands_before);
 }
 
-void host_moving_insert(struct cs_host *host, uint32_t ask)
+void host_moving_insert(struct cs_host *host, uint32_t task)
 {
     refresh(host);
-    insert(host, ask);
-    if (!is_seen(host, ask))
-        ranks_insert(&host->moving->unseen, ask, came_before);
+    insert(host, task);
+    if (!is_seen(host, task))
+        rank_tree_insert(&host->moving->unseen, task, came_before);
 }
 
-void host_moving_remove(struct cs_host *host, uint32_t ask)
+void host_moving_remove(struct cs_host *host, uint32_t task)
 {
-    if (is_in(&host->moving->all, ask))
-        ranks_remove(&host->moving->all, ask);
-    if (is_in(&host->moving->unseen, ask))
-        ranks_remove(&host->moving->unseen, ask);
+    if (is_in(&host->moving->all, task))
+        rank_tree_remove(&host->moving->all, task);
+    if (is_in(&host->moving->unseen, task))
+        rank_tree_remove(&host->moving->unseen, task);
 }
 
 void host_moving_begin(struct cs_host *host)
@@ -255,10 +255,10 @@ void host_moving_begin(struct cs_host *host)
 
     assert(host->moving == NULL && host->tops != NULL);
     host->moving = moving;
-    ranks_init(&moving->all, host->parts.arena, sum_up, host);
-    ranks_init(&moving->unseen, host->parts.arena, NULL, host);
+    rank_tree_init(&moving->all, host->parts.arena, sum_up, host);
+    rank_tree_init(&moving->unseen, host->parts.arena, NULL, host);
     for (uint32_t i = 0; i < host_order_count(host); i++)
-        host_moving_insert(host, ranks_at(host->order, i));
+        host_moving_insert(host, rank_tree_at(host->order, i));
 }
 
 /* First all that take other places leave: the others are in order before and
@@ -266,15 +266,15 @@ void host_moving_begin(struct cs_host *host)
 void host_moving_commit(struct cs_host *host, uint64_t seq)
 {
     struct host_moving *moving = host->moving;
-    uint32_t ask;
+    uint32_t task;
 
     assert(seq >= host->committed_seq);
     refresh(host);
     moving->lists = 0;
-    while ((ask = ranks_at(&moving->unseen, 0)) != NONE &&
-           host->ask[ask].seq < seq) {
-        host_moving_remove(host, ask);
-        note(host, ask);
+    while ((task = rank_tree_at(&moving->unseen, 0)) != NONE &&
+           host->task[task].seq < seq) {
+        host_moving_remove(host, task);
+        note(host, task);
     }
     host->committed_seq = seq;
     for (uint32_t i = 0; i < moving->lists; i++)
@@ -286,12 +286,12 @@ void host_moving_commit(struct cs_host *host, uint64_t seq)
 /* How many want at most so many GPUs. */
 static uint32_t count_up_to(const struct cs_host *host, uint32_t gpus)
 {
-    const struct ranks *all = &host->moving->all;
+    const struct rank_tree *all = &host->moving->all;
     uint32_t at = all->root, count = 0;
 
     while (at != NONE) {
         uint32_t left = all->node[at].left;
-        if (host->ask[at].pub.gpus > gpus) {
+        if (host->task[at].pub.gpus > gpus) {
             at = left;
         } else {
             count += 1 + (left == NONE ? 0 : all->node[left].count);
@@ -306,18 +306,18 @@ static uint32_t count_up_to(const struct cs_host *host, uint32_t gpus)
 static uint32_t find_below(struct cs_host *host, uint32_t item,
                            uint32_t first, uint32_t from, int64_t most_ns)
 {
-    const struct ranks_node *node = host->moving->all.node;
+    const struct rank_tree_node *node = host->moving->all.node;
 
     if (item == NONE || first + node[item].count <= from ||
         host->moving->sum[item].estimate_min_ns > most_ns)
         return NONE;
-    host->counts.asks_seen++;
+    host->counts.tasks_seen++;
     uint32_t left = node[item].left;
     uint32_t place = first + (left == NONE ? 0 : node[left].count);
     uint32_t found = find_below(host, left, first, from, most_ns);
     if (found != NONE)
         return found;
-    if (place >= from && host->ask[item].pub.estimate_ns <= most_ns)
+    if (place >= from && host->task[item].pub.estimate_ns <= most_ns)
         return place;
     return find_below(host, node[item].right, place + 1, from, most_ns);
 }
@@ -330,24 +330,24 @@ static void look(struct cs_host *host, struct moving_part *part,
     uint32_t begin = part->gpus > 0 ? count_up_to(host, part->gpus - 1) : 0;
     uint32_t place = find_below(host, moving->all.root, 0,
                                 begin + part->passed, most_ns);
-    uint32_t ask = place == NONE ? NONE : ranks_at(&moving->all, place);
+    uint32_t task = place == NONE ? NONE : rank_tree_at(&moving->all, place);
 
-    part->ask = NONE;
-    if (ask == NONE || host->ask[ask].pub.gpus != part->gpus)
+    part->task = NONE;
+    if (task == NONE || host->task[task].pub.gpus != part->gpus)
         return;
-    part->ask = ask;
+    part->task = task;
     part->passed = place - begin;
 }
 
 void host_moving_first(struct cs_host *host, int64_t most_ns)
 {
     struct host_moving *moving = host->moving;
-    uint32_t place = 0, ask;
+    uint32_t place = 0, task;
 
     refresh(host);
     moving->parts = 0;
-    while ((ask = ranks_at(&moving->all, place)) != NONE) {
-        struct moving_part part = { .gpus = host->ask[ask].pub.gpus };
+    while ((task = rank_tree_at(&moving->all, place)) != NONE) {
+        struct moving_part part = { .gpus = host->task[task].pub.gpus };
         if (moving->parts == moving->part_room) {
             uint32_t room = moving->parts > 0 ? 2 * moving->parts : 16;
             moving->part = arena_grow(host->parts.arena, moving->part,
@@ -370,8 +370,8 @@ static struct moving_part *best(struct cs_host *host, uint32_t gpus_max)
         struct moving_part *part = &moving->part[i];
         if (part->gpus > gpus_max)
             break;              /* they stand by GPUs */
-        if (part->ask != NONE &&
-            (found == NULL || turn_before(host, part->ask, found->ask)))
+        if (part->task != NONE &&
+            (found == NULL || turn_before(host, part->task, found->task)))
             found = part;
     }
     return found;
@@ -381,16 +381,16 @@ uint32_t host_moving_next(struct cs_host *host, uint32_t gpus_max)
 {
     const struct moving_part *part = best(host, gpus_max);
 
-    return part == NULL ? ID_NONE : part->ask;
+    return part == NULL ? ID_NONE : part->task;
 }
 
-void host_moving_tried(struct cs_host *host, uint32_t ask, int64_t most_ns)
+void host_moving_tried(struct cs_host *host, uint32_t task, int64_t most_ns)
 {
     struct host_moving *moving = host->moving;
 
     for (uint32_t i = 0; i < moving->parts; i++)
-        if (moving->part[i].ask == ask) {
-            moving->part[i].passed += is_in(&moving->all, ask);
+        if (moving->part[i].task == task) {
+            moving->part[i].passed += is_in(&moving->all, task);
             look(host, &moving->part[i], most_ns);
             return;
         }

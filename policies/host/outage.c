@@ -152,26 +152,26 @@ static double roll_back(struct cs_host *host, struct host_job_slot *job)
     return lost;
 }
 
-static void drop_asks(struct cs_host *host, struct host_job_slot *job)
+static void drop_tasks(struct cs_host *host, struct host_job_slot *job)
 {
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
-        if (job->role_ask[r] != ID_NONE)
-            host_ask_drop(host, job->role_ask[r]);
-        job->role_ask[r] = ID_NONE;
+        if (job->role_task[r] != ID_NONE)
+            host_task_drop(host, job->role_task[r]);
+        job->role_task[r] = ID_NONE;
         job->home[r] = ID_NONE;
     }
-    if (job->ask != ID_NONE)
-        host_ask_drop(host, job->ask);
-    job->ask = ID_NONE;
+    if (job->task != ID_NONE)
+        host_task_drop(host, job->task);
+    job->task = ID_NONE;
 }
 
-static void ask_again(struct cs_host *host, uint32_t j, double lost)
+static void task_again(struct cs_host *host, uint32_t j, double lost)
 {
     host_tell(host, FACT_JOB_INTERRUPT, j, 0, lost);
     if (host_per_phase(host))
         host_job_advance(host, j);
     else
-        host_ask_job(host, j);
+        host_task_job(host, j);
     host->hooks.wake(host);
 }
 
@@ -183,11 +183,11 @@ void host_interrupt(struct cs_host *host, uint32_t j)
     host->counts.interruptions++;
     job->pub.interruptions++;
     host_job_drop(host, j);
-    drop_asks(host, job);
+    drop_tasks(host, job);
     double lost = roll_back(host, job);
     job->penalty_ns = spec_of(host) != NULL ? spec_of(host)->restart_ns : 0;
     job->restart_until_ns = 0;
-    ask_again(host, j, lost);
+    task_again(host, j, lost);
 }
 
 void host_suspend(struct cs_host *host, uint32_t j)
@@ -198,7 +198,7 @@ void host_suspend(struct cs_host *host, uint32_t j)
     host->counts.interruptions++;
     job->pub.interruptions++;
     host_job_drop(host, j);
-    ask_again(host, j, 0);
+    task_again(host, j, 0);
 }
 
 bool host_stands_on(const struct host_lease_slot *lease, uint32_t node)

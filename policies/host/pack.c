@@ -10,7 +10,7 @@
  *
  * Only jobs of one role and one phase of known length that have nothing to
  * load take part, of as many GPUs each, and only where somebody said how fast
- * both are then (pace_beside()).  Invariant: of two leases that are beside
+ * both are then (speedup_beside()).  Invariant: of two leases that are beside
  * each other, each says so; when one goes, the other is alone and has whole
  * GPUs and its own pace again.
  */
@@ -20,7 +20,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
-#include "models/jobs/pace.h"
+#include "models/jobs/speedup.h"
 #include "models/types/placement.h"
 #include "policies/host/state.h"
 #include "policies/policy.h"
@@ -43,22 +43,22 @@ static bool packs(const struct cs_host *host, const struct host_job_slot *job)
 }
 
 /* Pace of a job while the other holds the same GPUs: of the slowest. */
-static double pace_with(const struct cs_host *host,
-                        const struct host_job_slot *job,
-                        const struct host_job_slot *other,
-                        const struct placement *placement)
+static double speedup_with(const struct cs_host *host,
+                           const struct host_job_slot *job,
+                           const struct host_job_slot *other,
+                           const struct placement *placement)
 {
     uint32_t gpus = placement_gpus(placement);
-    double pace = INFINITY;
+    double speedup = INFINITY;
 
     assert(placement->share_count > 0 && gpus > 0);
     for (uint32_t i = 0; i < placement->share_count; i++) {
         uint32_t pool = cluster_group_of(host->spec,
                                          placement->share[i].node)->pool;
-        pace = fmin(pace, pace_beside(&job->pub.request, &other->pub.request,
-                                      pool, gpus));
+        speedup = fmin(speedup, speedup_beside(&job->pub.request, &other->pub.request,
+                                               pool, gpus));
     }
-    return pace;
+    return speedup;
 }
 
 /* The same GPUs, of each so much; cores and memory as the lease has them. */
@@ -133,7 +133,7 @@ static bool takes_all(const struct cs_host *host,
 
 /* Changes a lease for another of the same job on the same GPUs. */
 static uint32_t change(struct cs_host *host, uint32_t i,
-                       const struct placement *place, double pace)
+                       const struct placement *place, double speedup)
 {
     struct host_lease_slot *lease = &host->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
@@ -142,7 +142,7 @@ static uint32_t change(struct cs_host *host, uint32_t i,
         host_phase_cut(host, i);
     job->penalty_ns = host_restart_ns(host, job);
     job->restart_until_ns = 0;
-    return host_regrant_at(host, i, place, pace);
+    return host_regrant_at(host, i, place, speedup);
 }
 
 void host_pack_alone(struct cs_host *host, uint32_t i)
@@ -156,14 +156,14 @@ void host_pack_alone(struct cs_host *host, uint32_t i)
     change(host, i, &whole, 0);
 }
 
-/* The lease that an ask could go beside, or why it may not. */
+/* The lease that a task could go beside, or why it may not. */
 static enum cs_verdict look(const struct cs_host *host,
-                            const struct cs_ask *ask, struct job_id runs,
+                            const struct cs_task *task, struct job_id runs,
                             uint32_t *lease)
 {
-    const struct host_job_slot *job = host_job_slot(host, ask->job.i);
+    const struct host_job_slot *job = host_job_slot(host, task->job.i);
 
-    if (ask->role != CS_ALL_ROLES)
+    if (task->role != CS_ALL_ROLES)
         return CS_NOT_ALLOWED;
     if (runs.i >= host->job_count || host_job_over(host, runs.i) ||
         host_job_slot(host, runs.i)->lease[0] == ID_NONE)
@@ -174,16 +174,16 @@ static enum cs_verdict look(const struct cs_host *host,
     place = &host->lease[*lease].pub.placement;
     if (!packs(host, job) || !packs(host, first) ||
         !takes_all(host, job, place) ||
-        !(pace_with(host, first, job, place) > 0) ||
-        !(pace_with(host, job, first, place) > 0))
+        !(speedup_with(host, first, job, place) > 0) ||
+        !(speedup_with(host, job, first, place) > 0))
         return CS_BAD_SHAPE;
     return host->lease[*lease].beside == ID_NONE ? CS_DONE : CS_NO_ROOM;
 }
 
-static enum cs_verdict start(struct cs_host *host, struct ask_id id,
+static enum cs_verdict start(struct cs_host *host, struct task_id id,
                              uint32_t first)
 {
-    struct job_id who = host->ask[id.i].pub.job;
+    struct job_id who = host->task[id.i].pub.job;
     struct host_job_slot *job = host_job_slot(host, who.i);
     struct host_job_slot *other =
         host_job_slot(host, host->lease[first].pub.job.i);
@@ -192,46 +192,46 @@ static enum cs_verdict start(struct cs_host *host, struct ask_id id,
     struct placement mine = second_half(host->scratch, place,
                                         &host_form_of(job)->role[0]);
     struct placement its = copy_with(host->scratch + nodes, place, HALF);
-    double pace = pace_with(host, job, other, place);
-    double its_pace = pace_with(host, other, job, place);
+    double speedup = speedup_with(host, job, other, place);
+    double its_speedup = speedup_with(host, other, job, place);
 
     if (!fits_beside(host, host->scratch + 2 * nodes, &mine) ||
         !host_power_allows_beside(host, place, &its, &mine))
         return host_answer(host, HOST_START, who, 0, CS_NO_ROOM, NULL);
     cluster_split(host->cluster);
-    host_ask_drop(host, id.i);
-    job->ask = ID_NONE;
+    host_task_drop(host, id.i);
+    job->task = ID_NONE;
     host_left_change(host, job);
     host_answer(host, HOST_START, who, 0, CS_DONE, &mine);
-    first = change(host, first, &its, its_pace);
-    uint32_t second = host_grant_at(host, who.i, 0, &mine, pace);
+    first = change(host, first, &its, its_speedup);
+    uint32_t second = host_grant_at(host, who.i, 0, &mine, speedup);
     host->lease[first].beside = second;
     host->lease[second].beside = first;
     return CS_DONE;
 }
 
-enum cs_verdict cs_start_beside(struct cs_host *host, struct ask_id id,
-                                struct job_id runs)
+enum cs_verdict cs_start_co_located(struct cs_host *host, struct task_id id,
+                                    struct job_id runs)
 {
     uint32_t lease = ID_NONE;
 
     if (!(host->policy->flags & CS_PACKS))
         return host_answer(host, HOST_START, nobody, CS_ALL_ROLES,
                            CS_NOT_ALLOWED, NULL);
-    if (id.i >= host->ask_count || !host->ask[id.i].live)
+    if (id.i >= host->task_count || !host->task[id.i].live)
         return host_answer(host, HOST_START, nobody, CS_ALL_ROLES,
                            CS_NOT_PENDING, NULL);
-    const struct cs_ask *ask = &host->ask[id.i].pub;
-    enum cs_verdict verdict = look(host, ask, runs, &lease);
+    const struct cs_task *task = &host->task[id.i].pub;
+    enum cs_verdict verdict = look(host, task, runs, &lease);
 
     if (verdict == CS_DONE)
         return start(host, id, lease);
-    return host_answer(host, HOST_START, ask->job, CS_ALL_ROLES, verdict,
+    return host_answer(host, HOST_START, task->job, CS_ALL_ROLES, verdict,
                        NULL);
 }
 
-double cs_pace_beside(struct cs_host *host, struct job_id id,
-                      struct job_id other, uint32_t pool)
+double cs_speedup_co_located(struct cs_host *host, struct job_id id,
+                             struct job_id other, uint32_t pool)
 {
     assert(id.i < host->job_count && other.i < host->job_count &&
            pool < host->spec->pool_count);
@@ -242,10 +242,10 @@ double cs_pace_beside(struct cs_host *host, struct job_id id,
     if (id.i == other.i || !packs(host, job) || !packs(host, with) ||
         gpus != job_role_gpus(&with->pub.request, 0) || gpus == 0)
         return 0;
-    return pace_beside(&job->pub.request, &with->pub.request, pool, gpus);
+    return speedup_beside(&job->pub.request, &with->pub.request, pool, gpus);
 }
 
-struct job_id cs_beside(const struct cs_host *host, struct job_id id)
+struct job_id cs_co_located(const struct cs_host *host, struct job_id id)
 {
     struct lease_id lease = cs_role_lease(host, id, 0);
 
@@ -259,6 +259,6 @@ uint32_t cs_share_score(const struct cs_host *host, struct job_id id)
     assert(id.i < host->job_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
-    return packs(host, job) ? pace_share_class(&job->pub.request)
+    return packs(host, job) ? speedup_share_class(&job->pub.request)
                             : SHARE_NEVER;
 }

@@ -282,7 +282,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         .step = job->pub.step,
     };
     job->phases_running |= 1u << p;
-    if (host->form[job->form].fixed && lease->pace == 1 &&
+    if (host->form[job->form].fixed && lease->speedup == 1 &&
         !job->pub.request.goodput)
         job->even_from_ns = host_now(host);
     host_lease_state(host, i, CS_LEASE_BUSY);
@@ -451,7 +451,7 @@ void host_phase_done(struct cs_host *host, uint32_t i)
     host_phase_off(host, i, true);
     if (host->form[job->form].fixed) {
         int64_t ran = host_now(host) - lease->phase_start_ns;
-        int64_t known = lease->pace == 1 && !job->pub.request.goodput
+        int64_t known = lease->speedup == 1 && !job->pub.request.goodput
                             ? ran : known_left_ns(job);
         assert(ran == host_ran_ns(host, job, lease, job->done_ns, known));
         known_done(job, known);

@@ -22,9 +22,9 @@
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
-#define NONE RANKS_NONE
+#define NONE RANK_TREE_NONE
 #define NEVER CLOCK_NEVER_NS
 #define LEVELS_MAX 32u
 #define POWERS 32u
@@ -41,7 +41,7 @@ struct hole {
 
 struct level {
     int64_t gpus;
-    struct ranks tree;
+    struct rank_tree tree;
     struct hole *hole;
     uint32_t holes, room;
     uint32_t *spare, spares;
@@ -49,7 +49,7 @@ struct level {
 
 struct cs_plan {
     struct arena *arena;
-    struct ranks tree;
+    struct rank_tree tree;
     struct step *step;
     uint32_t first, steps, room;
     uint32_t *spare, spares;
@@ -117,7 +117,7 @@ static uint32_t hole_make(struct cs_plan *plan, struct level *level,
 
 static void hole_drop(struct level *level, uint32_t i)
 {
-    ranks_remove(&level->tree, i);
+    rank_tree_remove(&level->tree, i);
     level->spare[level->spares++] = i;
 }
 
@@ -129,7 +129,7 @@ static uint32_t hole_at(const struct level *level, int64_t time_ns,
 
     *later = NONE;
     while (at != NONE) {
-        const struct ranks_node *node = &level->tree.node[at];
+        const struct rank_tree_node *node = &level->tree.node[at];
         bool by_then = level->hole[at].start_ns <= time_ns;
         if (by_then)
             found = at;
@@ -162,14 +162,14 @@ static void lower(struct cs_plan *plan, struct level *level, int64_t t,
         hole_drop(level, i);
     } else if (to_end) {
         level->hole[i].end_ns = t;
-        ranks_touch(&level->tree, i);
+        rank_tree_touch(&level->tree, i);
     } else if (from_start) {
         level->hole[i].start_ns = u;
-        ranks_touch(&level->tree, i);
+        rank_tree_touch(&level->tree, i);
     } else {
         uint32_t rest = hole_make(plan, level, level->hole[i].start_ns, t);
         level->hole[i].start_ns = u;
-        ranks_insert_at(&level->tree, rest, i);     /* below it: both sums */
+        rank_tree_insert_at(&level->tree, rest, i);     /* below it: both sums */
     }
 }
 
@@ -188,16 +188,16 @@ static void raise_to(struct cs_plan *plan, struct level *level, int64_t t,
     }
     if (joins) {
         level->hole[i].end_ns = u;
-        ranks_touch(&level->tree, i);
+        rank_tree_touch(&level->tree, i);
     } else if (meets) {
         level->hole[later].start_ns = t;
-        ranks_touch(&level->tree, later);
+        rank_tree_touch(&level->tree, later);
     } else {
         i = hole_make(plan, level, t, u);
         if (later != NONE)
-            ranks_insert_at(&level->tree, i, later);
+            rank_tree_insert_at(&level->tree, i, later);
         else
-            ranks_insert(&level->tree, i, NULL);
+            rank_tree_insert(&level->tree, i, NULL);
     }
 }
 
@@ -228,7 +228,7 @@ static struct level *level_make(struct cs_plan *plan, int64_t gpus)
     struct level *level = arena_alloc(plan->arena, 1, sizeof *level);
 
     level->gpus = gpus;
-    ranks_init(&level->tree, plan->arena, sum_holes, level);
+    rank_tree_init(&level->tree, plan->arena, sum_holes, level);
     for (uint32_t i = plan->first; i != NONE;) {
         int64_t start_ns = plan->step[i].time_ns;
         bool free = plan->step[i].free >= gpus;
@@ -236,8 +236,8 @@ static struct level *level_make(struct cs_plan *plan, int64_t gpus)
             i = plan->step[i].after;
         int64_t end_ns = i == NONE ? NEVER : plan->step[i].time_ns;
         if (free)
-            ranks_insert(&level->tree,
-                         hole_make(plan, level, start_ns, end_ns), NULL);
+            rank_tree_insert(&level->tree,
+                             hole_make(plan, level, start_ns, end_ns), NULL);
     }
     assert(plan->levels < LEVELS_MAX + POWERS);
     plan->level[plan->levels++] = level;
@@ -265,7 +265,7 @@ static uint32_t step_at(const struct cs_plan *plan, int64_t time_ns)
     uint32_t at = plan->tree.root, found = plan->first;
 
     while (at != NONE) {
-        const struct ranks_node *node = &plan->tree.node[at];
+        const struct rank_tree_node *node = &plan->tree.node[at];
         bool by_then = plan->step[at].time_ns <= time_ns;
         if (by_then)
             found = at;
@@ -304,7 +304,7 @@ static uint32_t step_make(struct cs_plan *plan, int64_t time_ns, int64_t free,
         plan->step[before].after = i;
     if (after != NONE)
         plan->step[after].before = i;
-    ranks_insert(&plan->tree, i, sooner);
+    rank_tree_insert(&plan->tree, i, sooner);
     return i;
 }
 
@@ -318,7 +318,7 @@ static void step_drop(struct cs_plan *plan, uint32_t i)
         plan->first = step->after;
     if (step->after != NONE)
         plan->step[step->after].before = step->before;
-    ranks_remove(&plan->tree, i);
+    rank_tree_remove(&plan->tree, i);
     plan->spare[plan->spares++] = i;
 }
 
@@ -376,23 +376,23 @@ struct cs_plan *cs_plan_new(struct cs_host *host)
 
     plan->arena = host->parts.arena;
     plan->first = NONE;
-    ranks_init(&plan->tree, plan->arena, NULL, plan);
+    rank_tree_init(&plan->tree, plan->arena, NULL, plan);
     return plan;
 }
 
 void cs_plan_clear(struct cs_plan *plan, int64_t from_ns, uint32_t gpus)
 {
     assert(plan != NULL && from_ns >= 0);
-    ranks_clear(&plan->tree);
+    rank_tree_clear(&plan->tree);
     plan->steps = plan->spares = 0;
     plan->first = step_make(plan, from_ns, gpus, NONE);
     for (uint32_t i = 0; i < plan->levels; i++) {
         struct level *level = plan->level[i];
-        ranks_clear(&level->tree);
+        rank_tree_clear(&level->tree);
         level->holes = level->spares = 0;
         if (level->gpus <= gpus)
-            ranks_insert(&level->tree,
-                         hole_make(plan, level, from_ns, NEVER), NULL);
+            rank_tree_insert(&level->tree,
+                             hole_make(plan, level, from_ns, NEVER), NULL);
     }
 }
 
@@ -405,7 +405,7 @@ static void forget_holes(struct level *level, int64_t now_ns)
         hole_drop(level, at);
     if (at != NONE && hole[at].start_ns < now_ns) {
         hole[at].start_ns = now_ns;
-        ranks_touch(&level->tree, at);
+        rank_tree_touch(&level->tree, at);
     }
 }
 

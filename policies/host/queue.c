@@ -13,8 +13,8 @@
 
 #include "policies/host/state.h"
 #include "sim/base/arena.h"
-#include "sim/containers/ends.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/calendar.h"
+#include "sim/containers/rank_tree.h"
 
 /* Estimates in units of 2^30 ns (1.07 s), rounded down: a bound is enough. */
 #define BOUND_SHIFT 30
@@ -38,10 +38,10 @@ static uint32_t bound_of(int64_t estimate_ns)
 }
 
 /* Half of all subtrees are a leaf. */
-static void least_bounds(uint32_t *bound, const struct host_ask_sum *left,
-                         const struct host_ask_sum *right)
+static void least_bounds(uint32_t *bound, const struct host_task_sum *left,
+                         const struct host_task_sum *right)
 {
-    const struct host_ask_sum *one = left != NULL ? left : right;
+    const struct host_task_sum *one = left != NULL ? left : right;
 
     for (uint32_t c = 0; one == NULL && c < HOST_GPU_CLASSES; c++)
         bound[c] = BOUND_NONE;
@@ -53,42 +53,42 @@ static void least_bounds(uint32_t *bound, const struct host_ask_sum *left,
         bound[c] = right->bound[c] < bound[c] ? right->bound[c] : bound[c];
 }
 
-void host_sum_asks(const struct cs_host *host, struct host_ask_sum *of,
-                   uint32_t item, uint32_t left, uint32_t right)
+void host_sum_tasks(const struct cs_host *host, struct host_task_sum *of,
+                    uint32_t item, uint32_t left, uint32_t right)
 {
-    struct host_ask_sum *sum = &of[item];
-    const struct host_ask_slot *slot = &host->ask[item];
+    struct host_task_sum *sum = &of[item];
+    const struct host_task_slot *slot = &host->task[item];
     uint32_t own = class_of(slot->pub.gpus);
 
-    least_bounds(sum->bound, left != RANKS_NONE ? &of[left] : NULL,
-                 right != RANKS_NONE ? &of[right] : NULL);
+    least_bounds(sum->bound, left != RANK_TREE_NONE ? &of[left] : NULL,
+                 right != RANK_TREE_NONE ? &of[right] : NULL);
     if (bound_of(slot->pub.estimate_ns) < sum->bound[own])
         sum->bound[own] = bound_of(slot->pub.estimate_ns);
     sum->first_seq = slot->seq;
-    if (left != RANKS_NONE && of[left].first_seq < sum->first_seq)
+    if (left != RANK_TREE_NONE && of[left].first_seq < sum->first_seq)
         sum->first_seq = of[left].first_seq;
-    if (right != RANKS_NONE && of[right].first_seq < sum->first_seq)
+    if (right != RANK_TREE_NONE && of[right].first_seq < sum->first_seq)
         sum->first_seq = of[right].first_seq;
 }
 
-static void sum_asks(void *owner, uint32_t item, uint32_t left,
-                     uint32_t right)
+static void sum_tasks(void *owner, uint32_t item, uint32_t left,
+                      uint32_t right)
 {
     struct cs_host *host = owner;
 
-    host_sum_asks(host, host->ask_sum, item, left, right);
+    host_sum_tasks(host, host->task_sum, item, left, right);
 }
 
-bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b)
+bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
 {
     if (host->policy->before) {
-        struct ask_id x = { a }, y = { b };
+        struct task_id x = { a }, y = { b };
         if (host->policy->before(host->self, host, x, y))
             return true;
         if (host->policy->before(host->self, host, y, x))
             return false;
     }
-    return host->ask[a].seq < host->ask[b].seq;
+    return host->task[a].seq < host->task[b].seq;
 }
 
 void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
@@ -113,7 +113,7 @@ bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
 
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
-    return host_ask_before(owner, a, b);
+    return host_task_before(owner, a, b);
 }
 
 void host_order_begin(struct cs_host *host)
@@ -121,12 +121,12 @@ void host_order_begin(struct cs_host *host)
     struct arena *arena = host->parts.arena;
 
     host->order = arena_alloc(arena, 1, sizeof *host->order);
-    ranks_init(host->order, arena, NULL, host);
+    rank_tree_init(host->order, arena, NULL, host);
 }
 
 uint32_t host_order_count(const struct cs_host *host)
 {
-    return ranks_count(host->order);
+    return rank_tree_count(host->order);
 }
 
 /* The list's memory is there for whoever needs all at once. */
@@ -143,69 +143,69 @@ uint32_t *host_list_room(struct cs_host *host, uint32_t count)
     return host->list;
 }
 
-/* The room for sums follows that of the asks. */
+/* The room for sums follows that of the tasks. */
 static void sums_room(struct cs_host *host)
 {
-    if (host->ask_sum_room >= host->ask_room)
+    if (host->task_sum_room >= host->task_room)
         return;
-    host->ask_sum = arena_grow(host->parts.arena, host->ask_sum,
-                               host->ask_sum_room, host->ask_room,
-                               sizeof *host->ask_sum);
-    host->ask_sum_room = host->ask_room;
+    host->task_sum = arena_grow(host->parts.arena, host->task_sum,
+                                host->task_sum_room, host->task_room,
+                                sizeof *host->task_sum);
+    host->task_sum_room = host->task_room;
 }
 
-void host_order_insert(struct cs_host *host, uint32_t ask)
+void host_order_insert(struct cs_host *host, uint32_t task)
 {
     if (host->order->sum != NULL)
         sums_room(host);
-    ranks_insert(host->order, ask, host->tops == NULL ? stands_before : NULL);
-    host->hooks.ask_made(host, ask);
+    rank_tree_insert(host->order, task, host->tops == NULL ? stands_before : NULL);
+    host->hooks.task_made(host, task);
 }
 
-void host_order_again(struct cs_host *host, uint32_t ask)
+void host_order_again(struct cs_host *host, uint32_t task)
 {
-    ranks_remove(host->order, ask);
-    ranks_insert(host->order, ask, stands_before);
+    rank_tree_remove(host->order, task);
+    rank_tree_insert(host->order, task, stands_before);
 }
 
-/* Insertion sort: between two decisions few asks change their place. */
+/* Insertion sort: between two decisions few tasks change their place. */
 void host_order_sort(struct cs_host *host)
 {
-    uint32_t count = ranks_count(host->order);
+    uint32_t count = rank_tree_count(host->order);
     uint32_t *list = host_list_room(host, count);
     bool moved = false;
 
-    ranks_list(host->order, list);
+    rank_tree_list(host->order, list);
     for (uint32_t i = 1; i < count; i++) {
-        uint32_t ask = list[i], j = i;
-        while (j > 0 && host_ask_before(host, ask, list[j - 1])) {
+        uint32_t task = list[i], j = i;
+        while (j > 0 && host_task_before(host, task, list[j - 1])) {
             list[j] = list[j - 1];
             j--;
         }
-        list[j] = ask;
+        list[j] = task;
         moved |= j != i;
     }
     if (moved)
-        ranks_reorder(host->order, list);
+        rank_tree_reorder(host->order, list);
 }
 
-static bool ask_passes(const struct cs_host *host, uint32_t item,
-                       const struct cs_filter *filter)
+static bool task_passes(const struct cs_host *host, uint32_t item,
+                        const struct cs_filter *filter)
 {
-    const struct cs_ask *ask = &host->ask[item].pub;
+    const struct cs_task *task = &host->task[item].pub;
 
-    if (filter->startable && ask->role == CS_ALL_ROLES &&
-        ask->gpu_milli == GPU_MILLI &&
-        host_known_full(host, host_job_slot(host, ask->job.i)->form,
-                        ask->gpus))
+    if (filter->startable && task->role == CS_ALL_ROLES &&
+        task->gpu_milli == GPU_MILLI &&
+        host_known_full(host, host_job_slot(host, task->job.i)->form,
+                        task->gpus))
         return false;
-    return ask->gpus <= filter->gpus_max &&
-           (ask->estimate_ns <= filter->estimate_max_ns ||
-            ask->gpus <= filter->gpus_any_estimate);
+    return task->gpus <= filter->gpus_max &&
+           (task->estimate_ns <= filter->estimate_max_ns ||
+            task->gpus <= filter->gpus_any_estimate);
 }
 
 /* Could something below pass?  Never false where something does. */
-static bool some_may_pass(const struct host_ask_sum *sum,
+static bool some_may_pass(const struct host_task_sum *sum,
                           const struct cs_filter *filter)
 {
     uint32_t limit = bound_of(filter->estimate_max_ns);
@@ -225,8 +225,8 @@ static bool some_may_pass(const struct host_ask_sum *sum,
 
 struct search {
     struct cs_host *host;
-    const struct ranks_node *node;
-    const struct host_ask_sum *sum;
+    const struct rank_tree_node *node;
+    const struct host_task_sum *sum;
     const struct cs_filter *filter;
     uint32_t from;
 };
@@ -236,41 +236,41 @@ struct search {
 static uint32_t find_below(const struct search *search, uint32_t item,
                            uint32_t first)
 {
-    const struct ranks_node *node = search->node;
+    const struct rank_tree_node *node = search->node;
 
-    if (item == RANKS_NONE || first + node[item].count <= search->from ||
+    if (item == RANK_TREE_NONE || first + node[item].count <= search->from ||
         !some_may_pass(&search->sum[item], search->filter))
-        return RANKS_NONE;
-    search->host->counts.asks_seen++;
+        return RANK_TREE_NONE;
+    search->host->counts.tasks_seen++;
     uint32_t left = node[item].left;
-    uint32_t place = first + (left == RANKS_NONE ? 0 : node[left].count);
+    uint32_t place = first + (left == RANK_TREE_NONE ? 0 : node[left].count);
     uint32_t found = find_below(search, left, first);
-    if (found != RANKS_NONE)
+    if (found != RANK_TREE_NONE)
         return found;
     if (place >= search->from &&
-        ask_passes(search->host, item, search->filter))
+        task_passes(search->host, item, search->filter))
         return place;
     return find_below(search, node[item].right, place + 1);
 }
 
-uint32_t host_find_ask(struct cs_host *host, const struct ranks *ranks,
-                       const struct host_ask_sum *sum, uint32_t from,
-                       const struct cs_filter *filter)
+uint32_t host_find_task(struct cs_host *host, const struct rank_tree *ranks,
+                        const struct host_task_sum *sum, uint32_t from,
+                        const struct cs_filter *filter)
 {
     struct search search = { host, ranks->node, sum, filter, from };
     uint32_t place = find_below(&search, ranks->root, 0);
 
-    return place == RANKS_NONE ? ranks_count(ranks) : place;
+    return place == RANK_TREE_NONE ? rank_tree_count(ranks) : place;
 }
 
-static void keep_ask_sums(struct cs_host *host)
+static void keep_task_sums(struct cs_host *host)
 {
-    uint32_t *list = host_list_room(host, ranks_count(host->order));
+    uint32_t *list = host_list_room(host, rank_tree_count(host->order));
 
     sums_room(host);
-    host->order->sum = sum_asks;
-    ranks_list(host->order, list);
-    ranks_reorder(host->order, list);
+    host->order->sum = sum_tasks;
+    rank_tree_list(host->order, list);
+    rank_tree_reorder(host->order, list);
 }
 
 uint32_t host_order_find(struct cs_host *host, uint32_t from,
@@ -279,28 +279,28 @@ uint32_t host_order_find(struct cs_host *host, uint32_t from,
     struct cs_filter all = *filter;
 
     if (host->order->sum == NULL)
-        keep_ask_sums(host);
+        keep_task_sums(host);
     /* All of one form: what is full is so for whole subtrees. */
     if (filter->startable && host->form_count == 1 && !host_per_phase(host) &&
         !host->has_parts && host_known_full(host, 0, filter->gpus_max))
         all.gpus_max = host->form[0].full_gpus - 1;
-    return host_find_ask(host, host->order, host->ask_sum, from, &all);
+    return host_find_task(host, host->order, host->task_sum, from, &all);
 }
 
 uint32_t host_order_first(struct cs_host *host, uint64_t seq)
 {
-    const struct ranks_node *node = host->order->node;
+    const struct rank_tree_node *node = host->order->node;
     uint32_t at = host->order->root, found = ID_NONE;
 
     if (host->order->sum == NULL) {
-        keep_ask_sums(host);
+        keep_task_sums(host);
         at = host->order->root;
     }
-    while (at != RANKS_NONE && host->ask_sum[at].first_seq < seq) {
+    while (at != RANK_TREE_NONE && host->task_sum[at].first_seq < seq) {
         uint32_t left = node[at].left;
-        if (left != RANKS_NONE && host->ask_sum[left].first_seq < seq) {
+        if (left != RANK_TREE_NONE && host->task_sum[left].first_seq < seq) {
             at = left;
-        } else if (host->ask[at].seq < seq) {
+        } else if (host->task[at].seq < seq) {
             found = at;
             break;
         } else {
@@ -317,8 +317,8 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
     struct cs_lease *pub = &host->lease[lease].pub;
 
     if (host->ends != NULL) {
-        ends_drop(host->ends, pub->expected_end_ns, lease);
-        ends_add(host->ends, end_ns, lease, pub->gpus);
+        calendar_drop(host->ends, pub->expected_end_ns, lease);
+        calendar_add(host->ends, end_ns, lease, pub->gpus);
     }
     pub->expected_end_ns = end_ns;
 }
@@ -326,18 +326,18 @@ void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
 void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 {
     if (host->ends != NULL)
-        ends_drop(host->ends, host->lease[lease].pub.expected_end_ns, lease);
+        calendar_drop(host->ends, host->lease[lease].pub.expected_end_ns, lease);
 }
 
 static void keep_ends(struct cs_host *host)
 {
-    host->ends = ends_new(host->parts.arena);
+    host->ends = calendar_new(host->parts.arena);
     for (uint32_t i = 0; i < host->held->count; i++) {
         uint32_t lease = host->held->item[i];
 
         if (lease != ID_NONE)
-            ends_add(host->ends, host->lease[lease].pub.expected_end_ns,
-                     lease, host->lease[lease].pub.gpus);
+            calendar_add(host->ends, host->lease[lease].pub.expected_end_ns,
+                         lease, host->lease[lease].pub.gpus);
     }
 }
 
@@ -347,12 +347,12 @@ void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
     assert(number >= host->lease_room);
     if (host->ends == NULL)
         keep_ends(host);
-    ends_add(host->ends, end_ns, number, gpus);
+    calendar_add(host->ends, end_ns, number, gpus);
 }
 
 void host_end_unexpect(struct cs_host *host, int64_t end_ns, uint32_t number)
 {
-    ends_drop(host->ends, end_ns, number);
+    calendar_drop(host->ends, end_ns, number);
 }
 
 int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
@@ -364,13 +364,13 @@ int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
     if (host->ends == NULL)
         keep_ends(host);
     if (free < gpus) {
-        int64_t end = ends_when(host->ends, gpus - free);
+        int64_t end = calendar_when(host->ends, gpus - free);
         if (end == CLOCK_NEVER_NS)
             return CLOCK_NEVER_NS;
         at = end > at ? end : at;
     }
     /* A lease that outlives its estimate may end at any moment. */
-    free += ends_by(host->ends, at);
+    free += calendar_by(host->ends, at);
     assert(free >= gpus);
     *spare_gpus = (uint32_t)(free - gpus);
     return at;

@@ -11,14 +11,14 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
-#include "models/cluster/course.h"
+#include "models/cluster/time_series.h"
 #include "models/jobs/job.h"
 #include "policies/host/rental.h"
 #include "policies/host/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 #include "sim/base/rng.h"
 
 #define CHOICE_STREAM 105       /* of rng_at, beside that of reclaims */
@@ -28,12 +28,12 @@
 uint32_t host_rent_had(const struct cs_host *host, uint32_t g)
 {
     const struct node_group *group = &host->spec->group[g];
-    const struct course *available = group->rent != NULL
+    const struct time_series *available = group->rent != NULL
                                          ? group->rent->available : NULL;
 
     if (available == NULL)
         return group->node_count;
-    double nodes = course_at(available, host_now(host));
+    double nodes = time_series_at(available, host_now(host));
     return nodes < group->node_count ? (uint32_t)nodes : group->node_count;
 }
 
@@ -137,7 +137,7 @@ static bool open_for_more(const struct cs_host *host, uint32_t g)
 
 /* Of the first group in the order of the file that takes it and has room;
  * returns when it will have waited enough for one, if it has not. */
-static int64_t want_role(struct cs_host *host, const struct cs_ask *ask,
+static int64_t want_role(struct cs_host *host, const struct cs_task *task,
                          const struct host_job_slot *job, uint32_t r)
 {
     int64_t next = CLOCK_NEVER_NS;
@@ -149,7 +149,7 @@ static int64_t want_role(struct cs_host *host, const struct cs_ask *ask,
         double nodes = nodes_for(group, &job->pub.request, r);
         if (nodes > group->node_count)
             continue;
-        int64_t due = clock_after(ask->ready_ns, group->rent->wait_ns);
+        int64_t due = clock_after(task->ready_ns, group->rent->wait_ns);
         if (due > host_now(host)) {
             next = due < next ? due : next;
             continue;
@@ -166,21 +166,21 @@ static int64_t want_all(struct cs_host *host)
     int64_t next = CLOCK_NEVER_NS, due;
 
     for (uint32_t k = 0; k < host_order_count(host); k++) {
-        const struct cs_ask *ask =
-            &host->ask[ranks_at(host->order, k)].pub;
-        const struct host_job_slot *job = host_job_slot(host, ask->job.i);
+        const struct cs_task *task =
+            &host->task[rank_tree_at(host->order, k)].pub;
+        const struct host_job_slot *job = host_job_slot(host, task->job.i);
         bool any = false;
         for (uint32_t g = 0; g < host->spec->group_count && !any; g++)
             any = open_for_more(host, g);
         if (!any)
             break;
-        if (ask->held.i != ID_NONE)
+        if (task->held.i != ID_NONE)
             continue;
-        bool whole = ask->role == CS_ALL_ROLES;
-        uint32_t from = whole ? 0 : ask->role;
+        bool whole = task->role == CS_ALL_ROLES;
+        uint32_t from = whole ? 0 : task->role;
         uint32_t to = whole ? host_form_of(job)->role_count : from + 1;
         for (uint32_t r = from; r < to; r++)
-            if ((due = want_role(host, ask, job, r)) < next)
+            if ((due = want_role(host, task, job, r)) < next)
                 next = due;
     }
     return next;
@@ -273,7 +273,7 @@ static void follow(struct cs_host *host)
             continue;
         while (group->here + group->coming > host_rent_had(host, g))
             host_rental_notice(host, draw_one(host, g));
-        int64_t at = course_next_ns(spec->available, host_now(host));
+        int64_t at = time_series_next_ns(spec->available, host_now(host));
         if (at < next)
             next = at;
     }

@@ -73,15 +73,15 @@ static void note_wants(struct cs_host *host, const struct cs_want *want,
 
 /* Until its phase has started, a lease for a phase ends when it is loaded and
  * the phase has run. */
-static void expect(struct cs_host *host, const struct cs_ask *ask,
+static void expect(struct cs_host *host, const struct cs_task *task,
                    uint32_t lease)
 {
     struct host_lease_slot *slot = &host->lease[lease];
 
-    if (ask->role == CS_ALL_ROLES || slot->pub.state != CS_LEASE_LOADING)
+    if (task->role == CS_ALL_ROLES || slot->pub.state != CS_LEASE_LOADING)
         return;
-    double s = host_run_s(host, ask, &slot->gang) +
-               host_switch_s(host, host_job_slot(host, ask->job.i),
+    double s = host_run_s(host, task, &slot->gang) +
+               host_switch_s(host, host_job_slot(host, task->job.i),
                              slot->pub.role, &slot->pub.placement,
                              &slot->gang);
     host_lease_expect(host, lease,
@@ -89,34 +89,34 @@ static void expect(struct cs_host *host, const struct cs_ask *ask,
 }
 
 /* An ask for one role: on a new lease, thrown out of the old if it had one. */
-static enum cs_verdict start_role(struct cs_host *host, struct ask_id id,
+static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
                                   const struct cs_want *want)
 {
-    struct cs_ask ask = host->ask[id.i].pub;
-    struct host_job_slot *job = host_job_slot(host, ask.job.i);
-    uint32_t role = host_want_role(&ask, want);
+    struct cs_task task = host->task[id.i].pub;
+    struct host_job_slot *job = host_job_slot(host, task.job.i);
+    uint32_t role = host_want_role(&task, want);
     uint32_t gpus = want->gpus ? want->gpus
                                : job_role_gpus(&job->pub.request, role);
     struct placement place;
 
     if (role >= host_form_of(job)->role_count ||
         !host_shape_ok(host, job, role, gpus))
-        return refuse(host, HOST_START, ask.job, CS_BAD_SHAPE);
+        return refuse(host, HOST_START, task.job, CS_BAD_SHAPE);
     note_wants(host, want, 1);
     if (!host_room_at_all(host, want, gpus) ||
         !host_find(host, job, role, want, &place))
-        return refuse(host, HOST_START, ask.job, CS_NO_ROOM);
-    host_ask_drop(host, id.i);
-    if (ask.role == CS_ALL_ROLES) {
-        job->ask = ID_NONE;
+        return refuse(host, HOST_START, task.job, CS_NO_ROOM);
+    host_task_drop(host, id.i);
+    if (task.role == CS_ALL_ROLES) {
+        job->task = ID_NONE;
         host_left_change(host, job);
     } else {
-        job->role_ask[role] = ID_NONE;
+        job->role_task[role] = ID_NONE;
     }
-    if (ask.held.i != ID_NONE && host->lease[ask.held.i].live)
-        host_drop(host, ask.held.i);
-    host_answer(host, HOST_START, ask.job, role, CS_DONE, &place);
-    expect(host, &ask, host_grant(host, ask.job.i, role, &place));
+    if (task.held.i != ID_NONE && host->lease[task.held.i].live)
+        host_drop(host, task.held.i);
+    host_answer(host, HOST_START, task.job, role, CS_DONE, &place);
+    expect(host, &task, host_grant(host, task.job.i, role, &place));
     return CS_DONE;
 }
 
@@ -166,24 +166,24 @@ static bool find_as_asked(struct cs_host *host,
     return false;
 }
 
-enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id id,
+enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id id,
                                const struct cs_want *want, uint32_t count)
 {
     struct placement place[FORM_ROLES_MAX];
 
-    if (!host_ask_live(host, id))
+    if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    struct job_id which = host->ask[id.i].pub.job;
+    struct job_id which = host->task[id.i].pub.job;
     struct host_job_slot *job = host_job_slot(host, which.i);
     uint32_t roles = host_form_of(job)->role_count;
-    if (host->ask[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
+    if (host->task[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
         return refuse(host, HOST_START, which, CS_BAD_SHAPE);
     note_wants(host, want, roles);
     if (!(want ? find_all(host, job, want, place)
-               : find_as_asked(host, job, host->ask[id.i].pub.gpus, place)))
+               : find_as_asked(host, job, host->task[id.i].pub.gpus, place)))
         return refuse(host, HOST_START, which, CS_NO_ROOM);
-    host_ask_drop(host, id.i);
-    job->ask = ID_NONE;
+    host_task_drop(host, id.i);
+    job->task = ID_NONE;
     host_left_change(host, job);
     host_answer(host, HOST_START, which, CS_ALL_ROLES, CS_DONE, &place[0]);
     for (uint32_t r = 0; r < roles; r++)
@@ -191,48 +191,48 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct ask_id id,
     return CS_DONE;
 }
 
-enum cs_verdict cs_start_want(struct cs_host *host, struct ask_id id,
+enum cs_verdict cs_start_want(struct cs_host *host, struct task_id id,
                               const struct cs_want *want)
 {
-    if (!host_ask_live(host, id))
+    if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    const struct cs_ask *ask = &host->ask[id.i].pub;
+    const struct cs_task *task = &host->task[id.i].pub;
     const struct job_form *form =
-        host_form_of(host_job_slot(host, ask->job.i));
-    if (ask->role == CS_ALL_ROLES && form->role_count > 1)
-        return refuse(host, HOST_START, ask->job, CS_BAD_SHAPE);
+        host_form_of(host_job_slot(host, task->job.i));
+    if (task->role == CS_ALL_ROLES && form->role_count > 1)
+        return refuse(host, HOST_START, task->job, CS_BAD_SHAPE);
     if (want->take_idle && !host_per_phase(host))
-        return refuse(host, HOST_START, ask->job, CS_NOT_ALLOWED);
+        return refuse(host, HOST_START, task->job, CS_NOT_ALLOWED);
     return start_role(host, id, want);
 }
 
-enum cs_verdict cs_start(struct cs_host *host, struct ask_id id)
+enum cs_verdict cs_start(struct cs_host *host, struct task_id id)
 {
     struct cs_want as_asked = { 0 };
 
-    if (!host_ask_live(host, id))
+    if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    if (host->ask[id.i].pub.role == CS_ALL_ROLES)
+    if (host->task[id.i].pub.role == CS_ALL_ROLES)
         return cs_start_wants(host, id, NULL, 0);
-    if (host->ask[id.i].pub.held.i != ID_NONE)
+    if (host->task[id.i].pub.held.i != ID_NONE)
         return cs_continue(host, id);
     return cs_start_want(host, id, &as_asked);
 }
 
-enum cs_verdict cs_continue(struct cs_host *host, struct ask_id id)
+enum cs_verdict cs_continue(struct cs_host *host, struct task_id id)
 {
-    if (!host_ask_live(host, id))
+    if (!host_task_live(host, id))
         return refuse(host, HOST_CONTINUE, no_job, CS_NOT_PENDING);
-    struct cs_ask ask = host->ask[id.i].pub;
-    struct host_job_slot *job = host_job_slot(host, ask.job.i);
-    uint32_t lease = ask.held.i;
+    struct cs_task task = host->task[id.i].pub;
+    struct host_job_slot *job = host_job_slot(host, task.job.i);
+    uint32_t lease = task.held.i;
     if (lease == ID_NONE || host->lease[lease].pub.state != CS_LEASE_IDLE)
-        return refuse(host, HOST_CONTINUE, ask.job, CS_NOT_IDLE);
-    host_ask_drop(host, id.i);
-    job->role_ask[ask.role] = ID_NONE;
-    host_answer(host, HOST_CONTINUE, ask.job, ask.role, CS_DONE,
+        return refuse(host, HOST_CONTINUE, task.job, CS_NOT_IDLE);
+    host_task_drop(host, id.i);
+    job->role_task[task.role] = ID_NONE;
+    host_answer(host, HOST_CONTINUE, task.job, task.role, CS_DONE,
            &host->lease[lease].pub.placement);
-    host_phase_start(host, lease, ask.phase);
+    host_phase_start(host, lease, task.phase);
     return CS_DONE;
 }
 
@@ -325,7 +325,7 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
     if (host_per_phase(host))
         host_job_advance(host, id.i);
     else
-        host_ask_job(host, id.i);
+        host_task_job(host, id.i);
     return CS_DONE;
 }
 

@@ -14,7 +14,7 @@
 
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
-#include "models/jobs/pace.h"
+#include "models/jobs/speedup.h"
 #include "models/types/placement.h"
 #include "policies/host/state.h"
 #include "policies/policy.h"
@@ -150,26 +150,26 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
     return change_to(host, HOST_MOVE, id, &to);
 }
 
-double cs_pace(struct cs_host *host, struct job_id id, uint32_t pool,
-               uint32_t gpus)
+double cs_speedup(struct cs_host *host, struct job_id id, uint32_t pool,
+                  uint32_t gpus)
 {
     assert(id.i < host->job_count && pool < host->spec->pool_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
     if (host_form_of(job)->role_count != 1 || gpus == 0)
         return 0;
-    return host_pace(host, job, pool, gpus, 0);
+    return host_speedup(host, job, pool, gpus, 0);
 }
 
-double cs_pace_cores(struct cs_host *host, struct job_id id, uint32_t pool,
-                     uint32_t gpus, uint32_t cores)
+double cs_speedup_cores(struct cs_host *host, struct job_id id, uint32_t pool,
+                        uint32_t gpus, uint32_t cores)
 {
     assert(id.i < host->job_count && pool < host->spec->pool_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
     if (host_form_of(job)->role_count != 1 || gpus == 0 || cores == 0)
         return 0;
-    return host_pace(host, job, pool, gpus, cores);
+    return host_speedup(host, job, pool, gpus, cores);
 }
 
 uint32_t cs_pool_cores_per_gpu(const struct cs_host *host, uint32_t pool)
@@ -199,14 +199,14 @@ static bool is_whole(const struct cs_host *host, struct job_id id)
     return host_form_of(host_job_slot(host, id.i))->role_count != 1;
 }
 
-double cs_best_pace(struct cs_host *host, struct job_id id, uint32_t gpus)
+double cs_best_speedup(struct cs_host *host, struct job_id id, uint32_t gpus)
 {
     double best = 0;
 
     if (is_whole(host, id))
         return gpus > 0 && gpus == cs_job_gpus(host, id) ? 1 : 0;
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
-        best = fmax(best, cs_pace(host, id, p, gpus));
+        best = fmax(best, cs_speedup(host, id, p, gpus));
     return best;
 }
 
@@ -282,17 +282,17 @@ static void set_size(struct cs_host *host, const struct cs_size *size,
                      uint32_t now)
 {
     struct cs_want want = { .gpus = size->gpus };
-    struct ask_id ask = cs_job_ask(host, size->job, CS_ALL_ROLES);
+    struct task_id task = cs_job_task(host, size->job, CS_ALL_ROLES);
 
     if (size->gpus == 0)
         cs_stop(host, size->job);
-    else if (is_whole(host, size->job) && ask.i != ID_NONE)
-        cs_start(host, ask);
+    else if (is_whole(host, size->job) && task.i != ID_NONE)
+        cs_start(host, task);
     else if (now > 0)
         cs_resize(host, cs_role_lease(host, size->job, 0), size->gpus);
-    else if (ask.i != ID_NONE)
+    else if (task.i != ID_NONE)
         while (want.gpus > 0 &&
-               cs_start_want(host, ask, &want) == CS_NO_ROOM)
+               cs_start_want(host, task, &want) == CS_NO_ROOM)
             want.gpus = cs_size_below(host, size->job, want.gpus - 1);
 }
 

@@ -30,8 +30,8 @@ uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
     return 0;
 }
 
-double cs_pace_on(struct cs_host *host, struct job_id id, uint32_t pool,
-                  uint32_t gpus, uint32_t nodes)
+double cs_speedup_on(struct cs_host *host, struct job_id id, uint32_t pool,
+                     uint32_t gpus, uint32_t nodes)
 {
     assert(id.i < host->job_count && pool < host->spec->pool_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
@@ -40,9 +40,9 @@ double cs_pace_on(struct cs_host *host, struct job_id id, uint32_t pool,
 
     assert(nodes >= 1 && nodes <= gpus);
     if (goodput == NULL)
-        return cs_pace(host, id, pool, gpus);
-    return host_goodput_pace(host, goodput, host_done_ns(host, job), pool,
-                             shape);
+        return cs_speedup(host, id, pool, gpus);
+    return host_goodput_speedup(host, goodput, host_done_ns(host, job), pool,
+                                shape);
 }
 
 bool cs_can_move(struct cs_host *host, struct job_id id)
@@ -55,12 +55,12 @@ bool cs_can_move(struct cs_host *host, struct job_id id)
         return false;
     least = cs_size_least(host, id);
     for (uint32_t p = 0; least > 0 && p < host->spec->pool_count; p++)
-        if (cs_pace(host, id, p, least) > 0)
+        if (cs_speedup(host, id, p, least) > 0)
             return true;
     return false;
 }
 
-static uint32_t spots_of(const struct cs_spot *spot, uint32_t count)
+static uint32_t spots_of(const struct cs_node_gpus *spot, uint32_t count)
 {
     uint32_t n = 1;
 
@@ -71,7 +71,7 @@ static uint32_t spots_of(const struct cs_spot *spot, uint32_t count)
     return n;
 }
 
-static bool lies_so(const struct cs_host *host, const struct cs_spot *spot,
+static bool lies_so(const struct cs_host *host, const struct cs_node_gpus *spot,
                     uint32_t count)
 {
     struct lease_id lease = cs_role_lease(host, spot->job, 0);
@@ -85,20 +85,20 @@ static bool lies_so(const struct cs_host *host, const struct cs_spot *spot,
     return true;
 }
 
-static void start_at(struct cs_host *host, const struct cs_spot *spot,
+static void start_at(struct cs_host *host, const struct cs_node_gpus *spot,
                      uint32_t count)
 {
     struct cs_want want = { .spot = spot, .spot_count = count };
-    struct ask_id ask = cs_job_ask(host, spot->job, CS_ALL_ROLES);
+    struct task_id task = cs_job_task(host, spot->job, CS_ALL_ROLES);
 
     for (uint32_t i = 0; i < count; i++)
         want.gpus += spot[i].gpus;
-    if (ask.i != ID_NONE && want.gpus > 0)
-        cs_start_want(host, ask, &want);
+    if (task.i != ID_NONE && want.gpus > 0)
+        cs_start_want(host, task, &want);
 }
 
-void cs_set_spots(struct cs_host *host, const struct cs_spot *spot,
-                  uint32_t count)
+void cs_set_node_gpus(struct cs_host *host, const struct cs_node_gpus *spot,
+                      uint32_t count)
 {
     uint32_t n;
 

@@ -24,9 +24,9 @@
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
-#define ASKS_LOOKED_AT 1000u
+#define TASKS_LOOKED_AT 1000u
 #define SET_BACK_OFTEN 10u      /* interruptions that are no accident */
 
 /* ---- progress ----------------------------------------------------------- */
@@ -219,7 +219,7 @@ struct empty {
     struct cluster *cluster;
     struct placer *placer;
     struct share *share;        /* by role and node */
-    int64_t more_mw;            /* of the ask that was looked at, and whether */
+    int64_t more_mw;            /* of the task that was looked at, and whether */
     bool capped;                /* power_cap forbids it */
 };
 
@@ -268,17 +268,17 @@ static uint32_t least_gpus(const struct cs_host *host,
     return gpus < asked ? gpus : asked;
 }
 
-/* The first role of an ask that finds no room beside the others of the same
+/* The first role of a task that finds no room beside the others of the same
  * ask; ID_NONE: all find it.  wants: NULL, as the job's owner asked. */
 static uint32_t role_without_room(struct empty *empty,
                                   const struct cs_host *host,
-                                  const struct cs_ask *ask,
+                                  const struct cs_task *task,
                                   const struct cs_want *wants,
                                   struct fit_want *fit)
 {
-    const struct host_job_slot *job = host_job_slot(host, ask->job.i);
-    bool whole = ask->role == CS_ALL_ROLES;
-    uint32_t from = whole ? 0 : ask->role, r = from;
+    const struct host_job_slot *job = host_job_slot(host, task->job.i);
+    bool whole = task->role == CS_ALL_ROLES;
+    uint32_t from = whole ? 0 : task->role, r = from;
     uint32_t to = whole ? host_form_of(job)->role_count : from + 1;
     struct placement place[FORM_ROLES_MAX];
     uint32_t placed = 0, without = ID_NONE;
@@ -323,15 +323,15 @@ static bool explain_no_room(struct cs_host *host, struct empty *empty,
 {
     struct fit_want fit, alone;
 
-    for (uint32_t k = 0; k < host_order_count(host) && k < ASKS_LOOKED_AT;
+    for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
          k++) {
-        const struct cs_ask *ask = &host->ask[ranks_at(host->order, k)].pub;
-        const struct host_job_slot *job = host_job_slot(host, ask->job.i);
-        uint32_t role = role_without_room(empty, host, ask, NULL, &fit);
+        const struct cs_task *task = &host->task[rank_tree_at(host->order, k)].pub;
+        const struct host_job_slot *job = host_job_slot(host, task->job.i);
+        uint32_t role = role_without_room(empty, host, task, NULL, &fit);
 
         if (role == ID_NONE)
             continue;
-        struct cs_ask one = { .job = ask->job, .role = role };
+        struct cs_task one = { .job = task->job, .role = role };
         say_waits(what, job, role, &fit);
         if (role_without_room(empty, host, &one, NULL, &alone) == ID_NONE)
             say(why, "The empty cluster has room for that role, but not "
@@ -351,15 +351,15 @@ static bool explain_power(struct cs_host *host, struct empty *empty,
 {
     struct fit_want fit;
 
-    for (uint32_t k = 0; k < host_order_count(host) && k < ASKS_LOOKED_AT;
+    for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
          k++) {
-        const struct cs_ask *ask = &host->ask[ranks_at(host->order, k)].pub;
+        const struct cs_task *task = &host->task[rank_tree_at(host->order, k)].pub;
 
-        if (role_without_room(empty, host, ask, NULL, &fit) != ID_NONE ||
+        if (role_without_room(empty, host, task, NULL, &fit) != ID_NONE ||
             !empty->capped)
             continue;
-        say_waits(what, host_job_slot(host, ask->job.i),
-                  ask->role == CS_ALL_ROLES ? 0 : ask->role, &fit);
+        say_waits(what, host_job_slot(host, task->job.i),
+                  task->role == CS_ALL_ROLES ? 0 : task->role, &fit);
         say(why, "The empty cluster has room for it, but power_cap is %.0f W, "
                  "%.0f W are drawn already, and its least would draw %.0f W "
                  "more.", host->spec->power_cap_w,
@@ -415,19 +415,19 @@ static bool explain_policy(struct cs_host *host, struct empty *empty,
     if (host_order_count(host) == 0)
         return false;
     host->tries = &tries;
-    host_ask_policy(host);
+    host_task_policy(host);
     host->tries = NULL;
     if (host_order_count(host) == 0)
         return false;
-    const struct cs_ask *ask = &host->ask[ranks_at(host->order, 0)].pub;
-    for (uint32_t k = 0; k < host_order_count(host) && k < ASKS_LOOKED_AT;
+    const struct cs_task *task = &host->task[rank_tree_at(host->order, 0)].pub;
+    for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
          k++)
-        if (host->ask[ranks_at(host->order, k)].pub.job.i == tries.job)
-            ask = &host->ask[ranks_at(host->order, k)].pub;
-    const struct host_job_slot *job = host_job_slot(host, ask->job.i);
-    bool tried = tries.job == ask->job.i;
+        if (host->task[rank_tree_at(host->order, k)].pub.job.i == tries.job)
+            task = &host->task[rank_tree_at(host->order, k)].pub;
+    const struct host_job_slot *job = host_job_slot(host, task->job.i);
+    bool tried = tries.job == task->job.i;
     uint32_t role = tried && tries.wants > 0
-        ? role_without_room(empty, host, ask, tries.want, &fit) : ID_NONE;
+        ? role_without_room(empty, host, task, tries.want, &fit) : ID_NONE;
     if (role != ID_NONE) {
         say_waits(what, job, role, &fit);
         say(why, "The policy looks for room where the empty cluster has "
@@ -437,7 +437,7 @@ static bool explain_policy(struct cs_host *host, struct empty *empty,
         return true;
     }
     struct cs_want first = {
-        .role = ask->role == CS_ALL_ROLES ? 0 : ask->role
+        .role = task->role == CS_ALL_ROLES ? 0 : task->role
     };
     host_fit_want(host, job, first.role, &first, &fit);
     say_waits(what, job, first.role, &fit);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * state.c - slots for jobs, asks and leases, and the lists over them.
+ * state.c - slots for jobs, tasks and leases, and the lists over them.
  *
- * Slots of asks and leases are used again; lists stand in the order in which
- * things were made (leases, running jobs) or in the policy's (asks).
+ * Slots of tasks and leases are used again; lists stand in the order in which
+ * things were made (leases, running jobs) or in the policy's (tasks).
  */
 #include "policies/host/state.h"
 
@@ -118,34 +118,34 @@ struct host_job_slot *host_job_make(struct cs_host *host)
     host->job_count++;
     struct host_job_slot *job = host_job_slot(host, number);
     memset(job, 0, sizeof *job);
-    job->ask = job->left = job->tenant = ID_NONE;
+    job->task = job->left = job->tenant = ID_NONE;
     job->even_from_ns = CLOCK_NEVER_NS;
     job->seat = host->seat_spares > 0 ? host->seat_spare[--host->seat_spares]
                                       : host->seats++;
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
-        job->lease[r] = job->role_ask[r] = job->home[r] = ID_NONE;
+        job->lease[r] = job->role_task[r] = job->home[r] = ID_NONE;
     return job;
 }
 
-uint32_t host_ask_make(struct cs_host *host)
+uint32_t host_task_make(struct cs_host *host)
 {
     uint32_t i;
 
-    if (host->ask_spares > 0) {
-        i = host->ask_spare[--host->ask_spares];
+    if (host->task_spares > 0) {
+        i = host->task_spare[--host->task_spares];
     } else {
-        if (host->ask_count == host->ask_room) {
-            uint32_t room = host->ask_room;
-            ROOM(host, host->ask, host->ask_count, host->ask_room);
-            host->ask_spare = arena_grow(host->parts.arena, host->ask_spare,
-                                         room, host->ask_room,
-                                         sizeof *host->ask_spare);
+        if (host->task_count == host->task_room) {
+            uint32_t room = host->task_room;
+            ROOM(host, host->task, host->task_count, host->task_room);
+            host->task_spare = arena_grow(host->parts.arena, host->task_spare,
+                                          room, host->task_room,
+                                          sizeof *host->task_spare);
         }
-        i = host->ask_count++;
+        i = host->task_count++;
     }
-    memset(&host->ask[i], 0, sizeof host->ask[i]);
-    host->ask[i].live = true;
-    host->ask[i].seq = host->next_seq++;
+    memset(&host->task[i], 0, sizeof host->task[i]);
+    host->task[i].live = true;
+    host->task[i].seq = host->next_seq++;
     return i;
 }
 
@@ -225,16 +225,16 @@ void host_running_remove(struct cs_host *host, uint32_t job)
 
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
 {
-    return waits_least(&host->waits[pool]);
+    return demand_count_least(&host->waits[pool]);
 }
 
-void host_ask_waits(struct cs_host *host, uint32_t i, int sign)
+void host_task_waits(struct cs_host *host, uint32_t i, int sign)
 {
-    const struct cs_ask *ask = &host->ask[i].pub;
-    const struct host_job_slot *job = host_job_slot(host, ask->job.i);
+    const struct cs_task *task = &host->task[i].pub;
+    const struct host_job_slot *job = host_job_slot(host, task->job.i);
     const struct host_form *form = &host->form[job->form];
-    bool whole = ask->role == CS_ALL_ROLES;
-    uint32_t r = whole ? 0 : ask->role;
+    bool whole = task->role == CS_ALL_ROLES;
+    uint32_t r = whole ? 0 : task->role;
     uint32_t end = whole ? host_form_of(job)->role_count : r + 1;
 
     for (; r < end; r++) {
@@ -243,21 +243,21 @@ void host_ask_waits(struct cs_host *host, uint32_t i, int sign)
             continue;
         for (uint32_t p = 0; form->gpu_pools[r] >> p; p++) {
             if (form->gpu_pools[r] >> p & 1)
-                waits_add(&host->waits[p], gpus, sign);
+                demand_count_add(&host->waits[p], gpus, sign);
             if (p == 31)
                 break;
         }
     }
 }
 
-void host_ask_drop(struct cs_host *host, uint32_t ask)
+void host_task_drop(struct cs_host *host, uint32_t task)
 {
-    assert(ask < host->ask_count && host->ask[ask].live);
-    host_ask_waits(host, ask, -1);
-    ranks_remove(host->order, ask);
-    host->hooks.ask_gone(host, ask);
-    host->ask[ask].live = false;
-    host->ask_spare[host->ask_spares++] = ask;
+    assert(task < host->task_count && host->task[task].live);
+    host_task_waits(host, task, -1);
+    rank_tree_remove(host->order, task);
+    host->hooks.task_gone(host, task);
+    host->task[task].live = false;
+    host->task_spare[host->task_spares++] = task;
 }
 
 uint32_t host_lease_make(struct cs_host *host)

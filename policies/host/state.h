@@ -32,11 +32,11 @@
 #include "models/laws/phase_cache.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
-#include "sim/containers/waits.h"
+#include "sim/containers/demand_count.h"
 #include "sim/base/clock.h"
 #include "sim/flow/flow.h"
 #include "sim/event/loop.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
 #define HOST_SHARE_CLASSES 20u
 #define HOST_NAME_BYTES 20u
@@ -63,25 +63,25 @@ struct host_form {
                                                over; as asked, links free */
     double step_s;                          /* longest path of a step */
     bool fixed;                             /* one phase of known length */
-    struct host_pace *pace;                 /* of one role, by size and pool */
-    uint32_t paces, pace_room;
+    struct host_speedup *speedup;                 /* of one role, by size and pool */
+    uint32_t speedups, speedup_room;
     /* Of one role: so many GPUs, and so more, found no room when so many
      * releases had been made. */
     uint32_t full_gpus;
     uint64_t full_at;
 };
 
-struct host_pace {
+struct host_speedup {
     uint32_t gpus, pool;
     uint32_t cores;             /* per GPU; 0: as asked */
-    double pace;
+    double speedup;
 };
 
 /* phase_start_ns and pace lie together, in one line of the cache. */
 struct host_lease_slot {
     struct cs_lease pub;
     int64_t phase_start_ns;
-    double pace;                    /* of a job of known length, pace.h */
+    double speedup;                    /* of a job of known length, pace.h */
     double part;                    /* of part_phase: done before, on a lease
                                        in the place of which this one is */
     struct loop_handle event;       /* of loading or of the phase, where no
@@ -116,17 +116,17 @@ struct host_list {
     uint32_t *item, count, room, holes;
 };
 
-struct host_ask_slot {
-    struct cs_ask pub;
+struct host_task_slot {
+    struct cs_task pub;
     uint64_t seq;
     bool live;
 };
 
-/* Of asks in a subtree: the shortest estimate (see queue.c) of those for
+/* Of tasks in a subtree: the shortest estimate (see queue.c) of those for
  * 2^(c-1) to 2^c - 1 GPUs, the last class being for all that are larger; and
  * which came first. */
 #define HOST_GPU_CLASSES 12u
-struct host_ask_sum {
+struct host_task_sum {
     uint32_t bound[HOST_GPU_CLASSES];
     uint64_t first_seq;
 };
@@ -143,14 +143,14 @@ struct host_job_slot {
                                        at the pace that was said; or
                                        CLOCK_NEVER_NS */
     uint32_t form;                  /* index into host->form */
-    uint32_t ask;                   /* of the whole job, or ID_NONE */
+    uint32_t task;                   /* of the whole job, or ID_NONE */
     uint32_t left;                  /* its place in host->left, or ID_NONE */
     uint32_t tenant;                /* ID_NONE: nobody asked */
     uint32_t phases_running;        /* a mask, of this step */
     uint32_t leases;                /* held now */
 
     uint32_t lease[FORM_ROLES_MAX];
-    uint32_t role_ask[FORM_ROLES_MAX];      /* CS_PER_PHASE */
+    uint32_t role_task[FORM_ROLES_MAX];      /* CS_PER_PHASE */
     uint32_t phases_done;           /* a mask, of this step */
     uint32_t place;                 /* among the running */
     uint64_t seq;
@@ -167,7 +167,7 @@ struct host_job_slot {
     uint32_t stopped_phase, kept_phase;
     uint32_t saved_step;            /* where an interrupted job goes on */
     char name[HOST_NAME_BYTES];     /* pub.request.name, if it is short */
-    uint32_t seat;                  /* cs_seat() */
+    uint32_t seat;                  /* cs_slot() */
     bool saving;                    /* a checkpoint was taken in this step */
 };
 _Static_assert(offsetof(struct host_job_slot, lease) == HOST_LINE_BYTES &&
@@ -204,7 +204,7 @@ struct host_left {              /* the same where keys move */
                                            before that; */
     int64_t changed_ns, came_ns;        /* when it did, and first was dealt */
     double next_key;            /* once it did, in this deal */
-    struct ranks *tree;         /* of lanes.c: where it is */
+    struct rank_tree *tree;         /* of lanes.c: where it is */
 };
 struct host_left_sum {          /* over a subtree */
     uint64_t gpus;
@@ -245,9 +245,9 @@ struct host_hooks {
     /* Where nodes are rented: a lease came to them or went, a node failed. */
     void (*held)(struct cs_host *host, uint32_t lease, bool taken);
     void (*rented_failed)(struct cs_host *host, uint32_t node);
-    /* For indexes over asks. */
-    void (*ask_made)(struct cs_host *host, uint32_t ask);
-    void (*ask_gone)(struct cs_host *host, uint32_t ask);
+    /* For indexes over tasks. */
+    void (*task_made)(struct cs_host *host, uint32_t task);
+    void (*task_gone)(struct cs_host *host, uint32_t task);
 };
 
 struct cs_host {
@@ -261,7 +261,7 @@ struct cs_host {
     void *self;
     struct host_counts counts;
     struct host_pool_now *pool;
-    struct waits *waits;       /* per pool */
+    struct demand_count *waits;       /* per pool */
 
     struct host_outage *outage;     /* NULL: nothing fails */
     struct host_rent *rent;         /* NULL: nothing is rented */
@@ -285,13 +285,13 @@ struct cs_host {
     struct host_lease_slot *lease;
     uint32_t lease_count, lease_room;
     uint32_t *lease_spare, lease_spares;
-    struct host_ask_slot *ask;
-    uint32_t ask_count, ask_room;
-    uint32_t *ask_spare, ask_spares;
+    struct host_task_slot *task;
+    uint32_t task_count, task_room;
+    uint32_t *task_spare, task_spares;
 
-    struct ranks *order;            /* asks that wait */
-    struct host_ask_sum *ask_sum;   /* by ask, once it is asked for */
-    uint32_t ask_sum_room;
+    struct rank_tree *order;            /* tasks that wait */
+    struct host_task_sum *task_sum;   /* by ask, once it is asked for */
+    uint32_t task_sum_room;
     struct host_tops *tops;         /* NULL: the order is kept sorted */
     struct host_tenants *tenants;   /* NULL: nobody asked */
     struct host_turns *turns;       /* likewise */
@@ -300,7 +300,7 @@ struct cs_host {
     struct host_turned *turned;     /* likewise */
     struct host_sorted *sort;       /* scratch */
     uint32_t sort_room;
-    struct ends *ends;              /* of leases, as expected; NULL likewise */
+    struct calendar *ends;              /* of leases, as expected; NULL likewise */
     uint32_t *list, list_room;      /* scratch */
     struct host_list *held;         /* leases, oldest first */
     struct host_list *running;      /* jobs with leases */
@@ -309,10 +309,10 @@ struct cs_host {
     uint64_t deal_since;
     struct host_deal *deal_spare;   /* to sort with */
     uint32_t deal_spare_room;
-    struct ranks *left_tree;        /* the same for cs_deal_moving(); */
-    struct ranks *lefts;            /* NULL: the one above is in use */
+    struct rank_tree *left_tree;        /* the same for cs_reallocate_moving(); */
+    struct rank_tree *lefts;            /* NULL: the one above is in use */
     struct host_lanes *lanes;       /* or these */
-    const struct cs_motion *motion;
+    const struct cs_moving_key *motion;
     struct host_left *left;
     struct host_left_sum *left_sum;
     uint32_t left_count, left_room;
@@ -342,7 +342,7 @@ struct cs_host {
     bool submits_over;
     uint32_t committed;             /* ask that keeps its turn, or ID_NONE */
     int64_t committed_until_ns;     /* others end before it: backfill */
-    uint64_t committed_seq;         /* asks from this one on came later */
+    uint64_t committed_seq;         /* tasks from this one on came later */
     int64_t committed_ns;           /* when it was chosen; backfill */
     uint32_t *late, late_count, late_room;  /* jobs that started then, but
                                        after it was chosen; */
@@ -408,19 +408,19 @@ static inline bool host_per_phase(const struct cs_host *host)
 /* queue.c: what waits, in order; when leases end. */
 void host_order_begin(struct cs_host *host);
 uint32_t host_order_count(const struct cs_host *host);
-void host_order_insert(struct cs_host *host, uint32_t ask);
+void host_order_insert(struct cs_host *host, uint32_t task);
 void host_order_sort(struct cs_host *host);
-/* An ask of which before() says something else now. */
-void host_order_again(struct cs_host *host, uint32_t ask);
+/* A task of which before() says something else now. */
+void host_order_again(struct cs_host *host, uint32_t task);
 /* Answers to cs_find_pending() and cs_earliest_ns(). */
 uint32_t host_order_find(struct cs_host *host, uint32_t from,
                          const struct cs_filter *filter);
-/* The same in another tree of asks that keeps such sums. */
-uint32_t host_find_ask(struct cs_host *host, const struct ranks *ranks,
-                       const struct host_ask_sum *sum, uint32_t from,
-                       const struct cs_filter *filter);
-void host_sum_asks(const struct cs_host *host, struct host_ask_sum *of,
-                   uint32_t item, uint32_t left, uint32_t right);
+/* The same in another tree of tasks that keeps such sums. */
+uint32_t host_find_task(struct cs_host *host, const struct rank_tree *ranks,
+                        const struct host_task_sum *sum, uint32_t from,
+                        const struct cs_filter *filter);
+void host_sum_tasks(const struct cs_host *host, struct host_task_sum *of,
+                    uint32_t item, uint32_t left, uint32_t right);
 /* The first in order that came before; ID_NONE. */
 uint32_t host_order_first(struct cs_host *host, uint64_t seq);
 int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
@@ -432,31 +432,31 @@ void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
                      uint32_t gpus);
 void host_end_unexpect(struct cs_host *host, int64_t end_ns,
                        uint32_t number);
-bool host_ask_before(const struct cs_host *host, uint32_t a, uint32_t b);
+bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b);
 /* Room for so many in host->list, which stays good until the next call. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count);
-/* tenants.c: an ask comes or goes. */
-void host_tenants_insert(struct cs_host *host, uint32_t ask);
-void host_tenants_remove(struct cs_host *host, uint32_t ask);
+/* tenants.c: a task comes or goes. */
+void host_tenants_insert(struct cs_host *host, uint32_t task);
+void host_tenants_remove(struct cs_host *host, uint32_t task);
 /* turned.c: a job waits, or does so no more. */
 void host_turned_add(struct cs_host *host, uint32_t job);
 
-/* kinds.c: the same; an ask lost the lease that it held. */
-void host_kinds_insert(struct cs_host *host, uint32_t ask);
-void host_kinds_remove(struct cs_host *host, uint32_t ask);
-void host_kinds_again(struct cs_host *host, uint32_t ask);
+/* kinds.c: the same; a task lost the lease that it held. */
+void host_kinds_insert(struct cs_host *host, uint32_t task);
+void host_kinds_remove(struct cs_host *host, uint32_t task);
+void host_kinds_again(struct cs_host *host, uint32_t task);
 /* tops.c: the first of what waits for so many GPUs at most, where the
  * order is not kept; ID_NONE if there is none.  Startable: what is known to
  * find no room is put aside, and stays there until all comes back. */
 void host_tops_begin(struct cs_host *host);
-void host_tops_insert(struct cs_host *host, uint32_t ask);
-void host_tops_remove(struct cs_host *host, uint32_t ask);
+void host_tops_insert(struct cs_host *host, uint32_t task);
+void host_tops_remove(struct cs_host *host, uint32_t task);
 uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
                          bool startable);
-void host_tops_aside(struct cs_host *host, uint32_t ask);
+void host_tops_aside(struct cs_host *host, uint32_t task);
 void host_tops_back(struct cs_host *host);
-/* An ask that came is not seen yet; those before that one are. */
-void host_tops_hide(struct cs_host *host, uint32_t ask);
+/* A task that came is not seen yet; those before that one are. */
+void host_tops_hide(struct cs_host *host, uint32_t task);
 void host_tops_see(struct cs_host *host, uint64_t seq);
 /* An instant before which the loser of two asks for as many GPUs cannot win. */
 int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
@@ -470,7 +470,7 @@ void host_keys_note(struct cs_host *host, uint32_t entry);
 uint32_t host_keys_make(struct cs_host *host, struct job_id job);
 void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right);
 /* In order again after some time, a list of which nobody started or stopped. */
-void host_keys_overtake(struct cs_host *host, struct ranks *tree);
+void host_keys_overtake(struct cs_host *host, struct rank_tree *tree);
 /* All that there are, in order, become the list of deal.c. */
 void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
                          uint32_t count);
@@ -486,30 +486,30 @@ bool host_lanes_begin(struct cs_host *host);
  * where it may no longer be or jobs do not fit: false. */
 bool host_lanes_refresh(struct cs_host *host, bool may);
 void host_lanes_deal(struct cs_host *host);
-/* turns.c: what waits as it was submitted.  An ask comes or goes. */
+/* turns.c: what waits as it was submitted.  A task comes or goes. */
 void host_turns_begin(struct cs_host *host);
-void host_turns_insert(struct cs_host *host, uint32_t ask);
-void host_turns_remove(struct cs_host *host, uint32_t ask);
-/* A choice is made: asks from this one on were not seen. */
+void host_turns_insert(struct cs_host *host, uint32_t task);
+void host_turns_remove(struct cs_host *host, uint32_t task);
+/* A choice is made: tasks from this one on were not seen. */
 void host_turns_commit(struct cs_host *host, uint64_t seq);
 /* The first from a place on that passes, or ID_NONE; the place where it is. */
 uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
                          const struct cs_filter *filter);
-/* moving.c: the same where the order moves and asks are in tournaments. */
+/* moving.c: the same where the order moves and tasks are in tournaments. */
 void host_moving_begin(struct cs_host *host);
-void host_moving_insert(struct cs_host *host, uint32_t ask);
-void host_moving_remove(struct cs_host *host, uint32_t ask);
+void host_moving_insert(struct cs_host *host, uint32_t task);
+void host_moving_remove(struct cs_host *host, uint32_t task);
 void host_moving_commit(struct cs_host *host, uint64_t seq);
 /* A search for those estimated to take no longer begins.  Of those for so many
  * GPUs at most, the first that was not tried yet, or ID_NONE.  It was tried. */
 void host_moving_first(struct cs_host *host, int64_t most_ns);
 uint32_t host_moving_next(struct cs_host *host, uint32_t gpus_max);
-void host_moving_tried(struct cs_host *host, uint32_t ask, int64_t most_ns);
+void host_moving_tried(struct cs_host *host, uint32_t task, int64_t most_ns);
 /* commit.c: `blocking: commit`.  Before news are forgotten; a decision. */
 void host_commit_news(struct cs_host *host);
 void host_commit_decide(struct cs_host *host);
-/* Starts an ask as the policy places it, where so many GPUs are free. */
-enum cs_verdict host_try(struct cs_host *host, uint32_t ask, uint32_t room);
+/* Starts a task as the policy places it, where so many GPUs are free. */
+enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room);
 /* Since the last release, a job of that form and so many GPUs found no room
  * (as asked for, all its roles at once); is that known? */
 void host_note_full(struct cs_host *host, uint32_t form, uint32_t gpus);
@@ -527,10 +527,10 @@ struct host_job_slot *host_job_make(struct cs_host *host);
  * are due, then what comes now is noted. */
 void host_jobs_forget(struct cs_host *host);
 void host_job_note_gone(struct cs_host *host, uint32_t job);
-uint32_t host_ask_make(struct cs_host *host);
-void host_ask_drop(struct cs_host *host, uint32_t ask);
-/* Counts an ask, sign +1 or -1, among what waits for each pool. */
-void host_ask_waits(struct cs_host *host, uint32_t ask, int sign);
+uint32_t host_task_make(struct cs_host *host);
+void host_task_drop(struct cs_host *host, uint32_t task);
+/* Counts a task, sign +1 or -1, among what waits for each pool. */
+void host_task_waits(struct cs_host *host, uint32_t task, int sign);
 uint32_t host_lease_make(struct cs_host *host);
 void host_lease_unmake(struct cs_host *host, uint32_t lease);
 void host_running_add(struct cs_host *host, uint32_t job);
@@ -539,7 +539,7 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
                          const struct placement *placement);
 void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
                uint32_t object, double amount);
-/* A job that has ended leaves the list of cs_deal_moving() at the next deal; of
+/* A job that has ended leaves the list of cs_reallocate_moving() at the next deal; of
  * one that started or waits again the key moves otherwise. */
 void host_left_end(struct cs_host *host, struct host_job_slot *job);
 void host_left_change(struct cs_host *host, const struct host_job_slot *job);
@@ -630,11 +630,11 @@ int64_t host_left_ns(const struct cs_host *host,
                      const struct host_job_slot *job, bool truth);
 /* Progress of a job of one role on so many GPUs of a pool over that on what it
  * asked for; 0: it cannot run there. */
-double host_pace(struct cs_host *host, const struct host_job_slot *job,
-                 uint32_t pool, uint32_t gpus, uint32_t cores);
+double host_speedup(struct cs_host *host, const struct host_job_slot *job,
+                    uint32_t pool, uint32_t gpus, uint32_t cores);
 /* The same of the GPUs of a placement. */
-double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
-                    const struct placement *placement);
+double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
+                       const struct placement *placement);
 /* Of a job on a lease, from now on. */
 int64_t host_lease_left_ns(const struct cs_host *host,
                            const struct host_job_slot *job,
@@ -661,9 +661,9 @@ struct goodput_job;
 struct goodput_shape;
 void host_goodput_init(struct cs_host *host);
 /* When so much of its known length has passed. */
-double host_goodput_pace(const struct cs_host *host,
-                         const struct goodput_job *job, int64_t done_ns,
-                         uint32_t pool, struct goodput_shape shape);
+double host_goodput_speedup(const struct cs_host *host,
+                            const struct goodput_job *job, int64_t done_ns,
+                            uint32_t pool, struct goodput_shape shape);
 bool host_goodput_ok(const struct cs_host *host,
                      const struct host_job_slot *job, uint32_t gpus);
 uint32_t host_goodput_gpus_max(const struct cs_host *host,
@@ -710,7 +710,7 @@ void host_idle_remove(struct cs_host *host, uint32_t lease);
 void host_idle_node_leaves(struct cs_host *host, uint32_t node);
 /* What leases hold that have been idle for so long.  When will the next have
  * been?  CLOCK_NEVER_NS: none. */
-const struct spare *host_idle_spare(struct cs_host *host, int64_t idle_ns);
+const struct reclaimable *host_idle_spare(struct cs_host *host, int64_t idle_ns);
 int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns);
 /* Those on the GPUs of a placement, or anywhere on its nodes, in the order of
  * host->held; good until the next call. */
@@ -739,9 +739,9 @@ uint32_t host_regrant(struct cs_host *host, uint32_t lease,
 /* Both for a job of known length at another pace than its own there; 0: at
  * that. */
 uint32_t host_grant_at(struct cs_host *host, uint32_t job, uint32_t role,
-                       const struct placement *placement, double pace);
+                       const struct placement *placement, double speedup);
 uint32_t host_regrant_at(struct cs_host *host, uint32_t lease,
-                         const struct placement *placement, double pace);
+                         const struct placement *placement, double speedup);
 void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease);
 void host_lease_busy(struct cs_host *host, uint32_t lease, double fraction);
 void host_lease_state(struct cs_host *host, uint32_t lease,
@@ -774,25 +774,25 @@ void host_phase_done(struct cs_host *host, uint32_t lease);
 void host_phase_over(struct cs_host *host, uint32_t lease);
 /* Starts or asks for what is ready; ends a job that is complete. */
 void host_job_advance(struct cs_host *host, uint32_t job);
-/* Makes the ask for a whole job, at the job's old place in the order. */
-void host_ask_job(struct cs_host *host, uint32_t job);
+/* Makes the task for a whole job, at the job's old place in the order. */
+void host_task_job(struct cs_host *host, uint32_t job);
 void host_job_end(struct cs_host *host, uint32_t job, enum job_status status);
 /* Cuts its phases short, drops all its leases; returns their GPUs. */
 uint32_t host_job_drop(struct cs_host *host, uint32_t job);
 
 /* view.c: what request.c looks at, too.  The role of an ask for one,
  * or the one that is wanted of a whole job. */
-bool host_ask_live(const struct cs_host *host, struct ask_id ask);
-uint32_t host_want_role(const struct cs_ask *ask, const struct cs_want *want);
-/* Seconds of an ask's phase on a gang; of a whole job, by its estimate. */
-double host_run_s(struct cs_host *host, const struct cs_ask *ask,
+bool host_task_live(const struct cs_host *host, struct task_id task);
+uint32_t host_want_role(const struct cs_task *task, const struct cs_want *want);
+/* Seconds of a task's phase on a gang; of a whole job, by its estimate. */
+double host_run_s(struct cs_host *host, const struct cs_task *task,
                   const struct gang *gang);
 /* A look at the counters saves most searches in a full cluster. */
 bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
                       uint32_t gpus);
 
 /* host.c: the policy decides, now. */
-void host_ask_policy(struct cs_host *host);
+void host_task_policy(struct cs_host *host);
 
 /* request.c: a job is stopped, or something taken back from it. */
 void host_note_stop(struct cs_host *host);

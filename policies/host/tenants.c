@@ -3,7 +3,7 @@
  * tenants.c - what waits of each tenant, in the order it came, so that a
  * policy that is fair to tenants need not walk the queue.
  *
- * Who fits is found in a tree of all asks by tenant and order, which knows of
+ * Who fits is found in a tree of all tasks by tenant and order, which knows of
  * its subtrees for how few GPUs one waits.
  *
  * Kept from the first question on.  Tenants are numbered in the order in which
@@ -14,16 +14,16 @@
 
 #include "policies/host/state.h"
 #include "sim/base/arena.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
 #define NONE ID_NONE
 
 struct tenant {
     const char *name;
-    uint32_t first, last;       /* asks */
+    uint32_t first, last;       /* tasks */
 };
 
-struct link {                   /* of an ask */
+struct link {                   /* of a task */
     uint32_t tenant, before, after;
 };
 
@@ -33,7 +33,7 @@ struct host_tenants {
     uint32_t count, room;
     struct link *link;
     uint32_t link_room;
-    struct ranks *tree;         /* NULL: nobody asked */
+    struct rank_tree *tree;         /* NULL: nobody asked */
     uint32_t *least, least_room;        /* by ask: GPUs, of its subtree */
 };
 
@@ -87,33 +87,33 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
     uint32_t x = host->tenants->link[a].tenant;
     uint32_t y = host->tenants->link[b].tenant;
 
-    return x != y ? x < y : host->ask[a].seq < host->ask[b].seq;
+    return x != y ? x < y : host->task[a].seq < host->task[b].seq;
 }
 
 static void sum_least(void *owner, uint32_t item, uint32_t left,
                       uint32_t right)
 {
     const struct cs_host *host = owner;
-    uint32_t *least = host->tenants->least, gpus = host->ask[item].pub.gpus;
+    uint32_t *least = host->tenants->least, gpus = host->task[item].pub.gpus;
 
-    if (left != RANKS_NONE && least[left] < gpus)
+    if (left != RANK_TREE_NONE && least[left] < gpus)
         gpus = least[left];
-    if (right != RANKS_NONE && least[right] < gpus)
+    if (right != RANK_TREE_NONE && least[right] < gpus)
         gpus = least[right];
     least[item] = gpus;
 }
 
-static void plant(struct cs_host *host, uint32_t ask)
+static void plant(struct cs_host *host, uint32_t task)
 {
     struct host_tenants *all = host->tenants;
 
-    if (all->least_room < host->ask_room) {
+    if (all->least_room < host->task_room) {
         all->least = arena_grow(host->parts.arena, all->least,
-                                all->least_room, host->ask_room,
+                                all->least_room, host->task_room,
                                 sizeof *all->least);
-        all->least_room = host->ask_room;
+        all->least_room = host->task_room;
     }
-    ranks_insert(all->tree, ask, stands_before);
+    rank_tree_insert(all->tree, task, stands_before);
 }
 
 static void keep_tree(struct cs_host *host)
@@ -123,22 +123,22 @@ static void keep_tree(struct cs_host *host)
     if (all->tree != NULL)
         return;
     all->tree = arena_alloc(host->parts.arena, 1, sizeof *all->tree);
-    ranks_init(all->tree, host->parts.arena, sum_least, host);
+    rank_tree_init(all->tree, host->parts.arena, sum_least, host);
     for (uint32_t t = 0; t < all->count; t++)
-        for (uint32_t ask = all->tenant[t].first; ask != NONE;
-             ask = all->link[ask].after)
-            plant(host, ask);
+        for (uint32_t task = all->tenant[t].first; task != NONE;
+             task = all->link[task].after)
+            plant(host, task);
 }
 
 static bool passes(const struct cs_host *host, uint32_t item,
                    uint32_t gpus_max)
 {
-    const struct cs_ask *ask = &host->ask[item].pub;
+    const struct cs_task *task = &host->task[item].pub;
 
-    return ask->gpus <= gpus_max &&
-           !(ask->gpu_milli == GPU_MILLI &&
-             host_known_full(host, host_job_slot(host, ask->job.i)->form,
-                             ask->gpus));
+    return task->gpus <= gpus_max &&
+           !(task->gpu_milli == GPU_MILLI &&
+             host_known_full(host, host_job_slot(host, task->job.i)->form,
+                             task->gpus));
 }
 
 /* The first that passes of a subtree whose first place is `first`, from a place
@@ -146,13 +146,13 @@ static bool passes(const struct cs_host *host, uint32_t item,
 static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
                      uint32_t from, uint32_t gpus_max)
 {
-    const struct ranks_node *node = host->tenants->tree->node;
+    const struct rank_tree_node *node = host->tenants->tree->node;
 
-    if (item == RANKS_NONE || first + node[item].count <= from ||
+    if (item == RANK_TREE_NONE || first + node[item].count <= from ||
         host->tenants->least[item] > gpus_max)
         return NONE;
     uint32_t left = node[item].left;
-    uint32_t place = first + (left == RANKS_NONE ? 0 : node[left].count);
+    uint32_t place = first + (left == RANK_TREE_NONE ? 0 : node[left].count);
     uint32_t found = find(host, left, first, from, gpus_max);
     if (found != NONE)
         return found;
@@ -164,42 +164,42 @@ static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
 /* ---- what waits ------------------------------------------------------------ */
 
 /* Behind all that came before it; most come last. */
-void host_tenants_insert(struct cs_host *host, uint32_t ask)
+void host_tenants_insert(struct cs_host *host, uint32_t task)
 {
     struct host_tenants *all = host->tenants;
-    uint32_t t = tenant_of(host, host->ask[ask].pub.job.i);
+    uint32_t t = tenant_of(host, host->task[task].pub.job.i);
     struct tenant *tenant = &all->tenant[t];
 
-    if (all->link_room < host->ask_room) {
+    if (all->link_room < host->task_room) {
         all->link = arena_grow(host->parts.arena, all->link, all->link_room,
-                               host->ask_room, sizeof *all->link);
-        all->link_room = host->ask_room;
+                               host->task_room, sizeof *all->link);
+        all->link_room = host->task_room;
     }
     uint32_t before = tenant->last;
-    while (before != NONE && host->ask[before].seq > host->ask[ask].seq)
+    while (before != NONE && host->task[before].seq > host->task[task].seq)
         before = all->link[before].before;
     uint32_t after = before == NONE ? tenant->first : all->link[before].after;
-    all->link[ask] = (struct link) { t, before, after };
+    all->link[task] = (struct link) { t, before, after };
     if (before == NONE)
-        tenant->first = ask;
+        tenant->first = task;
     else
-        all->link[before].after = ask;
+        all->link[before].after = task;
     if (after == NONE)
-        tenant->last = ask;
+        tenant->last = task;
     else
-        all->link[after].before = ask;
+        all->link[after].before = task;
     if (all->tree != NULL)
-        plant(host, ask);
+        plant(host, task);
 }
 
-void host_tenants_remove(struct cs_host *host, uint32_t ask)
+void host_tenants_remove(struct cs_host *host, uint32_t task)
 {
     struct host_tenants *all = host->tenants;
-    struct link link = all->link[ask];
+    struct link link = all->link[task];
     struct tenant *tenant = &all->tenant[link.tenant];
 
     if (all->tree != NULL)
-        ranks_remove(all->tree, ask);
+        rank_tree_remove(all->tree, task);
     if (link.before == NONE)
         tenant->first = link.after;
     else
@@ -217,7 +217,7 @@ static void keep(struct cs_host *host)
         return;
     host->tenants = arena_alloc(host->parts.arena, 1, sizeof *host->tenants);
     for (uint32_t i = 0; i < host_order_count(host); i++)
-        host_tenants_insert(host, ranks_at(host->order, i));
+        host_tenants_insert(host, rank_tree_at(host->order, i));
 }
 
 uint32_t cs_tenant(struct cs_host *host, struct job_id job)
@@ -232,37 +232,37 @@ uint32_t cs_tenant_count(struct cs_host *host)
     return host->tenants->count;
 }
 
-struct ask_id cs_tenant_first(struct cs_host *host, uint32_t tenant)
+struct task_id cs_tenant_first(struct cs_host *host, uint32_t tenant)
 {
     keep(host);
     assert(tenant < host->tenants->count);
-    return (struct ask_id) { host->tenants->tenant[tenant].first };
+    return (struct task_id) { host->tenants->tenant[tenant].first };
 }
 
-struct ask_id cs_tenant_next(const struct cs_host *host, struct ask_id ask)
+struct task_id cs_tenant_next(const struct cs_host *host, struct task_id task)
 {
-    assert(host->tenants != NULL && host->ask[ask.i].live);
-    return (struct ask_id) { host->tenants->link[ask.i].after };
+    assert(host->tenants != NULL && host->task[task.i].live);
+    return (struct task_id) { host->tenants->link[task.i].after };
 }
 
-struct ask_id cs_tenant_fits(struct cs_host *host, struct ask_id ask,
-                             uint32_t gpus_max)
+struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
+                              uint32_t gpus_max)
 {
-    struct ask_id none = { NONE };
+    struct task_id none = { NONE };
 
-    if (ask.i == NONE)
+    if (task.i == NONE)
         return none;
     keep(host);
     keep_tree(host);
-    assert(host->ask[ask.i].live);
+    assert(host->task[task.i].live);
     const struct host_tenants *all = host->tenants;
     /* All of one form: what is full is so for whole subtrees. */
     if (host->form_count == 1 && !host->has_parts &&
         host_known_full(host, 0, gpus_max))
         gpus_max = host->form[0].full_gpus - 1;
     uint32_t found = find(host, all->tree->root, 0,
-                          ranks_rank(all->tree, ask.i), gpus_max);
-    if (found == NONE || all->link[found].tenant != all->link[ask.i].tenant)
+                          rank_tree_rank(all->tree, task.i), gpus_max);
+    if (found == NONE || all->link[found].tenant != all->link[task.i].tenant)
         return none;
-    return (struct ask_id) { found };
+    return (struct task_id) { found };
 }

@@ -17,7 +17,7 @@
 #include "models/cluster/fit.h"
 #include "models/catalogue/goodput.h"
 #include "models/jobs/job.h"
-#include "models/jobs/pace.h"
+#include "models/jobs/speedup.h"
 #include "models/laws/phase_cache.h"
 #include "models/cluster/place.h"
 #include "models/types/placement.h"
@@ -43,7 +43,7 @@ bool host_shape_ok(const struct cs_host *host,
     if (job->pub.request.goodput)
         return host_goodput_ok(host, job, gpus);
     if (host->form[job->form].fixed)
-        return pace_size_ok(&job->pub.request, gpus);
+        return speedup_size_ok(&job->pub.request, gpus);
     return asked > 0 && gpus >= spec->gpus_min && gpus <= spec->gpus_max &&
            gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
 }
@@ -54,8 +54,8 @@ static bool host_relaxed(const struct cs_host *host,
 {
     int64_t bound = host->rules->relax_ns;
 
-    return bound > 0 && job->ask != ID_NONE &&
-           host_now(host) - host->ask[job->ask].pub.ready_ns >= bound;
+    return bound > 0 && job->task != ID_NONE &&
+           host_now(host) - host->task[job->task].pub.ready_ns >= bound;
 }
 
 /* Of a mask in which no bit means any. */
@@ -68,14 +68,14 @@ static bool narrow(uint32_t *mask, uint32_t to)
 }
 
 /* Pools in which a job with rates makes progress. */
-static uint32_t pools_with_pace(const struct cs_host *host,
-                                const struct job_request *request,
-                                uint32_t gpus)
+static uint32_t pools_with_speedup(const struct cs_host *host,
+                                   const struct job_request *request,
+                                   uint32_t gpus)
 {
     uint32_t mask = 0;
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
-        if (pace_of(request, p, gpus) > 0)
+        if (speedup_of(request, p, gpus) > 0)
             mask |= 1u << p;
     return mask;
 }
@@ -124,7 +124,7 @@ bool host_fit_want(const struct cs_host *host,
     if (request->rates || request->goodput) {
         rated = request->goodput
                     ? host_goodput_pools(host, request->goodput, out->gpus)
-                    : pools_with_pace(host, request, out->gpus);
+                    : pools_with_speedup(host, request, out->gpus);
         if (rated == 0)
             return false;
     }
@@ -136,7 +136,7 @@ bool host_fit_want(const struct cs_host *host,
 /* What a phase is measured on: the cluster empty, made when it is needed. */
 struct bench {
     struct cluster *empty;
-    const struct host_pace *at; /* other GPUs and cores of role 0; NULL: none */
+    const struct host_speedup *at; /* other GPUs and cores of role 0; NULL: none */
     bool home;                  /* only in the role's home */
 };
 
@@ -147,7 +147,7 @@ static double site_phase_s(struct cs_host *host, struct bench *bench,
 {
     const struct phase_spec *phase = &form->form->phase[p];
     const struct role_spec *role = &form->form->role[phase->role];
-    const struct host_pace *at = phase->role == 0 ? bench->at : NULL;
+    const struct host_speedup *at = phase->role == 0 ? bench->at : NULL;
     struct fit_want want = {
         .gpus = at ? at->gpus : role->gpus,
         .cores = at && at->cores ? at->cores : role->cores,
@@ -381,14 +381,14 @@ int64_t host_known_ns(const struct cs_host *host,
                       const struct host_job_slot *job,
                       const struct host_lease_slot *lease, int64_t ran_ns)
 {
-    double pace = lease->pace;
+    double speedup = lease->speedup;
 
-    assert(ran_ns >= 0 && pace > 0);
+    assert(ran_ns >= 0 && speedup > 0);
     if (job->pub.request.goodput)
         return host_goodput_known_ns(host, job->pub.request.goodput,
                                      &lease->pub.placement, job->done_ns,
                                      ran_ns);
-    return pace == 1 ? ran_ns : (int64_t)floor((double)ran_ns * pace);
+    return speedup == 1 ? ran_ns : (int64_t)floor((double)ran_ns * speedup);
 }
 
 int64_t host_ran_ns(const struct cs_host *host,
@@ -396,20 +396,20 @@ int64_t host_ran_ns(const struct cs_host *host,
                     const struct host_lease_slot *lease, int64_t from_ns,
                     int64_t known_ns)
 {
-    double pace = lease->pace;
+    double speedup = lease->speedup;
 
-    assert(known_ns >= 0 && pace > 0);
+    assert(known_ns >= 0 && speedup > 0);
     if (job->pub.request.goodput)
         return host_goodput_ran_ns(host, job->pub.request.goodput,
                                    &lease->pub.placement, from_ns,
                                    clock_after(from_ns, known_ns));
-    if (pace == 1)
+    if (speedup == 1)
         return known_ns;
-    return (int64_t)fmin(ceil((double)known_ns / pace), 4e18);
+    return (int64_t)fmin(ceil((double)known_ns / speedup), 4e18);
 }
 
-static double measure_pace(struct cs_host *host, const struct host_form *form,
-                           const struct host_pace *at)
+static double measure_speedup(struct cs_host *host, const struct host_form *form,
+                              const struct host_speedup *at)
 {
     double phase_s[FORM_PHASES_MAX];
     struct arena *arena = arena_new(0);
@@ -420,45 +420,45 @@ static double measure_pace(struct cs_host *host, const struct host_form *form,
     return s > 0 && form->step_s > 0 ? form->step_s / s : 0;
 }
 
-double host_pace(struct cs_host *host, const struct host_job_slot *job,
-                 uint32_t pool, uint32_t gpus, uint32_t cores)
+double host_speedup(struct cs_host *host, const struct host_job_slot *job,
+                    uint32_t pool, uint32_t gpus, uint32_t cores)
 {
     struct host_form *form = &host->form[job->form];
     uint32_t mask = form->pool_mask[0];
-    struct host_pace at = { gpus, pool, cores, 0 };
+    struct host_speedup at = { gpus, pool, cores, 0 };
 
     if (!host_shape_ok(host, job, 0, gpus) || (mask && !(mask >> pool & 1)))
         return 0;
     if (job->pub.request.goodput)
-        return host_goodput_pace(
+        return host_goodput_speedup(
             host, job->pub.request.goodput, host_done_ns(host, job), pool,
             goodput_packed(job->pub.request.goodput, pool, gpus));
     if (form->fixed)
-        return pace_of(&job->pub.request, pool, gpus);
-    for (uint32_t i = 0; i < form->paces; i++)
-        if (form->pace[i].gpus == gpus && form->pace[i].pool == pool &&
-            form->pace[i].cores == cores)
-            return form->pace[i].pace;
-    if (form->paces == form->pace_room) {
-        uint32_t room = form->pace_room ? 2 * form->pace_room : 8;
-        form->pace = arena_grow(host->parts.arena, form->pace,
-                                form->pace_room, room, sizeof *form->pace);
-        form->pace_room = room;
+        return speedup_of(&job->pub.request, pool, gpus);
+    for (uint32_t i = 0; i < form->speedups; i++)
+        if (form->speedup[i].gpus == gpus && form->speedup[i].pool == pool &&
+            form->speedup[i].cores == cores)
+            return form->speedup[i].speedup;
+    if (form->speedups == form->speedup_room) {
+        uint32_t room = form->speedup_room ? 2 * form->speedup_room : 8;
+        form->speedup = arena_grow(host->parts.arena, form->speedup,
+                                   form->speedup_room, room, sizeof *form->speedup);
+        form->speedup_room = room;
     }
-    at.pace = measure_pace(host, form, &at);
-    form->pace[form->paces++] = at;
-    return at.pace;
+    at.speedup = measure_speedup(host, form, &at);
+    form->speedup[form->speedups++] = at;
+    return at.speedup;
 }
 
 /* GPUs that work together go as fast as the slowest of them.  Of a job of
  * phases it only says when its lease should end. */
-double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
-                    const struct placement *placement)
+double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
+                       const struct placement *placement)
 {
     const struct job_form *form = host_form_of(job);
     bool fixed = host->form[job->form].fixed;
     uint32_t gpus = placement_gpus(placement);
-    double pace = INFINITY;
+    double speedup = INFINITY;
 
     if (gpus == 0 ||
         (fixed ? !form->paced
@@ -471,10 +471,10 @@ double host_pace_on(struct cs_host *host, const struct host_job_slot *job,
     for (uint32_t i = 0; i < placement->share_count; i++) {
         uint32_t pool = cluster_group_of(host->spec,
                                          placement->share[i].node)->pool;
-        pace = fmin(pace, host_pace(host, job, pool, gpus, 0));
+        speedup = fmin(speedup, host_speedup(host, job, pool, gpus, 0));
     }
-    assert(pace > 0 || !fixed);
-    return pace > 0 ? pace : 1;
+    assert(speedup > 0 || !fixed);
+    return speedup > 0 ? speedup : 1;
 }
 
 int64_t host_lease_left_ns(const struct cs_host *host,
@@ -484,7 +484,7 @@ int64_t host_lease_left_ns(const struct cs_host *host,
     int64_t left = host_left_ns(host, job, false);
     int64_t restart = host_restart_ns(host, job);
 
-    if (lease->pace == 1 && !job->pub.request.goodput)
+    if (lease->speedup == 1 && !job->pub.request.goodput)
         return left;
     return clock_after(restart,
                        host_ran_ns(host, job, lease, host_done_ns(host, job),

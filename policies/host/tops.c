@@ -3,8 +3,8 @@
  * tops.c - who is first, where the order of what waits moves with time.
  *
  * Such an order need not be known: only its first that fits is served.  For
- * every number of GPUs the asks play a tournament.  A policy tells the line on
- * which an ask's claim rises or falls; so of every game it is known until when
+ * every number of GPUs the tasks play a tournament.  A policy tells the line on
+ * which a task's claim rises or falls; so of every game it is known until when
  * its result stands, and a subtree is played again when the first of these
  * times in it has come: a kinetic tournament (Basch, Guibas and Hershberger,
  * 1999).  Lines only tell when to look: a game is decided by before().  The
@@ -17,7 +17,7 @@
 #include "policies/host/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
 /* Claims this near, of their size, may differ by rounding alone. */
 #define NEAR 1e-12
@@ -40,10 +40,10 @@ struct host_tops {
     struct tops_place *place;   /* by ask */
     uint32_t place_room;
     uint32_t *aside, asides, aside_room;
-    struct ranks fresh;         /* not seen yet, as they came */
+    struct rank_tree fresh;         /* not seen yet, as they came */
 };
 
-static bool alike(const struct cs_ask *a, const struct cs_ask *b)
+static bool alike(const struct cs_task *a, const struct cs_task *b)
 {
     return a->submit_ns == b->submit_ns && a->estimate_ns == b->estimate_ns &&
            a->priority == b->priority;
@@ -52,11 +52,11 @@ static bool alike(const struct cs_ask *a, const struct cs_ask *b)
 int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
                              uint32_t loser)
 {
-    struct ask_id w = { winner }, l = { loser };
+    struct task_id w = { winner }, l = { loser };
     struct cs_line of_w = { 0, 0 }, of_l = { 0, 0 };
     int64_t now = host_now(host);
 
-    if (alike(&host->ask[winner].pub, &host->ask[loser].pub))
+    if (alike(&host->task[winner].pub, &host->task[loser].pub))
         return CLOCK_NEVER_NS;
     host->policy->line(host->self, host, w, &of_w);
     host->policy->line(host->self, host, l, &of_l);
@@ -81,7 +81,7 @@ static void play(const struct cs_host *host, struct tournament *t, uint32_t n)
 
     t->best[n] = a == NONE ? b : a;
     if (a != NONE && b != NONE) {
-        bool first = host_ask_before(host, a, b);
+        bool first = host_task_before(host, a, b);
         int64_t stands = host_claim_stands_ns(host, first ? a : b,
                                               first ? b : a);
         t->best[n] = first ? a : b;
@@ -102,11 +102,11 @@ static void play_again(const struct cs_host *host, struct tournament *t,
 }
 
 static void set_leaf(const struct cs_host *host, struct tournament *t,
-                     uint32_t leaf, uint32_t ask)
+                     uint32_t leaf, uint32_t task)
 {
     uint32_t n = t->room + leaf;
 
-    t->best[n] = ask;
+    t->best[n] = task;
     while ((n /= 2) > 0)
         play(host, t, n);
 }
@@ -152,40 +152,40 @@ static void place_room(struct cs_host *host)
 {
     struct host_tops *tops = host->tops;
 
-    if (tops->place_room < host->ask_room) {
+    if (tops->place_room < host->task_room) {
         tops->place = arena_grow(host->parts.arena, tops->place,
-                                 tops->place_room, host->ask_room,
+                                 tops->place_room, host->task_room,
                                  sizeof *tops->place);
-        tops->place_room = host->ask_room;
+        tops->place_room = host->task_room;
     }
 }
 
-void host_tops_insert(struct cs_host *host, uint32_t ask)
+void host_tops_insert(struct cs_host *host, uint32_t task)
 {
     struct host_tops *tops = host->tops;
-    struct tournament *t = tournament_of(host, host->ask[ask].pub.gpus);
+    struct tournament *t = tournament_of(host, host->task[task].pub.gpus);
 
     place_room(host);
     if (t->spares == 0 && t->used == t->room)
         grow(host, t);
     uint32_t leaf = t->spares > 0 ? t->spare[--t->spares] : t->used++;
-    tops->place[ask] = (struct tops_place) {
+    tops->place[task] = (struct tops_place) {
         (uint32_t)(t - tops->tournament), leaf
     };
-    set_leaf(host, t, leaf, ask);
+    set_leaf(host, t, leaf, task);
 }
 
-void host_tops_remove(struct cs_host *host, uint32_t ask)
+void host_tops_remove(struct cs_host *host, uint32_t task)
 {
     struct host_tops *tops = host->tops;
-    struct tops_place *place = &tops->place[ask];
+    struct tops_place *place = &tops->place[task];
 
-    if (ask < tops->fresh.room && tops->fresh.node[ask].count > 0)
-        ranks_remove(&tops->fresh, ask);
+    if (task < tops->fresh.room && tops->fresh.node[task].count > 0)
+        rank_tree_remove(&tops->fresh, task);
     if (place->tournament == NONE)      /* it is aside, or was not seen */
         return;
     struct tournament *t = &tops->tournament[place->tournament];
-    assert(t->best[t->room + place->leaf] == ask);
+    assert(t->best[t->room + place->leaf] == task);
     set_leaf(host, t, place->leaf, NONE);
     t->spare[t->spares++] = place->leaf;
     place->tournament = NONE;
@@ -195,33 +195,33 @@ static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    return host->ask[a].seq < host->ask[b].seq;
+    return host->task[a].seq < host->task[b].seq;
 }
 
-void host_tops_hide(struct cs_host *host, uint32_t ask)
+void host_tops_hide(struct cs_host *host, uint32_t task)
 {
     place_room(host);
-    host->tops->place[ask].tournament = NONE;
-    ranks_insert(&host->tops->fresh, ask, came_before);
+    host->tops->place[task].tournament = NONE;
+    rank_tree_insert(&host->tops->fresh, task, came_before);
 }
 
 void host_tops_see(struct cs_host *host, uint64_t seq)
 {
     struct host_tops *tops = host->tops;
-    uint32_t ask;
+    uint32_t task;
 
-    while ((ask = ranks_at(&tops->fresh, 0)) != RANKS_NONE &&
-           host->ask[ask].seq < seq) {
-        ranks_remove(&tops->fresh, ask);
-        host_tops_insert(host, ask);
+    while ((task = rank_tree_at(&tops->fresh, 0)) != RANK_TREE_NONE &&
+           host->task[task].seq < seq) {
+        rank_tree_remove(&tops->fresh, task);
+        host_tops_insert(host, task);
     }
 }
 
-void host_tops_aside(struct cs_host *host, uint32_t ask)
+void host_tops_aside(struct cs_host *host, uint32_t task)
 {
     struct host_tops *tops = host->tops;
 
-    host_tops_remove(host, ask);
+    host_tops_remove(host, task);
     if (tops->asides == tops->aside_room) {
         uint32_t room = tops->aside_room > 0 ? 2 * tops->aside_room : 64;
         tops->aside = arena_grow(host->parts.arena, tops->aside,
@@ -229,7 +229,7 @@ void host_tops_aside(struct cs_host *host, uint32_t ask)
                                  sizeof *tops->aside);
         tops->aside_room = room;
     }
-    tops->aside[tops->asides++] = ask;
+    tops->aside[tops->asides++] = task;
 }
 
 void host_tops_back(struct cs_host *host)
@@ -237,18 +237,18 @@ void host_tops_back(struct cs_host *host)
     struct host_tops *tops = host->tops;
 
     for (uint32_t i = 0; i < tops->asides; i++)
-        if (host->ask[tops->aside[i]].live)
+        if (host->task[tops->aside[i]].live)
             host_tops_insert(host, tops->aside[i]);
     tops->asides = 0;
 }
 
 static bool known_full(const struct cs_host *host, uint32_t i)
 {
-    const struct cs_ask *ask = &host->ask[i].pub;
+    const struct cs_task *task = &host->task[i].pub;
 
-    return ask->gpu_milli == GPU_MILLI &&
-           host_known_full(host, host_job_slot(host, ask->job.i)->form,
-                           ask->gpus);
+    return task->gpu_milli == GPU_MILLI &&
+           host_known_full(host, host_job_slot(host, task->job.i)->form,
+                           task->gpus);
 }
 
 uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
@@ -264,7 +264,7 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
         while (startable && t->best[1] != NONE && known_full(host, t->best[1]))
             host_tops_aside(host, t->best[1]);
         if (t->best[1] != NONE &&
-            (first == NONE || host_ask_before(host, t->best[1], first)))
+            (first == NONE || host_task_before(host, t->best[1], first)))
             first = t->best[1];
     }
     return first;
@@ -281,5 +281,5 @@ void host_tops_begin(struct cs_host *host)
         host->rent != NULL)
         return;
     host->tops = arena_alloc(host->parts.arena, 1, sizeof *host->tops);
-    ranks_init(&host->tops->fresh, host->parts.arena, NULL, host);
+    rank_tree_init(&host->tops->fresh, host->parts.arena, NULL, host);
 }

@@ -14,20 +14,20 @@
 
 #include "policies/host/state.h"
 #include "sim/base/arena.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
-#define NONE RANKS_NONE
+#define NONE RANK_TREE_NONE
 
 struct host_turns {
-    struct ranks all, unseen;
-    struct host_ask_sum *sum;   /* of `all` */
+    struct rank_tree all, unseen;
+    struct host_task_sum *sum;   /* of `all` */
     uint32_t room;
     uint32_t *seen, seen_room;  /* scratch: who takes another place */
 };
 
-static bool is_in(const struct ranks *ranks, uint32_t ask)
+static bool is_in(const struct rank_tree *ranks, uint32_t task)
 {
-    return ask < ranks->room && ranks->node[ask].count > 0;
+    return task < ranks->room && ranks->node[task].count > 0;
 }
 
 static void sum_turns(void *owner, uint32_t item, uint32_t left,
@@ -35,13 +35,13 @@ static void sum_turns(void *owner, uint32_t item, uint32_t left,
 {
     struct cs_host *host = owner;
 
-    host_sum_asks(host, host->turns->sum, item, left, right);
+    host_sum_tasks(host, host->turns->sum, item, left, right);
 }
 
 static bool stays_before(void *owner, uint32_t a, uint32_t b)
 {
     struct cs_host *host = owner;
-    const struct host_ask_slot *x = &host->ask[a], *y = &host->ask[b];
+    const struct host_task_slot *x = &host->task[a], *y = &host->task[b];
     int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
     int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
     bool x_seen = x->seq < host->committed_seq;
@@ -51,36 +51,36 @@ static bool stays_before(void *owner, uint32_t a, uint32_t b)
         return first < other;
     if (x_seen != y_seen)
         return x_seen;
-    return x_seen ? host_ask_before(host, a, b) : x->seq < y->seq;
+    return x_seen ? host_task_before(host, a, b) : x->seq < y->seq;
 }
 
 static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    return host->ask[a].seq < host->ask[b].seq;
+    return host->task[a].seq < host->task[b].seq;
 }
 
-void host_turns_insert(struct cs_host *host, uint32_t ask)
+void host_turns_insert(struct cs_host *host, uint32_t task)
 {
     struct host_turns *turns = host->turns;
 
-    if (turns->room < host->ask_room) {
+    if (turns->room < host->task_room) {
         turns->sum = arena_grow(host->parts.arena, turns->sum, turns->room,
-                                host->ask_room, sizeof *turns->sum);
-        turns->room = host->ask_room;
+                                host->task_room, sizeof *turns->sum);
+        turns->room = host->task_room;
     }
-    ranks_insert(&turns->all, ask, stays_before);
-    if (host->ask[ask].seq >= host->committed_seq)
-        ranks_insert(&turns->unseen, ask, came_before);
+    rank_tree_insert(&turns->all, task, stays_before);
+    if (host->task[task].seq >= host->committed_seq)
+        rank_tree_insert(&turns->unseen, task, came_before);
 }
 
-void host_turns_remove(struct cs_host *host, uint32_t ask)
+void host_turns_remove(struct cs_host *host, uint32_t task)
 {
-    if (is_in(&host->turns->all, ask))
-        ranks_remove(&host->turns->all, ask);
-    if (is_in(&host->turns->unseen, ask))
-        ranks_remove(&host->turns->unseen, ask);
+    if (is_in(&host->turns->all, task))
+        rank_tree_remove(&host->turns->all, task);
+    if (is_in(&host->turns->unseen, task))
+        rank_tree_remove(&host->turns->unseen, task);
 }
 
 void host_turns_begin(struct cs_host *host)
@@ -90,13 +90,13 @@ void host_turns_begin(struct cs_host *host)
 
     assert(host->turns == NULL);
     host->turns = turns;
-    ranks_init(&turns->all, host->parts.arena, sum_turns, host);
-    ranks_init(&turns->unseen, host->parts.arena, NULL, host);
+    rank_tree_init(&turns->all, host->parts.arena, sum_turns, host);
+    rank_tree_init(&turns->unseen, host->parts.arena, NULL, host);
     for (uint32_t i = 0; i < host_order_count(host); i++)
-        host_turns_insert(host, ranks_at(host->order, i));
+        host_turns_insert(host, rank_tree_at(host->order, i));
 }
 
-static void note_seen(struct cs_host *host, uint32_t count, uint32_t ask)
+static void note_seen(struct cs_host *host, uint32_t count, uint32_t task)
 {
     struct host_turns *turns = host->turns;
 
@@ -106,24 +106,24 @@ static void note_seen(struct cs_host *host, uint32_t count, uint32_t ask)
                                  sizeof *turns->seen);
         turns->seen_room = room;
     }
-    turns->seen[count] = ask;
+    turns->seen[count] = task;
 }
 
 /* First all of them leave: the others are in order before and after. */
 void host_turns_commit(struct cs_host *host, uint64_t seq)
 {
     struct host_turns *turns = host->turns;
-    uint32_t count = 0, ask;
+    uint32_t count = 0, task;
 
     assert(seq >= host->committed_seq);
-    while ((ask = ranks_at(&turns->unseen, 0)) != NONE &&
-           host->ask[ask].seq < seq) {
-        host_turns_remove(host, ask);
-        note_seen(host, count++, ask);
+    while ((task = rank_tree_at(&turns->unseen, 0)) != NONE &&
+           host->task[task].seq < seq) {
+        host_turns_remove(host, task);
+        note_seen(host, count++, task);
     }
     host->committed_seq = seq;
     for (uint32_t i = 0; i < count; i++)
-        ranks_insert(&turns->all, turns->seen[i], stays_before);
+        rank_tree_insert(&turns->all, turns->seen[i], stays_before);
 }
 
 uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
@@ -131,6 +131,6 @@ uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
 {
     struct host_turns *turns = host->turns;
 
-    *place = host_find_ask(host, &turns->all, turns->sum, *place, filter);
-    return ranks_at(&turns->all, *place);
+    *place = host_find_task(host, &turns->all, turns->sum, *place, filter);
+    return rank_tree_at(&turns->all, *place);
 }

@@ -16,7 +16,7 @@
 #include "policies/host/state.h"
 #include "policies/policy.h"
 #include "sim/base/clock.h"
-#include "sim/containers/ranks.h"
+#include "sim/containers/rank_tree.h"
 
 int64_t cs_now_ns(const struct cs_host *host)
 {
@@ -28,16 +28,16 @@ uint32_t cs_pending_count(const struct cs_host *host)
     return host_order_count(host);
 }
 
-struct ask_id cs_pending(const struct cs_host *host, uint32_t i)
+struct task_id cs_pending(const struct cs_host *host, uint32_t i)
 {
-    struct ask_id ask = { ranks_at(host->order, i) };
-    return ask;
+    struct task_id task = { rank_tree_at(host->order, i) };
+    return task;
 }
 
-const struct cs_ask *cs_ask(const struct cs_host *host, struct ask_id ask)
+const struct cs_task *cs_task(const struct cs_host *host, struct task_id task)
 {
-    assert(ask.i < host->ask_count);
-    return &host->ask[ask.i].pub;
+    assert(task.i < host->task_count);
+    return &host->task[task.i].pub;
 }
 
 uint32_t cs_lease_count(const struct cs_host *host)
@@ -86,14 +86,14 @@ struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
     return lease;
 }
 
-struct ask_id cs_job_ask(const struct cs_host *host, struct job_id id,
-                         uint32_t role)
+struct task_id cs_job_task(const struct cs_host *host, struct job_id id,
+                           uint32_t role)
 {
     assert(id.i < host->job_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
-    struct ask_id ask = { role == CS_ALL_ROLES ? job->ask
-                                               : job->role_ask[role] };
-    return ask;
+    struct task_id task = { role == CS_ALL_ROLES ? job->task
+                                               : job->role_task[role] };
+    return task;
 }
 
 bool cs_skips(const struct cs_host *host)
@@ -230,7 +230,7 @@ double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
     return host_attained_gpu_s(host, host_job_slot(host, id.i));
 }
 
-uint32_t cs_seat(const struct cs_host *host, struct job_id id)
+uint32_t cs_slot(const struct cs_host *host, struct job_id id)
 {
     assert(id.i < host->job_count);
     return host_job_slot(host, id.i)->seat;
@@ -248,39 +248,39 @@ double cs_attained_per_s(const struct cs_host *host, struct job_id id)
     return gpus;
 }
 
-bool host_ask_live(const struct cs_host *host, struct ask_id ask)
+bool host_task_live(const struct cs_host *host, struct task_id task)
 {
-    return ask.i < host->ask_count && host->ask[ask.i].live;
+    return task.i < host->task_count && host->task[task.i].live;
 }
 
-uint32_t host_want_role(const struct cs_ask *ask, const struct cs_want *want)
+uint32_t host_want_role(const struct cs_task *task, const struct cs_want *want)
 {
-    return ask->role == CS_ALL_ROLES ? want->role : ask->role;
+    return task->role == CS_ALL_ROLES ? want->role : task->role;
 }
 
-double host_run_s(struct cs_host *host, const struct cs_ask *ask,
+double host_run_s(struct cs_host *host, const struct cs_task *task,
                   const struct gang *gang)
 {
-    struct host_job_slot *job = host_job_slot(host, ask->job.i);
+    struct host_job_slot *job = host_job_slot(host, task->job.i);
     const struct phase_law *law =
-        phase_law_at(&host_form_of(job)->phase[ask->phase], job->pub.step);
+        phase_law_at(&host_form_of(job)->phase[task->phase], job->pub.step);
     double s = INFINITY;
 
-    if (ask->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&
+    if (task->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&
         law->kind != LAW_SYNC)
         s = phase_cache_seconds(host->plans, law, gang, 0.5);
-    return isfinite(s) ? s : clock_s_from_ns(ask->estimate_ns);
+    return isfinite(s) ? s : clock_s_from_ns(task->estimate_ns);
 }
 
-bool cs_forecast_held(struct cs_host *host, struct ask_id id,
+bool cs_forecast_held(struct cs_host *host, struct task_id id,
                       struct cs_forecast *out)
 {
-    if (!host_ask_live(host, id) || host->ask[id.i].pub.held.i == ID_NONE)
+    if (!host_task_live(host, id) || host->task[id.i].pub.held.i == ID_NONE)
         return false;
-    const struct cs_ask *ask = &host->ask[id.i].pub;
-    const struct host_lease_slot *lease = &host->lease[ask->held.i];
+    const struct cs_task *task = &host->task[id.i].pub;
+    const struct host_lease_slot *lease = &host->lease[task->held.i];
     *out = (struct cs_forecast) {
-        .run_s = host_run_s(host, ask, &lease->gang), .gpus = lease->pub.gpus,
+        .run_s = host_run_s(host, task, &lease->gang), .gpus = lease->pub.gpus,
     };
     out->usd = out->run_s / 3600 *
                host_gpu_usd_per_h(host, &lease->pub.placement);
@@ -299,14 +299,14 @@ bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
     return room >= gpus;
 }
 
-bool cs_forecast(struct cs_host *host, struct ask_id id,
+bool cs_forecast(struct cs_host *host, struct task_id id,
                  const struct cs_want *want, struct cs_forecast *out)
 {
-    if (!host_ask_live(host, id))
+    if (!host_task_live(host, id))
         return false;
-    const struct cs_ask *ask = &host->ask[id.i].pub;
-    struct host_job_slot *job = host_job_slot(host, ask->job.i);
-    uint32_t role = host_want_role(ask, want);
+    const struct cs_task *task = &host->task[id.i].pub;
+    struct host_job_slot *job = host_job_slot(host, task->job.i);
+    uint32_t role = host_want_role(task, want);
     if (role >= host_form_of(job)->role_count)
         return false;
     uint32_t gpus = want->gpus ? want->gpus
@@ -317,9 +317,9 @@ bool cs_forecast(struct cs_host *host, struct ask_id id,
         !host_look(host, job, role, want, &place))
         return false;
     struct gang gang = fabric_gang(host->spec, &place);
-    out->run_s = host_run_s(host, ask, &gang);
+    out->run_s = host_run_s(host, task, &gang);
     if (host->form[job->form].fixed)    /* by its rates there, and its size */
-        out->run_s /= host_pace_on(host, job, &place);
+        out->run_s /= host_speedup_on(host, job, &place);
     out->switch_s = host_switch_s(host, job, role, &place, &gang);
     out->evict_s = want->take_idle ? host_evict_s(host, &place) : 0;
     out->usd = (out->run_s + out->switch_s + out->evict_s) / 3600 *
@@ -328,15 +328,15 @@ bool cs_forecast(struct cs_host *host, struct ask_id id,
     return true;
 }
 
-uint32_t cs_home_pools(const struct cs_host *host, struct ask_id id,
+uint32_t cs_home_pools(const struct cs_host *host, struct task_id id,
                        uint32_t role)
 {
-    if (!host_ask_live(host, id))
+    if (!host_task_live(host, id))
         return 0;
-    const struct cs_ask *ask = &host->ask[id.i].pub;
-    uint32_t r = ask->role == CS_ALL_ROLES ? role : ask->role;
+    const struct cs_task *task = &host->task[id.i].pub;
+    uint32_t r = task->role == CS_ALL_ROLES ? role : task->role;
 
-    return cs_role_homes(host, ask->job, r);
+    return cs_role_homes(host, task->job, r);
 }
 
 double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,

@@ -39,7 +39,7 @@ static const struct cs_param learned_param[] = {
 };
 
 struct learned_choice {
-    struct ask_id ask;
+    struct task_id task;
     struct cs_want want;
     double score;
     bool found, held;
@@ -62,18 +62,18 @@ static double squeeze(double s)
 
 static double learned_score(const struct learned *learned,
                             const struct cs_host *host,
-                            const struct cs_ask *ask,
+                            const struct cs_task *task,
                             const struct cs_forecast *f, int place)
 {
-    double asked_s = (double)ask->estimate_ns / 1e9;
-    double age_s = (double)(cs_now_ns(host) - ask->submit_ns) / 1e9;
+    double asked_s = (double)task->estimate_ns / 1e9;
+    double age_s = (double)(cs_now_ns(host) - task->submit_ns) / 1e9;
     double x[FEATURE_COUNT] = {
         [ON_HELD] = place == ON_HELD, [AT_HOME] = place == AT_HOME,
         [TAKES_IDLE] = place == TAKES_IDLE, [GROWS] = place == GROWS,
         [RUN] = squeeze(f->run_s),
         [SWITCH] = squeeze(f->switch_s), [EVICT] = squeeze(f->evict_s),
         [AGE] = squeeze(age_s),
-        [JOB_LEFT] = squeeze((double)cs_left_ns(host, ask->job) / 1e9),
+        [JOB_LEFT] = squeeze((double)cs_left_ns(host, task->job) / 1e9),
         [GPUS] = (double)f->gpus / cs_total_gpus(host, 0),
         [SLOWER] = asked_s > 0 ? log(f->run_s / asked_s + 1e-9) : 0,
         [START] = 1,
@@ -89,25 +89,25 @@ static void learned_try(const struct learned *learned, struct cs_host *host,
                         struct learned_choice option, int place,
                         struct learned_choice *best)
 {
-    const struct cs_ask *ask = cs_ask(host, option.ask);
+    const struct cs_task *task = cs_task(host, option.task);
     struct cs_forecast f = { 0 };
 
     option.held = place == ON_HELD;
-    if (option.held ? !cs_forecast_held(host, option.ask, &f)
-                    : !cs_forecast_best(host, option.ask, &option.want, &f))
+    if (option.held ? !cs_forecast_held(host, option.task, &f)
+                    : !cs_forecast_best(host, option.task, &option.want, &f))
         return;
-    option.score = learned_score(learned, host, ask, &f, place);
+    option.score = learned_score(learned, host, task, &f, place);
     option.found = true;
     if (!best->found || option.score > best->score)
         *best = option;
 }
 
 static uint32_t learned_largest(const struct cs_host *host,
-                                const struct cs_ask *ask)
+                                const struct cs_task *task)
 {
-    const struct job_form *form = cs_request(host, ask->job)->form;
+    const struct job_form *form = cs_request(host, task->job)->form;
 
-    return ask->role < form->role_count ? form->role[ask->role].gpus_max : 0;
+    return task->role < form->role_count ? form->role[task->role].gpus_max : 0;
 }
 
 static struct learned_choice learned_best(const struct learned *learned,
@@ -122,17 +122,17 @@ static struct learned_choice learned_best(const struct learned *learned,
         depth = (uint32_t)learned->depth_max;
     }
     for (uint32_t i = 0; i < depth; i++) {
-        struct learned_choice option = { .ask = cs_pending(host, i) };
-        const struct cs_ask *ask = cs_ask(host, option.ask);
+        struct learned_choice option = { .task = cs_pending(host, i) };
+        const struct cs_task *task = cs_task(host, option.task);
 
         learned_try(learned, host, option, ON_HELD, &best);
-        option.want.pool_mask = cs_home_pools(host, option.ask, ask->role);
+        option.want.pool_mask = cs_home_pools(host, option.task, task->role);
         learned_try(learned, host, option, AT_HOME, &best);
         option.want.pool_mask = 0;
         option.want.take_idle = true;
         learned_try(learned, host, option, TAKES_IDLE, &best);
-        option.want.gpus = learned_largest(host, ask);
-        if (option.want.gpus > ask->gpus)
+        option.want.gpus = learned_largest(host, task);
+        if (option.want.gpus > task->gpus)
             learned_try(learned, host, option, GROWS, &best);
     }
     return best;
@@ -155,8 +155,8 @@ static void learned_decide(void *self, struct cs_host *host)
         /* Below 0 it is better to wait, unless nothing is at work. */
         if (!best.found || (best.score < 0 && learned_at_work(host)))
             return;
-        verdict = best.held ? cs_continue(host, best.ask)
-                            : cs_start_want(host, best.ask, &best.want);
+        verdict = best.held ? cs_continue(host, best.task)
+                            : cs_start_want(host, best.task, &best.want);
         if (verdict != CS_DONE)
             return;
     }

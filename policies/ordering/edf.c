@@ -11,11 +11,11 @@
 extern const struct cs_policy edf_policy;
 
 static bool edf_before(const void *self, const struct cs_host *host,
-                       struct ask_id a, struct ask_id b)
+                       struct task_id a, struct task_id b)
 {
     (void)self;
-    return cs_request(host, cs_ask(host, a)->job)->deadline_ns <
-           cs_request(host, cs_ask(host, b)->job)->deadline_ns;
+    return cs_request(host, cs_task(host, a)->job)->deadline_ns <
+           cs_request(host, cs_task(host, b)->job)->deadline_ns;
 }
 
 const struct cs_policy edf_policy = {

@@ -14,21 +14,21 @@
 
 extern const struct cs_policy f1_policy;
 
-static double f1_score(const struct cs_ask *ask)
+static double f1_score(const struct cs_task *task)
 {
-    double r = (double)ask->estimate_ns / 1e9;
-    double s = (double)ask->submit_ns / 1e9;
+    double r = (double)task->estimate_ns / 1e9;
+    double s = (double)task->submit_ns / 1e9;
 
     /* 0.1 where there is no logarithm: as in RLScheduler. */
-    return log10(r > 0 ? r : 0.1) * ask->gpus +
+    return log10(r > 0 ? r : 0.1) * task->gpus +
            8.70e2 * log10(s > 0 ? s : 0.1);
 }
 
 static bool f1_before(const void *self, const struct cs_host *host,
-                      struct ask_id a, struct ask_id b)
+                      struct task_id a, struct task_id b)
 {
     (void)self;
-    return f1_score(cs_ask(host, a)) < f1_score(cs_ask(host, b));
+    return f1_score(cs_task(host, a)) < f1_score(cs_task(host, b));
 }
 
 const struct cs_policy f1_policy = {

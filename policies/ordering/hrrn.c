@@ -10,26 +10,26 @@
 
 extern const struct cs_policy hrrn_policy;
 
-static double hrrn_ratio(const struct cs_host *host, struct ask_id id)
+static double hrrn_ratio(const struct cs_host *host, struct task_id id)
 {
-    const struct cs_ask *ask = cs_ask(host, id);
-    int64_t wait_ns = cs_now_ns(host) - ask->submit_ns;
-    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+    const struct cs_task *task = cs_task(host, id);
+    int64_t wait_ns = cs_now_ns(host) - task->submit_ns;
+    int64_t run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
 
     return (double)wait_ns / (double)run_ns;
 }
 
 static bool hrrn_before(const void *self, const struct cs_host *host,
-                        struct ask_id a, struct ask_id b)
+                        struct task_id a, struct task_id b)
 {
     (void)self;
     return hrrn_ratio(host, a) > hrrn_ratio(host, b);
 }
 
 static void hrrn_line(const void *self, const struct cs_host *host,
-                      struct ask_id id, struct cs_line *out)
+                      struct task_id id, struct cs_line *out)
 {
-    int64_t run_ns = cs_ask(host, id)->estimate_ns;
+    int64_t run_ns = cs_task(host, id)->estimate_ns;
 
     (void)self;
     out->claim = hrrn_ratio(host, id);

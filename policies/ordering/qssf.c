@@ -131,17 +131,17 @@ static void qssf_job_ended(void *self, struct cs_host *host,
     qssf_add(qssf_of(q, host, NULL, 0), run_s);
 }
 
-/* An ask is put in order before the news of it is told; until then it is 0. */
+/* A task is put in order before the news of it is told; until then it is 0. */
 static double qssf_service(const struct qssf *q, const struct cs_host *host,
-                           struct ask_id ask)
+                           struct task_id task)
 {
-    uint32_t job = cs_ask(host, ask)->job.i;
+    uint32_t job = cs_task(host, task)->job.i;
 
     return job < q->job_room ? q->service_s[job] : 0;
 }
 
 static bool qssf_before(const void *self, const struct cs_host *host,
-                        struct ask_id a, struct ask_id b)
+                        struct task_id a, struct task_id b)
 {
     const struct qssf *q = self;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * random.c - starts waiting asks in random order: the floor that anything
+ * random.c - starts waiting tasks in random order: the floor that anything
  * which claims to be clever must beat.
  */
 #include "policies/policy.h"
@@ -15,13 +15,13 @@ static void random_decide(void *self, struct cs_host *host)
     while (tries-- > 0 && cs_pending_count(host) > 0) {
         uint32_t count = cs_pending_count(host);
         uint32_t pick = (uint32_t)(cs_random(host) * count);
-        struct ask_id ask = cs_pending(host, pick);
+        struct task_id task = cs_pending(host, pick);
         struct cs_want want = { .take_idle = true };
 
-        if (cs_ask(host, ask)->held.i != ID_NONE)
-            cs_continue(host, ask);
+        if (cs_task(host, task)->held.i != ID_NONE)
+            cs_continue(host, task);
         else
-            cs_start_want(host, ask, &want);
+            cs_start_want(host, task, &want);
     }
 }
 

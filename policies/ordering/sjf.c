@@ -10,10 +10,10 @@
 extern const struct cs_policy sjf_policy;
 
 static bool sjf_before(const void *self, const struct cs_host *host,
-                       struct ask_id a, struct ask_id b)
+                       struct task_id a, struct task_id b)
 {
     (void)self;
-    return cs_ask(host, a)->estimate_ns < cs_ask(host, b)->estimate_ns;
+    return cs_task(host, a)->estimate_ns < cs_task(host, b)->estimate_ns;
 }
 
 const struct cs_policy sjf_policy = {

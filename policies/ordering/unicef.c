@@ -43,29 +43,29 @@ static double seconds(int64_t ns)
 /* As RLScheduler computes it. */
 static double unicef_offset(const struct unicef *unicef,
                             const struct cs_host *host,
-                            const struct cs_ask *ask)
+                            const struct cs_task *task)
 {
     int64_t until_ns = unicef->wait == WAIT_UNSET ? -1000000000
                                                   : cs_now_ns(host);
 
-    return ((double)(until_ns - ask->submit_ns) / 1e9 + OFFSET) /
-           (log2(ask->gpus + OFFSET) * seconds(ask->estimate_ns));
+    return ((double)(until_ns - task->submit_ns) / 1e9 + OFFSET) /
+           (log2(task->gpus + OFFSET) * seconds(task->estimate_ns));
 }
 
 /* wait / estimate, to be divided by log2 of the GPUs. */
 static double unicef_ratio(const struct cs_host *host,
-                           const struct cs_ask *ask)
+                           const struct cs_task *task)
 {
-    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+    int64_t run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
 
-    return (double)(cs_now_ns(host) - ask->submit_ns) / (double)run_ns;
+    return (double)(cs_now_ns(host) - task->submit_ns) / (double)run_ns;
 }
 
 static bool unicef_before(const void *self, const struct cs_host *host,
-                          struct ask_id a, struct ask_id b)
+                          struct task_id a, struct task_id b)
 {
     const struct unicef *unicef = self;
-    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
+    const struct cs_task *x = cs_task(host, a), *y = cs_task(host, b);
 
     if (unicef->wait != WAIT_NOW)
         return unicef_offset(unicef, host, x) > unicef_offset(unicef, host, y);
@@ -80,18 +80,18 @@ static bool unicef_before(const void *self, const struct cs_host *host,
 /* Of jobs of as many GPUs the ratio alone decides; with the offset the logarithm
  * has a sign. */
 static void unicef_line(const void *self, const struct cs_host *host,
-                        struct ask_id id, struct cs_line *out)
+                        struct task_id id, struct cs_line *out)
 {
     const struct unicef *unicef = self;
-    const struct cs_ask *ask = cs_ask(host, id);
-    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+    const struct cs_task *task = cs_task(host, id);
+    int64_t run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
 
-    out->claim = unicef_ratio(host, ask);
+    out->claim = unicef_ratio(host, task);
     out->per_ns = 1 / (double)run_ns;
     if (unicef->wait != WAIT_NOW) {
-        out->claim = unicef_offset(unicef, host, ask);
+        out->claim = unicef_offset(unicef, host, task);
         out->per_ns = unicef->wait == WAIT_UNSET ? 0
-            : 1e-9 / (log2(ask->gpus + OFFSET) * seconds(ask->estimate_ns));
+            : 1e-9 / (log2(task->gpus + OFFSET) * seconds(task->estimate_ns));
     }
 }
 

@@ -29,37 +29,37 @@ static const struct cs_param wfp3_param[] = {
 };
 
 static double wfp3_ratio(const struct wfp3 *wfp3, const struct cs_host *host,
-                         const struct cs_ask *ask)
+                         const struct cs_task *task)
 {
     int64_t until_ns = wfp3->wait == WAIT_UNSET ? -1000000000 : cs_now_ns(host);
-    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+    int64_t run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
 
-    return (double)(until_ns - ask->submit_ns) / (double)run_ns;
+    return (double)(until_ns - task->submit_ns) / (double)run_ns;
 }
 
 static double wfp3_score(const struct wfp3 *wfp3, const struct cs_host *host,
-                         struct ask_id id)
+                         struct task_id id)
 {
-    const struct cs_ask *ask = cs_ask(host, id);
-    double ratio = wfp3_ratio(wfp3, host, ask);
+    const struct cs_task *task = cs_task(host, id);
+    double ratio = wfp3_ratio(wfp3, host, task);
 
-    return ratio * ratio * ratio * ask->gpus;
+    return ratio * ratio * ratio * task->gpus;
 }
 
 /* Of jobs of as many GPUs the ratio alone decides. */
 static void wfp3_line(const void *self, const struct cs_host *host,
-                      struct ask_id id, struct cs_line *out)
+                      struct task_id id, struct cs_line *out)
 {
     const struct wfp3 *wfp3 = self;
-    const struct cs_ask *ask = cs_ask(host, id);
-    int64_t run_ns = ask->estimate_ns > 0 ? ask->estimate_ns : 1;
+    const struct cs_task *task = cs_task(host, id);
+    int64_t run_ns = task->estimate_ns > 0 ? task->estimate_ns : 1;
 
-    out->claim = wfp3_ratio(wfp3, host, ask);
+    out->claim = wfp3_ratio(wfp3, host, task);
     out->per_ns = wfp3->wait == WAIT_UNSET ? 0 : 1 / (double)run_ns;
 }
 
 static bool wfp3_before(const void *self, const struct cs_host *host,
-                        struct ask_id a, struct ask_id b)
+                        struct task_id a, struct task_id b)
 {
     return wfp3_score(self, host, a) > wfp3_score(self, host, b);
 }

@@ -306,10 +306,10 @@ static void co_ended(void *self, struct cs_host *host, struct job_id id)
 
 /* Who had no turn for longest; the job that has waited longest of those. */
 static bool co_before(const void *self, const struct cs_host *host,
-                      struct ask_id a, struct ask_id b)
+                      struct task_id a, struct task_id b)
 {
     const struct co *co = self;
-    uint32_t i = cs_ask(host, a)->job.i, j = cs_ask(host, b)->job.i;
+    uint32_t i = cs_task(host, a)->job.i, j = cs_task(host, b)->job.i;
     int64_t x = i < co->job_room ? co->job[i].turn_ns : 0;
     int64_t y = j < co->job_room ? co->job[j].turn_ns : 0;
 
@@ -317,38 +317,38 @@ static bool co_before(const void *self, const struct cs_host *host,
 }
 
 /* Idle leases stay where they are while there is other room. */
-static bool co_start_there(struct cs_host *host, struct ask_id ask,
+static bool co_start_there(struct cs_host *host, struct task_id task,
                            struct cs_want want)
 {
     struct cs_want idle = want;
     struct cs_forecast f;
 
     idle.take_idle = true;
-    if (cs_forecast_best(host, ask, &want, &f) &&
-        cs_start_want(host, ask, &want) == CS_DONE)
+    if (cs_forecast_best(host, task, &want, &f) &&
+        cs_start_want(host, task, &want) == CS_DONE)
         return true;
-    return cs_forecast_best(host, ask, &idle, &f) &&
-           cs_start_want(host, ask, &idle) == CS_DONE;
+    return cs_forecast_best(host, task, &idle, &f) &&
+           cs_start_want(host, task, &idle) == CS_DONE;
 }
 
-static bool co_start(struct co *co, struct cs_host *host, struct ask_id ask)
+static bool co_start(struct co *co, struct cs_host *host, struct task_id task)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct cs_task *pub = cs_task(host, task);
     struct co_job *job = &co->job[pub->job.i];
-    uint32_t home = cs_home_pools(host, ask, pub->role), side = 0;
+    uint32_t home = cs_home_pools(host, task, pub->role), side = 0;
     struct cs_want want = { .role = pub->role };
 
     if (pub->held.i != ID_NONE)
-        return cs_continue(host, ask) == CS_DONE;
+        return cs_continue(host, task) == CS_DONE;
     if (!job->paired || pub->gpus == 0)
-        return co_start_there(host, ask, want);
+        return co_start_there(host, task, want);
     while (side < CO_SIDES && home != 1u << job->pool[side])
         side++;
     if (side == CO_SIDES)
-        return co_start_there(host, ask, want);
+        return co_start_there(host, task, want);
     want.first_node = co->slot[job->slot[side]].first;
     want.node_count = co->slot[job->slot[side]].nodes;
-    return co_start_there(host, ask, want);
+    return co_start_there(host, task, want);
 }
 
 static void co_decide(void *self, struct cs_host *host)
@@ -356,9 +356,9 @@ static void co_decide(void *self, struct cs_host *host)
     struct co *co = self;
 
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        struct job_id job = cs_ask(host, ask)->job;
-        if (co_place(co, host, job) && co_start(co, host, ask))
+        struct task_id task = cs_pending(host, i);
+        struct job_id job = cs_task(host, task)->job;
+        if (co_place(co, host, job) && co_start(co, host, task))
             co->job[job.i].turn_ns = cs_now_ns(host);
         else
             i++;

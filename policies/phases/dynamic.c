@@ -50,13 +50,13 @@ struct dynamic_full {
 
 /* Takes the want if it is over earlier; switching is charged at gain_min. */
 static void dynamic_consider(const struct dynamic *dynamic,
-                             struct cs_host *host, struct ask_id ask,
+                             struct cs_host *host, struct task_id task,
                              struct cs_want want,
                              struct dynamic_choice *best)
 {
     struct cs_forecast f;
 
-    if (!cs_forecast(host, ask, &want, &f))
+    if (!cs_forecast(host, task, &want, &f))
         return;
     double over = f.run_s + f.switch_s +
                   dynamic->gain_min * f.evict_s;
@@ -77,23 +77,23 @@ static void dynamic_consider(const struct dynamic *dynamic,
  * who rents skis until renting has cost as much as buying, Karlin et al.
  * 1988).  So dear switches are seldom, and no lease is safe for ever. */
 static void dynamic_consider_both(const struct dynamic *dynamic,
-                                  struct cs_host *host, struct ask_id ask,
+                                  struct cs_host *host, struct task_id task,
                                   struct cs_want want,
                                   struct dynamic_choice *best)
 {
     struct cs_forecast f;
 
     want.take_idle = false;
-    dynamic_consider(dynamic, host, ask, want, best);
+    dynamic_consider(dynamic, host, task, want, best);
     want.take_idle = true;
-    if (!cs_forecast(host, ask, &want, &f))
+    if (!cs_forecast(host, task, &want, &f))
         return;
     best->room = true;
     double rest_s =
         dynamic->gain_min * (f.switch_s + f.evict_s) - f.run_s;
     if (rest_s > 0)
         want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
-    dynamic_consider(dynamic, host, ask, want, best);
+    dynamic_consider(dynamic, host, task, want, best);
     if (!best->found)
         cs_wake_when_idle(host, want.idle_ns);
 }
@@ -101,54 +101,54 @@ static void dynamic_consider_both(const struct dynamic *dynamic,
 /* On every site within those pools, or with `pools` 0 on all; of roles without
  * GPUs, wherever there are cores. */
 static void dynamic_consider_sites(const struct dynamic *dynamic,
-                                   struct cs_host *host, struct ask_id ask,
+                                   struct cs_host *host, struct task_id task,
                                    struct cs_want want,
                                    struct dynamic_choice *best)
 {
-    uint32_t pools = want.pool_mask, count = cs_site_count(host, ask);
+    uint32_t pools = want.pool_mask, count = cs_site_count(host, task);
 
     if (count == 0)
-        dynamic_consider_both(dynamic, host, ask, want, best);
+        dynamic_consider_both(dynamic, host, task, want, best);
     for (uint32_t i = 0; i < count; i++)
-        if (cs_site(host, ask, i, pools, &want))
-            dynamic_consider_both(dynamic, host, ask, want, best);
+        if (cs_site(host, task, i, pools, &want))
+            dynamic_consider_both(dynamic, host, task, want, best);
 }
 
 static struct dynamic_choice dynamic_choose(const struct dynamic *dynamic,
                                             struct cs_host *host,
-                                            struct ask_id ask)
+                                            struct task_id task)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct cs_task *pub = cs_task(host, task);
     const struct role_spec *role =
         &cs_request(host, pub->job)->form->role[pub->role];
-    uint32_t home = cs_home_pools(host, ask, pub->role);
+    uint32_t home = cs_home_pools(host, task, pub->role);
     struct dynamic_choice best = { .found = false };
     struct cs_want want = { .pool_mask = home };
     struct cs_forecast f;
 
-    if (cs_forecast_held(host, ask, &f))
+    if (cs_forecast_held(host, task, &f))
         best = (struct dynamic_choice) {
             .over_s = f.run_s, .found = true, .held = true, .holds = true
         };
-    dynamic_consider_sites(dynamic, host, ask, want, &best);
+    dynamic_consider_sites(dynamic, host, task, want, &best);
     if (!dynamic->lend || pub->gpus == 0)
         return best;
     want.pool_mask = 0;
     if (home)
-        dynamic_consider_sites(dynamic, host, ask, want, &best);
+        dynamic_consider_sites(dynamic, host, task, want, &best);
     if (cs_pending_count(host) == 1 && role->gpus_max > pub->gpus) {
         want.gpus = role->gpus_max;
-        dynamic_consider_sites(dynamic, host, ask, want, &best);
+        dynamic_consider_sites(dynamic, host, task, want, &best);
     }
     return best;
 }
 
 /* Would the phase be over earlier if it waited for its own pool? */
-static bool dynamic_waits(struct cs_host *host, struct ask_id ask,
+static bool dynamic_waits(struct cs_host *host, struct task_id task,
                           const struct dynamic_choice *best)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
-    uint32_t home = cs_home_pools(host, ask, pub->role);
+    const struct cs_task *pub = cs_task(host, task);
+    uint32_t home = cs_home_pools(host, task, pub->role);
     double wait = cs_room_in_s(host, home, pub->gpus);
 
     return home && pub->gpus > 0 && wait > 0 &&
@@ -157,72 +157,72 @@ static bool dynamic_waits(struct cs_host *host, struct ask_id ask,
 
 static bool dynamic_is_full(const struct dynamic_full *full,
                             const struct cs_host *host,
-                            const struct cs_ask *ask)
+                            const struct cs_task *task)
 {
-    const struct job_form *form = cs_request(host, ask->job)->form;
+    const struct job_form *form = cs_request(host, task->job)->form;
 
-    for (uint32_t k = 0; ask->held.i == ID_NONE && k < full->count; k++)
-        if (full->form[k] == form && full->role[k] == ask->role &&
-            full->gpus[k] == ask->gpus)
+    for (uint32_t k = 0; task->held.i == ID_NONE && k < full->count; k++)
+        if (full->form[k] == form && full->role[k] == task->role &&
+            full->gpus[k] == task->gpus)
             return true;
     return false;
 }
 
 static void dynamic_note_full(struct dynamic_full *full,
                               const struct cs_host *host,
-                              const struct cs_ask *ask)
+                              const struct cs_task *task)
 {
     uint32_t k = full->count;
 
     if (k == DYNAMIC_FULL_MAX)
         return;
-    full->form[k] = cs_request(host, ask->job)->form;
-    full->role[k] = ask->role;
-    full->gpus[k] = ask->gpus;
+    full->form[k] = cs_request(host, task->job)->form;
+    full->role[k] = task->role;
+    full->gpus[k] = task->gpus;
     full->count++;
 }
 
 /* More than is free or idle: those that hold an idle lease want no more. */
 static bool dynamic_too_large(const struct cs_host *host,
-                              const struct cs_ask *ask)
+                              const struct cs_task *task)
 {
     uint32_t gpus = cs_free_gpus(host, 0) + cs_idle_gpus(host, 0);
 
-    return ask->gpus > (gpus > 0 ? gpus : 1);
+    return task->gpus > (gpus > 0 ? gpus : 1);
 }
 
 /* Starts it, or says what the same answer would be given to. */
 static void dynamic_try(const struct dynamic *dynamic, struct cs_host *host,
-                        struct ask_id ask, struct dynamic_full *full)
+                        struct task_id task, struct dynamic_full *full)
 {
-    struct dynamic_choice best = dynamic_choose(dynamic, host, ask);
+    struct dynamic_choice best = dynamic_choose(dynamic, host, task);
     enum cs_alike alike = CS_ALIKE_NONE;
     enum cs_verdict verdict = CS_NO_ROOM;
 
     if (best.found && best.held)
-        verdict = cs_continue(host, ask);
-    else if (best.found && !dynamic_waits(host, ask, &best))
-        verdict = cs_start_want(host, ask, &best.want);
+        verdict = cs_continue(host, task);
+    else if (best.found && !dynamic_waits(host, task, &best))
+        verdict = cs_start_want(host, task, &best.want);
     else
         alike = best.found || best.room ? CS_ALIKE_AS_LONG : CS_ALIKE_ALL;
     if (alike == CS_ALIKE_ALL)
-        dynamic_note_full(full, host, cs_ask(host, ask));
+        dynamic_note_full(full, host, cs_task(host, task));
     if (verdict != CS_DONE)
-        cs_tried(host, ask, alike);
+        cs_tried(host, task, alike);
 }
 
 static void dynamic_decide(void *self, struct cs_host *host)
 {
     struct dynamic_full full = { .count = 0 };
-    struct ask_id ask;
+    struct task_id task;
 
     cs_try_anew(host);
-    while ((ask = cs_untried(host)).i != ID_NONE)
-        if (dynamic_too_large(host, cs_ask(host, ask)) ||
-            dynamic_is_full(&full, host, cs_ask(host, ask)))
-            cs_tried(host, ask, CS_ALIKE_ALL);
+    while ((task = cs_next_candidate(host)).i != ID_NONE)
+        if (dynamic_too_large(host, cs_task(host, task)) ||
+            dynamic_is_full(&full, host, cs_task(host, task)))
+            cs_tried(host, task, CS_ALIKE_ALL);
         else
-            dynamic_try(self, host, ask, &full);
+            dynamic_try(self, host, task, &full);
 }
 
 const struct cs_policy dynamic_policy = {

@@ -58,9 +58,9 @@ static uint32_t harvest_pools(const struct harvest *harvest,
 
 /* Services, then what is oldest. */
 static bool harvest_before(const void *self, const struct cs_host *host,
-                           struct ask_id a, struct ask_id b)
+                           struct task_id a, struct task_id b)
 {
-    struct job_id x = cs_ask(host, a)->job, y = cs_ask(host, b)->job;
+    struct job_id x = cs_task(host, a)->job, y = cs_task(host, b)->job;
     bool s = cs_serves(host, x), t = cs_serves(host, y);
 
     (void)self;
@@ -100,10 +100,10 @@ static uint32_t harvest_size(const struct role_spec *role, uint32_t asked,
 }
 
 static bool harvest_rollout(const struct harvest *harvest,
-                            struct cs_host *host, struct ask_id ask,
+                            struct cs_host *host, struct task_id task,
                             uint32_t serve)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct cs_task *pub = cs_task(host, task);
     const struct job_form *form = cs_request(host, pub->job)->form;
     struct cs_want own = { .role = pub->role,
                            .pool_mask = harvest_all_but(host, serve),
@@ -113,19 +113,19 @@ static bool harvest_rollout(const struct harvest *harvest,
     struct cs_forecast f;
     double held_s = 1e300, own_s = 1e300, lent_s = 1e300;
 
-    if (cs_forecast_held(host, ask, &f))
+    if (cs_forecast_held(host, task, &f))
         held_s = f.run_s;
-    if (cs_forecast_best(host, ask, &own, &f))
+    if (cs_forecast_best(host, task, &own, &f))
         own_s = f.run_s + f.switch_s + f.evict_s;
     lent.gpus = harvest_size(&form->role[pub->role], pub->gpus,
                              harvest_spare(harvest, host, serve));
-    if (lent.gpus > 0 && cs_forecast_best(host, ask, &lent, &f))
+    if (lent.gpus > 0 && cs_forecast_best(host, task, &lent, &f))
         lent_s = f.run_s + f.switch_s + f.evict_s;
     if (lent_s < own_s && lent_s < held_s)
-        return cs_start_want(host, ask, &lent) == CS_DONE;
+        return cs_start_want(host, task, &lent) == CS_DONE;
     if (held_s < 1e300)
-        return cs_continue(host, ask) == CS_DONE;
-    return own_s < 1e300 && cs_start_want(host, ask, &own) == CS_DONE;
+        return cs_continue(host, task) == CS_DONE;
+    return own_s < 1e300 && cs_start_want(host, task, &own) == CS_DONE;
 }
 
 /* Leases of others in the pool, the last first, until a replica has room. */
@@ -150,44 +150,44 @@ static void harvest_take_back(const struct harvest *harvest,
 }
 
 /* Where the phase is over soonest. */
-static bool harvest_start(struct cs_host *host, struct ask_id ask,
+static bool harvest_start(struct cs_host *host, struct task_id task,
                           struct cs_want want)
 {
     struct cs_forecast f;
 
-    return cs_forecast_best(host, ask, &want, &f) &&
-           cs_start_want(host, ask, &want) == CS_DONE;
+    return cs_forecast_best(host, task, &want, &f) &&
+           cs_start_want(host, task, &want) == CS_DONE;
 }
 
 static bool harvest_replica(const struct harvest *harvest,
-                            struct cs_host *host, struct ask_id ask,
+                            struct cs_host *host, struct task_id task,
                             uint32_t serve, uint32_t *wanted)
 {
-    struct cs_want want = { .role = cs_ask(host, ask)->role,
+    struct cs_want want = { .role = cs_task(host, task)->role,
                             .pool_mask = serve };
-    uint32_t gpus = cs_ask(host, ask)->gpus;
+    uint32_t gpus = cs_task(host, task)->gpus;
 
     if (gpus == 0)
         want.pool_mask = 0;
-    if (harvest_start(host, ask, want))
+    if (harvest_start(host, task, want))
         return true;
     *wanted += gpus;
     harvest_take_back(harvest, host, serve, *wanted);
-    return harvest->delay_ns == 0 && harvest_start(host, ask, want);
+    return harvest->delay_ns == 0 && harvest_start(host, task, want);
 }
 
-static bool harvest_other(struct cs_host *host, struct ask_id ask,
+static bool harvest_other(struct cs_host *host, struct task_id task,
                           uint32_t serve)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct cs_task *pub = cs_task(host, task);
     struct cs_want want = { .role = pub->role,
                             .pool_mask = harvest_all_but(host, serve),
                             .take_idle = true };
 
 
     if (pub->held.i != ID_NONE)
-        return cs_continue(host, ask) == CS_DONE;
-    return harvest_start(host, ask, want);
+        return cs_continue(host, task) == CS_DONE;
+    return harvest_start(host, task, want);
 }
 
 static void harvest_decide(void *self, struct cs_host *host)
@@ -200,17 +200,17 @@ static void harvest_decide(void *self, struct cs_host *host)
         return;
     }
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        const struct cs_ask *pub = cs_ask(host, ask);
+        struct task_id task = cs_pending(host, i);
+        const struct cs_task *pub = cs_task(host, task);
         const struct job_form *form = cs_request(host, pub->job)->form;
         bool done;
         if (cs_serves(host, pub->job))
-            done = harvest_replica(harvest, host, ask, serve, &wanted);
+            done = harvest_replica(harvest, host, task, serve, &wanted);
         else if (pub->gpus > 0 && wanted == 0 &&
                  harvest_same(form->role[pub->role].name, harvest->role))
-            done = harvest_rollout(harvest, host, ask, serve);
+            done = harvest_rollout(harvest, host, task, serve);
         else
-            done = harvest_other(host, ask, serve);
+            done = harvest_other(host, task, serve);
         if (!done)
             i++;
     }

@@ -24,7 +24,7 @@ static const struct cs_param hybrid_param[] = {
       .help = "share of a pool's GPUs that is never lent" },
 };
 
-/* Pools, other than the ask's own, that can lend so many GPUs. */
+/* Pools, other than the task's own, that can lend so many GPUs. */
 static uint32_t hybrid_lenders(const struct hybrid *hybrid,
                                const struct cs_host *host, uint32_t home,
                                uint32_t gpus)
@@ -42,51 +42,51 @@ static uint32_t hybrid_lenders(const struct hybrid *hybrid,
 }
 
 /* On free GPUs, where the phase is over soonest. */
-static bool hybrid_start(struct cs_host *host, struct ask_id ask,
+static bool hybrid_start(struct cs_host *host, struct task_id task,
                          struct cs_want want)
 {
     struct cs_forecast f;
 
-    return cs_forecast_best(host, ask, &want, &f) &&
-           cs_start_want(host, ask, &want) == CS_DONE;
+    return cs_forecast_best(host, task, &want, &f) &&
+           cs_start_want(host, task, &want) == CS_DONE;
 }
 
 /* In place of idle leases.  Where switching costs more than the phase, only of
  * those that have been idle for the difference; see dynamic.c. */
-static enum cs_alike hybrid_take(struct cs_host *host, struct ask_id ask,
+static enum cs_alike hybrid_take(struct cs_host *host, struct task_id task,
                                  struct cs_want want)
 {
     struct cs_forecast f;
 
     want.take_idle = true;
-    if (!cs_forecast_best(host, ask, &want, &f))
+    if (!cs_forecast_best(host, task, &want, &f))
         return CS_ALIKE_ALL;
     double rest_s = f.switch_s + f.evict_s - f.run_s;
     if (rest_s > 0)
         want.idle_ns = (int64_t)((rest_s < 1e6 ? rest_s : 1e6) * 1e9);
-    if (cs_start_want(host, ask, &want) != CS_DONE && want.idle_ns > 0)
+    if (cs_start_want(host, task, &want) != CS_DONE && want.idle_ns > 0)
         cs_wake_at(host, clock_after(cs_now_ns(host), want.idle_ns));
     return CS_ALIKE_AS_LONG;
 }
 
 /* These two try to start a phase, and say what need not be tried if that
  * failed.  In its own pool: on free GPUs, else in place of an idle lease. */
-static enum cs_alike hybrid_own(struct cs_host *host, struct ask_id ask,
+static enum cs_alike hybrid_own(struct cs_host *host, struct task_id task,
                                 uint32_t home)
 {
     struct cs_want want = { .pool_mask = home };
 
-    if (hybrid_start(host, ask, want))
+    if (hybrid_start(host, task, want))
         return CS_ALIKE_NONE;
-    return hybrid_take(host, ask, want);
+    return hybrid_take(host, task, want);
 }
 
 /* Borrowing pays if the phase is over before its own pool has room. */
 static enum cs_alike hybrid_borrow(const struct hybrid *hybrid,
-                                   struct cs_host *host, struct ask_id ask,
+                                   struct cs_host *host, struct task_id task,
                                    uint32_t home)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct cs_task *pub = cs_task(host, task);
     double own_s;
     struct cs_want want = {
         .pool_mask = hybrid_lenders(hybrid, host, home, pub->gpus),
@@ -97,16 +97,16 @@ static enum cs_alike hybrid_borrow(const struct hybrid *hybrid,
         return CS_ALIKE_ALL;
     own_s = cs_room_in_s(host, home, pub->gpus) +
             (double)pub->estimate_ns / 1e9;
-    if (!cs_forecast_best(host, ask, &want, &f)) {  /* nothing is free */
+    if (!cs_forecast_best(host, task, &want, &f)) {  /* nothing is free */
         want.take_idle = true;
-        if (!cs_forecast_best(host, ask, &want, &f))
+        if (!cs_forecast_best(host, task, &want, &f))
             return CS_ALIKE_ALL;
     }
     if (f.run_s + f.switch_s + f.evict_s >= own_s)
         return CS_ALIKE_AS_LONG;
     if (want.take_idle)
-        return hybrid_take(host, ask, want);
-    cs_start_want(host, ask, &want);
+        return hybrid_take(host, task, want);
+    cs_start_want(host, task, &want);
     return CS_ALIKE_AS_LONG;
 }
 
@@ -126,30 +126,30 @@ static void hybrid_lease_idle(void *self, struct cs_host *host,
 }
 
 static enum cs_alike hybrid_try(const struct hybrid *hybrid,
-                                struct cs_host *host, struct ask_id ask,
+                                struct cs_host *host, struct task_id task,
                                 bool owners)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
-    uint32_t home = cs_home_pools(host, ask, pub->role);
+    const struct cs_task *pub = cs_task(host, task);
+    uint32_t home = cs_home_pools(host, task, pub->role);
 
     if (pub->held.i != ID_NONE) {
-        cs_continue(host, ask);
+        cs_continue(host, task);
         return CS_ALIKE_NONE;
     }
     if (owners)
-        return hybrid_own(host, ask, home);
+        return hybrid_own(host, task, home);
     if (home && pub->gpus > 0)
-        return hybrid_borrow(hybrid, host, ask, home);
+        return hybrid_borrow(hybrid, host, task, home);
     return CS_ALIKE_ALL;
 }
 
 static void hybrid_decide(void *self, struct cs_host *host)
 {
     for (int owners = 1; owners >= 0; owners--) {
-        struct ask_id ask;
+        struct task_id task;
         cs_try_anew(host);
-        while ((ask = cs_untried(host)).i != ID_NONE)
-            cs_tried(host, ask, hybrid_try(self, host, ask, owners));
+        while ((task = cs_next_candidate(host)).i != ID_NONE)
+            cs_tried(host, task, hybrid_try(self, host, task, owners));
     }
 }
 

@@ -49,10 +49,10 @@ static uint32_t spot_pool(const struct cs_host *host, const char *name)
 }
 
 /* The best size in those pools, over sooner than `than_s`; false: none. */
-static bool spot_best(struct cs_host *host, struct ask_id ask, uint32_t pools,
+static bool spot_best(struct cs_host *host, struct task_id task, uint32_t pools,
                       struct cs_want *want, double *than_s)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct cs_task *pub = cs_task(host, task);
     const struct role_spec *role =
         &cs_request(host, pub->job)->form->role[pub->role];
     uint32_t step = role->gpus_multiple ? role->gpus_multiple : 1;
@@ -66,7 +66,7 @@ static bool spot_best(struct cs_host *host, struct ask_id ask, uint32_t pools,
                                .gpus = g == pub->gpus ? g : g - g % step,
                                .take_idle = true };
         if (try.gpus == 0 || try.gpus > free ||
-            !cs_forecast_best(host, ask, &try, &f) ||
+            !cs_forecast_best(host, task, &try, &f) ||
             f.run_s + f.switch_s + f.evict_s >= *than_s)
             continue;
         *want = try;
@@ -77,42 +77,42 @@ static bool spot_best(struct cs_host *host, struct ask_id ask, uint32_t pools,
 }
 
 static bool spot_generate(const struct spot *self, struct cs_host *host,
-                          struct ask_id ask, uint32_t spot)
+                          struct task_id task, uint32_t spot)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct cs_task *pub = cs_task(host, task);
     struct cs_want best = { 0 }, other = { .role = pub->role,
                                            .take_idle = true };
     struct cs_forecast f;
     double held_s = 1e300, else_s = 1e300, spot_s;
 
-    if (cs_forecast_held(host, ask, &f))
+    if (cs_forecast_held(host, task, &f))
         held_s = f.run_s;
     other.pool_mask = spot_pool(host, self->other);
-    if (cs_forecast_best(host, ask, &other, &f))
+    if (cs_forecast_best(host, task, &other, &f))
         else_s = f.run_s + f.switch_s + f.evict_s;
     spot_s = held_s < else_s ? held_s : else_s;
-    bool found = spot_best(host, ask, spot, &best, &spot_s);
-    found |= spot_best(host, ask, spot | other.pool_mask, &best, &spot_s);
+    bool found = spot_best(host, task, spot, &best, &spot_s);
+    found |= spot_best(host, task, spot | other.pool_mask, &best, &spot_s);
     if (found)
-        return cs_start_want(host, ask, &best) == CS_DONE;
+        return cs_start_want(host, task, &best) == CS_DONE;
     if (held_s < 1e300 && held_s <= else_s)
-        return cs_continue(host, ask) == CS_DONE;
-    return else_s < 1e300 && cs_start_want(host, ask, &other) == CS_DONE;
+        return cs_continue(host, task) == CS_DONE;
+    return else_s < 1e300 && cs_start_want(host, task, &other) == CS_DONE;
 }
 
 static bool spot_other(const struct spot *self, struct cs_host *host,
-                       struct ask_id ask)
+                       struct task_id task)
 {
-    const struct cs_ask *pub = cs_ask(host, ask);
+    const struct cs_task *pub = cs_task(host, task);
     struct cs_want want = { .role = pub->role, .take_idle = true };
     struct cs_forecast f;
 
     if (pub->held.i != ID_NONE)
-        return cs_continue(host, ask) == CS_DONE;
+        return cs_continue(host, task) == CS_DONE;
     if (pub->gpus > 0)
         want.pool_mask = spot_pool(host, self->other);
-    return cs_forecast_best(host, ask, &want, &f) &&
-           cs_start_want(host, ask, &want) == CS_DONE;
+    return cs_forecast_best(host, task, &want, &f) &&
+           cs_start_want(host, task, &want) == CS_DONE;
 }
 
 static void spot_decide(void *self, struct cs_host *host)
@@ -126,13 +126,13 @@ static void spot_decide(void *self, struct cs_host *host)
         return;
     }
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
-        const struct cs_ask *pub = cs_ask(host, ask);
+        struct task_id task = cs_pending(host, i);
+        const struct cs_task *pub = cs_task(host, task);
         const struct job_form *form = cs_request(host, pub->job)->form;
         bool generates = pub->gpus > 0 &&
                          spot_same(form->role[pub->role].name, spot->role);
-        if (!(generates ? spot_generate(spot, host, ask, mask)
-                        : spot_other(spot, host, ask)))
+        if (!(generates ? spot_generate(spot, host, task, mask)
+                        : spot_other(spot, host, task)))
             i++;
     }
 }

@@ -37,16 +37,16 @@ static uint32_t static_held(const struct cs_host *host,
 }
 
 static enum cs_verdict static_start(const struct divided *divided,
-                                    struct cs_host *host, struct ask_id id)
+                                    struct cs_host *host, struct task_id id)
 {
-    const struct cs_ask *ask = cs_ask(host, id);
-    const struct job_form *form = cs_request(host, ask->job)->form;
+    const struct cs_task *task = cs_task(host, id);
+    const struct job_form *form = cs_request(host, task->job)->form;
     struct cs_want want[FORM_ROLES_MAX] = { 0 };
     double most = divided->share_max * cs_total_gpus(host, 0);
 
     /* A kind whose single job is larger than its share may run one. */
     if (divided->share_max < 1 && static_held(host, form) > 0 &&
-        static_held(host, form) + ask->gpus > most)
+        static_held(host, form) + task->gpus > most)
         return CS_NO_ROOM;
     for (uint32_t r = 0; r < form->role_count; r++) {
         want[r].role = r;

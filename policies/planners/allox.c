@@ -27,7 +27,7 @@ struct machine {
     uint32_t pool;
     bool free;
     uint32_t last;              /* k of the job that goes first */
-    uint32_t ask;               /* of that job: index in order */
+    uint32_t task;               /* of that job: index in order */
 };
 
 struct allox {
@@ -39,7 +39,7 @@ struct allox {
     double *free_s;             /* by machine: from now */
     double *time_s;             /* [job][pool] */
     uint32_t *column;
-    struct ask_id *first;
+    struct task_id *first;
 };
 
 static void add_machine(struct allox *a, uint32_t pool, double free_s)
@@ -97,14 +97,14 @@ static uint32_t places(const struct allox *a, uint32_t jobs)
 }
 
 /* Seconds of GPU time of a job in a pool. */
-static double time_there(struct cs_host *host, const struct cs_ask *ask,
+static double time_there(struct cs_host *host, const struct cs_task *task,
                          uint32_t pool)
 {
-    double pace = cs_pace(host, ask->job, pool, ask->gpus);
+    double speedup = cs_speedup(host, task->job, pool, task->gpus);
 
-    if (!(pace > 0) || ask->gpus > cs_total_gpus(host, 1u << pool))
+    if (!(speedup > 0) || task->gpus > cs_total_gpus(host, 1u << pool))
         return 1e15;
-    return 1e-9 * (double)cs_left_ns(host, ask->job) / pace * ask->gpus;
+    return 1e-9 * (double)cs_left_ns(host, task->job) / speedup * task->gpus;
 }
 
 static void match(struct allox *a, struct cs_host *host, uint32_t jobs)
@@ -117,11 +117,11 @@ static void match(struct allox *a, struct cs_host *host, uint32_t jobs)
     };
 
     for (uint32_t j = 0; j < jobs; j++) {
-        const struct cs_ask *ask = cs_ask(host, cs_pending(host, j));
-        if (cs_request(host, ask->job)->form->role_count != 1)
+        const struct cs_task *task = cs_task(host, cs_pending(host, j));
+        if (cs_request(host, task->job)->form->role_count != 1)
             cs_fail(host, "jobs that are matched must have one role");
         for (uint32_t p = 0; p < pools; p++)
-            a->time_s[j * pools + p] = time_there(host, ask, p);
+            a->time_s[j * pools + p] = time_there(host, task, p);
     }
     cs_assign_places(&places_of, a->column);
     for (uint32_t j = 0; j < jobs; j++) {
@@ -129,7 +129,7 @@ static void match(struct allox *a, struct cs_host *host, uint32_t jobs)
         uint32_t k = a->column[j] % k_max + 1;
         if (k > m->last) {
             m->last = k;
-            m->ask = j;
+            m->task = j;
         }
     }
 }
@@ -158,7 +158,7 @@ static void allox_decide(void *self, struct cs_host *host)
     for (uint32_t m = 0; m < a->machines; m++)
         if (a->machine[m].last > 0 && a->machine[m].free) {
             a->machine[firsts] = a->machine[m];
-            a->first[firsts++] = cs_pending(host, a->machine[m].ask);
+            a->first[firsts++] = cs_pending(host, a->machine[m].task);
         }
     for (uint32_t i = 0; i < firsts; i++) {
         struct cs_want want = { .pool_mask = 1u << a->machine[i].pool };

@@ -52,7 +52,7 @@ struct entry {
     uint32_t mate;              /* entry that is to be beside it, or NOWHERE */
     uint32_t need_row;
     uint32_t was;               /* index in combos; NOWHERE: not known there */
-    double pace[POOLS];
+    double speedup[POOLS];
     double equal;               /* rate of an equal share */
     double left_s, solved_left_s;
     double alone, alone_s;      /* rate on 1/n now; time spent at such rates */
@@ -79,7 +79,7 @@ struct gavel {
     uint32_t combos, combo_room;
     struct pick *pick;
     uint32_t *row, *column, *moved_to;
-    double *pace_a, *pace_b;    /* by column: combo x pools + pool */
+    double *speedup_a, *speedup_b;    /* by column: combo x pools + pool */
     double *share, *got_s;      /* likewise */
     double *value, *gain, *most, *limit, *x, *need;
 };
@@ -122,8 +122,8 @@ static void make_columns(struct gavel *g, struct cs_host *host,
     uint32_t columns = room * g->pools + 1, entries = 6 * columns;
     g->combo = grown(host, g->combo, g->combos, room, sizeof *g->combo);
     g->pick = cs_alloc(host, columns, sizeof *g->pick);
-    g->pace_a = cs_alloc(host, columns, sizeof *g->pace_a);
-    g->pace_b = cs_alloc(host, columns, sizeof *g->pace_b);
+    g->speedup_a = cs_alloc(host, columns, sizeof *g->speedup_a);
+    g->speedup_b = cs_alloc(host, columns, sizeof *g->speedup_b);
     g->share = cs_alloc(host, columns, sizeof *g->share);
     g->got_s = cs_alloc(host, columns, sizeof *g->got_s);
     g->row = cs_alloc(host, entries, sizeof *g->row);
@@ -159,8 +159,8 @@ static void gavel_submitted(void *self, struct cs_host *host,
                           .combo = NOWHERE, .was = NOWHERE,
                           .gpus = cs_job_gpus(host, job) };
     for (uint32_t p = 0; p < g->pools; p++) {
-        e->pace[p] = cs_pace(host, job, p, e->gpus);
-        most = fmax(most, e->pace[p]);
+        e->speedup[p] = cs_speedup(host, job, p, e->gpus);
+        most = fmax(most, e->speedup[p]);
     }
     if (!(most > 0))
         cs_fail(host, "jobs must have one role, and a pool to run in");
@@ -194,13 +194,13 @@ static bool add_pair(struct gavel *g, struct cs_host *host, uint32_t a,
 
     for (uint32_t p = 0; p < g->pools; p++) {
         uint32_t c = first + p;
-        double one = cs_pace_beside(host, x->job, y->job, p);
-        double two = cs_pace_beside(host, y->job, x->job, p);
+        double one = cs_speedup_co_located(host, x->job, y->job, p);
+        double two = cs_speedup_co_located(host, y->job, x->job, p);
 
-        bool gains = one > 0 && two > 0 && x->pace[p] > 0 && y->pace[p] > 0 &&
-                     one / x->pace[p] + two / y->pace[p] > 1 + TIGHT;
-        g->pace_a[c] = gains ? one : 0;
-        g->pace_b[c] = gains ? two : 0;
+        bool gains = one > 0 && two > 0 && x->speedup[p] > 0 && y->speedup[p] > 0 &&
+                     one / x->speedup[p] + two / y->speedup[p] > 1 + TIGHT;
+        g->speedup_a[c] = gains ? one : 0;
+        g->speedup_b[c] = gains ? two : 0;
         worth |= gains;
     }
     if (worth)
@@ -218,18 +218,18 @@ static void combine(struct gavel *g, struct cs_host *host)
     for (uint32_t i = 0; i < n; i++) {
         g->combo[g->combos++] = (struct combo) { i, NOWHERE };
         for (uint32_t p = 0; p < g->pools; p++)
-            g->pace_a[i * g->pools + p] = g->entry[i].pace[p];
+            g->speedup_a[i * g->pools + p] = g->entry[i].speedup[p];
     }
     for (uint32_t i = 0; g->packing && i < n; i++)
         for (uint32_t j = i + 1; j < n; j++) {
             if (g->entry[i].gpus != g->entry[j].gpus)
                 continue;
             if (g->combos == g->combo_room) {
-                const double *one = g->pace_a, *two = g->pace_b;
+                const double *one = g->speedup_a, *two = g->speedup_b;
                 size_t bytes = g->combos * g->pools * sizeof *one;
                 make_columns(g, host, g->combos + 1);
-                memcpy(g->pace_a, one, bytes);
-                memcpy(g->pace_b, two, bytes);
+                memcpy(g->speedup_a, one, bytes);
+                memcpy(g->speedup_b, two, bytes);
             }
             add_pair(g, host, i, j);
         }
@@ -255,16 +255,16 @@ static void put_pairs(struct gavel *g, uint32_t *entries)
             const struct entry *a = &g->entry[combo->a];
             const struct entry *b = &g->entry[combo->b];
             uint32_t c = k * g->pools + p;
-            g->most[c] = g->pace_a[c] > 0 && a->gpus <= g->cap[p] ? 1 : 0;
+            g->most[c] = g->speedup_a[c] > 0 && a->gpus <= g->cap[p] ? 1 : 0;
             put(g, entries, combo->a, c, 1);
             put(g, entries, combo->b, c, 1);
             put(g, entries, n + p, c, a->gpus);
             if (a->need_row != NOWHERE)
                 put(g, entries, a->need_row, c,
-                    -g->pace_a[c] / g->need[combo->a]);
+                    -g->speedup_a[c] / g->need[combo->a]);
             if (b->need_row != NOWHERE)
                 put(g, entries, b->need_row, c,
-                    -g->pace_b[c] / g->need[combo->b]);
+                    -g->speedup_b[c] / g->need[combo->b]);
         }
 }
 
@@ -281,7 +281,7 @@ static bool solve(struct gavel *g, double at_least)
         for (uint32_t p = 0; p < g->pools; p++) {
             const struct entry *e = &g->entry[i];
             uint32_t c = i * g->pools + p;
-            g->most[c] = e->pace[p] > 0 && e->gpus <= g->cap[p] ? 1 : 0;
+            g->most[c] = e->speedup[p] > 0 && e->gpus <= g->cap[p] ? 1 : 0;
             put(g, &entries, i, c, 1);
             put(g, &entries, n + p, c, e->gpus);
         }
@@ -295,7 +295,7 @@ static bool solve(struct gavel *g, double at_least)
             continue;
         for (uint32_t p = 0; p < g->pools; p++)
             put(g, &entries, rows, i * g->pools + p,
-                -g->entry[i].pace[p] / g->need[i]);
+                -g->entry[i].speedup[p] / g->need[i]);
         put(g, &entries, rows, z, free);
         g->limit[rows++] = free ? 0 : -at_least;
     }
@@ -333,9 +333,9 @@ static bool best_sum(struct gavel *g, double at_least, bool priced)
             const struct combo *combo = &g->combo[k];
             double usd = priced ? fmax(g->usd[p], least * 1e-3) : 1;
             uint32_t c = k * g->pools + p;
-            g->gain[c] = g->pace_a[c] / g->entry[combo->a].equal / usd;
+            g->gain[c] = g->speedup_a[c] / g->entry[combo->a].equal / usd;
             if (combo->b != NOWHERE)
-                g->gain[c] += g->pace_b[c] / g->entry[combo->b].equal / usd;
+                g->gain[c] += g->speedup_b[c] / g->entry[combo->b].equal / usd;
         }
     g->gain[g->combos * g->pools] = 0;
     return solve(g, at_least);
@@ -373,7 +373,7 @@ static double bound_z(const struct gavel *g)
         double most = 0;
         for (uint32_t p = 0; p < g->pools; p++)
             if (e->gpus <= g->cap[p])
-                most = fmax(most, e->pace[p]);
+                most = fmax(most, e->speedup[p]);
         z = fmin(z, most / g->need[i]);
         gpus += e->gpus * g->need[i] / most;
     }
@@ -416,7 +416,7 @@ static void need_for_deadlines(struct gavel *g, const struct cs_host *host)
         double time_s = 1e-9 * (double)(end - cs_now_ns(host));
         double most = 0;
         for (uint32_t p = 0; p < g->pools; p++)
-            most = fmax(most, e->pace[p]);
+            most = fmax(most, e->speedup[p]);
         g->need[i] = end < INT64_MAX && time_s > 0 &&
                              e->left_s / time_s <= most
                          ? e->left_s / time_s : 0;
@@ -438,8 +438,8 @@ static void refresh(struct gavel *g, const struct cs_host *host)
         e->equal = 0;
         for (uint32_t p = 0; p < g->pools; p++) {
             double share = g->cap[p] / g->count / e->gpus;
-            e->equal += e->pace[p] * g->cap[p] / fmax(g->all, 1);
-            alone += e->pace[p] * share;
+            e->equal += e->speedup[p] * g->cap[p] / fmax(g->all, 1);
+            alone += e->speedup[p] * share;
             whole += share;
         }
         e->equal = fmax(e->equal, 1e-9);
@@ -578,7 +578,7 @@ static void account(struct gavel *g, const struct cs_host *host, bool counts)
                 1e-9 * (double)g->round_ns;
     }
     for (uint32_t i = 0; i < g->count; i++)
-        if (cs_job_ask(host, g->entry[i].job, CS_ALL_ROLES).i != ID_NONE)
+        if (cs_job_task(host, g->entry[i].job, CS_ALL_ROLES).i != ID_NONE)
             g->entry[i].on = NOWHERE;
 }
 
@@ -684,7 +684,7 @@ static void clear(struct gavel *g, struct cs_host *host)
         struct entry *e = &g->entry[i];
         if (e->on == NOWHERE)
             continue;
-        uint32_t with = cs_beside(host, e->job).i;
+        uint32_t with = cs_co_located(host, e->job).i;
         for (uint32_t j = 0; j < i && e->on != NOWHERE; j++) {
             const struct entry *other = &g->entry[j];
             bool together = with != ID_NONE && with == other->job.i;
@@ -697,17 +697,17 @@ static void clear(struct gavel *g, struct cs_host *host)
 static void start(struct gavel *g, struct cs_host *host, struct entry *e)
 {
     struct cs_want want = { .pool_mask = 1u << e->next };
-    struct ask_id ask = cs_job_ask(host, e->job, CS_ALL_ROLES);
+    struct task_id task = cs_job_task(host, e->job, CS_ALL_ROLES);
     const struct entry *mate = e->mate == NOWHERE ? NULL
                                                   : &g->entry[e->mate];
     enum cs_verdict verdict = CS_NO_ROOM;
 
-    if (ask.i == ID_NONE)
+    if (task.i == ID_NONE)
         return;
     if (mate != NULL && mate->on != NOWHERE)
-        verdict = cs_start_beside(host, ask, mate->job);
+        verdict = cs_start_co_located(host, task, mate->job);
     else
-        verdict = cs_start_want(host, ask, &want);
+        verdict = cs_start_want(host, task, &want);
     if (verdict == CS_DONE)
         e->on = e->next;
 }

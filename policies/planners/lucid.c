@@ -11,7 +11,7 @@
  *  order     estimated run time x GPUs, least first
  *  binder    a job of at most `gpus_max` GPUs goes beside the first that runs
  *            alone on as many GPUs, if their sharing scores (tiny 0, medium 1,
- *            jumbo 2; models/jobs/pace.h) add up to `score_max` at most and its
+ *            jumbo 2; models/jobs/speedup.h) add up to `score_max` at most and its
  *            GPU-time is at most twice the other's; else on GPUs of its own
  *  strategy  packing is off while little comes; then the first that does not
  *            fit ends the decision
@@ -94,9 +94,9 @@ static void lucid_submitted(void *self, struct cs_host *host,
 }
 
 static bool lucid_before(const void *self, const struct cs_host *host,
-                         struct ask_id a, struct ask_id b)
+                         struct task_id a, struct task_id b)
 {
-    const struct cs_ask *x = cs_ask(host, a), *y = cs_ask(host, b);
+    const struct cs_task *x = cs_task(host, a), *y = cs_task(host, b);
 
     (void)self;
     return (double)x->estimate_ns * x->gpus < (double)y->estimate_ns * y->gpus;
@@ -105,12 +105,12 @@ static bool lucid_before(const void *self, const struct cs_host *host,
 /* ---- the profiler ------------------------------------------------------------ */
 
 static bool lucid_profiles(const struct lucid *l, const struct cs_host *host,
-                           const struct cs_ask *ask)
+                           const struct cs_task *task)
 {
-    return l->profile_pools != 0 && ask->gpus > 0 &&
-           l->job[ask->job.i].stage == STAGE_QUEUE &&
-           cs_request(host, ask->job)->form->role_count == 1 &&
-           ask->gpus <= cs_total_gpus(host, l->profile_pools);
+    return l->profile_pools != 0 && task->gpus > 0 &&
+           l->job[task->job.i].stage == STAGE_QUEUE &&
+           cs_request(host, task->job)->form->role_count == 1 &&
+           task->gpus <= cs_total_gpus(host, l->profile_pools);
 }
 
 /* Whose time on the profiler is up waits for GPUs elsewhere. */
@@ -141,17 +141,17 @@ static void lucid_profile(struct lucid *l, struct cs_host *host)
     struct cs_want want = { .pool_mask = l->profile_pools };
 
     for (;;) {
-        struct ask_id least = { ID_NONE };
+        struct task_id least = { ID_NONE };
         for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-            struct ask_id ask = cs_pending(host, i);
-            if (lucid_profiles(l, host, cs_ask(host, ask)) &&
+            struct task_id task = cs_pending(host, i);
+            if (lucid_profiles(l, host, cs_task(host, task)) &&
                 (least.i == ID_NONE ||
-                 cs_ask(host, ask)->gpus < cs_ask(host, least)->gpus))
-                least = ask;
+                 cs_task(host, task)->gpus < cs_task(host, least)->gpus))
+                least = task;
         }
         if (least.i == ID_NONE)
             return;
-        uint32_t job = cs_ask(host, least)->job.i;
+        uint32_t job = cs_task(host, least)->job.i;
         if (cs_start_want(host, least, &want) != CS_DONE)
             return;
         l->job[job].stage = STAGE_PROFILED;
@@ -165,17 +165,17 @@ static bool lucid_both_run(struct cs_host *host, struct job_id a,
                            struct job_id b, uint32_t pools)
 {
     for (uint32_t p = 0; p < cs_pool_count(host); p++)
-        if ((pools >> p & 1) && (!(cs_pace_beside(host, a, b, p) > 0) ||
-                                 !(cs_pace_beside(host, b, a, p) > 0)))
+        if ((pools >> p & 1) && (!(cs_speedup_co_located(host, a, b, p) > 0) ||
+                                 !(cs_speedup_co_located(host, b, a, p) > 0)))
             return false;
     return true;
 }
 
 static bool lucid_goes_beside(struct lucid *l, struct cs_host *host,
-                              struct ask_id ask)
+                              struct task_id task)
 {
-    struct job_id job = cs_ask(host, ask)->job;
-    uint32_t gpus = cs_ask(host, ask)->gpus;
+    struct job_id job = cs_task(host, task)->job;
+    uint32_t gpus = cs_task(host, task)->gpus;
     uint32_t score = cs_share_score(host, job);
 
     if (score > 2 || gpus > (uint32_t)l->gpus_max)
@@ -185,26 +185,26 @@ static bool lucid_goes_beside(struct lucid *l, struct cs_host *host,
         struct lease_id lease = cs_role_lease(host, other, 0);
         uint32_t pools = lease.i == ID_NONE ? 0 : cs_lease_pools(host, lease);
         if (pools == 0 || (pools & l->profile_pools) ||
-            cs_beside(host, other).i != ID_NONE ||
+            cs_co_located(host, other).i != ID_NONE ||
             cs_job_gpus(host, other) != gpus ||
             score + cs_share_score(host, other) > (uint64_t)l->score_max ||
             l->job[job.i].gpu_s > 2 * l->job[other.i].gpu_s ||
             !lucid_both_run(host, job, other, pools))
             continue;
-        if (cs_start_beside(host, ask, other) == CS_DONE)
+        if (cs_start_co_located(host, task, other) == CS_DONE)
             return true;
     }
     return false;
 }
 
 static enum cs_verdict lucid_start(const struct lucid *l,
-                                   struct cs_host *host, struct ask_id ask)
+                                   struct cs_host *host, struct task_id task)
 {
     struct cs_want want = { .pool_mask = l->main_pools };
 
-    if (cs_request(host, cs_ask(host, ask)->job)->form->role_count > 1)
-        return cs_start(host, ask);
-    return cs_start_want(host, ask, &want);
+    if (cs_request(host, cs_task(host, task)->job)->form->role_count > 1)
+        return cs_start(host, task);
+    return cs_start_want(host, task, &want);
 }
 
 /* Does more wait than there are free GPUs? */
@@ -215,7 +215,7 @@ static bool lucid_packs(const struct lucid *l, const struct cs_host *host)
     if (l->packs != PACKS_LOADED)
         return l->packs == PACKS_ALWAYS;
     for (uint32_t i = 0; i < cs_pending_count(host) && wanted <= room; i++)
-        wanted += cs_ask(host, cs_pending(host, i))->gpus;
+        wanted += cs_task(host, cs_pending(host, i))->gpus;
     return wanted > room;
 }
 
@@ -229,14 +229,14 @@ static void lucid_decide(void *self, struct cs_host *host)
     }
     bool packs = lucid_packs(l, host);
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id ask = cs_pending(host, i);
+        struct task_id task = cs_pending(host, i);
 
-        if (lucid_profiles(l, host, cs_ask(host, ask))) {
+        if (lucid_profiles(l, host, cs_task(host, task))) {
             i++;                /* its turn on the profiler comes first */
             continue;
         }
-        if ((packs && lucid_goes_beside(l, host, ask)) ||
-            lucid_start(l, host, ask) == CS_DONE)
+        if ((packs && lucid_goes_beside(l, host, task)) ||
+            lucid_start(l, host, task) == CS_DONE)
             continue;           /* it left the queue: i is the next */
         if (!packs)
             return;

@@ -27,7 +27,7 @@
  * that have some, and what is drawn for the others in vain is skipped; what a row
  * adds to the fitness depends on its pool, its GPUs and whether it spans nodes,
  * and is kept by these.  Both give the numbers of the plain search.
- * What cannot be resized or moved starts as it asks, when it fits.
+ * What cannot be resized or moved starts as it tasks, when it fits.
  */
 #include <math.h>
 #include <string.h>
@@ -87,7 +87,7 @@ struct pollux {
      * whether one of them spans nodes. */
     uint32_t *used, *left, *held;
     uint8_t *taken;
-    struct cs_spot *spot;
+    struct cs_node_gpus *spot;
     struct pollux_known *known;
     uint32_t *below;
     uint32_t known_room, spots_room;
@@ -218,7 +218,7 @@ static void pollux_list(struct pollux *px, struct cs_host *host)
     uint32_t running = px->jobs;
     uint32_t i = 0;
     for (; i < cs_pending_count(host) && px->jobs - running < px->depth; i++)
-        pollux_add(px, host, cs_ask(host, cs_pending(host, i))->job);
+        pollux_add(px, host, cs_task(host, cs_pending(host, i))->job);
     if (i < cs_pending_count(host))
         cs_limit_reached(host);
     for (i = 1; i < px->jobs; i++)
@@ -255,7 +255,7 @@ static double pollux_fair(struct pollux *px, struct cs_host *host,
         gpus = cs_size_least(host, job->id);
     for (uint32_t n = 0; n < px->nodes; n++)
         if (n == 0 || px->pool[n] != px->pool[n - 1])
-            best = fmax(best, cs_pace_on(
+            best = fmax(best, cs_speedup_on(
                 host, job->id, px->pool[n], gpus,
                 gpus > 1 && cs_node(host, n).gpus < gpus ? 2 : 1));
     return best > 0 ? best : 1;
@@ -333,9 +333,9 @@ static const struct pollux_known *pollux_known(
     struct pollux_known *known =
         &job->known[(pool * 2 + (nodes > 1)) * (px->gpus_max + 1) + gpus];
     if (known->gain < 0) {
-        double pace = cs_pace_on(host, job->id, pool, gpus,
-                                 nodes > 1 ? 2 : 1);
-        known->gain = pace / job->fair;
+        double speedup = cs_speedup_on(host, job->id, pool, gpus,
+                                       nodes > 1 ? 2 : 1);
+        known->gain = speedup / job->fair;
         known->spans = nodes > 1;
         known->stays = pollux_term(px, known->gain);
         known->term = pollux_term(px, job->runs ? known->gain * job->moved
@@ -762,14 +762,14 @@ static void pollux_apply(struct pollux *px, struct cs_host *host)
         uint32_t first = count;
         for (uint32_t n = 0; n < px->nodes; n++)
             if (row[n] > 0)
-                px->spot[count++] = (struct cs_spot) { id, n, row[n] };
+                px->spot[count++] = (struct cs_node_gpus) { id, n, row[n] };
         if (count == first)
-            px->spot[count++] = (struct cs_spot) { id, 0, 0 };
+            px->spot[count++] = (struct cs_node_gpus) { id, 0, 0 };
         else if (px->job[j].attained > 0)
             px->restarts[id.i] += memcmp(row, px->now + j * px->nodes,
                                          px->nodes) != 0;
     }
-    cs_set_spots(host, px->spot, count);
+    cs_set_node_gpus(host, px->spot, count);
 }
 
 /* Services, jobs of several roles, parts of a GPU, gangs that span pools: as
@@ -777,9 +777,9 @@ static void pollux_apply(struct pollux *px, struct cs_host *host)
 static void pollux_start_others(const struct pollux *px, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        struct ask_id ask = cs_pending(host, i);
-        if (!pollux_mine(px, host, cs_ask(host, ask)->job) &&
-            cs_start(host, ask) == CS_DONE)
+        struct task_id task = cs_pending(host, i);
+        if (!pollux_mine(px, host, cs_task(host, task)->job) &&
+            cs_start(host, task) == CS_DONE)
             i--;
     }
 }

@@ -20,7 +20,7 @@
  *
  * Their agents learn goodputs while a job runs, and those on other types from a
  * short profile; here they are known from the start.  Utilities are not rounded.
- * What cannot be resized or moved starts as it asks, when it fits.
+ * What cannot be resized or moved starts as it tasks, when it fits.
  */
 #include <math.h>
 #include <string.h>
@@ -63,7 +63,7 @@ struct sia {
     double most_host[POOLS][HOST_KINDS];
     uint32_t node_most[POOLS], most[POOLS];     /* largest nodes, how many */
     uint32_t node_gpus[POOLS], whole[POOLS], total[POOLS];
-    struct cs_spot *spot;
+    struct cs_node_gpus *spot;
     uint16_t *at;               /* [job][node]: GPUs to be */
 };
 
@@ -158,7 +158,7 @@ static void sia_list(struct sia *sia, struct cs_host *host)
     uint32_t running = sia->jobs;
     uint32_t i = 0;
     for (; i < cs_pending_count(host) && sia->jobs - running < sia->depth; i++)
-        sia_add(sia, host, cs_ask(host, cs_pending(host, i))->job);
+        sia_add(sia, host, cs_task(host, cs_pending(host, i))->job);
     if (i < cs_pending_count(host))
         cs_limit_reached(host);
 }
@@ -202,16 +202,16 @@ static bool sia_same(struct sia_config a, struct sia_config b)
 static void sia_offer(struct sia *sia, struct cs_host *host,
                       struct sia_job *job, struct sia_config config)
 {
-    double pace;
+    double speedup;
 
     if (job->count == CONFIGS ||
         cs_size_below(host, job->id, config.gpus) != config.gpus)
         return;
-    pace = cs_pace_on(host, job->id, config.pool, config.gpus, config.nodes);
-    if (!(pace > 0))
+    speedup = cs_speedup_on(host, job->id, config.pool, config.gpus, config.nodes);
+    if (!(speedup > 0))
         return;
     sia->config[sia->columns] = config;
-    sia->gain[sia->columns++] = pace;
+    sia->gain[sia->columns++] = speedup;
     job->count++;
 }
 
@@ -468,23 +468,23 @@ static void sia_apply(struct sia *sia, struct cs_host *host)
             uint32_t gpus = sia->at[j * sia->nodes + n];
             moved |= gpus != cs_gpus_on(host, job->id, n);
             if (gpus > 0)
-                sia->spot[count++] = (struct cs_spot) { job->id, n, gpus };
+                sia->spot[count++] = (struct cs_node_gpus) { job->id, n, gpus };
         }
         if (count == first)
-            sia->spot[count++] = (struct cs_spot) { job->id, 0, 0 };
+            sia->spot[count++] = (struct cs_node_gpus) { job->id, 0, 0 };
         else if (moved && cs_attained_gpu_s(host, job->id) > 0)
             sia->restarts[job->id.i]++;
     }
-    cs_set_spots(host, sia->spot, count);
+    cs_set_node_gpus(host, sia->spot, count);
 }
 
 /* Services, jobs of several roles, parts of a GPU, other gangs: as they ask. */
 static void sia_start_others(const struct sia *sia, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host); i++) {
-        struct ask_id ask = cs_pending(host, i);
-        if (!sia_mine(sia, host, cs_ask(host, ask)->job) &&
-            cs_start(host, ask) == CS_DONE)
+        struct task_id task = cs_pending(host, i);
+        if (!sia_mine(sia, host, cs_task(host, task)->job) &&
+            cs_start(host, task) == CS_DONE)
             i--;
     }
 }

@@ -55,29 +55,29 @@ static bool sb_init(void *self, struct cs_host *host)
 /* When the job has waited enough. */
 static int64_t sb_until_ns(const struct starburst *sb,
                            const struct cs_host *host,
-                           const struct cs_ask *ask)
+                           const struct cs_task *task)
 {
-    double wait = 0, run = (double)cs_left_ns(host, ask->job);
+    double wait = 0, run = (double)cs_left_ns(host, task->job);
 
-    if (ask->gpus > cs_total_gpus(host, sb->owned))
+    if (task->gpus > cs_total_gpus(host, sb->owned))
         return 0;
     if (sb->wait == CONSTANT)
         wait = (double)sb->budget_ns;
     else if (sb->wait == RUNTIME)
         wait = sb->factor * run;
     else if (sb->wait == COMPUTE)
-        wait = sb->factor * run * ask->gpus;
+        wait = sb->factor * run * task->gpus;
     else if (sb->wait == INFINITE)
         wait = INFINITY;
-    wait += (double)ask->ready_ns;
+    wait += (double)task->ready_ns;
     return wait < 4e18 ? (int64_t)wait : INT64_MAX;
 }
 
 /* All roles with GPUs in these pools; others as asked. */
-static bool sb_start(struct cs_host *host, struct ask_id id, uint32_t pools)
+static bool sb_start(struct cs_host *host, struct task_id id, uint32_t pools)
 {
     const struct job_form *form =
-        cs_request(host, cs_ask(host, id)->job)->form;
+        cs_request(host, cs_task(host, id)->job)->form;
     struct cs_want want[FORM_ROLES_MAX] = { { .pool_mask = pools } };
 
     for (uint32_t r = 0; r < form->role_count; r++)
@@ -96,11 +96,11 @@ static bool sb_start(struct cs_host *host, struct ask_id id, uint32_t pools)
 static void sb_burst(const struct starburst *sb, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id id = cs_pending(host, i);
-        const struct cs_ask *ask = cs_ask(host, id);
+        struct task_id id = cs_pending(host, i);
+        const struct cs_task *task = cs_task(host, id);
 
-        if (ask->ready_ns == cs_now_ns(host) ||
-            sb_until_ns(sb, host, ask) > cs_now_ns(host) ||
+        if (task->ready_ns == cs_now_ns(host) ||
+            sb_until_ns(sb, host, task) > cs_now_ns(host) ||
             !sb_start(host, id, sb->burst))
             i++;                /* else it left the order: i is the next */
     }
@@ -114,11 +114,11 @@ static void sb_decide(void *self, struct cs_host *host)
     sb_burst(sb, host);
 
     for (uint32_t i = 0; i < cs_pending_count(host);) {
-        struct ask_id id = cs_pending(host, i);
-        const struct cs_ask *ask = cs_ask(host, id);
-        int64_t until = sb_until_ns(sb, host, ask);
+        struct task_id id = cs_pending(host, i);
+        const struct cs_task *task = cs_task(host, id);
+        int64_t until = sb_until_ns(sb, host, task);
 
-        if (!blocked && ask->gpus <= cs_free_gpus(host, sb->owned) &&
+        if (!blocked && task->gpus <= cs_free_gpus(host, sb->owned) &&
             sb_start(host, id, sb->owned))
             continue;
         if (until <= cs_now_ns(host)) {

@@ -48,14 +48,14 @@ static uint32_t synergy_demand(const struct synergy *s, struct cs_host *host,
     double best = 0;
 
     for (uint32_t c = 1; c <= CORES_MAX; c++) {
-        double pace = cs_pace_cores(host, job, pool, gpus, c);
-        if (!(pace > 0))
+        double speedup = cs_speedup_cores(host, job, pool, gpus, c);
+        if (!(speedup > 0))
             break;
         most = c;
-        best = fmax(best, pace);
+        best = fmax(best, speedup);
     }
     for (demand = 1; demand < most; demand++)
-        if (cs_pace_cores(host, job, pool, gpus, demand) >=
+        if (cs_speedup_cores(host, job, pool, gpus, demand) >=
             best * (1 - s->loss))
             break;
     return most > 0 ? demand : 0;
@@ -82,15 +82,15 @@ static struct job_id synergy_richest(const struct synergy *s,
 }
 
 static bool synergy_start_in(const struct synergy *s, struct cs_host *host,
-                             struct ask_id id, uint32_t pool)
+                             struct task_id id, uint32_t pool)
 {
-    const struct cs_ask *ask = cs_ask(host, id);
-    struct cs_want want = { .pool_mask = 1u << pool, .gpus = ask->gpus };
-    uint32_t demand = synergy_demand(s, host, ask->job, pool, ask->gpus);
+    const struct cs_task *task = cs_task(host, id);
+    struct cs_want want = { .pool_mask = 1u << pool, .gpus = task->gpus };
+    uint32_t demand = synergy_demand(s, host, task->job, pool, task->gpus);
     uint32_t part = s->part[pool];
     struct job_id rich;
 
-    if (demand == 0 || cs_free_gpus(host, 1u << pool) < ask->gpus)
+    if (demand == 0 || cs_free_gpus(host, 1u << pool) < task->gpus)
         return false;
     want.cores = demand;
     if (part == 0)              /* cores do not matter there */
@@ -112,9 +112,9 @@ static bool synergy_start_in(const struct synergy *s, struct cs_host *host,
 }
 
 static bool synergy_start(const struct synergy *s, struct cs_host *host,
-                          struct ask_id id)
+                          struct task_id id)
 {
-    struct job_id job = cs_ask(host, id)->job;
+    struct job_id job = cs_task(host, id)->job;
 
     if (cs_request(host, job)->form->role_count > 1)
         return cs_start(host, id) == CS_DONE;

@@ -121,7 +121,7 @@ static void *dlas_grow(struct cs_host *host, const void *old, uint32_t *room,
 static struct dlas_job *dlas_of(const struct dlas *dlas,
                                 const struct cs_host *host, struct job_id id)
 {
-    return &dlas->job[cs_seat(host, id)];
+    return &dlas->job[cs_slot(host, id)];
 }
 
 /* ---- what a job has had ---- */
@@ -262,7 +262,7 @@ static void dlas_heap(struct dlas *dlas, struct cs_host *host,
         class->heap = dlas_grow(host, class->heap, &class->room, class->count,
                                 sizeof *class->heap);
     class->count++;
-    dlas_settle(dlas, class, class->count - 1, cs_seat(host, job->id));
+    dlas_settle(dlas, class, class->count - 1, cs_slot(host, job->id));
 }
 
 /* ---- lists ---- */
@@ -278,7 +278,7 @@ static void dlas_job_submitted(void *self, struct cs_host *host,
                                struct job_id job)
 {
     struct dlas *dlas = self;
-    uint32_t seat = cs_seat(host, job);
+    uint32_t seat = cs_slot(host, job);
 
     if (seat >= dlas->job_room)
         dlas->job = dlas_grow(host, dlas->job, &dlas->job_room, seat,
@@ -301,7 +301,7 @@ static void dlas_job_ended(void *self, struct cs_host *host,
 
 static bool dlas_runs(const struct cs_host *host, struct job_id job)
 {
-    return cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE;
+    return cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE;
 }
 
 static double dlas_key(const void *self, const struct cs_host *host,
@@ -423,7 +423,7 @@ static void dlas_demote(struct dlas *dlas, struct cs_host *host)
         else
             dlas_promote(job, host);
         dlas_put(dlas, job, DLAS_TAIL, false);
-        cs_deal_note(host, job->id);
+        cs_reallocate_note(host, job->id);
         dlas_hear(dlas, host, job->id);
     }
 }
@@ -452,7 +452,7 @@ static void dlas_part(struct dlas *dlas, struct cs_host *host)
         struct dlas_job *job = dlas_of(dlas, host, dlas->moved[i]);
         if (job->list == DLAS_TAIL) {
             dlas_put(dlas, job, DLAS_WAIT, false);
-            cs_deal_note(host, job->id);    /* it may have waited before */
+            cs_reallocate_note(host, job->id);    /* it may have waited before */
         }
         dlas_wait(dlas, host, job);
     }
@@ -482,7 +482,7 @@ static void dlas_join(struct dlas *dlas, struct cs_host *host)
         struct job_id id = dlas->moved[i];
         dlas_put(dlas, dlas_of(dlas, host, id), DLAS_RUN, false);
         dlas_bound(dlas, host, id);
-        cs_deal_note(host, id);
+        cs_reallocate_note(host, id);
     }
 }
 
@@ -579,7 +579,7 @@ static void dlas_look_again(struct dlas *dlas, struct cs_host *host)
 
 static void dlas_decide(void *self, struct cs_host *host)
 {
-    static const struct cs_motion motion = {
+    static const struct cs_moving_key motion = {
         .key = dlas_key, .per_ns = dlas_per_ns, .still = true
     };
     struct dlas *dlas = self;
@@ -593,7 +593,7 @@ static void dlas_decide(void *self, struct cs_host *host)
         return;
     dlas->news = false;
     dlas_demote(dlas, host);
-    cs_deal_moving(host, &motion);
+    cs_reallocate_moving(host, &motion);
     while ((turned = cs_turned(host)).i != ID_NONE)
         dlas_hear(dlas, host, turned);
     dlas_part(dlas, host);

@@ -27,7 +27,7 @@ static double fewest_gpus_per_ns(const void *self, const struct cs_host *host,
     return 0;
 }
 
-static const struct cs_motion fewest_gpus_motion = {
+static const struct cs_moving_key fewest_gpus_moving_key = {
     .key = fewest_gpus_key, .per_ns = fewest_gpus_per_ns
 };
 
@@ -35,7 +35,7 @@ static void fewest_gpus_decide(void *self, struct cs_host *host)
 {
     (void)self;
     if (cs_pending_count(host) > 0)     /* else all run as they do */
-        cs_deal_moving(host, &fewest_gpus_motion);
+        cs_reallocate_moving(host, &fewest_gpus_moving_key);
 }
 
 const struct cs_policy fewest_gpus_policy = {

@@ -82,7 +82,7 @@ static void gittins_job_submitted(void *self, struct cs_host *host,
 {
     struct gittins *g = self;
 
-    uint32_t seat = cs_seat(host, job);
+    uint32_t seat = cs_slot(host, job);
 
     while (seat >= g->job_room)
         g->job = gittins_grow(host, g->job, &g->job_room, sizeof *g->job);
@@ -204,7 +204,7 @@ static double gittins_key(const void *self, const struct cs_host *host,
                           struct job_id id)
 {
     const struct gittins *g = self;
-    struct gittins_job *job = &g->job[cs_seat(host, id)];
+    struct gittins_job *job = &g->job[cs_slot(host, id)];
     double service_s = cs_attained_gpu_s(host, id);
 
     if (job->curve == g->curve && g->curve > 0 &&
@@ -231,15 +231,15 @@ static double gittins_per_ns(const void *self, const struct cs_host *host,
 
 static void gittins_deal(struct gittins *g, struct cs_host *host)
 {
-    static const struct cs_motion motion = {
+    static const struct cs_moving_key motion = {
         .key = gittins_key, .per_ns = gittins_per_ns, .rises = true
     };
-    static const struct cs_motion anew = {
+    static const struct cs_moving_key anew = {
         .key = gittins_key, .per_ns = gittins_per_ns, .rises = true,
         .anew = true
     };
 
-    cs_deal_moving(host, g->anew ? &anew : &motion);
+    cs_reallocate_moving(host, g->anew ? &anew : &motion);
     g->anew = false;
 }
 

@@ -39,7 +39,7 @@ static double las_per_ns(const void *self, const struct cs_host *host,
     return cs_attained_per_s(host, job) / 1e9;
 }
 
-static const struct cs_motion las_motion = {
+static const struct cs_moving_key las_moving_key = {
     .key = las_key, .per_ns = las_per_ns, .rises = true
 };
 
@@ -70,7 +70,7 @@ static void las_decide(void *self, struct cs_host *host)
     if (cs_pending_count(host) > 0 &&   /* else all run as they do */
         (las->news || cs_now_ns(host) % las->quantum_ns == 0 ||
          las_fits(host)))
-        cs_deal_moving(host, &las_motion);
+        cs_reallocate_moving(host, &las_moving_key);
     las->news = false;
     if (cs_pending_count(host) > 0)
         cs_wake_at(host, clock_tick_after(cs_now_ns(host), las->quantum_ns));

@@ -24,7 +24,7 @@ static double srsf_per_ns(const void *self, const struct cs_host *host,
     return cs_left_per_ns(host, job) * cs_job_gpus(host, job);
 }
 
-static const struct cs_motion srsf_motion = {
+static const struct cs_moving_key srsf_moving_key = {
     .key = srsf_key, .per_ns = srsf_per_ns, .exact = true
 };
 
@@ -32,7 +32,7 @@ static void srsf_decide(void *self, struct cs_host *host)
 {
     (void)self;
     if (cs_pending_count(host) > 0)     /* else all run as they do */
-        cs_deal_moving(host, &srsf_motion);
+        cs_reallocate_moving(host, &srsf_moving_key);
 }
 
 const struct cs_policy srsf_policy = {

@@ -16,7 +16,7 @@ extern const struct cs_policy srtf_policy;
 static void srtf_decide(void *self, struct cs_host *host)
 {
     (void)self;
-    cs_deal_left(host);
+    cs_reallocate_left(host);
 }
 
 const struct cs_policy srtf_policy = {

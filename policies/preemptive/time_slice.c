@@ -102,7 +102,7 @@ static void time_slice_job_submitted(void *self, struct cs_host *host,
 {
     struct time_slice *ts = self;
 
-    uint32_t seat = cs_seat(host, job);
+    uint32_t seat = cs_slot(host, job);
 
     if (seat >= ts->room)
         ts->turn = time_slice_grow(host, ts->turn, &ts->room, seat,
@@ -116,12 +116,12 @@ static void time_slice_job_ended(void *self, struct cs_host *host,
                                  struct job_id job)
 {
     struct time_slice *ts = self;
-    struct turn *turn = &ts->turn[cs_seat(host, job)];
+    struct turn *turn = &ts->turn[cs_slot(host, job)];
 
     if (turn->heard > 0) {
         struct job_id last = ts->heard[--ts->heards];
         ts->heard[turn->heard - 1] = last;
-        ts->turn[cs_seat(host, last)].heard = turn->heard;
+        ts->turn[cs_slot(host, last)].heard = turn->heard;
     }
     *turn = (struct turn) { .ran_ns = 0 };
 }
@@ -130,7 +130,7 @@ static void time_slice_job_ended(void *self, struct cs_host *host,
 static int64_t time_slice_ran(const struct time_slice *ts,
                               const struct cs_host *host, struct job_id job)
 {
-    uint32_t seat = cs_seat(host, job);
+    uint32_t seat = cs_slot(host, job);
 
     if (seat >= ts->room || ts->turn[seat].ran_ns == 0)
         return INT64_MAX;
@@ -141,9 +141,9 @@ static int64_t time_slice_ran(const struct time_slice *ts,
 
 /* Who has not run for longest; it stands still while one waits. */
 static bool time_slice_before(const void *self, const struct cs_host *host,
-                              struct ask_id a, struct ask_id b)
+                              struct task_id a, struct task_id b)
 {
-    struct job_id x = cs_ask(host, a)->job, y = cs_ask(host, b)->job;
+    struct job_id x = cs_task(host, a)->job, y = cs_task(host, b)->job;
     int64_t of_x = time_slice_ran(self, host, x);
     int64_t of_y = time_slice_ran(self, host, y);
 
@@ -163,7 +163,7 @@ static double time_slice_place(const void *self, const struct cs_host *host,
                                struct job_id job)
 {
     const struct time_slice *ts = self;
-    const struct turn *turn = &ts->turn[cs_seat(host, job)];
+    const struct turn *turn = &ts->turn[cs_slot(host, job)];
 
     return (int)turn->list * 0x1p51 + (double)turn->place;
 }
@@ -177,7 +177,7 @@ static double time_slice_per_ns(const void *self, const struct cs_host *host,
     return 0;
 }
 
-static const struct cs_motion time_slice_motion = {
+static const struct cs_moving_key time_slice_moving_key = {
     .key = time_slice_place, .per_ns = time_slice_per_ns, .still = true,
     .sorted = time_slice_key
 };
@@ -188,8 +188,8 @@ static void time_slice_listen(struct time_slice *ts, struct cs_host *host)
     struct job_id job;
 
     while ((job = cs_turned(host)).i != ID_NONE) {
-        struct turn *turn = &ts->turn[cs_seat(host, job)];
-        bool runs = cs_job_ask(host, job, CS_ALL_ROLES).i == ID_NONE;
+        struct turn *turn = &ts->turn[cs_slot(host, job)];
+        bool runs = cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE;
         if (turn->runs && !runs)
             turn->ran_ns = time_slice_ran(ts, host, job) + 1;
         if (!turn->runs)
@@ -208,11 +208,11 @@ static void time_slice_listen(struct time_slice *ts, struct cs_host *host)
 static void time_slice_put(struct time_slice *ts, struct cs_host *host,
                            struct job_id job, enum turn_list list, bool first)
 {
-    struct turn *turn = &ts->turn[cs_seat(host, job)];
+    struct turn *turn = &ts->turn[cs_slot(host, job)];
 
     turn->place = first ? --ts->first : ++ts->last;
     turn->list = (uint8_t)list;
-    cs_deal_note(host, job);
+    cs_reallocate_note(host, job);
 }
 
 /* Before a deal: who was started stands before all that run, who was stopped
@@ -224,14 +224,14 @@ static void time_slice_line_up(struct time_slice *ts, struct cs_host *host)
 
     cs_sort(host, ts->heard, count, time_slice_place);
     for (uint32_t i = count; i-- > 0;) {
-        const struct turn *turn = &ts->turn[cs_seat(host, ts->heard[i])];
+        const struct turn *turn = &ts->turn[cs_slot(host, ts->heard[i])];
         if (turn->list == TURN_WAITS && turn->runs)
             time_slice_put(ts, host, ts->heard[i], TURN_RUNS, true);
     }
     ts->heards = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct job_id job = ts->heard[i];
-        struct turn *turn = &ts->turn[cs_seat(host, job)];
+        struct turn *turn = &ts->turn[cs_slot(host, job)];
         turn->heard = 0;
         if (turn->list == TURN_NEW &&
             (turn->runs || turn->ran_ns > cs_now_ns(host)))
@@ -294,12 +294,12 @@ static double together(struct cs_host *host, struct job_id a, struct job_id b,
     for (uint32_t p = 0; p < cs_pool_count(host); p++) {
         if (!(pools >> p & 1))
             continue;
-        double x = cs_pace_beside(host, a, b, p);
-        double y = cs_pace_beside(host, b, a, p);
+        double x = cs_speedup_co_located(host, a, b, p);
+        double y = cs_speedup_co_located(host, b, a, p);
         if (!(x > 0) || !(y > 0))
             return 0;
-        double sum = x / cs_pace(host, a, p, gpus) +
-                     y / cs_pace(host, b, p, gpus);
+        double sum = x / cs_speedup(host, a, p, gpus) +
+                     y / cs_speedup(host, b, p, gpus);
         least = sum < least ? sum : least;
     }
     return least;
@@ -311,23 +311,23 @@ static bool may_try(const struct time_slice *ts, struct cs_host *host,
 {
     struct lease_id lease = cs_role_lease(host, runs, 0);
 
-    return lease.i != ID_NONE && cs_beside(host, runs).i == ID_NONE &&
+    return lease.i != ID_NONE && cs_co_located(host, runs).i == ID_NONE &&
            cs_job_gpus(host, job) == cs_job_gpus(host, runs) &&
            !were_apart(ts, kind_of(host, job), kind_of(host, runs)) &&
            together(host, job, runs, cs_lease_pools(host, lease)) > 0;
 }
 
 static void try_beside(struct time_slice *ts, struct cs_host *host,
-                       struct ask_id ask)
+                       struct task_id task)
 {
-    struct job_id job = cs_ask(host, ask)->job, drawn = { ID_NONE };
+    struct job_id job = cs_task(host, task)->job, drawn = { ID_NONE };
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < cs_running_count(host); i++)
         if (may_try(ts, host, job, cs_running(host, i)) &&
             cs_random(host) * ++count < 1)
             drawn = cs_running(host, i);
-    if (drawn.i != ID_NONE && cs_start_beside(host, ask, drawn) == CS_DONE)
+    if (drawn.i != ID_NONE && cs_start_co_located(host, task, drawn) == CS_DONE)
         cs_wake_at(host, clock_after(cs_now_ns(host), ts->quantum_ns));
 }
 
@@ -336,7 +336,7 @@ static void judge(struct time_slice *ts, struct cs_host *host)
 {
     for (uint32_t i = 0; i < cs_running_count(host);) {
         struct job_id job = cs_running(host, i++);
-        struct job_id other = cs_beside(host, job);
+        struct job_id other = cs_co_located(host, job);
         if (other.i == ID_NONE || other.i > job.i)
             continue;
         struct lease_id lease = cs_role_lease(host, job, 0);
@@ -365,10 +365,10 @@ static void time_slice_fill(struct time_slice *ts, struct cs_host *host)
             i = cs_find_pending(host, i, &filter);
         if (i >= cs_pending_count(host))
             return;
-        struct ask_id ask = cs_pending(host, i);
+        struct task_id task = cs_pending(host, i);
         uint32_t waiting = cs_pending_count(host);
-        if (cs_start(host, ask) != CS_DONE && ts->packing)
-            try_beside(ts, host, ask);
+        if (cs_start(host, task) != CS_DONE && ts->packing)
+            try_beside(ts, host, task);
         /* Who was started leaves: i is the next. */
         i += cs_pending_count(host) == waiting;
     }
@@ -379,10 +379,10 @@ static void time_slice_serve(struct time_slice *ts, struct cs_host *host)
     int64_t now = cs_now_ns(host);
 
     if (now >= ts->end_ns && ts->packing) {
-        cs_deal(host, time_slice_key);
+        cs_reallocate(host, time_slice_key);
     } else if (now >= ts->end_ns && cs_pending_count(host) > 0) {
         time_slice_line_up(ts, host);
-        cs_deal_moving(host, &time_slice_motion);
+        cs_reallocate_moving(host, &time_slice_moving_key);
     }
     if (now < ts->end_ns || ts->packing)
         time_slice_fill(ts, host);
@@ -398,7 +398,7 @@ static void time_slice_decide(void *self, struct cs_host *host)
     ts->decisions++;
     ts->decided_ns = now;
     for (uint32_t i = 0; ts->packing && i < cs_running_count(host); i++)
-        ts->turn[cs_seat(host, cs_running(host, i))].ran_ns =
+        ts->turn[cs_slot(host, cs_running(host, i))].ran_ns =
             clock_after(now, 1);
     if (ts->packing)
         judge(ts, host);

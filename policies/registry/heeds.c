@@ -124,7 +124,7 @@ static bool is_met(const struct heeds *heeds, const char *needs)
 }
 
 /* Of estimates alone what the host makes of them: backfill under commit. */
-static bool host_asks_estimates(const struct heeds *heeds)
+static bool host_tasks_estimates(const struct heeds *heeds)
 {
     return heeds->policy->decide == NULL &&
            strcmp(heeds_said(heeds, "backfill"), "true") == 0 &&
@@ -151,7 +151,7 @@ static const char *unmet(const struct heeds *heeds, const char *key)
 
     if (!estimates)
         needs = unmet_of_policy(heeds, key);
-    else if (!host_asks_estimates(heeds))
+    else if (!host_tasks_estimates(heeds))
         needs = heeds->policy->flags & CS_ASKS_ESTIMATES
             ? unmet_of_policy(heeds, "estimate") : "backfill: true";
     if (needs != NULL)

@@ -31,7 +31,7 @@ enum err_kind {
 /* A place in a file the user wrote.  Lines and columns count from 1; line 0
  * means "no place", as for an error about the file as a whole. */
 struct err_pos {
-    const char *file;   /* lives as long as the study's arena */
+    const char *file;   /* lives as long as the experiment's arena */
     uint32_t line;
     uint32_t col;
 };
@@ -53,7 +53,7 @@ struct err {
     enum err_fault fault;
     const char *key;    /* of FAULT_MISSING: the table's own text */
     /* Further errors of the same file, in its order; NULL: no more.  They
-     * live as long as the study's arena. */
+     * live as long as the experiment's arena. */
     const struct err *next;
     uint32_t more;      /* of the last one: so many are not told */
 };

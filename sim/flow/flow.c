@@ -29,7 +29,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
-#include "sim/flow/lazy.h"
+#include "sim/flow/lazy_heap.h"
 #include "sim/event/loop.h"
 #include "sim/flow/share.h"
 
@@ -55,7 +55,7 @@ struct flow_link {
 struct flow_crowd {
     struct share_sum time;      /* at since_ns */
     int64_t since_ns;
-    struct lazy ends;           /* of its flows */
+    struct lazy_heap ends;           /* of its flows */
     int64_t finish_ns;          /* CLOCK_NEVER_NS: no event */
     struct loop_handle finish;
 };
@@ -90,7 +90,7 @@ void flow_free(struct flow_net *net)
     if (net == NULL)
         return;
     for (i = 0; i < net->crowd_room; i++)
-        lazy_release(&net->crowd[i].ends);
+        lazy_heap_release(&net->crowd[i].ends);
     free(net->crowd);
     share_release(&net->share);
     free(net->flow);
@@ -137,7 +137,7 @@ static int64_t end_ns(const struct flow_net *net, uint32_t crowd,
 }
 
 /* Of `ends`, whose items are about flows. */
-static bool end_holds(const void *self, const struct lazy_item *item)
+static bool end_holds(const void *self, const struct lazy_heap_item *item)
 {
     const struct share *share = self;
 
@@ -150,8 +150,8 @@ static void on_crowd(struct loop *loop, void *self, uint64_t arg);
 static void crowd_arm(struct flow_net *net, uint32_t crowd)
 {
     struct flow_crowd *in_time = &net->crowd[crowd];
-    const struct lazy_item *top = lazy_top(&in_time->ends, end_holds,
-                                           &net->share);
+    const struct lazy_heap_item *top = lazy_heap_top(&in_time->ends, end_holds,
+                                                     &net->share);
     int64_t now_ns = loop_now_ns(net->loop);
     int64_t finish_ns = CLOCK_NEVER_NS;
 
@@ -198,10 +198,10 @@ static void crowd_join(struct flow_net *net, uint32_t slot)
     flow->finish_ns = CLOCK_NEVER_NS;
     flow->end = crowd->time;
     share_sum_add(&flow->end, flow->left / shared->weight);
-    lazy_push(&crowd->ends,
-              (struct lazy_item){flow->end.hi, flow->end.lo, slot,
-                                 shared->stamp},
-              end_holds, &net->share);
+    lazy_heap_push(&crowd->ends,
+                   (struct lazy_heap_item){flow->end.hi, flow->end.lo, slot,
+                                           shared->stamp},
+                   end_holds, &net->share);
 }
 
 /* Links in time ----------------------------------------------------------- */
@@ -321,8 +321,8 @@ static void on_crowd(struct loop *loop, void *self, uint64_t arg)
 {
     struct flow_net *net = self;
     struct flow_crowd *in_time = &net->crowd[arg];
-    const struct lazy_item *top = lazy_top(&in_time->ends, end_holds,
-                                           &net->share);
+    const struct lazy_heap_item *top = lazy_heap_top(&in_time->ends, end_holds,
+                                                     &net->share);
 
     assert(loop == net->loop && in_time->finish_ns == loop_now_ns(loop));
     assert(top != NULL && net->share.flow[top->id].crowd == arg);

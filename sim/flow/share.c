@@ -94,8 +94,8 @@ void share_release(struct share *share)
     free(share->set_link.item);
     free(share->heap);
     for (i = 0; i < share->crowd_count; i++) {
-        lazy_release(&share->crowd[i].above);
-        lazy_release(&share->crowd[i].limit);
+        lazy_heap_release(&share->crowd[i].above);
+        lazy_heap_release(&share->crowd[i].limit);
     }
     free(share->crowd);
     free(share->free_crowd.item);

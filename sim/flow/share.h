@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/flow/lazy.h"
+#include "sim/flow/lazy_heap.h"
 
 #define SHARE_NONE UINT32_MAX
 
@@ -74,7 +74,7 @@ struct share_flow {
     bool chosen;            /* in share->set */
     struct share_proof proof;
     uint32_t crowd;         /* it is in, or SHARE_NONE */
-    uint32_t stamp;         /* of what was pushed about it, see lazy.h */
+    uint32_t stamp;         /* of what was pushed about it, see lazy_heap.h */
 };
 
 /* What filling touches comes first, to lie close together. */
@@ -104,7 +104,7 @@ struct share_link {
 struct share_across {
     struct share_sum demand, rest;
     uint32_t count, rest_count;
-    uint32_t stamp;             /* see lazy.h */
+    uint32_t stamp;             /* see lazy_heap.h */
     uint32_t wait_count;        /* ripples until the link may keep a crowd */
 };
 
@@ -112,8 +112,8 @@ struct share_crowd {
     uint32_t link;
     uint32_t credit;            /* more for each ripple that it was good for */
     double level;               /* in force */
-    struct lazy above;          /* the link's other flows, highest first */
-    struct lazy limit;          /* what the crowd meets when it rises */
+    struct lazy_heap above;          /* the link's other flows, highest first */
+    struct lazy_heap limit;          /* what the crowd meets when it rises */
 };
 
 /* Runs of 2^n items in one array, recycled by size. */

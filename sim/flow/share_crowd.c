@@ -19,7 +19,7 @@
  * The source of the idea is fair queueing's virtual time (Demers, Keshav &
  * Shenker 1989), which flow.c keeps for each crowd.
  */
-#include "sim/flow/lazy.h"
+#include "sim/flow/lazy_heap.h"
 #include "sim/flow/share.h"
 #include "sim/flow/share_parts.h"
 
@@ -30,7 +30,7 @@
 #define ABOUT_FLOW 0
 #define ABOUT_LINK 1
 
-bool share_holds(const void *self, const struct lazy_item *item)
+bool share_holds(const void *self, const struct lazy_heap_item *item)
 {
     const struct share *share = self;
 
@@ -39,12 +39,12 @@ bool share_holds(const void *self, const struct lazy_item *item)
     return share->flow[item->id].stamp == item->stamp;
 }
 
-static void push(struct share *share, struct lazy *heap, double key,
+static void push(struct share *share, struct lazy_heap *heap, double key,
                  uint32_t slot)
 {
-    struct lazy_item item = {key, ABOUT_FLOW, slot, share->flow[slot].stamp};
+    struct lazy_heap_item item = {key, ABOUT_FLOW, slot, share->flow[slot].stamp};
 
-    lazy_push(heap, item, share_holds, share);
+    lazy_heap_push(heap, item, share_holds, share);
 }
 
 /* A crowd without flows, for a link all of whose flows are still outside. */
@@ -83,8 +83,8 @@ static void crowd_free(struct share *share, struct share_link *link)
 {
     struct share_crowd *crowd = &share->crowd[link->kept];
 
-    lazy_release(&crowd->above);
-    lazy_release(&crowd->limit);
+    lazy_heap_release(&crowd->above);
+    lazy_heap_release(&crowd->limit);
     share_list_push(&share->free_crowd, link->kept);
     link->kept = SHARE_NONE;
 }
@@ -199,13 +199,13 @@ void share_limits(struct share *share)
         uint32_t id = share->set_link.item[i];
         const struct share_link *link = &share->link[id];
         struct share_across *across = &share->across[id];
-        struct lazy_item item = {.tail = ABOUT_LINK, .id = id};
+        struct lazy_heap_item item = {.tail = ABOUT_LINK, .id = id};
 
         if (!share_has_guests(link))
             continue;
         item.key = fmax(0, link->capacity - share_sum_value(link->load)) /
                    share_sum_value(across->demand);
         item.stamp = ++across->stamp;
-        lazy_push(&share->crowd[link->crowd].limit, item, share_holds, share);
+        lazy_heap_push(&share->crowd[link->crowd].limit, item, share_holds, share);
     }
 }

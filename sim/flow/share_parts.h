@@ -58,13 +58,13 @@ static inline void share_proof_withdraw(struct share *share,
 #define SHARE_CROWD_WAIT 256u
 
 /* Whether an item of `limit` is about a link, not about a flow. */
-static inline bool share_is_link(const struct lazy_item *item)
+static inline bool share_is_link(const struct lazy_heap_item *item)
 {
     return item->tail > 0;
 }
 
 /* Whether an item of `above` or `limit` does. */
-bool share_holds(const void *share, const struct lazy_item *item);
+bool share_holds(const void *share, const struct lazy_heap_item *item);
 
 void share_crowd_new(struct share *share, uint32_t link);
 

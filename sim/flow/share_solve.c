@@ -14,7 +14,7 @@
  * cap, or its bottleneck is full and no flow there has a higher level.  Rates
  * left by a ripple agree with those of the whole component within 1e-9.
  */
-#include "sim/flow/lazy.h"
+#include "sim/flow/lazy_heap.h"
 #include "sim/flow/share.h"
 #include "sim/flow/share_parts.h"
 
@@ -228,14 +228,14 @@ static void choose_crowd(struct share *share, uint32_t id)
 static void choose_above(struct share *share, const struct share_link *link,
                          double level, uint32_t count_max)
 {
-    struct lazy *above = &share->crowd[link->kept].above;
-    const struct lazy_item *top;
+    struct lazy_heap *above = &share->crowd[link->kept].above;
+    const struct lazy_heap_item *top;
 
     while (count_max-- > 0 &&
-           (top = lazy_top(above, share_holds, share)) != NULL &&
+           (top = lazy_heap_top(above, share_holds, share)) != NULL &&
            -top->key > level) {
         choose_flow(share, top->id);
-        lazy_pop(above);
+        lazy_heap_pop(above);
     }
 }
 
@@ -259,8 +259,8 @@ static void crowd_begin(struct share *share, uint32_t id)
  * it not all at once: they make room for each other. */
 static void crowd_check(struct share *share, const struct share_link *link)
 {
-    struct lazy *limit = &share->crowd[link->kept].limit;
-    const struct lazy_item *top;
+    struct lazy_heap *limit = &share->crowd[link->kept].limit;
+    const struct lazy_heap_item *top;
     uint32_t count = share->set.count - share->part;
 
     if (link->own < INFINITY)
@@ -269,13 +269,13 @@ static void crowd_check(struct share *share, const struct share_link *link)
     else if (link->over)
         choose_above(share, link, 0, count < 16 ? 16 : count);
     while (link->own < INFINITY && link->crowd == link->kept &&
-           (top = lazy_top(limit, share_holds, share)) != NULL &&
+           (top = lazy_heap_top(limit, share_holds, share)) != NULL &&
            top->key <= link->own) {
         if (share_is_link(top))
             choose_crowd(share, top->id);
         else
             choose_flow(share, top->id);
-        lazy_pop(limit);
+        lazy_heap_pop(limit);
     }
 }
 

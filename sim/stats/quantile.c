@@ -33,7 +33,7 @@
 #define DELTA 2000.0
 /* Neighbours always weigh more than one step of k together, of DELTA / 2. */
 #define CENTROID_MAX 2048u
-#define ROOM_FIRST 64u
+#define GPU_INDEX_FIRST 64u
 #define PI 3.14159265358979323846
 
 struct centroid {
@@ -57,7 +57,7 @@ struct quantile *quantile_new(struct arena *arena)
 {
     struct quantile *quantile = arena_alloc(arena, 1, sizeof *quantile);
 
-    assert(arena != NULL && QUANTILE_EXACT_MAX % ROOM_FIRST == 0);
+    assert(arena != NULL && QUANTILE_EXACT_MAX % GPU_INDEX_FIRST == 0);
     quantile->arena = arena;
     return quantile;
 }
@@ -201,7 +201,7 @@ static void make_room(struct quantile *quantile)
 
     assert(quantile->sample_count == room);
     if (room < QUANTILE_EXACT_MAX) {
-        uint32_t new_room = room == 0 ? ROOM_FIRST : 2 * room;
+        uint32_t new_room = room == 0 ? GPU_INDEX_FIRST : 2 * room;
 
         quantile->sample = arena_grow(quantile->arena, quantile->sample, room,
                                       new_room, sizeof(uint64_t));

@@ -50,7 +50,7 @@ bool folder_remove(struct arena *arena, const struct folder *folder,
 /* Removes a folder in it that is empty; else leaves it. */
 void folder_drop(const struct folder *parent, const char *name);
 
-/* No other program that asks may have it until it is closed: the system lets
+/* No other program that tasks may have it until it is closed: the system lets
  * go of it even if the program is killed.  False: another one has it. */
 bool folder_lock(struct folder *folder, struct err *err);
 

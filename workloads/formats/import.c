@@ -12,7 +12,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/err.h"
 #include "workloads/formats/row.h"
-#include "sim/text/texts.h"
+#include "sim/text/string_set.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
@@ -102,7 +102,7 @@ struct walk {
     struct arena *arena;
     struct import_result *result;
     size_t room;                /* of result->job */
-    struct texts names, tenants;
+    struct string_set names, tenants;
     int64_t last_ns;            /* submission of the job above */
 };
 
@@ -128,8 +128,8 @@ static void judge_name(struct walk *walk, struct import_row *row)
 
     if (row->drop || row->job.name == NULL)
         return;
-    row->job.name = texts_keep(&walk->names, walk->arena, row->job.name,
-                               &is_new);
+    row->job.name = string_set_keep(&walk->names, walk->arena, row->job.name,
+                                    &is_new);
     if (!is_new)
         import_drop(row, IMPORT_DUPLICATE, row->name_column);
 }
@@ -179,11 +179,11 @@ static void keep_job(struct walk *walk, struct import_row *row)
                                  walk->room, sizeof *result->job);
     }
     if (row->job.tenant != NULL)
-        row->job.tenant = texts_keep(&walk->tenants, arena,
-                                     row->job.tenant, NULL);
+        row->job.tenant = string_set_keep(&walk->tenants, arena,
+                                          row->job.tenant, NULL);
     if (row->job.types != NULL)
-        row->job.types = texts_keep(&walk->tenants, arena, row->job.types,
-                                    NULL);
+        row->job.types = string_set_keep(&walk->tenants, arena, row->job.types,
+                                         NULL);
     row->job.row = result->rows;
     result->job[result->count++] = row->job;
 }

@@ -57,7 +57,7 @@ struct import_job {
     int64_t batch;              /* samples of a step; 0: not said */
     int64_t gpu_milli, gpu_mib; /* a part of one GPU; 0: whole, not said */
     const char *types;          /* "V100|T4"; NULL or "": any */
-    bool pod;                   /* lies on one node, and asks of it in all: */
+    bool pod;                   /* lies on one node, and tasks of it in all: */
     int64_t core_milli, memory_bytes;
     int32_t priority;
     uint64_t row;               /* in the file, from 0 */

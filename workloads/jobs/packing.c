@@ -13,13 +13,13 @@
 #include <string.h>
 
 #include "models/jobs/job.h"
-#include "models/jobs/pace.h"
+#include "models/jobs/speedup.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 
-#define PACE_MIN 1e-6           /* as the least rate */
-#define PACE_MAX 10.0
+#define SPEEDUP_MIN 1e-6           /* as the least rate */
+#define SPEEDUP_MAX 10.0
 #define NAMES_MAX 1000u
 
 bool packing_read(const struct world *world, const struct conf_node *map,
@@ -38,16 +38,16 @@ bool packing_read(const struct world *world, const struct conf_node *map,
     struct job_packing *packing = arena_alloc(world->arena, 1,
                                               sizeof *packing);
     const char **name = arena_alloc(world->arena, count, sizeof *name);
-    double *pace = arena_alloc(world->arena, count, sizeof *pace);
+    double *speedup = arena_alloc(world->arena, count, sizeof *speedup);
     for (size_t i = 0; i < count; i++) {
-        struct conf_field field = {conf_key(map, i), CONF_REAL, 0, PACE_MIN,
-                                   PACE_MAX, NULL, NULL, NULL};
+        struct conf_field field = {conf_key(map, i), CONF_REAL, 0, SPEEDUP_MIN,
+                                   SPEEDUP_MAX, NULL, NULL, NULL};
 
         name[i] = conf_key(map, i);
-        if (!conf_read(conf_value(map, i), &field, &pace[i], world->err))
+        if (!conf_read(conf_value(map, i), &field, &speedup[i], world->err))
             return false;
     }
-    *packing = (struct job_packing){name, pace, (uint32_t)count};
+    *packing = (struct job_packing){name, speedup, (uint32_t)count};
     form->packing = packing;
     return true;
 }

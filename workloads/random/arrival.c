@@ -34,7 +34,7 @@ static const char *const process_names[] = {
 
 #define AT(MEMBER) offsetof(struct keys, arrival.MEMBER)
 
-/* Ranges of times are in seconds; 100 years is longer than any study. */
+/* Ranges of times are in seconds; 100 years is longer than any experiment. */
 #define TIME_MAX_S 3.2e9
 #define TIME_MIN_S 1e-9
 

@@ -71,7 +71,7 @@ double draft_law_s(const struct draft *draft, uint32_t role,
     double s;
 
     if (draft->keys.checkpoint == CHECKPOINT_STEPS)
-        return 0;       /* nobody asks, and a large cluster is slow to lay */
+        return 0;       /* nobody tasks, and a large cluster is slow to lay */
     lying = lay(draft, role);
     s = lying.found ? phase_seconds(law, &lying.gang, 0.5) : 0;
 

@@ -20,7 +20,7 @@
 #include "models/cluster/cluster.h"
 #include "sim/base/arena.h"
 #include "workloads/jobs/packing.h"
-#include "workloads/jobs/pacing.h"
+#include "workloads/jobs/speedup_keys.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
@@ -180,7 +180,7 @@ static bool rates_are_known(const struct draft *draft, uint32_t *gpus_max)
         return err_set(draft->world->err, ERR_SCHEMA, conf_pos(rates),
                        "rates must be a map of pools or GPU types, such as "
                        "{v100: 1, k80: 0.25}");
-    most = pacing_gpus_max(draft->world, draft->entry.rates->pool_mask);
+    most = speedup_gpus_max(draft->world, draft->entry.rates->pool_mask);
     if (most < *gpus_max)
         *gpus_max = most;
     return true;
@@ -196,8 +196,8 @@ static bool expand(const struct recipe *recipe, const struct world *world,
         !whole_job_form(world, draft.keys.name, &role_whole_schema,
                         draft.keys.role, conf_pos(conf), draft.form,
                         &gpus_max) ||
-        !pacing_read(world, draft.keys.elastic, draft.keys.rates, draft.form,
-                     &draft.entry.rates) ||
+        !speedup_keys_read(world, draft.keys.elastic, draft.keys.rates, draft.form,
+                           &draft.entry.rates) ||
         !packing_read(world, draft.keys.packing, draft.form) ||
         !rates_are_known(&draft, &gpus_max) ||
         !read_gpus(&draft, gpus_max, &draft.entry.gpus) ||

@@ -5,7 +5,7 @@
  *
  * Other formats than CSV and SWF are read by their import_NAME.c, row by row.
  */
-#include "models/jobs/pace.h"
+#include "models/jobs/speedup.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"
 #include "workloads/jobs/birth.h"
@@ -26,9 +26,9 @@
 #include "sim/text/scan.h"
 #include "workloads/replay/applications.h"
 #include "sim/text/csv.h"
-#include "workloads/jobs/pacing.h"
-#include "workloads/replay/spool.h"
-#include "sim/text/texts.h"
+#include "workloads/jobs/speedup_keys.h"
+#include "workloads/replay/job_store.h"
+#include "sim/text/string_set.h"
 #include "workloads/replay/kind.h"
 
 struct reading {
@@ -39,7 +39,7 @@ struct reading {
     struct csv *own;            /* csv or swf: the same */
     struct row_columns at;
     struct import_row row;      /* read last, of an import */
-    struct texts tenants;
+    struct string_set tenants;
     struct seen *seen;          /* NULL: names are not compared */
     uint64_t rows, jobs;        /* read; that are jobs */
     int64_t last_ns;            /* submit time of the last row */
@@ -52,7 +52,7 @@ struct reading {
 #define SEEN_BITS (INT64_C(1) << 26)
 struct seen {
     struct arena *arena;
-    struct texts texts;
+    struct string_set texts;
     uint8_t *bit;
     size_t bytes;
 };
@@ -92,7 +92,7 @@ static bool is_duplicate(struct seen *seen, const char *name)
     if (bytes == 0 || name[0] == '+' || name[0] == '-' ||
         (name[0] == '0' && bytes > 1) || !scan_i64(name, bytes, &number) ||
         number >= SEEN_BITS) {
-        texts_keep(&seen->texts, seen->arena, name, &is_new);
+        string_set_keep(&seen->texts, seen->arena, name, &is_new);
         return !is_new;
     }
     at = (size_t)number / 8;
@@ -153,8 +153,8 @@ static bool find_kind(struct reading *in, struct row *row)
     if (!trace_kind_needed(row))
         return true;
     row->kind = spec->world != NULL
-                    ? trace_kind_make(spec->asks, spec->world, row)
-                    : trace_kind_find(spec->asks, row);
+                    ? trace_kind_make(spec->tasks, spec->world, row)
+                    : trace_kind_find(spec->tasks, row);
     return row->kind != NULL && row->kind->has_type;
 }
 
@@ -184,7 +184,7 @@ static bool runs_somewhere(const struct trace_spec *spec,
         .rates = row->rates, .rate_known = row->rate_known};
     for (uint32_t p = 0; row->rates != NULL && p < row->rates->pool_count;
          p++)
-        if (pace_of(&request, p, request.gpus) > 0.0)
+        if (speedup_of(&request, p, request.gpus) > 0.0)
             return true;
     return false;
 }
@@ -241,7 +241,7 @@ static void assume_run_time(struct reading *in, struct row *row)
 
 /* Does it ask for GPUs?  A pod may run on cores alone; but `rates` and
  * `elastic` say how fast GPUs are, and nothing of cores. */
-static bool asks_enough(const struct reading *in, const struct row *row)
+static bool tasks_enough(const struct reading *in, const struct row *row)
 {
     return row->gpus > 0 || (row->pod && row->gpus == 0 &&
                              row->core_milli > 0 && !in->spec->form.paced);
@@ -269,7 +269,7 @@ static enum fate judge_values(struct reading *in, struct row *row,
                      : "");
         return FATE_ERROR;
     }
-    if (!asks_enough(in, row)) {
+    if (!tasks_enough(in, row)) {
         if (skip->reason[IMPORT_GPUS]) {
             in->counts.skipped_gpus++;
             return FATE_SKIP;
@@ -377,8 +377,8 @@ static enum csv_step step_row(struct reading *in, struct row *row,
         .name = job->name, .tenant = job->tenant,
         .modes = job->modes, .regimes = job->regimes};
     if (in->spec->kinds != NULL && job->kind != NULL && job->gpus > 0)
-        row->rates = pacing_kind(in->spec->kinds, job->kind,
-                                 (uint32_t)job->gpus, &row->rate_known);
+        row->rates = speedup_kind(in->spec->kinds, job->kind,
+                                  (uint32_t)job->gpus, &row->rate_known);
     if (in->spec->applications != NULL && job->kind != NULL && job->gpus > 0)
         fill_application(in, job, row);
     in->at.job = in->row.name_column;
@@ -557,13 +557,13 @@ static bool check_rows(struct trace_spec *spec, struct reading *in,
         in->counts.parts += row.gpu_milli != 0 || row.pod ||
                                row.types != NULL;
         if (row.tenant != NULL)
-            row.tenant = texts_keep(&in->tenants, in->arena, row.tenant,
-                                    NULL);
+            row.tenant = string_set_keep(&in->tenants, in->arena, row.tenant,
+                                         NULL);
         if (spec->keys.unsorted == UNSORTED_SORT ||
             spec->keys.resample != NULL)
             keep_row(in, kept, &row);
         else
-            spool_put(spec->spool, &row);
+            job_store_put(spec->job_store, &row);
     }
     if (fate == FATE_ERROR)
         return false;
@@ -623,7 +623,7 @@ bool trace_check(struct trace_spec *spec, const struct world *world)
     if (in == NULL)
         return false;
     in->seen = &seen;
-    spec->spool = spool_new(world->arena, SPOOL_MEMORY_BYTES);
+    spec->job_store = job_store_new(world->arena, JOB_STORE_MEMORY_BYTES);
     seen.arena = arena_new(0);
     good = check_rows(spec, in, &kept, world->err);
     arena_free(seen.arena);

@@ -15,7 +15,7 @@
 #include "workloads/formats/trace_row.h"
 
 struct applications;
-struct spool;
+struct job_store;
 struct trace_kinds;
 
 enum { FORMAT_CSV, FORMAT_SWF };        /* the others are of import.h */
@@ -46,7 +46,7 @@ struct trace_spec {
     struct job_form form;
     uint32_t gpus_max;          /* the largest job the cluster could run */
     const struct job_rates *rates;      /* of all jobs; NULL: none, or: */
-    const struct pacing_kinds *kinds;   /* by kind of job */
+    const struct speedup_kinds *kinds;   /* by kind of job */
     int64_t first_ns;           /* submit time of the first row */
     int64_t origin_ns;          /* subtracted from every submit time */
     int64_t begin_ns, end_ns;   /* of a run: the first submission; the last end
@@ -54,14 +54,14 @@ struct trace_spec {
     struct source_counts counts;
     const struct row *sorted;   /* `unsorted: sort`, resample; else NULL */
     size_t sorted_count;
-    struct spool *spool;        /* the jobs, unless sorted */
+    struct job_store *job_store;        /* the jobs, unless sorted */
     const struct world *world;  /* while the file is checked */
     struct applications *applications;  /* of the catalogue; NULL: none */
-    struct trace_kinds *asks;   /* by cores, memory and types of GPU */
+    struct trace_kinds *tasks;   /* by cores, memory and types of GPU */
     struct resample resample;   /* where keys.resample is not NULL */
 };
 
-/* Reads the file: first and origin, counts, and sorted or spool are set.
+/* Reads the file: first and origin, counts, and sorted or job_store are set.
  * False with an err at the first row that is no job and may not be skipped. */
 bool trace_check(struct trace_spec *spec, const struct world *world);
 

@@ -8,7 +8,7 @@
  * a GPU.  Other formats are read by their import_NAME.c, row by row.
  *
  * Invariant: jobs come in file order and submit times never go down.  The file
- * is read once, to be checked; its jobs go to a spool, which trials read.  If
+ * is read once, to be checked; its jobs go to a job_store, which trials read.  If
  * the workload asks for `unsorted: sort`, the rows are kept instead, sorted by
  * (submit time, row), and trials walk that array.
  */
@@ -32,11 +32,11 @@
 #include "sim/text/csv.h"
 #include "workloads/formats/import.h"
 #include "workloads/jobs/packing.h"
-#include "workloads/jobs/pacing.h"
+#include "workloads/jobs/speedup_keys.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/replay/resample.h"
-#include "workloads/replay/spool.h"
-#include "sim/text/texts.h"
+#include "workloads/replay/job_store.h"
+#include "sim/text/string_set.h"
 #include "workloads/formats/columns.h"
 #include "workloads/replay/kind.h"
 #include "workloads/formats/trace_row.h"
@@ -143,7 +143,7 @@ const struct conf_schema trace_skip_schema = {
 struct trace {
     struct arena *arena;
     const struct trace_spec *spec;
-    struct spool_reader *spool; /* NULL: spec->sorted, or: */
+    struct job_store_reader *job_store; /* NULL: spec->sorted, or: */
     struct resampled drawn;     /* jobs by number; count 0: as in the file */
     uint64_t jobs;              /* handed out */
 };
@@ -160,7 +160,7 @@ struct trace *trace_open(struct arena *arena, const struct trace_spec *spec,
     trace->arena = arena;
     trace->spec = spec;
     if (spec->sorted == NULL)
-        trace->spool = spool_read(spec->spool, arena);
+        trace->job_store = job_store_read(spec->job_store, arena);
     if (spec->keys.resample != NULL && replica != TRACE_AS_FILED)
         trace->drawn = resample_draw(&spec->resample, arena, spec->sorted,
                                      spec->sorted_count, seed, replica);
@@ -226,22 +226,22 @@ enum source_step trace_next(struct trace *trace, struct job_birth *birth,
     if (trace->drawn.count > 0)
         return next_drawn(trace, birth);
 
-    if (trace->spool == NULL) {
+    if (trace->job_store == NULL) {
         if (trace->jobs == trace->spec->sorted_count)
             return SOURCE_END;
         row = &trace->spec->sorted[trace->jobs++];
         birth_fill(trace, row, birth);
         return SOURCE_JOB;
     }
-    switch (spool_next(trace->spool, &row)) {
-    case SPOOL_END:
+    switch (job_store_next(trace->job_store, &row)) {
+    case JOB_STORE_END:
         return SOURCE_END;
-    case SPOOL_ERROR:
+    case JOB_STORE_ERROR:
         err_set(err, ERR_IO, (struct err_pos){trace->spec->path, 0, 0},
                 "its jobs cannot be read back from the temporary file: %s",
                 strerror(errno));
         return SOURCE_ERROR;
-    case SPOOL_ROW:
+    case JOB_STORE_ROW:
         break;
     }
     trace->jobs++;
@@ -371,7 +371,7 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
                        "lengths: applications says all sizes and rates: "
                        "elastic and rates have no meaning beside it");
 
-    if (!pacing_read(world, keys->elastic, rates, &spec->form, &spec->rates))
+    if (!speedup_keys_read(world, keys->elastic, rates, &spec->form, &spec->rates))
         return false;
     if (rates != NULL && spec->rates == NULL) {
         if (strcmp(conf_text(rates), "lengths") != 0 ||
@@ -380,8 +380,8 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
             return err_set(world->err, ERR_SCHEMA, conf_pos(rates),
                            "rates must be a map of pools or GPU types, or, "
                            "for format gavel, lengths");
-        spec->kinds = pacing_kinds_read(world, rates, spec->request.lengths,
-                                        keys->gpu_type);
+        spec->kinds = speedup_kinds_read(world, rates, spec->request.lengths,
+                                         keys->gpu_type);
         if (spec->kinds == NULL)
             return false;
     } else if (spec->form.scaling != NULL &&
@@ -394,7 +394,7 @@ static bool read_pacing(struct trace_spec *spec, const struct world *world)
     if (!packing_read(world, keys->packing, &spec->form) ||
         !packing_names_ok(world, keys->packing, &form, 1))
         return false;
-    most = pacing_gpus_max(world, spec->rates ? spec->rates->pool_mask : 0);
+    most = speedup_gpus_max(world, spec->rates ? spec->rates->pool_mask : 0);
     if (rates != NULL && most < spec->gpus_max)
         spec->gpus_max = most;
     return true;
@@ -421,7 +421,7 @@ const struct trace_spec *trace_read(const struct world *world,
         return NULL;
     if (spec->request.applications)
         spec->applications = applications_new(world, &spec->form);
-    spec->asks = trace_kinds_new(world->arena, &spec->form);
+    spec->tasks = trace_kinds_new(world->arena, &spec->form);
     spec->world = world;
     if (!trace_check(spec, world) || !count_blocks(spec, world->err))
         return NULL;

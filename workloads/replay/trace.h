@@ -3,8 +3,8 @@
  * trace.h - a file of past jobs: CSV whose columns the workload names, or SWF.
  *
  * The file is read once, when the workload is, which finds every fault before a
- * run and counts what was left out; trials stream its jobs from a spool (see
- * spool.h).  Nothing is sorted, mended or left out unless the workload asks, and
+ * run and counts what was left out; trials stream its jobs from a job_store (see
+ * job_store.h).  Nothing is sorted, mended or left out unless the workload tasks, and
  * then it is counted.
  */
 #ifndef WORKLOADS_REPLAY_TRACE_H

@@ -23,7 +23,7 @@
 #include "sim/base/rng.h"
 #include "workloads/recipes/recipe.h"
 #include "workloads/requests/request_trace.h"
-#include "sim/text/texts.h"
+#include "sim/text/string_set.h"
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 #define TOKENS_MAX 1e7
@@ -621,8 +621,8 @@ static void sort_services(struct service_entry *entry, size_t count)
         struct service_entry moved = entry[i];
         size_t j = i;
 
-        for (; j > 0 && texts_order(moved.spec.name,
-                                    entry[j - 1].spec.name) < 0; j--)
+        for (; j > 0 && string_set_order(moved.spec.name,
+                                         entry[j - 1].spec.name) < 0; j--)
             entry[j] = entry[j - 1];
         entry[j] = moved;
     }

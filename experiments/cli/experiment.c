@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * experiment.c - an experiment from the command line to its results.
+ */
+#include "experiments/cli/experiment.h"
+
+#include <unistd.h>
+
+#include "experiments/options/args.h"
+#include "sim/text/paths.h"
+#include "experiments/spec/places.h"
+#include "experiments/spec/experiment.h"
+#include "experiments/spec/table_sizes.h"
+#include "experiments/train/train.h"
+#include "sim/base/arena.h"
+#include "sim/base/err.h"
+
+#define THREADS_MAX 1024u
+
+bool cmd_threads(const struct args *args, uint32_t *threads, struct err *err)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    *threads = processors < 1 ? 1
+             : processors > (long)THREADS_MAX ? THREADS_MAX
+             : (uint32_t)processors;
+    return args_number(args, ARG_THREADS, 1, THREADS_MAX, threads, err);
+}
+
+/* A shard has a folder of its own. */
+static const char *folder(struct cli *cli, const struct args *args,
+                          const struct experiment *experiment, uint32_t shard,
+                          uint32_t count)
+{
+    if (count <= 1 || args->given[ARG_OUT])
+        return experiment->dir;
+    return text_format(cli->arena, "%s.shard-%u-of-%u", experiment->dir, shard + 1,
+                       count);
+}
+
+const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
+                                             struct err *err)
+{
+    struct experiment_options options = {
+        .set = args->set, .set_count = args->set_count,
+        .only = args->value[ARG_ONLY], .dir = args->value[ARG_OUT],
+        /* Of some policies only, that which is trained may not be one. */
+        .check = args->given[ARG_ONLY] ? NULL : train_check
+    };
+    uint32_t shard = 0, count = 1;
+    const struct experiment *experiment;
+    struct experiment *moved;
+
+    if (!args_number(args, ARG_SEEDS, 1, 1000000, &options.seeds, err) ||
+        !args_shard(args, &shard, &count, err))
+        return NULL;
+    experiment = experiment_read(cli->arena, args->word[0], &options, err);
+    if (experiment == NULL)
+        return NULL;
+    moved = arena_alloc(cli->arena, 1, sizeof *moved);
+    *moved = *experiment;
+    moved->dir = folder(cli, args, experiment, shard, count);
+    return moved;
+}
+
+static int interrupted(struct cli *cli, const struct session *session,
+                       const char *path)
+{
+    fprintf(cli->err, "interrupted: %u of %u trials are finished and kept in "
+            "%s/.trials\n`clustersim run %s --resume` with the same options "
+            "goes on\n", session->done, experiment_run_count(session->experiment),
+            session->experiment->dir, path);
+    return err_exit_status(ERR_INTERRUPTED);
+}
+
+static int failures(struct cli *cli, const struct session *session)
+{
+    if (session->failed == 0)
+        return 0;
+    fprintf(cli->err, "%u of %u trials failed", session->failed,
+            experiment_run_count(session->experiment));
+    if (session->grid != NULL)
+        fprintf(cli->err, "; %s/failures.csv lists them",
+                session->experiment->dir);
+    fputs("; the first:\n", cli->err);
+    (void)command_fail(cli, session->first_failure);
+    return session->broken ? err_exit_status(ERR_BUG) : 5;
+}
+
+int cmd_experiment_run(struct cli *cli, const struct args *args,
+                       const struct experiment *experiment, struct session *session)
+{
+    struct session_options options = {
+        .shard_count = 1,
+        .resume = args->given[ARG_RESUME],
+        .progress = cli->progress && !args->given[ARG_QUIET],
+        .command = { args->argc, args->argv },
+        .warn = command_warn, .self = cli
+    };
+    struct err err = { 0 };
+
+    (void)places_check(cli->arena, experiment, command_warn, cli);
+    if (!cmd_threads(args, &options.threads, &err) ||
+        !args_shard(args, &options.shard, &options.shard_count, &err))
+        return command_fail(cli, &err);
+    if (!args->given[ARG_QUIET]) {
+        struct table_sizes sizes = table_sizes_of(cli->arena, experiment);
+        table_sizes_print(cli->err, experiment, &sizes);
+    }
+    if (!session_run(cli->arena, experiment, &options, session, &err)) {
+        if (err.kind == ERR_INTERRUPTED)
+            return interrupted(cli, session, args->word[0]);
+        return command_fail(cli, &err);
+    }
+    if (session->others_kept)
+        fprintf(cli->err, "note: %s/.trials keeps trials of other runs, for "
+                "--resume; remove it if they are of no use\n",
+                experiment->dir);
+    return failures(cli, session);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * experiment.h - what `run` and `check` share: options to experiment to session.
+ */
+#ifndef EXPERIMENTS_CLI_EXPERIMENT_H
+#define EXPERIMENTS_CLI_EXPERIMENT_H
+
+#include <stdbool.h>
+
+#include "experiments/cli/command.h"
+#include "experiments/cli/session.h"
+
+#define EXPERIMENT_ARGS \
+    (ARG_BIT(ARG_OUT) | ARG_BIT(ARG_THREADS) | ARG_BIT(ARG_SET) | \
+     ARG_BIT(ARG_SEEDS) | ARG_BIT(ARG_ONLY) | ARG_BIT(ARG_RESUME) | \
+     ARG_BIT(ARG_QUIET))
+
+/* One per processor if -j does not say. */
+bool cmd_threads(const struct args *args, uint32_t *threads, struct err *err);
+/* NULL: err says why. */
+const struct experiment *cmd_experiment_read(struct cli *cli, const struct args *args,
+                                             struct err *err);
+/* Runs it; the exit status.  Messages about failed and interrupted trials
+ * are printed here; session->grid is NULL unless there are results. */
+int cmd_experiment_run(struct cli *cli, const struct args *args,
+                       const struct experiment *experiment, struct session *session);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * summary_table.c - mean and half width of the 95% interval, in units people read.
+ */
+#include "experiments/results/summary_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "experiments/results/grid.h"
+#include "experiments/columns/metric.h"
+#include "experiments/results/notes.h"
+#include "sim/stats/stats.h"
+#include "experiments/results/survivors.h"
+#include "sim/base/arena.h"
+
+#define CELL_BYTES 160
+
+struct shown {
+    enum metric metric;
+    const char *title;
+    bool of_lost;               /* only where jobs were lost */
+};
+
+static const struct shown shown[] = {       /* jobs done must be first */
+    { METRIC_JOBS_DONE, "jobs done", false },
+    { METRIC_COST, "cost USD", false },
+    { METRIC_COST_LAST_END, "to last end", true },
+    { METRIC_COST_PER_JOB, "USD per job", false },
+    { METRIC_GPU_UTILIZATION, "GPU utilization", false },
+    { METRIC_JCT_MEAN, "JCT mean", false },
+    { METRIC_JCT_RESTRICTED, "JCT to horizon", true },
+    { METRIC_JCT_P95, "JCT p95", false },
+    { METRIC_WAIT_MEAN, "wait mean", false },
+};
+#define SHOWN (sizeof shown / sizeof shown[0])
+
+struct unit {
+    const char *name;
+    double size;
+};
+
+/* One unit for a column: the largest that leaves its largest mean above 2. */
+static struct unit unit_of(enum metric metric, double largest)
+{
+    static const struct unit time_unit[] = {
+        { " d", 86400 }, { " h", 3600 }, { " min", 60 }, { " s", 1 }
+    };
+    static const struct unit plain = { "", 1 }, percent = { "%", 0.01 };
+    unsigned i = 0;
+
+    if (strcmp(metric_info(metric)->unit, "fraction") == 0)
+        return percent;
+    if (strcmp(metric_info(metric)->unit, "s") != 0)
+        return plain;
+    while (i < 3 && !(largest >= 2 * time_unit[i].size))
+        i++;
+    return time_unit[i];
+}
+
+/* So many significant digits, never an exponent for what people write out. */
+static void number(char *out, double value, int digits)
+{
+    double size = fabs(value);
+    bool whole = value == floor(value);
+    int before = size >= 1 ? (int)floor(log10(size)) + 1 : 1;
+    int after = digits - before;
+
+    if (!isfinite(value) || size >= 1e12)
+        snprintf(out, 32, "%.4g", value);
+    else
+        snprintf(out, 32, "%.*f", after > 0 && !whole ? after : 0, value);
+}
+
+static void cell_text(char *out, struct stats_mean m, struct unit unit,
+                      bool best)
+{
+    char mean[32], half[32];
+
+    if (m.count == 0) {
+        snprintf(out, CELL_BYTES, "-");
+        return;
+    }
+    number(mean, m.mean / unit.size, 4);
+    if (isnan(m.low)) {
+        snprintf(out, CELL_BYTES, "%s%s%s", best ? "*" : "", mean, unit.name);
+        return;
+    }
+    number(half, (m.high - m.mean) / unit.size, 3);
+    snprintf(out, CELL_BYTES, "%s%s \u00b1 %s%s", best ? "*" : "", mean, half,
+             unit.name);
+}
+
+static double seeds_there(const struct grid *grid, uint32_t point,
+                          uint32_t policy)
+{
+    double count = 0;
+
+    for (uint32_t s = 0; s < grid->seed_count; s++)
+        count += grid_present(grid, point, policy, s);
+    return count;
+}
+
+/* " of 405" behind the jobs done, " (368 of 405)" behind a mean over them. */
+static void cell_mark(char *text, const struct grid *grid, uint32_t point,
+                      uint32_t policy, enum metric metric)
+{
+    struct survivors s = survivors_of(grid, point, policy,
+                                      metric == METRIC_JOBS_DONE
+                                          ? METRIC_JCT_MEAN : metric);
+    size_t used = strlen(text);
+
+    if (metric != METRIC_JOBS_DONE)
+        survivors_text(s, text + used);
+    else if (survivors_lost(s))
+        snprintf(text + used, SURVIVORS_BYTES, " of %.4g",
+                 s.all / seeds_there(grid, point, policy));
+}
+
+/* Characters, not bytes. */
+static int width(const char *text)
+{
+    int count = 0;
+
+    for (; *text != '\0'; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
+struct column {
+    struct stats_mean *mean;    /* by policy */
+    bool *best;
+    char (*text)[CELL_BYTES];
+    int width;
+};
+
+/* A policy that left jobs undone is not compared with those that did them:
+ * what it did not do cost it no time.  Nor is a mean over the rest; the one
+ * that is restricted to the horizon is of all jobs. */
+static bool may_be_best(const struct grid *grid, uint32_t point,
+                        enum metric metric, const struct column *jobs,
+                        uint32_t policy)
+{
+    if (metric == METRIC_JCT_RESTRICTED)
+        return true;
+    if (survivors_lost(survivors_of(grid, point, policy, metric)))
+        return false;
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        if (jobs->mean[p].mean > jobs->mean[policy].mean)
+            return false;
+    return true;
+}
+
+static void mark_best(const struct grid *grid, uint32_t point,
+                      enum metric metric, const struct column *jobs,
+                      struct column *column)
+{
+    int better = metric_info(metric)->better;
+    double best = NAN, worst = NAN;
+
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        double mean = column->mean[p].mean;
+
+        if (!may_be_best(grid, point, metric, jobs, p))
+            continue;
+        if (!isnan(mean) && (isnan(best) || mean * better > best * better))
+            best = mean;
+        if (!isnan(mean) && (isnan(worst) || mean * better < worst * better))
+            worst = mean;
+    }
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        column->best[p] = best != worst && column->mean[p].mean == best &&
+                          may_be_best(grid, point, metric, jobs, p);
+}
+
+static void fill_column(struct arena *arena, const struct grid *grid,
+                        uint32_t point, const struct shown *what,
+                        const struct column *jobs, struct column *column)
+{
+    uint32_t n = grid->policy_count;
+    double *x = arena_alloc(arena, grid->seed_count + 1, sizeof *x);
+    double largest = 0;
+    struct unit unit;
+
+    column->mean = arena_alloc(arena, n, sizeof *column->mean);
+    column->best = arena_alloc(arena, n, sizeof *column->best);
+    column->text = arena_alloc(arena, n, sizeof *column->text);
+    for (uint32_t p = 0; p < n; p++) {
+        uint32_t seeds = grid_samples(grid, point, p, what->metric, x);
+
+        column->mean[p] = stats_mean(x, seeds, 0.95);
+        if (column->mean[p].mean > largest)
+            largest = column->mean[p].mean;
+    }
+    mark_best(grid, point, what->metric, jobs, column);
+    unit = unit_of(what->metric, largest);
+    column->width = width(what->title);
+    for (uint32_t p = 0; p < n; p++) {
+        cell_text(column->text[p], column->mean[p], unit, column->best[p]);
+        cell_mark(column->text[p], grid, point, p, what->metric);
+        if (width(column->text[p]) > column->width)
+            column->width = width(column->text[p]);
+    }
+}
+
+/* Columns that say something of this point. */
+static size_t choose(const struct grid *grid, uint32_t point,
+                     const struct shown **chosen)
+{
+    bool lost = survivors_any(grid, point, METRIC_JCT_MEAN);
+    size_t count = 0;
+
+    for (size_t c = 0; c < SHOWN; c++)
+        if (!shown[c].of_lost || lost)
+            chosen[count++] = &shown[c];
+    return count;
+}
+
+/* True: it has a star. */
+static bool print_point(FILE *file, const struct grid *grid, uint32_t point,
+                        bool bold)
+{
+    bool starred = false;
+    struct arena *arena = arena_new(1 << 14);
+    const struct shown *chosen[SHOWN];
+    size_t columns = choose(grid, point, chosen);
+    struct column column[SHOWN];
+    int first = width("policy");
+
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        if (width(grid->policy[p]) > first)
+            first = width(grid->policy[p]);
+    fprintf(file, "%-*s", first, "policy");
+    for (size_t c = 0; c < columns; c++) {
+        fill_column(arena, grid, point, chosen[c], &column[0], &column[c]);
+        fprintf(file, "  %*s", column[c].width, chosen[c]->title);
+    }
+    fputc('\n', file);
+    for (uint32_t p = 0; p < grid->policy_count; p++) {
+        fprintf(file, "%-*s", first, grid->policy[p]);
+        for (size_t c = 0; c < columns; c++) {
+            bool strong = bold && column[c].best[p];
+
+            starred = starred || column[c].best[p];
+            fprintf(file, "  %*s%s%s%s",
+                    column[c].width - width(column[c].text[p]), "",
+                    strong ? "\033[1m" : "", column[c].text[p],
+                    strong ? "\033[0m" : "");
+        }
+        fputc('\n', file);
+    }
+    arena_free(arena);
+    return starred;
+}
+
+/* "3 seeds", unless they could not differ. */
+static void print_seeds(FILE *file, const struct grid *grid, uint32_t point)
+{
+    bool fixed = grid->seed_count > 1;
+
+    for (uint32_t p = 0; p < grid->policy_count; p++)
+        fixed = fixed && grid_fixed(grid, point, p);
+    if (fixed)
+        fputs("deterministic\n", file);       /* a note says what follows */
+    else
+        fprintf(file, "%u seed%s\n", grid->seed_count,
+                grid->seed_count == 1 ? "" : "s");
+}
+
+static bool has_intervals(const struct grid *grid)
+{
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++)
+            if (grid->seed_count > 1 && !grid_alike(grid, t, p))
+                return true;
+    return false;
+}
+
+static void print_notes(FILE *file, const struct grid *grid)
+{
+    struct arena *arena = arena_new(1 << 14);
+    struct notes notes = notes_of(arena, grid);
+
+    for (size_t i = 0; i < notes.count; i++)
+        fprintf(file, "%s\n", notes.line[i]);
+    arena_free(arena);
+}
+
+/* What the marks mean, if there are any. */
+static void print_lost(FILE *file, const struct grid *grid)
+{
+    for (uint32_t t = 0; t < grid->point_count; t++)
+        for (uint32_t p = 0; p < grid->policy_count; p++) {
+            struct survivors s = survivors_of(grid, t, p, METRIC_JCT_MEAN);
+
+            if (!survivors_lost(s))
+                continue;
+            fprintf(file, "(%.0f of %.0f): over the jobs that were done, of "
+                    "all seeds; neither starred nor compared\n"
+                    "JCT to horizon: over all jobs, one that is not done counts "
+                    "up to `until`; compares all policies\n", s.done, s.all);
+            return;
+        }
+}
+
+void summary_table_print(FILE *file, const struct grid *grid, const char *name,
+                         bool bold)
+{
+    bool intervals = has_intervals(grid), starred = false;
+
+    for (uint32_t t = 0; t < grid->point_count; t++) {
+        fprintf(file, "%s%s%s, ", name, grid->point_count > 1 ? ", " : "",
+                grid->point_count > 1 ? grid->point[t] : "");
+        print_seeds(file, grid, t);
+        starred = print_point(file, grid, t, bold) || starred;
+        fputc('\n', file);
+    }
+    if (starred)
+        fputs("* best mean of those that did the most jobs", file);
+    if (intervals)
+        fprintf(file, "%s\u00b1 half of the 95%% interval over the seeds",
+                starred ? "; " : "");
+    if (starred || intervals)
+        fputs("\n", file);
+    print_notes(file, grid);
+    print_lost(file, grid);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * summary_table.h - the table a run ends with: policies by what they cost and how
+ * long jobs took, point by point.
+ *
+ * The same experiment gives the same text.
+ */
+#ifndef EXPERIMENTS_RESULTS_SUMMARY_TABLE_H
+#define EXPERIMENTS_RESULTS_SUMMARY_TABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct grid;
+
+/* Marks the best of a column with a star; bold too where `bold`. */
+void summary_table_print(FILE *file, const struct grid *grid, const char *name,
+                         bool bold);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * experiment.c - the trials of an experiment by their number, and what each depends
+ * on.
+ */
+#include "experiments/spec/experiment.h"
+
+#include <assert.h>
+
+#include "sim/text/hash.h"
+#include "models/cluster/cluster.h"
+#include "policies/host/host.h"
+#include "workloads/source.h"
+
+uint32_t experiment_trial_count(const struct experiment *experiment)
+{
+    return experiment->point_count * experiment->policy_count * experiment->seeds;
+}
+
+struct experiment_trial experiment_trial(const struct experiment *experiment, uint32_t index)
+{
+    assert(index < experiment_trial_count(experiment));
+    return (struct experiment_trial){
+        .point = index / experiment->seeds / experiment->policy_count,
+        .policy = index / experiment->seeds % experiment->policy_count,
+        .seed = index % experiment->seeds
+    };
+}
+
+bool experiment_draws(const struct experiment *experiment, uint32_t point, uint32_t policy)
+{
+    const struct experiment_point *at = &experiment->point[point];
+
+    return workload_draws(at->workload) || cluster_draws(at->cluster) ||
+           host_policy_draws(at->policy[policy]);
+}
+
+bool experiment_is_copy(const struct experiment *experiment, uint32_t index)
+{
+    struct experiment_trial trial = experiment_trial(experiment, index);
+
+    return trial.seed > 0 && !experiment_draws(experiment, trial.point, trial.policy);
+}
+
+uint32_t experiment_run_count(const struct experiment *experiment)
+{
+    uint32_t count = 0;
+
+    for (uint32_t t = 0; t < experiment->point_count; t++)
+        for (uint32_t p = 0; p < experiment->policy_count; p++)
+            count += experiment_draws(experiment, t, p) ? experiment->seeds : 1;
+    return count;
+}
+
+struct trial_spec experiment_trial_spec(const struct experiment *experiment, uint32_t index)
+{
+    struct experiment_trial trial = experiment_trial(experiment, index);
+    const struct experiment_point *point = &experiment->point[trial.point];
+
+    return (struct trial_spec){
+        .cluster = point->cluster,
+        .workload = point->workload,
+        .policy = point->policy[trial.policy],
+        .seed = experiment->seed,
+        .replica = trial.seed,
+        .warmup_ns = experiment->warmup_ns,
+        .until_ns = experiment->until_ns,
+        .stalled_ns = experiment->stalled_ns,
+        .event_count_max = experiment->event_count_max,
+        .by_step = point->by_step,
+        .point = point->label,
+        .stop = NULL
+    };
+}
+
+uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index)
+{
+    struct experiment_trial trial = experiment_trial(experiment, index);
+    const struct experiment_point *point = &experiment->point[trial.point];
+    uint64_t hash = hash_text(HASH_START, CLUSTERSIM_VERSION);
+
+    hash = hash_u64(hash, experiment->program_hash);
+    hash = hash_u64(hash, experiment->catalogue_hash);
+    hash = hash_u64(hash, point->cluster_hash);
+    hash = hash_u64(hash, point->workload_hash);
+    hash = hash_u64(hash, point->policy_hash[trial.policy]);
+    hash = hash_text(hash, point->label);
+    hash = hash_text(hash, experiment->policy_name[trial.policy]);
+    hash = hash_u64(hash, experiment->seed);
+    hash = hash_u64(hash, trial.seed);
+    hash = hash_u64(hash, (uint64_t)experiment->warmup_ns);
+    hash = hash_u64(hash, (uint64_t)experiment->until_ns);
+    hash = hash_u64(hash, (uint64_t)experiment->stalled_ns);
+    hash = hash_u64(hash, experiment->event_count_max);
+    hash = hash_u64(hash, (uint64_t)experiment->timeline_step_ns);
+    hash = hash_u64(hash, point->by_step);
+    hash = hash_u64(hash, experiment->tables);
+    hash = hash_u64(hash, experiment->perfetto);
+    hash = hash_u64(hash, trial.seed < experiment->detail_seeds);
+    return hash;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * experiment.h - an experiment file: points x policies x seeds, read and checked.
+ *
+ * Everything that a trial needs is read here once, lives in the arena of the
+ * experiment, and is read-only afterwards.  Trials are numbered from 0: point
+ * by point, policy by policy, seed by seed.
+ */
+#ifndef EXPERIMENTS_SPEC_EXPERIMENT_H
+#define EXPERIMENTS_SPEC_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/columns/metric.h"
+#include "experiments/spec/trial_spec.h"
+#include "sim/base/err.h"
+
+struct arena;
+struct catalogue;
+struct conf_node;
+struct conf_schema;
+struct host_policy;
+
+struct experiment_input {            /* a file that the experiment was made from */
+    const char *path;
+    uint64_t hash;
+};
+
+struct experiment_point {
+    const char *label;          /* "arrival.rate=4/h", or "base" */
+    const struct cluster_spec *cluster;
+    const struct workload_spec *workload;
+    const struct host_policy *const *policy;    /* by policy index */
+    bool by_step;               /* fidelity: step */
+    uint64_t cluster_hash, workload_hash;
+    const uint64_t *policy_hash;
+};
+
+/* One entry of `expect:`. */
+struct experiment_expect {
+    const char *claim;          /* or NULL */
+    enum metric metric;
+    const char *policy;
+    const char *versus;         /* or NULL */
+    const char *versus_point;   /* KEY=VALUE of the other point; or NULL */
+    const char *point;          /* words of its label; NULL: every point */
+    double low, high;           /* -INFINITY, INFINITY: no limit */
+    bool percent;               /* of the mean of the other */
+    double confidence;
+    /* What it takes to judge it, where anything is drawn; 0: no matter. */
+    uint32_t seeds_min;         /* samples */
+    uint32_t trials_min;        /* with or without the value */
+    struct err_pos pos, policy_pos, versus_pos, point_pos, versus_point_pos;
+};
+
+struct experiment {
+    const char *path;           /* of the experiment file */
+    const char *name;
+    const char *description;    /* or NULL */
+    uint64_t seed;
+    uint32_t seeds;
+    int64_t until_ns, warmup_ns, stalled_ns;
+    uint64_t event_count_max;
+
+    const struct experiment_point *point;
+    uint32_t point_count;
+    const char *const *policy_name;
+    uint32_t policy_count;
+    uint32_t baseline;          /* UINT32_MAX: it is not among the policies */
+    const char *const *left_out;        /* policies of the file, by --only;
+                                           ends with NULL */
+    bool fewer_seeds;           /* than the file says, by --seeds */
+
+    const char *dir;
+    uint32_t tables;            /* enum experiment_table */
+    const char *const *plot;
+    size_t plot_count;
+    bool perfetto;
+    int64_t timeline_step_ns;
+    uint32_t detail_seeds;      /* seeds with phases, timeline, decisions */
+
+    const struct experiment_expect *expect;
+    uint32_t expect_count;
+    const struct conf_node *train;      /* or NULL */
+    const struct conf_node *tree;       /* what was read, all files in it */
+    const struct catalogue *catalogue;
+    uint64_t catalogue_hash;    /* of the files that add to it */
+    uint64_t program_hash;      /* of the program's own file; 0: unknown */
+    const struct experiment_input *input;    /* in the order they were met */
+    size_t input_count;
+};
+
+/* The command line's part. */
+struct experiment_options {
+    const char *const *set;     /* "KEY=VALUE" */
+    size_t set_count;
+    uint32_t seeds;             /* 0: as the file says */
+    const char *only;           /* "a,b" or NULL */
+    const char *dir;            /* or NULL */
+    uint64_t program_hash;      /* 0: of the program's own file */
+    /* Of what only some commands read, or NULL: its errors are told with the
+     * others. */
+    bool (*check)(struct arena *arena, const struct experiment *experiment,
+                  struct err *err);
+};
+
+/* NULL: err says why. */
+const struct experiment *experiment_read(struct arena *arena, const char *path,
+                                         const struct experiment_options *options,
+                                         struct err *err);
+
+uint32_t experiment_trial_count(const struct experiment *experiment);
+struct experiment_trial {
+    uint32_t point, policy, seed;
+};
+struct experiment_trial experiment_trial(const struct experiment *experiment, uint32_t index);
+/* Can seeds of the policy differ at the point?  Where nothing is drawn, by
+ * workload, cluster or policy, the first stands for all of them. */
+bool experiment_draws(const struct experiment *experiment, uint32_t point, uint32_t policy);
+/* Would the trial be a copy of its first seed's?  Such a one is not run. */
+bool experiment_is_copy(const struct experiment *experiment, uint32_t index);
+/* Trials that are to be run: all but copies. */
+uint32_t experiment_run_count(const struct experiment *experiment);
+/* What trial_run needs; `stop` is left NULL. */
+struct trial_spec experiment_trial_spec(const struct experiment *experiment, uint32_t index);
+/* Depends on everything that could change the trial's rows. */
+uint64_t experiment_trial_hash(const struct experiment *experiment, uint32_t index);
+
+extern const struct conf_schema experiment_schema, experiment_output_schema,
+    experiment_expect_schema;
+extern const char *const experiment_plot_names[];    /* ends with NULL */
+
+#endif

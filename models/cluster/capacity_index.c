@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* capacity_index.c - a tree of nodes per shape and group, see capacity_index.h. */
+#include "models/cluster/capacity_index.h"
+
+#include <assert.h>
+
+#include "models/cluster/cluster.h"
+#include "sim/base/arena.h"
+#include "sim/containers/rank_tree.h"
+
+#define SHAPES_MAX 64u
+
+struct capacity_group {
+    struct rank_tree order;         /* nodes, from 0 in the group */
+    uint32_t *cap;              /* by node in the group */
+    uint64_t total;
+    uint32_t first_node;
+};
+
+struct capacity_index {
+    struct capacity_book *book;
+    struct capacity_unit unit;
+    struct capacity_group *group;
+    uint64_t round;             /* of the book; another: all nodes are stale */
+    uint32_t all, seen;         /* of all nodes; of the book's changes */
+    struct capacity_index *next;
+};
+
+struct capacity_book {
+    struct arena *arena;
+    const struct cluster_spec *spec;
+    uint32_t *change;           /* nodes; NULL: nobody asked */
+    uint32_t changes, room;
+    uint64_t round;             /* of writing changes down, from 1 */
+    struct capacity_index *caps;
+    uint32_t shapes;
+};
+
+struct capacity_book *capacity_book_new(struct arena *arena,
+                                        const struct cluster_spec *spec)
+{
+    struct capacity_book *book = arena_alloc(arena, 1, sizeof *book);
+
+    book->arena = arena;
+    book->spec = spec;
+    book->round = 1;
+    return book;
+}
+
+/* When more changes are written down than there are nodes, all are looked
+ * at. */
+void capacity_note(struct capacity_book *book, uint32_t node)
+{
+    if (book->change == NULL)
+        return;
+    if (book->changes == book->room) {
+        book->changes = 0;
+        book->round++;
+    }
+    book->change[book->changes++] = node;
+}
+
+static bool alike(const struct capacity_unit *a, const struct capacity_unit *b)
+{
+    return a->gpu == b->gpu && a->cores == b->cores &&
+           a->memory_bytes == b->memory_bytes;
+}
+
+static struct capacity_index *caps_new(struct capacity_book *book,
+                                       const struct capacity_unit *unit)
+{
+    const struct cluster_spec *spec = book->spec;
+    struct capacity_index *caps = arena_alloc(book->arena, 1, sizeof *caps);
+
+    *caps = (struct capacity_index) { .book = book, .unit = *unit,
+                            .next = book->caps };
+    caps->group = arena_alloc(book->arena, spec->group_count,
+                              sizeof *caps->group);
+    for (uint32_t g = 0; g < spec->group_count; g++) {
+        struct capacity_group *group = &caps->group[g];
+        group->first_node = spec->group[g].first_node;
+        group->cap = arena_alloc(book->arena, spec->group[g].node_count,
+                                 sizeof *group->cap);
+        rank_tree_init(&group->order, book->arena, NULL, group);
+    }
+    if (book->change == NULL) {
+        book->room = 4 * spec->node_count;
+        book->change = arena_alloc(book->arena, book->room,
+                                   sizeof *book->change);
+    }
+    book->caps = caps;
+    book->shapes++;
+    return caps;
+}
+
+struct capacity_index *capacity_of(struct capacity_book *book, const struct capacity_unit *unit)
+{
+    struct capacity_index *caps = book->caps;
+
+    while (caps != NULL && !alike(&caps->unit, unit))
+        caps = caps->next;
+    if (caps == NULL && book->shapes < SHAPES_MAX)
+        caps = caps_new(book, unit);
+    return caps;
+}
+
+uint32_t capacity_stale(struct capacity_index *caps)
+{
+    const struct capacity_book *book = caps->book;
+
+    if (caps->round != book->round) {
+        caps->round = book->round;
+        caps->seen = book->changes;
+        caps->all = 0;
+    }
+    if (caps->all < book->spec->node_count)
+        return caps->all++;
+    return caps->seen < book->changes ? book->change[caps->seen++]
+                                      : UINT32_MAX;
+}
+
+static bool stands_before(void *owner, uint32_t a, uint32_t b)
+{
+    const struct capacity_group *group = owner;
+
+    return group->cap[a] != group->cap[b] ? group->cap[a] < group->cap[b]
+                                          : a < b;
+}
+
+/* Groups are few. */
+static struct capacity_group *group_of(const struct capacity_index *caps, uint32_t node)
+{
+    uint32_t g = caps->book->spec->group_count - 1;
+
+    assert(node < caps->book->spec->node_count);
+    while (node < caps->group[g].first_node)
+        g--;
+    return &caps->group[g];
+}
+
+void capacity_set(struct capacity_index *caps, uint32_t node, uint32_t cap)
+{
+    struct capacity_group *group = group_of(caps, node);
+    uint32_t at = node - group->first_node, before = group->cap[at];
+
+    if (cap == before)
+        return;
+    if (before > 0)
+        rank_tree_remove(&group->order, at);
+    group->cap[at] = cap;
+    group->total += (uint64_t)cap - before;
+    if (cap > 0)
+        rank_tree_insert(&group->order, at, stands_before);
+}
+
+uint64_t capacity_total(const struct capacity_index *caps, uint32_t group)
+{
+    assert(group < caps->book->spec->group_count);
+    return caps->group[group].total;
+}
+
+uint32_t capacity_count(const struct capacity_index *caps, uint32_t group)
+{
+    return rank_tree_count(&caps->group[group].order);
+}
+
+uint32_t capacity_from(const struct capacity_index *caps, uint32_t g, uint64_t cap)
+{
+    const struct capacity_group *group = &caps->group[g];
+    const struct rank_tree_node *node = group->order.node;
+    uint32_t at = group->order.root, place = 0;
+
+    while (at != RANK_TREE_NONE) {
+        uint32_t left = node[at].left;
+        if (group->cap[at] >= cap) {
+            at = left;
+        } else {
+            place += 1 + (left == RANK_TREE_NONE ? 0 : node[left].count);
+            at = node[at].right;
+        }
+    }
+    return place;
+}
+
+uint32_t capacity_node(struct capacity_index *caps, uint32_t g, uint32_t place)
+{
+    struct capacity_group *group = &caps->group[g];
+
+    assert(place < rank_tree_count(&group->order));
+    return group->first_node + rank_tree_at(&group->order, place);
+}
+
+uint32_t capacity_cap(const struct capacity_index *caps, uint32_t node)
+{
+    const struct capacity_group *group = group_of(caps, node);
+
+    return group->cap[node - group->first_node];
+}

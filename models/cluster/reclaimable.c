@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* reclaimable.c - an index that is told whenever either part of a sum changes. */
+#include "models/cluster/reclaimable.h"
+
+#include <assert.h>
+
+#include "models/cluster/cluster.h"
+#include "sim/base/arena.h"
+
+static struct node_free sum(const struct node_free *free,
+                            const struct share *extra)
+{
+    return (struct node_free) {
+        .gpu_mask = free->gpu_mask | extra->gpu_mask,
+        .cores = free->cores + extra->cores,
+        .memory_bytes = free->memory_bytes + extra->memory_bytes,
+    };
+}
+
+static struct node_free free_now(const struct cluster *cluster, uint32_t node)
+{
+    return (struct node_free) {
+        .gpu_mask = cluster->free_mask[node],
+        .cores = cluster->free_cores[node],
+        .memory_bytes = cluster->free_memory[node],
+    };
+}
+
+static void move(struct reclaimable *spare, uint32_t node,
+                 const struct node_free *before, const struct node_free *now)
+{
+    const struct cluster *cluster = spare->cluster;
+
+    free_index_move(&spare->index, cluster->spec, cluster->group_of[node],
+                    node, before, now);
+}
+
+struct reclaimable *reclaimable_new(struct arena *arena, struct cluster *cluster)
+{
+    struct reclaimable *spare = arena_alloc(arena, 1, sizeof *spare);
+    const struct cluster_spec *spec = cluster->spec;
+
+    spare->extra = arena_alloc(arena, spec->node_count, sizeof *spare->extra);
+    spare->cluster = cluster;
+    free_index_init(&spare->index, arena, spec);
+    for (uint32_t node = 0; node < spec->node_count; node++) {
+        const struct node_group *group =
+            &spec->group[cluster->group_of[node]];
+        struct node_free all = {
+            .gpu_mask = cluster_all_gpus(group), .cores = group->cores,
+            .memory_bytes = group->memory_bytes,
+        };
+        struct node_free now = free_now(cluster, node);
+        spare->extra[node].node = node;
+        move(spare, node, &all, &now);
+    }
+    spare->next = cluster->spares;
+    cluster->spares = spare;
+    return spare;
+}
+
+void reclaimable_set(struct reclaimable *spare, const struct share *share)
+{
+    uint32_t node = share->node;
+    struct node_free free, before, now;
+
+    assert(node < spare->cluster->spec->node_count);
+    free = free_now(spare->cluster, node);
+    before = sum(&free, &spare->extra[node]);
+    now = sum(&free, share);
+    move(spare, node, &before, &now);
+    spare->extra[node] = *share;
+}
+
+void reclaimable_note(struct reclaimable *spare, uint32_t node,
+                      const struct node_free *now)
+{
+    for (; spare != NULL; spare = spare->next) {
+        struct node_free free = free_now(spare->cluster, node);
+        struct node_free before = sum(&free, &spare->extra[node]);
+        struct node_free after = sum(now, &spare->extra[node]);
+        move(spare, node, &before, &after);
+    }
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * time_series.c - a value over time: from YAML, at a time, and its area.
+ *
+ * The area is summed up once per point, so that what a lease costs is a
+ * difference of two look-ups, however many prices it saw.
+ */
+#include "models/cluster/time_series.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+#include "sim/config/conf.h"
+#include "sim/text/scan.h"
+
+struct time_series_keys {
+    const char *file, *name, *unit;
+    const struct conf_node *points;
+    int origin, after;
+    int64_t from_ns, repeat_ns;
+};
+
+enum { ORIGIN_FIRST, ORIGIN_FILE };
+enum { AFTER_ERROR, AFTER_HOLD };
+static const char *const origin_choices[] = { "first", "file", NULL };
+static const char *const after_choices[] = { "error", "hold", NULL };
+
+#define AT(member) offsetof(struct time_series_keys, member)
+static const struct conf_field time_series_fields[] = {
+    { .key = "file", .type = CONF_TEXT, .fallback = CONF_ABSENT,
+      .offset = AT(file),
+      .help = "CSV of series, time_s, value, plain or gzip, as `clustersim "
+              "import` writes it" },
+    { .key = "name", .type = CONF_TEXT, .fallback = CONF_ABSENT,
+      .offset = AT(name), .help = "which series of the file; the first" },
+    { .key = "points", .type = CONF_NODE, .fallback = CONF_ABSENT,
+      .offset = AT(points),
+      .help = "instead of a file: a list of [time, value]" },
+    { .key = "unit", .type = CONF_TEXT, .offset = AT(unit),
+      .help = "of a value: USD/h, nodes or gCO2/kWh" },
+    { .key = "origin", .type = CONF_CHOICE, .choices = origin_choices,
+      .fallback = "first", .offset = AT(origin),
+      .help = "time 0: the first point of all series, or the file's own zero" },
+    { .key = "from", .type = CONF_TIME, .fallback = "0s",
+      .max = 1e10, .offset = AT(from_ns),
+      .help = "so long after time 0 the run begins" },
+    { .key = "repeat", .type = CONF_TIME, .fallback = CONF_ABSENT,
+      .min = 1, .max = 1e10, .offset = AT(repeat_ns),
+      .help = "it begins anew so often, as 24h" },
+    { .key = "after", .type = CONF_CHOICE, .choices = after_choices,
+      .fallback = "error", .offset = AT(after),
+      .help = "behind the last point: a run fails, or the last value is held "
+              "(counted in series_held_s)" },
+};
+const struct conf_schema time_series_schema = {
+    "cluster.series", "a price, nodes to be had or carbon, over time",
+    time_series_fields, sizeof time_series_fields / sizeof time_series_fields[0]
+};
+
+struct time_series_points {
+    struct arena *arena;
+    int64_t *time_ns;
+    double *value;
+    uint32_t count, room;
+};
+
+static void add(struct time_series_points *to, int64_t time_ns, double value)
+{
+    if (to->count == to->room) {
+        uint32_t room = to->room ? 2 * to->room : 64;
+        to->time_ns = arena_grow(to->arena, to->time_ns, to->room, room,
+                                 sizeof *to->time_ns);
+        to->value = arena_grow(to->arena, to->value, to->room, room,
+                               sizeof *to->value);
+        to->room = room;
+    }
+    if (to->count > 0 && to->time_ns[to->count - 1] == time_ns)
+        to->count--;            /* of equal times the last one holds */
+    to->time_ns[to->count] = time_ns;
+    to->value[to->count++] = value;
+}
+
+static bool read_points(struct time_series_points *to,
+                        const struct conf_node *list, struct err *err)
+{
+    static const struct conf_field time = {
+        .key = "time", .type = CONF_TIME, .max = 1e10, .help = "of a point",
+    };
+    static const struct conf_field value = {
+        .key = "value", .type = CONF_REAL, .max = 1e12,
+        .help = "from then on",
+    };
+
+    if (conf_kind(list) != CONF_LIST || conf_count(list) == 0)
+        return err_set(err, ERR_SCHEMA, conf_pos(list),
+                       "points must be a list of [time, value], as "
+                       "[[0h, 2], [8h, 3.5]]");
+    for (size_t i = 0; i < conf_count(list); i++) {
+        const struct conf_node *pair = conf_item(list, i);
+        int64_t at_ns;
+        double v;
+        if (conf_kind(pair) != CONF_LIST || conf_count(pair) != 2)
+            return err_set(err, ERR_SCHEMA, conf_pos(pair),
+                           "a point must be [time, value], as [8h, 3.5]");
+        if (!conf_read(conf_item(pair, 0), &time, &at_ns, err) ||
+            !conf_read(conf_item(pair, 1), &value, &v, err))
+            return false;
+        if (to->count > 0 && at_ns <= to->time_ns[to->count - 1])
+            return err_set(err, ERR_RANGE, conf_pos(pair),
+                           "points must be in order of time, each later than "
+                           "the one before");
+        add(to, at_ns, v);
+    }
+    return true;
+}
+
+static const char *beside(struct arena *arena, const char *file,
+                          const char *name)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    size_t folder = slash ? (size_t)(slash - file) + 1 : 0;
+    size_t bytes = strlen(name) + 1;
+    char *path;
+
+    if (name[0] == '/' || folder == 0)
+        return name;
+    path = arena_alloc(arena, folder + bytes, 1);
+    memcpy(path, file, folder);
+    memcpy(path + folder, name, bytes);
+    return path;
+}
+
+/* A row of the common form, cut in place: false if it is none. */
+static bool cut_row(char *line, const char **name, int64_t *time_ns,
+                    double *value)
+{
+    char *time = strchr(line, ','), *number;
+
+    if (time == NULL)
+        return false;
+    *time++ = '\0';
+    number = strchr(time, ',');
+    if (number == NULL)
+        return false;
+    *number++ = '\0';
+    *name = line;
+    return scan_time(time, strlen(time), time_ns) &&
+           scan_f64(number, strlen(number), value) && *value >= 0;
+}
+
+/* The file that `at` names, for a reader of its rows. */
+bool time_series_rows(struct arena *arena, const struct conf_node *at,
+                      time_series_row_fn *row, void *self, struct err *err)
+{
+    assert(arena != NULL && at != NULL && row != NULL);
+    const char *path = beside(arena, conf_pos(at).file, conf_text(at));
+    struct scan *scan = scan_open(path, err);
+    enum scan_step step;
+    size_t bytes;
+    char *line;
+
+    if (scan == NULL)
+        return false;
+    step = scan_line(scan, &line, &bytes, err);         /* the names */
+    while (step == SCAN_LINE &&
+           (step = scan_line(scan, &line, &bytes, err)) == SCAN_LINE) {
+        struct err_pos pos = scan_pos(scan, 1);
+        const char *name;
+        int64_t time_ns;
+        double value;
+
+        pos.file = path;
+        if (bytes == 0)
+            continue;
+        if (!cut_row(line, &name, &time_ns, &value)) {
+            err_set(err, ERR_SYNTAX, pos, "a row must be series,time_s,value, "
+                    "with a value of 0 or more");
+            step = SCAN_ERROR;
+        } else if (!row(self, name, time_ns, value, pos, err)) {
+            step = SCAN_ERROR;
+        }
+    }
+    scan_close(scan);
+    return step == SCAN_END;
+}
+
+struct chosen {
+    struct time_series_points *to;
+    const char *name;           /* of the series; NULL: the first to come */
+    int64_t first_ns;           /* of all series */
+};
+
+static bool take_row(void *self, const char *name, int64_t time_ns,
+                     double value, struct err_pos pos, struct err *err)
+{
+    struct chosen *c = self;
+    struct time_series_points *to = c->to;
+
+    c->first_ns = time_ns < c->first_ns ? time_ns : c->first_ns;
+    if (c->name == NULL)
+        c->name = arena_text(to->arena, name);
+    if (strcmp(name, c->name) != 0)
+        return true;
+    if (to->count > 0 && time_ns < to->time_ns[to->count - 1])
+        return err_set(err, ERR_RANGE, pos,
+                       "a point is earlier than the one before");
+    add(to, time_ns, value);
+    return true;
+}
+
+static bool read_file(struct time_series_points *to, const struct conf_node *conf,
+                      const struct time_series_keys *keys, struct err *err)
+{
+    const struct conf_node *at = conf_get(conf, "file");
+    struct chosen chosen = { to, keys->name, INT64_MAX };
+
+    if (!time_series_rows(to->arena, at, take_row, &chosen, err))
+        return false;
+    if (to->count == 0)
+        return err_set(err, ERR_REFERENCE,
+                       conf_pos(keys->name ? conf_get(conf, "name") : at),
+                       "the file has no point of series '%s'",
+                       keys->name ? keys->name : "any");
+    for (uint32_t i = 0; keys->origin == ORIGIN_FIRST && i < to->count; i++)
+        to->time_ns[i] -= chosen.first_ns;
+    return true;
+}
+
+/* Sums up, with the beginning of the run as time 0. */
+static void settle(struct time_series_points *points, struct time_series *time_series,
+                   int64_t from_ns)
+{
+    double *area = arena_alloc(points->arena, points->count, sizeof *area);
+
+    assert(points->count > 0);
+    for (uint32_t i = 0; i < points->count; i++) {
+        points->time_ns[i] -= from_ns;
+        area[i] = i == 0 ? 0 : area[i - 1] + points->value[i - 1] *
+                  clock_s_from_ns(points->time_ns[i] -
+                                  points->time_ns[i - 1]);
+    }
+    time_series->count = points->count;
+    time_series->time_ns = points->time_ns;
+    time_series->value = points->value;
+    time_series->area = area;
+}
+
+const struct time_series *time_series_read(struct arena *arena,
+                                           const struct conf_node *conf,
+                                           const char *unit, struct err *err)
+{
+    struct time_series_points points = { .arena = arena };
+    struct time_series *time_series = arena_alloc(arena, 1, sizeof *time_series);
+    struct time_series_keys keys = { 0 };
+
+    assert(conf != NULL && unit != NULL);
+    if (!conf_fill(conf, &time_series_schema, &keys, err))
+        return NULL;
+    if ((keys.file == NULL) == (keys.points == NULL)) {
+        err_set(err, ERR_SCHEMA, conf_pos(conf),
+                "give either file or points, found %s",
+                keys.file ? "both" : "neither");
+        return NULL;
+    }
+    if (!conf_acts(conf, "name", keys.file == NULL, "needs `file`", err) ||
+        !conf_acts(conf, "origin", keys.file == NULL, "needs `file`", err) ||
+        !conf_acts(conf, "after", keys.repeat_ns > 0,
+                   "has no end to stand behind beside `repeat`", err))
+        return NULL;
+    if (strcmp(keys.unit, unit) != 0) {
+        err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "unit")),
+                "unit must be %s here, found '%s'", unit, keys.unit);
+        return NULL;
+    }
+    if (!(keys.points ? read_points(&points, keys.points, err)
+                      : read_file(&points, conf, &keys, err)))
+        return NULL;
+    time_series->pos = conf_pos(conf);
+    time_series->repeat_ns = keys.repeat_ns;
+    time_series->hold = keys.after == AFTER_HOLD;
+    if (keys.repeat_ns > 0 &&
+        points.time_ns[points.count - 1] >= keys.repeat_ns) {
+        err_set(err, ERR_RANGE, conf_pos(conf_get(conf, "repeat")),
+                "repeat must be longer than the series, whose last point is "
+                "at %.17g h",
+                clock_s_from_ns(points.time_ns[points.count - 1]) / 3600);
+        return NULL;
+    }
+    if (keys.repeat_ns > 0 && keys.from_ns > 0) {
+        err_set(err, ERR_SCHEMA, conf_pos(conf_get(conf, "from")),
+                "from and repeat cannot stand together");
+        return NULL;
+    }
+    settle(&points, time_series, keys.from_ns);
+    return time_series;
+}
+
+/* The last point that is not later; the first if there is none. */
+static uint32_t point_at(const struct time_series *time_series, int64_t time_ns)
+{
+    uint32_t low = 0, high = time_series->count;
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (time_series->time_ns[middle] <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+double time_series_least(const struct time_series *time_series)
+{
+    double least = time_series->value[0];
+
+    for (uint32_t i = 1; i < time_series->count; i++)
+        least = time_series->value[i] < least ? time_series->value[i] : least;
+    return least;
+}
+
+double time_series_at(const struct time_series *time_series, int64_t time_ns)
+{
+    assert(time_series->count > 0 && time_ns >= 0);
+    if (time_series->repeat_ns > 0)
+        time_ns %= time_series->repeat_ns;
+    return time_series->value[point_at(time_series, time_ns)];
+}
+
+/* From the first point to a time; negative before it. */
+static double area_to(const struct time_series *time_series, int64_t time_ns)
+{
+    uint32_t i = point_at(time_series, time_ns);
+
+    return time_series->area[i] + time_series->value[i] *
+           clock_s_from_ns(time_ns - time_series->time_ns[i]);
+}
+
+static double area_repeated(const struct time_series *time_series, int64_t time_ns)
+{
+    int64_t round = time_series->repeat_ns;
+
+    if (round == 0)
+        return area_to(time_series, time_ns);
+    return (double)(time_ns / round) *
+               (area_to(time_series, round) - area_to(time_series, 0)) +
+           area_to(time_series, time_ns % round) - area_to(time_series, 0);
+}
+
+double time_series_area(const struct time_series *time_series, int64_t from_ns,
+                        int64_t to_ns)
+{
+    assert(from_ns >= 0 && to_ns >= from_ns);
+    return area_repeated(time_series, to_ns) - area_repeated(time_series, from_ns);
+}
+
+int64_t time_series_next_ns(const struct time_series *time_series, int64_t now_ns)
+{
+    int64_t round = time_series->repeat_ns, base = 0;
+    uint32_t i;
+
+    assert(now_ns >= 0);
+    if (round > 0)
+        base = now_ns - now_ns % round;
+    for (i = point_at(time_series, now_ns - base); i < time_series->count; i++)
+        if (clock_after(base, time_series->time_ns[i]) > now_ns)
+            return clock_after(base, time_series->time_ns[i]);
+    return round > 0 ? clock_after(base, round) : CLOCK_NEVER_NS;
+}
+
+int64_t time_series_over_ns(const struct time_series *time_series, int64_t time_ns)
+{
+    int64_t end = time_series->time_ns[time_series->count - 1];
+
+    if (time_series->repeat_ns > 0 || time_series->count == 1 || time_ns <= end)
+        return 0;
+    return time_ns - end;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * calendar.c - ends in the order (time, id), in blocks of some dozens.
+ *
+ * A block is an array, and so is the list of blocks, with the first end and the
+ * sum of GPUs of each: what a processor reads ahead and moves at once, where a
+ * tree would wait for memory at each of its levels.  A search halves both
+ * arrays.  A full block is cut in two; one that fits into its neighbour with
+ * room to spare is joined to it, so that blocks stay filled by a quarter at
+ * least, on average.
+ *
+ * Invariant: no block is empty; heads[b] tells of block b what stands in it.
+ */
+#include "sim/containers/calendar.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/clock.h"
+
+#define BLOCK_ENDS 64u
+
+struct end {
+    int64_t ns;
+    uint32_t id, gpus;
+};
+
+struct block {
+    struct end end[BLOCK_ENDS];
+};
+
+struct head {
+    struct end first;           /* of the block */
+    uint64_t gpus;              /* of all of it */
+    uint32_t count;
+    struct block *block;
+};
+
+struct calendar {
+    struct arena *arena;
+    struct head *heads;
+    uint32_t blocks, room;
+    struct block **spare;       /* as much room */
+    uint32_t spares;
+};
+
+struct calendar *calendar_new(struct arena *arena)
+{
+    struct calendar *ends = arena_alloc(arena, 1, sizeof *ends);
+
+    ends->arena = arena;
+    return ends;
+}
+
+static bool is_after(const struct end *end, int64_t ns, uint32_t id)
+{
+    return end->ns > ns || (end->ns == ns && end->id > id);
+}
+
+/* The last block that begins at or before that end, or the first. */
+static uint32_t find_block(const struct calendar *ends, int64_t ns, uint32_t id)
+{
+    uint32_t from = 0, count = ends->blocks;
+
+    while (count > 1) {
+        uint32_t half = count / 2;
+
+        from += is_after(&ends->heads[from + half].first, ns, id) ? 0 : half;
+        count -= half;
+    }
+    return from;
+}
+
+/* How many of the block's ends are at or before that end. */
+static uint32_t find_end(const struct head *head, int64_t ns, uint32_t id)
+{
+    const struct end *end = head->block->end;
+    uint32_t from = 0, count = head->count;
+
+    while (count > 0) {
+        uint32_t half = count / 2;
+        bool after = is_after(&end[from + half], ns, id);
+
+        from += after ? 0 : half + 1;
+        count = after ? half : count - half - 1;
+    }
+    return from;
+}
+
+static struct head *insert_head(struct calendar *ends, uint32_t at)
+{
+    uint32_t room = 2 * ends->room + 16;
+
+    if (ends->blocks == ends->room) {
+        ends->heads = arena_grow(ends->arena, ends->heads, ends->room, room,
+                                 sizeof *ends->heads);
+        ends->spare = arena_grow(ends->arena, ends->spare, ends->room, room,
+                                 sizeof(struct block *));
+        ends->room = room;
+    }
+    memmove(&ends->heads[at + 1], &ends->heads[at],
+            (ends->blocks - at) * sizeof *ends->heads);
+    ends->blocks++;
+    ends->heads[at] = (struct head){
+        .block = ends->spares > 0
+                     ? ends->spare[--ends->spares]
+                     : arena_alloc(ends->arena, 1, sizeof(struct block))};
+    return &ends->heads[at];
+}
+
+static void remove_head(struct calendar *ends, uint32_t at)
+{
+    ends->spare[ends->spares++] = ends->heads[at].block;
+    ends->blocks--;
+    memmove(&ends->heads[at], &ends->heads[at + 1],
+            (ends->blocks - at) * sizeof *ends->heads);
+}
+
+/* The second half of a full block becomes the next one. */
+static void split(struct calendar *ends, uint32_t at)
+{
+    struct head *right = insert_head(ends, at + 1);
+    struct head *left = &ends->heads[at];
+
+    right->count = left->count / 2;
+    left->count -= right->count;
+    memcpy(right->block->end, left->block->end + left->count,
+           right->count * sizeof(struct end));
+    right->first = right->block->end[0];
+    for (uint32_t i = 0; i < right->count; i++)
+        right->gpus += right->block->end[i].gpus;
+    left->gpus -= right->gpus;
+}
+
+/* Joins a block to that after it, if there is room to spare. */
+static void join(struct calendar *ends, uint32_t at)
+{
+    struct head *left = &ends->heads[at], *right = left + 1;
+
+    if (at + 1 >= ends->blocks ||
+        left->count + right->count > BLOCK_ENDS / 2)
+        return;
+    memcpy(left->block->end + left->count, right->block->end,
+           right->count * sizeof(struct end));
+    left->count += right->count;
+    left->gpus += right->gpus;
+    left->first = left->block->end[0];
+    remove_head(ends, at + 1);
+}
+
+void calendar_add(struct calendar *ends, int64_t end_ns, uint32_t id, uint32_t gpus)
+{
+    uint32_t b, at;
+    struct head *head;
+
+    if (ends->blocks == 0)
+        insert_head(ends, 0);
+    b = find_block(ends, end_ns, id);
+    if (ends->heads[b].count == BLOCK_ENDS) {
+        split(ends, b);
+        b = find_block(ends, end_ns, id);
+    }
+    head = &ends->heads[b];
+    at = find_end(head, end_ns, id);
+    struct end *end = head->block->end + at;
+    assert(at == 0 || end[-1].ns != end_ns || end[-1].id != id);
+    memmove(end + 1, end, (head->count - at) * sizeof *end);
+    *end = (struct end){end_ns, id, gpus};
+    head->first = head->block->end[0];
+    head->gpus += gpus;
+    head->count++;
+}
+
+bool calendar_drop(struct calendar *ends, int64_t end_ns, uint32_t id)
+{
+    uint32_t b = find_block(ends, end_ns, id), at;
+
+    if (ends->blocks == 0 ||
+        (at = find_end(&ends->heads[b], end_ns, id)) == 0)
+        return false;
+    struct head *head = &ends->heads[b];
+    struct end *end = head->block->end + at - 1;
+    if (end->ns != end_ns || end->id != id)
+        return false;
+    head->gpus -= end->gpus;
+    memmove(end, end + 1, (head->count - at) * sizeof *end);
+    head->count--;
+    head->first = head->block->end[0];
+    if (head->count == 0) {
+        remove_head(ends, b);
+        return true;
+    }
+    join(ends, b);
+    if (b > 0)
+        join(ends, b - 1);
+    return true;
+}
+
+int64_t calendar_when(const struct calendar *ends, uint64_t gpus)
+{
+    assert(gpus > 0);
+    for (uint32_t b = 0; b < ends->blocks; b++) {
+        const struct head *head = &ends->heads[b];
+
+        if (gpus > head->gpus) {
+            gpus -= head->gpus;
+            continue;
+        }
+        const struct end *end = head->block->end;
+        for (; gpus > end->gpus; end++)
+            gpus -= end->gpus;
+        return end->ns;
+    }
+    return CLOCK_NEVER_NS;
+}
+
+uint64_t calendar_by(const struct calendar *ends, int64_t time_ns)
+{
+    uint64_t gpus = 0;
+    uint32_t b = 0;
+
+    for (; b + 1 < ends->blocks && ends->heads[b + 1].first.ns <= time_ns; b++)
+        gpus += ends->heads[b].gpus;
+    for (uint32_t i = 0; b < ends->blocks && i < ends->heads[b].count &&
+                         ends->heads[b].block->end[i].ns <= time_ns; i++)
+        gpus += ends->heads[b].block->end[i].gpus;
+    return gpus;
+}

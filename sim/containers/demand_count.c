@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* demand_count.c - a count per size, and a bit per count that is not 0. */
+#include "sim/containers/demand_count.h"
+
+#include <assert.h>
+
+static uint32_t class_of(uint32_t gpus)
+{
+    uint32_t class = 32;
+
+    if (gpus <= class)
+        return gpus;
+    for (; gpus > 63; gpus >>= 1)
+        class++;
+    return class + 1;
+}
+
+void demand_count_add(struct demand_count *waits, uint32_t gpus, int sign)
+{
+    uint32_t class = class_of(gpus);
+
+    assert(sign > 0 || waits->count[class] > 0);
+    waits->count[class] += sign > 0 ? 1u : UINT32_MAX;
+    if (waits->count[class] == 0)
+        waits->classes &= ~(UINT64_C(1) << class);
+    else
+        waits->classes |= UINT64_C(1) << class;
+}
+
+uint32_t demand_count_least(const struct demand_count *waits)
+{
+    return demand_count_least_but(waits, 0);
+}
+
+uint32_t demand_count_least_but(const struct demand_count *waits, uint32_t gpus)
+{
+    uint64_t classes = waits->classes;
+    uint32_t class = class_of(gpus);
+
+    if (gpus > 0 && waits->count[class] == 1)
+        classes &= ~(UINT64_C(1) << class);
+    class = 0;
+
+    if (classes == 0)
+        return 0;
+    for (; !(classes & 1); classes >>= 1)
+        class++;
+    return class <= 32 ? class : 32u << (class - 33);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rank_tree.c - a binary tree balanced by the sizes of its subtrees.
+ *
+ * After Adams (1993) with the parameters <3, 2> that Hirai and Yamamoto proved
+ * right (Journal of Functional Programming 21, 2011): with weight = size + 1,
+ * no child weighs more than three times its sibling, and a single rotation
+ * serves where the inner grandchild weighs less than twice the outer.  Nothing
+ * is random, so that equal histories give equal trees.
+ */
+#include "sim/containers/rank_tree.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "sim/base/arena.h"
+
+#define GPU_INDEX_MIN 64u
+#define DELTA 3u
+#define GAMMA 2u
+
+void rank_tree_init(struct rank_tree *ranks, struct arena *arena, rank_tree_sum_fn *sum,
+                    void *owner)
+{
+    assert(ranks != NULL && arena != NULL);
+    *ranks = (struct rank_tree){
+        .arena = arena, .root = RANK_TREE_NONE, .last_item = RANK_TREE_NONE,
+        .sum = sum, .owner = owner,
+    };
+}
+
+static uint32_t size(const struct rank_tree *ranks, uint32_t item)
+{
+    return item == RANK_TREE_NONE ? 0 : ranks->node[item].count;
+}
+
+static uint64_t weight(const struct rank_tree *ranks, uint32_t item)
+{
+    return (uint64_t)size(ranks, item) + 1;
+}
+
+uint32_t rank_tree_count(const struct rank_tree *ranks)
+{
+    assert(ranks != NULL);
+    return size(ranks, ranks->root);
+}
+
+static void pull(struct rank_tree *ranks, uint32_t item)
+{
+    struct rank_tree_node *node = &ranks->node[item];
+    node->count = size(ranks, node->left) + size(ranks, node->right) + 1;
+    if (ranks->sum != NULL)
+        ranks->sum(ranks->owner, item, node->left, node->right);
+}
+
+/* Puts `child` where `item` hangs. */
+static void replace(struct rank_tree *ranks, uint32_t item, uint32_t child)
+{
+    uint32_t up = ranks->node[item].up;
+    if (child != RANK_TREE_NONE)
+        ranks->node[child].up = up;
+    if (up == RANK_TREE_NONE)
+        ranks->root = child;
+    else if (ranks->node[up].left == item)
+        ranks->node[up].left = child;
+    else
+        ranks->node[up].right = child;
+}
+
+/* The right child comes up, `item` goes down to its left. */
+static uint32_t rotate_left(struct rank_tree *ranks, uint32_t item)
+{
+    struct rank_tree_node *node = ranks->node;
+    uint32_t child = node[item].right, inner = node[child].left;
+    replace(ranks, item, child);
+    node[child].left = item;
+    node[item].up = child;
+    node[item].right = inner;
+    if (inner != RANK_TREE_NONE)
+        node[inner].up = item;
+    pull(ranks, item);
+    pull(ranks, child);
+    return child;
+}
+
+static uint32_t rotate_right(struct rank_tree *ranks, uint32_t item)
+{
+    struct rank_tree_node *node = ranks->node;
+    uint32_t child = node[item].left, inner = node[child].right;
+    replace(ranks, item, child);
+    node[child].right = item;
+    node[item].up = child;
+    node[item].left = inner;
+    if (inner != RANK_TREE_NONE)
+        node[inner].up = item;
+    pull(ranks, item);
+    pull(ranks, child);
+    return child;
+}
+
+/* Sizes and balance of an item whose subtrees are right; returns what stands
+ * in its place then. */
+static uint32_t settle(struct rank_tree *ranks, uint32_t item)
+{
+    const struct rank_tree_node *node = ranks->node;
+    uint32_t left = node[item].left, right = node[item].right;
+    if (weight(ranks, right) > DELTA * weight(ranks, left)) {
+        if (weight(ranks, node[right].left) >=
+            GAMMA * weight(ranks, node[right].right))
+            rotate_right(ranks, right);
+        return rotate_left(ranks, item);
+    }
+    if (weight(ranks, left) > DELTA * weight(ranks, right)) {
+        if (weight(ranks, node[left].right) >=
+            GAMMA * weight(ranks, node[left].left))
+            rotate_left(ranks, left);
+        return rotate_right(ranks, item);
+    }
+    pull(ranks, item);
+    return item;
+}
+
+static void settle_up(struct rank_tree *ranks, uint32_t item)
+{
+    while (item != RANK_TREE_NONE)
+        item = ranks->node[settle(ranks, item)].up;
+}
+
+static void make_room(struct rank_tree *ranks, uint32_t item)
+{
+    uint32_t room = ranks->room > 0 ? ranks->room : GPU_INDEX_MIN;
+    if (item < ranks->room)
+        return;
+    while (room <= item)
+        room *= 2;
+    ranks->node = arena_grow(ranks->arena, ranks->node, ranks->room, room,
+                             sizeof *ranks->node);
+    ranks->room = room;
+}
+
+void rank_tree_insert(struct rank_tree *ranks, uint32_t item,
+                      rank_tree_before_fn *before)
+{
+    assert(ranks != NULL && item != RANK_TREE_NONE);
+    make_room(ranks, item);
+    assert(ranks->node[item].count == 0);
+    uint32_t up = RANK_TREE_NONE, at = ranks->root;
+    bool goes_left = false;
+    while (at != RANK_TREE_NONE) {
+        up = at;
+        goes_left = before != NULL && before(ranks->owner, item, at);
+        at = goes_left ? ranks->node[at].left : ranks->node[at].right;
+    }
+    ranks->node[item] = (struct rank_tree_node){ RANK_TREE_NONE, RANK_TREE_NONE, up, 1 };
+    if (up == RANK_TREE_NONE)
+        ranks->root = item;
+    else if (goes_left)
+        ranks->node[up].left = item;
+    else
+        ranks->node[up].right = item;
+    ranks->last_item = RANK_TREE_NONE;
+    settle_up(ranks, item);
+}
+
+void rank_tree_insert_at(struct rank_tree *ranks, uint32_t item, uint32_t other)
+{
+    assert(ranks != NULL && item != RANK_TREE_NONE);
+    make_room(ranks, item);
+    struct rank_tree_node *node = ranks->node;
+    assert(node[item].count == 0 && node[other].count > 0);
+    uint32_t up = other;
+    if (node[other].left == RANK_TREE_NONE) {
+        node[other].left = item;
+    } else {
+        up = node[other].left;
+        while (node[up].right != RANK_TREE_NONE)
+            up = node[up].right;
+        node[up].right = item;
+    }
+    node[item] = (struct rank_tree_node){ RANK_TREE_NONE, RANK_TREE_NONE, up, 1 };
+    ranks->last_item = RANK_TREE_NONE;
+    settle_up(ranks, item);
+}
+
+void rank_tree_touch(struct rank_tree *ranks, uint32_t item)
+{
+    assert(ranks != NULL && item < ranks->room);
+    assert(ranks->node[item].count > 0);
+    for (; item != RANK_TREE_NONE; item = ranks->node[item].up)
+        pull(ranks, item);
+}
+
+static uint32_t leftmost(const struct rank_tree *ranks, uint32_t item)
+{
+    while (ranks->node[item].left != RANK_TREE_NONE)
+        item = ranks->node[item].left;
+    return item;
+}
+
+static uint32_t next(const struct rank_tree *ranks, uint32_t item)
+{
+    if (ranks->node[item].right != RANK_TREE_NONE)
+        return leftmost(ranks, ranks->node[item].right);
+    uint32_t up = ranks->node[item].up;
+    while (up != RANK_TREE_NONE && ranks->node[up].right == item) {
+        item = up;
+        up = ranks->node[up].up;
+    }
+    return up;
+}
+
+void rank_tree_remove(struct rank_tree *ranks, uint32_t item)
+{
+    assert(ranks != NULL && item < ranks->room);
+    assert(ranks->node[item].count > 0);
+    struct rank_tree_node *node = ranks->node;
+    uint32_t left = node[item].left, right = node[item].right, from;
+    /* Whoever walks on finds the next in the place of what left. */
+    ranks->last_item = ranks->last_item == item ? next(ranks, item)
+                                                : RANK_TREE_NONE;
+    if (left == RANK_TREE_NONE || right == RANK_TREE_NONE) {
+        from = node[item].up;
+        replace(ranks, item, left == RANK_TREE_NONE ? right : left);
+    } else {
+        uint32_t heir = leftmost(ranks, right);
+        from = heir;
+        if (heir != right) {
+            from = node[heir].up;
+            replace(ranks, heir, node[heir].right);
+            node[heir].right = right;
+            node[right].up = heir;
+        }
+        replace(ranks, item, heir);
+        node[heir].left = left;
+        node[left].up = heir;
+    }
+    node[item].count = 0;
+    settle_up(ranks, from);
+}
+
+uint32_t rank_tree_at(struct rank_tree *ranks, uint32_t i)
+{
+    assert(ranks != NULL);
+    uint32_t at = ranks->root, skip = i;
+    if (i >= rank_tree_count(ranks))
+        return RANK_TREE_NONE;
+    if (ranks->last_item != RANK_TREE_NONE &&
+        (i == ranks->last_rank || i == ranks->last_rank + 1)) {
+        at = i == ranks->last_rank ? ranks->last_item
+                                   : next(ranks, ranks->last_item);
+        skip = size(ranks, ranks->node[at].left);
+    }
+    while (skip != size(ranks, ranks->node[at].left)) {
+        uint32_t left = size(ranks, ranks->node[at].left);
+        if (skip < left) {
+            at = ranks->node[at].left;
+        } else {
+            skip -= left + 1;
+            at = ranks->node[at].right;
+        }
+    }
+    ranks->last_item = at;
+    ranks->last_rank = i;
+    return at;
+}
+
+uint32_t rank_tree_rank(const struct rank_tree *ranks, uint32_t item)
+{
+    assert(ranks != NULL && item < ranks->room);
+    assert(ranks->node[item].count > 0);
+    const struct rank_tree_node *node = ranks->node;
+    uint32_t rank = size(ranks, node[item].left);
+    for (uint32_t up = node[item].up; up != RANK_TREE_NONE;
+         item = up, up = node[up].up)
+        if (node[up].right == item)
+            rank += size(ranks, node[up].left) + 1;
+    return rank;
+}
+
+void rank_tree_list(const struct rank_tree *ranks, uint32_t *item)
+{
+    assert(ranks != NULL);
+    uint32_t at = ranks->root == RANK_TREE_NONE ? RANK_TREE_NONE
+                                            : leftmost(ranks, ranks->root);
+    for (uint32_t i = 0; at != RANK_TREE_NONE; i++) {
+        item[i] = at;
+        at = next(ranks, at);
+    }
+}
+
+void rank_tree_clear(struct rank_tree *ranks)
+{
+    assert(ranks != NULL);
+    for (uint32_t i = 0; i < ranks->room; i++)
+        ranks->node[i].count = 0;
+    ranks->root = ranks->last_item = RANK_TREE_NONE;
+}
+
+/* The middle one on top of the two halves. */
+static uint32_t build(struct rank_tree *ranks, const uint32_t *item,
+                      uint32_t count, uint32_t up)
+{
+    if (count == 0)
+        return RANK_TREE_NONE;
+    uint32_t half = count / 2, top = item[half];
+    ranks->node[top].up = up;
+    ranks->node[top].left = build(ranks, item, half, top);
+    ranks->node[top].right = build(ranks, item + half + 1, count - half - 1,
+                                   top);
+    pull(ranks, top);
+    return top;
+}
+
+void rank_tree_reorder(struct rank_tree *ranks, const uint32_t *item)
+{
+    assert(ranks != NULL);
+    uint32_t count = rank_tree_count(ranks);
+    assert(count == 0 || item != NULL);
+    ranks->last_item = RANK_TREE_NONE;
+    ranks->root = build(ranks, item, count, RANK_TREE_NONE);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lazy_heap.c - a binary heap with lazy deletion.
+ *
+ * Sweeping costs what is there and leaves at least half of the room free, so a
+ * push costs O(log n) on average.
+ */
+#include "sim/flow/lazy_heap.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "sim/base/arena.h"
+
+void lazy_heap_release(struct lazy_heap *heap)
+{
+    free(heap->item);
+    *heap = (struct lazy_heap){NULL, 0, 0};
+}
+
+static inline bool before(const struct lazy_heap_item *a, const struct lazy_heap_item *b)
+{
+    if (a->key != b->key)
+        return a->key < b->key;
+    if (a->tail != b->tail)
+        return a->tail < b->tail;
+    return a->id < b->id;
+}
+
+static void sink(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item item)
+{
+    struct lazy_heap_item *all = heap->item;
+    uint32_t child;
+
+    assert(hole < heap->count);
+    while ((child = 2 * hole + 1) < heap->count) {
+        if (child + 1 < heap->count && before(&all[child + 1], &all[child]))
+            child++;
+        if (!before(&all[child], &item))
+            break;
+        all[hole] = all[child];
+        hole = child;
+    }
+    all[hole] = item;
+}
+
+static void rise(struct lazy_heap *heap, uint32_t hole, struct lazy_heap_item item)
+{
+    struct lazy_heap_item *all = heap->item;
+
+    while (hole > 0 && before(&item, &all[(hole - 1) / 2])) {
+        all[hole] = all[(hole - 1) / 2];
+        hole = (hole - 1) / 2;
+    }
+    all[hole] = item;
+}
+
+/* Sweeps, and grows where that did not help much. */
+static void make_room(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
+                      const void *self)
+{
+    uint32_t i, kept = 0;
+
+    for (i = 0; i < heap->count; i++)
+        if (holds(self, &heap->item[i]))
+            heap->item[kept++] = heap->item[i];
+    heap->count = kept;
+    for (i = kept / 2; i-- > 0;)
+        sink(heap, i, heap->item[i]);
+    if (heap->room > 0 && kept <= heap->room / 2)
+        return;
+    assert(heap->room <= UINT32_MAX / 2);
+    heap->room = heap->room == 0 ? 16 : heap->room * 2;
+    heap->item = arena_resize_own(heap->item, heap->room, sizeof *heap->item);
+}
+
+void lazy_heap_push(struct lazy_heap *heap, struct lazy_heap_item item, lazy_heap_holds_fn *holds,
+                    const void *self)
+{
+    assert(item.key == item.key && item.tail == item.tail);     /* no NaN */
+    if (heap->count == heap->room)
+        make_room(heap, holds, self);
+    rise(heap, heap->count++, item);
+}
+
+const struct lazy_heap_item *lazy_heap_top(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
+                                           const void *self)
+{
+    while (heap->count > 0 && !holds(self, &heap->item[0]))
+        lazy_heap_pop(heap);
+    return heap->count > 0 ? &heap->item[0] : NULL;
+}
+
+void lazy_heap_pop(struct lazy_heap *heap)
+{
+    assert(heap->count > 0);
+    heap->count--;
+    if (heap->count > 0)
+        sink(heap, 0, heap->item[heap->count]);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lazy_heap.h - a heap whose items go stale instead of being taken out.
+ *
+ * Least key first, then least tail, then least id.  The owner keeps a stamp
+ * for each id and changes it when what it pushed no longer holds: stale items
+ * are dropped when they come first, and swept when the heap is full, so that
+ * it holds at most twice what is valid, and a little.
+ */
+#ifndef SIM_FLOW_LAZY_HEAP_H
+#define SIM_FLOW_LAZY_HEAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lazy_heap_item {
+    double key, tail;
+    uint32_t id, stamp;
+};
+
+/* All zero: empty. */
+struct lazy_heap {
+    struct lazy_heap_item *item;
+    uint32_t count, room;
+};
+
+typedef bool lazy_heap_holds_fn(const void *self, const struct lazy_heap_item *item);
+
+void lazy_heap_release(struct lazy_heap *heap);
+void lazy_heap_push(struct lazy_heap *heap, struct lazy_heap_item item, lazy_heap_holds_fn *holds,
+                    const void *self);
+/* The least item that holds, or NULL; stale ones before it are dropped. */
+const struct lazy_heap_item *lazy_heap_top(struct lazy_heap *heap, lazy_heap_holds_fn *holds,
+                                           const void *self);
+void lazy_heap_pop(struct lazy_heap *heap);
+
+#endif
