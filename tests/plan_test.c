@@ -10,8 +10,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "policies/host/state.h"
+#include "policies/state/state.h"
 #include "policies/registry/registry.h"
+#include "policies/state/waiting.h"
+#include "sim/containers/rank_tree.h"
 #include "tests/world.h"
 
 #define HORIZON 400             /* from then on nothing changes */
@@ -205,13 +207,13 @@ static void task_who_came_before(void *self, struct cs_host *host)
     uint32_t *asked = self;
 
     for (int q = 0; q < 8; q++) {
-        uint64_t seq = (uint64_t)(cs_random(host) * (double)host->next_seq);
+        uint64_t seq = (uint64_t)(cs_random(host) * (double)host->waiting->next_seq);
         uint32_t slow = ID_NONE;
         for (uint32_t i = host_order_count(host); i-- > 0;)
-            if (host->task[rank_tree_at(host->order, i)].seq < seq)
-                slow = rank_tree_at(host->order, i);
+            if (host->slots->task[rank_tree_at(host->waiting->order, i)].seq < seq)
+                slow = rank_tree_at(host->waiting->order, i);
         assert_int_equal(host_order_first(host, seq), slow);
-        *asked += slow != ID_NONE && slow != rank_tree_at(host->order, 0);
+        *asked += slow != ID_NONE && slow != rank_tree_at(host->waiting->order, 0);
     }
     if (cs_running_count(host) > 0 && cs_random(host) < 0.2)
         cs_stop(host, cs_running(host, cs_running_count(host) / 2));

@@ -19,6 +19,7 @@
 #include "models/types/placement.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/journal.h"

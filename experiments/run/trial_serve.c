@@ -15,6 +15,7 @@
 #include "models/serving/service.h"
 #include "policies/host/host.h"
 #include "policies/policy.h"
+#include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/journal.h"

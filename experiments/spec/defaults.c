@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "policies/state/terms.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 #include "experiments/spec/experiment.h"

@@ -7,13 +7,13 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
-#include "policies/host/state.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 
 static const struct host_form *form_of(const struct cs_host *host,
                                        const struct cs_task *task)
 {
-    return &host->form[host_job_slot(host, task->job.i)->form];
+    return &host->slots->form[host_job_slot(host, task->job.i)->form];
 }
 
 uint32_t cs_site_count(const struct cs_host *host, struct task_id id)

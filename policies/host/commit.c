@@ -19,10 +19,17 @@
  * an index (turns.c, and where the policy's order moves moving.c);
  * where it moves and nobody knows how, all is sorted anyway.
  */
+#include "policies/host/commit.h"
+
 #include <stdlib.h>
 
 #include "models/jobs/job.h"
-#include "policies/host/state.h"
+#include "policies/state/slots.h"
+#include "policies/state/tops.h"
+#include "policies/state/waiting.h"
+#include "policies/state/turn.h"
+#include "policies/state/decision.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -46,7 +53,7 @@ static bool gives_back(const struct cs_host *host, uint32_t job)
 {
     const struct host_job_slot *slot = host_job_slot(host, job);
 
-    return host->form[slot->form].fixed && slot->pub.status == JOB_DONE &&
+    return host->slots->form[slot->form].fixed && slot->pub.status == JOB_DONE &&
            job_role_milli(&slot->pub.request, 0) == GPU_MILLI;
 }
 
@@ -62,14 +69,14 @@ static bool is_late(struct cs_host *host, uint32_t job)
 {
     int64_t start_ns = host_job_slot(host, job)->pub.start_ns;
 
-    if (start_ns != host->committed_ns)
-        return start_ns > host->committed_ns;
-    if (host->late_count == 0)
+    if (start_ns != host->turn->committed_ns)
+        return start_ns > host->turn->committed_ns;
+    if (host->turn->late_count == 0)
         return false;
-    if (!host->late_sorted)
-        qsort(host->late, host->late_count, sizeof *host->late, by_number);
-    host->late_sorted = true;
-    return bsearch(&job, host->late, host->late_count, sizeof *host->late,
+    if (!host->turn->late_sorted)
+        qsort(host->turn->late, host->turn->late_count, sizeof *host->turn->late, by_number);
+    host->turn->late_sorted = true;
+    return bsearch(&job, host->turn->late, host->turn->late_count, sizeof *host->turn->late,
                    by_number) != NULL;
 }
 
@@ -77,7 +84,7 @@ static bool is_late(struct cs_host *host, uint32_t job)
  * expected to. */
 static int64_t expected_end(const struct cs_host *host, uint32_t i)
 {
-    const struct host_job_slot *job = host_job_slot(host, host->instant[i]);
+    const struct host_job_slot *job = host_job_slot(host, host->turn->instant[i]);
 
     return clock_after(job->pub.start_ns, job->estimate_ns);
 }
@@ -98,55 +105,55 @@ static int by_end(const void *left, const void *right)
  * then those that started since, as they did. */
 static void order_ended(struct cs_host *host, uint32_t from)
 {
-    uint32_t count = from < host->instant_count ? host->instant_count - from
+    uint32_t count = from < host->turn->instant_count ? host->turn->instant_count - from
                                                 : 0;
 
     if (!host->rules->backfill || count < 2)
         return;
-    if (host->ended_room < count) {
-        host->ended_room = 2 * count;
-        host->ended = arena_alloc(host->parts.arena, host->ended_room,
-                                  sizeof *host->ended);
+    if (host->turn->ended_room < count) {
+        host->turn->ended_room = 2 * count;
+        host->turn->ended = arena_alloc(host->parts.arena, host->turn->ended_room,
+                                  sizeof *host->turn->ended);
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t job = host->instant[from + i];
+        uint32_t job = host->turn->instant[from + i];
         bool late = is_late(host, job);
-        host->ended[i] = (struct host_ended) {
+        host->turn->ended[i] = (struct host_ended) {
             .end_ns = late ? 0 : expected_end(host, from + i),
             .job = job, .place = i, .late = late,
         };
     }
-    qsort(host->ended, count, sizeof *host->ended, by_end);
+    qsort(host->turn->ended, count, sizeof *host->turn->ended, by_end);
     for (uint32_t i = 0; i < count; i++)
-        host->instant[from + i] = host->ended[i].job;
+        host->turn->instant[from + i] = host->turn->ended[i].job;
 }
 
-/* What came, then what ended, in host->instant. */
+/* What came, then what ended, in host->turn->instant. */
 static void note_instant(struct cs_host *host)
 {
     uint32_t count = 0;
 
-    host->instant_came = host->instant_next = host->withheld_gpus = 0;
-    host->instant_chosen = false;
-    if (host->news_count > host->instant_room) {
-        host->instant_room = 2 * host->news_count;
-        host->instant = arena_alloc(host->parts.arena, host->instant_room,
-                                    sizeof *host->instant);
+    host->turn->instant_came = host->turn->instant_next = host->turn->withheld_gpus = 0;
+    host->turn->instant_chosen = false;
+    if (host->decision->news_count > host->turn->instant_room) {
+        host->turn->instant_room = 2 * host->decision->news_count;
+        host->turn->instant = arena_alloc(host->parts.arena, host->turn->instant_room,
+                                    sizeof *host->turn->instant);
     }
-    for (uint32_t i = 0; i < host->news_count && one_by_one(host); i++)
-        if (host->news[i].kind == NEWS_SUBMITTED &&
-            host_job_slot(host, host->news[i].id)->task != ID_NONE)
-            host->instant[count++] = host->news[i].id;
-    host->instant_came = count;
-    for (uint32_t i = 0; i < host->news_count && one_by_one(host); i++) {
-        uint32_t job = host->news[i].id;
-        if (host->news[i].kind == NEWS_ENDED && gives_back(host, job)) {
-            host->instant[count++] = job;
-            host->withheld_gpus += gpus_of(host, job);
+    for (uint32_t i = 0; i < host->decision->news_count && one_by_one(host); i++)
+        if (host->decision->news[i].kind == NEWS_SUBMITTED &&
+            host_job_slot(host, host->decision->news[i].id)->task != ID_NONE)
+            host->turn->instant[count++] = host->decision->news[i].id;
+    host->turn->instant_came = count;
+    for (uint32_t i = 0; i < host->decision->news_count && one_by_one(host); i++) {
+        uint32_t job = host->decision->news[i].id;
+        if (host->decision->news[i].kind == NEWS_ENDED && gives_back(host, job)) {
+            host->turn->instant[count++] = job;
+            host->turn->withheld_gpus += gpus_of(host, job);
         }
     }
-    host->instant_count = count;
-    order_ended(host, host->instant_came);
+    host->turn->instant_count = count;
+    order_ended(host, host->turn->instant_came);
 }
 
 void host_commit_news(struct cs_host *host)
@@ -157,25 +164,25 @@ void host_commit_news(struct cs_host *host)
 
 static uint32_t unseen(const struct cs_host *host)
 {
-    return host->instant_next < host->instant_came
-        ? host->instant_came - host->instant_next : 0;
+    return host->turn->instant_next < host->turn->instant_came
+        ? host->turn->instant_came - host->turn->instant_next : 0;
 }
 
 static uint32_t task_of(const struct cs_host *host, uint32_t i)
 {
-    return host_job_slot(host, host->instant[i])->task;
+    return host_job_slot(host, host->turn->instant[i])->task;
 }
 
 /* Asks from this one on are not seen yet. */
 static uint64_t next_seq(const struct cs_host *host)
 {
-    return unseen(host) > 0 ? host->task[task_of(host, host->instant_next)].seq
-                            : host->next_seq;
+    return unseen(host) > 0 ? host->slots->task[task_of(host, host->turn->instant_next)].seq
+                            : host->waiting->next_seq;
 }
 
 static bool comes_later(const struct cs_host *host, uint32_t task)
 {
-    return unseen(host) > 0 && host->task[task].seq >= next_seq(host);
+    return unseen(host) > 0 && host->slots->task[task].seq >= next_seq(host);
 }
 
 /* The first in order of those that are in the queue, or ID_NONE. */
@@ -185,15 +192,15 @@ static uint32_t first_seen(struct cs_host *host)
 
     if (left >= count)
         return ID_NONE;
-    if (host->tops != NULL) {
+    if (host->waiting->tops != NULL) {
         host_tops_see(host, next_seq(host));
         return host_tops_first(host, UINT32_MAX, false);
     }
     if (left == 0)
-        return rank_tree_at(host->order, 0);
-    if (left + 1 == count && host->instant_next > 0 &&
-        task_of(host, host->instant_next - 1) != ID_NONE)
-        return task_of(host, host->instant_next - 1);
+        return rank_tree_at(host->waiting->order, 0);
+    if (left + 1 == count && host->turn->instant_next > 0 &&
+        task_of(host, host->turn->instant_next - 1) != ID_NONE)
+        return task_of(host, host->turn->instant_next - 1);
     return host_order_first(host, next_seq(host));
 }
 
@@ -201,13 +208,13 @@ static uint32_t room_now(const struct cs_host *host)
 {
     uint32_t free = cs_free_gpus(host, 0);
 
-    return free > host->withheld_gpus ? free - host->withheld_gpus : 0;
+    return free > host->turn->withheld_gpus ? free - host->turn->withheld_gpus : 0;
 }
 
 enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
 {
     const struct cs_policy *policy = host->policy;
-    const struct cs_task *pub = &host->task[task].pub;
+    const struct cs_task *pub = &host->slots->task[task].pub;
     struct cs_want want = { .role = pub->role };
     struct task_id id = { task };
 
@@ -222,27 +229,27 @@ enum cs_verdict host_try(struct cs_host *host, uint32_t task, uint32_t room)
 
 static bool start(struct cs_host *host, uint32_t task)
 {
-    uint32_t job = host->task[task].pub.job.i;
+    uint32_t job = host->slots->task[task].pub.job.i;
 
     if (host_try(host, task, room_now(host)) != CS_DONE)
         return false;
-    if (!host->rules->backfill || host_now(host) != host->committed_ns)
+    if (!host->rules->backfill || host_now(host) != host->turn->committed_ns)
         return true;
-    if (host->late_count == host->late_room) {
-        uint32_t room = host->late_room ? 2 * host->late_room : 64;
-        host->late = arena_grow(host->parts.arena, host->late,
-                                host->late_room, room, sizeof *host->late);
-        host->late_room = room;
+    if (host->turn->late_count == host->turn->late_room) {
+        uint32_t room = host->turn->late_room ? 2 * host->turn->late_room : 64;
+        host->turn->late = arena_grow(host->parts.arena, host->turn->late,
+                                host->turn->late_room, room, sizeof *host->turn->late);
+        host->turn->late_room = room;
     }
-    host->late[host->late_count++] = job;
-    host->late_sorted = false;
+    host->turn->late[host->turn->late_count++] = job;
+    host->turn->late_sorted = false;
     return true;
 }
 
 /* In place of a lease's number, where its end is expected. */
 static uint32_t end_of(const struct cs_host *host, uint32_t i)
 {
-    return ID_NONE - 1 - host->instant[i];
+    return ID_NONE - 1 - host->turn->instant[i];
 }
 
 /* The first choice of an instant: nobody is late any more, so that the order
@@ -250,16 +257,16 @@ static uint32_t end_of(const struct cs_host *host, uint32_t i)
  * until then they end when they were expected to. */
 static void begin_choices(struct cs_host *host)
 {
-    uint32_t first = host->instant_next > host->instant_came
-        ? host->instant_next : host->instant_came;
+    uint32_t first = host->turn->instant_next > host->turn->instant_came
+        ? host->turn->instant_next : host->turn->instant_came;
 
-    if (!host->rules->backfill || host->instant_chosen)
+    if (!host->rules->backfill || host->turn->instant_chosen)
         return;
-    host->instant_chosen = true;
+    host->turn->instant_chosen = true;
     order_ended(host, first);
-    for (uint32_t i = first; i < host->instant_count; i++)
+    for (uint32_t i = first; i < host->turn->instant_count; i++)
         host_end_expect(host, expected_end(host, i), end_of(host, i),
-                        gpus_of(host, host->instant[i]));
+                        gpus_of(host, host->turn->instant[i]));
 }
 
 /* When so many GPUs would be free, were all that run to end as expected. */
@@ -272,37 +279,37 @@ static int64_t expected_room(struct cs_host *host, uint32_t gpus)
 
 static bool ends_in_time(const struct cs_host *host, uint32_t task)
 {
-    return host->task[task].pub.estimate_ns <
-           host->committed_until_ns - host_now(host);
+    return host->slots->task[task].pub.estimate_ns <
+           host->turn->committed_until_ns - host_now(host);
 }
 
 /* Submitted at one instant they stand as they did when the choice was made, and
  * those that came since behind them.  `a` stands before `b` in the order now. */
 static bool stays_before(const struct cs_host *host, uint32_t a, uint32_t b)
 {
-    const struct host_task_slot *x = &host->task[a], *y = &host->task[b];
+    const struct host_task_slot *x = &host->slots->task[a], *y = &host->slots->task[b];
     int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
     int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
 
     if (first != other)
         return first < other;
-    return y->seq < host->committed_seq ? x->seq < host->committed_seq
+    return y->seq < host->turn->committed_seq ? x->seq < host->turn->committed_seq
         : x->seq < y->seq;
 }
 
-/* Asks that would end in time, in the order of submission, in host->list. */
+/* Asks that would end in time, in the order of submission, in host->waiting->list. */
 static uint32_t list_short(struct cs_host *host)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < host_order_count(host); i++) {
-        uint32_t task = rank_tree_at(host->order, i), k;
-        if (task == host->committed || !ends_in_time(host, task))
+        uint32_t task = rank_tree_at(host->waiting->order, i), k;
+        if (task == host->turn->committed || !ends_in_time(host, task))
             continue;
-        for (k = count++; k > 0 && !stays_before(host, host->list[k - 1], task);
+        for (k = count++; k > 0 && !stays_before(host, host->waiting->list[k - 1], task);
              k--)
-            host->list[k] = host->list[k - 1];
-        host->list[k] = task;
+            host->waiting->list[k] = host->waiting->list[k - 1];
+        host->waiting->list[k] = task;
     }
     return count;
 }
@@ -313,7 +320,7 @@ static void backfill_by_walk(struct cs_host *host)
     uint32_t count = list_short(host);
     /* Those that are not seen yet came last. */
     for (uint32_t i = 0; i < count && room_now(host) > 0; i++) {
-        uint32_t task = host->list[i];
+        uint32_t task = host->waiting->list[i];
         if (comes_later(host, task))
             break;
         start(host, task);
@@ -322,16 +329,16 @@ static void backfill_by_walk(struct cs_host *host)
 
 static void backfill_moving(struct cs_host *host)
 {
-    int64_t most_ns = host->committed_until_ns - host_now(host) - 1;
+    int64_t most_ns = host->turn->committed_until_ns - host_now(host) - 1;
     uint32_t room, task;
 
-    if (host->moving == NULL)
+    if (host->waiting->moving == NULL)
         host_moving_begin(host);
     host_moving_first(host, most_ns);
     while ((room = room_now(host)) > 0 &&
            (task = host_moving_next(host, room)) != ID_NONE &&
            !comes_later(host, task)) {
-        if (task != host->committed)
+        if (task != host->turn->committed)
             start(host, task);
         host_moving_tried(host, task, most_ns);
     }
@@ -343,7 +350,7 @@ static void backfill(struct cs_host *host)
 
     if (!host->rules->backfill || room_now(host) == 0)
         return;
-    if (host->tops != NULL) {
+    if (host->waiting->tops != NULL) {
         backfill_moving(host);
         return;
     }
@@ -351,17 +358,17 @@ static void backfill(struct cs_host *host)
         backfill_by_walk(host);
         return;
     }
-    if (host->turns == NULL)
+    if (host->waiting->turns == NULL)
         host_turns_begin(host);
     while ((room = room_now(host)) > 0) {
         struct cs_filter filter = {
             .gpus_max = room,
-            .estimate_max_ns = host->committed_until_ns - host_now(host) - 1,
+            .estimate_max_ns = host->turn->committed_until_ns - host_now(host) - 1,
         };
         uint32_t task = host_turns_next(host, &place, &filter);
         if (task == ID_NONE || comes_later(host, task))
             return;
-        if (task == host->committed || !ends_in_time(host, task) ||
+        if (task == host->turn->committed || !ends_in_time(host, task) ||
             !start(host, task))
             place++;
     }
@@ -371,17 +378,17 @@ static void backfill(struct cs_host *host)
  * is neither.  Who was tried before the arrival would not fit now. */
 static bool step(struct cs_host *host)
 {
-    uint32_t i = host->instant_next, task;
+    uint32_t i = host->turn->instant_next, task;
 
-    if (i >= host->instant_count)
+    if (i >= host->turn->instant_count)
         return false;
-    task = i < host->instant_came ? task_of(host, i) : ID_NONE;
-    host->instant_next++;
-    if (i >= host->instant_came) {
-        host->withheld_gpus -= gpus_of(host, host->instant[i]);
-        if (host->instant_chosen)
+    task = i < host->turn->instant_came ? task_of(host, i) : ID_NONE;
+    host->turn->instant_next++;
+    if (i >= host->turn->instant_came) {
+        host->turn->withheld_gpus -= gpus_of(host, host->turn->instant[i]);
+        if (host->turn->instant_chosen)
             host_end_unexpect(host, expected_end(host, i), end_of(host, i));
-    } else if (host->committed != ID_NONE && host->rules->backfill &&
+    } else if (host->turn->committed != ID_NONE && host->rules->backfill &&
                task != ID_NONE && ends_in_time(host, task)) {
         start(host, task);
     }
@@ -390,41 +397,41 @@ static bool step(struct cs_host *host)
 
 static void choose(struct cs_host *host, uint32_t task)
 {
-    host->committed = task;
-    host->committed_ns = host_now(host);
-    host->late_count = 0;
+    host->turn->committed = task;
+    host->turn->committed_ns = host_now(host);
+    host->turn->late_count = 0;
     begin_choices(host);
-    if (host->turns != NULL)
+    if (host->waiting->turns != NULL)
         host_turns_commit(host, next_seq(host));
-    else if (host->moving != NULL)
+    else if (host->waiting->moving != NULL)
         host_moving_commit(host, next_seq(host));
     else
-        host->committed_seq = next_seq(host);
+        host->turn->committed_seq = next_seq(host);
     if (host->rules->backfill)
-        host->committed_until_ns =
-            expected_room(host, host->task[task].pub.gpus);
+        host->turn->committed_until_ns =
+            expected_room(host, host->slots->task[task].pub.gpus);
     backfill(host);
 }
 
 /* What was chosen has started, or is gone. */
 static bool turn_over(struct cs_host *host)
 {
-    uint32_t task = host->committed;
+    uint32_t task = host->turn->committed;
 
-    if (task != ID_NONE && host->task[task].live && !start(host, task))
+    if (task != ID_NONE && host->slots->task[task].live && !start(host, task))
         return false;
-    host->committed = ID_NONE;
+    host->turn->committed = ID_NONE;
     return true;
 }
 
 void host_commit_decide(struct cs_host *host)
 {
     assert(host->rules->blocking == HOST_COMMIT);
-    if (!turn_over(host) && host->instant_count == 0)
+    if (!turn_over(host) && host->turn->instant_count == 0)
         backfill(host);
     for (;;) {
-        uint32_t task = host->committed;
-        bool released = host->instant_next >= host->instant_came;
+        uint32_t task = host->turn->committed;
+        bool released = host->turn->instant_next >= host->turn->instant_came;
         if (task == ID_NONE) {
             task = first_seen(host);
             if (task == ID_NONE && !step(host))

@@ -11,7 +11,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "policies/host/state.h"
+#include "policies/state/deals.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 
@@ -20,23 +21,23 @@ static void refresh(struct cs_host *host)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < host->deals; i++)
-        if (!host_job_over(host, host->deal[i].job))
-            host->deal[kept++] = host->deal[i];
-    host->deals = kept;
-    for (; host->deal_seen < host->job_count; host->deal_seen++) {
-        struct job_id job = { host->deal_seen };
-        if (host->deals == host->deal_room) {
-            uint32_t room = host->deal_room ? 2 * host->deal_room : 256;
-            host->deal = arena_grow(host->parts.arena, host->deal,
-                                    host->deal_room, room,
-                                    sizeof *host->deal);
-            host->deal_room = room;
+    for (uint32_t i = 0; i < host->deals->deals; i++)
+        if (!host_job_over(host, host->deals->deal[i].job))
+            host->deals->deal[kept++] = host->deals->deal[i];
+    host->deals->deals = kept;
+    for (; host->deals->deal_seen < host->slots->job_count; host->deals->deal_seen++) {
+        struct job_id job = { host->deals->deal_seen };
+        if (host->deals->deals == host->deals->deal_room) {
+            uint32_t room = host->deals->deal_room ? 2 * host->deals->deal_room : 256;
+            host->deals->deal = arena_grow(host->parts.arena, host->deals->deal,
+                                    host->deals->deal_room, room,
+                                    sizeof *host->deals->deal);
+            host->deals->deal_room = room;
         }
         if (!host_job_over(host, job.i))
-            host->deal[host->deals++] = (struct host_deal) {
+            host->deals->deal[host->deals->deals++] = (struct host_deal) {
                 .job = job.i, .gpus = cs_job_gpus(host, job),
-                .since = host->deal_since++,
+                .since = host->deals->deal_since++,
             };
     }
 }
@@ -60,15 +61,15 @@ static bool goes_before(const struct cs_host *host, const struct host_deal *a,
 /* Stable, whatever the order. */
 static void merge_sort(struct cs_host *host)
 {
-    uint32_t count = host->deals;
-    struct host_deal *from = host->deal, *to;
+    uint32_t count = host->deals->deals;
+    struct host_deal *from = host->deals->deal, *to;
 
-    if (host->deal_spare_room < count) {
-        host->deal_spare = arena_alloc(host->parts.arena, host->deal_room,
-                                       sizeof *host->deal_spare);
-        host->deal_spare_room = host->deal_room;
+    if (host->deals->deal_spare_room < count) {
+        host->deals->deal_spare = arena_alloc(host->parts.arena, host->deals->deal_room,
+                                       sizeof *host->deals->deal_spare);
+        host->deals->deal_spare_room = host->deals->deal_room;
     }
-    to = host->deal_spare;
+    to = host->deals->deal_spare;
     for (uint64_t width = 1; width < count; width *= 2) {
         uint32_t out = 0;
         for (uint64_t low = 0; low < count; low += 2 * width) {
@@ -85,8 +86,8 @@ static void merge_sort(struct cs_host *host)
         from = to;
         to = swap;
     }
-    if (from != host->deal)
-        memcpy(host->deal, from, count * sizeof *from);
+    if (from != host->deals->deal)
+        memcpy(host->deals->deal, from, count * sizeof *from);
 }
 
 /* So many moves for every job are taken for a list out of order. */
@@ -97,20 +98,20 @@ static void sort(struct cs_host *host, cs_key_fn *key)
 {
     uint64_t moves = 0;
 
-    for (uint32_t i = 0; i < host->deals; i++) {
-        struct job_id job = { host->deal[i].job };
-        host->deal[i].key = key(host->self, host, job);
+    for (uint32_t i = 0; i < host->deals->deals; i++) {
+        struct job_id job = { host->deals->deal[i].job };
+        host->deals->deal[i].key = key(host->self, host, job);
     }
-    for (uint32_t i = 1; i < host->deals; i++) {
-        struct host_deal entry = host->deal[i];
+    for (uint32_t i = 1; i < host->deals->deals; i++) {
+        struct host_deal entry = host->deals->deal[i];
         uint32_t j = i;
-        while (j > 0 && goes_before(host, &entry, &host->deal[j - 1])) {
-            host->deal[j] = host->deal[j - 1];
+        while (j > 0 && goes_before(host, &entry, &host->deals->deal[j - 1])) {
+            host->deals->deal[j] = host->deals->deal[j - 1];
             j--;
         }
-        host->deal[j] = entry;
+        host->deals->deal[j] = entry;
         moves += i - j;
-        if (moves > (uint64_t)MOVES_MAX * host->deals) {
+        if (moves > (uint64_t)MOVES_MAX * host->deals->deals) {
             merge_sort(host);
             return;
         }
@@ -124,35 +125,35 @@ void cs_reallocate(struct cs_host *host, cs_key_fn *key)
     assert(!host_per_phase(host));
     refresh(host);
     sort(host, key);
-    for (uint32_t i = 0; i < host->deals; i++) {
-        struct host_deal *entry = &host->deal[i];
+    for (uint32_t i = 0; i < host->deals->deals; i++) {
+        struct host_deal *entry = &host->deals->deal[i];
         entry->take = entry->gpus <= room;
         if (entry->take)
             room -= entry->gpus;
     }
-    for (uint32_t i = 0; i < host->deals; i++) {
-        struct job_id job = { host->deal[i].job };
-        if (!host->deal[i].take &&
+    for (uint32_t i = 0; i < host->deals->deals; i++) {
+        struct job_id job = { host->deals->deal[i].job };
+        if (!host->deals->deal[i].take &&
             cs_job_task(host, job, CS_ALL_ROLES).i == ID_NONE &&
             cs_stop(host, job) == CS_DONE)
-            host->deal[i].since = host->deal_since++;
+            host->deals->deal[i].since = host->deals->deal_since++;
     }
-    for (uint32_t i = 0; i < host->deals; i++) {
-        struct job_id job = { host->deal[i].job };
+    for (uint32_t i = 0; i < host->deals->deals; i++) {
+        struct job_id job = { host->deals->deal[i].job };
         struct task_id task = cs_job_task(host, job, CS_ALL_ROLES);
-        if (host->deal[i].take && task.i != ID_NONE &&
+        if (host->deals->deal[i].take && task.i != ID_NONE &&
             cs_start(host, task) == CS_DONE)
-            host->deal[i].since = host->deal_since++;
+            host->deals->deal[i].since = host->deals->deal_since++;
     }
 }
 
 uint32_t cs_reallocated_count(const struct cs_host *host)
 {
-    return host->deals;
+    return host->deals->deals;
 }
 
 struct job_id cs_reallocated(const struct cs_host *host, uint32_t i)
 {
-    struct job_id job = { i < host->deals ? host->deal[i].job : ID_NONE };
+    struct job_id job = { i < host->deals->deals ? host->deals->deal[i].job : ID_NONE };
     return job;
 }

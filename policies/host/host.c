@@ -15,7 +15,27 @@
 #include "models/cluster/cluster.h"
 #include "models/cluster/fabric.h"
 #include "models/laws/phase_cache.h"
-#include "policies/host/state.h"
+#include "models/types/facts.h"
+#include "policies/host/commit.h"
+#include "policies/host/outage.h"
+#include "policies/host/pack.h"
+#include "policies/host/rent.h"
+#include "policies/host/rental.h"
+#include "policies/leases/goodput.h"
+#include "policies/leases/job.h"
+#include "policies/leases/phase.h"
+#include "policies/leases/power.h"
+#include "policies/leases/time.h"
+#include "policies/state/deals.h"
+#include "policies/state/nodes.h"
+#include "policies/state/slots.h"
+#include "policies/state/tops.h"
+#include "policies/state/waiting.h"
+#include "policies/state/turn.h"
+#include "policies/state/decision.h"
+#include "policies/state/life.h"
+#include "policies/state/pools.h"
+#include "policies/state/state.h"
 #include "sim/containers/demand_count.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -29,9 +49,9 @@ static void decide_event(struct loop *loop, void *self, uint64_t arg);
 /* No decision before; a policy that solves may be asked in every round. */
 static int64_t resolve_time(const struct cs_host *host)
 {
-    if (host->decided_ns == 0 || host->policy->flags & CS_SOLVES)
+    if (host->decision->decided_ns == 0 || host->policy->flags & CS_SOLVES)
         return 0;
-    return clock_after(host->decided_ns, host->rules->resolve_ns);
+    return clock_after(host->decision->decided_ns, host->rules->resolve_ns);
 }
 
 /* A round ends early when all that runs has ended, and the next begins then or
@@ -40,9 +60,9 @@ static int64_t resolve_time(const struct cs_host *host)
  * last one it starts at once. */
 static int64_t idle_decision_time(struct cs_host *host, int64_t at)
 {
-    if (!host->submits_over && at < resolve_time(host))
+    if (!host->decision->submits_over && at < resolve_time(host))
         return CLOCK_NEVER_NS;
-    host->round_from_ns = at;
+    host->decision->round_from_ns = at;
     return at;
 }
 
@@ -57,8 +77,8 @@ static int64_t decision_time(struct cs_host *host, int64_t at)
         return idle_decision_time(host, at);
     if (at < resolve_time(host))
         at = resolve_time(host);
-    return clock_after(host->round_from_ns,
-                       clock_tick_from(at - host->round_from_ns, round));
+    return clock_after(host->decision->round_from_ns,
+                       clock_tick_from(at - host->decision->round_from_ns, round));
 }
 
 static void wake(struct cs_host *host)
@@ -66,24 +86,24 @@ static void wake(struct cs_host *host)
     int64_t at;
 
     /* What a policy does while it decides, it knows of. */
-    if (host->closing || host->in_decide)
+    if (host->decision->closing || host->decision->in_decide)
         return;
     if (host->rules->round_ends_early && cs_running_count(host) == 0) {
-        loop_cancel(host->parts.loop, host->decide_event);
-        memset(&host->decide_event, 0, sizeof host->decide_event);
+        loop_cancel(host->parts.loop, host->decision->decide_event);
+        memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);
     }
-    if (host->decide_event.generation != 0)
+    if (host->decision->decide_event.generation != 0)
         return;
     at = decision_time(host, host_now(host));
     if (at < CLOCK_NEVER_NS)
-        host->decide_event = loop_at(host->parts.loop, at, LOOP_RANK_DECIDE,
+        host->decision->decide_event = loop_at(host->parts.loop, at, LOOP_RANK_DECIDE,
                                      decide_event, host, 0);
 }
 
 void host_submit_none(struct cs_host *host)
 {
-    host->submits_over = true;
-    if (host->rules->round_ends_early && host->order != NULL &&
+    host->decision->submits_over = true;
+    if (host->rules->round_ends_early && host->waiting->order != NULL &&
         host_order_count(host) > 0)
         wake(host);
 }
@@ -98,11 +118,11 @@ static void wake_later(struct loop *loop, void *self, uint64_t arg)
 static void lease_ready(struct cs_host *host, uint32_t lease)
 {
     struct host_job_slot *job =
-        host_job_slot(host, host->lease[lease].pub.job.i);
-    uint32_t role = host->lease[lease].pub.role;
+        host_job_slot(host, host->slots->lease[lease].pub.job.i);
+    uint32_t role = host->slots->lease[lease].pub.role;
 
     /* A lease granted for a phase runs it at once, without a second ask. */
-    if (host_per_phase(host) && !host->lease[lease].running) {
+    if (host_per_phase(host) && !host->slots->lease[lease].running) {
         const struct job_form *form = host_form_of(job);
         for (uint32_t p = 0; p < form->phase_count; p++) {
             uint32_t after = form->phase[p].after_mask, bit = 1u << p;
@@ -114,48 +134,48 @@ static void lease_ready(struct cs_host *host, uint32_t lease)
             }
         }
     }
-    host_job_advance(host, host->lease[lease].pub.job.i);
+    host_job_advance(host, host->slots->lease[lease].pub.job.i);
     wake(host);
 }
 
 static void task_made(struct cs_host *host, uint32_t task)
 {
-    if (host->tops != NULL && host->rules->blocking == HOST_COMMIT)
+    if (host->waiting->tops != NULL && host->rules->blocking == HOST_COMMIT)
         host_tops_hide(host, task);
-    else if (host->tops != NULL)
+    else if (host->waiting->tops != NULL)
         host_tops_insert(host, task);
-    if (host->tenants != NULL)
+    if (host->waiting->tenants != NULL)
         host_tenants_insert(host, task);
-    if (host->turns != NULL)
+    if (host->waiting->turns != NULL)
         host_turns_insert(host, task);
-    if (host->moving != NULL)
+    if (host->waiting->moving != NULL)
         host_moving_insert(host, task);
-    if (host->kinds != NULL)
+    if (host->waiting->kinds != NULL)
         host_kinds_insert(host, task);
-    if (host->turned != NULL)
-        host_turned_add(host, host->task[task].pub.job.i);
+    if (host->waiting->turned != NULL)
+        host_turned_add(host, host->slots->task[task].pub.job.i);
 }
 
 static void task_gone(struct cs_host *host, uint32_t task)
 {
-    if (host->tops != NULL)
+    if (host->waiting->tops != NULL)
         host_tops_remove(host, task);
-    if (host->tenants != NULL)
+    if (host->waiting->tenants != NULL)
         host_tenants_remove(host, task);
-    if (host->turns != NULL)
+    if (host->waiting->turns != NULL)
         host_turns_remove(host, task);
-    if (host->moving != NULL)
+    if (host->waiting->moving != NULL)
         host_moving_remove(host, task);
-    if (host->kinds != NULL)
+    if (host->waiting->kinds != NULL)
         host_kinds_remove(host, task);
-    if (host->turned != NULL)
-        host_turned_add(host, host->task[task].pub.job.i);
+    if (host->waiting->turned != NULL)
+        host_turned_add(host, host->slots->task[task].pub.job.i);
 }
 
 static void order_again(struct cs_host *host, uint32_t task)
 {
     host_order_again(host, task);
-    if (host->turns != NULL) {
+    if (host->waiting->turns != NULL) {
         host_turns_remove(host, task);
         host_turns_insert(host, task);
     }
@@ -176,7 +196,7 @@ static void tell_policy(struct cs_host *host, const struct host_news *news)
     if (news->kind == NEWS_ENDED && policy->job_ended)
         policy->job_ended(host->self, host, job);
     if (news->kind == NEWS_IDLE && policy->lease_idle &&
-        host->lease[news->id].live)
+        host->slots->lease[news->id].live)
         policy->lease_idle(host->self, host, lease);
 }
 
@@ -186,22 +206,22 @@ static uint32_t next_to_try(struct cs_host *host, uint32_t *i)
 {
     bool skips = !host_per_phase(host) && host->rules->blocking == HOST_SKIP;
     uint32_t room = cs_free_gpus(host, 0);
-    struct cs_filter filter = { .gpus_max = room > 0 || !host->has_parts
+    struct cs_filter filter = { .gpus_max = room > 0 || !host->waiting->has_parts
                                                 ? room : 1,
                                 .estimate_max_ns = INT64_MAX,
                                 .startable = true };
 
-    if (host->tops != NULL)
+    if (host->waiting->tops != NULL)
         return host_tops_first(host, skips ? filter.gpus_max : UINT32_MAX,
                                skips);
     if (skips)
         *i = cs_find_pending(host, *i, &filter);
-    return rank_tree_at(host->order, *i);
+    return rank_tree_at(host->waiting->order, *i);
 }
 
 static void pass_over(struct cs_host *host, uint32_t task, uint32_t *i)
 {
-    if (host->tops != NULL)
+    if (host->waiting->tops != NULL)
         host_tops_aside(host, task);
     else
         ++*i;
@@ -213,7 +233,7 @@ static void serve_in_order(struct cs_host *host)
     uint32_t i = 0, task;
 
     while ((task = next_to_try(host, &i)) != ID_NONE) {
-        struct job_id job = host->task[task].pub.job;
+        struct job_id job = host->slots->task[task].pub.job;
         if (host_try(host, task, cs_free_gpus(host, 0)) == CS_DONE)
             continue;           /* it left the order: i is the next */
         if (host->rules->blocking == HOST_DROP) {
@@ -229,7 +249,7 @@ static void serve_in_order(struct cs_host *host)
 static void decide_default(struct cs_host *host)
 {
     serve_in_order(host);
-    if (host->tops != NULL)
+    if (host->waiting->tops != NULL)
         host_tops_back(host);
 }
 
@@ -242,56 +262,56 @@ static void note_idle(struct cs_host *host, bool news, uint64_t decisions)
 
     if (news || cs_lease_count(host) > 0 ||
         host->counts.decisions != decisions)
-        host->idle_decides = 0;
-    else if (++host->idle_decides >= host->parts.vain_max) {
+        host->decision->idle_decides = 0;
+    else if (++host->decision->idle_decides >= host->parts.vain_max) {
         snprintf(why, sizeof why, "nothing runs, and nothing came of %u "
-                 "decisions: what waits can never start", host->idle_decides);
+                 "decisions: what waits can never start", host->decision->idle_decides);
         cs_fail(host, why);
     }
 }
 
-void host_task_policy(struct cs_host *host)
+void host_decide(struct cs_host *host)
 {
-    host->in_decide = true;
+    host->decision->in_decide = true;
     if (host->policy->decide)
         host->policy->decide(host->self, host);
     else if (host->rules->blocking == HOST_COMMIT)
         host_commit_decide(host);
     else
         decide_default(host);
-    host->in_decide = false;
+    host->decision->in_decide = false;
 }
 
 static void decide_event(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint64_t decisions = host->counts.decisions;
-    bool news = host->news_count > 0;
+    bool news = host->decision->news_count > 0;
 
     (void)arg;
-    memset(&host->decide_event, 0, sizeof host->decide_event);
-    host->in_decide = true;
+    memset(&host->decision->decide_event, 0, sizeof host->decision->decide_event);
+    host->decision->in_decide = true;
     host_jobs_forget(host);
-    for (uint32_t i = 0; i < host->news_count; i++) {
-        tell_policy(host, &host->news[i]);
-        if (host->news[i].kind == NEWS_ENDED)
-            host_job_note_gone(host, host->news[i].id);
+    for (uint32_t i = 0; i < host->decision->news_count; i++) {
+        tell_policy(host, &host->decision->news[i]);
+        if (host->decision->news[i].kind == NEWS_ENDED)
+            host_job_note_gone(host, host->decision->news[i].id);
     }
     host_commit_news(host);
-    host->news_count = 0;
+    host->decision->news_count = 0;
     if (host->policy->before && host->policy->flags & CS_ORDER_MOVES &&
-        host->tops == NULL)
+        host->waiting->tops == NULL)
         host_order_sort(host);
-    host->decided_ns = host_now(host);
+    host->decision->decided_ns = host_now(host);
     host->counts.decide++;
-    host->limited = false;
+    host->decision->limited = false;
     host_tell(host, FACT_DECIDE, 0, 0, host_order_count(host));
-    host_task_policy(host);
+    host_decide(host);
     host_rent_scale(host);
     note_idle(host, news, decisions);
-    if (host->wake_ns > host_now(host)) {
-        loop_at(loop, host->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
-        host->wake_ns = 0;
+    if (host->decision->wake_ns > host_now(host)) {
+        loop_at(loop, host->decision->wake_ns, LOOP_RANK_DECIDE, wake_later, host, 0);
+        host->decision->wake_ns = 0;
     }
 }
 
@@ -306,19 +326,35 @@ static bool make_self(struct cs_host *host, struct err *err)
         struct err_pos nowhere = { 0 };
         return err_set(err, ERR_POLICY, nowhere, "policy %s: %s",
                        policy->name,
-                       host->why[0] ? host->why : "init failed");
+                       host->decision->why[0] ? host->decision->why : "init failed");
     }
     return true;
+}
+
+/* A host whose parts are all zero. */
+static struct cs_host *make_host(struct arena *arena)
+{
+    struct cs_host *host = arena_alloc(arena, 1, sizeof *host);
+
+    host->slots = arena_alloc(arena, 1, sizeof *host->slots);
+    host->waiting = arena_alloc(arena, 1, sizeof *host->waiting);
+    host->deals = arena_alloc(arena, 1, sizeof *host->deals);
+    host->turn = arena_alloc(arena, 1, sizeof *host->turn);
+    host->decision = arena_alloc(arena, 1, sizeof *host->decision);
+    host->life = arena_alloc(arena, 1, sizeof *host->life);
+    host->nodes = arena_alloc(arena, 1, sizeof *host->nodes);
+    host->pools = arena_alloc(arena, 1, sizeof *host->pools);
+    host->turn->committed = ID_NONE;
+    host->turn->committed_ns = -1;        /* nothing was chosen yet */
+    return host;
 }
 
 struct cs_host *host_new(const struct host_parts *parts, struct err *err)
 {
     struct arena *arena = parts->arena;
-    struct cs_host *host = arena_alloc(arena, 1, sizeof *host);
+    struct cs_host *host = make_host(arena);
     const struct cluster_spec *spec = parts->cluster;
 
-    host->committed = ID_NONE;
-    host->committed_ns = -1;        /* nothing was chosen yet */
     host->parts = *parts;
     if (parts->vain_max == 0)
         host->parts.vain_max = HOST_VAIN_MAX;
@@ -340,20 +376,20 @@ struct cs_host *host_new(const struct host_parts *parts, struct err *err)
     host->placer = placer_new(&placing);
     host_order_begin(host);
     host_lists_begin(host);
-    host->plans = phase_cache_new(arena);
+    host->life->plans = phase_cache_new(arena);
     host_goodput_init(host);
-    host->scratch = arena_alloc(arena, (size_t)spec->node_count *
+    host->life->scratch = arena_alloc(arena, (size_t)spec->node_count *
                                            FORM_ROLES_MAX,
-                                sizeof *host->scratch);
-    host->uses = arena_alloc(
+                                sizeof *host->life->scratch);
+    host->life->uses = arena_alloc(
         arena, fabric_use_max(parts->fabric, 2 * spec->node_count),
-        sizeof *host->uses);
-    host->bursts = arena_alloc(arena, flow_link_count(parts->net) + 1,
-                               sizeof *host->bursts);
-    host->pool = arena_alloc(arena, spec->pool_count, sizeof *host->pool);
-    host->waits = arena_alloc(arena, spec->pool_count, sizeof *host->waits);
+        sizeof *host->life->uses);
+    host->life->bursts = arena_alloc(arena, flow_link_count(parts->net) + 1,
+                               sizeof *host->life->bursts);
+    host->pools->pool = arena_alloc(arena, spec->pool_count, sizeof *host->pools->pool);
+    host->pools->waits = arena_alloc(arena, spec->pool_count, sizeof *host->pools->waits);
     for (uint32_t g = 0; g < spec->group_count; g++)
-        host->pool[spec->group[g].pool].gpus +=
+        host->pools->pool[spec->group[g].pool].gpus +=
             spec->group[g].node_count * spec->group[g].gpus;
     host_outage_begin(host);
     host_power_begin(host);
@@ -384,7 +420,7 @@ static const char *name_kept(struct cs_host *host, struct host_job_slot *job,
 void host_submit(struct cs_host *host, const struct job_request *request,
                  const struct job_truth *truth)
 {
-    uint32_t j = host->job_count;
+    uint32_t j = host->slots->job_count;
     struct host_job_slot *job = host_job_make(host);
     const struct job_form *form = request->form;
 
@@ -394,10 +430,10 @@ void host_submit(struct cs_host *host, const struct job_request *request,
     job->pub.start_ns = job->pub.end_ns = CLOCK_NEVER_NS;
     job->truth = *truth;
     job->form = host_form_index(host, form);
-    job->seq = host->next_seq++;
+    job->seq = host->waiting->next_seq++;
     job->gap_ns = -1;
-    host->jobs_left++;
-    if (host->form[job->form].fixed) {
+    host->decision->jobs_left++;
+    if (host->slots->form[job->form].fixed) {
         job->truth.duration_ns = clock_after(job->truth.duration_ns,
                                              host->rules->tick_ns);
         job->pub.work_due_s = clock_s_from_ns(job->truth.duration_ns) *
@@ -409,7 +445,7 @@ void host_submit(struct cs_host *host, const struct job_request *request,
                                               request->steps);
     host_estimate(host, job);
     if (job_role_milli(request, 0) < GPU_MILLI)
-        host->has_parts = true;
+        host->waiting->has_parts = true;
     host_tell(host, FACT_JOB_SUBMIT, j, 0, job_role_amount(request, 0));
     host_news_add(host, NEWS_SUBMITTED, j);
     if (host_per_phase(host))
@@ -424,14 +460,14 @@ void host_submit(struct cs_host *host, const struct job_request *request,
 const struct gang *host_gang(const struct cs_host *host,
                              struct lease_id lease)
 {
-    assert(lease.i < host->lease_count && host->lease[lease.i].live);
-    return &host->lease[lease.i].gang;
+    assert(lease.i < host->slots->lease_count && host->slots->lease[lease.i].live);
+    return &host->slots->lease[lease.i].gang;
 }
 
 void host_close(struct cs_host *host)
 {
-    host->closing = true;
-    for (uint32_t j = 0; j < host->job_count; j++)
+    host->decision->closing = true;
+    for (uint32_t j = 0; j < host->slots->job_count; j++)
         if (!host_job_over(host, j))
             host_job_end(host, j, JOB_UNFINISHED);
 }
@@ -440,7 +476,7 @@ uint32_t host_unfinished(const struct cs_host *host, uint32_t *first)
 {
     uint32_t left = 0;
 
-    for (uint32_t j = host->job_count; j-- > 0;)
+    for (uint32_t j = host->slots->job_count; j-- > 0;)
         if (!host_job_over(host, j)) {
             left++;
             *first = j;
@@ -452,11 +488,11 @@ double host_held_usd(const struct cs_host *host)
 {
     double usd = 0;
 
-    for (uint32_t j = 0; j < host->job_count; j++)
+    for (uint32_t j = 0; j < host->slots->job_count; j++)
         usd += host_job_over(host, j) ? 0 : host_job_slot(host, j)->pub.usd;
     for (uint32_t i = 0; i < cs_lease_count(host); i++) {
         const struct host_lease_slot *lease =
-            &host->lease[cs_lease_at(host, i).i];
+            &host->slots->lease[cs_lease_at(host, i).i];
 
         usd += host_lease_usd(host, lease, lease->pub.since_ns,
                               host_now(host));
@@ -468,17 +504,17 @@ bool host_verdict(const struct cs_host *host, struct err *err)
 {
     struct err_pos nowhere = { 0 };
 
-    if (!host->failed && host->random_state > 0 &&
+    if (!host->decision->failed && host->decision->random_state > 0 &&
         (host->policy->flags & CS_DRAWS) == 0)
         return err_set(err, ERR_POLICY, nowhere, "policy %s draws random "
                        "numbers, and its flags lack CS_DRAWS",
                        host->policy->name);
-    if (!host->failed)
+    if (!host->decision->failed)
         return true;
     err_set(err, ERR_POLICY, nowhere, "policy %s: %s", host->policy->name,
-            host->why);
-    if (host->note[0])
-        err_hint(err, "%s", host->note);
+            host->decision->why);
+    if (host->decision->note[0])
+        err_hint(err, "%s", host->decision->note);
     return false;
 }
 
@@ -489,39 +525,39 @@ const struct host_counts *host_counts(const struct cs_host *host)
 
 const struct host_job *host_job(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->job_count);
+    assert(id.i < host->slots->job_count);
     return &host_job_slot(host, id.i)->pub;
 }
 
 const struct job_truth *host_job_truth(const struct cs_host *host,
                                        struct job_id id)
 {
-    assert(id.i < host->job_count);
+    assert(id.i < host->slots->job_count);
     return &host_job_slot(host, id.i)->truth;
 }
 
 uint32_t host_job_count(const struct cs_host *host)
 {
-    return host->job_count;
+    return host->slots->job_count;
 }
 
 const struct host_phase_run *host_phase_run(const struct cs_host *host,
                                             struct lease_id lease)
 {
-    assert(lease.i < host->lease_count);
-    return &host->lease[lease.i].run;
+    assert(lease.i < host->slots->lease_count);
+    return &host->slots->lease[lease.i].run;
 }
 
 void host_pool_now(const struct cs_host *host, uint32_t pool,
                    struct host_pool_now *out)
 {
     assert(pool < host->spec->pool_count);
-    *out = host->pool[pool];
+    *out = host->pools->pool[pool];
 }
 
 int64_t host_pool_free_milli(const struct cs_host *host, uint32_t pool)
 {
-    const struct host_pool_now *now = &host->pool[pool];
+    const struct host_pool_now *now = &host->pools->pool[pool];
 
     return (int64_t)(now->gpus - now->down) * GPU_MILLI -
            (int64_t)(now->allocated_milli + now->away_milli);
@@ -549,13 +585,13 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
                               uint32_t pool)
 {
     const struct host_job_slot *job =
-        host_job_slot(host, host->task[task].pub.job.i);
-    uint32_t role = host->task[task].pub.role, least = 0;
+        host_job_slot(host, host->slots->task[task].pub.job.i);
+    uint32_t role = host->slots->task[task].pub.role, least = 0;
 
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         uint32_t gpus = job_role_gpus(&job->pub.request, r);
         if ((role == CS_ALL_ROLES || role == r) && gpus > 0 &&
-            host->form[job->form].gpu_pools[r] >> pool & 1 &&
+            host->slots->form[job->form].gpu_pools[r] >> pool & 1 &&
             (least == 0 || gpus < least))
             least = gpus;
     }
@@ -566,7 +602,7 @@ static uint32_t wants_of_pool(const struct cs_host *host, uint32_t task,
 static bool is_short(const struct cs_host *host, uint32_t task,
                      const int64_t *free_milli)
 {
-    const struct cs_task *pub = &host->task[task].pub;
+    const struct cs_task *pub = &host->slots->task[task].pub;
     const struct host_job_slot *job = host_job_slot(host, pub->job.i);
 
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
@@ -575,7 +611,7 @@ static bool is_short(const struct cs_host *host, uint32_t task,
         if (pub->role != CS_ALL_ROLES && pub->role != r)
             continue;
         for (uint32_t p = 0; p < host->spec->pool_count; p++)
-            if (host->form[job->form].gpu_pools[r] >> p & 1 &&
+            if (host->slots->form[job->form].gpu_pools[r] >> p & 1 &&
                 free_milli[p] > most)
                 most = free_milli[p];
         if (milli > most)
@@ -592,17 +628,17 @@ uint32_t host_pool_behind(struct cs_host *host, uint32_t pool,
     if (!starts_in_order(host) || host_order_count(host) < 2)
         return 0;
     if (host->rules->blocking == HOST_COMMIT && !host->policy->decide) {
-        first = host->committed;
+        first = host->turn->committed;
         if (first == ID_NONE && host->rules->placement == PLACE_COUNT)
             return host_pool_waits(host, pool);     /* about to be chosen */
-    } else if (host->tops != NULL) {
+    } else if (host->waiting->tops != NULL) {
         first = host_tops_first(host, UINT32_MAX, false);
     } else {
-        first = rank_tree_at(host->order, 0);
+        first = rank_tree_at(host->waiting->order, 0);
     }
     if (first == ID_NONE || !is_short(host, first, free_milli))
         return 0;
-    return demand_count_least_but(&host->waits[pool],
+    return demand_count_least_but(&host->pools->waits[pool],
                                   wants_of_pool(host, first, pool));
 }
 
@@ -613,7 +649,7 @@ uint32_t host_running(const struct cs_host *host)
 
 uint32_t host_jobs_left(const struct cs_host *host)
 {
-    return host->jobs_left;
+    return host->decision->jobs_left;
 }
 
 uint32_t host_pending(const struct cs_host *host)
@@ -623,8 +659,8 @@ uint32_t host_pending(const struct cs_host *host)
 
 void host_on_decision(struct cs_host *host, host_decision_fn *fn, void *self)
 {
-    host->decision_fn = fn;
-    host->decision_self = self;
+    host->decision->decision_fn = fn;
+    host->decision->decision_self = self;
 }
 
 const char *cs_verdict_name(enum cs_verdict verdict)

@@ -14,9 +14,13 @@
  * After host_keys_overtake() a list is in order, stably: who overtook nobody
  * stands where he stood.
  */
+#include "policies/host/keys.h"
+
 #include <math.h>
 
-#include "policies/host/state.h"
+#include "policies/state/deals.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -36,7 +40,7 @@ static double line_at(const struct host_left *entry, int64_t now)
  * every time. */
 static int64_t cross_of(const struct cs_host *host, uint32_t a, uint32_t b)
 {
-    const struct host_left *x = &host->left[a], *y = &host->left[b];
+    const struct host_left *x = &host->deals->left[a], *y = &host->deals->left[b];
 
     if (x->per_ns == 0 && y->per_ns == 0)
         return y->key < x->key ? 0 : CLOCK_NEVER_NS;
@@ -47,7 +51,7 @@ static int64_t cross_of(const struct cs_host *host, uint32_t a, uint32_t b)
         !(x->line.key < y->line.key) && !(y->line.key < x->line.key) &&
         x->per_ns <= y->per_ns && x->per_ns >= y->per_ns)
         return CLOCK_NEVER_NS;
-    if (host->motion->exact && fabs(of_x) + fabs(of_y) < EXACT &&
+    if (host->deals->motion->exact && fabs(of_x) + fabs(of_y) < EXACT &&
         x->per_ns <= y->per_ns && x->per_ns >= y->per_ns)
         return of_y < of_x ? 0 : CLOCK_NEVER_NS;
     double apart = of_y - of_x - NEAR * (fabs(of_x) + fabs(of_y) +
@@ -68,7 +72,7 @@ static int64_t least(int64_t a, int64_t b)
 void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right)
 {
     struct cs_host *host = owner;
-    const struct host_left *entry = &host->left[item];
+    const struct host_left *entry = &host->deals->left[item];
     struct host_left_sum out = {
         .gpus = entry->gpus, .cross_ns = CLOCK_NEVER_NS,
         .gpus_min = entry->gpus, .running = entry->runs,
@@ -76,7 +80,7 @@ void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right)
     };
 
     if (left != RANK_TREE_NONE) {
-        const struct host_left_sum *l = &host->left_sum[left];
+        const struct host_left_sum *l = &host->deals->left_sum[left];
         out.gpus += l->gpus;
         out.running += l->running;
         out.gpus_min = l->gpus_min < out.gpus_min ? l->gpus_min
@@ -85,7 +89,7 @@ void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right)
         out.first = l->first;
     }
     if (right != RANK_TREE_NONE) {
-        const struct host_left_sum *r = &host->left_sum[right];
+        const struct host_left_sum *r = &host->deals->left_sum[right];
         out.gpus += r->gpus;
         out.running += r->running;
         out.gpus_min = r->gpus_min < out.gpus_min ? r->gpus_min
@@ -95,16 +99,16 @@ void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right)
                                    cross_of(host, item, r->first)));
         out.last = r->last;
     }
-    host->left_sum[item] = out;
+    host->deals->left_sum[item] = out;
 }
 
 double host_keys_now(struct cs_host *host, uint32_t i)
 {
-    struct host_left *entry = &host->left[i];
+    struct host_left *entry = &host->deals->left[i];
     struct job_id job = { entry->job };
 
     if (entry->runs && entry->at_ns != host_now(host)) {
-        entry->key = host->motion->key(host->self, host, job);
+        entry->key = host->deals->motion->key(host->self, host, job);
         entry->at_ns = host_now(host);
     }
     return entry->key;
@@ -115,34 +119,34 @@ double host_keys_now(struct cs_host *host, uint32_t i)
 static void grow(struct cs_host *host)
 {
     struct arena *arena = host->parts.arena;
-    uint32_t old = host->left_room, room = old > 0 ? 2 * old : 256;
+    uint32_t old = host->deals->left_room, room = old > 0 ? 2 * old : 256;
 
-    host->left = arena_grow(arena, host->left, old, room,
-                            sizeof *host->left);
-    host->left_sum = arena_grow(arena, host->left_sum, old, room,
-                                sizeof *host->left_sum);
-    host->left_spare = arena_grow(arena, host->left_spare, old, room,
-                                  sizeof *host->left_spare);
-    host->left_look = arena_grow(arena, host->left_look, old, room,
-                                 sizeof *host->left_look);
-    host->left_stop = arena_grow(arena, host->left_stop, old, room,
-                                 sizeof *host->left_stop);
-    host->left_start = arena_grow(arena, host->left_start, old, room,
-                                  sizeof *host->left_start);
-    host->left_room = room;
+    host->deals->left = arena_grow(arena, host->deals->left, old, room,
+                            sizeof *host->deals->left);
+    host->deals->left_sum = arena_grow(arena, host->deals->left_sum, old, room,
+                                sizeof *host->deals->left_sum);
+    host->deals->left_spare = arena_grow(arena, host->deals->left_spare, old, room,
+                                  sizeof *host->deals->left_spare);
+    host->deals->left_look = arena_grow(arena, host->deals->left_look, old, room,
+                                 sizeof *host->deals->left_look);
+    host->deals->left_stop = arena_grow(arena, host->deals->left_stop, old, room,
+                                 sizeof *host->deals->left_stop);
+    host->deals->left_start = arena_grow(arena, host->deals->left_start, old, room,
+                                  sizeof *host->deals->left_start);
+    host->deals->left_room = room;
 }
 
 void host_keys_note(struct cs_host *host, uint32_t i)
 {
-    struct host_left *entry = &host->left[i];
+    struct host_left *entry = &host->deals->left[i];
     struct job_id job = { entry->job };
 
     entry->runs = host_job_slot(host, job.i)->task == ID_NONE;
     entry->changed = false;
-    entry->key = host->motion->key(host->self, host, job);
+    entry->key = host->deals->motion->key(host->self, host, job);
     entry->at_ns = host_now(host);
     entry->per_ns = entry->runs
-        ? host->motion->per_ns(host->self, host, job) : 0;
+        ? host->deals->motion->per_ns(host->self, host, job) : 0;
     entry->before = entry->line;
     entry->line = (struct host_line) {
         entry->key, entry->per_ns, entry->at_ns,
@@ -150,30 +154,30 @@ void host_keys_note(struct cs_host *host, uint32_t i)
     entry->changed_ns = entry->at_ns;
     if (!entry->runs)
         return;
-    if (!host->left_sloped)
-        host->left_per_ns = entry->per_ns;
-    host->left_sloped = true;
-    host->left_crossing |= !(entry->per_ns >= host->left_per_ns &&
-                             entry->per_ns <= host->left_per_ns);
+    if (!host->deals->left_sloped)
+        host->deals->left_per_ns = entry->per_ns;
+    host->deals->left_sloped = true;
+    host->deals->left_crossing |= !(entry->per_ns >= host->deals->left_per_ns &&
+                             entry->per_ns <= host->deals->left_per_ns);
 }
 
 uint32_t host_keys_make(struct cs_host *host, struct job_id job)
 {
     uint32_t i;
 
-    if (host->left_spares > 0) {
-        i = host->left_spare[--host->left_spares];
+    if (host->deals->left_spares > 0) {
+        i = host->deals->left_spare[--host->deals->left_spares];
     } else {
-        if (host->left_count == host->left_room)
+        if (host->deals->left_count == host->deals->left_room)
             grow(host);
-        i = host->left_count++;
+        i = host->deals->left_count++;
     }
-    host->left[i] = (struct host_left) {
+    host->deals->left[i] = (struct host_left) {
         .job = job.i, .gpus = cs_job_gpus(host, job),
         .came_ns = host_now(host),
     };
     host_keys_note(host, i);
-    host->left[i].before = host->left[i].line;
+    host->deals->left[i].before = host->deals->left[i].line;
     host_job_slot(host, job.i)->left = i;
     return i;
 }
@@ -184,22 +188,22 @@ uint32_t host_keys_make(struct cs_host *host, struct job_id job)
  * Where keys rise it is the first of the two that moves, else the second. */
 static void collect(struct cs_host *host, struct rank_tree *tree, uint32_t item)
 {
-    bool rises = host->motion->rises;
+    bool rises = host->deals->motion->rises;
 
-    if (host->left_sum[item].cross_ns > host_now(host))
+    if (host->deals->left_sum[item].cross_ns > host_now(host))
         return;
     uint32_t l = tree->node[item].left;
     uint32_t r = tree->node[item].right;
     if (l != RANK_TREE_NONE) {
-        uint32_t last = host->left_sum[l].last;
+        uint32_t last = host->deals->left_sum[l].last;
         collect(host, tree, l);
         if (cross_of(host, last, item) <= host_now(host))
-            host->left_look[host->left_looks++] = rises ? last : item;
+            host->deals->left_look[host->deals->left_looks++] = rises ? last : item;
     }
     if (r != RANK_TREE_NONE) {
-        uint32_t first = host->left_sum[r].first;
+        uint32_t first = host->deals->left_sum[r].first;
         if (cross_of(host, item, first) <= host_now(host))
-            host->left_look[host->left_looks++] = rises ? item : first;
+            host->deals->left_look[host->deals->left_looks++] = rises ? item : first;
         collect(host, tree, r);
     }
 }
@@ -270,7 +274,7 @@ static void go_back(struct cs_host *host, struct rank_tree *tree, uint32_t item,
  * that follow on it and are out of order as well, in their places. */
 static bool settle(struct cs_host *host, struct rank_tree *tree, uint32_t item)
 {
-    bool rises = host->motion->rises;
+    bool rises = host->deals->motion->rises;
     uint32_t place = rank_tree_rank(tree, item);
     uint32_t other = beside(tree, place, rises ? 1 : -1);
     bool moved = false;
@@ -293,7 +297,7 @@ static bool settle(struct cs_host *host, struct rank_tree *tree, uint32_t item)
 /* They are in order still: until when? */
 static void look_later(struct cs_host *host, struct rank_tree *tree, uint32_t item)
 {
-    bool rises = host->motion->rises;
+    bool rises = host->deals->motion->rises;
     uint32_t place = rank_tree_rank(tree, item);
     uint32_t other = beside(tree, place, rises ? 1 : -1);
 
@@ -306,16 +310,16 @@ static void look_later(struct cs_host *host, struct rank_tree *tree, uint32_t it
 
 void host_keys_overtake(struct cs_host *host, struct rank_tree *tree)
 {
-    bool rises = host->motion->rises;
+    bool rises = host->deals->motion->rises;
 
     if (rank_tree_count(tree) == 0)
         return;
-    host->left_looks = 0;
+    host->deals->left_looks = 0;
     collect(host, tree, tree->root);
-    for (uint32_t k = 0; k < host->left_looks; k++) {
-        uint32_t at = rises ? host->left_looks - 1 - k : k;
-        if (!settle(host, tree, host->left_look[at]))
-            look_later(host, tree, host->left_look[at]);
+    for (uint32_t k = 0; k < host->deals->left_looks; k++) {
+        uint32_t at = rises ? host->deals->left_looks - 1 - k : k;
+        if (!settle(host, tree, host->deals->left_look[at]))
+            look_later(host, tree, host->deals->left_look[at]);
     }
 }
 
@@ -324,29 +328,29 @@ void host_keys_overtake(struct cs_host *host, struct rank_tree *tree)
 void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
                          uint32_t count)
 {
-    if (count > host->deal_room) {
-        host->deal = arena_alloc(host->parts.arena, 2 * (size_t)count,
-                                 sizeof *host->deal);
-        host->deal_room = 2 * count;
+    if (count > host->deals->deal_room) {
+        host->deals->deal = arena_alloc(host->parts.arena, 2 * (size_t)count,
+                                 sizeof *host->deals->deal);
+        host->deals->deal_room = 2 * count;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct host_left *entry = &host->left[list[i]];
+        const struct host_left *entry = &host->deals->left[list[i]];
         host_job_slot(host, entry->job)->left = ID_NONE;
-        host->deal[i] = (struct host_deal) {
+        host->deals->deal[i] = (struct host_deal) {
             .job = entry->job, .gpus = entry->gpus,
         };
     }
-    host->deals = count;
+    host->deals->deals = count;
 }
 
 void host_keys_carry_out(struct cs_host *host)
 {
-    for (uint32_t k = 0; k < host->left_stops; k++) {
-        struct job_id job = { host->left[host->left_stop[k]].job };
+    for (uint32_t k = 0; k < host->deals->left_stops; k++) {
+        struct job_id job = { host->deals->left[host->deals->left_stop[k]].job };
         cs_stop(host, job);
     }
-    for (uint32_t k = 0; k < host->left_starts; k++) {
-        struct job_id job = { host->left[host->left_start[k]].job };
+    for (uint32_t k = 0; k < host->deals->left_starts; k++) {
+        struct job_id job = { host->deals->left[host->deals->left_start[k]].job };
         struct task_id task = cs_job_task(host, job, CS_ALL_ROLES);
         if (task.i != ID_NONE)
             cs_start(host, task);

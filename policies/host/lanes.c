@@ -18,7 +18,11 @@
 #include <assert.h>
 #include <math.h>
 
-#include "policies/host/state.h"
+#include "policies/host/keys.h"
+#include "policies/state/slots.h"
+#include "policies/state/waiting.h"
+#include "policies/state/deals.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/containers/rank_tree.h"
@@ -51,14 +55,14 @@ static double then(const struct host_line *line, int64_t at_ns)
 static bool stood_before(const struct cs_host *host, const struct host_left *x,
                          const struct host_left *y)
 {
-    int64_t now = host_now(host), at = host->lanes->dealt_ns;
+    int64_t now = host_now(host), at = host->deals->lanes->dealt_ns;
     const struct host_line *p = &x->line, *q = &y->line;
 
     if ((x->came_ns == now) != (y->came_ns == now))
         return y->came_ns == now;
     if (x->came_ns == now)
         return x->job < y->job;
-    if (!host->motion->exact)           /* nor does it ever jump */
+    if (!host->deals->motion->exact)           /* nor does it ever jump */
         return p->per_ns > q->per_ns;
     if (x->changed_ns >= at)            /* by that deal, hence after it */
         p = &x->before;
@@ -79,12 +83,12 @@ static bool stands_before(void *owner, uint32_t a, uint32_t b)
 
     return of_a < of_b ||
            (!(of_b < of_a) &&
-            stood_before(host, &host->left[a], &host->left[b]));
+            stood_before(host, &host->deals->left[a], &host->deals->left[b]));
 }
 
 static double next_key(struct cs_host *host, uint32_t i)
 {
-    return host->left[i].changed ? host->left[i].next_key
+    return host->deals->left[i].changed ? host->deals->left[i].next_key
                                  : host_keys_now(host, i);
 }
 
@@ -100,7 +104,7 @@ static bool will_stand_before(void *owner, uint32_t a, uint32_t b)
 /* Of so many GPUs; NULL: there are too many. */
 static struct lane *lane_of(struct cs_host *host, uint32_t gpus)
 {
-    struct host_lanes *lanes = host->lanes;
+    struct host_lanes *lanes = host->deals->lanes;
 
     for (uint32_t k = 0; k < lanes->count; k++)
         if (lanes->lane[k].gpus == gpus)
@@ -118,44 +122,44 @@ static bool suits(struct cs_host *host, struct job_id job)
 {
     uint32_t gpus = cs_job_gpus(host, job);
 
-    if (gpus == 0 || host->has_parts || isnan(cs_left_per_ns(host, job)) ||
+    if (gpus == 0 || host->waiting->has_parts || isnan(cs_left_per_ns(host, job)) ||
         lane_of(host, gpus) == NULL)
         return false;
     if (host_job_slot(host, job.i)->task != ID_NONE)
         return true;
-    double per_ns = host->motion->per_ns(host->self, host, job);
+    double per_ns = host->deals->motion->per_ns(host->self, host, job);
     return per_ns < 0 || per_ns > 0;
 }
 
 /* What falls stops at zero, and is no line there. */
 static bool is_above_zero(struct cs_host *host, struct job_id job)
 {
-    return host->motion->rises ||
-           host->motion->key(host->self, host, job) > 0;
+    return host->deals->motion->rises ||
+           host->deals->motion->key(host->self, host, job) > 0;
 }
 
 static void put(struct cs_host *host, uint32_t i, bool runs,
                 rank_tree_before_fn *before)
 {
-    struct host_left *entry = &host->left[i];
+    struct host_left *entry = &host->deals->left[i];
 
     entry->tree = runs ? &lane_of(host, entry->gpus)->tree
-                       : &host->lanes->waiting;
+                       : &host->deals->lanes->waiting;
     rank_tree_insert(entry->tree, i, before);
 }
 
 bool host_lanes_begin(struct cs_host *host)
 {
-    struct host_lanes *lanes = host->lanes;
+    struct host_lanes *lanes = host->deals->lanes;
 
     if (lanes == NULL) {
         lanes = arena_alloc(host->parts.arena, 1, sizeof *lanes);
-        host->lanes = lanes;
+        host->deals->lanes = lanes;
         rank_tree_init(&lanes->waiting, host->parts.arena, host_keys_sum, host);
     }
     lanes->wait = 16;           /* deals, if it must not be */
-    for (uint32_t k = 0; k < host->deals; k++) {
-        struct job_id job = { host->deal[k].job };
+    for (uint32_t k = 0; k < host->deals->deals; k++) {
+        struct job_id job = { host->deals->deal[k].job };
         if (host_job_over(host, job.i))
             continue;
         if (!suits(host, job))
@@ -163,17 +167,17 @@ bool host_lanes_begin(struct cs_host *host)
         if (lanes->never || !is_above_zero(host, job))
             return false;
     }
-    host->left_count = host->left_spares = host->left_changeds = 0;
-    for (uint32_t k = 0; k < host->deals; k++) {
-        struct job_id job = { host->deal[k].job };
+    host->deals->left_count = host->deals->left_spares = host->deals->left_changeds = 0;
+    for (uint32_t k = 0; k < host->deals->deals; k++) {
+        struct job_id job = { host->deals->deal[k].job };
         if (host_job_over(host, job.i))
             continue;
         uint32_t i = host_keys_make(host, job);
-        host->left[i].came_ns = host->left[i].changed_ns = -1;  /* before */
-        put(host, i, host->left[i].runs, NULL);
+        host->deals->left[i].came_ns = host->deals->left[i].changed_ns = -1;  /* before */
+        put(host, i, host->deals->left[i].runs, NULL);
     }
     host_keys_overtake(host, &lanes->waiting);  /* who owes goes back */
-    host->deals = 0;
+    host->deals->deals = 0;
     lanes->dealt_ns = host_now(host) - 1;
     lanes->on = true;
     return true;
@@ -241,7 +245,7 @@ static void look_up_to(struct cs_host *host, struct lane *lane, uint32_t job)
 /* Takes the last off all that are looked at. */
 static uint32_t take_last(struct cs_host *host)
 {
-    struct host_lanes *lanes = host->lanes;
+    struct host_lanes *lanes = host->deals->lanes;
     struct lane *from = NULL;
 
     for (uint32_t k = 0; k < lanes->count; k++) {
@@ -259,7 +263,7 @@ static uint32_t take_last(struct cs_host *host)
 
 static void note_tail(struct cs_host *host, uint32_t count, uint32_t item)
 {
-    struct host_lanes *lanes = host->lanes;
+    struct host_lanes *lanes = host->deals->lanes;
 
     if (count == lanes->room) {
         uint32_t room = count > 0 ? 2 * count : 64;
@@ -274,7 +278,7 @@ static void note_tail(struct cs_host *host, uint32_t count, uint32_t item)
  * left of the room.  All up to the first that does not fit keep theirs. */
 static uint64_t deal_running(struct cs_host *host, uint32_t job, uint64_t room)
 {
-    struct host_lanes *lanes = host->lanes;
+    struct host_lanes *lanes = host->deals->lanes;
     uint64_t gpus = 0;
     uint32_t count = 0;
 
@@ -286,16 +290,16 @@ static uint64_t deal_running(struct cs_host *host, uint32_t job, uint64_t room)
     }
     while (gpus > room) {
         uint32_t item = take_last(host);
-        gpus -= host->left[item].gpus;
+        gpus -= host->deals->left[item].gpus;
         note_tail(host, count++, item);
     }
     room -= gpus;
     while (count-- > 0) {
         uint32_t item = lanes->tail[count];
-        if (host->left[item].gpus <= room)
-            room -= host->left[item].gpus;
+        if (host->deals->left[item].gpus <= room)
+            room -= host->deals->left[item].gpus;
         else
-            host->left_stop[host->left_stops++] = item;
+            host->deals->left_stop[host->deals->left_stops++] = item;
     }
     return room;
 }
@@ -305,17 +309,17 @@ static uint32_t next_waiting(const struct cs_host *host, uint32_t item,
                              uint32_t first, uint32_t from, uint64_t room,
                              uint32_t *place)
 {
-    const struct rank_tree_node *node = host->lanes->waiting.node;
+    const struct rank_tree_node *node = host->deals->lanes->waiting.node;
 
     if (item == RANK_TREE_NONE || first + node[item].count <= from ||
-        host->left_sum[item].gpus_min > room)
+        host->deals->left_sum[item].gpus_min > room)
         return RANK_TREE_NONE;
     uint32_t left = node[item].left;
     uint32_t own = first + (left == RANK_TREE_NONE ? 0 : node[left].count);
     uint32_t found = next_waiting(host, left, first, from, room, place);
     if (found != RANK_TREE_NONE)
         return found;
-    if (own >= from && host->left[item].gpus <= room) {
+    if (own >= from && host->deals->left[item].gpus <= room) {
         *place = own;
         return item;
     }
@@ -324,7 +328,7 @@ static uint32_t next_waiting(const struct cs_host *host, uint32_t item,
 
 static void deal_in_lanes(struct cs_host *host)
 {
-    struct host_lanes *lanes = host->lanes;
+    struct host_lanes *lanes = host->deals->lanes;
     uint64_t room = cs_total_gpus(host, 0);
     uint32_t from = 0, job;
 
@@ -334,9 +338,9 @@ static void deal_in_lanes(struct cs_host *host)
         uint32_t place = 0;
         job = next_waiting(host, lanes->waiting.root, 0, from, room, &place);
         room = deal_running(host, job, room);
-        if (job != RANK_TREE_NONE && host->left[job].gpus <= room) {
-            room -= host->left[job].gpus;
-            host->left_start[host->left_starts++] = job;
+        if (job != RANK_TREE_NONE && host->deals->left[job].gpus <= room) {
+            room -= host->deals->left[job].gpus;
+            host->deals->left_start[host->deals->left_starts++] = job;
         }
         from = place + 1;
     } while (job != RANK_TREE_NONE);
@@ -350,42 +354,42 @@ static void change_lanes(struct cs_host *host)
 {
     uint32_t kept = 0;
 
-    for (uint32_t k = 0; k < host->left_changeds; k++) {
-        uint32_t i = host->left_changed[k];
-        struct job_id job = { host->left[i].job };
-        if (host->left[i].over)
+    for (uint32_t k = 0; k < host->deals->left_changeds; k++) {
+        uint32_t i = host->deals->left_changed[k];
+        struct job_id job = { host->deals->left[i].job };
+        if (host->deals->left[i].over)
             continue;
-        host->left_changed[kept++] = i;
-        host->left[i].next_key = host->motion->key(host->self, host, job);
-        rank_tree_remove(host->left[i].tree, i);
+        host->deals->left_changed[kept++] = i;
+        host->deals->left[i].next_key = host->deals->motion->key(host->self, host, job);
+        rank_tree_remove(host->deals->left[i].tree, i);
     }
     for (uint32_t k = 0; k < kept; k++) {
-        uint32_t i = host->left_changed[k];
-        bool waits = host_job_slot(host, host->left[i].job)->task != ID_NONE;
+        uint32_t i = host->deals->left_changed[k];
+        bool waits = host_job_slot(host, host->deals->left[i].job)->task != ID_NONE;
         put(host, i, !waits, will_stand_before);
     }
     for (uint32_t k = 0; k < kept; k++) {
-        host_keys_note(host, host->left_changed[k]);
-        rank_tree_touch(host->left[host->left_changed[k]].tree,
-                        host->left_changed[k]);
+        host_keys_note(host, host->deals->left_changed[k]);
+        rank_tree_touch(host->deals->left[host->deals->left_changed[k]].tree,
+                        host->deals->left_changed[k]);
     }
-    host->left_changeds = 0;
+    host->deals->left_changeds = 0;
 }
 
 static void drop_ended(struct cs_host *host)
 {
-    for (uint32_t k = 0; k < host->left_endeds; k++) {
-        uint32_t i = host->left_ended[k];
-        rank_tree_remove(host->left[i].tree, i);
-        host->left_spare[host->left_spares++] = i;
+    for (uint32_t k = 0; k < host->deals->left_endeds; k++) {
+        uint32_t i = host->deals->left_ended[k];
+        rank_tree_remove(host->deals->left[i].tree, i);
+        host->deals->left_spare[host->deals->left_spares++] = i;
     }
-    host->left_endeds = 0;
+    host->deals->left_endeds = 0;
 }
 
 /* Keys that are as good as equal: rounding may turn them about. */
 static void overtake_in_lanes(struct cs_host *host)
 {
-    struct host_lanes *lanes = host->lanes;
+    struct host_lanes *lanes = host->deals->lanes;
 
     for (uint32_t k = 0; k < lanes->count; k++)
         host_keys_overtake(host, &lanes->lane[k].tree);
@@ -394,16 +398,16 @@ static void overtake_in_lanes(struct cs_host *host)
 /* Is every line one still, and that of each job that came? */
 static bool lanes_hold(struct cs_host *host)
 {
-    struct host_lanes *lanes = host->lanes;
+    struct host_lanes *lanes = host->deals->lanes;
 
-    for (uint32_t k = 0; k <= lanes->count && !host->motion->rises; k++) {
+    for (uint32_t k = 0; k <= lanes->count && !host->deals->motion->rises; k++) {
         const struct rank_tree *tree = k < lanes->count ? &lanes->lane[k].tree
                                                     : &lanes->waiting;
         uint32_t first = end_of(tree, false);
         if (first != RANK_TREE_NONE && !(host_keys_now(host, first) > 0))
             return false;
     }
-    for (uint32_t i = host->deal_seen; i < host->job_count; i++) {
+    for (uint32_t i = host->deals->deal_seen; i < host->slots->job_count; i++) {
         struct job_id job = { i };
         if (host_job_over(host, i))
             continue;
@@ -418,7 +422,7 @@ static bool lanes_hold(struct cs_host *host)
 /* All in order, from the back. */
 static void close_lanes(struct cs_host *host)
 {
-    struct host_lanes *lanes = host->lanes;
+    struct host_lanes *lanes = host->deals->lanes;
     uint32_t count = rank_tree_count(&lanes->waiting), running = 0;
 
     for (uint32_t k = 0; k < lanes->count; k++)
@@ -452,8 +456,8 @@ static void close_lanes(struct cs_host *host)
 
 static void take_in(struct cs_host *host)
 {
-    for (; host->deal_seen < host->job_count; host->deal_seen++) {
-        struct job_id job = { host->deal_seen };
+    for (; host->deals->deal_seen < host->slots->job_count; host->deals->deal_seen++) {
+        struct job_id job = { host->deals->deal_seen };
         if (!host_job_over(host, job.i))
             put(host, host_keys_make(host, job), false, stands_before);
     }
@@ -461,12 +465,12 @@ static void take_in(struct cs_host *host)
 
 bool host_lanes_open(const struct cs_host *host)
 {
-    return host->lanes != NULL && host->lanes->on;
+    return host->deals->lanes != NULL && host->deals->lanes->on;
 }
 
 bool host_lanes_due(struct cs_host *host, bool may)
 {
-    struct host_lanes *lanes = host->lanes;
+    struct host_lanes *lanes = host->deals->lanes;
     bool waits = lanes != NULL && lanes->wait > 0;
 
     if (waits)
@@ -488,11 +492,11 @@ void host_lanes_deal(struct cs_host *host)
 {
     overtake_in_lanes(host);
     take_in(host);
-    host->left_stops = host->left_starts = 0;
+    host->deals->left_stops = host->deals->left_starts = 0;
     deal_in_lanes(host);
-    for (uint32_t k = 0; k < host->left_stops; k++)
-        host_keys_now(host, host->left_stop[k]);    /* as long as it runs */
+    for (uint32_t k = 0; k < host->deals->left_stops; k++)
+        host_keys_now(host, host->deals->left_stop[k]);    /* as long as it runs */
     host_keys_carry_out(host);
     change_lanes(host);
-    host->lanes->dealt_ns = host_now(host);
+    host->deals->lanes->dealt_ns = host_now(host);
 }

@@ -13,8 +13,13 @@
  */
 #include <assert.h>
 
-#include "policies/host/state.h"
+#include "policies/host/keys.h"
+#include "policies/state/deals.h"
+#include "policies/state/nodes.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/containers/rank_tree.h"
 
@@ -30,7 +35,7 @@ static void add(struct cs_host *host, struct job_id job,
 {
     uint32_t i = host_keys_make(host, job);
 
-    rank_tree_insert(host->lefts, i, before);
+    rank_tree_insert(host->deals->lefts, i, before);
 }
 
 /* Jobs that ended leave, first, since their keys may not be asked for; of those
@@ -38,25 +43,25 @@ static void add(struct cs_host *host, struct job_id job,
  * another. */
 static void take_news(struct cs_host *host)
 {
-    for (uint32_t k = 0; k < host->left_endeds; k++) {
-        rank_tree_remove(host->lefts, host->left_ended[k]);
-        host->left_spare[host->left_spares++] = host->left_ended[k];
+    for (uint32_t k = 0; k < host->deals->left_endeds; k++) {
+        rank_tree_remove(host->deals->lefts, host->deals->left_ended[k]);
+        host->deals->left_spare[host->deals->left_spares++] = host->deals->left_ended[k];
     }
-    host->left_endeds = 0;
-    for (uint32_t k = 0; k < host->left_changeds; k++) {
-        uint32_t i = host->left_changed[k];
-        if (host->left[i].over)
+    host->deals->left_endeds = 0;
+    for (uint32_t k = 0; k < host->deals->left_changeds; k++) {
+        uint32_t i = host->deals->left_changed[k];
+        if (host->deals->left[i].over)
             continue;
-        if (host->motion->still)
-            rank_tree_remove(host->lefts, i);
+        if (host->deals->motion->still)
+            rank_tree_remove(host->deals->lefts, i);
         host_keys_note(host, i);
-        if (!host->motion->still)
-            rank_tree_touch(host->lefts, i);
+        if (!host->deals->motion->still)
+            rank_tree_touch(host->deals->lefts, i);
     }
-    for (uint32_t k = 0; k < host->left_changeds; k++)
-        if (host->motion->still && !host->left[host->left_changed[k]].over)
-            rank_tree_insert(host->lefts, host->left_changed[k], goes_before);
-    host->left_changeds = 0;
+    for (uint32_t k = 0; k < host->deals->left_changeds; k++)
+        if (host->deals->motion->still && !host->deals->left[host->deals->left_changed[k]].over)
+            rank_tree_insert(host->deals->lefts, host->deals->left_changed[k], goes_before);
+    host->deals->left_changeds = 0;
 }
 
 /* ---- from one list to the other ---- */
@@ -72,51 +77,51 @@ static bool worth_it(const struct cs_host *host)
     uint32_t running = cs_running_count(host);
     uint32_t waiting = host_order_count(host);
 
-    if (!host->left_crossing)
+    if (!host->deals->left_crossing)
         return true;
-    return waiting > (host->lefts != NULL ? FEW_WAIT : MANY_WAIT) * running;
+    return waiting > (host->deals->lefts != NULL ? FEW_WAIT : MANY_WAIT) * running;
 }
 
 static void take_over(struct cs_host *host)
 {
-    if (host->left_tree == NULL) {
-        host->left_tree = arena_alloc(host->parts.arena, 1,
-                                      sizeof *host->left_tree);
-        rank_tree_init(host->left_tree, host->parts.arena, host_keys_sum, host);
+    if (host->deals->left_tree == NULL) {
+        host->deals->left_tree = arena_alloc(host->parts.arena, 1,
+                                      sizeof *host->deals->left_tree);
+        rank_tree_init(host->deals->left_tree, host->parts.arena, host_keys_sum, host);
     }
-    host->lefts = host->left_tree;
-    host->left_count = host->left_spares = 0;
-    for (uint32_t k = 0; k < host->deals; k++) {
-        struct job_id job = { host->deal[k].job };
+    host->deals->lefts = host->deals->left_tree;
+    host->deals->left_count = host->deals->left_spares = 0;
+    for (uint32_t k = 0; k < host->deals->deals; k++) {
+        struct job_id job = { host->deals->deal[k].job };
         if (!host_job_over(host, job.i))
             add(host, job, NULL);
     }
-    host->deals = 0;
+    host->deals->deals = 0;
 }
 
 static void turn_over(struct cs_host *host)
 {
     take_news(host);
-    uint32_t count = rank_tree_count(host->lefts);
+    uint32_t count = rank_tree_count(host->deals->lefts);
     uint32_t *list = host_list_room(host, count);
 
-    rank_tree_list(host->lefts, list);
-    rank_tree_clear(host->lefts);
+    rank_tree_list(host->deals->lefts, list);
+    rank_tree_clear(host->deals->lefts);
     host_keys_hand_over(host, list, count);
-    host->lefts = NULL;
+    host->deals->lefts = NULL;
 }
 
 /* All keys are others: merge sort, stable. */
 static void sort_anew(struct cs_host *host)
 {
-    uint32_t count = rank_tree_count(host->lefts);
+    uint32_t count = rank_tree_count(host->deals->lefts);
     uint32_t *from, *to;
 
     if (count == 0)
         return;
     from = host_list_room(host, 2 * count);
     to = from + count;
-    rank_tree_list(host->lefts, from);
+    rank_tree_list(host->deals->lefts, from);
     for (uint32_t i = 0; i < count; i++)
         host_keys_note(host, from[i]);
     for (uint64_t width = 1; width < count; width *= 2) {
@@ -127,8 +132,8 @@ static void sort_anew(struct cs_host *host)
             uint64_t i = low, j = middle;
             while (i < middle || j < high) {
                 bool second = i == middle ||
-                    (j < high && host->left[from[j]].key <
-                                     host->left[from[i]].key);
+                    (j < high && host->deals->left[from[j]].key <
+                                     host->deals->left[from[i]].key);
                 to[out++] = second ? from[j++] : from[i++];
             }
         }
@@ -136,18 +141,18 @@ static void sort_anew(struct cs_host *host)
         from = to;
         to = swap;
     }
-    rank_tree_reorder(host->lefts, from);
+    rank_tree_reorder(host->deals->lefts, from);
 }
 
 static void refresh(struct cs_host *host)
 {
     take_news(host);
-    if (host->motion->anew)
+    if (host->deals->motion->anew)
         sort_anew(host);
     else
-        host_keys_overtake(host, host->lefts);
-    for (; host->deal_seen < host->job_count; host->deal_seen++) {
-        struct job_id job = { host->deal_seen };
+        host_keys_overtake(host, host->deals->lefts);
+    for (; host->deals->deal_seen < host->slots->job_count; host->deals->deal_seen++) {
+        struct job_id job = { host->deals->deal_seen };
         if (!host_job_over(host, job.i))
             add(host, job, goes_before);
     }
@@ -160,15 +165,15 @@ static void pick(struct cs_host *host, uint32_t item, bool runs)
 {
     if (item == RANK_TREE_NONE)
         return;
-    const struct rank_tree_node *node = &host->lefts->node[item];
-    uint32_t running = host->left_sum[item].running;
+    const struct rank_tree_node *node = &host->deals->lefts->node[item];
+    uint32_t running = host->deals->left_sum[item].running;
     if ((runs ? running : node->count - running) == 0)
         return;
     pick(host, node->left, runs);
-    if (host->left[item].runs == runs && runs)
-        host->left_stop[host->left_stops++] = item;
-    else if (host->left[item].runs == runs)
-        host->left_start[host->left_starts++] = item;
+    if (host->deals->left[item].runs == runs && runs)
+        host->deals->left_stop[host->deals->left_stops++] = item;
+    else if (host->deals->left[item].runs == runs)
+        host->deals->left_start[host->deals->left_starts++] = item;
     pick(host, node->right, runs);
 }
 
@@ -177,8 +182,8 @@ static uint64_t deal(struct cs_host *host, uint32_t item, uint64_t room)
 {
     if (item == RANK_TREE_NONE)
         return room;
-    const struct host_left_sum *all = &host->left_sum[item];
-    const struct host_left *entry = &host->left[item];
+    const struct host_left_sum *all = &host->deals->left_sum[item];
+    const struct host_left *entry = &host->deals->left[item];
     if (all->gpus <= room) {
         pick(host, item, false);
         return room - all->gpus;
@@ -187,15 +192,15 @@ static uint64_t deal(struct cs_host *host, uint32_t item, uint64_t room)
         pick(host, item, true);
         return room;
     }
-    room = deal(host, host->lefts->node[item].left, room);
+    room = deal(host, host->deals->lefts->node[item].left, room);
     bool fits = entry->gpus <= room;
     if (fits)
         room -= entry->gpus;
     if (fits && !entry->runs)
-        host->left_start[host->left_starts++] = item;
+        host->deals->left_start[host->deals->left_starts++] = item;
     if (!fits && entry->runs)
-        host->left_stop[host->left_stops++] = item;
-    return deal(host, host->lefts->node[item].right, room);
+        host->deals->left_stop[host->deals->left_stops++] = item;
+    return deal(host, host->deals->lefts->node[item].right, room);
 }
 
 void cs_reallocate_note(struct cs_host *host, struct job_id job)
@@ -206,14 +211,14 @@ void cs_reallocate_note(struct cs_host *host, struct job_id job)
 /* In lanes, where these are of use and the jobs are of that kind? */
 static bool in_lanes(struct cs_host *host, bool plain)
 {
-    bool may = plain && host->left_crossing && !host->motion->still &&
-               !host->motion->anew && host->rent == NULL;
+    bool may = plain && host->deals->left_crossing && !host->deals->motion->still &&
+               !host->deals->motion->anew && host->nodes->rent == NULL;
 
     if (host_lanes_open(host))
         return host_lanes_refresh(host, may);
     if (!host_lanes_due(host, may))
         return false;
-    if (host->lefts != NULL)
+    if (host->deals->lefts != NULL)
         turn_over(host);
     return host_lanes_begin(host);
 }
@@ -222,23 +227,23 @@ void cs_reallocate_moving(struct cs_host *host, const struct cs_moving_key *moti
 {
     assert(!host_per_phase(host) && motion->key != NULL);
     bool plain = host->spec->failures == NULL && host->rules->tick_ns == 0;
-    host->motion = motion;
+    host->deals->motion = motion;
     if (in_lanes(host, plain)) {
         host_lanes_deal(host);
         return;
     }
     bool worth = plain && worth_it(host);
-    if (host->lefts == NULL && worth)
+    if (host->deals->lefts == NULL && worth)
         take_over(host);
-    else if (host->lefts != NULL && !worth)
+    else if (host->deals->lefts != NULL && !worth)
         turn_over(host);
     if (!worth) {
         cs_reallocate(host, motion->sorted != NULL ? motion->sorted : motion->key);
         return;
     }
     refresh(host);
-    host->left_stops = host->left_starts = 0;
-    deal(host, host->lefts->root, cs_total_gpus(host, 0));
+    host->deals->left_stops = host->deals->left_starts = 0;
+    deal(host, host->deals->lefts->root, cs_total_gpus(host, 0));
     host_keys_carry_out(host);
 }
 

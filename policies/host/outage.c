@@ -14,6 +14,8 @@
  * An interrupted job loses what it did since it last saved and all state on
  * its nodes; it waits again at its old place in the order.
  */
+#include "policies/host/outage.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -21,8 +23,15 @@
 #include "models/cluster/faults.h"
 #include "models/jobs/job.h"
 #include "models/laws/outage.h"
+#include "models/types/facts.h"
 #include "models/types/placement.h"
-#include "policies/host/state.h"
+#include "policies/leases/job.h"
+#include "policies/state/slots.h"
+#include "policies/state/waiting.h"
+#include "policies/state/decision.h"
+#include "policies/state/nodes.h"
+#include "policies/state/pools.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
@@ -57,7 +66,7 @@ static uint32_t switches(const struct cluster_spec *spec)
 
 static void draw_next(struct cs_host *host)
 {
-    struct host_outage *o = host->outage;
+    struct host_outage *o = host->nodes->outage;
     double s = rng_exponential(&o->rng, o->mean_s);
 
     o->next_ns = s < 1e9 ? clock_after(o->next_ns, clock_ns_for_work(s, 1.0))
@@ -68,7 +77,7 @@ static void draw_next(struct cs_host *host)
  * algorithm P). */
 static void cast(struct cs_host *host)
 {
-    struct host_outage *o = host->outage;
+    struct host_outage *o = host->nodes->outage;
     uint32_t servers = o->recorded->servers;
     uint32_t *list = arena_alloc(host->parts.arena, servers, sizeof *list);
     struct rng rng;
@@ -113,7 +122,7 @@ void host_outage_begin(struct cs_host *host)
     }
     all = node_rate + outage_hardware_per_s(f, 0, 0, switches(spec));
     rng_init(&o->rng, host->parts.seed, "failures", host->parts.replica);
-    host->outage = o;
+    host->nodes->outage = o;
     o->recorded = f->recorded;
     if (o->recorded != NULL)
         cast(host);
@@ -133,7 +142,7 @@ static double roll_back(struct cs_host *host, struct host_job_slot *job)
     int64_t every = f != NULL ? f->checkpoint_ns : 0, kept = 0;
     double lost = job->pub.gpu_seconds - job->saved_gpu_s;
 
-    if (host->form[job->form].fixed) {
+    if (host->slots->form[job->form].fixed) {
         if (every > 0)
             kept = job->done_ns / every * every;
         double s = clock_s_from_ns(job->done_ns - kept);
@@ -227,7 +236,7 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
 {
     for (uint32_t i = 0; i < host_held(host)->count;) {
         const struct host_lease_slot *lease =
-            &host->lease[host->held->item[i]];
+            &host->slots->lease[host->waiting->held->item[i]];
         if (host_stands_on(lease, node)) {
             host_interrupt(host, lease->pub.job.i);
             i = 0;              /* its other leases went too */
@@ -235,7 +244,7 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
             i++;
         }
     }
-    for (uint32_t j = 0; j < host->job_count; j++)
+    for (uint32_t j = 0; j < host->slots->job_count; j++)
         if (host_job_block(host, j) == NULL)
             j += HOST_JOB_BLOCK - 1;    /* all of them are forgotten */
         else if (!host_job_over(host, j) &&
@@ -246,7 +255,7 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
 static void node_up(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
-    struct host_outage *o = host->outage;
+    struct host_outage *o = host->nodes->outage;
     uint32_t node = (uint32_t)arg;
     struct placement all = { .share = &o->share[node], .share_count = 1 };
     uint32_t gpus = mask_count(o->share[node].gpu_mask);
@@ -254,14 +263,14 @@ static void node_up(struct loop *loop, void *self, uint64_t arg)
     (void)loop;
     cluster_release(host->cluster, &all);
     o->down[node] = false;
-    host->pool[cluster_group_of(host->spec, node)->pool].down -= gpus;
+    host->pools->pool[cluster_group_of(host->spec, node)->pool].down -= gpus;
     host_tell(host, FACT_NODE_UP, node, 0, gpus);
     host->hooks.wake(host);
 }
 
 static void node_down(struct cs_host *host, uint32_t node, int64_t until_ns)
 {
-    struct host_outage *o = host->outage;
+    struct host_outage *o = host->nodes->outage;
     const struct node_group *group = cluster_group_of(host->spec, node);
     struct placement all = { .share = &o->share[node], .share_count = 1 };
 
@@ -280,7 +289,7 @@ static void node_down(struct cs_host *host, uint32_t node, int64_t until_ns)
     assert(mask_count(o->share[node].gpu_mask) == group->gpus);
     cluster_take(host->cluster, &all);
     o->down[node] = true;
-    host->pool[group->pool].down += group->gpus;
+    host->pools->pool[group->pool].down += group->gpus;
     host_tell(host, FACT_NODE_DOWN, node, 0, group->gpus);
     if (until_ns != CLOCK_NEVER_NS)
         loop_at(host->parts.loop, until_ns, LOOP_RANK_OUTAGE, node_up, host,
@@ -292,7 +301,7 @@ static void node_down(struct cs_host *host, uint32_t node, int64_t until_ns)
 static uint32_t draw_node(struct cs_host *host)
 {
     const struct cluster_spec *spec = host->spec;
-    struct host_outage *o = host->outage;
+    struct host_outage *o = host->nodes->outage;
     double total = 0, u;
     uint32_t g = 0;
 
@@ -309,7 +318,7 @@ static uint32_t draw_node(struct cs_host *host)
  * left alone. */
 static void fail(struct cs_host *host)
 {
-    struct host_outage *o = host->outage;
+    struct host_outage *o = host->nodes->outage;
     bool single = rng_uniform(&o->rng) < o->node_share;
     int64_t until_ns = clock_after(o->next_ns, spec_of(host)->repair_ns);
     uint32_t leaf = host->spec->leaf_nodes, first, count = leaf;
@@ -339,7 +348,7 @@ static int64_t due_ns(const struct host_outage *o)
 
 static void fail_next(struct cs_host *host)
 {
-    struct host_outage *o = host->outage;
+    struct host_outage *o = host->nodes->outage;
     const struct fault *f;
     uint32_t node;
 
@@ -359,8 +368,8 @@ static void failure_due(struct loop *loop, void *self, uint64_t arg)
 
     (void)loop;
     (void)arg;
-    host->outage->scheduled = false;
-    if (host->jobs_left == 0)
+    host->nodes->outage->scheduled = false;
+    if (host->decision->jobs_left == 0)
         return;
     fail_next(host);
     host_outage_wake(host);
@@ -368,9 +377,9 @@ static void failure_due(struct loop *loop, void *self, uint64_t arg)
 
 void host_outage_wake(struct cs_host *host)
 {
-    struct host_outage *o = host->outage;
+    struct host_outage *o = host->nodes->outage;
 
-    if (o == NULL || o->scheduled || host->closing)
+    if (o == NULL || o->scheduled || host->decision->closing)
         return;
     while (due_ns(o) < host_now(host))
         fail_next(host);

@@ -14,6 +14,8 @@
  * each other, each says so; when one goes, the other is alone and has whole
  * GPUs and its own pace again.
  */
+#include "policies/host/pack.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -22,7 +24,14 @@
 #include "models/jobs/job.h"
 #include "models/jobs/speedup.h"
 #include "models/types/placement.h"
-#include "policies/host/state.h"
+#include "policies/host/request.h"
+#include "policies/leases/lease.h"
+#include "policies/leases/phase.h"
+#include "policies/leases/power.h"
+#include "policies/leases/time.h"
+#include "policies/state/life.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 
 #define HALF (GPU_MILLI / 2)
@@ -34,7 +43,7 @@ static bool packs(const struct cs_host *host, const struct host_job_slot *job)
 {
     const struct role_spec *role = &host_form_of(job)->role[0];
 
-    return host->form[job->form].fixed &&
+    return host->slots->form[job->form].fixed &&
            job->pub.request.goodput == NULL &&
            host_form_of(job)->role_count == 1 && !role->pod &&
            job_role_milli(&job->pub.request, 0) == GPU_MILLI &&
@@ -135,7 +144,7 @@ static bool takes_all(const struct cs_host *host,
 static uint32_t change(struct cs_host *host, uint32_t i,
                        const struct placement *place, double speedup)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
     if (lease->running)
@@ -147,8 +156,8 @@ static uint32_t change(struct cs_host *host, uint32_t i,
 
 void host_pack_alone(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
-    struct placement whole = copy_with(host->scratch, &lease->pub.placement,
+    struct host_lease_slot *lease = &host->slots->lease[i];
+    struct placement whole = copy_with(host->life->scratch, &lease->pub.placement,
                                        0);
 
     assert(lease->live && lease->beside == ID_NONE);
@@ -165,37 +174,37 @@ static enum cs_verdict look(const struct cs_host *host,
 
     if (task->role != CS_ALL_ROLES)
         return CS_NOT_ALLOWED;
-    if (runs.i >= host->job_count || host_job_over(host, runs.i) ||
+    if (runs.i >= host->slots->job_count || host_job_over(host, runs.i) ||
         host_job_slot(host, runs.i)->lease[0] == ID_NONE)
         return CS_NOT_PENDING;
     const struct host_job_slot *first = host_job_slot(host, runs.i);
     const struct placement *place;
     *lease = first->lease[0];
-    place = &host->lease[*lease].pub.placement;
+    place = &host->slots->lease[*lease].pub.placement;
     if (!packs(host, job) || !packs(host, first) ||
         !takes_all(host, job, place) ||
         !(speedup_with(host, first, job, place) > 0) ||
         !(speedup_with(host, job, first, place) > 0))
         return CS_BAD_SHAPE;
-    return host->lease[*lease].beside == ID_NONE ? CS_DONE : CS_NO_ROOM;
+    return host->slots->lease[*lease].beside == ID_NONE ? CS_DONE : CS_NO_ROOM;
 }
 
 static enum cs_verdict start(struct cs_host *host, struct task_id id,
                              uint32_t first)
 {
-    struct job_id who = host->task[id.i].pub.job;
+    struct job_id who = host->slots->task[id.i].pub.job;
     struct host_job_slot *job = host_job_slot(host, who.i);
     struct host_job_slot *other =
-        host_job_slot(host, host->lease[first].pub.job.i);
-    const struct placement *place = &host->lease[first].pub.placement;
+        host_job_slot(host, host->slots->lease[first].pub.job.i);
+    const struct placement *place = &host->slots->lease[first].pub.placement;
     uint32_t nodes = host->spec->node_count;
-    struct placement mine = second_half(host->scratch, place,
+    struct placement mine = second_half(host->life->scratch, place,
                                         &host_form_of(job)->role[0]);
-    struct placement its = copy_with(host->scratch + nodes, place, HALF);
+    struct placement its = copy_with(host->life->scratch + nodes, place, HALF);
     double speedup = speedup_with(host, job, other, place);
     double its_speedup = speedup_with(host, other, job, place);
 
-    if (!fits_beside(host, host->scratch + 2 * nodes, &mine) ||
+    if (!fits_beside(host, host->life->scratch + 2 * nodes, &mine) ||
         !host_power_allows_beside(host, place, &its, &mine))
         return host_answer(host, HOST_START, who, 0, CS_NO_ROOM, NULL);
     cluster_split(host->cluster);
@@ -205,8 +214,8 @@ static enum cs_verdict start(struct cs_host *host, struct task_id id,
     host_answer(host, HOST_START, who, 0, CS_DONE, &mine);
     first = change(host, first, &its, its_speedup);
     uint32_t second = host_grant_at(host, who.i, 0, &mine, speedup);
-    host->lease[first].beside = second;
-    host->lease[second].beside = first;
+    host->slots->lease[first].beside = second;
+    host->slots->lease[second].beside = first;
     return CS_DONE;
 }
 
@@ -218,10 +227,10 @@ enum cs_verdict cs_start_co_located(struct cs_host *host, struct task_id id,
     if (!(host->policy->flags & CS_PACKS))
         return host_answer(host, HOST_START, nobody, CS_ALL_ROLES,
                            CS_NOT_ALLOWED, NULL);
-    if (id.i >= host->task_count || !host->task[id.i].live)
+    if (id.i >= host->slots->task_count || !host->slots->task[id.i].live)
         return host_answer(host, HOST_START, nobody, CS_ALL_ROLES,
                            CS_NOT_PENDING, NULL);
-    const struct cs_task *task = &host->task[id.i].pub;
+    const struct cs_task *task = &host->slots->task[id.i].pub;
     enum cs_verdict verdict = look(host, task, runs, &lease);
 
     if (verdict == CS_DONE)
@@ -233,7 +242,7 @@ enum cs_verdict cs_start_co_located(struct cs_host *host, struct task_id id,
 double cs_speedup_co_located(struct cs_host *host, struct job_id id,
                              struct job_id other, uint32_t pool)
 {
-    assert(id.i < host->job_count && other.i < host->job_count &&
+    assert(id.i < host->slots->job_count && other.i < host->slots->job_count &&
            pool < host->spec->pool_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
     const struct host_job_slot *with = host_job_slot(host, other.i);
@@ -249,14 +258,14 @@ struct job_id cs_co_located(const struct cs_host *host, struct job_id id)
 {
     struct lease_id lease = cs_role_lease(host, id, 0);
 
-    if (lease.i == ID_NONE || host->lease[lease.i].beside == ID_NONE)
+    if (lease.i == ID_NONE || host->slots->lease[lease.i].beside == ID_NONE)
         return nobody;
-    return host->lease[host->lease[lease.i].beside].pub.job;
+    return host->slots->lease[host->slots->lease[lease.i].beside].pub.job;
 }
 
 uint32_t cs_share_score(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->job_count);
+    assert(id.i < host->slots->job_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
     return packs(host, job) ? speedup_share_class(&job->pub.request)

@@ -18,7 +18,7 @@
  */
 #include <assert.h>
 
-#include "policies/host/state.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"

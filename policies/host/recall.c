@@ -11,13 +11,20 @@
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/types/placement.h"
-#include "policies/host/state.h"
+#include "policies/host/rental.h"
+#include "policies/host/request.h"
+#include "policies/leases/job.h"
+#include "policies/leases/lease.h"
+#include "policies/leases/phase.h"
+#include "policies/state/nodes.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
 static void recall_now(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     uint32_t j = lease->pub.job.i;
 
     assert(lease->live && !lease->leaving);
@@ -43,10 +50,10 @@ static enum cs_verdict refused(const struct cs_host *host, struct lease_id id)
 
     if ((host->policy->flags & both) != both)
         return CS_NOT_ALLOWED;
-    if (id.i >= host->lease_count || !host->lease[id.i].live ||
-        host->lease[id.i].leaving)
+    if (id.i >= host->slots->lease_count || !host->slots->lease[id.i].live ||
+        host->slots->lease[id.i].leaving)
         return CS_NOT_PENDING;
-    const struct host_lease_slot *lease = &host->lease[id.i];
+    const struct host_lease_slot *lease = &host->slots->lease[id.i];
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     if (phase_law_usual(&host_form_of(job)->phase[lease->phase])->kind ==
             LAW_SERVE && lease->running)
@@ -62,7 +69,7 @@ enum cs_verdict cs_take_back(struct cs_host *host, struct lease_id id,
     if (verdict != CS_DONE)
         return host_answer(host, HOST_TAKE_BACK, (struct job_id) { ID_NONE },
                            CS_ALL_ROLES, verdict, NULL);
-    struct host_lease_slot *lease = &host->lease[id.i];
+    struct host_lease_slot *lease = &host->slots->lease[id.i];
     struct job_id job = lease->pub.job;
     host_answer(host, HOST_TAKE_BACK, job, lease->pub.role, CS_DONE,
                 &lease->pub.placement);
@@ -97,7 +104,7 @@ struct cs_node cs_node(const struct cs_host *host, uint32_t n)
         .pool = group->pool, .gpus = group->gpus,
         .free_gpus = mask_count(host->cluster->free_mask[n]),
         .cores = group->cores, .memory_bytes = (double)group->memory_bytes,
-        .here = host->rent == NULL || group->rent == NULL ||
+        .here = host->nodes->rent == NULL || group->rent == NULL ||
                 host_rental_here(host, n),
     };
 }
@@ -107,7 +114,7 @@ double cs_phase_s(const struct cs_host *host, struct job_id id, uint32_t phase)
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
     assert(phase < host_form_of(job)->phase_count);
-    return host->form[job->form].phase_s[phase];
+    return host->slots->form[job->form].phase_s[phase];
 }
 
 bool cs_serves(const struct cs_host *host, struct job_id id)

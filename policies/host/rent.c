@@ -7,6 +7,8 @@
  * group in the order of the file that takes it and has room.  While no job is
  * left nothing is ordered, so that a run can end.
  */
+#include "policies/host/rent.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -14,7 +16,11 @@
 #include "models/cluster/time_series.h"
 #include "models/jobs/job.h"
 #include "policies/host/rental.h"
-#include "policies/host/state.h"
+#include "policies/state/slots.h"
+#include "policies/state/waiting.h"
+#include "policies/state/decision.h"
+#include "policies/state/nodes.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
@@ -40,7 +46,7 @@ uint32_t host_rent_had(const struct cs_host *host, uint32_t g)
 /* Nodes that could still be ordered. */
 static uint32_t room_left(const struct cs_host *host, uint32_t g)
 {
-    const struct rent_group *group = &host->rent->group[g];
+    const struct rent_group *group = &host->nodes->rent->group[g];
     uint32_t most = host_rent_had(host, g);
     uint32_t used = group->here + group->coming + group->leaving;
 
@@ -50,11 +56,11 @@ static uint32_t room_left(const struct cs_host *host, uint32_t g)
 static void order_some(struct cs_host *host, uint32_t g, uint32_t count)
 {
     const struct node_group *spec = &host->spec->group[g];
-    struct rent_group *group = &host->rent->group[g];
+    struct rent_group *group = &host->nodes->rent->group[g];
 
     while (count > 0 && group->first_away < spec->node_count) {
         uint32_t n = spec->first_node + group->first_away++;
-        if (host->rent->node[n].state == RENT_AWAY) {
+        if (host->nodes->rent->node[n].state == RENT_AWAY) {
             host_rental_order(host, n, spec->rent->start_ns);
             count--;
         }
@@ -77,7 +83,7 @@ static bool suits(const struct cs_host *host, uint32_t g,
 {
     const struct node_group *group = &host->spec->group[g];
     const struct role_spec *role = &host_form_of(job)->role[r];
-    uint32_t mask = host->form[job->form].pool_mask[r];
+    uint32_t mask = host->slots->form[job->form].pool_mask[r];
 
     if (group->rent == NULL || group->rent->scale != RENT_QUEUE ||
         (mask != 0 && !(mask >> group->pool & 1)))
@@ -129,7 +135,7 @@ static double nodes_for(const struct node_group *group,
 
 static bool open_for_more(const struct cs_host *host, uint32_t g)
 {
-    const struct rent_group *group = &host->rent->group[g];
+    const struct rent_group *group = &host->nodes->rent->group[g];
 
     return host->spec->group[g].rent != NULL &&
            group->wanted < group->room + group->coming + group->idle;
@@ -154,7 +160,7 @@ static int64_t want_role(struct cs_host *host, const struct cs_task *task,
             next = due < next ? due : next;
             continue;
         }
-        host->rent->group[g].wanted += nodes;
+        host->nodes->rent->group[g].wanted += nodes;
         break;
     }
     return next;
@@ -167,7 +173,7 @@ static int64_t want_all(struct cs_host *host)
 
     for (uint32_t k = 0; k < host_order_count(host); k++) {
         const struct cs_task *task =
-            &host->task[rank_tree_at(host->order, k)].pub;
+            &host->slots->task[rank_tree_at(host->waiting->order, k)].pub;
         const struct host_job_slot *job = host_job_slot(host, task->job.i);
         bool any = false;
         for (uint32_t g = 0; g < host->spec->group_count && !any; g++)
@@ -202,7 +208,7 @@ static uint32_t least(const struct rent_spec *spec)
 static uint32_t order_least(struct cs_host *host, uint32_t g)
 {
     const struct rent_spec *spec = host->spec->group[g].rent;
-    const struct rent_group *group = &host->rent->group[g];
+    const struct rent_group *group = &host->nodes->rent->group[g];
     uint32_t room = room_left(host, g), have = group->here + group->coming;
 
     if (have < least(spec)) {
@@ -218,24 +224,24 @@ void host_rent_scale(struct cs_host *host)
 {
     uint32_t groups = host->spec->group_count;
 
-    if (host->rent == NULL || host->jobs_left == 0 || host->closing)
+    if (host->nodes->rent == NULL || host->decision->jobs_left == 0 || host->decision->closing)
         return;
     for (uint32_t g = 0; g < groups; g++) {
         const struct rent_spec *spec = host->spec->group[g].rent;
-        host->rent->group[g].wanted = 0;
-        host->rent->group[g].room = spec != NULL ? order_least(host, g) : 0;
+        host->nodes->rent->group[g].wanted = 0;
+        host->nodes->rent->group[g].room = spec != NULL ? order_least(host, g) : 0;
     }
-    loop_cancel(host->parts.loop, host->rent->look);
+    loop_cancel(host->parts.loop, host->nodes->rent->look);
     int64_t next = want_all(host);
     for (uint32_t g = 0; g < groups; g++) {
-        const struct rent_group *group = &host->rent->group[g];
+        const struct rent_group *group = &host->nodes->rent->group[g];
         double more = ceil(group->wanted) - group->coming - group->idle;
         if (host->spec->group[g].rent != NULL && more > 0)
             order_some(host, g, more < group->room ? (uint32_t)more
                                                    : group->room);
     }
     if (next != CLOCK_NEVER_NS)
-        host->rent->look = loop_at(host->parts.loop, next, LOOP_RANK_SETTLE,
+        host->nodes->rent->look = loop_at(host->parts.loop, next, LOOP_RANK_SETTLE,
                                    look_again, host, 0);
 }
 
@@ -245,17 +251,17 @@ void host_rent_scale(struct cs_host *host)
 static uint32_t draw_one(struct cs_host *host, uint32_t g)
 {
     const struct node_group *group = &host->spec->group[g];
-    enum rent_state state = host->rent->group[g].coming > 0 ? RENT_COMING
+    enum rent_state state = host->nodes->rent->group[g].coming > 0 ? RENT_COMING
                                                             : RENT_HERE;
-    uint32_t among = state == RENT_COMING ? host->rent->group[g].coming
-                                          : host->rent->group[g].here;
-    double u = rng_at(host->parts.seed, host->rent->choices++,
+    uint32_t among = state == RENT_COMING ? host->nodes->rent->group[g].coming
+                                          : host->nodes->rent->group[g].here;
+    double u = rng_at(host->parts.seed, host->nodes->rent->choices++,
                       host->parts.replica, CHOICE_STREAM);
     uint32_t k = (uint32_t)(u * among), n = group->first_node;
 
     assert(among > 0);
-    for (; host->rent->node[n].state != state || k > 0; n++)
-        k -= host->rent->node[n].state == state;
+    for (; host->nodes->rent->node[n].state != state || k > 0; n++)
+        k -= host->nodes->rent->node[n].state == state;
     return n;
 }
 
@@ -268,7 +274,7 @@ static void follow(struct cs_host *host)
 
     for (uint32_t g = 0; g < host->spec->group_count; g++) {
         const struct rent_spec *spec = host->spec->group[g].rent;
-        const struct rent_group *group = &host->rent->group[g];
+        const struct rent_group *group = &host->nodes->rent->group[g];
         if (spec == NULL || spec->available == NULL)
             continue;
         while (group->here + group->coming > host_rent_had(host, g))
@@ -277,9 +283,9 @@ static void follow(struct cs_host *host)
         if (at < next)
             next = at;
     }
-    loop_cancel(host->parts.loop, host->rent->change);
-    if (next != CLOCK_NEVER_NS && host->jobs_left > 0)
-        host->rent->change = loop_at(host->parts.loop, next,
+    loop_cancel(host->parts.loop, host->nodes->rent->change);
+    if (next != CLOCK_NEVER_NS && host->decision->jobs_left > 0)
+        host->nodes->rent->change = loop_at(host->parts.loop, next,
                                      LOOP_RANK_OUTAGE, change_due, host, 0);
     host->hooks.wake(host);
 }
@@ -290,13 +296,13 @@ static void change_due(struct loop *loop, void *self, uint64_t arg)
 
     (void)loop;
     (void)arg;
-    if (host->jobs_left > 0)
+    if (host->decision->jobs_left > 0)
         follow(host);
 }
 
 void host_rent_wake(struct cs_host *host)
 {
-    if (host->rent != NULL && host->jobs_left == 1 && !host->closing)
+    if (host->nodes->rent != NULL && host->decision->jobs_left == 1 && !host->decision->closing)
         follow(host);
 }
 
@@ -311,7 +317,7 @@ static void begin_group(struct cs_host *host, uint32_t g)
     here = here < had ? here : had;
     for (uint32_t k = 0; k < here; k++)
         host_rental_order(host, group->first_node +
-                                    host->rent->group[g].first_away++, 0);
+                                    host->nodes->rent->group[g].first_away++, 0);
 }
 
 void host_rent_begin(struct cs_host *host)
@@ -327,8 +333,8 @@ void host_rent_begin(struct cs_host *host)
     rent->group = arena_alloc(arena, spec->group_count, sizeof *rent->group);
     rent->leaving = arena_alloc(arena, spec->node_count,
                                 sizeof *rent->leaving);
-    host->rent = rent;
-    host->leaving = rent->leaving;
+    host->nodes->rent = rent;
+    host->nodes->leaving = rent->leaving;
     for (uint32_t g = 0; g < spec->group_count; g++)
         if (spec->group[g].rent != NULL)
             begin_group(host, g);

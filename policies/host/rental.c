@@ -15,6 +15,17 @@
  * ran, not the job.
  */
 #include "policies/host/rental.h"
+#include "models/types/facts.h"
+#include "policies/host/outage.h"
+#include "policies/leases/idle.h"
+#include "policies/leases/job.h"
+#include "policies/leases/lease.h"
+#include "policies/leases/phase.h"
+#include "policies/leases/power.h"
+#include "policies/state/pools.h"
+#include "policies/state/nodes.h"
+#include "policies/state/slots.h"
+#include "policies/state/waiting.h"
 
 #include <assert.h>
 #include <math.h>
@@ -37,18 +48,18 @@ static const struct rent_spec *spec_of(const struct cs_host *host,
 
 static struct rent_group *group_of(const struct cs_host *host, uint32_t node)
 {
-    return &host->rent->group[cluster_group_of(host->spec, node) -
+    return &host->nodes->rent->group[cluster_group_of(host->spec, node) -
                               host->spec->group];
 }
 
 bool host_rental_here(const struct cs_host *host, uint32_t n)
 {
-    return host->rent->node[n].state == RENT_HERE;
+    return host->nodes->rent->node[n].state == RENT_HERE;
 }
 
 static uint64_t *away_of(struct cs_host *host, uint32_t node)
 {
-    return &host->pool[cluster_group_of(host->spec, node)->pool].away_milli;
+    return &host->pools->pool[cluster_group_of(host->spec, node)->pool].away_milli;
 }
 
 /* ---- what is blocked --------------------------------------------------- */
@@ -56,7 +67,7 @@ static uint64_t *away_of(struct cs_host *host, uint32_t node)
 /* Blocks a part of a node that is free now; returns its GPUs. */
 static double block(struct cs_host *host, const struct share *free)
 {
-    struct rent_node *node = &host->rent->node[free->node];
+    struct rent_node *node = &host->nodes->rent->node[free->node];
     struct placement part = { .share = (struct share *)free,
                               .share_count = 1 };
 
@@ -106,14 +117,14 @@ static double block_free(struct cs_host *host, uint32_t n)
 
 void host_rental_block(struct cs_host *host, uint32_t n)
 {
-    assert(host->rent->node[n].state == RENT_AWAY);
-    assert(host->rent->node[n].blocks == 0);
+    assert(host->nodes->rent->node[n].state == RENT_AWAY);
+    assert(host->nodes->rent->node[n].blocks == 0);
     block_free(host, n);
 }
 
 static void unblock(struct cs_host *host, uint32_t n)
 {
-    struct rent_node *node = &host->rent->node[n];
+    struct rent_node *node = &host->nodes->rent->node[n];
 
     while (node->blocks > 0) {
         struct share *share = &node->block[--node->blocks];
@@ -125,7 +136,7 @@ static void unblock(struct cs_host *host, uint32_t n)
 
 static void unkeep(struct cs_host *host, uint32_t n)
 {
-    struct rent_node *node = &host->rent->node[n];
+    struct rent_node *node = &host->nodes->rent->node[n];
 
     group_of(host, n)->kept -= node->kept;
     node->kept = false;
@@ -135,7 +146,7 @@ static void unkeep(struct cs_host *host, uint32_t n)
 
 static void now_away(struct cs_host *host, uint32_t n)
 {
-    struct rent_node *node = &host->rent->node[n];
+    struct rent_node *node = &host->nodes->rent->node[n];
     struct rent_group *group = group_of(host, n);
     uint32_t first = cluster_group_of(host->spec, n)->first_node;
     double gpus = 0;
@@ -155,7 +166,7 @@ static void now_away(struct cs_host *host, uint32_t n)
     loop_cancel(host->parts.loop, node->reclaim);
     loop_cancel(host->parts.loop, node->keep);
     node->state = RENT_AWAY;
-    host->rent->leaving[n] = false;
+    host->nodes->rent->leaving[n] = false;
     host_power_node(host, n, false);
     if (n - first < group->first_away)
         group->first_away = n - first;
@@ -166,11 +177,11 @@ static void now_away(struct cs_host *host, uint32_t n)
 /* Only the lease is gone; its phase will be asked for again. */
 static void lose_lease(struct cs_host *host, uint32_t i)
 {
-    uint32_t j = host->lease[i].pub.job.i;
+    uint32_t j = host->slots->lease[i].pub.job.i;
 
     host->counts.interruptions++;
     host_job_slot(host, j)->pub.interruptions++;
-    if (host->lease[i].running)
+    if (host->slots->lease[i].running)
         host_phase_cut_keep(host, i);
     host_drop(host, i);
     host_tell(host, FACT_JOB_INTERRUPT, j, 0, 0);
@@ -180,15 +191,15 @@ static void lose_lease(struct cs_host *host, uint32_t i)
 /* State of worth is on the node, or cannot be told apart from it. */
 static void lose(struct cs_host *host, uint32_t i, bool saved)
 {
-    uint32_t j = host->lease[i].pub.job.i;
+    uint32_t j = host->slots->lease[i].pub.job.i;
     const struct host_job_slot *job = host_job_slot(host, j);
     const struct role_spec *role =
-        &host_form_of(job)->role[host->lease[i].pub.role];
-    bool precious = role->save_bytes > 0 || host->form[job->form].fixed;
+        &host_form_of(job)->role[host->slots->lease[i].pub.role];
+    bool precious = role->save_bytes > 0 || host->slots->form[job->form].fixed;
 
     if (precious && !saved)
         host_interrupt(host, j);
-    else if (host_per_phase(host) && !host->form[job->form].fixed)
+    else if (host_per_phase(host) && !host->slots->form[job->form].fixed)
         lose_lease(host, i);
     else
         host_suspend(host, j);
@@ -197,8 +208,8 @@ static void lose(struct cs_host *host, uint32_t i, bool saved)
 static void lose_leases(struct cs_host *host, uint32_t n)
 {
     for (uint32_t k = 0; k < host_held(host)->count;) {
-        if (host_stands_on(&host->lease[host->held->item[k]], n)) {
-            lose(host, host->held->item[k], false);
+        if (host_stands_on(&host->slots->lease[host->waiting->held->item[k]], n)) {
+            lose(host, host->waiting->held->item[k], false);
             k = 0;              /* others went with it */
         } else {
             k++;
@@ -209,7 +220,7 @@ static void lose_leases(struct cs_host *host, uint32_t n)
 /* What waits in its memory is lost, or was carried to the storage in time. */
 static void lose_parked(struct cs_host *host, uint32_t n, bool saved)
 {
-    for (uint32_t j = 0; j < host->job_count; j++) {
+    for (uint32_t j = 0; j < host->slots->job_count; j++) {
         if (host_job_over(host, j))
             continue;
         struct host_job_slot *job = host_job_slot(host, j);
@@ -223,7 +234,7 @@ static void lose_parked(struct cs_host *host, uint32_t n, bool saved)
 
 static void take_away(struct cs_host *host, uint32_t n, bool saved)
 {
-    struct rent_node *node = &host->rent->node[n];
+    struct rent_node *node = &host->nodes->rent->node[n];
 
     lose_leases(host, n);
     lose_parked(host, n, saved);
@@ -237,7 +248,7 @@ static void taken(struct loop *loop, void *self, uint64_t arg)
     uint32_t n = (uint32_t)arg;
 
     (void)loop;
-    assert(host->rent->node[n].state == RENT_NOTICE);
+    assert(host->nodes->rent->node[n].state == RENT_NOTICE);
     take_away(host, n, spec_of(host, n)->on_notice == RENT_SAVE);
 }
 
@@ -246,14 +257,14 @@ static void taken(struct loop *loop, void *self, uint64_t arg)
 /* A job whose state is on the node stops and saves it. */
 static void save_lease(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     uint32_t j = lease->pub.job.i;
     const struct host_job_slot *job = host_job_slot(host, j);
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
 
     if (lease->leaving)
         return;
-    if (host->form[job->form].fixed || !host_per_phase(host) ||
+    if (host->slots->form[job->form].fixed || !host_per_phase(host) ||
         lease->pub.state == CS_LEASE_LOADING) {
         lose(host, i, true);
         return;
@@ -274,11 +285,11 @@ static void save_leases(struct cs_host *host, uint32_t n)
     uint32_t done = 0;          /* leases before it stand elsewhere, save, or
                                    work on */
     while (done < host_held(host)->count) {
-        uint32_t i = host->held->item[done];
-        uint32_t count = host->held->count;
-        if (host_stands_on(&host->lease[i], n))
+        uint32_t i = host->waiting->held->item[done];
+        uint32_t count = host->waiting->held->count;
+        if (host_stands_on(&host->slots->lease[i], n))
             save_lease(host, i);
-        if (host_held(host)->count == count && host->held->item[done] == i)
+        if (host_held(host)->count == count && host->waiting->held->item[done] == i)
             done++;
         else
             done = 0;
@@ -287,7 +298,7 @@ static void save_leases(struct cs_host *host, uint32_t n)
 
 void host_rental_notice(struct cs_host *host, uint32_t n)
 {
-    struct rent_node *node = &host->rent->node[n];
+    struct rent_node *node = &host->nodes->rent->node[n];
     struct rent_group *group = group_of(host, n);
     const struct rent_spec *spec = spec_of(host, n);
 
@@ -300,7 +311,7 @@ void host_rental_notice(struct cs_host *host, uint32_t n)
     node->state = RENT_NOTICE;
     group->here--;
     group->leaving++;
-    host->rent->leaving[n] = true;
+    host->nodes->rent->leaving[n] = true;
     host_idle_node_leaves(host, n);
     host_tell(host, FACT_RENT_NOTICE, n, 0, block_free(host, n));
     node->event = loop_at(host->parts.loop,
@@ -316,27 +327,27 @@ static void reclaim_due(struct loop *loop, void *self, uint64_t arg)
     struct cs_host *host = self;
 
     (void)loop;
-    if (host->rent->node[arg].state == RENT_HERE)
+    if (host->nodes->rent->node[arg].state == RENT_HERE)
         host_rental_notice(host, (uint32_t)arg);
 }
 
 void host_rental_failed(struct cs_host *host, uint32_t n)
 {
-    enum rent_state state = host->rent->node[n].state;
+    enum rent_state state = host->nodes->rent->node[n].state;
 
     if (state == RENT_AWAY)
         return;
     for (uint32_t k = 0; k < host_held(host)->count;) {
-        uint32_t i = host->held->item[k];
-        if (host_stands_on(&host->lease[i], n)) {
-            host_interrupt(host, host->lease[i].pub.job.i);
+        uint32_t i = host->waiting->held->item[k];
+        if (host_stands_on(&host->slots->lease[i], n)) {
+            host_interrupt(host, host->slots->lease[i].pub.job.i);
             k = 0;
         } else {
             k++;
         }
     }
     lose_parked(host, n, false);
-    if (host->rent->node[n].state != RENT_AWAY)
+    if (host->nodes->rent->node[n].state != RENT_AWAY)
         now_away(host, n);
 }
 
@@ -346,7 +357,7 @@ static void keep_over(struct loop *loop, void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t n = (uint32_t)arg;
-    struct rent_node *node = &host->rent->node[n];
+    struct rent_node *node = &host->nodes->rent->node[n];
     const struct rent_spec *spec = spec_of(host, n);
     const struct rent_group *group = group_of(host, n);
 
@@ -370,7 +381,7 @@ static void arm_keep(struct cs_host *host, uint32_t n)
     int64_t keep = spec->keep_ns > 0 ? spec->keep_ns : KEEP_MIN_NS;
 
     if (spec->scale == RENT_QUEUE)
-        host->rent->node[n].keep =
+        host->nodes->rent->node[n].keep =
             loop_at(host->parts.loop, clock_after(host_now(host), keep),
                     LOOP_RANK_SETTLE, keep_over, host, n);
 }
@@ -384,7 +395,7 @@ static void release_kept(struct cs_host *host, uint32_t near)
     if (group->here + group->coming <= spec->rent->nodes_min)
         return;
     for (uint32_t n = spec->first_node; group->kept > 0; n++)
-        if (host->rent->node[n].kept) {
+        if (host->nodes->rent->node[n].kept) {
             unkeep(host, n);
             arm_keep(host, n);
         }
@@ -392,7 +403,7 @@ static void release_kept(struct cs_host *host, uint32_t near)
 
 static void arm_reclaim(struct cs_host *host, uint32_t n)
 {
-    struct rent_node *node = &host->rent->node[n];
+    struct rent_node *node = &host->nodes->rent->node[n];
     int64_t mtbf = spec_of(host, n)->reclaim_mtbf_ns;
 
     if (mtbf == 0)
@@ -409,7 +420,7 @@ static void arm_reclaim(struct cs_host *host, uint32_t n)
 
 static void arrived(struct cs_host *host, uint32_t n)
 {
-    struct rent_node *node = &host->rent->node[n];
+    struct rent_node *node = &host->nodes->rent->node[n];
     struct rent_group *group = group_of(host, n);
 
     assert(node->state == RENT_AWAY || node->state == RENT_COMING);
@@ -435,7 +446,7 @@ static void start_over(struct loop *loop, void *self, uint64_t arg)
 
 void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
 {
-    struct rent_node *node = &host->rent->node[n];
+    struct rent_node *node = &host->nodes->rent->node[n];
 
     assert(node->state == RENT_AWAY && start_ns >= 0);
     node->rentals++;
@@ -455,14 +466,14 @@ void host_rental_order(struct cs_host *host, uint32_t n, int64_t start_ns)
 
 void host_rental_held(struct cs_host *host, uint32_t lease, bool is_taken)
 {
-    const struct placement *place = &host->lease[lease].pub.placement;
+    const struct placement *place = &host->slots->lease[lease].pub.placement;
     struct host_job_slot *job =
-        host_job_slot(host, host->lease[lease].pub.job.i);
-    uint32_t role = host->lease[lease].pub.role;
+        host_job_slot(host, host->slots->lease[lease].pub.job.i);
+    uint32_t role = host->slots->lease[lease].pub.role;
 
     for (uint32_t s = 0; s < place->share_count; s++) {
         uint32_t n = place->share[s].node;
-        struct rent_node *node = &host->rent->node[n];
+        struct rent_node *node = &host->nodes->rent->node[n];
         if (spec_of(host, n) == NULL)
             continue;
         if (is_taken) {

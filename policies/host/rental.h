@@ -10,7 +10,7 @@
 #define POLICIES_HOST_RENTAL_H
 
 #include "models/cluster/rented.h"
-#include "policies/host/state.h"
+#include "policies/state/state.h"
 
 enum rent_state { RENT_AWAY, RENT_COMING, RENT_HERE, RENT_NOTICE };
 
@@ -50,5 +50,11 @@ void host_rental_block(struct cs_host *host, uint32_t node);
 void host_rental_order(struct cs_host *host, uint32_t node, int64_t start_ns);
 /* Its owner wants a node that is here or coming. */
 void host_rental_notice(struct cs_host *host, uint32_t node);
+
+/* is a rented node there, and may be leased? */
+bool host_rental_here(const struct cs_host *host, uint32_t node);
+/* A lease came to rented nodes or went; one of them failed. */
+void host_rental_held(struct cs_host *host, uint32_t lease, bool taken);
+void host_rental_failed(struct cs_host *host, uint32_t node);
 
 #endif

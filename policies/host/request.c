@@ -6,6 +6,8 @@
  * Every request is checked and answered by a verdict, and every request, done
  * or refused, is told to whoever records decisions.
  */
+#include "policies/host/request.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +16,21 @@
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/cluster/place.h"
-#include "policies/host/state.h"
+#include "models/types/facts.h"
+#include "policies/host/commit.h"
+#include "policies/host/view.h"
+#include "policies/leases/idle.h"
+#include "policies/leases/job.h"
+#include "policies/leases/lease.h"
+#include "policies/leases/phase.h"
+#include "policies/leases/power.h"
+#include "policies/leases/time.h"
+#include "policies/state/decision.h"
+#include "policies/state/life.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
@@ -27,10 +42,10 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
                             const struct placement *placement)
 {
     host->counts.verdict[verdict]++;
-    if (host->tries != NULL && action == HOST_START &&
-        host->tries->job == ID_NONE) {
-        host->tries->job = job.i;
-        host->tries->verdict = verdict;
+    if (host->decision->tries != NULL && action == HOST_START &&
+        host->decision->tries->job == ID_NONE) {
+        host->decision->tries->job = job.i;
+        host->decision->tries->verdict = verdict;
     }
     if (verdict == CS_NO_ROOM)      /* an answer, not a fault */
         return verdict;
@@ -38,7 +53,7 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
         host->counts.decisions++;
     else
         host->counts.refused++;
-    if (host->decision_fn) {
+    if (host->decision->decision_fn) {
         struct host_decision decision = {
             .time_ns = host_now(host),
             .seq = host->counts.decisions + host->counts.refused,
@@ -48,7 +63,7 @@ enum cs_verdict host_answer(struct cs_host *host, enum host_action action,
         };
         if (placement)
             decision.placement = *placement;
-        host->decision_fn(host->decision_self, &decision);
+        host->decision->decision_fn(host->decision->decision_self, &decision);
     }
     host_tell(host, FACT_DECISION, job.i, action, verdict);
     return verdict;
@@ -65,10 +80,10 @@ static const struct job_id no_job = { ID_NONE };
 static void note_wants(struct cs_host *host, const struct cs_want *want,
                        uint32_t count)
 {
-    if (host->tries == NULL || host->tries->job != ID_NONE || want == NULL)
+    if (host->decision->tries == NULL || host->decision->tries->job != ID_NONE || want == NULL)
         return;
-    memcpy(host->tries->want, want, count * sizeof *want);
-    host->tries->wants = count;
+    memcpy(host->decision->tries->want, want, count * sizeof *want);
+    host->decision->tries->wants = count;
 }
 
 /* Until its phase has started, a lease for a phase ends when it is loaded and
@@ -76,7 +91,7 @@ static void note_wants(struct cs_host *host, const struct cs_want *want,
 static void expect(struct cs_host *host, const struct cs_task *task,
                    uint32_t lease)
 {
-    struct host_lease_slot *slot = &host->lease[lease];
+    struct host_lease_slot *slot = &host->slots->lease[lease];
 
     if (task->role == CS_ALL_ROLES || slot->pub.state != CS_LEASE_LOADING)
         return;
@@ -92,7 +107,7 @@ static void expect(struct cs_host *host, const struct cs_task *task,
 static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
                                   const struct cs_want *want)
 {
-    struct cs_task task = host->task[id.i].pub;
+    struct cs_task task = host->slots->task[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task.job.i);
     uint32_t role = host_want_role(&task, want);
     uint32_t gpus = want->gpus ? want->gpus
@@ -113,7 +128,7 @@ static enum cs_verdict start_role(struct cs_host *host, struct task_id id,
     } else {
         job->role_task[role] = ID_NONE;
     }
-    if (task.held.i != ID_NONE && host->lease[task.held.i].live)
+    if (task.held.i != ID_NONE && host->slots->lease[task.held.i].live)
         host_drop(host, task.held.i);
     host_answer(host, HOST_START, task.job, role, CS_DONE, &place);
     expect(host, &task, host_grant(host, task.job.i, role, &place));
@@ -135,7 +150,7 @@ static bool find_all(struct cs_host *host, const struct host_job_slot *job,
             break;
         fit.looks = &host->counts.nodes_seen;
         if (!placer_find(host->placer, &fit,
-                         host->scratch + r * host->spec->node_count,
+                         host->life->scratch + r * host->spec->node_count,
                          host->spec->node_count, &place[r]) ||
             !host_power_allows(host, &place[r], &more_mw))
             break;
@@ -173,14 +188,14 @@ enum cs_verdict cs_start_wants(struct cs_host *host, struct task_id id,
 
     if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    struct job_id which = host->task[id.i].pub.job;
+    struct job_id which = host->slots->task[id.i].pub.job;
     struct host_job_slot *job = host_job_slot(host, which.i);
     uint32_t roles = host_form_of(job)->role_count;
-    if (host->task[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
+    if (host->slots->task[id.i].pub.role != CS_ALL_ROLES || (want && count != roles))
         return refuse(host, HOST_START, which, CS_BAD_SHAPE);
     note_wants(host, want, roles);
     if (!(want ? find_all(host, job, want, place)
-               : find_as_asked(host, job, host->task[id.i].pub.gpus, place)))
+               : find_as_asked(host, job, host->slots->task[id.i].pub.gpus, place)))
         return refuse(host, HOST_START, which, CS_NO_ROOM);
     host_task_drop(host, id.i);
     job->task = ID_NONE;
@@ -196,7 +211,7 @@ enum cs_verdict cs_start_want(struct cs_host *host, struct task_id id,
 {
     if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    const struct cs_task *task = &host->task[id.i].pub;
+    const struct cs_task *task = &host->slots->task[id.i].pub;
     const struct job_form *form =
         host_form_of(host_job_slot(host, task->job.i));
     if (task->role == CS_ALL_ROLES && form->role_count > 1)
@@ -212,9 +227,9 @@ enum cs_verdict cs_start(struct cs_host *host, struct task_id id)
 
     if (!host_task_live(host, id))
         return refuse(host, HOST_START, no_job, CS_NOT_PENDING);
-    if (host->task[id.i].pub.role == CS_ALL_ROLES)
+    if (host->slots->task[id.i].pub.role == CS_ALL_ROLES)
         return cs_start_wants(host, id, NULL, 0);
-    if (host->task[id.i].pub.held.i != ID_NONE)
+    if (host->slots->task[id.i].pub.held.i != ID_NONE)
         return cs_continue(host, id);
     return cs_start_want(host, id, &as_asked);
 }
@@ -223,24 +238,24 @@ enum cs_verdict cs_continue(struct cs_host *host, struct task_id id)
 {
     if (!host_task_live(host, id))
         return refuse(host, HOST_CONTINUE, no_job, CS_NOT_PENDING);
-    struct cs_task task = host->task[id.i].pub;
+    struct cs_task task = host->slots->task[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task.job.i);
     uint32_t lease = task.held.i;
-    if (lease == ID_NONE || host->lease[lease].pub.state != CS_LEASE_IDLE)
+    if (lease == ID_NONE || host->slots->lease[lease].pub.state != CS_LEASE_IDLE)
         return refuse(host, HOST_CONTINUE, task.job, CS_NOT_IDLE);
     host_task_drop(host, id.i);
     job->role_task[task.role] = ID_NONE;
     host_answer(host, HOST_CONTINUE, task.job, task.role, CS_DONE,
-           &host->lease[lease].pub.placement);
+           &host->slots->lease[lease].pub.placement);
     host_phase_start(host, lease, task.phase);
     return CS_DONE;
 }
 
 enum cs_verdict cs_release(struct cs_host *host, struct lease_id id)
 {
-    if (id.i >= host->lease_count || !host->lease[id.i].live)
+    if (id.i >= host->slots->lease_count || !host->slots->lease[id.i].live)
         return refuse(host, HOST_RELEASE, no_job, CS_NOT_PENDING);
-    const struct host_lease_slot *lease = &host->lease[id.i];
+    const struct host_lease_slot *lease = &host->slots->lease[id.i];
     if (!host_per_phase(host))
         return refuse(host, HOST_RELEASE, lease->pub.job, CS_NOT_ALLOWED);
     if (lease->pub.state != CS_LEASE_IDLE || lease->leaving)
@@ -268,10 +283,10 @@ static void save_job(struct cs_host *host, struct host_job_slot *job)
     for (uint32_t r = 0; r < host_form_of(job)->role_count; r++) {
         if (job->lease[r] == ID_NONE)
             continue;
-        struct host_lease_slot *lease = &host->lease[job->lease[r]];
+        struct host_lease_slot *lease = &host->slots->lease[job->lease[r]];
         uint32_t phase = lease->phase;
         save_s += host_save_s(host, job->lease[r]);
-        if (lease->running && !host->form[job->form].fixed &&
+        if (lease->running && !host->slots->form[job->form].fixed &&
             host_form_of(job)->phase[phase].law->kind == LAW_TRAIN) {
             lease->part = host_phase_pause(host, job->lease[r]);
             lease->part_phase = phase;
@@ -294,11 +309,11 @@ void host_note_stop(struct cs_host *host)
 {
     char why[200];
 
-    if (++host->vain_stops < host->parts.vain_max)
+    if (++host->decision->vain_stops < host->parts.vain_max)
         return;
     snprintf(why, sizeof why, "jobs are stopped before their work counts: %u "
              "stops in a row saved nothing, and no phase ended (a longer "
-             "quantum may help)", host->vain_stops);
+             "quantum may help)", host->decision->vain_stops);
     cs_fail(host, why);
 }
 
@@ -306,7 +321,7 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
 {
     if (!(host->policy->flags & CS_PREEMPTS))
         return refuse(host, HOST_STOP, id, CS_NOT_ALLOWED);
-    if (id.i >= host->job_count || host_job_over(host, id.i))
+    if (id.i >= host->slots->job_count || host_job_over(host, id.i))
         return refuse(host, HOST_STOP, no_job, CS_NOT_PENDING);
     if (host_job_slot(host, id.i)->leases == 0)
         return refuse(host, HOST_STOP, id, CS_NOT_PENDING);
@@ -332,8 +347,8 @@ enum cs_verdict cs_stop(struct cs_host *host, struct job_id id)
 void cs_wake_at(struct cs_host *host, int64_t time_ns)
 {
     if (time_ns > host_now(host) &&
-        (host->wake_ns <= host_now(host) || time_ns < host->wake_ns))
-        host->wake_ns = time_ns;
+        (host->decision->wake_ns <= host_now(host) || time_ns < host->decision->wake_ns))
+        host->decision->wake_ns = time_ns;
 }
 
 void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
@@ -346,23 +361,23 @@ void cs_wake_when_idle(struct cs_host *host, int64_t idle_ns)
 
 void cs_fail(struct cs_host *host, const char *why)
 {
-    if (!host->failed)
-        snprintf(host->why, sizeof host->why, "%s", why);
-    host->failed = true;
+    if (!host->decision->failed)
+        snprintf(host->decision->why, sizeof host->decision->why, "%s", why);
+    host->decision->failed = true;
     loop_stop(host->parts.loop);
 }
 
 double cs_random(struct cs_host *host)
 {
     return rng_at(host->parts.seed, host->parts.replica,
-                  host->random_state++, rng_hash_text("policy"));
+                  host->decision->random_state++, rng_hash_text("policy"));
 }
 
 void cs_note(struct cs_host *host, const char *text)
 {
-    size_t used = strlen(host->note);
+    size_t used = strlen(host->decision->note);
 
-    snprintf(host->note + used, sizeof host->note - used, "%s\n", text);
+    snprintf(host->decision->note + used, sizeof host->decision->note - used, "%s\n", text);
 }
 
 void *cs_alloc(struct cs_host *host, size_t count, size_t item_bytes)

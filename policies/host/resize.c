@@ -16,7 +16,12 @@
 #include "models/jobs/job.h"
 #include "models/jobs/speedup.h"
 #include "models/types/placement.h"
-#include "policies/host/state.h"
+#include "policies/host/request.h"
+#include "policies/leases/goodput.h"
+#include "policies/leases/lease.h"
+#include "policies/leases/phase.h"
+#include "policies/leases/time.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/clock.h"
 
@@ -73,7 +78,7 @@ static enum cs_verdict may_change(const struct cs_host *host,
 static void change(struct cs_host *host, uint32_t i,
                    const struct placement *place)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
     if (lease->running) {
@@ -92,7 +97,7 @@ static enum cs_verdict change_to(struct cs_host *host,
                                  enum host_action action, struct lease_id id,
                                  const struct cs_want *want)
 {
-    const struct host_lease_slot *lease = &host->lease[id.i];
+    const struct host_lease_slot *lease = &host->slots->lease[id.i];
     struct job_id job = lease->pub.job;
     uint32_t role = lease->pub.role;
     enum cs_verdict verdict = may_change(host, lease, want->gpus);
@@ -111,7 +116,7 @@ static enum cs_verdict change_to(struct cs_host *host,
 
 static bool held(const struct cs_host *host, struct lease_id id)
 {
-    return id.i < host->lease_count && host->lease[id.i].live;
+    return id.i < host->slots->lease_count && host->slots->lease[id.i].live;
 }
 
 enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
@@ -121,7 +126,7 @@ enum cs_verdict cs_resize(struct cs_host *host, struct lease_id id,
         return host_answer(host, HOST_RESIZE, no_job, CS_ALL_ROLES,
                            held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
                            NULL);
-    const struct host_lease_slot *lease = &host->lease[id.i];
+    const struct host_lease_slot *lease = &host->slots->lease[id.i];
     struct cs_want want = { .role = lease->pub.role, .gpus = gpus,
                             .pool_mask = lease->pool_mask,
                             .cores = cores_per_gpu(&lease->pub.placement) };
@@ -138,7 +143,7 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
         return host_answer(host, HOST_MOVE, no_job, CS_ALL_ROLES,
                            held(host, id) ? CS_NOT_ALLOWED : CS_NOT_PENDING,
                            NULL);
-    const struct host_lease_slot *lease = &host->lease[id.i];
+    const struct host_lease_slot *lease = &host->slots->lease[id.i];
     struct cs_want to = { .role = lease->pub.role, .gpus = want->gpus,
                           .pool_mask = want->pool_mask,
                           .cores = want->cores };
@@ -153,7 +158,7 @@ enum cs_verdict cs_move(struct cs_host *host, struct lease_id id,
 double cs_speedup(struct cs_host *host, struct job_id id, uint32_t pool,
                   uint32_t gpus)
 {
-    assert(id.i < host->job_count && pool < host->spec->pool_count);
+    assert(id.i < host->slots->job_count && pool < host->spec->pool_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
     if (host_form_of(job)->role_count != 1 || gpus == 0)
@@ -164,7 +169,7 @@ double cs_speedup(struct cs_host *host, struct job_id id, uint32_t pool,
 double cs_speedup_cores(struct cs_host *host, struct job_id id, uint32_t pool,
                         uint32_t gpus, uint32_t cores)
 {
-    assert(id.i < host->job_count && pool < host->spec->pool_count);
+    assert(id.i < host->slots->job_count && pool < host->spec->pool_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
 
     if (host_form_of(job)->role_count != 1 || gpus == 0 || cores == 0)
@@ -195,7 +200,7 @@ uint32_t cs_cores_now(const struct cs_host *host, struct job_id id)
 /* Jobs of several roles have one size, all they asked for. */
 static bool is_whole(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->job_count);
+    assert(id.i < host->slots->job_count);
     return host_form_of(host_job_slot(host, id.i))->role_count != 1;
 }
 
@@ -227,7 +232,7 @@ static void range(const struct cs_host *host, struct job_id id,
     }
     *least = form->role[0].gpus_min;
     *most = form->role[0].gpus_max;
-    if (host->form[job->form].fixed) {
+    if (host->slots->form[job->form].fixed) {
         *least = form->scaling ? form->scaling->gpus_min : asked;
         *most = form->scaling ? form->scaling->gpus_max : asked;
     }

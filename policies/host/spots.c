@@ -12,7 +12,9 @@
 #include "models/catalogue/goodput.h"
 #include "models/jobs/job.h"
 #include "models/types/placement.h"
-#include "policies/host/state.h"
+#include "policies/leases/goodput.h"
+#include "policies/leases/time.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 
 uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
@@ -33,7 +35,7 @@ uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
 double cs_speedup_on(struct cs_host *host, struct job_id id, uint32_t pool,
                      uint32_t gpus, uint32_t nodes)
 {
-    assert(id.i < host->job_count && pool < host->spec->pool_count);
+    assert(id.i < host->slots->job_count && pool < host->spec->pool_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
     const struct goodput_job *goodput = job->pub.request.goodput;
     struct goodput_shape shape = { gpus, nodes };

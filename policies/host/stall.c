@@ -19,8 +19,16 @@
 #include "models/cluster/cluster.h"
 #include "models/jobs/job.h"
 #include "models/cluster/place.h"
+#include "policies/host/commit.h"
+#include "policies/host/rent.h"
 #include "policies/host/rental.h"
-#include "policies/host/state.h"
+#include "policies/leases/power.h"
+#include "policies/leases/time.h"
+#include "policies/state/slots.h"
+#include "policies/state/waiting.h"
+#include "policies/state/decision.h"
+#include "policies/state/nodes.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
@@ -39,13 +47,13 @@ static bool is_replica(const struct host_job_slot *job)
 uint32_t host_next_unfinished(const struct cs_host *host, uint32_t from,
                               double *done)
 {
-    for (uint32_t j = from; j < host->job_count; j++) {
+    for (uint32_t j = from; j < host->slots->job_count; j++) {
         if (host_job_over(host, j))
             continue;
         const struct host_job_slot *job = host_job_slot(host, j);
         if (is_replica(job))
             continue;
-        *done = host->form[job->form].fixed
+        *done = host->slots->form[job->form].fixed
                     ? clock_s_from_ns(host_done_ns(host, job))
                     : job->pub.work_done_s - job->pub.work_lost_s +
                           job->stopped_part + job->kept;
@@ -56,7 +64,7 @@ uint32_t host_next_unfinished(const struct cs_host *host, uint32_t from,
 
 bool host_in_vain(const struct cs_host *host)
 {
-    return host->idle_decides >= host->parts.vain_max;
+    return host->decision->idle_decides >= host->parts.vain_max;
 }
 
 bool host_works_since(const struct cs_host *host, int64_t since_ns)
@@ -64,7 +72,7 @@ bool host_works_since(const struct cs_host *host, int64_t since_ns)
     const struct host_list *held = host_held(host);
 
     for (uint32_t k = 0; k < held->count; k++) {
-        const struct host_lease_slot *lease = &host->lease[held->item[k]];
+        const struct host_lease_slot *lease = &host->slots->lease[held->item[k]];
         if (lease->running && lease->phase_start_ns <= since_ns &&
             !is_replica(host_job_slot(host, lease->pub.job.i)))
             return true;
@@ -238,7 +246,7 @@ static void empty_begin(struct empty *empty, const struct cs_host *host)
     empty->share = arena_alloc(empty->arena,
                                (size_t)spec->node_count * FORM_ROLES_MAX,
                                sizeof *empty->share);
-    if (host->has_parts)
+    if (host->waiting->has_parts)
         cluster_split(empty->cluster);
     for (uint32_t g = 0; g < spec->group_count; g++) {
         const struct node_group *group = &spec->group[g];
@@ -325,7 +333,7 @@ static bool explain_no_room(struct cs_host *host, struct empty *empty,
 
     for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
          k++) {
-        const struct cs_task *task = &host->task[rank_tree_at(host->order, k)].pub;
+        const struct cs_task *task = &host->slots->task[rank_tree_at(host->waiting->order, k)].pub;
         const struct host_job_slot *job = host_job_slot(host, task->job.i);
         uint32_t role = role_without_room(empty, host, task, NULL, &fit);
 
@@ -353,7 +361,7 @@ static bool explain_power(struct cs_host *host, struct empty *empty,
 
     for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
          k++) {
-        const struct cs_task *task = &host->task[rank_tree_at(host->order, k)].pub;
+        const struct cs_task *task = &host->slots->task[rank_tree_at(host->waiting->order, k)].pub;
 
         if (role_without_room(empty, host, task, NULL, &fit) != ID_NONE ||
             !empty->capped)
@@ -363,7 +371,7 @@ static bool explain_power(struct cs_host *host, struct empty *empty,
         say(why, "The empty cluster has room for it, but power_cap is %.0f W, "
                  "%.0f W are drawn already, and its least would draw %.0f W "
                  "more.", host->spec->power_cap_w,
-            (double)host->power_mw / 1000, (double)empty->more_mw / 1000);
+            (double)host->nodes->power_mw / 1000, (double)empty->more_mw / 1000);
         return true;
     }
     return false;
@@ -396,12 +404,12 @@ static bool explain_set_back(struct cs_host *host, struct words *what,
 
 static void say_rented(struct words *why, const struct cs_host *host)
 {
-    for (uint32_t g = 0; host->rent != NULL && g < host->spec->group_count;
+    for (uint32_t g = 0; host->nodes->rent != NULL && g < host->spec->group_count;
          g++)
         if (host->spec->group[g].rent != NULL)
             say(why, " Of rented group %.30s %u of %u nodes are here; they "
                      "are ordered for a role that its nodes alone can hold.",
-                host->spec->group[g].name, host->rent->group[g].here,
+                host->spec->group[g].name, host->nodes->rent->group[g].here,
                 host->spec->group[g].node_count);
 }
 
@@ -414,16 +422,16 @@ static bool explain_policy(struct cs_host *host, struct empty *empty,
 
     if (host_order_count(host) == 0)
         return false;
-    host->tries = &tries;
-    host_task_policy(host);
-    host->tries = NULL;
+    host->decision->tries = &tries;
+    host_decide(host);
+    host->decision->tries = NULL;
     if (host_order_count(host) == 0)
         return false;
-    const struct cs_task *task = &host->task[rank_tree_at(host->order, 0)].pub;
+    const struct cs_task *task = &host->slots->task[rank_tree_at(host->waiting->order, 0)].pub;
     for (uint32_t k = 0; k < host_order_count(host) && k < TASKS_LOOKED_AT;
          k++)
-        if (host->task[rank_tree_at(host->order, k)].pub.job.i == tries.job)
-            task = &host->task[rank_tree_at(host->order, k)].pub;
+        if (host->slots->task[rank_tree_at(host->waiting->order, k)].pub.job.i == tries.job)
+            task = &host->slots->task[rank_tree_at(host->waiting->order, k)].pub;
     const struct host_job_slot *job = host_job_slot(host, task->job.i);
     bool tried = tries.job == task->job.i;
     uint32_t role = tried && tries.wants > 0

@@ -5,6 +5,8 @@
  * What waits, runs and is free as it is now; what is left and what would be, as
  * the policy is told it (`estimate`).
  */
+#include "policies/host/view.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -13,7 +15,14 @@
 #include "models/jobs/job.h"
 #include "models/laws/phase_cache.h"
 #include "models/jobs/regimes.h"
-#include "policies/host/state.h"
+#include "policies/leases/lease.h"
+#include "policies/leases/time.h"
+#include "policies/state/slots.h"
+#include "policies/state/waiting.h"
+#include "policies/state/decision.h"
+#include "policies/state/life.h"
+#include "policies/state/pools.h"
+#include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/clock.h"
 #include "sim/containers/rank_tree.h"
@@ -30,19 +39,19 @@ uint32_t cs_pending_count(const struct cs_host *host)
 
 struct task_id cs_pending(const struct cs_host *host, uint32_t i)
 {
-    struct task_id task = { rank_tree_at(host->order, i) };
+    struct task_id task = { rank_tree_at(host->waiting->order, i) };
     return task;
 }
 
 const struct cs_task *cs_task(const struct cs_host *host, struct task_id task)
 {
-    assert(task.i < host->task_count);
-    return &host->task[task.i].pub;
+    assert(task.i < host->slots->task_count);
+    return &host->slots->task[task.i].pub;
 }
 
 uint32_t cs_lease_count(const struct cs_host *host)
 {
-    return host->held->count - host->held->holes;
+    return host->waiting->held->count - host->waiting->held->holes;
 }
 
 struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i)
@@ -55,20 +64,20 @@ struct lease_id cs_lease_at(const struct cs_host *host, uint32_t i)
 const struct cs_lease *cs_lease(const struct cs_host *host,
                                 struct lease_id lease)
 {
-    assert(lease.i < host->lease_count);
-    return &host->lease[lease.i].pub;
+    assert(lease.i < host->slots->lease_count);
+    return &host->slots->lease[lease.i].pub;
 }
 
 const struct job_request *cs_request(const struct cs_host *host,
                                      struct job_id job)
 {
-    assert(job.i < host->job_count);
+    assert(job.i < host->slots->job_count);
     return &host_job_slot(host, job.i)->pub.request;
 }
 
 uint32_t cs_running_count(const struct cs_host *host)
 {
-    return host->running->count - host->running->holes;
+    return host->waiting->running->count - host->waiting->running->holes;
 }
 
 struct job_id cs_running(const struct cs_host *host, uint32_t i)
@@ -81,7 +90,7 @@ struct job_id cs_running(const struct cs_host *host, uint32_t i)
 struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
                               uint32_t role)
 {
-    assert(job.i < host->job_count && role < FORM_ROLES_MAX);
+    assert(job.i < host->slots->job_count && role < FORM_ROLES_MAX);
     struct lease_id lease = { host_job_slot(host, job.i)->lease[role] };
     return lease;
 }
@@ -89,7 +98,7 @@ struct lease_id cs_role_lease(const struct cs_host *host, struct job_id job,
 struct task_id cs_job_task(const struct cs_host *host, struct job_id id,
                            uint32_t role)
 {
-    assert(id.i < host->job_count);
+    assert(id.i < host->slots->job_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
     struct task_id task = { role == CS_ALL_ROLES ? job->task
                                                : job->role_task[role] };
@@ -108,16 +117,16 @@ int64_t cs_round_ns(const struct cs_host *host)
 
 void cs_limit_reached(struct cs_host *host)
 {
-    host->counts.limited += !host->limited;
-    host->limited = true;
+    host->counts.limited += !host->decision->limited;
+    host->decision->limited = true;
 }
 
 bool cs_may_solve(struct cs_host *host)
 {
-    if (host->solved_ns > 0 &&
-        host_now(host) < clock_after(host->solved_ns, host->rules->resolve_ns))
+    if (host->decision->solved_ns > 0 &&
+        host_now(host) < clock_after(host->decision->solved_ns, host->rules->resolve_ns))
         return false;
-    host->solved_ns = host_now(host);
+    host->decision->solved_ns = host_now(host);
     return true;
 }
 
@@ -132,8 +141,8 @@ uint32_t cs_total_gpus(const struct cs_host *host, uint32_t pool_mask)
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
-            gpus += host->pool[p].gpus - host->pool[p].down -
-                    (uint32_t)(host->pool[p].away_milli / GPU_MILLI);
+            gpus += host->pools->pool[p].gpus - host->pools->pool[p].down -
+                    (uint32_t)(host->pools->pool[p].away_milli / GPU_MILLI);
     return gpus;
 }
 
@@ -168,7 +177,7 @@ uint32_t cs_idle_gpus(const struct cs_host *host, uint32_t pool_mask)
 
     for (uint32_t p = 0; p < host->spec->pool_count; p++)
         if (in_mask(pool_mask, p))
-            gpus += host->pool[p].idle_leased;
+            gpus += host->pools->pool[p].idle_leased;
     return gpus;
 }
 
@@ -184,8 +193,8 @@ const char *cs_pool_name(const struct cs_host *host, uint32_t pool)
 
 uint32_t cs_lease_pools(const struct cs_host *host, struct lease_id lease)
 {
-    assert(lease.i < host->lease_count);
-    return host->lease[lease.i].pool_mask;
+    assert(lease.i < host->slots->lease_count);
+    return host->slots->lease[lease.i].pool_mask;
 }
 
 int64_t cs_left_ns(const struct cs_host *host, struct job_id job)
@@ -204,7 +213,7 @@ int64_t cs_true_left_ns(const struct cs_host *host, struct job_id job)
 double cs_left_per_ns(const struct cs_host *host, struct job_id job)
 {
     const struct host_form *form =
-        &host->form[host_job_slot(host, job.i)->form];
+        &host->slots->form[host_job_slot(host, job.i)->form];
     const struct role_spec *role = &form->form->role[0];
 
     return form->fixed && !form->form->paced &&
@@ -226,31 +235,31 @@ uint32_t cs_job_gpus(const struct cs_host *host, struct job_id id)
 
 double cs_attained_gpu_s(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->job_count);
+    assert(id.i < host->slots->job_count);
     return host_attained_gpu_s(host, host_job_slot(host, id.i));
 }
 
 uint32_t cs_slot(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->job_count);
+    assert(id.i < host->slots->job_count);
     return host_job_slot(host, id.i)->seat;
 }
 
 double cs_attained_per_s(const struct cs_host *host, struct job_id id)
 {
-    assert(id.i < host->job_count);
+    assert(id.i < host->slots->job_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
     double gpus = 0;
 
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         if (job->lease[r] != ID_NONE)
-            gpus += host_lease_amount(&host->lease[job->lease[r]]);
+            gpus += host_lease_amount(&host->slots->lease[job->lease[r]]);
     return gpus;
 }
 
 bool host_task_live(const struct cs_host *host, struct task_id task)
 {
-    return task.i < host->task_count && host->task[task.i].live;
+    return task.i < host->slots->task_count && host->slots->task[task.i].live;
 }
 
 uint32_t host_want_role(const struct cs_task *task, const struct cs_want *want)
@@ -268,17 +277,17 @@ double host_run_s(struct cs_host *host, const struct cs_task *task,
 
     if (task->role != CS_ALL_ROLES && law->kind != LAW_FIXED &&
         law->kind != LAW_SYNC)
-        s = phase_cache_seconds(host->plans, law, gang, 0.5);
+        s = phase_cache_seconds(host->life->plans, law, gang, 0.5);
     return isfinite(s) ? s : clock_s_from_ns(task->estimate_ns);
 }
 
 bool cs_forecast_held(struct cs_host *host, struct task_id id,
                       struct cs_forecast *out)
 {
-    if (!host_task_live(host, id) || host->task[id.i].pub.held.i == ID_NONE)
+    if (!host_task_live(host, id) || host->slots->task[id.i].pub.held.i == ID_NONE)
         return false;
-    const struct cs_task *task = &host->task[id.i].pub;
-    const struct host_lease_slot *lease = &host->lease[task->held.i];
+    const struct cs_task *task = &host->slots->task[id.i].pub;
+    const struct host_lease_slot *lease = &host->slots->lease[task->held.i];
     *out = (struct cs_forecast) {
         .run_s = host_run_s(host, task, &lease->gang), .gpus = lease->pub.gpus,
     };
@@ -292,7 +301,7 @@ bool host_room_at_all(const struct cs_host *host, const struct cs_want *want,
 {
     uint32_t room = cs_free_gpus(host, want->pool_mask);
 
-    if (host->has_parts)
+    if (host->waiting->has_parts)
         return true;
     if (want->take_idle)
         room += cs_idle_gpus(host, want->pool_mask);
@@ -304,7 +313,7 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
 {
     if (!host_task_live(host, id))
         return false;
-    const struct cs_task *task = &host->task[id.i].pub;
+    const struct cs_task *task = &host->slots->task[id.i].pub;
     struct host_job_slot *job = host_job_slot(host, task->job.i);
     uint32_t role = host_want_role(task, want);
     if (role >= host_form_of(job)->role_count)
@@ -318,7 +327,7 @@ bool cs_forecast(struct cs_host *host, struct task_id id,
         return false;
     struct gang gang = fabric_gang(host->spec, &place);
     out->run_s = host_run_s(host, task, &gang);
-    if (host->form[job->form].fixed)    /* by its rates there, and its size */
+    if (host->slots->form[job->form].fixed)    /* by its rates there, and its size */
         out->run_s /= host_speedup_on(host, job, &place);
     out->switch_s = host_switch_s(host, job, role, &place, &gang);
     out->evict_s = want->take_idle ? host_evict_s(host, &place) : 0;
@@ -333,7 +342,7 @@ uint32_t cs_home_pools(const struct cs_host *host, struct task_id id,
 {
     if (!host_task_live(host, id))
         return 0;
-    const struct cs_task *task = &host->task[id.i].pub;
+    const struct cs_task *task = &host->slots->task[id.i].pub;
     uint32_t r = task->role == CS_ALL_ROLES ? role : task->role;
 
     return cs_role_homes(host, task->job, r);
@@ -351,7 +360,7 @@ double cs_room_in_s(const struct cs_host *host, uint32_t pool_mask,
         free = cs_free_gpus(host, pool_mask);
         for (uint32_t i = 0; i < held->count; i++) {
             const struct host_lease_slot *lease =
-                &host->lease[held->item[i]];
+                &host->slots->lease[held->item[i]];
             int64_t end = lease->pub.expected_end_ns;
             if (pool_mask && !(lease->pool_mask & pool_mask))
                 continue;
@@ -395,11 +404,11 @@ double cs_weight(const struct cs_host *host, const char *key)
 bool cs_epochs(const struct cs_host *host, struct job_id id,
                struct cs_epochs *out)
 {
-    assert(id.i < host->job_count);
+    assert(id.i < host->slots->job_count);
     const struct host_job_slot *job = host_job_slot(host, id.i);
     const struct job_modes *modes = job->pub.request.modes;
 
-    if (modes == NULL || !host->form[job->form].fixed)
+    if (modes == NULL || !host->slots->form[job->form].fixed)
         return false;
     assert(CS_MODES_MAX == JOB_MODES_MAX && job->truth.regimes != NULL);
     int64_t left_ns = host_left_ns(host, job, true) -

@@ -18,7 +18,9 @@
 #include <assert.h>
 
 #include "models/jobs/job.h"
-#include "policies/host/state.h"
+#include "policies/state/waiting.h"
+#include "policies/state/nodes.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/containers/rank_tree.h"
 
@@ -65,7 +67,7 @@ static struct kind kind_of_task(const struct cs_host *host,
 /* Of nodes that go, a job's state goes while it waits: it is woken no more. */
 static bool is_single(const struct cs_host *host, const struct cs_task *task)
 {
-    return task->held.i != ID_NONE || host->rent != NULL ||
+    return task->held.i != ID_NONE || host->nodes->rent != NULL ||
            host_job_slot(host, task->job.i)->pub.request.goodput != NULL;
 }
 
@@ -79,7 +81,7 @@ static bool same(const struct kind *a, const struct kind *b)
 
 static uint32_t kind_add(struct cs_host *host, struct kind kind)
 {
-    struct host_kinds *all = host->kinds;
+    struct host_kinds *all = host->waiting->kinds;
 
     if (all->count == all->room) {
         uint32_t room = all->room > 0 ? 2 * all->room : 16;
@@ -94,15 +96,15 @@ static uint32_t kind_add(struct cs_host *host, struct kind kind)
 /* Forms are few, and so are the kinds of one. */
 static uint32_t kind_number(struct cs_host *host, const struct cs_task *task)
 {
-    struct host_kinds *all = host->kinds;
+    struct host_kinds *all = host->waiting->kinds;
 
     if (is_single(host, task))
         return SINGLE;
     struct kind kind = kind_of_task(host, task);
-    if (all->forms < host->form_room) {
+    if (all->forms < host->slots->form_room) {
         all->first = arena_grow(host->parts.arena, all->first, all->forms,
-                                host->form_room, sizeof *all->first);
-        while (all->forms < host->form_room)
+                                host->slots->form_room, sizeof *all->first);
+        while (all->forms < host->slots->form_room)
             all->first[all->forms++] = ID_NONE;
     }
     uint32_t k = all->first[kind.form];
@@ -118,21 +120,21 @@ static uint32_t kind_number(struct cs_host *host, const struct cs_task *task)
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
-    const uint32_t *of = host->kinds->of;
+    const uint32_t *of = host->waiting->kinds->of;
 
     return of[a] != of[b] ? of[a] < of[b] : host_task_before(host, a, b);
 }
 
 void host_kinds_insert(struct cs_host *host, uint32_t task)
 {
-    struct host_kinds *all = host->kinds;
+    struct host_kinds *all = host->waiting->kinds;
 
-    if (all->of_room < host->task_room) {
+    if (all->of_room < host->slots->task_room) {
         all->of = arena_grow(host->parts.arena, all->of, all->of_room,
-                             host->task_room, sizeof *all->of);
-        all->of_room = host->task_room;
+                             host->slots->task_room, sizeof *all->of);
+        all->of_room = host->slots->task_room;
     }
-    all->of[task] = kind_number(host, &host->task[task].pub);
+    all->of[task] = kind_number(host, &host->slots->task[task].pub);
     all->kind[all->of[task]].tasks++;
     rank_tree_insert(all->order, task, stands_before);
     all->stale = true;
@@ -140,7 +142,7 @@ void host_kinds_insert(struct cs_host *host, uint32_t task)
 
 void host_kinds_remove(struct cs_host *host, uint32_t task)
 {
-    struct host_kinds *all = host->kinds;
+    struct host_kinds *all = host->waiting->kinds;
 
     assert(all->kind[all->of[task]].tasks > 0);
     all->kind[all->of[task]].tasks--;
@@ -150,7 +152,7 @@ void host_kinds_remove(struct cs_host *host, uint32_t task)
 
 void host_kinds_again(struct cs_host *host, uint32_t task)
 {
-    if (host->kinds == NULL)
+    if (host->waiting->kinds == NULL)
         return;
     host_kinds_remove(host, task);
     host_kinds_insert(host, task);
@@ -161,17 +163,17 @@ static struct host_kinds *keep(struct cs_host *host)
 {
     struct kind single = { .next = ID_NONE };
 
-    if (host->kinds != NULL)
-        return host->kinds;
+    if (host->waiting->kinds != NULL)
+        return host->waiting->kinds;
     assert(host_per_phase(host) && !(host->policy->flags & CS_ORDER_MOVES));
-    host->kinds = arena_alloc(host->parts.arena, 1, sizeof *host->kinds);
-    host->kinds->order = arena_alloc(host->parts.arena, 1,
-                                     sizeof *host->kinds->order);
-    rank_tree_init(host->kinds->order, host->parts.arena, NULL, host);
+    host->waiting->kinds = arena_alloc(host->parts.arena, 1, sizeof *host->waiting->kinds);
+    host->waiting->kinds->order = arena_alloc(host->parts.arena, 1,
+                                     sizeof *host->waiting->kinds->order);
+    rank_tree_init(host->waiting->kinds->order, host->parts.arena, NULL, host);
     kind_add(host, single);
     for (uint32_t i = 0; i < host_order_count(host); i++)
-        host_kinds_insert(host, rank_tree_at(host->order, i));
-    return host->kinds;
+        host_kinds_insert(host, rank_tree_at(host->waiting->order, i));
+    return host->waiting->kinds;
 }
 
 /* ---- the first untried of each kind ---- */
@@ -180,7 +182,7 @@ static struct host_kinds *keep(struct cs_host *host)
 static uint32_t first_from(const struct cs_host *host, uint32_t kind,
                            uint32_t task)
 {
-    const struct host_kinds *all = host->kinds;
+    const struct host_kinds *all = host->waiting->kinds;
     const struct rank_tree_node *node = all->order->node;
     uint32_t at = all->order->root, found = ID_NONE;
 
@@ -196,7 +198,7 @@ static uint32_t first_from(const struct cs_host *host, uint32_t kind,
 
 static void sink(struct cs_host *host, uint32_t hole)
 {
-    struct host_kinds *all = host->kinds;
+    struct host_kinds *all = host->waiting->kinds;
     uint32_t task = all->heap[hole], child;
 
     while ((child = 2 * hole + 1) < all->heap_count) {
@@ -213,8 +215,8 @@ static void sink(struct cs_host *host, uint32_t hole)
 
 static void make_heap(struct cs_host *host)
 {
-    struct host_kinds *all = host->kinds;
-    uint32_t from = rank_tree_at(host->order, all->at);
+    struct host_kinds *all = host->waiting->kinds;
+    uint32_t from = rank_tree_at(host->waiting->order, all->at);
 
     if (all->heap_room < all->room) {
         all->heap = arena_alloc(host->parts.arena, all->room,
@@ -251,25 +253,25 @@ struct task_id cs_next_candidate(struct cs_host *host)
         make_heap(host);
     if (all->heap_count == 0)
         return none;
-    all->at = rank_tree_rank(host->order, all->heap[0]);
-    all->seq = host->task[all->heap[0]].seq;
+    all->at = rank_tree_rank(host->waiting->order, all->heap[0]);
+    all->seq = host->slots->task[all->heap[0]].seq;
     return (struct task_id) { all->heap[0] };
 }
 
 void cs_tried(struct cs_host *host, struct task_id task, enum cs_alike alike)
 {
-    struct host_kinds *all = host->kinds;
+    struct host_kinds *all = host->waiting->kinds;
 
-    assert(all != NULL && task.i < host->task_count);
-    if (!host->task[task.i].live || host->task[task.i].seq != all->seq)
+    assert(all != NULL && task.i < host->slots->task_count);
+    if (!host->slots->task[task.i].live || host->slots->task[task.i].seq != all->seq)
         return;                 /* it was started */
-    assert(rank_tree_at(host->order, all->at) == task.i);
+    assert(rank_tree_at(host->waiting->order, all->at) == task.i);
     all->at++;
     if (all->stale || all->decisions != host->counts.decisions)
         return;
     uint32_t kind = all->of[task.i], next = ID_NONE;
     if (kind == SINGLE || alike == CS_ALIKE_NONE ||
-        (alike == CS_ALIKE_AS_LONG && host->form[all->kind[kind].form].fixed))
+        (alike == CS_ALIKE_AS_LONG && host->slots->form[all->kind[kind].form].fixed))
         next = rank_tree_at(all->order, rank_tree_rank(all->order, task.i) + 1);
     if (next != RANK_TREE_NONE && all->of[next] == kind)
         all->heap[0] = next;

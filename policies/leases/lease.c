@@ -8,6 +8,8 @@
  * loads only when the other's state has been saved: its bytes go first, over
  * the same PCIe.  GPUs are held, and paid for, all that time.
  */
+#include "policies/leases/lease.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -18,11 +20,21 @@
 #include "models/cluster/fit.h"
 #include "models/jobs/job.h"
 #include "models/cluster/place.h"
+#include "models/types/facts.h"
 #include "models/types/placement.h"
 #include "models/cluster/power.h"
 #include "models/types/rates.h"
 #include "models/cluster/reclaimable.h"
-#include "policies/host/state.h"
+#include "policies/leases/idle.h"
+#include "policies/leases/power.h"
+#include "policies/leases/step.h"
+#include "policies/leases/time.h"
+#include "policies/state/decision.h"
+#include "policies/state/life.h"
+#include "policies/state/nodes.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/clock.h"
 #include "sim/flow/flow.h"
 #include "sim/event/loop.h"
@@ -41,12 +53,12 @@ static bool find_spots(struct cs_host *host, const struct cs_want *want,
         fit->node_first = want->spot[i].node;
         fit->node_end = want->spot[i].node + 1;
         if (!fit_find(host->cluster, place_fit_rule(host->rules->placement),
-                      fit, host->scratch + i, nodes - i, &one) ||
+                      fit, host->life->scratch + i, nodes - i, &one) ||
             one.share_count != 1 || one.share[0].node != want->spot[i].node)
             return false;
-        host->scratch[i] = one.share[0];
+        host->life->scratch[i] = one.share[0];
     }
-    *out = (struct placement) { host->scratch, want->spot_count };
+    *out = (struct placement) { host->life->scratch, want->spot_count };
     return true;
 }
 
@@ -74,7 +86,7 @@ static bool search(struct cs_host *host, const struct host_job_slot *job,
         return find_spots(host, want, &fit, out) &&
                host_power_allows(host, out, &more_mw);
     return (look ? placer_look : placer_find)(host->placer, &fit,
-                                              host->scratch,
+                                              host->life->scratch,
                                               host->spec->node_count, out) &&
            host_power_allows(host, out, &more_mw);
 }
@@ -108,7 +120,7 @@ void host_lease_settle(struct cs_host *host, struct host_lease_slot *lease)
 
 void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
 
     host_lease_settle(host, lease);
     host_pools_move(host, lease, lease->pub.state, fraction);
@@ -118,7 +130,7 @@ void host_lease_busy(struct cs_host *host, uint32_t i, double fraction)
 void host_lease_state(struct cs_host *host, uint32_t i,
                       enum cs_lease_state state)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
 
     if (lease->pub.state == CS_LEASE_IDLE)
         host_idle_remove(host, i);
@@ -153,13 +165,13 @@ static void lose_held(struct cs_host *host, const struct host_job_slot *job,
 
     if (task == ID_NONE)
         return;
-    host->task[task].pub.held.i = ID_NONE;
+    host->slots->task[task].pub.held.i = ID_NONE;
     host_kinds_again(host, task);
 }
 
 void host_drop(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     uint32_t role = lease->pub.role, beside = lease->beside;
 
@@ -186,13 +198,13 @@ void host_drop(struct cs_host *host, uint32_t i)
         host_running_remove(host, lease->pub.job.i);
         host->hooks.ran(host, lease->pub.job.i, false);
     }
-    if (host->rent)
+    if (host->nodes->rent)
         host->hooks.held(host, i, false);
     host_steps_drop(host, i);
     host_lease_unmake(host, i);
     if (beside != ID_NONE) {
-        host->lease[beside].beside = ID_NONE;
-        if (!host->closing)
+        host->slots->lease[beside].beside = ID_NONE;
+        if (!host->decision->closing)
             host->hooks.alone(host, beside);
     }
     host->hooks.wake(host);
@@ -209,7 +221,7 @@ static struct flow_handle copy(struct cs_host *host, double bytes,
                                flow_done_fn *done, uint32_t lease)
 {
     struct flow_spec spec = {
-        .work = bytes, .weight = 1, .rate_max = bps_max, .use = host->uses,
+        .work = bytes, .weight = 1, .rate_max = bps_max, .use = host->life->uses,
         .use_count = uses, .done = done, .self = host, .arg = lease,
     };
     return flow_start(host->parts.net, &spec);
@@ -229,7 +241,7 @@ static double pcie_bps(const struct cs_host *host,
 
 double host_save_s(const struct cs_host *host, uint32_t i)
 {
-    const struct host_lease_slot *lease = &host->lease[i];
+    const struct host_lease_slot *lease = &host->slots->lease[i];
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
 
@@ -243,15 +255,15 @@ bool host_on_leaving_node(const struct cs_host *host,
 {
     const struct placement *placement = &lease->pub.placement;
 
-    for (uint32_t s = 0; host->leaving && s < placement->share_count; s++)
-        if (host->leaving[placement->share[s].node])
+    for (uint32_t s = 0; host->nodes->leaving && s < placement->share_count; s++)
+        if (host->nodes->leaving[placement->share[s].node])
             return true;
     return false;
 }
 
 void host_leave(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     double bps = pcie_bps(host, &lease->pub.placement);
@@ -265,7 +277,7 @@ void host_leave(struct cs_host *host, uint32_t i)
     if (host_on_leaving_node(host, lease))
         rates.storage_bytes = 1;
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
-                                &rates, host->uses);
+                                &rates, host->life->uses);
     host_lease_state(host, i, CS_LEASE_LOADING);
     lease->leaving = true;
     lease->load_from_ns = host_now(host);
@@ -286,7 +298,7 @@ double host_evict_s(struct cs_host *host, const struct placement *placement)
     double s = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct host_lease_slot *lease = &host->lease[found[i]];
+        const struct host_lease_slot *lease = &host->slots->lease[found[i]];
         const struct role_spec *role =
             &host_form_of(host_job_slot(host, lease->pub.job.i))
                  ->role[lease->pub.role];
@@ -309,7 +321,7 @@ static double evict(struct cs_host *host, const struct placement *placement)
         uint32_t count = host_idle_in_the_way(host, placement, pass == 1,
                                               &found);
         for (uint32_t i = 0; i < count; i++) {
-            const struct host_lease_slot *lease = &host->lease[found[i]];
+            const struct host_lease_slot *lease = &host->slots->lease[found[i]];
             assert(lease->live && lease->pub.state == CS_LEASE_IDLE);
             bytes += host_form_of(host_job_slot(host, lease->pub.job.i))
                          ->role[lease->pub.role].save_bytes;
@@ -325,12 +337,12 @@ static void loaded(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
     uint32_t i = (uint32_t)arg;
-    const struct host_lease_slot *lease = &host->lease[i];
+    const struct host_lease_slot *lease = &host->slots->lease[i];
 
     host_job_slot(host, lease->pub.job.i)->pub.usd_switch +=
         host_lease_usd(host, lease, lease->load_from_ns, host_now(host));
     host_lease_state(host, i, CS_LEASE_IDLE);
-    host_tell(host, FACT_LEASE_READY, i, host->lease[i].pub.job.i, 0);
+    host_tell(host, FACT_LEASE_READY, i, host->slots->lease[i].pub.job.i, 0);
     host->hooks.lease_ready(host, i);
 }
 
@@ -344,7 +356,7 @@ static void started(struct loop *loop, void *self, uint64_t arg)
 static void start_process(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
-    struct host_lease_slot *lease = &host->lease[arg];
+    struct host_lease_slot *lease = &host->slots->lease[arg];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     double s = job->home[lease->pub.role] == ID_NONE ? role->start_s
@@ -368,7 +380,7 @@ static void start_process(void *self, uint64_t arg)
 
 static void begin_loading(struct cs_host *host, uint32_t i, double saved)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     const struct role_spec *role = &host_form_of(job)->role[lease->pub.role];
     const struct placement *to = &lease->pub.placement;
@@ -389,12 +401,12 @@ static void begin_loading(struct cs_host *host, uint32_t i, double saved)
         };
         if (home == ID_NONE)
             job->pub.usd_transfer += host_transfer_usd(host, to, bytes);
-        uses = fabric_uses(host->parts.fabric, to, &rates, host->uses);
+        uses = fabric_uses(host->parts.fabric, to, &rates, host->life->uses);
     } else {
         struct share share = { .node = home };
         struct placement from = { .share = &share, .share_count = 1 };
         uses = fabric_uses_between(host->parts.fabric, &from, to, 1,
-                                   host->uses);
+                                   host->life->uses);
     }
     if (uses == 0 && !isfinite(bps))
         start_process(host, i);
@@ -428,7 +440,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     if (host->spec->power_cap_w > 0)
         host_power_lease(host, placement, true);
     uint32_t i = host_lease_make(host);
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     host_placement_keep(host, lease, placement);
     lease->pub.job.i = j;
     lease->pub.role = role;
@@ -459,7 +471,7 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
         host_tell(host, FACT_JOB_START, j, 0, lease->pub.gpus);
     }
     host_pools_add(host, lease, +1);
-    if (host->rent)
+    if (host->nodes->rent)
         host->hooks.held(host, i, true);
     if (job->stopped_part > 0 &&
         host_form_of(job)->phase[job->stopped_phase].role == role) {
@@ -491,14 +503,14 @@ static void moved(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
 
-    host->lease[arg].saving = false;
+    host->slots->lease[arg].saving = false;
     begin_loading(host, (uint32_t)arg, 0);
 }
 
 uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
                          const struct placement *placement, double speedup)
 {
-    struct host_lease_slot *lease = &host->lease[old];
+    struct host_lease_slot *lease = &host->slots->lease[old];
     struct job_id id = lease->pub.job;
     struct host_job_slot *job = host_job_slot(host, id.i);
     uint32_t role = lease->pub.role, phase = lease->part_phase, uses = 0;
@@ -512,17 +524,17 @@ uint32_t host_regrant_at(struct cs_host *host, uint32_t old,
         bytes = 0;
     if (bytes > 0)
         uses = fabric_uses(host->parts.fabric, &lease->pub.placement, &rates,
-                           host->uses);
+                           host->life->uses);
     lease->part = 0;            /* it is not lost: the new lease has it */
     job->leases++;              /* and the job runs on: it keeps its place */
     host_drop(host, old);
     uint32_t i = take(host, id.i, role, placement, speedup);
     job->leases--;
-    host->lease[i].part = part;
-    host->lease[i].part_phase = phase;
-    host->lease[i].saving = bytes > 0;
+    host->slots->lease[i].part = part;
+    host->slots->lease[i].part_phase = phase;
+    host->slots->lease[i].saving = bytes > 0;
     if (bytes > 0)
-        host->lease[i].flow = copy(host, bytes, bps, uses, moved, i);
+        host->slots->lease[i].flow = copy(host, bytes, bps, uses, moved, i);
     else
         begin_loading(host, i, 0);
     return i;

@@ -2,7 +2,8 @@
 /*
  * sort.c - a tool for policies: jobs by key, stably, by merging.
  */
-#include "policies/host/state.h"
+#include "policies/state/waiting.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 
 struct host_sorted {
@@ -31,13 +32,13 @@ void cs_sort(struct cs_host *host, struct job_id *job, uint32_t count,
 {
     if (count < 2)
         return;
-    if (count > host->sort_room) {
-        host->sort_room = 2 * count;
-        host->sort = arena_alloc(host->parts.arena,
-                                 2 * (size_t)host->sort_room,
-                                 sizeof *host->sort);
+    if (count > host->waiting->sort_room) {
+        host->waiting->sort_room = 2 * count;
+        host->waiting->sort = arena_alloc(host->parts.arena,
+                                 2 * (size_t)host->waiting->sort_room,
+                                 sizeof *host->waiting->sort);
     }
-    struct host_sorted *from = host->sort, *to = host->sort + count;
+    struct host_sorted *from = host->waiting->sort, *to = host->waiting->sort + count;
 
     for (uint32_t i = 0; i < count; i++)
         from[i] = (struct host_sorted) {

@@ -16,7 +16,11 @@
  */
 #include <assert.h>
 
-#include "policies/host/state.h"
+#include "policies/state/slots.h"
+#include "policies/state/tops.h"
+#include "policies/state/waiting.h"
+#include "policies/state/turn.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/containers/rank_tree.h"
 
@@ -50,12 +54,12 @@ static bool is_in(const struct rank_tree *ranks, uint32_t task)
 
 static bool is_seen(const struct cs_host *host, uint32_t task)
 {
-    return host->task[task].seq < host->committed_seq;
+    return host->slots->task[task].seq < host->turn->committed_seq;
 }
 
 static int64_t submitted_ns(const struct cs_host *host, uint32_t task)
 {
-    uint32_t job = host->task[task].pub.job.i;
+    uint32_t job = host->slots->task[task].pub.job.i;
 
     return host_job_slot(host, job)->pub.request.submit_ns;
 }
@@ -72,13 +76,13 @@ static bool turn_before(const struct cs_host *host, uint32_t a, uint32_t b)
     if (a_seen != b_seen)
         return a_seen;
     return a_seen ? host_task_before(host, a, b)
-                  : host->task[a].seq < host->task[b].seq;
+                  : host->slots->task[a].seq < host->slots->task[b].seq;
 }
 
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
-    uint32_t gpus = host->task[a].pub.gpus, other = host->task[b].pub.gpus;
+    uint32_t gpus = host->slots->task[a].pub.gpus, other = host->slots->task[b].pub.gpus;
 
     return gpus != other ? gpus < other : turn_before(host, a, b);
 }
@@ -87,14 +91,14 @@ static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    return host->task[a].seq < host->task[b].seq;
+    return host->slots->task[a].seq < host->slots->task[b].seq;
 }
 
 /* Until when `a`, right before `b`, stays there; now: no longer. */
 static int64_t pair_stands_ns(const struct cs_host *host, uint32_t a,
                               uint32_t b)
 {
-    if (host->task[a].pub.gpus != host->task[b].pub.gpus ||
+    if (host->slots->task[a].pub.gpus != host->slots->task[b].pub.gpus ||
         submitted_ns(host, a) != submitted_ns(host, b) ||
         !is_seen(host, a) || !is_seen(host, b))
         return CLOCK_NEVER_NS;
@@ -111,10 +115,10 @@ static int64_t least(int64_t a, int64_t b)
 static void sum_up(void *owner, uint32_t item, uint32_t left, uint32_t right)
 {
     struct cs_host *host = owner;
-    struct moving_sum *all = host->moving->sum, *sum = &all[item];
+    struct moving_sum *all = host->waiting->moving->sum, *sum = &all[item];
 
     *sum = (struct moving_sum) {
-        .estimate_min_ns = host->task[item].pub.estimate_ns,
+        .estimate_min_ns = host->slots->task[item].pub.estimate_ns,
         .stands_ns = CLOCK_NEVER_NS, .first = item, .last = item,
     };
     if (left != NONE) {
@@ -138,7 +142,7 @@ static void sum_up(void *owner, uint32_t item, uint32_t left, uint32_t right)
 
 static void note(struct cs_host *host, uint32_t task)
 {
-    struct host_moving *moving = host->moving;
+    struct host_moving *moving = host->waiting->moving;
 
     if (moving->lists == moving->list_room) {
         uint32_t room = moving->lists > 0 ? 2 * moving->lists : 64;
@@ -153,8 +157,8 @@ static void note(struct cs_host *host, uint32_t task)
  * who has overtaken the one before. */
 static void collect(struct cs_host *host, uint32_t item)
 {
-    const struct rank_tree_node *node = host->moving->all.node;
-    const struct moving_sum *sum = host->moving->sum;
+    const struct rank_tree_node *node = host->waiting->moving->all.node;
+    const struct moving_sum *sum = host->waiting->moving->sum;
     uint32_t l = node[item].left, r = node[item].right;
 
     if (sum[item].stands_ns > host_now(host))
@@ -175,7 +179,7 @@ static void collect(struct cs_host *host, uint32_t item)
 /* To its place among those before it, which are in order. */
 static void go_ahead(struct cs_host *host, uint32_t task, uint32_t place)
 {
-    struct rank_tree *all = &host->moving->all;
+    struct rank_tree *all = &host->waiting->moving->all;
     uint32_t low = 0, high = place - 1;     /* high: is overtaken */
 
     while (low < high) {
@@ -194,7 +198,7 @@ static void go_ahead(struct cs_host *host, uint32_t task, uint32_t place)
  * places; all before it are in theirs. */
 static void settle(struct cs_host *host, uint32_t task)
 {
-    struct rank_tree *all = &host->moving->all;
+    struct rank_tree *all = &host->waiting->moving->all;
     uint32_t place = rank_tree_rank(all, task);
 
     while (place > 0 && task != NONE &&
@@ -208,7 +212,7 @@ static void settle(struct cs_host *host, uint32_t task)
 
 static void refresh(struct cs_host *host)
 {
-    struct host_moving *moving = host->moving;
+    struct host_moving *moving = host->waiting->moving;
 
     if (moving->all.root == NONE)
         return;
@@ -222,12 +226,12 @@ static void refresh(struct cs_host *host)
 
 static void insert(struct cs_host *host, uint32_t task)
 {
-    struct host_moving *moving = host->moving;
+    struct host_moving *moving = host->waiting->moving;
 
-    if (moving->room < host->task_room) {
+    if (moving->room < host->slots->task_room) {
         moving->sum = arena_grow(host->parts.arena, moving->sum, moving->room,
-                                 host->task_room, sizeof *moving->sum);
-        moving->room = host->task_room;
+                                 host->slots->task_room, sizeof *moving->sum);
+        moving->room = host->slots->task_room;
     }
     rank_tree_insert(&moving->all, task, stands_before);
 }
@@ -237,15 +241,15 @@ void host_moving_insert(struct cs_host *host, uint32_t task)
     refresh(host);
     insert(host, task);
     if (!is_seen(host, task))
-        rank_tree_insert(&host->moving->unseen, task, came_before);
+        rank_tree_insert(&host->waiting->moving->unseen, task, came_before);
 }
 
 void host_moving_remove(struct cs_host *host, uint32_t task)
 {
-    if (is_in(&host->moving->all, task))
-        rank_tree_remove(&host->moving->all, task);
-    if (is_in(&host->moving->unseen, task))
-        rank_tree_remove(&host->moving->unseen, task);
+    if (is_in(&host->waiting->moving->all, task))
+        rank_tree_remove(&host->waiting->moving->all, task);
+    if (is_in(&host->waiting->moving->unseen, task))
+        rank_tree_remove(&host->waiting->moving->unseen, task);
 }
 
 void host_moving_begin(struct cs_host *host)
@@ -253,30 +257,30 @@ void host_moving_begin(struct cs_host *host)
     struct host_moving *moving = arena_alloc(host->parts.arena, 1,
                                              sizeof *moving);
 
-    assert(host->moving == NULL && host->tops != NULL);
-    host->moving = moving;
+    assert(host->waiting->moving == NULL && host->waiting->tops != NULL);
+    host->waiting->moving = moving;
     rank_tree_init(&moving->all, host->parts.arena, sum_up, host);
     rank_tree_init(&moving->unseen, host->parts.arena, NULL, host);
     for (uint32_t i = 0; i < host_order_count(host); i++)
-        host_moving_insert(host, rank_tree_at(host->order, i));
+        host_moving_insert(host, rank_tree_at(host->waiting->order, i));
 }
 
 /* First all that take other places leave: the others are in order before and
  * after. */
 void host_moving_commit(struct cs_host *host, uint64_t seq)
 {
-    struct host_moving *moving = host->moving;
+    struct host_moving *moving = host->waiting->moving;
     uint32_t task;
 
-    assert(seq >= host->committed_seq);
+    assert(seq >= host->turn->committed_seq);
     refresh(host);
     moving->lists = 0;
     while ((task = rank_tree_at(&moving->unseen, 0)) != NONE &&
-           host->task[task].seq < seq) {
+           host->slots->task[task].seq < seq) {
         host_moving_remove(host, task);
         note(host, task);
     }
-    host->committed_seq = seq;
+    host->turn->committed_seq = seq;
     for (uint32_t i = 0; i < moving->lists; i++)
         insert(host, moving->list[i]);
 }
@@ -286,12 +290,12 @@ void host_moving_commit(struct cs_host *host, uint64_t seq)
 /* How many want at most so many GPUs. */
 static uint32_t count_up_to(const struct cs_host *host, uint32_t gpus)
 {
-    const struct rank_tree *all = &host->moving->all;
+    const struct rank_tree *all = &host->waiting->moving->all;
     uint32_t at = all->root, count = 0;
 
     while (at != NONE) {
         uint32_t left = all->node[at].left;
-        if (host->task[at].pub.gpus > gpus) {
+        if (host->slots->task[at].pub.gpus > gpus) {
             at = left;
         } else {
             count += 1 + (left == NONE ? 0 : all->node[left].count);
@@ -306,10 +310,10 @@ static uint32_t count_up_to(const struct cs_host *host, uint32_t gpus)
 static uint32_t find_below(struct cs_host *host, uint32_t item,
                            uint32_t first, uint32_t from, int64_t most_ns)
 {
-    const struct rank_tree_node *node = host->moving->all.node;
+    const struct rank_tree_node *node = host->waiting->moving->all.node;
 
     if (item == NONE || first + node[item].count <= from ||
-        host->moving->sum[item].estimate_min_ns > most_ns)
+        host->waiting->moving->sum[item].estimate_min_ns > most_ns)
         return NONE;
     host->counts.tasks_seen++;
     uint32_t left = node[item].left;
@@ -317,7 +321,7 @@ static uint32_t find_below(struct cs_host *host, uint32_t item,
     uint32_t found = find_below(host, left, first, from, most_ns);
     if (found != NONE)
         return found;
-    if (place >= from && host->task[item].pub.estimate_ns <= most_ns)
+    if (place >= from && host->slots->task[item].pub.estimate_ns <= most_ns)
         return place;
     return find_below(host, node[item].right, place + 1, from, most_ns);
 }
@@ -326,14 +330,14 @@ static uint32_t find_below(struct cs_host *host, uint32_t item,
 static void look(struct cs_host *host, struct moving_part *part,
                  int64_t most_ns)
 {
-    struct host_moving *moving = host->moving;
+    struct host_moving *moving = host->waiting->moving;
     uint32_t begin = part->gpus > 0 ? count_up_to(host, part->gpus - 1) : 0;
     uint32_t place = find_below(host, moving->all.root, 0,
                                 begin + part->passed, most_ns);
     uint32_t task = place == NONE ? NONE : rank_tree_at(&moving->all, place);
 
     part->task = NONE;
-    if (task == NONE || host->task[task].pub.gpus != part->gpus)
+    if (task == NONE || host->slots->task[task].pub.gpus != part->gpus)
         return;
     part->task = task;
     part->passed = place - begin;
@@ -341,13 +345,13 @@ static void look(struct cs_host *host, struct moving_part *part,
 
 void host_moving_first(struct cs_host *host, int64_t most_ns)
 {
-    struct host_moving *moving = host->moving;
+    struct host_moving *moving = host->waiting->moving;
     uint32_t place = 0, task;
 
     refresh(host);
     moving->parts = 0;
     while ((task = rank_tree_at(&moving->all, place)) != NONE) {
-        struct moving_part part = { .gpus = host->task[task].pub.gpus };
+        struct moving_part part = { .gpus = host->slots->task[task].pub.gpus };
         if (moving->parts == moving->part_room) {
             uint32_t room = moving->parts > 0 ? 2 * moving->parts : 16;
             moving->part = arena_grow(host->parts.arena, moving->part,
@@ -363,7 +367,7 @@ void host_moving_first(struct cs_host *host, int64_t most_ns)
 
 static struct moving_part *best(struct cs_host *host, uint32_t gpus_max)
 {
-    struct host_moving *moving = host->moving;
+    struct host_moving *moving = host->waiting->moving;
     struct moving_part *found = NULL;
 
     for (uint32_t i = 0; i < moving->parts; i++) {
@@ -386,7 +390,7 @@ uint32_t host_moving_next(struct cs_host *host, uint32_t gpus_max)
 
 void host_moving_tried(struct cs_host *host, uint32_t task, int64_t most_ns)
 {
-    struct host_moving *moving = host->moving;
+    struct host_moving *moving = host->waiting->moving;
 
     for (uint32_t i = 0; i < moving->parts; i++)
         if (moving->part[i].task == task) {

@@ -12,7 +12,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "policies/host/state.h"
+#include "policies/state/waiting.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/containers/rank_tree.h"
 
@@ -39,7 +40,7 @@ struct host_tenants {
 
 static uint32_t number_of(struct cs_host *host, const char *name)
 {
-    struct host_tenants *all = host->tenants;
+    struct host_tenants *all = host->waiting->tenants;
     uint32_t low = 0, high = all->count;
 
     while (low < high) {
@@ -84,17 +85,17 @@ static uint32_t tenant_of(struct cs_host *host, uint32_t j)
 static bool stands_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
-    uint32_t x = host->tenants->link[a].tenant;
-    uint32_t y = host->tenants->link[b].tenant;
+    uint32_t x = host->waiting->tenants->link[a].tenant;
+    uint32_t y = host->waiting->tenants->link[b].tenant;
 
-    return x != y ? x < y : host->task[a].seq < host->task[b].seq;
+    return x != y ? x < y : host->slots->task[a].seq < host->slots->task[b].seq;
 }
 
 static void sum_least(void *owner, uint32_t item, uint32_t left,
                       uint32_t right)
 {
     const struct cs_host *host = owner;
-    uint32_t *least = host->tenants->least, gpus = host->task[item].pub.gpus;
+    uint32_t *least = host->waiting->tenants->least, gpus = host->slots->task[item].pub.gpus;
 
     if (left != RANK_TREE_NONE && least[left] < gpus)
         gpus = least[left];
@@ -105,20 +106,20 @@ static void sum_least(void *owner, uint32_t item, uint32_t left,
 
 static void plant(struct cs_host *host, uint32_t task)
 {
-    struct host_tenants *all = host->tenants;
+    struct host_tenants *all = host->waiting->tenants;
 
-    if (all->least_room < host->task_room) {
+    if (all->least_room < host->slots->task_room) {
         all->least = arena_grow(host->parts.arena, all->least,
-                                all->least_room, host->task_room,
+                                all->least_room, host->slots->task_room,
                                 sizeof *all->least);
-        all->least_room = host->task_room;
+        all->least_room = host->slots->task_room;
     }
     rank_tree_insert(all->tree, task, stands_before);
 }
 
 static void keep_tree(struct cs_host *host)
 {
-    struct host_tenants *all = host->tenants;
+    struct host_tenants *all = host->waiting->tenants;
 
     if (all->tree != NULL)
         return;
@@ -133,7 +134,7 @@ static void keep_tree(struct cs_host *host)
 static bool passes(const struct cs_host *host, uint32_t item,
                    uint32_t gpus_max)
 {
-    const struct cs_task *task = &host->task[item].pub;
+    const struct cs_task *task = &host->slots->task[item].pub;
 
     return task->gpus <= gpus_max &&
            !(task->gpu_milli == GPU_MILLI &&
@@ -146,10 +147,10 @@ static bool passes(const struct cs_host *host, uint32_t item,
 static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
                      uint32_t from, uint32_t gpus_max)
 {
-    const struct rank_tree_node *node = host->tenants->tree->node;
+    const struct rank_tree_node *node = host->waiting->tenants->tree->node;
 
     if (item == RANK_TREE_NONE || first + node[item].count <= from ||
-        host->tenants->least[item] > gpus_max)
+        host->waiting->tenants->least[item] > gpus_max)
         return NONE;
     uint32_t left = node[item].left;
     uint32_t place = first + (left == RANK_TREE_NONE ? 0 : node[left].count);
@@ -166,17 +167,17 @@ static uint32_t find(const struct cs_host *host, uint32_t item, uint32_t first,
 /* Behind all that came before it; most come last. */
 void host_tenants_insert(struct cs_host *host, uint32_t task)
 {
-    struct host_tenants *all = host->tenants;
-    uint32_t t = tenant_of(host, host->task[task].pub.job.i);
+    struct host_tenants *all = host->waiting->tenants;
+    uint32_t t = tenant_of(host, host->slots->task[task].pub.job.i);
     struct tenant *tenant = &all->tenant[t];
 
-    if (all->link_room < host->task_room) {
+    if (all->link_room < host->slots->task_room) {
         all->link = arena_grow(host->parts.arena, all->link, all->link_room,
-                               host->task_room, sizeof *all->link);
-        all->link_room = host->task_room;
+                               host->slots->task_room, sizeof *all->link);
+        all->link_room = host->slots->task_room;
     }
     uint32_t before = tenant->last;
-    while (before != NONE && host->task[before].seq > host->task[task].seq)
+    while (before != NONE && host->slots->task[before].seq > host->slots->task[task].seq)
         before = all->link[before].before;
     uint32_t after = before == NONE ? tenant->first : all->link[before].after;
     all->link[task] = (struct link) { t, before, after };
@@ -194,7 +195,7 @@ void host_tenants_insert(struct cs_host *host, uint32_t task)
 
 void host_tenants_remove(struct cs_host *host, uint32_t task)
 {
-    struct host_tenants *all = host->tenants;
+    struct host_tenants *all = host->waiting->tenants;
     struct link link = all->link[task];
     struct tenant *tenant = &all->tenant[link.tenant];
 
@@ -213,11 +214,11 @@ void host_tenants_remove(struct cs_host *host, uint32_t task)
 static void keep(struct cs_host *host)
 {
     assert(!host_per_phase(host));
-    if (host->tenants != NULL)
+    if (host->waiting->tenants != NULL)
         return;
-    host->tenants = arena_alloc(host->parts.arena, 1, sizeof *host->tenants);
+    host->waiting->tenants = arena_alloc(host->parts.arena, 1, sizeof *host->waiting->tenants);
     for (uint32_t i = 0; i < host_order_count(host); i++)
-        host_tenants_insert(host, rank_tree_at(host->order, i));
+        host_tenants_insert(host, rank_tree_at(host->waiting->order, i));
 }
 
 uint32_t cs_tenant(struct cs_host *host, struct job_id job)
@@ -229,20 +230,20 @@ uint32_t cs_tenant(struct cs_host *host, struct job_id job)
 uint32_t cs_tenant_count(struct cs_host *host)
 {
     keep(host);
-    return host->tenants->count;
+    return host->waiting->tenants->count;
 }
 
 struct task_id cs_tenant_first(struct cs_host *host, uint32_t tenant)
 {
     keep(host);
-    assert(tenant < host->tenants->count);
-    return (struct task_id) { host->tenants->tenant[tenant].first };
+    assert(tenant < host->waiting->tenants->count);
+    return (struct task_id) { host->waiting->tenants->tenant[tenant].first };
 }
 
 struct task_id cs_tenant_next(const struct cs_host *host, struct task_id task)
 {
-    assert(host->tenants != NULL && host->task[task.i].live);
-    return (struct task_id) { host->tenants->link[task.i].after };
+    assert(host->waiting->tenants != NULL && host->slots->task[task.i].live);
+    return (struct task_id) { host->waiting->tenants->link[task.i].after };
 }
 
 struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
@@ -254,12 +255,12 @@ struct task_id cs_tenant_fits(struct cs_host *host, struct task_id task,
         return none;
     keep(host);
     keep_tree(host);
-    assert(host->task[task.i].live);
-    const struct host_tenants *all = host->tenants;
+    assert(host->slots->task[task.i].live);
+    const struct host_tenants *all = host->waiting->tenants;
     /* All of one form: what is full is so for whole subtrees. */
-    if (host->form_count == 1 && !host->has_parts &&
+    if (host->slots->form_count == 1 && !host->waiting->has_parts &&
         host_known_full(host, 0, gpus_max))
-        gpus_max = host->form[0].full_gpus - 1;
+        gpus_max = host->slots->form[0].full_gpus - 1;
     uint32_t found = find(host, all->tree->root, 0,
                           rank_tree_rank(all->tree, task.i), gpus_max);
     if (found == NONE || all->link[found].tenant != all->link[task.i].tenant)

@@ -3,10 +3,19 @@
  * job.c - a job from step to step: which of its phases is ready and starts
  * or asks for GPUs, and its end.
  */
+#include "policies/leases/job.h"
+
 #include <assert.h>
 
 #include "models/jobs/job.h"
-#include "policies/host/state.h"
+#include "models/types/facts.h"
+#include "policies/leases/lease.h"
+#include "policies/leases/phase.h"
+#include "policies/leases/time.h"
+#include "policies/state/decision.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/clock.h"
 #include "sim/event/loop.h"
 
@@ -15,9 +24,9 @@ static void task_for(struct cs_host *host, uint32_t j, uint32_t p)
     struct host_job_slot *job = host_job_slot(host, j);
     const struct phase_spec *phase = &host_form_of(job)->phase[p];
     uint32_t i = host_task_make(host);
-    const struct host_form *form = &host->form[job->form];
+    const struct host_form *form = &host->slots->form[job->form];
 
-    host->task[i].pub = (struct cs_task) {
+    host->slots->task[i].pub = (struct cs_task) {
         .job = { j }, .role = phase->role, .phase = p,
         .gpus = job_role_gpus(&job->pub.request, phase->role),
         .held = { job->lease[phase->role] },
@@ -51,8 +60,8 @@ void host_task_job(struct cs_host *host, uint32_t j)
 
     for (uint32_t r = 0; r < request->form->role_count; r++)
         gpus += job_role_gpus(request, r);
-    host->task[i].seq = job->seq;
-    host->task[i].pub = (struct cs_task) {
+    host->slots->task[i].seq = job->seq;
+    host->slots->task[i].pub = (struct cs_task) {
         .job = { j }, .role = CS_ALL_ROLES, .gpus = gpus,
         .held = { ID_NONE }, .submit_ns = request->submit_ns,
         .ready_ns = host_now(host),
@@ -78,7 +87,7 @@ static void try_phase(struct cs_host *host, uint32_t j, uint32_t p)
     uint32_t role = host_form_of(job)->phase[p].role;
     uint32_t lease = job->lease[role];
 
-    if (lease != ID_NONE && host->lease[lease].pub.state != CS_LEASE_IDLE)
+    if (lease != ID_NONE && host->slots->lease[lease].pub.state != CS_LEASE_IDLE)
         return;
     if (!host_per_phase(host)) {
         if (lease != ID_NONE)
@@ -126,7 +135,7 @@ void host_job_advance(struct cs_host *host, uint32_t j)
 {
     struct host_job_slot *job = host_job_slot(host, j);
 
-    while (!host->failed && advance_step(host, j)) {
+    while (!host->decision->failed && advance_step(host, j)) {
         job->pub.step++;
         job->phases_done = 0;
         if (job->saving)
@@ -140,7 +149,7 @@ void host_job_advance(struct cs_host *host, uint32_t j)
 
 void host_phase_over(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     uint32_t j = lease->pub.job.i;
     struct host_job_slot *job = host_job_slot(host, j);
 
@@ -162,7 +171,7 @@ static uint32_t serving(const struct cs_host *host,
     uint32_t lease = job->lease[0];
 
     assert(host_form_of(job)->phase[0].law->kind == LAW_SERVE);
-    return lease != ID_NONE && host->lease[lease].running ? lease : ID_NONE;
+    return lease != ID_NONE && host->slots->lease[lease].running ? lease : ID_NONE;
 }
 
 void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
@@ -174,8 +183,8 @@ void host_serve_busy(struct cs_host *host, struct job_id id, double recent,
     if (lease == ID_NONE)
         return;
     host_lease_busy(host, lease, recent);
-    host->lease[lease].run.busy_fraction =
-        host->lease[lease].pub.gpus ? mean : 0;
+    host->slots->lease[lease].run.busy_fraction =
+        host->slots->lease[lease].pub.gpus ? mean : 0;
 }
 
 void host_serve_end(struct cs_host *host, struct job_id id)
@@ -194,9 +203,9 @@ void host_serve_end(struct cs_host *host, struct job_id id)
 
 static uint32_t drop_one(struct cs_host *host, uint32_t lease)
 {
-    uint32_t gpus = host->lease[lease].pub.gpus;
+    uint32_t gpus = host->slots->lease[lease].pub.gpus;
 
-    if (host->lease[lease].running)
+    if (host->slots->lease[lease].running)
         host_phase_cut(host, lease);
     host_drop(host, lease);
     return gpus;
@@ -215,7 +224,7 @@ uint32_t host_job_drop(struct cs_host *host, uint32_t j)
         return gpus;
     for (uint32_t k = host_held(host)->count; k-- > 0 && job->leases > 0;) {
         uint32_t lease = host_held(host)->item[k];
-        if (host->lease[lease].pub.job.i == j)
+        if (host->slots->lease[lease].pub.job.i == j)
             gpus += drop_one(host, lease);
     }
     return gpus;
@@ -239,7 +248,7 @@ void host_job_end(struct cs_host *host, uint32_t j, enum job_status status)
     job->pub.status = status;
     host->counts.ended[status]++;
     job->pub.end_ns = host_now(host);
-    host->jobs_left--;
+    host->decision->jobs_left--;
     host_tell(host, FACT_JOB_END, j, status, 0);
     host_news_add(host, NEWS_ENDED, j);
     host->hooks.wake(host);

@@ -7,6 +7,8 @@
  * GPUs as their owner asked for, at home, or without one where each phase is
  * soonest over, on an empty cluster, with free links.
  */
+#include "policies/leases/time.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -21,8 +23,13 @@
 #include "models/laws/phase_cache.h"
 #include "models/cluster/place.h"
 #include "models/types/placement.h"
-#include "policies/host/host.h"
-#include "policies/host/state.h"
+#include "policies/state/terms.h"
+#include "policies/leases/goodput.h"
+#include "policies/leases/sites.h"
+#include "policies/state/life.h"
+#include "policies/state/nodes.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
@@ -42,7 +49,7 @@ bool host_shape_ok(const struct cs_host *host,
         return false;
     if (job->pub.request.goodput)
         return host_goodput_ok(host, job, gpus);
-    if (host->form[job->form].fixed)
+    if (host->slots->form[job->form].fixed)
         return speedup_size_ok(&job->pub.request, gpus);
     return asked > 0 && gpus >= spec->gpus_min && gpus <= spec->gpus_max &&
            gpus % (spec->gpus_multiple ? spec->gpus_multiple : 1) == 0;
@@ -55,7 +62,7 @@ static bool host_relaxed(const struct cs_host *host,
     int64_t bound = host->rules->relax_ns;
 
     return bound > 0 && job->task != ID_NONE &&
-           host_now(host) - host->task[job->task].pub.ready_ns >= bound;
+           host_now(host) - host->slots->task[job->task].pub.ready_ns >= bound;
 }
 
 /* Of a mask in which no bit means any. */
@@ -115,7 +122,7 @@ bool host_fit_want(const struct cs_host *host,
         .memory_bytes = spec->memory_bytes,
         .gpu_types = spec->gpu_types,
         .gpu_type_count = spec->gpu_type_count,
-        .pool_mask = host->form[job->form].pool_mask[role],
+        .pool_mask = host->slots->form[job->form].pool_mask[role],
         .pod = spec->pod, .core_milli = spec->core_milli,
         .gpu_milli = job_role_milli(request, role),
         .gpu_mib = role == 0 ? request->gpu_mib : 0,
@@ -168,10 +175,10 @@ static double site_phase_s(struct cs_host *host, struct bench *bench,
     if (bench->empty == NULL)
         bench->empty = cluster_new(host->parts.arena, host->spec);
     if (!fit_find(bench->empty, place_fit_rule(host->rules->placement), &want,
-                  host->scratch, host->spec->node_count, &place))
+                  host->life->scratch, host->spec->node_count, &place))
         return INFINITY;
     struct gang gang = fabric_gang(host->spec, &place);
-    return phase_cache_seconds(host->plans, phase_law_usual(phase), &gang,
+    return phase_cache_seconds(host->life->plans, phase_law_usual(phase), &gang,
                                0.5);
 }
 
@@ -265,20 +272,20 @@ static void form_measure(struct cs_host *host, struct host_form *form)
 
 uint32_t host_form_index(struct cs_host *host, const struct job_form *form)
 {
-    for (uint32_t i = 0; i < host->form_count; i++)
-        if (host->form[i].form == form)
+    for (uint32_t i = 0; i < host->slots->form_count; i++)
+        if (host->slots->form[i].form == form)
             return i;
-    if (host->form_count == host->form_room) {
-        uint32_t room = host->form_room ? 2 * host->form_room : 8;
-        host->form = arena_grow(host->parts.arena, host->form,
-                                host->form_room, room, sizeof *host->form);
-        host->form_room = room;
+    if (host->slots->form_count == host->slots->form_room) {
+        uint32_t room = host->slots->form_room ? 2 * host->slots->form_room : 8;
+        host->slots->form = arena_grow(host->parts.arena, host->slots->form,
+                                host->slots->form_room, room, sizeof *host->slots->form);
+        host->slots->form_room = room;
     }
-    struct host_form *made = &host->form[host->form_count];
+    struct host_form *made = &host->slots->form[host->slots->form_count];
     memset(made, 0, sizeof *made);
     made->form = form;
     form_measure(host, made);
-    return host->form_count++;
+    return host->slots->form_count++;
 }
 
 static int64_t ns_from_s(double s)
@@ -289,7 +296,7 @@ static int64_t ns_from_s(double s)
 static int64_t truth_ns(const struct cs_host *host,
                         const struct host_job_slot *job)
 {
-    const struct host_form *form = &host->form[job->form];
+    const struct host_form *form = &host->slots->form[job->form];
 
     if (form->fixed)
         return job->truth.duration_ns;
@@ -325,7 +332,7 @@ void host_estimate(struct cs_host *host, struct host_job_slot *job)
 int64_t host_done_ns(const struct cs_host *host,
                      const struct host_job_slot *job)
 {
-    const struct host_form *form = &host->form[job->form];
+    const struct host_form *form = &host->slots->form[job->form];
     int64_t done = job->done_ns;
 
     if (!form->fixed)
@@ -334,7 +341,7 @@ int64_t host_done_ns(const struct cs_host *host,
     if (job->even_from_ns != CLOCK_NEVER_NS)
         return clock_after(done, host_now(host) - job->even_from_ns);
     if (job->phases_running && job->lease[0] != ID_NONE) {
-        const struct host_lease_slot *lease = &host->lease[job->lease[0]];
+        const struct host_lease_slot *lease = &host->slots->lease[job->lease[0]];
         done = clock_after(done, host_known_ns(host, job, lease,
                                                host_now(host) -
                                                    lease->phase_start_ns));
@@ -350,9 +357,9 @@ double host_attained_gpu_s(const struct cs_host *host,
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++) {
         if (job->lease[r] == ID_NONE)
             continue;
-        const struct cs_lease *lease = &host->lease[job->lease[r]].pub;
+        const struct cs_lease *lease = &host->slots->lease[job->lease[r]].pub;
         gpu_s += clock_s_from_ns(host_now(host) - lease->since_ns) *
-                 host_lease_amount(&host->lease[job->lease[r]]);
+                 host_lease_amount(&host->slots->lease[job->lease[r]]);
     }
     return gpu_s;
 }
@@ -423,7 +430,7 @@ static double measure_speedup(struct cs_host *host, const struct host_form *form
 double host_speedup(struct cs_host *host, const struct host_job_slot *job,
                     uint32_t pool, uint32_t gpus, uint32_t cores)
 {
-    struct host_form *form = &host->form[job->form];
+    struct host_form *form = &host->slots->form[job->form];
     uint32_t mask = form->pool_mask[0];
     struct host_speedup at = { gpus, pool, cores, 0 };
 
@@ -456,7 +463,7 @@ double host_speedup_on(struct cs_host *host, const struct host_job_slot *job,
                        const struct placement *placement)
 {
     const struct job_form *form = host_form_of(job);
-    bool fixed = host->form[job->form].fixed;
+    bool fixed = host->slots->form[job->form].fixed;
     uint32_t gpus = placement_gpus(placement);
     double speedup = INFINITY;
 
@@ -536,7 +543,7 @@ double host_transfer_usd(const struct cs_host *host,
 {
     uint32_t rented = 0;
 
-    for (uint32_t s = 0; host->rent && s < placement->share_count; s++)
+    for (uint32_t s = 0; host->nodes->rent && s < placement->share_count; s++)
         rented += cluster_group_of(host->spec, placement->share[s].node)
                       ->rent != NULL;
     return rented == 0 ? 0

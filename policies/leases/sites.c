@@ -8,12 +8,14 @@
  * equals the first in an order that follows from prices, the names of GPUs and
  * the numbers of nodes.
  */
+#include "policies/leases/sites.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/cluster.h"
-#include "policies/host/state.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 
 uint32_t host_home_pool(const struct cluster_spec *spec,
@@ -125,7 +127,7 @@ uint32_t cs_role_homes(const struct cs_host *host, struct job_id job,
                        uint32_t role)
 {
     const struct host_form *form =
-        &host->form[host_job_slot(host, job.i)->form];
+        &host->slots->form[host_job_slot(host, job.i)->form];
 
     return role < form->form->role_count ? form->home_mask[role] : 0;
 }

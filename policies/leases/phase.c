@@ -7,6 +7,8 @@
  * other is a fluid flow, slowed down by whoever shares its links.  What follows
  * is the job's affair: hooks.phase_over.
  */
+#include "policies/leases/phase.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +16,19 @@
 #include "models/cluster/fabric.h"
 #include "models/jobs/job.h"
 #include "models/laws/phase_cache.h"
+#include "models/types/facts.h"
 #include "models/types/rates.h"
 #include "models/laws/rollout.h"
 #include "models/serving/rollout_steps.h"
-#include "policies/host/host.h"
-#include "policies/host/state.h"
+#include "policies/state/terms.h"
+#include "policies/leases/lease.h"
+#include "policies/leases/step.h"
+#include "policies/leases/time.h"
+#include "policies/state/decision.h"
+#include "policies/state/life.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/clock.h"
 #include "sim/flow/flow.h"
 #include "sim/event/loop.h"
@@ -42,7 +52,7 @@ static void fetch(const void *at, size_t bytes)
 
 static void fetch_for(const struct cs_host *host, uint64_t i)
 {
-    const struct host_lease_slot *lease = &host->lease[i];
+    const struct host_lease_slot *lease = &host->slots->lease[i];
 
     fetch(lease, sizeof *lease);
     fetch(host_job_slot(host, lease->pub.job.i), sizeof(struct host_job_slot));
@@ -62,12 +72,12 @@ static void over_by_event(struct loop *loop, void *self, uint64_t arg)
 static void over_by_flow(void *self, uint64_t arg)
 {
     struct cs_host *host = self;
-    struct host_phase_run *run = &host->lease[arg].run;
+    struct host_phase_run *run = &host->slots->lease[arg].run;
 
     fetch_for(host, arg);
     uint32_t link = flow_ended_at(host->parts.net);
     double s = clock_s_from_ns(host_now(host) - run->start_ns);
-    double work = 1 - part_before(&host->lease[arg]);
+    double work = 1 - part_before(&host->slots->lease[arg]);
 
     if (link != UINT32_MAX && s * run->rate_max > work * (1 + SLOWER))
         run->bottleneck =
@@ -77,7 +87,7 @@ static void over_by_flow(void *self, uint64_t arg)
 
 static void end_after(struct cs_host *host, uint32_t lease, int64_t ns)
 {
-    host->lease[lease].event =
+    host->slots->lease[lease].event =
         loop_at(host->parts.loop, clock_after(host_now(host), ns),
                 LOOP_RANK_FINISH, over_by_event, host, lease);
 }
@@ -107,14 +117,14 @@ static uint32_t work_uses(struct cs_host *host, uint32_t to,
 {
     const struct fabric *fabric = host->parts.fabric;
     uint32_t uses = fabric_uses(fabric, &lease->pub.placement, &plan->rates,
-                                host->uses);
+                                host->life->uses);
 
     if (law->kind != LAW_CPU || !(law->bytes > 0))
         return uses;
     return fabric_uses_send(fabric, &lease->pub.placement,
-                            to != ID_NONE ? &host->lease[to].pub.placement
+                            to != ID_NONE ? &host->slots->lease[to].pub.placement
                                           : NULL,
-                            law->bytes, law->zero_copy, host->uses, uses);
+                            law->bytes, law->zero_copy, host->life->uses, uses);
 }
 
 /* The links of a phase; for a sync those between two leases, and none (the
@@ -129,20 +139,20 @@ static uint32_t phase_uses(struct cs_host *host,
 
     if (law->kind != LAW_SYNC)
         return work_uses(host, to, lease, law, plan);
-    *nothing = to == ID_NONE || host->lease[to].pub.state != CS_LEASE_IDLE ||
+    *nothing = to == ID_NONE || host->slots->lease[to].pub.state != CS_LEASE_IDLE ||
                !(law->bytes > 0);
     if (*nothing)
         return 0;
     return fabric_uses_copies(host->parts.fabric, &lease->pub.placement,
-                              &host->lease[to].pub.placement,
-                              law->bytes, host->uses);
+                              &host->slots->lease[to].pub.placement,
+                              law->bytes, host->life->uses);
 }
 
 static void start_flow(struct cs_host *host, uint32_t i,
                        const struct phase_law *law,
                        const struct phase_plan *plan)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     bool nothing = false;
     uint32_t uses = phase_uses(host, lease, law, plan, &nothing);
     double work = 1 - part_before(lease);
@@ -154,7 +164,7 @@ static void start_flow(struct cs_host *host, uint32_t i,
     } else {
         struct flow_spec spec = {
             .work = work, .weight = 1, .rate_max = plan->rate_max,
-            .use = host->uses, .use_count = uses, .done = over_by_flow,
+            .use = host->life->uses, .use_count = uses, .done = over_by_flow,
             .self = host, .arg = i,
         };
         lease->flow = flow_start(host->parts.net, &spec);
@@ -165,14 +175,14 @@ static void start_flow(struct cs_host *host, uint32_t i,
  * too?  The fluid mode takes both at their mean, while bursts can collide. */
 static void count_bursts(struct cs_host *host, uint32_t i, int sign)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct demand_rates rates = { .network_bytes = 1 };
     uint32_t uses = fabric_uses(host->parts.fabric, &lease->pub.placement,
-                                &rates, host->uses);
+                                &rates, host->life->uses);
 
     lease->bursting = sign > 0;
     for (uint32_t k = 0; k < uses; k++) {
-        uint32_t *count = &host->bursts[host->uses[k].link];
+        uint32_t *count = &host->life->bursts[host->life->uses[k].link];
 
         *count += sign > 0 ? 1u : 0u;
         lease->run.shares_bursts |= *count > 1;
@@ -184,7 +194,7 @@ static void count_bursts(struct cs_host *host, uint32_t i, int sign)
 static void start_rollout(struct cs_host *host, uint32_t i,
                           const struct phase_law *law)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     const struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     double u = rng_at(job->truth.seed, job->pub.step, lease->phase, 0);
     double s = rollout_steps_s(&law->rollout, &lease->gang,
@@ -202,7 +212,7 @@ static void start_work(struct cs_host *host, uint32_t i,
     if (plan->rates.network_bytes > 0 && law->kind == LAW_TRAIN)
         count_bursts(host, i, +1);
     if (host_steps_apply(host, law))
-        host_steps_start(host, i, law, plan, part_before(&host->lease[i]));
+        host_steps_start(host, i, law, plan, part_before(&host->slots->lease[i]));
     else if (host->parts.by_step && law->kind == LAW_ROLLOUT)
         start_rollout(host, i, law);
     else
@@ -222,10 +232,10 @@ static int64_t phase_end_ns(const struct cs_host *host,
 
 static void fail_phase(struct cs_host *host, const struct phase_spec *phase)
 {
-    snprintf(host->why, sizeof host->why,
+    snprintf(host->decision->why, sizeof host->decision->why,
              "phase %s cannot make progress on the lease it was given",
              phase->name);
-    host->failed = true;
+    host->decision->failed = true;
     loop_stop(host->parts.loop);
 }
 
@@ -238,7 +248,7 @@ static struct phase_plan plan_of(struct cs_host *host,
     struct phase_plan plan = { .rate_max = INFINITY, .gpu_busy_fraction = 1 };
 
     if (law->kind != LAW_FIXED)
-        return phase_cache_plan(host->plans, law, &lease->gang,
+        return phase_cache_plan(host->life->plans, law, &lease->gang,
                                 rng_at(job->truth.seed, job->pub.step, p, 0));
     double s = clock_s_from_ns(fixed_ns(host, job, law, lease));
     if (s > 0)
@@ -259,7 +269,7 @@ static void take_kept(struct host_lease_slot *lease, struct host_job_slot *job,
 
 void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     const struct phase_spec *phase = &host_form_of(job)->phase[p];
     const struct phase_law *law = phase_law_at(phase, job->pub.step);
@@ -282,7 +292,7 @@ void host_phase_start(struct cs_host *host, uint32_t i, uint32_t p)
         .step = job->pub.step,
     };
     job->phases_running |= 1u << p;
-    if (host->form[job->form].fixed && lease->speedup == 1 &&
+    if (host->slots->form[job->form].fixed && lease->speedup == 1 &&
         !job->pub.request.goodput)
         job->even_from_ns = host_now(host);
     host_lease_state(host, i, CS_LEASE_BUSY);
@@ -319,7 +329,7 @@ static void phase_cost(struct cs_host *host,
 
 void host_phase_off(struct cs_host *host, uint32_t i, bool done)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     double s = clock_s_from_ns(host_now(host) - lease->phase_start_ns);
 
@@ -345,7 +355,7 @@ static void known_done(struct host_job_slot *job, int64_t known_ns)
 
 void host_phase_cut(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     int64_t ran = host_now(host) - lease->phase_start_ns;
 
@@ -353,12 +363,12 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
     host_steps_stop(host, i);
     flow_stop(host->parts.net, lease->flow);
     loop_cancel(host->parts.loop, lease->event);
-    if (host->form[job->form].fixed) {
+    if (host->slots->form[job->form].fixed) {
         int64_t known = host_known_ns(host, job, lease, ran);
         int64_t left = known_left_ns(job);
         known_done(job, known < left ? known : left);
         if (known > 0)
-            host->vain_stops = 0;
+            host->decision->vain_stops = 0;
     }
     host_phase_off(host, i, false);
 }
@@ -367,7 +377,7 @@ void host_phase_cut(struct cs_host *host, uint32_t i)
 static double part_ran(struct cs_host *host, uint32_t i,
                        const struct phase_law *law)
 {
-    const struct host_lease_slot *lease = &host->lease[i];
+    const struct host_lease_slot *lease = &host->slots->lease[i];
     double before = part_before(lease), ran = 0;
 
     if (host_steps_apply(host, law))
@@ -382,7 +392,7 @@ static double part_ran(struct cs_host *host, uint32_t i,
 
 double host_phase_pause(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     const struct phase_law *law = phase_law_at(lease->run.phase,
                                                lease->run.step);
@@ -391,7 +401,7 @@ double host_phase_pause(struct cs_host *host, uint32_t i)
     double before = part_before(lease), kept = before;
 
     assert(lease->running && law->kind != LAW_SERVE);
-    if (!host->form[job->form].fixed) {
+    if (!host->slots->form[job->form].fixed) {
         double ran = part_ran(host, i, law);
         kept = floor((before + ran) * steps + SLOWER) / steps;
         kept = fmax(before, fmin(kept, (steps - 1) / steps));
@@ -399,7 +409,7 @@ double host_phase_pause(struct cs_host *host, uint32_t i)
         job->pub.work_lost_s += before + ran - kept;
     }
     if (kept > before)
-        host->vain_stops = 0;
+        host->decision->vain_stops = 0;
     host_phase_cut(host, i);
     return kept;
 }
@@ -420,7 +430,7 @@ static double responses_kept(const struct host_lease_slot *lease,
 
 void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
     const struct phase_law *law = phase_law_at(lease->run.phase,
                                                lease->run.step);
@@ -435,7 +445,7 @@ void host_phase_cut_keep(struct cs_host *host, uint32_t i)
         job->kept = kept;
         job->kept_phase = lease->phase;
         if (kept > before)
-            host->vain_stops = 0;
+            host->decision->vain_stops = 0;
         lease->part = 0;            /* the job has it now */
     }
     host_phase_cut(host, i);
@@ -443,13 +453,13 @@ void host_phase_cut_keep(struct cs_host *host, uint32_t i)
 
 void host_phase_done(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_job_slot *job = host_job_slot(host, lease->pub.job.i);
 
     assert(lease->running);
-    host->vain_stops = 0;
+    host->decision->vain_stops = 0;
     host_phase_off(host, i, true);
-    if (host->form[job->form].fixed) {
+    if (host->slots->form[job->form].fixed) {
         int64_t ran = host_now(host) - lease->phase_start_ns;
         int64_t known = lease->speedup == 1 && !job->pub.request.goodput
                             ? ran : known_left_ns(job);

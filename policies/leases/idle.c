@@ -12,10 +12,15 @@
  *
  * Kept from the first search on that may take idle leases.
  */
+#include "policies/leases/idle.h"
+
 #include <assert.h>
 
 #include "models/cluster/reclaimable.h"
-#include "policies/host/state.h"
+#include "policies/state/nodes.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
+#include "policies/state/waiting.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
@@ -59,13 +64,13 @@ static bool is_idle(const struct host_lease_slot *lease)
 static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                      uint32_t n)
 {
-    const struct idle_node *node = &host->idle->node[n];
+    const struct idle_node *node = &host->nodes->idle->node[n];
     struct share sum = { .node = n };
-    bool leaves = host->leaving != NULL && host->leaving[n];
+    bool leaves = host->nodes->leaving != NULL && host->nodes->leaving[n];
 
     for (uint32_t i = 0; i < node->count && !leaves; i++) {
         const struct host_lease_slot *lease =
-            &host->lease[node->here[i].lease];
+            &host->slots->lease[node->here[i].lease];
         const struct share *share =
             &lease->pub.placement.share[node->here[i].share];
         if (bit != 0 && !(lease->aged & bit))
@@ -81,7 +86,7 @@ static void sum_node(struct cs_host *host, struct reclaimable *spare, uint8_t bi
 static void sum_lease(struct cs_host *host, struct reclaimable *spare, uint8_t bit,
                       uint32_t lease)
 {
-    const struct placement *place = &host->lease[lease].pub.placement;
+    const struct placement *place = &host->slots->lease[lease].pub.placement;
 
     for (uint32_t s = 0; s < place->share_count; s++)
         sum_node(host, spare, bit, place->share[s].node);
@@ -89,7 +94,7 @@ static void sum_lease(struct cs_host *host, struct reclaimable *spare, uint8_t b
 
 void host_idle_node_leaves(struct cs_host *host, uint32_t node)
 {
-    struct host_idle *idle = host->idle;
+    struct host_idle *idle = host->nodes->idle;
 
     if (idle == NULL)
         return;
@@ -101,7 +106,7 @@ void host_idle_node_leaves(struct cs_host *host, uint32_t node)
 static void node_add(struct cs_host *host, uint32_t n, uint32_t lease,
                      uint32_t share)
 {
-    struct idle_node *node = &host->idle->node[n];
+    struct idle_node *node = &host->nodes->idle->node[n];
 
     if (node->count == node->room) {
         uint32_t room = node->room > 0 ? 2 * node->room : 4;
@@ -114,7 +119,7 @@ static void node_add(struct cs_host *host, uint32_t n, uint32_t lease,
 
 static void node_remove(struct cs_host *host, uint32_t n, uint32_t lease)
 {
-    struct idle_node *node = &host->idle->node[n];
+    struct idle_node *node = &host->nodes->idle->node[n];
     uint32_t i = 0;
 
     while (i < node->count && node->here[i].lease != lease)
@@ -127,8 +132,8 @@ static void node_remove(struct cs_host *host, uint32_t n, uint32_t lease)
 
 void host_idle_add(struct cs_host *host, uint32_t i)
 {
-    struct host_idle *idle = host->idle;
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_idle *idle = host->nodes->idle;
+    struct host_lease_slot *lease = &host->slots->lease[i];
     const struct placement *place = &lease->pub.placement;
 
     if (idle == NULL)
@@ -138,9 +143,9 @@ void host_idle_add(struct cs_host *host, uint32_t i)
     lease->idle_next = NONE;
     lease->aged = 0;
     if (idle->last != NONE) {
-        assert(host->lease[idle->last].pub.idle_since_ns <=
+        assert(host->slots->lease[idle->last].pub.idle_since_ns <=
                lease->pub.idle_since_ns);
-        host->lease[idle->last].idle_next = i;
+        host->slots->lease[idle->last].idle_next = i;
     } else {
         idle->first = i;
     }
@@ -152,19 +157,19 @@ void host_idle_add(struct cs_host *host, uint32_t i)
 
 void host_idle_remove(struct cs_host *host, uint32_t i)
 {
-    struct host_idle *idle = host->idle;
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_idle *idle = host->nodes->idle;
+    struct host_lease_slot *lease = &host->slots->lease[i];
     const struct placement *place = &lease->pub.placement;
     uint32_t before = lease->idle_before, next = lease->idle_next;
 
     if (idle == NULL)
         return;
     if (before != NONE)
-        host->lease[before].idle_next = next;
+        host->slots->lease[before].idle_next = next;
     else
         idle->first = next;
     if (next != NONE)
-        host->lease[next].idle_before = before;
+        host->slots->lease[next].idle_before = before;
     else
         idle->last = before;
     for (uint32_t s = 0; s < place->share_count; s++)
@@ -188,13 +193,13 @@ static void collect(struct cs_host *host)
 
     for (uint32_t i = 0; i < held->count; i++) {
         uint32_t lease = held->item[i], k = count++;
-        int64_t since_ns = host->lease[lease].pub.idle_since_ns;
-        if (!is_idle(&host->lease[lease])) {
+        int64_t since_ns = host->slots->lease[lease].pub.idle_since_ns;
+        if (!is_idle(&host->slots->lease[lease])) {
             count--;
             continue;
         }
         for (; k > 0 &&
-               host->lease[list[k - 1]].pub.idle_since_ns > since_ns; k--)
+               host->slots->lease[list[k - 1]].pub.idle_since_ns > since_ns; k--)
             list[k] = list[k - 1];
         list[k] = lease;
     }
@@ -206,15 +211,15 @@ static struct host_idle *keep(struct cs_host *host)
 {
     struct arena *arena = host->parts.arena;
 
-    if (host->idle != NULL)
-        return host->idle;
-    host->idle = arena_alloc(arena, 1, sizeof *host->idle);
-    host->idle->first = host->idle->last = NONE;
-    host->idle->node = arena_alloc(arena, host->spec->node_count,
-                                   sizeof *host->idle->node);
-    host->idle->all = reclaimable_new(arena, host->cluster);
+    if (host->nodes->idle != NULL)
+        return host->nodes->idle;
+    host->nodes->idle = arena_alloc(arena, 1, sizeof *host->nodes->idle);
+    host->nodes->idle->first = host->nodes->idle->last = NONE;
+    host->nodes->idle->node = arena_alloc(arena, host->spec->node_count,
+                                   sizeof *host->nodes->idle->node);
+    host->nodes->idle->all = reclaimable_new(arena, host->cluster);
     collect(host);
-    return host->idle;
+    return host->nodes->idle;
 }
 
 /* ---- what may be asked ---- */
@@ -227,7 +232,7 @@ static int64_t apart(int64_t a, int64_t b)
 /* One whose time is near enough, or there is no other. */
 static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
 {
-    struct host_idle *idle = host->idle;
+    struct host_idle *idle = host->nodes->idle;
     struct idle_age *found = NULL;
 
     for (uint32_t i = 0; i < idle->ages; i++)
@@ -250,7 +255,7 @@ static struct idle_age *nearest(struct cs_host *host, int64_t idle_ns)
 static void turn(struct cs_host *host, const struct idle_age *age,
                  uint32_t lease)
 {
-    host->lease[lease].aged ^= age->bit;
+    host->slots->lease[lease].aged ^= age->bit;
     sum_lease(host, age->spare, age->bit, lease);
 }
 
@@ -258,14 +263,14 @@ static void turn(struct cs_host *host, const struct idle_age *age,
 static struct idle_age *move(struct cs_host *host, int64_t idle_ns)
 {
     struct idle_age *age = nearest(host, idle_ns);
-    const struct host_lease_slot *lease = host->lease;
+    const struct host_lease_slot *lease = host->slots->lease;
     int64_t since_ns = host_now(host) - idle_ns;
     uint32_t last = age->last, next;
 
     for (; last != NONE && lease[last].pub.idle_since_ns > since_ns;
          last = lease[last].idle_before)
         turn(host, age, last);
-    while ((next = last == NONE ? host->idle->first : lease[last].idle_next) !=
+    while ((next = last == NONE ? host->nodes->idle->first : lease[last].idle_next) !=
                NONE && lease[next].pub.idle_since_ns <= since_ns) {
         turn(host, age, next);
         last = next;
@@ -291,20 +296,20 @@ int64_t host_idle_next_ns(struct cs_host *host, int64_t idle_ns)
     if (idle_ns <= 0)
         return CLOCK_NEVER_NS;
     last = move(host, idle_ns)->last;
-    next = last == NONE ? idle->first : host->lease[last].idle_next;
+    next = last == NONE ? idle->first : host->slots->lease[last].idle_next;
     return next == NONE ? CLOCK_NEVER_NS
-                        : clock_after(host->lease[next].pub.idle_since_ns,
+                        : clock_after(host->slots->lease[next].pub.idle_since_ns,
                                       idle_ns);
 }
 
 /* Puts a lease among those that were found, by its place among all: once. */
 static uint32_t note(struct cs_host *host, uint32_t count, uint32_t lease)
 {
-    struct host_idle *idle = host->idle;
+    struct host_idle *idle = host->nodes->idle;
     uint32_t k = count;
 
     while (k > 0 &&
-           host->lease[idle->found[k - 1]].place > host->lease[lease].place)
+           host->slots->lease[idle->found[k - 1]].place > host->slots->lease[lease].place)
         k--;
     if (k > 0 && idle->found[k - 1] == lease)
         return count;
@@ -329,16 +334,16 @@ uint32_t host_idle_in_the_way(struct cs_host *host,
     keep(host);
     for (uint32_t s = 0; s < placement->share_count; s++) {
         const struct share *share = &placement->share[s];
-        const struct idle_node *node = &host->idle->node[share->node];
+        const struct idle_node *node = &host->nodes->idle->node[share->node];
         for (uint32_t i = 0; i < node->count; i++) {
             const struct host_lease_slot *lease =
-                &host->lease[node->here[i].lease];
+                &host->slots->lease[node->here[i].lease];
             const struct share *its =
                 &lease->pub.placement.share[node->here[i].share];
             if (whole_node || (its->gpu_mask & share->gpu_mask))
                 count = note(host, count, node->here[i].lease);
         }
     }
-    *found = host->idle->found;
+    *found = host->nodes->idle->found;
     return count;
 }

@@ -5,7 +5,13 @@
  * Slots of tasks and leases are used again; lists stand in the order in which
  * things were made (leases, running jobs) or in the policy's (tasks).
  */
-#include "policies/host/state.h"
+#include "policies/state/slots.h"
+
+#include "policies/state/waiting.h"
+#include "policies/state/deals.h"
+#include "policies/state/decision.h"
+#include "policies/state/pools.h"
+#include "policies/state/state.h"
 
 #include <assert.h>
 #include <string.h>
@@ -13,6 +19,8 @@
 #include "models/jobs/job.h"
 #include "models/types/placement.h"
 #include "sim/base/arena.h"
+#include "sim/containers/demand_count.h"
+#include "sim/containers/rank_tree.h"
 #include "sim/event/journal.h"
 
 #define LIST_ROOM_MIN 64u
@@ -45,27 +53,27 @@ void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
 
 void host_news_add(struct cs_host *host, int kind, uint32_t id)
 {
-    ROOM(host, host->news, host->news_count, host->news_room);
-    host->news[host->news_count].kind = kind;
-    host->news[host->news_count].id = id;
-    host->news_count++;
+    ROOM(host, host->decision->news, host->decision->news_count, host->decision->news_room);
+    host->decision->news[host->decision->news_count].kind = kind;
+    host->decision->news[host->decision->news_count].id = id;
+    host->decision->news_count++;
 }
 
 static struct host_job_page *page_make(struct cs_host *host)
 {
-    struct host_job_page *page = host->job_page_spare;
+    struct host_job_page *page = host->slots->job_page_spare;
 
     if (page == NULL)
         return arena_alloc(host->parts.arena, 1, sizeof *page);
-    host->job_page_spare = page->next;
+    host->slots->job_page_spare = page->next;
     memset(page, 0, sizeof *page);
     return page;
 }
 
 static struct host_job_slot *block_make(struct cs_host *host)
 {
-    if (host->job_spares > 0)
-        return host->job_spare[--host->job_spares];
+    if (host->slots->job_spares > 0)
+        return host->slots->job_spare[--host->slots->job_spares];
     return arena_alloc(host->parts.arena, HOST_JOB_BLOCK,
                        sizeof(struct host_job_slot));
 }
@@ -73,55 +81,55 @@ static struct host_job_slot *block_make(struct cs_host *host)
 void host_job_note_gone(struct cs_host *host, uint32_t job)
 {
     assert(host_job_over(host, job));
-    ROOM(host, host->gone, host->gones, host->gone_room);
-    host->gone[host->gones++] = job;
+    ROOM(host, host->slots->gone, host->slots->gones, host->slots->gone_room);
+    host->slots->gone[host->slots->gones++] = job;
 }
 
 static void forget(struct cs_host *host, uint32_t job)
 {
-    struct host_job_page *page = host->job[job / HOST_JOB_PAGE];
+    struct host_job_page *page = host->slots->job[job / HOST_JOB_PAGE];
     uint32_t b = job % HOST_JOB_PAGE / HOST_JOB_BLOCK;
 
     assert(page != NULL && page->gone[b] < HOST_JOB_BLOCK);
-    ROOM(host, host->seat_spare, host->seat_spares, host->seat_room);
-    host->seat_spare[host->seat_spares++] = host_job_slot(host, job)->seat;
+    ROOM(host, host->slots->seat_spare, host->slots->seat_spares, host->slots->seat_room);
+    host->slots->seat_spare[host->slots->seat_spares++] = host_job_slot(host, job)->seat;
     if (++page->gone[b] < HOST_JOB_BLOCK)
         return;
-    ROOM(host, host->job_spare, host->job_spares, host->job_spare_room);
-    host->job_spare[host->job_spares++] = page->block[b];
+    ROOM(host, host->slots->job_spare, host->slots->job_spares, host->slots->job_spare_room);
+    host->slots->job_spare[host->slots->job_spares++] = page->block[b];
     page->block[b] = NULL;
     if (++page->blocks_gone < HOST_JOB_PAGE / HOST_JOB_BLOCK)
         return;
-    page->next = host->job_page_spare;
-    host->job_page_spare = page;
-    host->job[job / HOST_JOB_PAGE] = NULL;
+    page->next = host->slots->job_page_spare;
+    host->slots->job_page_spare = page;
+    host->slots->job[job / HOST_JOB_PAGE] = NULL;
 }
 
 void host_jobs_forget(struct cs_host *host)
 {
-    for (uint32_t i = 0; i < host->gones; i++)
-        forget(host, host->gone[i]);
-    host->gones = 0;
+    for (uint32_t i = 0; i < host->slots->gones; i++)
+        forget(host, host->slots->gone[i]);
+    host->slots->gones = 0;
 }
 
 struct host_job_slot *host_job_make(struct cs_host *host)
 {
-    uint32_t number = host->job_count, at = number / HOST_JOB_PAGE;
+    uint32_t number = host->slots->job_count, at = number / HOST_JOB_PAGE;
 
     if (number % HOST_JOB_PAGE == 0) {
-        ROOM(host, host->job, at, host->job_page_room);
-        host->job[at] = page_make(host);
+        ROOM(host, host->slots->job, at, host->slots->job_page_room);
+        host->slots->job[at] = page_make(host);
     }
     if (number % HOST_JOB_BLOCK == 0)
-        host->job[at]->block[number % HOST_JOB_PAGE / HOST_JOB_BLOCK] =
+        host->slots->job[at]->block[number % HOST_JOB_PAGE / HOST_JOB_BLOCK] =
             block_make(host);
-    host->job_count++;
+    host->slots->job_count++;
     struct host_job_slot *job = host_job_slot(host, number);
     memset(job, 0, sizeof *job);
     job->task = job->left = job->tenant = ID_NONE;
     job->even_from_ns = CLOCK_NEVER_NS;
-    job->seat = host->seat_spares > 0 ? host->seat_spare[--host->seat_spares]
-                                      : host->seats++;
+    job->seat = host->slots->seat_spares > 0 ? host->slots->seat_spare[--host->slots->seat_spares]
+                                      : host->slots->seats++;
     for (uint32_t r = 0; r < FORM_ROLES_MAX; r++)
         job->lease[r] = job->role_task[r] = job->home[r] = ID_NONE;
     return job;
@@ -131,21 +139,21 @@ uint32_t host_task_make(struct cs_host *host)
 {
     uint32_t i;
 
-    if (host->task_spares > 0) {
-        i = host->task_spare[--host->task_spares];
+    if (host->slots->task_spares > 0) {
+        i = host->slots->task_spare[--host->slots->task_spares];
     } else {
-        if (host->task_count == host->task_room) {
-            uint32_t room = host->task_room;
-            ROOM(host, host->task, host->task_count, host->task_room);
-            host->task_spare = arena_grow(host->parts.arena, host->task_spare,
-                                          room, host->task_room,
-                                          sizeof *host->task_spare);
+        if (host->slots->task_count == host->slots->task_room) {
+            uint32_t room = host->slots->task_room;
+            ROOM(host, host->slots->task, host->slots->task_count, host->slots->task_room);
+            host->slots->task_spare = arena_grow(host->parts.arena, host->slots->task_spare,
+                                          room, host->slots->task_room,
+                                          sizeof *host->slots->task_spare);
         }
-        i = host->task_count++;
+        i = host->slots->task_count++;
     }
-    memset(&host->task[i], 0, sizeof host->task[i]);
-    host->task[i].live = true;
-    host->task[i].seq = host->next_seq++;
+    memset(&host->slots->task[i], 0, sizeof host->slots->task[i]);
+    host->slots->task[i].live = true;
+    host->slots->task[i].seq = host->waiting->next_seq++;
     return i;
 }
 
@@ -155,14 +163,14 @@ void host_lists_begin(struct cs_host *host)
 {
     struct arena *arena = host->parts.arena;
 
-    host->held = arena_alloc(arena, 1, sizeof *host->held);
-    host->running = arena_alloc(arena, 1, sizeof *host->running);
+    host->waiting->held = arena_alloc(arena, 1, sizeof *host->waiting->held);
+    host->waiting->running = arena_alloc(arena, 1, sizeof *host->waiting->running);
 }
 
 static uint32_t *place_of(const struct cs_host *host,
                           const struct host_list *list, uint32_t item)
 {
-    return list == host->held ? &host->lease[item].place
+    return list == host->waiting->held ? &host->slots->lease[item].place
                               : &host_job_slot(host, item)->place;
 }
 
@@ -203,36 +211,36 @@ static void list_remove(struct cs_host *host, struct host_list *list,
 
 const struct host_list *host_held(const struct cs_host *host)
 {
-    list_close(host, host->held);
-    return host->held;
+    list_close(host, host->waiting->held);
+    return host->waiting->held;
 }
 
 const struct host_list *host_running_list(const struct cs_host *host)
 {
-    list_close(host, host->running);
-    return host->running;
+    list_close(host, host->waiting->running);
+    return host->waiting->running;
 }
 
 void host_running_add(struct cs_host *host, uint32_t job)
 {
-    list_add(host, host->running, job);
+    list_add(host, host->waiting->running, job);
 }
 
 void host_running_remove(struct cs_host *host, uint32_t job)
 {
-    list_remove(host, host->running, job);
+    list_remove(host, host->waiting->running, job);
 }
 
 uint32_t host_pool_waits(const struct cs_host *host, uint32_t pool)
 {
-    return demand_count_least(&host->waits[pool]);
+    return demand_count_least(&host->pools->waits[pool]);
 }
 
 void host_task_waits(struct cs_host *host, uint32_t i, int sign)
 {
-    const struct cs_task *task = &host->task[i].pub;
+    const struct cs_task *task = &host->slots->task[i].pub;
     const struct host_job_slot *job = host_job_slot(host, task->job.i);
-    const struct host_form *form = &host->form[job->form];
+    const struct host_form *form = &host->slots->form[job->form];
     bool whole = task->role == CS_ALL_ROLES;
     uint32_t r = whole ? 0 : task->role;
     uint32_t end = whole ? host_form_of(job)->role_count : r + 1;
@@ -243,7 +251,7 @@ void host_task_waits(struct cs_host *host, uint32_t i, int sign)
             continue;
         for (uint32_t p = 0; form->gpu_pools[r] >> p; p++) {
             if (form->gpu_pools[r] >> p & 1)
-                demand_count_add(&host->waits[p], gpus, sign);
+                demand_count_add(&host->pools->waits[p], gpus, sign);
             if (p == 31)
                 break;
         }
@@ -252,50 +260,50 @@ void host_task_waits(struct cs_host *host, uint32_t i, int sign)
 
 void host_task_drop(struct cs_host *host, uint32_t task)
 {
-    assert(task < host->task_count && host->task[task].live);
+    assert(task < host->slots->task_count && host->slots->task[task].live);
     host_task_waits(host, task, -1);
-    rank_tree_remove(host->order, task);
+    rank_tree_remove(host->waiting->order, task);
     host->hooks.task_gone(host, task);
-    host->task[task].live = false;
-    host->task_spare[host->task_spares++] = task;
+    host->slots->task[task].live = false;
+    host->slots->task_spare[host->slots->task_spares++] = task;
 }
 
 uint32_t host_lease_make(struct cs_host *host)
 {
     uint32_t i;
 
-    if (host->lease_spares > 0) {
-        i = host->lease_spare[--host->lease_spares];
+    if (host->slots->lease_spares > 0) {
+        i = host->slots->lease_spare[--host->slots->lease_spares];
     } else {
-        if (host->lease_count == host->lease_room) {
-            uint32_t room = host->lease_room;
-            ROOM(host, host->lease, host->lease_count, host->lease_room);
-            host->lease_spare = arena_grow(host->parts.arena,
-                                           host->lease_spare, room,
-                                           host->lease_room,
-                                           sizeof *host->lease_spare);
+        if (host->slots->lease_count == host->slots->lease_room) {
+            uint32_t room = host->slots->lease_room;
+            ROOM(host, host->slots->lease, host->slots->lease_count, host->slots->lease_room);
+            host->slots->lease_spare = arena_grow(host->parts.arena,
+                                           host->slots->lease_spare, room,
+                                           host->slots->lease_room,
+                                           sizeof *host->slots->lease_spare);
         }
-        i = host->lease_count++;
+        i = host->slots->lease_count++;
     }
-    memset(&host->lease[i], 0, sizeof host->lease[i]);
-    host->lease[i].live = true;
-    list_add(host, host->held, i);
+    memset(&host->slots->lease[i], 0, sizeof host->slots->lease[i]);
+    host->slots->lease[i].live = true;
+    list_add(host, host->waiting->held, i);
     return i;
 }
 
 void host_lease_unmake(struct cs_host *host, uint32_t i)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct share *share = lease->pub.placement.share;
 
     assert(lease->live);
     lease->live = false;
     host_lease_unexpect(host, i);
-    list_remove(host, host->held, i);
-    host->lease_spare[host->lease_spares++] = i;
+    list_remove(host, host->waiting->held, i);
+    host->slots->lease_spare[host->slots->lease_spares++] = i;
     /* A spare array keeps the address of the next in its first bytes. */
-    memcpy(share, &host->share_spare[lease->share_room], sizeof(void *));
-    host->share_spare[lease->share_room] = share;
+    memcpy(share, &host->slots->share_spare[lease->share_room], sizeof(void *));
+    host->slots->share_spare[lease->share_room] = share;
 }
 
 void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
@@ -306,9 +314,9 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
     while ((1u << room) < placement->share_count)
         room++;
     assert(room < HOST_SHARE_CLASSES && placement->share_count > 0);
-    struct share *share = host->share_spare[room];
+    struct share *share = host->slots->share_spare[room];
     if (share)
-        memcpy(&host->share_spare[room], share, sizeof(void *));
+        memcpy(&host->slots->share_spare[room], share, sizeof(void *));
     else
         share = arena_alloc(host->parts.arena, (size_t)1 << room,
                             sizeof *share);
@@ -362,7 +370,7 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
         if ((left & 1) == 0)
             continue;
         struct host_pool_now held = held_of(host, lease, p);
-        struct host_pool_now *pool = &host->pool[p];
+        struct host_pool_now *pool = &host->pools->pool[p];
         uint32_t delta = sign > 0 ? held.gpus : 0u - held.gpus;
         pool->allocated += delta;
         pool->allocated_milli += sign > 0 ? held.allocated_milli
@@ -387,7 +395,7 @@ void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
             continue;
         struct host_pool_now held = held_of(host, lease, p);
         double gpus = (double)held.allocated_milli / GPU_MILLI;
-        struct host_pool_now *pool = &host->pool[p];
+        struct host_pool_now *pool = &host->pools->pool[p];
         *gpus_in(pool, lease->pub.state) -= held.gpus;
         *gpus_in(pool, state) += held.gpus;
         pool->utilized -= lease->busy_now * gpus;
@@ -401,18 +409,18 @@ void host_left_end(struct cs_host *host, struct host_job_slot *job)
 {
     if (job->left == ID_NONE)
         return;
-    ROOM(host, host->left_ended, host->left_endeds, host->left_ended_room);
-    host->left_ended[host->left_endeds++] = job->left;
-    host->left[job->left].over = true;
+    ROOM(host, host->deals->left_ended, host->deals->left_endeds, host->deals->left_ended_room);
+    host->deals->left_ended[host->deals->left_endeds++] = job->left;
+    host->deals->left[job->left].over = true;
     job->left = ID_NONE;
 }
 
 void host_left_change(struct cs_host *host, const struct host_job_slot *job)
 {
-    if (job->left == ID_NONE || host->left[job->left].changed)
+    if (job->left == ID_NONE || host->deals->left[job->left].changed)
         return;
-    ROOM(host, host->left_changed, host->left_changeds,
-         host->left_changed_room);
-    host->left_changed[host->left_changeds++] = job->left;
-    host->left[job->left].changed = true;
+    ROOM(host, host->deals->left_changed, host->deals->left_changeds,
+         host->deals->left_changed_room);
+    host->deals->left_changed[host->deals->left_changeds++] = job->left;
+    host->deals->left[job->left].changed = true;
 }

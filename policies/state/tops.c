@@ -11,10 +11,15 @@
  * winners for each number of GPUs are compared at each decision.  With
  * `commit` arrivals are hidden until they are seen.
  */
+#include "policies/state/tops.h"
+
 #include <assert.h>
 #include <math.h>
 
-#include "policies/host/state.h"
+#include "policies/state/slots.h"
+#include "policies/state/waiting.h"
+#include "policies/state/nodes.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/containers/rank_tree.h"
@@ -56,7 +61,7 @@ int64_t host_claim_stands_ns(const struct cs_host *host, uint32_t winner,
     struct cs_line of_w = { 0, 0 }, of_l = { 0, 0 };
     int64_t now = host_now(host);
 
-    if (alike(&host->task[winner].pub, &host->task[loser].pub))
+    if (alike(&host->slots->task[winner].pub, &host->slots->task[loser].pub))
         return CLOCK_NEVER_NS;
     host->policy->line(host->self, host, w, &of_w);
     host->policy->line(host->self, host, l, &of_l);
@@ -132,7 +137,7 @@ static void grow(struct cs_host *host, struct tournament *t)
 
 static struct tournament *tournament_of(struct cs_host *host, uint32_t gpus)
 {
-    struct host_tops *tops = host->tops;
+    struct host_tops *tops = host->waiting->tops;
 
     for (uint32_t i = 0; i < tops->count; i++)
         if (tops->tournament[i].gpus == gpus)
@@ -150,20 +155,20 @@ static struct tournament *tournament_of(struct cs_host *host, uint32_t gpus)
 
 static void place_room(struct cs_host *host)
 {
-    struct host_tops *tops = host->tops;
+    struct host_tops *tops = host->waiting->tops;
 
-    if (tops->place_room < host->task_room) {
+    if (tops->place_room < host->slots->task_room) {
         tops->place = arena_grow(host->parts.arena, tops->place,
-                                 tops->place_room, host->task_room,
+                                 tops->place_room, host->slots->task_room,
                                  sizeof *tops->place);
-        tops->place_room = host->task_room;
+        tops->place_room = host->slots->task_room;
     }
 }
 
 void host_tops_insert(struct cs_host *host, uint32_t task)
 {
-    struct host_tops *tops = host->tops;
-    struct tournament *t = tournament_of(host, host->task[task].pub.gpus);
+    struct host_tops *tops = host->waiting->tops;
+    struct tournament *t = tournament_of(host, host->slots->task[task].pub.gpus);
 
     place_room(host);
     if (t->spares == 0 && t->used == t->room)
@@ -177,7 +182,7 @@ void host_tops_insert(struct cs_host *host, uint32_t task)
 
 void host_tops_remove(struct cs_host *host, uint32_t task)
 {
-    struct host_tops *tops = host->tops;
+    struct host_tops *tops = host->waiting->tops;
     struct tops_place *place = &tops->place[task];
 
     if (task < tops->fresh.room && tops->fresh.node[task].count > 0)
@@ -195,23 +200,23 @@ static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    return host->task[a].seq < host->task[b].seq;
+    return host->slots->task[a].seq < host->slots->task[b].seq;
 }
 
 void host_tops_hide(struct cs_host *host, uint32_t task)
 {
     place_room(host);
-    host->tops->place[task].tournament = NONE;
-    rank_tree_insert(&host->tops->fresh, task, came_before);
+    host->waiting->tops->place[task].tournament = NONE;
+    rank_tree_insert(&host->waiting->tops->fresh, task, came_before);
 }
 
 void host_tops_see(struct cs_host *host, uint64_t seq)
 {
-    struct host_tops *tops = host->tops;
+    struct host_tops *tops = host->waiting->tops;
     uint32_t task;
 
     while ((task = rank_tree_at(&tops->fresh, 0)) != RANK_TREE_NONE &&
-           host->task[task].seq < seq) {
+           host->slots->task[task].seq < seq) {
         rank_tree_remove(&tops->fresh, task);
         host_tops_insert(host, task);
     }
@@ -219,7 +224,7 @@ void host_tops_see(struct cs_host *host, uint64_t seq)
 
 void host_tops_aside(struct cs_host *host, uint32_t task)
 {
-    struct host_tops *tops = host->tops;
+    struct host_tops *tops = host->waiting->tops;
 
     host_tops_remove(host, task);
     if (tops->asides == tops->aside_room) {
@@ -234,17 +239,17 @@ void host_tops_aside(struct cs_host *host, uint32_t task)
 
 void host_tops_back(struct cs_host *host)
 {
-    struct host_tops *tops = host->tops;
+    struct host_tops *tops = host->waiting->tops;
 
     for (uint32_t i = 0; i < tops->asides; i++)
-        if (host->task[tops->aside[i]].live)
+        if (host->slots->task[tops->aside[i]].live)
             host_tops_insert(host, tops->aside[i]);
     tops->asides = 0;
 }
 
 static bool known_full(const struct cs_host *host, uint32_t i)
 {
-    const struct cs_task *task = &host->task[i].pub;
+    const struct cs_task *task = &host->slots->task[i].pub;
 
     return task->gpu_milli == GPU_MILLI &&
            host_known_full(host, host_job_slot(host, task->job.i)->form,
@@ -256,8 +261,8 @@ uint32_t host_tops_first(struct cs_host *host, uint32_t gpus_max,
 {
     uint32_t first = NONE;
 
-    for (uint32_t i = 0; i < host->tops->count; i++) {
-        struct tournament *t = &host->tops->tournament[i];
+    for (uint32_t i = 0; i < host->waiting->tops->count; i++) {
+        struct tournament *t = &host->waiting->tops->tournament[i];
         if (t->gpus > gpus_max || t->room == 0)
             continue;
         play_again(host, t, 1);
@@ -278,8 +283,8 @@ void host_tops_begin(struct cs_host *host)
     if (policy->before == NULL || policy->line == NULL ||
         policy->decide != NULL || policy->place != NULL ||
         !(policy->flags & CS_ORDER_MOVES) || host_per_phase(host) ||
-        host->rent != NULL)
+        host->nodes->rent != NULL)
         return;
-    host->tops = arena_alloc(host->parts.arena, 1, sizeof *host->tops);
-    rank_tree_init(&host->tops->fresh, host->parts.arena, NULL, host);
+    host->waiting->tops = arena_alloc(host->parts.arena, 1, sizeof *host->waiting->tops);
+    rank_tree_init(&host->waiting->tops->fresh, host->parts.arena, NULL, host);
 }

@@ -8,6 +8,8 @@
  * application (or job, where batches are not tuned), pool, GPUs, nodes and span,
  * in a hash table that is only looked up in, never walked.
  */
+#include "policies/leases/goodput.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +17,8 @@
 #include "models/cluster/cluster.h"
 #include "models/catalogue/goodput.h"
 #include "models/types/placement.h"
-#include "policies/host/state.h"
+#include "policies/state/life.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 
@@ -69,22 +72,22 @@ static double speedup_at(const struct cs_host *host, const struct goodput_job *j
 {
     uint64_t key = key_of(job, pool, shape, span);
 
-    if (2 * host->rates->count >= host->rates->slots)
-        grow(host, host->rates);
-    struct known_rate *known = find(host->rates, key);
+    if (2 * host->life->rates->count >= host->life->rates->slots)
+        grow(host, host->life->rates);
+    struct known_rate *known = find(host->life->rates, key);
 
     if (known->key == 0) {
         *known = (struct known_rate) {
             key, goodput_speedup(job, pool, shape, span, tunes(host))
         };
-        host->rates->count++;
+        host->life->rates->count++;
     }
     return known->speedup;
 }
 
 void host_goodput_init(struct cs_host *host)
 {
-    host->rates = arena_alloc(host->parts.arena, 1, sizeof *host->rates);
+    host->life->rates = arena_alloc(host->parts.arena, 1, sizeof *host->life->rates);
 }
 
 double host_goodput_speedup(const struct cs_host *host,

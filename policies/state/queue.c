@@ -11,7 +11,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "policies/host/state.h"
+#include "policies/state/waiting.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/containers/calendar.h"
 #include "sim/containers/rank_tree.h"
@@ -57,7 +58,7 @@ void host_sum_tasks(const struct cs_host *host, struct host_task_sum *of,
                     uint32_t item, uint32_t left, uint32_t right)
 {
     struct host_task_sum *sum = &of[item];
-    const struct host_task_slot *slot = &host->task[item];
+    const struct host_task_slot *slot = &host->slots->task[item];
     uint32_t own = class_of(slot->pub.gpus);
 
     least_bounds(sum->bound, left != RANK_TREE_NONE ? &of[left] : NULL,
@@ -76,7 +77,7 @@ static void sum_tasks(void *owner, uint32_t item, uint32_t left,
 {
     struct cs_host *host = owner;
 
-    host_sum_tasks(host, host->task_sum, item, left, right);
+    host_sum_tasks(host, host->waiting->task_sum, item, left, right);
 }
 
 bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
@@ -88,12 +89,12 @@ bool host_task_before(const struct cs_host *host, uint32_t a, uint32_t b)
         if (host->policy->before(host->self, host, y, x))
             return false;
     }
-    return host->task[a].seq < host->task[b].seq;
+    return host->slots->task[a].seq < host->slots->task[b].seq;
 }
 
 void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
 {
-    struct host_form *form = &host->form[i];
+    struct host_form *form = &host->slots->form[i];
 
     if (form->form->role_count != 1 || host_known_full(host, i, gpus))
         return;
@@ -105,7 +106,7 @@ void host_note_full(struct cs_host *host, uint32_t i, uint32_t gpus)
  * would leave out some of its GPUs. */
 bool host_known_full(const struct cs_host *host, uint32_t i, uint32_t gpus)
 {
-    const struct host_form *form = &host->form[i];
+    const struct host_form *form = &host->slots->form[i];
 
     return form->full_gpus > 0 && gpus >= form->full_gpus &&
            form->full_at == host->cluster->releases;
@@ -120,62 +121,63 @@ void host_order_begin(struct cs_host *host)
 {
     struct arena *arena = host->parts.arena;
 
-    host->order = arena_alloc(arena, 1, sizeof *host->order);
-    rank_tree_init(host->order, arena, NULL, host);
+    host->waiting->order = arena_alloc(arena, 1, sizeof *host->waiting->order);
+    rank_tree_init(host->waiting->order, arena, NULL, host);
 }
 
 uint32_t host_order_count(const struct cs_host *host)
 {
-    return rank_tree_count(host->order);
+    return rank_tree_count(host->waiting->order);
 }
 
 /* The list's memory is there for whoever needs all at once. */
 uint32_t *host_list_room(struct cs_host *host, uint32_t count)
 {
-    if (count > host->list_room) {
-        uint32_t room = host->list_room > 0 ? host->list_room : 64;
+    if (count > host->waiting->list_room) {
+        uint32_t room = host->waiting->list_room > 0 ? host->waiting->list_room : 64;
         while (room < count)
             room *= 2;
-        host->list = arena_alloc(host->parts.arena, room,
-                                 sizeof *host->list);
-        host->list_room = room;
+        host->waiting->list = arena_alloc(host->parts.arena, room,
+                                 sizeof *host->waiting->list);
+        host->waiting->list_room = room;
     }
-    return host->list;
+    return host->waiting->list;
 }
 
 /* The room for sums follows that of the tasks. */
 static void sums_room(struct cs_host *host)
 {
-    if (host->task_sum_room >= host->task_room)
+    if (host->waiting->task_sum_room >= host->slots->task_room)
         return;
-    host->task_sum = arena_grow(host->parts.arena, host->task_sum,
-                                host->task_sum_room, host->task_room,
-                                sizeof *host->task_sum);
-    host->task_sum_room = host->task_room;
+    host->waiting->task_sum = arena_grow(host->parts.arena, host->waiting->task_sum,
+                                host->waiting->task_sum_room, host->slots->task_room,
+                                sizeof *host->waiting->task_sum);
+    host->waiting->task_sum_room = host->slots->task_room;
 }
 
 void host_order_insert(struct cs_host *host, uint32_t task)
 {
-    if (host->order->sum != NULL)
+    if (host->waiting->order->sum != NULL)
         sums_room(host);
-    rank_tree_insert(host->order, task, host->tops == NULL ? stands_before : NULL);
+    rank_tree_insert(host->waiting->order, task,
+                     host->waiting->tops == NULL ? stands_before : NULL);
     host->hooks.task_made(host, task);
 }
 
 void host_order_again(struct cs_host *host, uint32_t task)
 {
-    rank_tree_remove(host->order, task);
-    rank_tree_insert(host->order, task, stands_before);
+    rank_tree_remove(host->waiting->order, task);
+    rank_tree_insert(host->waiting->order, task, stands_before);
 }
 
 /* Insertion sort: between two decisions few tasks change their place. */
 void host_order_sort(struct cs_host *host)
 {
-    uint32_t count = rank_tree_count(host->order);
+    uint32_t count = rank_tree_count(host->waiting->order);
     uint32_t *list = host_list_room(host, count);
     bool moved = false;
 
-    rank_tree_list(host->order, list);
+    rank_tree_list(host->waiting->order, list);
     for (uint32_t i = 1; i < count; i++) {
         uint32_t task = list[i], j = i;
         while (j > 0 && host_task_before(host, task, list[j - 1])) {
@@ -186,13 +188,13 @@ void host_order_sort(struct cs_host *host)
         moved |= j != i;
     }
     if (moved)
-        rank_tree_reorder(host->order, list);
+        rank_tree_reorder(host->waiting->order, list);
 }
 
 static bool task_passes(const struct cs_host *host, uint32_t item,
                         const struct cs_filter *filter)
 {
-    const struct cs_task *task = &host->task[item].pub;
+    const struct cs_task *task = &host->slots->task[item].pub;
 
     if (filter->startable && task->role == CS_ALL_ROLES &&
         task->gpu_milli == GPU_MILLI &&
@@ -265,12 +267,12 @@ uint32_t host_find_task(struct cs_host *host, const struct rank_tree *ranks,
 
 static void keep_task_sums(struct cs_host *host)
 {
-    uint32_t *list = host_list_room(host, rank_tree_count(host->order));
+    uint32_t *list = host_list_room(host, rank_tree_count(host->waiting->order));
 
     sums_room(host);
-    host->order->sum = sum_tasks;
-    rank_tree_list(host->order, list);
-    rank_tree_reorder(host->order, list);
+    host->waiting->order->sum = sum_tasks;
+    rank_tree_list(host->waiting->order, list);
+    rank_tree_reorder(host->waiting->order, list);
 }
 
 uint32_t host_order_find(struct cs_host *host, uint32_t from,
@@ -278,29 +280,29 @@ uint32_t host_order_find(struct cs_host *host, uint32_t from,
 {
     struct cs_filter all = *filter;
 
-    if (host->order->sum == NULL)
+    if (host->waiting->order->sum == NULL)
         keep_task_sums(host);
     /* All of one form: what is full is so for whole subtrees. */
-    if (filter->startable && host->form_count == 1 && !host_per_phase(host) &&
-        !host->has_parts && host_known_full(host, 0, filter->gpus_max))
-        all.gpus_max = host->form[0].full_gpus - 1;
-    return host_find_task(host, host->order, host->task_sum, from, &all);
+    if (filter->startable && host->slots->form_count == 1 && !host_per_phase(host) &&
+        !host->waiting->has_parts && host_known_full(host, 0, filter->gpus_max))
+        all.gpus_max = host->slots->form[0].full_gpus - 1;
+    return host_find_task(host, host->waiting->order, host->waiting->task_sum, from, &all);
 }
 
 uint32_t host_order_first(struct cs_host *host, uint64_t seq)
 {
-    const struct rank_tree_node *node = host->order->node;
-    uint32_t at = host->order->root, found = ID_NONE;
+    const struct rank_tree_node *node = host->waiting->order->node;
+    uint32_t at = host->waiting->order->root, found = ID_NONE;
 
-    if (host->order->sum == NULL) {
+    if (host->waiting->order->sum == NULL) {
         keep_task_sums(host);
-        at = host->order->root;
+        at = host->waiting->order->root;
     }
-    while (at != RANK_TREE_NONE && host->task_sum[at].first_seq < seq) {
+    while (at != RANK_TREE_NONE && host->waiting->task_sum[at].first_seq < seq) {
         uint32_t left = node[at].left;
-        if (left != RANK_TREE_NONE && host->task_sum[left].first_seq < seq) {
+        if (left != RANK_TREE_NONE && host->waiting->task_sum[left].first_seq < seq) {
             at = left;
-        } else if (host->task[at].seq < seq) {
+        } else if (host->slots->task[at].seq < seq) {
             found = at;
             break;
         } else {
@@ -314,45 +316,45 @@ uint32_t host_order_first(struct cs_host *host, uint64_t seq)
 
 void host_lease_expect(struct cs_host *host, uint32_t lease, int64_t end_ns)
 {
-    struct cs_lease *pub = &host->lease[lease].pub;
+    struct cs_lease *pub = &host->slots->lease[lease].pub;
 
-    if (host->ends != NULL) {
-        calendar_drop(host->ends, pub->expected_end_ns, lease);
-        calendar_add(host->ends, end_ns, lease, pub->gpus);
+    if (host->waiting->ends != NULL) {
+        calendar_drop(host->waiting->ends, pub->expected_end_ns, lease);
+        calendar_add(host->waiting->ends, end_ns, lease, pub->gpus);
     }
     pub->expected_end_ns = end_ns;
 }
 
 void host_lease_unexpect(struct cs_host *host, uint32_t lease)
 {
-    if (host->ends != NULL)
-        calendar_drop(host->ends, host->lease[lease].pub.expected_end_ns, lease);
+    if (host->waiting->ends != NULL)
+        calendar_drop(host->waiting->ends, host->slots->lease[lease].pub.expected_end_ns, lease);
 }
 
 static void keep_ends(struct cs_host *host)
 {
-    host->ends = calendar_new(host->parts.arena);
-    for (uint32_t i = 0; i < host->held->count; i++) {
-        uint32_t lease = host->held->item[i];
+    host->waiting->ends = calendar_new(host->parts.arena);
+    for (uint32_t i = 0; i < host->waiting->held->count; i++) {
+        uint32_t lease = host->waiting->held->item[i];
 
         if (lease != ID_NONE)
-            calendar_add(host->ends, host->lease[lease].pub.expected_end_ns,
-                         lease, host->lease[lease].pub.gpus);
+            calendar_add(host->waiting->ends, host->slots->lease[lease].pub.expected_end_ns,
+                         lease, host->slots->lease[lease].pub.gpus);
     }
 }
 
 void host_end_expect(struct cs_host *host, int64_t end_ns, uint32_t number,
                      uint32_t gpus)
 {
-    assert(number >= host->lease_room);
-    if (host->ends == NULL)
+    assert(number >= host->slots->lease_room);
+    if (host->waiting->ends == NULL)
         keep_ends(host);
-    calendar_add(host->ends, end_ns, number, gpus);
+    calendar_add(host->waiting->ends, end_ns, number, gpus);
 }
 
 void host_end_unexpect(struct cs_host *host, int64_t end_ns, uint32_t number)
 {
-    calendar_drop(host->ends, end_ns, number);
+    calendar_drop(host->waiting->ends, end_ns, number);
 }
 
 int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
@@ -361,16 +363,16 @@ int64_t host_ends_room(struct cs_host *host, int64_t now_ns, uint32_t free_now,
     int64_t at = now_ns;
     uint64_t free = free_now;
 
-    if (host->ends == NULL)
+    if (host->waiting->ends == NULL)
         keep_ends(host);
     if (free < gpus) {
-        int64_t end = calendar_when(host->ends, gpus - free);
+        int64_t end = calendar_when(host->waiting->ends, gpus - free);
         if (end == CLOCK_NEVER_NS)
             return CLOCK_NEVER_NS;
         at = end > at ? end : at;
     }
     /* A lease that outlives its estimate may end at any moment. */
-    free += calendar_by(host->ends, at);
+    free += calendar_by(host->waiting->ends, at);
     assert(free >= gpus);
     *spare_gpus = (uint32_t)(free - gpus);
     return at;

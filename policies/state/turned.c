@@ -8,7 +8,8 @@
  */
 #include <assert.h>
 
-#include "policies/host/state.h"
+#include "policies/state/waiting.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 
 struct host_turned {
@@ -18,9 +19,9 @@ struct host_turned {
 
 void host_turned_add(struct cs_host *host, uint32_t job)
 {
-    struct host_turned *turned = host->turned;
+    struct host_turned *turned = host->waiting->turned;
 
-    assert(turned != NULL && job < host->job_count);
+    assert(turned != NULL && job < host->slots->job_count);
     if (turned->count == turned->room) {
         uint32_t room = turned->room > 0 ? 2 * turned->room : 64;
         turned->job = arena_grow(host->parts.arena, turned->job,
@@ -35,10 +36,10 @@ struct job_id cs_turned(struct cs_host *host)
     struct job_id none = { ID_NONE };
 
     assert(!host_per_phase(host));
-    if (host->turned == NULL)
-        host->turned = arena_alloc(host->parts.arena, 1,
-                                   sizeof *host->turned);
-    struct host_turned *turned = host->turned;
+    if (host->waiting->turned == NULL)
+        host->waiting->turned = arena_alloc(host->parts.arena, 1,
+                                   sizeof *host->waiting->turned);
+    struct host_turned *turned = host->waiting->turned;
     while (turned->told < turned->count) {
         struct job_id job = { turned->job[turned->told++] };
         if (!host_job_over(host, job.i))

@@ -8,13 +8,16 @@
  * cap is never exceeded, whatever phases do; frequencies are not lowered.
  * Whole milliwatts, so that what comes and goes leaves no rounding errors.
  */
+#include "policies/leases/power.h"
+
 #include <assert.h>
 #include <math.h>
 
 #include "models/cluster/cluster.h"
 #include "models/types/placement.h"
 #include "models/cluster/power.h"
-#include "policies/host/state.h"
+#include "policies/state/nodes.h"
+#include "policies/state/state.h"
 
 /* Of a share beyond standing by; only what is free of it, where `taken` is
  * counted already. */
@@ -43,14 +46,14 @@ void host_power_node(struct cs_host *host, uint32_t node, bool comes)
 
     if (group->gpu != NULL)
         w += group->gpus * power_gpu_w(group->gpu, 0);
-    host->power_mw += (comes ? 1 : -1) * llround(1000 * host->spec->pue * w);
+    host->nodes->power_mw += (comes ? 1 : -1) * llround(1000 * host->spec->pue * w);
 }
 
 void host_power_lease(struct cs_host *host, const struct placement *placement,
                       bool taken)
 {
     for (uint32_t s = 0; s < placement->share_count; s++)
-        host->power_mw += (taken ? 1 : -1) *
+        host->nodes->power_mw += (taken ? 1 : -1) *
                           share_mw(host, &placement->share[s], false);
 }
 
@@ -61,7 +64,7 @@ bool host_power_allows(const struct cs_host *host,
         return true;
     for (uint32_t s = 0; s < placement->share_count; s++)
         *more_mw += share_mw(host, &placement->share[s], true);
-    return (double)(host->power_mw + *more_mw) <=
+    return (double)(host->nodes->power_mw + *more_mw) <=
            1000 * host->spec->power_cap_w;
 }
 
@@ -80,7 +83,7 @@ bool host_power_allows_beside(const struct cs_host *host,
         more_mw += share_mw(host, &one->share[s], false) +
                    share_mw(host, &two->share[s], false) -
                    share_mw(host, &before->share[s], false);
-    return (double)(host->power_mw + more_mw) <=
+    return (double)(host->nodes->power_mw + more_mw) <=
            1000 * host->spec->power_cap_w;
 }
 

@@ -9,13 +9,17 @@
  * filled, bursts of several jobs can collide or miss each other, and a step
  * that waits delays the next.
  */
+#include "policies/leases/step.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "models/cluster/fabric.h"
 #include "models/types/rates.h"
-#include "policies/host/state.h"
+#include "policies/state/life.h"
+#include "policies/state/slots.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/flow/flow.h"
@@ -45,8 +49,8 @@ static void feed_begin(struct cs_host *host, uint32_t i);
 
 static struct host_steps *steps_of(const struct cs_host *host, uint32_t i)
 {
-    assert(host->lease[i].steps != NULL);
-    return host->lease[i].steps;
+    assert(host->slots->lease[i].steps != NULL);
+    return host->slots->lease[i].steps;
 }
 
 static bool fed(const struct host_steps *s)
@@ -63,7 +67,7 @@ static bool fed(const struct host_steps *s)
 static void run_over(struct cs_host *host, uint32_t i)
 {
     struct host_steps *s = steps_of(host, i);
-    struct host_phase_run *run = &host->lease[i].run;
+    struct host_phase_run *run = &host->slots->lease[i].run;
     int64_t ran = host_now(host) - run->start_ns;
 
     if (s->wait_ns > s->late_ns && s->wait_ns > ran / 100)
@@ -114,8 +118,8 @@ static uint32_t burst_uses(struct cs_host *host, uint32_t i)
     struct demand_rates rates = {
         .network_bytes = s->plan.rates.network_bytes / s->total };
 
-    return fabric_uses(host->parts.fabric, &host->lease[i].pub.placement,
-                       &rates, host->uses);
+    return fabric_uses(host->parts.fabric, &host->slots->lease[i].pub.placement,
+                       &rates, host->life->uses);
 }
 
 static void burst(struct loop *loop, void *self, uint64_t arg)
@@ -124,7 +128,7 @@ static void burst(struct loop *loop, void *self, uint64_t arg)
     struct host_steps *s = steps_of(host, (uint32_t)arg);
     uint32_t uses = burst_uses(host, (uint32_t)arg);
     struct flow_spec spec = {
-        .work = 1, .weight = 1, .rate_max = INFINITY, .use = host->uses,
+        .work = 1, .weight = 1, .rate_max = INFINITY, .use = host->life->uses,
         .use_count = uses, .done = sent, .self = host, .arg = arg,
     };
 
@@ -141,9 +145,9 @@ static void burst_plan(struct cs_host *host, uint32_t i, double step_s)
     if (uses == 0)
         return;
     for (uint32_t k = 0; k < uses; k++)
-        alone_s = fmax(alone_s, host->uses[k].per_unit /
+        alone_s = fmax(alone_s, host->life->uses[k].per_unit /
                                     flow_link_capacity(host->parts.net,
-                                                       host->uses[k].link));
+                                                       host->life->uses[k].link));
     s->sending = true;
     s->burst_begin = loop_at(
         host->parts.loop,
@@ -206,17 +210,17 @@ static void feed_begin(struct cs_host *host, uint32_t i)
         return;
     rates.network_bytes = 0;
     uint32_t uses = fabric_uses(host->parts.fabric,
-                                &host->lease[i].pub.placement, &rates,
-                                host->uses);
+                                &host->slots->lease[i].pub.placement, &rates,
+                                host->life->uses);
     for (uint32_t k = 0; k < uses; k++)
-        host->uses[k].per_unit /= s->total;
+        host->life->uses[k].per_unit /= s->total;
     if (uses == 0 && isinf(s->plan.feed_rate)) {
         s->buffered = PREFETCH;
         return;
     }
     struct flow_spec spec = {
         .work = s->feed_left, .weight = 1,
-        .rate_max = s->plan.feed_rate * s->total, .use = host->uses,
+        .rate_max = s->plan.feed_rate * s->total, .use = host->life->uses,
         .use_count = uses, .done = loaded, .self = host, .arg = i,
     };
     s->feeding = true;
@@ -235,13 +239,13 @@ void host_steps_start(struct cs_host *host, uint32_t i,
                       const struct phase_law *law,
                       const struct phase_plan *plan, double part)
 {
-    struct host_lease_slot *lease = &host->lease[i];
+    struct host_lease_slot *lease = &host->slots->lease[i];
     struct host_steps *s = lease->steps;
 
     assert(plan->gpu_rate > 0 && isfinite(plan->gpu_rate));
     if (s == NULL) {
-        s = host->steps_spare;
-        host->steps_spare = s != NULL ? s->next : NULL;
+        s = host->life->steps_spare;
+        host->life->steps_spare = s != NULL ? s->next : NULL;
         if (s == NULL)
             s = arena_alloc(host->parts.arena, 1, sizeof *s);
         lease->steps = s;
@@ -273,7 +277,7 @@ double host_steps_part(const struct cs_host *host, uint32_t i)
 
 void host_steps_stop(struct cs_host *host, uint32_t i)
 {
-    struct host_steps *s = host->lease[i].steps;
+    struct host_steps *s = host->slots->lease[i].steps;
 
     if (s == NULL)
         return;
@@ -287,12 +291,12 @@ void host_steps_stop(struct cs_host *host, uint32_t i)
 
 void host_steps_drop(struct cs_host *host, uint32_t i)
 {
-    struct host_steps *s = host->lease[i].steps;
+    struct host_steps *s = host->slots->lease[i].steps;
 
     if (s == NULL)
         return;
     host_steps_stop(host, i);
-    s->next = host->steps_spare;
-    host->steps_spare = s;
-    host->lease[i].steps = NULL;
+    s->next = host->life->steps_spare;
+    host->life->steps_spare = s;
+    host->slots->lease[i].steps = NULL;
 }

@@ -12,7 +12,10 @@
  */
 #include <assert.h>
 
-#include "policies/host/state.h"
+#include "policies/state/tops.h"
+#include "policies/state/waiting.h"
+#include "policies/state/turn.h"
+#include "policies/state/state.h"
 #include "sim/base/arena.h"
 #include "sim/containers/rank_tree.h"
 
@@ -35,17 +38,17 @@ static void sum_turns(void *owner, uint32_t item, uint32_t left,
 {
     struct cs_host *host = owner;
 
-    host_sum_tasks(host, host->turns->sum, item, left, right);
+    host_sum_tasks(host, host->waiting->turns->sum, item, left, right);
 }
 
 static bool stays_before(void *owner, uint32_t a, uint32_t b)
 {
     struct cs_host *host = owner;
-    const struct host_task_slot *x = &host->task[a], *y = &host->task[b];
+    const struct host_task_slot *x = &host->slots->task[a], *y = &host->slots->task[b];
     int64_t first = host_job_slot(host, x->pub.job.i)->pub.request.submit_ns;
     int64_t other = host_job_slot(host, y->pub.job.i)->pub.request.submit_ns;
-    bool x_seen = x->seq < host->committed_seq;
-    bool y_seen = y->seq < host->committed_seq;
+    bool x_seen = x->seq < host->turn->committed_seq;
+    bool y_seen = y->seq < host->turn->committed_seq;
 
     if (first != other)
         return first < other;
@@ -58,29 +61,29 @@ static bool came_before(void *owner, uint32_t a, uint32_t b)
 {
     const struct cs_host *host = owner;
 
-    return host->task[a].seq < host->task[b].seq;
+    return host->slots->task[a].seq < host->slots->task[b].seq;
 }
 
 void host_turns_insert(struct cs_host *host, uint32_t task)
 {
-    struct host_turns *turns = host->turns;
+    struct host_turns *turns = host->waiting->turns;
 
-    if (turns->room < host->task_room) {
+    if (turns->room < host->slots->task_room) {
         turns->sum = arena_grow(host->parts.arena, turns->sum, turns->room,
-                                host->task_room, sizeof *turns->sum);
-        turns->room = host->task_room;
+                                host->slots->task_room, sizeof *turns->sum);
+        turns->room = host->slots->task_room;
     }
     rank_tree_insert(&turns->all, task, stays_before);
-    if (host->task[task].seq >= host->committed_seq)
+    if (host->slots->task[task].seq >= host->turn->committed_seq)
         rank_tree_insert(&turns->unseen, task, came_before);
 }
 
 void host_turns_remove(struct cs_host *host, uint32_t task)
 {
-    if (is_in(&host->turns->all, task))
-        rank_tree_remove(&host->turns->all, task);
-    if (is_in(&host->turns->unseen, task))
-        rank_tree_remove(&host->turns->unseen, task);
+    if (is_in(&host->waiting->turns->all, task))
+        rank_tree_remove(&host->waiting->turns->all, task);
+    if (is_in(&host->waiting->turns->unseen, task))
+        rank_tree_remove(&host->waiting->turns->unseen, task);
 }
 
 void host_turns_begin(struct cs_host *host)
@@ -88,17 +91,17 @@ void host_turns_begin(struct cs_host *host)
     struct host_turns *turns = arena_alloc(host->parts.arena, 1,
                                            sizeof *turns);
 
-    assert(host->turns == NULL);
-    host->turns = turns;
+    assert(host->waiting->turns == NULL);
+    host->waiting->turns = turns;
     rank_tree_init(&turns->all, host->parts.arena, sum_turns, host);
     rank_tree_init(&turns->unseen, host->parts.arena, NULL, host);
     for (uint32_t i = 0; i < host_order_count(host); i++)
-        host_turns_insert(host, rank_tree_at(host->order, i));
+        host_turns_insert(host, rank_tree_at(host->waiting->order, i));
 }
 
 static void note_seen(struct cs_host *host, uint32_t count, uint32_t task)
 {
-    struct host_turns *turns = host->turns;
+    struct host_turns *turns = host->waiting->turns;
 
     if (count == turns->seen_room) {
         uint32_t room = count > 0 ? 2 * count : 64;
@@ -112,16 +115,16 @@ static void note_seen(struct cs_host *host, uint32_t count, uint32_t task)
 /* First all of them leave: the others are in order before and after. */
 void host_turns_commit(struct cs_host *host, uint64_t seq)
 {
-    struct host_turns *turns = host->turns;
+    struct host_turns *turns = host->waiting->turns;
     uint32_t count = 0, task;
 
-    assert(seq >= host->committed_seq);
+    assert(seq >= host->turn->committed_seq);
     while ((task = rank_tree_at(&turns->unseen, 0)) != NONE &&
-           host->task[task].seq < seq) {
+           host->slots->task[task].seq < seq) {
         host_turns_remove(host, task);
         note_seen(host, count++, task);
     }
-    host->committed_seq = seq;
+    host->turn->committed_seq = seq;
     for (uint32_t i = 0; i < count; i++)
         rank_tree_insert(&turns->all, turns->seen[i], stays_before);
 }
@@ -129,7 +132,7 @@ void host_turns_commit(struct cs_host *host, uint64_t seq)
 uint32_t host_turns_next(struct cs_host *host, uint32_t *place,
                          const struct cs_filter *filter)
 {
-    struct host_turns *turns = host->turns;
+    struct host_turns *turns = host->waiting->turns;
 
     *place = host_find_task(host, &turns->all, turns->sum, *place, filter);
     return rank_tree_at(&turns->all, *place);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * keys.h - jobs whose keys move with time, in one list or in lanes by size.
+ */
+#ifndef POLICIES_HOST_KEYS_H
+#define POLICIES_HOST_KEYS_H
+
+#include "policies/state/state.h"
+
+struct rank_tree;
+
+/* entries of host->deals->left, and lists of them, trees of which keep
+ * host->deals->left_sum.  The key that the policy gives now. */
+double host_keys_now(struct cs_host *host, uint32_t entry);
+/* Of a job that starts now or waits again: its key and its line. */
+void host_keys_note(struct cs_host *host, uint32_t entry);
+/* An entry for a job, in no list. */
+uint32_t host_keys_make(struct cs_host *host, struct job_id job);
+void host_keys_sum(void *owner, uint32_t item, uint32_t left, uint32_t right);
+/* In order again after some time, a list of which nobody started or stopped. */
+void host_keys_overtake(struct cs_host *host, struct rank_tree *tree);
+/* All that there are, in order, become the list of deal.c. */
+void host_keys_hand_over(struct cs_host *host, const uint32_t *list,
+                         uint32_t count);
+/* Stops and starts what host->deals->left_stop and host->deals->left_start name. */
+void host_keys_carry_out(struct cs_host *host);
+
+/* all jobs that are dealt in lanes.  Are they? */
+bool host_lanes_open(const struct cs_host *host);
+/* If not: is it time to try, where it may be? */
+bool host_lanes_due(struct cs_host *host, bool may);
+/* Takes over the list of deal.c, or leaves it there: false. */
+bool host_lanes_begin(struct cs_host *host);
+/* If open: up to date but for jobs that came; or turned over to deal.c,
+ * where it may no longer be or jobs do not fit: false. */
+bool host_lanes_refresh(struct cs_host *host, bool may);
+void host_lanes_deal(struct cs_host *host);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * deals.h - jobs that cs_reallocate() gives GPUs anew, in the order of their keys.
+ */
+#ifndef POLICIES_STATE_DEALS_H
+#define POLICIES_STATE_DEALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cs_moving_key;
+struct host_lanes;
+struct rank_tree;
+
+struct host_line {              /* a key that moves; NAN: unknown how */
+    double key, per_ns;
+    int64_t at_ns;
+};
+struct host_left {              /* the same where keys move */
+    uint32_t job, gpus;
+    double key, per_ns;         /* then, and how it moves; NAN: unknown */
+    int64_t at_ns;
+    bool runs, changed, over;
+    struct host_line line, before;      /* since it started or stopped, and
+                                           before that; */
+    int64_t changed_ns, came_ns;        /* when it did, and first was dealt */
+    double next_key;            /* once it did, in this deal */
+    struct rank_tree *tree;         /* of lanes.c: where it is */
+};
+struct host_left_sum {          /* over a subtree */
+    uint64_t gpus;
+    int64_t cross_ns;           /* before it no job overtakes the one before
+                                   it in the list */
+    uint32_t gpus_min, running;
+    uint32_t first, last;
+};
+
+struct host_deal {              /* a job that has not ended, in deal.c */
+    uint32_t job, gpus;
+    double key;
+    bool take;
+    uint64_t since;             /* it waits, or runs: counts up */
+};
+
+/* Jobs in order, by the list that is in use. */
+struct host_deals {
+    struct host_deal *deal;         /* in the order of the last deal */
+    uint32_t deals, deal_room, deal_seen;
+    uint64_t deal_since;
+    struct host_deal *deal_spare;   /* to sort with */
+    uint32_t deal_spare_room;
+    struct rank_tree *left_tree;        /* the same for cs_reallocate_moving(); */
+    struct rank_tree *lefts;            /* NULL: the one above is in use */
+    struct host_lanes *lanes;       /* or these */
+    const struct cs_moving_key *motion;
+    struct host_left *left;
+    struct host_left_sum *left_sum;
+    uint32_t left_count, left_room;
+    uint32_t *left_spare, left_spares;
+    uint32_t *left_ended, left_endeds, left_ended_room;
+    uint32_t *left_changed, left_changeds, left_changed_room;
+    uint32_t *left_look, left_looks;
+    double left_per_ns;             /* of the first that ran, and were others */
+    bool left_sloped, left_crossing;        /* of another slope? */
+    uint32_t *left_stop, left_stops, *left_start, left_starts;
+};
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * decision.h - when the policy decides next, what it is told then, and how a
+ * trial fails.
+ */
+#ifndef POLICIES_STATE_DECISION_H
+#define POLICIES_STATE_DECISION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/jobs/job.h"
+#include "policies/policy.h"
+#include "policies/state/terms.h"
+#include "sim/event/loop.h"
+
+struct host_news {
+    enum { NEWS_SUBMITTED, NEWS_ENDED, NEWS_IDLE } kind;
+    uint32_t id;
+};
+
+/* What the policy asked for the first job that it tried to start. */
+struct host_tries {
+    uint32_t job;               /* ID_NONE: it tried none */
+    enum cs_verdict verdict;
+    struct cs_want want[FORM_ROLES_MAX];
+    uint32_t wants;             /* 0: as the job's owner asked */
+};
+
+/* Decisions. */
+struct host_decisions {
+    uint32_t jobs_left;             /* submitted, not ended */
+    struct host_news *news;
+    uint32_t news_count, news_room;
+    struct loop_handle decide_event;
+    int64_t decided_ns;             /* last decision; at time 0 there was
+                                       none, as in Gavel's simulator */
+    bool limited;                   /* this decision was */
+    int64_t solved_ns;              /* likewise, by cs_may_solve() */
+    int64_t round_from_ns;          /* rounds are counted from here */
+    bool submits_over;
+    int64_t wake_ns;                /* earliest wake-up asked for */
+    uint32_t idle_decides;      /* in a row: no news, nothing held or done */
+    uint32_t vain_stops;        /* in a row: nothing was saved, no phase ended */
+    uint64_t random_state;
+    host_decision_fn *decision_fn;
+    void *decision_self;
+    struct host_tries *tries;   /* NULL: nobody asked */
+    bool failed, closing, in_decide;
+    char why[200];
+    char note[400];
+};
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * pools.h - counters of each pool.
+ */
+#ifndef POLICIES_STATE_POOLS_H
+#define POLICIES_STATE_POOLS_H
+
+#include <stdint.h>
+
+struct demand_count;
+struct host_pool_now;
+
+/* Arrays by pool. */
+struct host_pools {
+    struct host_pool_now *pool;
+    struct demand_count *waits;       /* per pool */
+};
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * state.h - the host in parts.
+ *
+ * Each part has a header of its own, which only the files that work with the
+ * part include.  What must go up to a file that is called later goes through
+ * struct host_hooks.
+ */
+#ifndef POLICIES_STATE_STATE_H
+#define POLICIES_STATE_STATE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policies/policy.h"
+#include "policies/state/slots.h"
+#include "policies/state/terms.h"
+#include "sim/base/clock.h"
+
+struct cluster;
+struct placer;
+struct host_decisions;
+struct host_deals;
+struct host_life;
+struct host_nodes;
+struct host_pools;
+struct host_turn;
+struct host_waiting;
+
+struct host_hooks {
+    void (*wake)(struct cs_host *host);
+    void (*lease_ready)(struct cs_host *host, uint32_t lease);
+    void (*phase_over)(struct cs_host *host, uint32_t lease);
+    void (*ran)(struct cs_host *host, uint32_t job, bool runs);
+    /* The other on its GPUs has gone. */
+    void (*alone)(struct cs_host *host, uint32_t lease);
+    /* Where nodes are rented: a lease came to them or went, a node failed. */
+    void (*held)(struct cs_host *host, uint32_t lease, bool taken);
+    void (*rented_failed)(struct cs_host *host, uint32_t node);
+    /* For indexes over tasks. */
+    void (*task_made)(struct cs_host *host, uint32_t task);
+    void (*task_gone)(struct cs_host *host, uint32_t task);
+};
+
+struct cs_host {
+    struct host_parts parts;
+    struct host_hooks hooks;
+    const struct cs_policy *policy;
+    const struct host_rules *rules;
+    const struct cluster_spec *spec;
+    struct cluster *cluster;
+    struct placer *placer;
+    void *self;
+    struct host_counts counts;
+
+    struct host_slots *slots;           /* slots.h */
+    struct host_waiting *waiting;       /* waiting.h */
+    struct host_deals *deals;           /* deals.h */
+    struct host_turn *turn;             /* turn.h */
+    struct host_decisions *decision;    /* decision.h */
+    struct host_life *life;             /* life.h */
+    struct host_nodes *nodes;           /* nodes.h */
+    struct host_pools *pools;           /* pools.h */
+};
+
+static inline struct host_job_slot *host_job_block(const struct cs_host *host,
+                                                   uint32_t job)
+{
+    const struct host_job_page *page = host->slots->job[job / HOST_JOB_PAGE];
+
+    assert(job < host->slots->job_count);
+    return page == NULL ? NULL
+                        : page->block[job % HOST_JOB_PAGE / HOST_JOB_BLOCK];
+}
+
+static inline struct host_job_slot *host_job_slot(const struct cs_host *host,
+                                                  uint32_t job)
+{
+    struct host_job_slot *block = host_job_block(host, job);
+
+    assert(block != NULL);
+    return &block[job % HOST_JOB_BLOCK];
+}
+
+static inline bool host_job_over(const struct cs_host *host, uint32_t job)
+{
+    const struct host_job_slot *block = host_job_block(host, job);
+
+    return block == NULL ||
+           block[job % HOST_JOB_BLOCK].pub.end_ns != CLOCK_NEVER_NS;
+}
+
+static inline const struct job_form *host_form_of(
+    const struct host_job_slot *job)
+{
+    return job->pub.request.form;
+}
+
+static inline bool host_per_phase(const struct cs_host *host)
+{
+    return (host->policy->flags & CS_PER_PHASE) != 0;
+}
+
+#endif
