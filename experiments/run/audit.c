@@ -227,42 +227,54 @@ static void hear_take(struct audit *audit, const struct fact *fact)
 static double usd_of(const struct audit *audit, const struct placement *place,
                      int64_t from_ns, int64_t to_ns)
 {
-    double usd = 0;
+    const struct node_group *group = NULL, *last = NULL;
+    double usd = 0, node_usd = 0;
 
-    for (uint32_t i = 0; i < place->share_count; i++) {
+    for (uint32_t i = 0; i < place->share_count; i++, last = group) {
         const struct share *share = &place->share[i];
-        const struct node_group *group =
-            cluster_group_of(audit->parts.cluster, share->node);
+        group = cluster_group_of(audit->parts.cluster, share->node);
+        if (group != last)
+            node_usd = cluster_node_usd(group, from_ns, to_ns);
         if (group->gpus)
-            usd += cluster_node_usd(group, from_ns, to_ns) * share_milli(share) /
+            usd += node_usd * share_milli(share) /
                    ((double)GPU_MILLI * group->gpus);
         else if (group->cores)
-            usd += cluster_node_usd(group, from_ns, to_ns) * (double)core_milli(share) /
+            usd += node_usd * (double)core_milli(share) /
                    (1000.0 * group->cores);
     }
     return usd;
+}
+
+/* Of all GPUs of a lease, so busy. */
+static double watts_of(const struct audit *audit, uint32_t lease, double busy)
+{
+    struct lease_id id = { lease };
+    const struct placement *place = &cs_lease(audit->host, id)->placement;
+    const struct node_group *group, *last = NULL;
+    double watts = 0, gpu_w = 0;
+
+    for (uint32_t i = 0; i < place->share_count; i++) {
+        group = cluster_group_of(audit->parts.cluster, place->share[i].node);
+        if (group != last)
+            gpu_w = group->gpu != NULL ? power_gpu_w(group->gpu, busy) : 0;
+        watts += gpu_w * share_milli(&place->share[i]) / GPU_MILLI;
+        last = group;
+    }
+    return watts;
 }
 
 /* Joules of a lease since its GPUs last changed what they do. */
 static void hear_busy(struct audit *audit, const struct fact *fact,
                       double busy)
 {
-    struct lease_id id = { fact->subject };
-    const struct placement *place =
-        &cs_lease(audit->host, id)->placement;
-    struct audit_lease *lease = &audit->lease[id.i];
-    double s = clock_s_from_ns(fact->time_ns - lease->busy_ns);
+    struct audit_lease *lease = &audit->lease[fact->subject];
+    int64_t ns = fact->time_ns - lease->busy_ns;
 
-    for (uint32_t i = 0; s > 0 && i < place->share_count; i++) {
-        const struct node_group *group =
-            cluster_group_of(audit->parts.cluster, place->share[i].node);
-        if (group->gpu)
-            audit->joules_leases +=
-                s * power_gpu_w(group->gpu, lease->busy) *
-                share_milli(&place->share[i]) / GPU_MILLI;
-    }
+    if (ns > 0)
+        audit->joules_leases += clock_s_from_ns(ns) *
+                                watts_of(audit, fact->subject, lease->busy);
     lease->busy_ns = fact->time_ns;
-    lease->busy = fmin(1, fmax(0, busy));
+    lease->busy = busy < 0 ? 0 : busy > 1 ? 1 : busy;
 }
 
 static void hear_drop(struct audit *audit, const struct fact *fact)

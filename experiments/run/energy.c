@@ -77,8 +77,14 @@ static void change(struct energy *energy, const struct fact *fact,
 {
     const struct cluster_spec *spec = energy->parts.spec->cluster;
     struct lease_id id = { fact->subject };
-    const struct placement *place = &cs_lease(energy->host, id)->placement;
+    const struct cs_lease *lease = cs_lease(energy->host, id);
+    const struct placement *place = &lease->placement;
 
+    if (spec->group_count == 1) {
+        add(energy, 0, fact->time_ns,
+            (uint64_t)lease->gpus * lease->gpu_milli, before, after);
+        return;
+    }
     for (uint32_t i = 0; i < place->share_count;) {
         const struct node_group *group =
             cluster_group_of(spec, place->share[i].node);

@@ -48,6 +48,7 @@ struct idle {
     struct idle_lease *lease;
     uint32_t lease_room;
     int64_t level[GPU_DOES_COUNT];
+    int64_t known_milli;        /* sum of the levels of GPUs that are not free */
     int64_t *free_milli;        /* by pool, now */
     wide_ns sum[GPU_DOES_COUNT];
     int64_t from_ns, last_ns;
@@ -78,15 +79,22 @@ static struct idle_lease *lease_of(struct idle *idle, uint32_t lease)
     return &idle->lease[lease];
 }
 
+/* Of GPUs that are not free to be leased. */
+static void raise_level(struct idle *idle, enum gpu_does does, int64_t milli)
+{
+    idle->level[does] += milli;
+    idle->known_milli += milli;
+}
+
 static void now_does(struct idle *idle, uint32_t i, bool held,
                      enum gpu_does does)
 {
     struct idle_lease *lease = lease_of(idle, i);
 
     if (lease->held)
-        idle->level[lease->does] -= lease->milli;
+        raise_level(idle, lease->does, -lease->milli);
     if (held)
-        idle->level[does] += lease->milli;
+        raise_level(idle, does, lease->milli);
     lease->held = held;
     lease->does = does;
 }
@@ -96,20 +104,20 @@ static void node_fact(struct idle *idle, const struct fact *fact)
     int64_t gpus = llround(fact->amount * GPU_MILLI), all;
 
     switch ((enum fact_kind)fact->kind) {
-    case FACT_NODE_DOWN: idle->level[GPU_DOWN] += gpus; break;
-    case FACT_NODE_UP: idle->level[GPU_DOWN] -= gpus; break;
+    case FACT_NODE_DOWN: raise_level(idle, GPU_DOWN, gpus); break;
+    case FACT_NODE_UP: raise_level(idle, GPU_DOWN, -gpus); break;
     case FACT_RENT_ORDER:
-        idle->level[GPU_AWAY] -= gpus;
-        idle->level[GPU_RENTED] += gpus;
+        raise_level(idle, GPU_AWAY, -gpus);
+        raise_level(idle, GPU_RENTED, gpus);
         break;
-    case FACT_RENT_UP: idle->level[GPU_RENTED] -= gpus; break;
+    case FACT_RENT_UP: raise_level(idle, GPU_RENTED, -gpus); break;
     case FACT_RENT_NOTICE:
-    case FACT_RENT_TAKEN: idle->level[GPU_RENTED] += gpus; break;
+    case FACT_RENT_TAKEN: raise_level(idle, GPU_RENTED, gpus); break;
     case FACT_RENT_END:
         all = (int64_t)cluster_group_of(idle->spec, fact->subject)->gpus *
               GPU_MILLI;
-        idle->level[GPU_RENTED] -= all - gpus;
-        idle->level[GPU_AWAY] += all;
+        raise_level(idle, GPU_RENTED, gpus - all);
+        raise_level(idle, GPU_AWAY, all);
         break;
     default: break;
     }
@@ -149,6 +157,8 @@ static int64_t dropped(const struct idle *idle, const struct fact *drop,
     const struct placement *place = &cs_lease(idle->host, id)->placement;
     int64_t milli = 0;
 
+    if (idle->spec->pool_count == 1)
+        return idle->lease[id.i].milli;
     for (uint32_t s = 0; s < place->share_count; s++)
         if (cluster_group_of(idle->spec, place->share[s].node)->pool == pool)
             milli += share_milli(&place->share[s]);
@@ -189,13 +199,11 @@ static int64_t count_pools(struct idle *idle, const struct fact *drop)
 /* A lease that goes is told of before its GPUs are free. */
 static void count_free(struct idle *idle, const struct fact *drop)
 {
-    int64_t left = (int64_t)idle->spec->gpu_count * GPU_MILLI;
+    int64_t left = (int64_t)idle->spec->gpu_count * GPU_MILLI -
+                   idle->known_milli;
 
-    for (int d = 0; d < GPU_DOES_COUNT; d++) {
-        if (d >= GPU_UNWANTED && d <= GPU_BEHIND)
-            idle->level[d] = 0;
-        left -= idle->level[d];
-    }
+    for (int d = GPU_UNWANTED; d <= GPU_BEHIND; d++)
+        idle->level[d] = 0;
     if (left > 0 && idle->host != NULL && host_jobs_left(idle->host) > 0)
         left -= count_pools(idle, drop);
     /* In the middle of a change the host may be one fact ahead. */
@@ -258,8 +266,9 @@ struct idle *idle_new(const struct metrics_parts *parts)
                                    sizeof *idle->free_milli);
     for (uint32_t g = 0; g < spec->group_count; g++)
         if (spec->group[g].rent != NULL)
-            idle->level[GPU_AWAY] += (int64_t)spec->group[g].gpus *
-                                     spec->group[g].node_count * GPU_MILLI;
+            raise_level(idle, GPU_AWAY, (int64_t)spec->group[g].gpus *
+                                            spec->group[g].node_count *
+                                            GPU_MILLI);
     count_free(idle, NULL);
     journal_listen(parts->journal, FACTS, hear, idle);
     return idle;

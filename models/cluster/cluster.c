@@ -173,9 +173,9 @@ static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
     struct node_free now = {
         .gpu_mask = mask, .cores = cores, .memory_bytes = memory_bytes,
     };
-    uint32_t more = mask_count(mask) - mask_count(before.gpu_mask);
+    uint32_t more = free_index_move(&cluster->index, cluster->spec, g, node,
+                                    &before, &now);
 
-    free_index_move(&cluster->index, cluster->spec, g, node, &before, &now);
     if (cluster->spares != NULL)
         reclaimable_note(cluster->spares, node, &now);
     cluster->free_mask[node] = mask;
@@ -364,31 +364,54 @@ static uint64_t parts_move(struct cluster *cluster, const struct share *share,
     return free_mask;
 }
 
-/* A share of a node is taken (sign -1) or comes back. */
-static void move(struct cluster *cluster, const struct share *share, int sign)
+/* A share of a node is taken (sign -1) or comes back, where GPUs and cores may
+ * be taken in parts. */
+static void move_parts(struct cluster *cluster, const struct share *share,
+                       int sign)
 {
     struct cluster_parts *parts = cluster->parts;
     uint32_t node = share->node, kind;
-    uint64_t mask = cluster->free_mask[node];
+    uint64_t mask = parts_move(cluster, share, sign,
+                               cluster->free_mask[node]);
     int64_t cores = cluster_core_milli(cluster, node) +
                     sign * core_milli_of(share);
 
     assert(cores >= 0);
-    if (parts == NULL) {
-        assert(!is_part(share) && share->core_milli == 0);
-        mask = sign < 0 ? mask & ~share->gpu_mask : mask | share->gpu_mask;
-    } else {
-        mask = parts_move(cluster, share, sign, mask);
-        parts->core_milli[node] = (uint16_t)(cores % 1000);
-        parts->version[node]++;
-        kind = is_part(share) ? 0 : mask_count(share->gpu_mask);
-        if (share->gpu_mask != 0)
-            parts->kinds[(size_t)node * parts->kind_count + kind] =
-                (uint16_t)(parts->kinds[(size_t)node * parts->kind_count +
-                                        kind] - sign);
-    }
+    parts->core_milli[node] = (uint16_t)(cores % 1000);
+    parts->version[node]++;
+    kind = is_part(share) ? 0 : mask_count(share->gpu_mask);
+    if (share->gpu_mask != 0)
+        parts->kinds[(size_t)node * parts->kind_count + kind] =
+            (uint16_t)(parts->kinds[(size_t)node * parts->kind_count + kind] -
+                       sign);
     note_free(cluster, node, mask, (uint32_t)(cores / 1000),
               cluster->free_memory[node] + sign * share->memory_bytes);
+}
+
+/* The same anywhere. */
+static void move(struct cluster *cluster, const struct share *share, int sign)
+{
+    uint32_t node = share->node, cores = cluster->free_cores[node];
+    uint64_t mask = cluster->free_mask[node];
+
+    if (cluster->parts != NULL) {
+        move_parts(cluster, share, sign);
+        return;
+    }
+    assert(!is_part(share) && share->core_milli == 0);
+    assert(sign > 0 || cores >= share->cores);
+    note_free(cluster, node,
+              sign < 0 ? mask & ~share->gpu_mask : mask | share->gpu_mask,
+              sign < 0 ? cores - share->cores : cores + share->cores,
+              cluster->free_memory[node] + sign * share->memory_bytes);
+}
+
+static bool cores_free(const struct cluster *cluster,
+                       const struct share *share)
+{
+    if (cluster->parts == NULL && share->core_milli == 0)
+        return share->cores <= cluster->free_cores[share->node];
+    return core_milli_of(share) <= cluster_core_milli(cluster, share->node);
 }
 
 bool cluster_can_take(const struct cluster *cluster,
@@ -401,8 +424,7 @@ bool cluster_can_take(const struct cluster *cluster,
         if (node >= cluster->spec->node_count ||
             (i > 0 && placement->share[i - 1].node >= node))
             return false;
-        if (!gpus_free(cluster, share) ||
-            core_milli_of(share) > cluster_core_milli(cluster, node) ||
+        if (!gpus_free(cluster, share) || !cores_free(cluster, share) ||
             share->memory_bytes < 0 ||
             share->memory_bytes > cluster->free_memory[node])
             return false;

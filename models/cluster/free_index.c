@@ -51,10 +51,10 @@ void free_index_init(struct free_index *index, struct arena *arena,
     }
 }
 
-void free_index_move(struct free_index *index,
-                     const struct cluster_spec *spec, uint32_t g,
-                     uint32_t node, const struct node_free *before,
-                     const struct node_free *now)
+uint32_t free_index_move(struct free_index *index,
+                         const struct cluster_spec *spec, uint32_t g,
+                         uint32_t node, const struct node_free *before,
+                         const struct node_free *now)
 {
     uint32_t at = node - spec->group[g].first_node;
     uint32_t gpus_before = mask_count(before->gpu_mask);
@@ -63,13 +63,18 @@ void free_index_move(struct free_index *index,
 
     assert(g < spec->group_count && at < spec->group[g].node_count);
     if (room->room.node_count > 0) {
-        gpu_index_set(&room->room, at, gpus_before, gpus);
-        room->short_nodes -= is_short(room, gpus_before, before);
+        if (gpus != gpus_before)
+            gpu_index_set(&room->room, at, gpus_before, gpus);
+        if (room->short_nodes > 0)
+            room->short_nodes -= is_short(room, gpus_before, before);
         room->short_nodes += is_short(room, gpus, now);
         assert(room->short_nodes <= room->room.node_count);
     }
-    gpu_index_set(&index->cores[g], at, free_index_cores_class(before->cores),
-                  free_index_cores_class(now->cores));
+    if (now->cores != before->cores)
+        gpu_index_set(&index->cores[g], at,
+                      free_index_cores_class(before->cores),
+                      free_index_cores_class(now->cores));
     index->gpus[g] += gpus - gpus_before;
     capacity_note(index->caps, node);
+    return gpus - gpus_before;
 }

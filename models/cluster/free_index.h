@@ -45,10 +45,11 @@ uint32_t free_index_cores_class(uint32_t cores);
 /* All of it is free. */
 void free_index_init(struct free_index *index, struct arena *arena,
                      const struct cluster_spec *spec);
-/* Of a node of that group. */
-void free_index_move(struct free_index *index,
-                     const struct cluster_spec *spec, uint32_t group,
-                     uint32_t node, const struct node_free *before,
-                     const struct node_free *now);
+/* Of a node of that group.  Returns how many GPUs more are free there now: of
+ * fewer, the number modulo 2^32. */
+uint32_t free_index_move(struct free_index *index,
+                         const struct cluster_spec *spec, uint32_t group,
+                         uint32_t node, const struct node_free *before,
+                         const struct node_free *now);
 
 #endif
