@@ -223,8 +223,11 @@ static void enter_later(struct idle *idle)
 static void hear(void *self, const struct fact *fact)
 {
     struct idle *idle = self;
+    bool of_node = is_node_fact(fact);
 
-    if (is_node_fact(fact) && idle->host != NULL &&
+    if (fact->kind == FACT_JOB_END && fact->object != JOB_DROPPED)
+        return;                 /* its leases have gone before it */
+    if (of_node && idle->host != NULL &&
         host_jobs_left(idle->host) == 0) {
         if (idle->laters == idle->later_room) {
             uint32_t room = idle->later_room ? 2 * idle->later_room : 64;
@@ -243,10 +246,8 @@ static void hear(void *self, const struct fact *fact)
         host_jobs_left(idle->host) == 0 &&
         (idle->laters > 0 || fact->time_ns > idle->last_ns))
         return;
-    if (fact->kind == FACT_JOB_END && fact->object != JOB_DROPPED)
-        return;                 /* its leases have gone before it */
     advance(idle, fact->time_ns);
-    if (is_node_fact(fact))
+    if (of_node)
         node_fact(idle, fact);
     else
         lease_fact(idle, fact);

@@ -161,10 +161,11 @@ uint32_t cluster_pool(const struct cluster_spec *spec, const char *name)
 }
 
 /* A node's books after a change, and the indexes over them. */
-static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
+static inline void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
                       uint32_t cores, int64_t memory_bytes)
 {
     uint32_t g = cluster->group_of[node];
+    const struct node_group *group = &cluster->spec->group[g];
     struct node_free before = {
         .gpu_mask = cluster->free_mask[node],
         .cores = cluster->free_cores[node],
@@ -173,15 +174,16 @@ static void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
     struct node_free now = {
         .gpu_mask = mask, .cores = cores, .memory_bytes = memory_bytes,
     };
-    uint32_t more = free_index_move(&cluster->index, cluster->spec, g, node,
-                                    &before, &now);
+    uint32_t more = free_index_move(&cluster->index, g,
+                                    node - group->first_node, node, &before,
+                                    &now);
 
     if (cluster->spares != NULL)
         reclaimable_note(cluster->spares, node, &now);
     cluster->free_mask[node] = mask;
     cluster->free_cores[node] = cores;
     cluster->free_memory[node] = memory_bytes;
-    cluster->pool_free_gpus[cluster->spec->group[g].pool] += more;
+    cluster->pool_free_gpus[group->pool] += more;
     cluster->free_gpus += more;
 }
 
@@ -389,7 +391,7 @@ static void move_parts(struct cluster *cluster, const struct share *share,
 }
 
 /* The same anywhere. */
-static void move(struct cluster *cluster, const struct share *share, int sign)
+static inline void move(struct cluster *cluster, const struct share *share, int sign)
 {
     uint32_t node = share->node, cores = cluster->free_cores[node];
     uint64_t mask = cluster->free_mask[node];
@@ -448,8 +450,10 @@ static void release_share(struct cluster *cluster, const struct share *share)
         &cluster->spec->group[cluster->group_of[node]];
     assert((share->gpu_mask & cluster->free_mask[node]) == 0);
     assert((share->gpu_mask & ~cluster_all_gpus(group)) == 0);
-    assert(core_milli_of(share) <= (int64_t)group->cores * 1000 -
-                                       cluster_core_milli(cluster, node));
+    assert(cluster->parts != NULL
+               ? core_milli_of(share) <= (int64_t)group->cores * 1000 -
+                                             cluster_core_milli(cluster, node)
+               : share->cores <= group->cores - cluster->free_cores[node]);
     assert(share->memory_bytes >= 0 &&
            share->memory_bytes <=
                group->memory_bytes - cluster->free_memory[node]);

@@ -540,18 +540,18 @@ struct gang fabric_gang(const struct cluster_spec *spec,
 {
     assert(spec != NULL && placement != NULL && placement->share_count > 0);
     struct gang gang = {
-        .gpus = placement_gpus(placement),
         .nodes = placement->share_count,
-        .cores = placement_cores(placement),
         .intra_bps = FABRIC_UNLIMITED_BPS,
         .inter_bps = FABRIC_UNLIMITED_BPS,
     };
     const struct node_group *last = NULL;
     for (uint32_t i = 0; i < placement->share_count; i++) {
-        const struct node_group *group =
-            cluster_group_of(spec, placement->share[i].node);
+        const struct share *share = &placement->share[i];
+        const struct node_group *group = cluster_group_of(spec, share->node);
+        gang.gpus += mask_count(share->gpu_mask);
+        gang.cores += share->cores;
         if (group != last || group->nvlink_domain > 0)
-            gang_add(&gang, group, placement->share[i].gpu_mask);
+            gang_add(&gang, group, share->gpu_mask);
         last = group;
     }
     if (gang.gpus == 0)

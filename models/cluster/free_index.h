@@ -6,12 +6,15 @@
 #ifndef MODELS_CLUSTER_FREE_INDEX_H
 #define MODELS_CLUSTER_FREE_INDEX_H
 
+#include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "models/cluster/capacity_index.h"
 #include "models/cluster/gpu_index.h"
+#include "models/types/placement.h"
 
 struct arena;
-struct capacity_book;
 struct cluster_spec;
 
 /* A node is short if its free cores or memory, per free GPU, are less than what
@@ -40,16 +43,52 @@ struct node_free {
 };
 
 /* 0 for none, 1 for one core, 2 for two or three ... */
-uint32_t free_index_cores_class(uint32_t cores);
+static inline uint32_t free_index_cores_class(uint32_t cores)
+{
+    return cores == 0 ? 0 : 32 - (uint32_t)__builtin_clz(cores);
+}
+
+static inline bool free_index_is_short(const struct group_index *room,
+                                       uint32_t gpus,
+                                       const struct node_free *node)
+{
+    return (uint64_t)gpus * room->cores_per_gpu > node->cores ||
+           gpus * room->memory_per_gpu > node->memory_bytes;
+}
 
 /* All of it is free. */
 void free_index_init(struct free_index *index, struct arena *arena,
                      const struct cluster_spec *spec);
-/* Of a node of that group.  Returns how many GPUs more are free there now: of
- * fewer, the number modulo 2^32. */
-uint32_t free_index_move(struct free_index *index,
-                         const struct cluster_spec *spec, uint32_t group,
-                         uint32_t node, const struct node_free *before,
-                         const struct node_free *now);
+
+/* Of a node, the at-th of its group; in line, since every share of every lease
+ * comes here.  Returns how many GPUs more are free there now: of fewer, the
+ * number modulo 2^32. */
+static inline uint32_t free_index_move(struct free_index *index,
+                                       uint32_t group, uint32_t at,
+                                       uint32_t node,
+                                       const struct node_free *before,
+                                       const struct node_free *now)
+{
+    struct group_index *room = &index->room[group];
+    uint32_t gpus_before = mask_count(before->gpu_mask);
+    uint32_t gpus = mask_count(now->gpu_mask);
+
+    if (room->room.node_count > 0) {
+        if (gpus != gpus_before)
+            gpu_index_set(&room->room, at, gpus_before, gpus);
+        if (room->short_nodes > 0)
+            room->short_nodes -= free_index_is_short(room, gpus_before,
+                                                     before);
+        room->short_nodes += free_index_is_short(room, gpus, now);
+        assert(room->short_nodes <= room->room.node_count);
+    }
+    if (now->cores != before->cores)
+        gpu_index_set(&index->cores[group], at,
+                      free_index_cores_class(before->cores),
+                      free_index_cores_class(now->cores));
+    index->gpus[group] += gpus - gpus_before;
+    capacity_note(index->caps, node);
+    return gpus - gpus_before;
+}
 
 #endif

@@ -33,6 +33,14 @@ void gpu_index_init(struct gpu_index *room, struct arena *arena, uint32_t node_c
 /* Nodes are numbered from 0 within the group. */
 void gpu_index_set(struct gpu_index *room, uint32_t node, uint32_t free_before,
                    uint32_t free_now);
+/* GPUs that are free on a node. */
+static inline uint32_t gpu_index_at(const struct gpu_index *room, uint32_t node)
+{
+    uint64_t word = room->level[0][node];
+
+    return word == 0 ? 0 : (uint32_t)__builtin_ctzll(word) + 1;
+}
+
 /* The first node from `node` on whose bit is in `counts`, or GPU_INDEX_NONE. */
 uint32_t gpu_index_next(const struct gpu_index *room, uint32_t node, uint64_t counts);
 

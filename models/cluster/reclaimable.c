@@ -30,8 +30,9 @@ static void move(struct reclaimable *spare, uint32_t node,
                  const struct node_free *before, const struct node_free *now)
 {
     const struct cluster *cluster = spare->cluster;
+    uint32_t g = cluster->group_of[node];
 
-    free_index_move(&spare->index, cluster->spec, cluster->group_of[node],
+    free_index_move(&spare->index, g, node - cluster->spec->group[g].first_node,
                     node, before, now);
 }
 

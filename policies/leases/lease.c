@@ -314,7 +314,9 @@ static double evict(struct cs_host *host, const struct placement *placement)
 {
     double bytes = 0;
 
-    if (cluster_can_take(host->cluster, placement))
+    /* Who takes none from idle leases has found room beside them. */
+    if (host->nodes->idle == NULL ||
+        cluster_can_take(host->cluster, placement))
         return 0;
     for (int pass = 0; pass < 2; pass++) {
         const uint32_t *found;
@@ -428,6 +430,22 @@ static bool starts(const struct host_job_slot *job,
     return true;
 }
 
+/* A mask of the pools on whose nodes it lies. */
+static uint32_t pools_of(const struct cluster_spec *spec,
+                         const struct placement *placement)
+{
+    uint32_t pools = 0;
+
+    for (uint32_t s = 0; s < placement->share_count; s++) {
+        const struct node_group *group =
+            cluster_group_of(spec, placement->share[s].node);
+        pools |= 1u << group->pool;
+        if (spec->pool_count == 1)
+            break;
+    }
+    return pools;
+}
+
 /* A lease that holds its GPUs and does not load yet; pace 0: the job's own
  * there. */
 static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
@@ -442,9 +460,11 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     uint32_t i = host_lease_make(host);
     struct host_lease_slot *lease = &host->slots->lease[i];
     host_placement_keep(host, lease, placement);
+    lease->gang = fabric_gang(host->spec, &lease->pub.placement);
+    lease->pool_mask = pools_of(host->spec, &lease->pub.placement);
     lease->pub.job.i = j;
     lease->pub.role = role;
-    lease->pub.gpus = placement_gpus(placement);
+    lease->pub.gpus = lease->gang.gpus;
     lease->pub.gpu_milli = placement->share[0].gpu_milli > 0
                                ? placement->share[0].gpu_milli : GPU_MILLI;
     lease->pub.state = CS_LEASE_LOADING;
@@ -454,10 +474,6 @@ static uint32_t take(struct cs_host *host, uint32_t j, uint32_t role,
     lease->beside = ID_NONE;
     host_lease_expect(
         host, i, clock_after(now, host_lease_left_ns(host, job, lease)));
-    lease->gang = fabric_gang(host->spec, &lease->pub.placement);
-    for (uint32_t s = 0; s < placement->share_count; s++)
-        lease->pool_mask |=
-            1u << cluster_group_of(host->spec, placement->share[s].node)->pool;
     if (lease->gang.gpu)
         job->pub.gpu_type = lease->gang.gpu->name;
     job->lease[role] = i;

@@ -328,58 +328,71 @@ void host_placement_keep(struct cs_host *host, struct host_lease_slot *lease,
 }
 
 /* What a lease holds of one of its pools. */
-static struct host_pool_now held_of(const struct cs_host *host,
-                                    const struct host_lease_slot *lease,
-                                    uint32_t p)
+struct held {
+    uint32_t gpus;
+    uint64_t milli, cores;
+};
+
+/* The same of a lease on nodes of several pools. */
+static struct held held_of_one(const struct cs_host *host,
+                               const struct host_lease_slot *lease, uint32_t p)
 {
     const struct placement *placement = &lease->pub.placement;
-    struct host_pool_now held = {
-        .gpus = lease->pub.gpus, .cores_allocated = lease->gang.cores,
-        .allocated_milli = (uint64_t)lease->pub.gpus * lease->pub.gpu_milli,
-    };
+    struct held held = { 0 };
 
-    if (lease->pool_mask == 1u << p)
-        return held;
-    memset(&held, 0, sizeof held);
     for (uint32_t i = 0; i < placement->share_count; i++) {
         const struct share *share = &placement->share[i];
         if (cluster_group_of(host->spec, share->node)->pool != p)
             continue;
         held.gpus += mask_count(share->gpu_mask);
-        held.allocated_milli += share_milli(share);
-        held.cores_allocated += share->cores;
+        held.milli += share_milli(share);
+        held.cores += share->cores;
     }
     return held;
 }
 
-static uint32_t *gpus_in(struct host_pool_now *pool,
-                         enum cs_lease_state state)
+static inline struct held held_of(const struct cs_host *host,
+                                  const struct host_lease_slot *lease,
+                                  uint32_t p)
+{
+    if (lease->pool_mask != 1u << p)
+        return held_of_one(host, lease, p);
+    return (struct held) {
+        .gpus = lease->pub.gpus, .cores = lease->gang.cores,
+        .milli = (uint64_t)lease->pub.gpus * lease->pub.gpu_milli,
+    };
+}
+
+static inline uint32_t *gpus_in(struct host_pool_now *pool,
+                                enum cs_lease_state state)
 {
     if (state == CS_LEASE_LOADING)
         return &pool->loading;
     return state == CS_LEASE_BUSY ? &pool->busy : &pool->idle_leased;
 }
 
+/* The lowest pool of a mask that is not 0. */
+static inline uint32_t first_pool(uint32_t mask)
+{
+    return (uint32_t)__builtin_ctz(mask);
+}
+
 void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
                     int sign)
 {
-    uint32_t p = 0;
-
     assert(sign == 1 || sign == -1);
-    for (uint32_t left = lease->pool_mask; left != 0; left >>= 1, p++) {
-        if ((left & 1) == 0)
-            continue;
-        struct host_pool_now held = held_of(host, lease, p);
+    for (uint32_t left = lease->pool_mask; left != 0; left &= left - 1) {
+        uint32_t p = first_pool(left);
+        struct held held = held_of(host, lease, p);
         struct host_pool_now *pool = &host->pools->pool[p];
         uint32_t delta = sign > 0 ? held.gpus : 0u - held.gpus;
         pool->allocated += delta;
-        pool->allocated_milli += sign > 0 ? held.allocated_milli
-                                          : 0u - held.allocated_milli;
-        pool->cores_allocated += sign > 0 ? held.cores_allocated
-                                          : 0u - held.cores_allocated;
+        pool->allocated_milli += sign > 0 ? held.milli : 0u - held.milli;
+        pool->cores_allocated +=
+            (uint32_t)(sign > 0 ? held.cores : 0u - held.cores);
         *gpus_in(pool, lease->pub.state) += delta;
-        pool->utilized += sign * lease->busy_now *
-                          (double)held.allocated_milli / GPU_MILLI;
+        pool->utilized += sign * lease->busy_now * (double)held.milli /
+                          GPU_MILLI;
         if (pool->allocated_milli == 0)
             pool->utilized = 0;     /* parts leave rounding errors */
     }
@@ -388,13 +401,10 @@ void host_pools_add(struct cs_host *host, const struct host_lease_slot *lease,
 void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
                      enum cs_lease_state state, double busy)
 {
-    uint32_t p = 0;
-
-    for (uint32_t left = lease->pool_mask; left != 0; left >>= 1, p++) {
-        if ((left & 1) == 0)
-            continue;
-        struct host_pool_now held = held_of(host, lease, p);
-        double gpus = (double)held.allocated_milli / GPU_MILLI;
+    for (uint32_t left = lease->pool_mask; left != 0; left &= left - 1) {
+        uint32_t p = first_pool(left);
+        struct held held = held_of(host, lease, p);
+        double gpus = (double)held.milli / GPU_MILLI;
         struct host_pool_now *pool = &host->pools->pool[p];
         *gpus_in(pool, lease->pub.state) -= held.gpus;
         *gpus_in(pool, state) += held.gpus;
