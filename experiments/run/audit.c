@@ -102,16 +102,23 @@ void audit_watch(struct audit *audit, const struct cs_host *host)
     audit->host = host;
 }
 
-static bool check(struct audit *audit, enum audit_check kind, bool holds,
-                  const char *what, uint32_t subject)
+/* The first that is broken ends the run. */
+static bool note_broken(struct audit *audit, enum audit_check kind,
+                        const char *what, uint32_t subject)
 {
-    audit->count[kind]++;
-    if (holds || audit->broken[0])
-        return holds;
+    if (audit->broken[0])
+        return false;
     snprintf(audit->broken, sizeof audit->broken, "%s: %s (number %u)",
              audit_check_name(kind), what, subject);
     loop_stop(audit->parts.loop);
     return false;
+}
+
+static inline bool check(struct audit *audit, enum audit_check kind,
+                         bool holds, const char *what, uint32_t subject)
+{
+    audit->count[kind]++;
+    return holds || note_broken(audit, kind, what, subject);
 }
 
 static uint64_t node_mask(const struct node_group *group)
@@ -223,24 +230,43 @@ static void hear_take(struct audit *audit, const struct fact *fact)
     }
 }
 
+/* What a placement holds of the nodes of one group, from share *i on; *i goes
+ * to the first share of another group. */
+struct part {
+    const struct node_group *group;
+    uint64_t gpu_milli;
+    int64_t core_milli;
+};
+
+static struct part next_part(const struct audit *audit,
+                             const struct placement *place, uint32_t *i)
+{
+    const struct node_group *group =
+        cluster_group_of(audit->parts.cluster, place->share[*i].node);
+    uint32_t end = group->first_node + group->node_count;
+    struct part part = { .group = group };
+
+    for (; *i < place->share_count && place->share[*i].node < end; ++*i) {
+        part.gpu_milli += share_milli(&place->share[*i]);
+        part.core_milli += core_milli(&place->share[*i]);
+    }
+    return part;
+}
+
 /* What a lease cost, from the file's prices. */
 static double usd_of(const struct audit *audit, const struct placement *place,
                      int64_t from_ns, int64_t to_ns)
 {
-    const struct node_group *group = NULL, *last = NULL;
-    double usd = 0, node_usd = 0;
+    double usd = 0;
 
-    for (uint32_t i = 0; i < place->share_count; i++, last = group) {
-        const struct share *share = &place->share[i];
-        group = cluster_group_of(audit->parts.cluster, share->node);
-        if (group != last)
-            node_usd = cluster_node_usd(group, from_ns, to_ns);
-        if (group->gpus)
-            usd += node_usd * share_milli(share) /
-                   ((double)GPU_MILLI * group->gpus);
-        else if (group->cores)
-            usd += node_usd * (double)core_milli(share) /
-                   (1000.0 * group->cores);
+    for (uint32_t i = 0; i < place->share_count;) {
+        struct part part = next_part(audit, place, &i);
+        const struct node_group *group = part.group;
+        double held = group->gpus ? (double)part.gpu_milli / group->gpus
+                                  : (double)part.core_milli;
+        double of = group->gpus ? GPU_MILLI : 1000.0 * group->cores;
+        if (of > 0)
+            usd += cluster_node_usd(group, from_ns, to_ns) * held / of;
     }
     return usd;
 }
@@ -250,15 +276,13 @@ static double watts_of(const struct audit *audit, uint32_t lease, double busy)
 {
     struct lease_id id = { lease };
     const struct placement *place = &cs_lease(audit->host, id)->placement;
-    const struct node_group *group, *last = NULL;
-    double watts = 0, gpu_w = 0;
+    double watts = 0;
 
-    for (uint32_t i = 0; i < place->share_count; i++) {
-        group = cluster_group_of(audit->parts.cluster, place->share[i].node);
-        if (group != last)
-            gpu_w = group->gpu != NULL ? power_gpu_w(group->gpu, busy) : 0;
-        watts += gpu_w * share_milli(&place->share[i]) / GPU_MILLI;
-        last = group;
+    for (uint32_t i = 0; i < place->share_count;) {
+        struct part part = next_part(audit, place, &i);
+        if (part.group->gpu != NULL)
+            watts += power_gpu_w(part.group->gpu, busy) *
+                     (double)part.gpu_milli / GPU_MILLI;
     }
     return watts;
 }
@@ -404,30 +428,47 @@ static void look_at_links(struct audit *audit)
     }
 }
 
+static void hear_lease_busy(struct audit *audit, const struct fact *fact)
+{
+    hear_busy(audit, fact, fact->amount);
+}
+
+static void hear_up(struct audit *audit, const struct fact *fact)
+{
+    audit->down[fact->subject] = false;
+}
+
+static void hear_notice(struct audit *audit, const struct fact *fact)
+{
+    audit->down[fact->subject] = true;
+}
+
+static void hear_decide(struct audit *audit, const struct fact *fact)
+{
+    (void)fact;
+    if (audit->decides++ % LINKS_EVERY == 0)
+        look_at_links(audit);
+}
+
 static void audit_hear(void *self, const struct fact *fact)
 {
+    static void (*const hear[FACT_KIND_COUNT])(struct audit *,
+                                               const struct fact *) = {
+        [FACT_JOB_SUBMIT] = hear_submit, [FACT_JOB_END] = hear_end,
+        [FACT_LEASE_TAKE] = hear_take, [FACT_LEASE_DROP] = hear_drop,
+        [FACT_LEASE_BUSY] = hear_lease_busy, [FACT_DECIDE] = hear_decide,
+        [FACT_NODE_DOWN] = hear_down, [FACT_NODE_UP] = hear_up,
+        [FACT_RENT_UP] = hear_up, [FACT_RENT_NOTICE] = hear_notice,
+        [FACT_RENT_END] = hear_down,
+    };
     struct audit *audit = self;
 
     check(audit, AUDIT_TIME, fact->time_ns >= audit->last_ns,
           "a fact is earlier than the one before", fact->subject);
     audit->last_ns = fact->time_ns;
-    switch ((enum fact_kind)fact->kind) {
-    case FACT_JOB_SUBMIT: hear_submit(audit, fact); break;
-    case FACT_JOB_END: hear_end(audit, fact); break;
-    case FACT_LEASE_TAKE: hear_take(audit, fact); break;
-    case FACT_LEASE_DROP: hear_drop(audit, fact); break;
-    case FACT_NODE_DOWN: hear_down(audit, fact); break;
-    case FACT_NODE_UP:
-    case FACT_RENT_UP: audit->down[fact->subject] = false; break;
-    case FACT_RENT_NOTICE: audit->down[fact->subject] = true; break;
-    case FACT_RENT_END: hear_down(audit, fact); break;
-    case FACT_LEASE_BUSY: hear_busy(audit, fact, fact->amount); break;
-    case FACT_DECIDE:
-        if (audit->decides++ % LINKS_EVERY == 0)
-            look_at_links(audit);
-        break;
-    default: break;
-    }
+    assert(fact->kind < FACT_KIND_COUNT);
+    if (hear[fact->kind] != NULL)
+        hear[fact->kind](audit, fact);
 }
 
 void audit_causes(struct audit *audit, bool gpus, bool cost)

@@ -220,37 +220,46 @@ static void enter_later(struct idle *idle)
     idle->laters = 0;
 }
 
+/* A fact of nodes or rentals: without a job it waits for the next one. */
+static void hear_node(struct idle *idle, const struct fact *fact)
+{
+    if (idle->host == NULL || host_jobs_left(idle->host) > 0) {
+        advance(idle, fact->time_ns);
+        node_fact(idle, fact);
+        count_free(idle, NULL);
+        return;
+    }
+    if (idle->laters == idle->later_room) {
+        uint32_t room = idle->later_room ? 2 * idle->later_room : 64;
+        idle->later = arena_grow(idle->arena, idle->later, idle->later_room,
+                                 room, sizeof *idle->later);
+        idle->later_room = room;
+    }
+    idle->later[idle->laters++] = *fact;
+}
+
+/* An alarm that a policy set for jobs that have ended since. */
+static bool is_late_alarm(const struct idle *idle, const struct fact *fact)
+{
+    return idle->host != NULL && host_jobs_left(idle->host) == 0 &&
+           (idle->laters > 0 || fact->time_ns > idle->last_ns);
+}
+
 static void hear(void *self, const struct fact *fact)
 {
     struct idle *idle = self;
-    bool of_node = is_node_fact(fact);
 
-    if (fact->kind == FACT_JOB_END && fact->object != JOB_DROPPED)
-        return;                 /* its leases have gone before it */
-    if (of_node && idle->host != NULL &&
-        host_jobs_left(idle->host) == 0) {
-        if (idle->laters == idle->later_room) {
-            uint32_t room = idle->later_room ? 2 * idle->later_room : 64;
-            idle->later = arena_grow(idle->arena, idle->later,
-                                     idle->later_room, room,
-                                     sizeof *idle->later);
-            idle->later_room = room;
-        }
-        idle->later[idle->laters++] = *fact;
+    if (is_node_fact(fact)) {
+        hear_node(idle, fact);
         return;
     }
     if (fact->kind == FACT_JOB_SUBMIT && idle->laters > 0)
         enter_later(idle);
-    /* An alarm that a policy set for jobs that have ended since. */
-    if (fact->kind == FACT_DECIDE && idle->host != NULL &&
-        host_jobs_left(idle->host) == 0 &&
-        (idle->laters > 0 || fact->time_ns > idle->last_ns))
-        return;
+    if ((fact->kind == FACT_DECIDE && is_late_alarm(idle, fact)) ||
+        (fact->kind == FACT_JOB_END && fact->object != JOB_DROPPED))
+        return;                 /* leases of what ends have gone before */
     advance(idle, fact->time_ns);
-    if (of_node)
-        node_fact(idle, fact);
-    else
-        lease_fact(idle, fact);
+    lease_fact(idle, fact);
     if (fact->kind != FACT_LEASE_READY && fact->kind != FACT_LEASE_LEAVE &&
         fact->kind != FACT_PHASE_END)
         count_free(idle, fact->kind == FACT_LEASE_DROP ? fact : NULL);

@@ -205,7 +205,7 @@ static void list_remove(struct cs_host *host, struct host_list *list,
     assert(place < list->count && list->item[place] == item);
     list->item[place] = ID_NONE;
     list->holes++;
-    if (list->holes > LIST_ROOM_MIN && list->holes > list->count / 2)
+    if (list->holes > LIST_ROOM_MIN && list->holes > list->count / 4 * 3)
         list_close(host, list);
 }
 
@@ -404,10 +404,12 @@ void host_pools_move(struct cs_host *host, struct host_lease_slot *lease,
     for (uint32_t left = lease->pool_mask; left != 0; left &= left - 1) {
         uint32_t p = first_pool(left);
         struct held held = held_of(host, lease, p);
-        double gpus = (double)held.milli / GPU_MILLI;
         struct host_pool_now *pool = &host->pools->pool[p];
         *gpus_in(pool, lease->pub.state) -= held.gpus;
         *gpus_in(pool, state) += held.gpus;
+        if (busy == 0 && lease->busy_now == 0)
+            continue;
+        double gpus = (double)held.milli / GPU_MILLI;
         pool->utilized -= lease->busy_now * gpus;
         pool->utilized += busy * gpus;
     }

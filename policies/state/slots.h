@@ -95,8 +95,8 @@ struct host_steps;              /* step.c */
 struct host_rates;              /* goodput.c */
 
 /* Numbers in the order in which they came.  What leaves makes a hole, ID_NONE,
- * found by the place that its slot keeps; holes are closed when they are half
- * of the list, or when the list is asked for. */
+ * found by the place that its slot keeps; holes are closed when they are three
+ * quarters of the list, or when the list is asked for. */
 struct host_list {
     uint32_t *item, count, room, holes;
 };
