@@ -36,11 +36,6 @@
         }                                                                    \
     } while (0)
 
-int64_t host_now(const struct cs_host *host)
-{
-    return loop_now_ns(host->parts.loop);
-}
-
 void host_tell(struct cs_host *host, enum fact_kind kind, uint32_t subject,
                uint32_t object, double amount)
 {

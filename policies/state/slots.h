@@ -62,9 +62,14 @@ struct host_speedup {
     double speedup;
 };
 
-/* phase_start_ns and pace lie together, in one line of the cache. */
+struct host_job_slot;
+struct host_steps;              /* step.c */
+struct host_rates;              /* goodput.c */
+
+/* phase_start_ns and speedup lie together, in one line of the cache. */
 struct host_lease_slot {
     struct cs_lease pub;
+    struct host_job_slot *owner;    /* slot of pub.job, while it is live */
     int64_t phase_start_ns;
     double speedup;                    /* of a job of known length, pace.h */
     double part;                    /* of part_phase: done before, on a lease
@@ -90,9 +95,6 @@ struct host_lease_slot {
     struct host_steps *steps;       /* NULL: none yet */
     struct gang gang;
 };
-
-struct host_steps;              /* step.c */
-struct host_rates;              /* goodput.c */
 
 /* Numbers in the order in which they came.  What leaves makes a hole, ID_NONE,
  * found by the place that its slot keeps; holes are closed when they are three
@@ -188,7 +190,6 @@ void host_lists_begin(struct cs_host *host);
 /* Without holes, good until one leaves. */
 const struct host_list *host_held(const struct cs_host *host);
 const struct host_list *host_running_list(const struct cs_host *host);
-int64_t host_now(const struct cs_host *host);
 struct host_job_slot *host_job_make(struct cs_host *host);
 /* Jobs that ended are forgotten at the next decision but one: first all that
  * are due, then what comes now is noted. */

@@ -17,6 +17,7 @@
 #include "policies/state/slots.h"
 #include "policies/state/terms.h"
 #include "sim/base/clock.h"
+#include "sim/event/loop.h"
 
 struct cluster;
 struct placer;
@@ -63,6 +64,11 @@ struct cs_host {
     struct host_nodes *nodes;           /* nodes.h */
     struct host_pools *pools;           /* pools.h */
 };
+
+static inline int64_t host_now(const struct cs_host *host)
+{
+    return loop_now_ns(host->parts.loop);
+}
 
 static inline struct host_job_slot *host_job_block(const struct cs_host *host,
                                                    uint32_t job)
