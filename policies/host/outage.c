@@ -245,8 +245,8 @@ static void interrupt_all_on(struct cs_host *host, uint32_t node)
         }
     }
     for (uint32_t j = 0; j < host->slots->job_count; j++)
-        if (host_job_block(host, j) == NULL)
-            j += HOST_JOB_BLOCK - 1;    /* all of them are forgotten */
+        if (host_job_page_gone(host, j))
+            j |= HOST_JOB_PAGE - 1;     /* the next page is the next to see */
         else if (!host_job_over(host, j) &&
                  host_parked_on(host_job_slot(host, j), node))
             host_interrupt(host, j);

@@ -65,12 +65,22 @@ static struct host_job_page *page_make(struct cs_host *host)
     return page;
 }
 
-static struct host_job_slot *block_make(struct cs_host *host)
+#define SLOTS_AT_ONCE 8u        /* made together, in whole lines of the cache */
+
+static struct host_job_slot *slot_make(struct cs_host *host)
 {
-    if (host->slots->job_spares > 0)
-        return host->slots->job_spare[--host->slots->job_spares];
-    return arena_alloc(host->parts.arena, HOST_JOB_BLOCK,
-                       sizeof(struct host_job_slot));
+    struct host_slots *slots = host->slots;
+
+    if (slots->job_spares == 0) {
+        struct host_job_slot *made = arena_alloc(host->parts.arena,
+                                                 SLOTS_AT_ONCE, sizeof *made);
+        for (uint32_t i = SLOTS_AT_ONCE; i-- > 0;) {
+            ROOM(host, slots->job_spare, slots->job_spares,
+                 slots->job_spare_room);
+            slots->job_spare[slots->job_spares++] = &made[i];
+        }
+    }
+    return slots->job_spare[--slots->job_spares];
 }
 
 void host_job_note_gone(struct cs_host *host, uint32_t job)
@@ -82,22 +92,20 @@ void host_job_note_gone(struct cs_host *host, uint32_t job)
 
 static void forget(struct cs_host *host, uint32_t job)
 {
-    struct host_job_page *page = host->slots->job[job / HOST_JOB_PAGE];
-    uint32_t b = job % HOST_JOB_PAGE / HOST_JOB_BLOCK;
+    struct host_slots *slots = host->slots;
+    struct host_job_page *page = slots->job[job / HOST_JOB_PAGE];
+    struct host_job_slot *slot = host_job_slot(host, job);
 
-    assert(page != NULL && page->gone[b] < HOST_JOB_BLOCK);
-    ROOM(host, host->slots->seat_spare, host->slots->seat_spares, host->slots->seat_room);
-    host->slots->seat_spare[host->slots->seat_spares++] = host_job_slot(host, job)->seat;
-    if (++page->gone[b] < HOST_JOB_BLOCK)
+    ROOM(host, slots->seat_spare, slots->seat_spares, slots->seat_room);
+    slots->seat_spare[slots->seat_spares++] = slot->seat;
+    ROOM(host, slots->job_spare, slots->job_spares, slots->job_spare_room);
+    slots->job_spare[slots->job_spares++] = slot;
+    page->slot[job % HOST_JOB_PAGE] = NULL;
+    if (++page->gone < HOST_JOB_PAGE)
         return;
-    ROOM(host, host->slots->job_spare, host->slots->job_spares, host->slots->job_spare_room);
-    host->slots->job_spare[host->slots->job_spares++] = page->block[b];
-    page->block[b] = NULL;
-    if (++page->blocks_gone < HOST_JOB_PAGE / HOST_JOB_BLOCK)
-        return;
-    page->next = host->slots->job_page_spare;
-    host->slots->job_page_spare = page;
-    host->slots->job[job / HOST_JOB_PAGE] = NULL;
+    page->next = slots->job_page_spare;
+    slots->job_page_spare = page;
+    slots->job[job / HOST_JOB_PAGE] = NULL;
 }
 
 void host_jobs_forget(struct cs_host *host)
@@ -115,11 +123,9 @@ struct host_job_slot *host_job_make(struct cs_host *host)
         ROOM(host, host->slots->job, at, host->slots->job_page_room);
         host->slots->job[at] = page_make(host);
     }
-    if (number % HOST_JOB_BLOCK == 0)
-        host->slots->job[at]->block[number % HOST_JOB_PAGE / HOST_JOB_BLOCK] =
-            block_make(host);
+    struct host_job_slot *job = slot_make(host);
+    host->slots->job[at]->slot[number % HOST_JOB_PAGE] = job;
     host->slots->job_count++;
-    struct host_job_slot *job = host_job_slot(host, number);
     memset(job, 0, sizeof *job);
     job->task = job->left = job->tenant = ID_NONE;
     job->even_from_ns = CLOCK_NEVER_NS;

@@ -2,8 +2,8 @@
 /*
  * slots.h - jobs, tasks and leases of a trial, each in a slot with a number.
  *
- * A slot is kept while anything refers to it, and then serves another.  Slots of
- * jobs lie in pages; those of jobs that ended are forgotten with their block.
+ * A slot is kept while anything refers to it, and then serves another.  Pages
+ * find the slots of jobs; those of jobs that ended are forgotten.
  */
 #ifndef POLICIES_STATE_SLOTS_H
 #define POLICIES_STATE_SLOTS_H
@@ -152,15 +152,15 @@ _Static_assert(offsetof(struct host_job_slot, lease) == HOST_LINE_BYTES &&
                    sizeof(struct host_job_slot) % HOST_LINE_BYTES == 0,
                "what is asked of jobs that run is one line of each");
 
-/* Jobs that came one after the other.  A block serves others once all its jobs
- * are forgotten: small ones, since some jobs run for long.  So does the page
- * that finds them: a large one, since what finds pages is never given back. */
-#define HOST_JOB_BLOCK 8u
+/* The slots of jobs that came one after the other.  A slot that is given back
+ * serves the next job that comes, which finds it in the cache.  A page serves
+ * others once all its jobs are forgotten: a large one, since what finds pages
+ * is never given back. */
 #define HOST_JOB_PAGE 512u
 struct host_job_page {
-    struct host_job_slot *block[HOST_JOB_PAGE / HOST_JOB_BLOCK];
-    uint8_t gone[HOST_JOB_PAGE / HOST_JOB_BLOCK];   /* forgotten, by block */
-    uint32_t blocks_gone;
+    struct host_job_slot *slot[HOST_JOB_PAGE];  /* NULL: the job is to come,
+                                                   or forgotten */
+    uint32_t gone;                  /* forgotten */
     struct host_job_page *next;     /* spare */
 };
 
@@ -172,7 +172,7 @@ struct host_slots {
                                    its jobs are forgotten */
     uint32_t job_count, job_page_room;
     struct host_job_page *job_page_spare;
-    struct host_job_slot **job_spare;   /* blocks */
+    struct host_job_slot **job_spare;
     uint32_t job_spares, job_spare_room;
     uint32_t *gone, gones, gone_room;   /* ended, and the policy knows */
     uint32_t *seat_spare, seat_spares, seat_room, seats;
