@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/phases.h"
 #include "policies/registry/registry.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"

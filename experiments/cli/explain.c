@@ -14,6 +14,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/place.h"
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/registry/heeds.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"

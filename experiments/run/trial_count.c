@@ -28,6 +28,7 @@
 #include "models/cluster/power.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/state/terms.h"
 #include "sim/containers/demand_count.h"
 #include "policies/policy.h"

@@ -16,6 +16,7 @@
 #include "models/cluster/place.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"

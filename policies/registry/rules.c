@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/registry/heeds.h"
 #include "policies/registry/words.h"
 #include "policies/registry/registry.h"
