@@ -19,7 +19,7 @@ struct application_job {
     const struct job_form *form;
 };
 
-/* `base` is the form of jobs that task for GPUs alone. */
+/* `base` is the form of jobs that ask for GPUs alone. */
 struct applications *applications_new(const struct world *world,
                                       const struct job_form *base);
 /* NULL: there is no such application, or it cannot run so in this cluster, or,

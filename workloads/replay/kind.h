@@ -22,7 +22,7 @@ struct trace_kind {
     bool has_type;              /* the cluster has a type that it takes */
 };
 
-/* `base` is the form of jobs that task for GPUs alone. */
+/* `base` is the form of jobs that ask for GPUs alone. */
 struct trace_kinds *trace_kinds_new(struct arena *arena,
                                     const struct job_form *base);
 /* Does the row need a form of its own? */
