@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * applications.h - jobs of a trace that name an application of the catalogue:
- * their form and their goodput, shared by all that task alike.
+ * their form and their goodput, shared by all that ask alike.
  *
  * Made while the file is checked; trials only look them up.
  */

@@ -2,7 +2,7 @@
 /*
  * kind.h - jobs of a trace that differ in more than GPUs: what they ask
  * of cores, memory and types of GPU makes a form of its own, shared by all
- * jobs that task alike.
+ * jobs that ask alike.
  *
  * Kinds are made while the file is checked; trials only look them up.
  */
