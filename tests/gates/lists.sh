@@ -35,10 +35,11 @@ check() {
         while ((getline line < list) > 0)
             if (line !~ /^#/) { split(line, word, " "); left[word[2]] = word[1] }
     }
-    function note(name, kind) {
+    # `form`: names and constants of a kind are counted apart.
+    function note(name, kind, form) {
         if (!((FILENAME, kind, name) in met)) {
             met[FILENAME, kind, name] = 1
-            if (++count[FILENAME, kind] == int(0.6 * all[kind]) + 1) {
+            if (++count[FILENAME, kind, form] == int(0.6 * all[kind]) + 1) {
                 lists[kind]++; where[kind] = where[kind] " " FILENAME
             }
         }
@@ -48,9 +49,9 @@ check() {
         for (i = 1; i <= n; i++) {
             if (token[i] in of) {
                 k = split(of[token[i]], kinds, " ")
-                while (k > 0) note(token[i], kinds[k--])
+                while (k > 0) note(token[i], kinds[k--], "name")
             } else if (token[i] ~ /^METRIC_/ && all["metrics"])
-                note(token[i], "metrics")
+                note(token[i], "metrics", "constant")
         }
     }
     END {
