@@ -255,6 +255,11 @@ static void hardware_answers_to_its_other_names(void **state)
         { "NVIDIA L40S", "l40s" }, { "L4", "l4" }, { "A10", "a10" },
         { "NVIDIA H200", "h200" }, { "p5.48xlarge", "h100" },
         { "NVIDIA RTX A6000", "rtx-a6000" },
+        /* as rows of measurements have them: experiments/calibrate */
+        { "GB200 SXM", "gb200" }, { "rtx_pro_6000_server", "rtx-pro-6000" },
+        { "h100_sxm", "h100" }, { "b60", "arc-pro-b60" },
+        { "V100-SXM3-32GB", "v100-32" }, { "A4500", "rtx-a4500" },
+        { "A100-PCIe-80GB", "a100-pcie" }, { "RTX 6000 Ada", "rtx-6000-ada" },
     };
     struct arena *arena = arena_new(1 << 20);
     struct err err = { 0 };
