@@ -8,7 +8,7 @@
 # the gate came: the figures may only fall, to 1 where a kind is not there.
 
 LEFT=tests/gates/lists.left
-KINDS='policies gpus cpus links models prices formats metrics recipes'
+KINDS='policies gpus cpus links models prices instances formats metrics recipes'
 
 # Lines "KIND NAME" of all there is, and "figures NAME" of the charts.
 members() {
