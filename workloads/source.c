@@ -99,11 +99,31 @@ static const char *recipe_list(struct arena *arena)
     return list;
 }
 
+/* The recipe of that name, which stands at `pos`; NULL and an err: none is. */
+static const struct recipe *find_recipe(const struct world *world,
+                                        const char *name, struct err_pos pos)
+{
+    const char **names, *near;
+
+    for (size_t i = 0; i < recipe_count; i++)
+        if (strcmp(recipe_table[i]->name, name) == 0)
+            return recipe_table[i];
+    names = arena_alloc(world->arena, recipe_count + 1, sizeof *names);
+    for (size_t i = 0; i < recipe_count; i++)
+        names[i] = recipe_table[i]->name;
+    err_set(world->err, ERR_REFERENCE, pos, "%s is no recipe; allowed are %s",
+            name, recipe_list(world->arena));
+    near = conf_nearest(name, names);
+    if (near != NULL)
+        err_hint(world->err, "Did you mean %s?", near);
+    return NULL;
+}
+
 static bool read_entry(const struct world *world,
                        const struct conf_node *conf, struct entry *out)
 {
+    const struct recipe *recipe;
     const struct conf_node *name;
-    const char *near;
 
     if (conf_kind(conf) != CONF_MAP)
         return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
@@ -113,21 +133,12 @@ static bool read_entry(const struct world *world,
     if (name == NULL || conf_kind(name) != CONF_SCALAR)
         return err_set(world->err, ERR_SCHEMA, conf_pos(conf),
                        "recipe is missing: what kind of job this is");
-    for (size_t i = 0; i < recipe_count; i++)
-        if (strcmp(recipe_table[i]->name, conf_text(name)) == 0) {
-            if (!recipe_table[i]->expand(recipe_table[i], world, conf, out))
-                return false;
-            out->recipe = recipe_table[i];
-            out->conf = conf;
-            return true;
-        }
-    err_set(world->err, ERR_REFERENCE, conf_pos(name),
-            "%s is no recipe; allowed are %s", conf_text(name),
-            recipe_list(world->arena));
-    near = conf_nearest(conf_text(name), recipe_names);
-    if (near != NULL)
-        err_hint(world->err, "Did you mean %s?", near);
-    return false;
+    recipe = find_recipe(world, conf_text(name), conf_pos(name));
+    if (recipe == NULL || !recipe->expand(recipe, world, conf, out))
+        return false;
+    out->recipe = recipe;
+    out->conf = conf;
+    return true;
 }
 
 static bool names_differ(const struct workload_spec *spec, size_t i,
@@ -459,14 +470,6 @@ enum workload_estimate workload_estimate(const struct workload_spec *spec)
 {
     return spec->trace != NULL ? trace_estimate(spec->trace)
                                : ESTIMATE_EXACT;
-}
-
-const char *workload_recipe(size_t i, const char **summary)
-{
-    if (i >= recipe_count)
-        return NULL;
-    *summary = recipe_table[i]->summary;
-    return recipe_table[i]->name;
 }
 
 /* ---- a trial's stream ------------------------------------------------- */

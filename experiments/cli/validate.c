@@ -274,7 +274,7 @@ static enum file_kind kind_of(const struct conf_node *root)
         return KIND_CLUSTER;
     if (has(root, "gpus") || has(root, "cpus") || has(root, "links") ||
         has(root, "prices") || has(root, "llms") || has(root, "nets") ||
-        has(root, "applications"))
+        has(root, "applications") || has(root, "instances"))
         return KIND_CATALOGUE;
     if (has(root, "weights"))
         return KIND_WEIGHTS;

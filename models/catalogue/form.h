@@ -45,6 +45,12 @@ struct price_form {
     struct price price;
 };
 
+struct instance_form {
+    struct form head;
+    struct instance instance;
+    int64_t gpus, sockets, nics, drives;
+};
+
 struct llm_form {
     struct form head;
     struct llm llm;

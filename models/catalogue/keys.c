@@ -128,6 +128,25 @@ static const struct conf_field price_field[] = {
     KEY("as_of", CONF_TEXT, price_form, price.as_of, "date of the price"),
 };
 
+static const struct conf_field instance_field[] = {
+    WORDS(instance_form, instance),
+    KEY("of", CONF_TEXT, instance_form, instance.of,
+        "a GPU's name; nvlink or pcie: every other GPU with NVLink, without"),
+    KEY("gpus", CONF_INT, instance_form, gpus, "GPUs of a whole node"),
+    KEY("memory", CONF_BYTES, instance_form, instance.memory_bytes,
+        "host memory; absent: what its GPUs have, and 32GB for each"),
+    KEY("cpu", CONF_TEXT, instance_form, instance.cpu, "type of its sockets"),
+    KEY("sockets", CONF_INT, instance_form, sockets, "sockets of a node"),
+    KEY("nic", CONF_TEXT, instance_form, instance.nic,
+        "link of one of its NICs"),
+    KEY("nics", CONF_INT, instance_form, nics, "NICs of a node"),
+    KEY("drive", CONF_TEXT, instance_form, instance.drive,
+        "link of one of its drives"),
+    KEY("drives", CONF_INT, instance_form, drives, "drives of a node"),
+    KEY("drive_size", CONF_BYTES, instance_form, instance.drive_bytes,
+        "size of one drive"),
+};
+
 static const struct conf_field llm_field[] = {
     WORDS(llm_form, llm),
     KEY("layers", CONF_INT, llm_form, layers, "transformer layers"),
@@ -214,4 +233,6 @@ const struct conf_schema catalogue_schema[CATALOGUE_SECTION_COUNT] = {
       net_field, COUNT(net_field) },
     { "catalogue.applications", "training jobs whose goodput is known, by name",
       application_field, COUNT(application_field) },
+    { "catalogue.instances", "nodes of GPUs as they are rented, by name",
+      instance_field, COUNT(instance_field) },
 };

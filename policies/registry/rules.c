@@ -435,7 +435,7 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
             "there is no policy named %s", conf_text(key));
     const char *near = registry_meant(conf_text(key));
     if (near == NULL)
-        near = conf_nearest(conf_text(key), registry_names());
+        near = registry_nearest(conf_text(key));
     if (near && near[0] == '{')
         err_hint(err, "Here it is %s.", near);
     else if (near)

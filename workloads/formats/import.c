@@ -16,13 +16,10 @@
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* A new format: its file, its name in row.h, a line here. */
 static const struct import_format *const format_table[] = {
-    &import_csv, &import_swf, &import_philly, &import_itp, &import_tiresias,
-    &import_helios, &import_gavel, &import_shockwave, &import_pollux,
-    &import_sia, &import_openb, &import_alea, &import_philly_log,
-    &import_pai, &import_spot2026, &import_dlrm2025, &import_acme,
-    &import_elasticflow,
+#define FORMAT(ID, NAME) &import_##ID,
+#include "workloads/formats/formats.def"
+#undef FORMAT
 };
 
 static const struct {

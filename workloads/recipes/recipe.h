@@ -4,7 +4,7 @@
  *
  * A recipe is a name, a table of keys and a function that expands an entry.
  * To add one: write a file with its table and its function, and name it in
- * recipes.c.  All recipes fill the same struct of keys; a recipe's table says
+ * recipes.def.  All recipes fill the same struct of keys; a recipe's table says
  * which of them it takes.
  */
 #ifndef WORKLOADS_RECIPES_RECIPE_H
@@ -101,18 +101,15 @@ struct recipe {
     int loader_kind;            /* of those that train: the usual input */
 };
 
-extern const struct conf_schema recipe_pretrain_schema, recipe_sft_schema,
-    recipe_lora_schema, recipe_multimodal_schema, recipe_dpo_schema,
-    recipe_grpo_schema, recipe_ppo_schema, recipe_batch_infer_schema,
-    recipe_net_schema, recipe_trace_schema;
-extern const struct recipe recipe_pretrain, recipe_sft, recipe_lora,
-    recipe_multimodal, recipe_dpo, recipe_grpo, recipe_ppo,
-    recipe_batch_infer, recipe_net, recipe_trace;
+#define RECIPE(ID) \
+    extern const struct conf_schema recipe_##ID##_schema; \
+    extern const struct recipe recipe_##ID;
+#include "workloads/recipes/recipes.def"
+#undef RECIPE
 
 /* recipes.c: the table; ends at recipe_count. */
 extern const struct recipe *const recipe_table[];
 extern const size_t recipe_count;
-extern const char *const recipe_names[];    /* ends with NULL */
 
 #define KEY(NAME, TYPE, MEMBER, MIN, MAX, FALLBACK, CHOICES, HELP) \
     {NAME, TYPE, offsetof(struct recipe_keys, MEMBER), MIN, MAX, FALLBACK, \

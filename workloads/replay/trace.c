@@ -45,9 +45,10 @@
 
 /* The first two are read here, the others as `import` reads them. */
 static const char *const format_choices[] = {
-    "csv", "swf", "philly", "philly-log", "itp", "elasticflow", "tiresias",
-    "helios", "acme", "gavel", "shockwave", "pollux", "sia", "openb", "pai",
-    "spot2026", "dlrm2025", "alea", NULL};
+#define FORMAT(ID, NAME) NAME,
+#include "workloads/formats/formats.def"
+#undef FORMAT
+    NULL};
 static const char *const estimate_choices[] = {
     "exact", "requested", "noisy", NULL};
 static const char *const unsorted_choices[] = {"error", "sort", NULL};
@@ -261,8 +262,7 @@ static bool read_format(struct trace_spec *spec, const struct world *world,
     const struct conf_node *node = conf_get(conf, "lengths");
 
     if (keys->format > FORMAT_SWF)
-        spec->import = import_format_find(name);
-    assert(keys->format <= FORMAT_SWF || spec->import != NULL);
+        spec->import = import_format_at((size_t)keys->format);
     spec->request.file = spec->path;
     spec->request.applications = spec->import != NULL &&
                                  spec->import->applications &&
