@@ -638,13 +638,7 @@ static void count_demand(struct demands *all, const struct place_demand *one)
             return;
         }
     }
-    if (all->count == all->room) {
-        size_t room = all->room == 0 ? 64 : 2 * all->room;
-        all->item = arena_grow(all->arena, all->item, all->room, room,
-                               sizeof *all->item);
-        all->room = room;
-    }
-    all->item[all->count++] = *one;
+    ARENA_ADD(all->arena, all->item, all->count, all->room, *one);
 }
 
 bool workload_demand(struct arena *arena, const struct workload_spec *spec,

@@ -58,13 +58,7 @@ static uint32_t server_of(struct reading *r, const char *name)
     if (r->servers > 0 &&
         strcmp(r->server[r->servers - 1].name, name) == 0)
         return r->servers - 1;
-    if (r->servers == r->server_room) {
-        uint32_t room = r->server_room ? 2 * r->server_room : 64;
-
-        r->server = arena_grow(r->arena, r->server, r->server_room, room,
-                               sizeof *r->server);
-        r->server_room = room;
-    }
+    ARENA_REACH(r->arena, r->server, r->server_room, r->servers);
     r->server[r->servers] = (struct server) {
         arena_text(r->arena, name), INT64_MIN, CLOCK_NEVER_NS
     };
@@ -81,16 +75,8 @@ static void add_fault(struct reading *r, uint32_t server, int64_t up_ns)
         up_ns -= r->from_ns;
     if (up_ns <= 0 || up_ns <= down_ns)
         return;
-    if (f->count == r->fault_room) {
-        uint32_t room = r->fault_room ? 2 * r->fault_room : 256;
-
-        f->fault = arena_grow(r->arena, f->fault, r->fault_room, room,
-                              sizeof *f->fault);
-        r->fault_room = room;
-    }
-    f->fault[f->count++] = (struct fault) {
-        down_ns > 0 ? down_ns : 0, up_ns, server
-    };
+    ARENA_ADD(r->arena, f->fault, f->count, r->fault_room,
+              (struct fault) { down_ns > 0 ? down_ns : 0, up_ns, server });
 }
 
 static bool take_row(void *self, const char *name, int64_t time_ns,

@@ -69,14 +69,10 @@ struct time_series_points {
 
 static void add(struct time_series_points *to, int64_t time_ns, double value)
 {
-    if (to->count == to->room) {
-        uint32_t room = to->room ? 2 * to->room : 64;
-        to->time_ns = arena_grow(to->arena, to->time_ns, to->room, room,
-                                 sizeof *to->time_ns);
-        to->value = arena_grow(to->arena, to->value, to->room, room,
-                               sizeof *to->value);
-        to->room = room;
-    }
+    uint32_t room = to->room;
+
+    ARENA_REACH(to->arena, to->time_ns, room, to->count);
+    ARENA_REACH(to->arena, to->value, to->room, to->count);
     if (to->count > 0 && to->time_ns[to->count - 1] == time_ns)
         to->count--;            /* of equal times the last one holds */
     to->time_ns[to->count] = time_ns;

@@ -342,13 +342,8 @@ static struct job_beside *pair_of(struct kinds_reading *reading,
         if (kind->beside[i].other == &other->rates &&
             kind->beside[i].gpus == gpus)
             return &kind->beside[i];
-    if (count == kind->beside_room) {
-        uint32_t room = count > 0 ? 2 * count : 32;
-        kind->beside = arena_grow(reading->world->arena, kind->beside, count,
-                                  room, sizeof *kind->beside);
-        kind->rates.beside = kind->beside;
-        kind->beside_room = room;
-    }
+    ARENA_REACH(reading->world->arena, kind->beside, kind->beside_room, count);
+    kind->rates.beside = kind->beside;
     kind->beside[count] = (struct job_beside){
         &other->rates, gpus,
         arena_alloc(reading->world->arena, reading->kinds->pools,

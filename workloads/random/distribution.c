@@ -236,12 +236,7 @@ static bool load_samples(struct reader *r, struct csv *csv, size_t column,
             return err_set(r->err, ERR_SYNTAX, csv_pos(csv, column),
                            "column %s must be a number, found \"%.40s\"",
                            csv_names(csv)[column], field.text);
-        if (count == room) {
-            room = room == 0 ? 256 : 2 * room;
-            sample = arena_grow(r->arena, sample, count, room,
-                                sizeof *sample);
-        }
-        sample[count++] = value;
+        ARENA_ADD(r->arena, sample, count, room, value);
     }
     if (step == CSV_ERROR)
         return false;

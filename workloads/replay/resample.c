@@ -142,12 +142,7 @@ struct picks {
 
 static void add(struct picks *picks, uint32_t i)
 {
-    if (picks->count == picks->room) {
-        picks->pick = arena_grow(picks->arena, picks->pick, picks->room,
-                                 2 * picks->room, sizeof *picks->pick);
-        picks->room *= 2;
-    }
-    picks->pick[picks->count++] = i;
+    ARENA_ADD(picks->arena, picks->pick, picks->count, picks->room, i);
 }
 
 static double shuffle(struct picks *picks, const struct row *list,
@@ -221,7 +216,7 @@ struct resampled resample_draw(const struct resample *how,
                                size_t count, uint64_t seed,
                                uint32_t replica)
 {
-    struct picks picks = {arena, NULL, 0, count + 1};
+    struct picks picks = {.arena = arena};
     struct rng rng;
     double asked;
 
@@ -230,7 +225,7 @@ struct resampled resample_draw(const struct resample *how,
     rng_init(&rng, seed, "resample", replica);
     if (how->block_ns > 0)
         return draw_blocks(how, arena, list, count, &rng);
-    picks.pick = arena_alloc(arena, picks.room, sizeof *picks.pick);
+    ARENA_REACH(arena, picks.pick, picks.room, count);
     asked = shuffle(&picks, list, count, &rng);
     while (asked > how->until_milli && picks.count > 1) {
         size_t i = (size_t)rng_below(&rng, picks.count);

@@ -187,13 +187,7 @@ static bool json_blocks(struct request_trace *t, enum json_token token,
             return err_set(err, ERR_RANGE, json_pos(t->json),
                            "hash_ids must be whole numbers from 0, found "
                            "'%.40s'", text);
-        if (t->blocks == t->block_room) {
-            uint32_t room = t->block_room ? 2 * t->block_room : 64;
-            t->block = arena_grow(t->arena, t->block, t->block_room, room,
-                                  sizeof *t->block);
-            t->block_room = room;
-        }
-        t->block[t->blocks++] = (uint64_t)id;
+        ARENA_ADD(t->arena, t->block, t->blocks, t->block_room, (uint64_t)id);
     }
     return token == JSON_ARRAY_END ||
            (token != JSON_ERROR &&
