@@ -19,24 +19,19 @@ struct faults_keys {
     int64_t servers, from_ns;
 };
 
-#define AT(member) offsetof(struct faults_keys, member)
 static const struct conf_field faults_fields[] = {
-    { .key = "file", .type = CONF_TEXT, .offset = AT(file),
-      .help = "CSV of series, time_s, value: a series per server, the value "
-              "how many faults it has, as `clustersim import faults` writes "
-              "it" },
-    { .key = "servers", .type = CONF_INT, .fallback = "0", .min = 0,
-      .max = 1e6, .offset = AT(servers),
-      .help = "watched in all, those without a fault too; 0: those of the "
-              "file" },
-    { .key = "from", .type = CONF_TIME, .fallback = "0s", .max = 1e10,
-      .offset = AT(from_ns),
-      .help = "so long after the file's time 0 the run begins" },
+    CONF_KEY("file", CONF_TEXT, faults_keys, file, CONF_REQUIRED,
+             "CSV of series, time_s, value: a series per server, the value how "
+             "many faults it has, as `clustersim import faults` writes it"),
+    CONF_KEY("servers", CONF_INT, faults_keys, servers, "0",
+             "watched in all, those without a fault too; 0: those of the file",
+             .max = 1e6),
+    CONF_KEY("from", CONF_TIME, faults_keys, from_ns, "0s",
+             "so long after the file's time 0 the run begins", .max = 1e10),
 };
-const struct conf_schema faults_schema = {
-    "cluster.failures.trace", "failures of nodes as they were recorded",
-    faults_fields, sizeof faults_fields / sizeof faults_fields[0]
-};
+const struct conf_schema faults_schema =
+    CONF_SCHEMA("cluster.failures.trace",
+                "failures of nodes as they were recorded", faults_fields);
 
 struct server {
     const char *name;
