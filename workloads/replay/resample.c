@@ -34,23 +34,21 @@ struct keys {
     bool stay;
 };
 
-#define KEY(NAME, TYPE, MEMBER, MIN, MAX, FALLBACK, HELP) \
-    {NAME, TYPE, offsetof(struct keys, MEMBER), MIN, MAX, FALLBACK, NULL, \
-     HELP}
 static const struct conf_field fields[] = {
-    KEY("block", CONF_TIME, block_ns, 1, 9e8, CONF_ABSENT,
-        "blocks of this length are drawn with replacement, as many as the "
-        "trace has: 1d keeps days whole, 7d weeks"),
-    KEY("until", CONF_FRACTION, until, 0.001, 100, CONF_ABSENT,
-        "GPUs that the jobs ask for, by all GPUs of the cluster, as 130%"),
-    KEY("every", CONF_TIME, every_ns, 1e-9, 1e6, "1s",
-        "time from one arrival to the next"),
-    KEY("stay", CONF_BOOL, stay, 0, 0, "true",
-        "jobs stay until all have come; false: for their run time"),
+    CONF_KEY("block", CONF_TIME, keys, block_ns, CONF_ABSENT,
+             "blocks of this length are drawn with replacement, as many as the "
+             "trace has: 1d keeps days whole, 7d weeks", .min = 1, .max = 9e8),
+    CONF_KEY("until", CONF_FRACTION, keys, until, CONF_ABSENT,
+             "GPUs that the jobs ask for, by all GPUs of the cluster, as 130%",
+             .min = 0.001, .max = 100),
+    CONF_KEY("every", CONF_TIME, keys, every_ns, "1s",
+             "time from one arrival to the next", .min = 1e-9, .max = 1e6),
+    CONF_KEY("stay", CONF_BOOL, keys, stay, "true",
+             "jobs stay until all have come; false: for their run time"),
 };
-const struct conf_schema resample_schema = {
-    "workload.trace.resample", "a list drawn anew for each seed", fields,
-    COUNT(fields)};
+const struct conf_schema resample_schema =
+    CONF_SCHEMA("workload.trace.resample",
+                "a list drawn anew for each seed", fields);
 
 /* By blocks or job by job. */
 static bool one_way(const struct conf_node *conf, struct err *err)
