@@ -59,8 +59,6 @@ static const char *const signal_names[] = {
     "concurrency", "rate", "utilization", NULL
 };
 
-#define AT(TYPE, MEMBER) offsetof(struct TYPE##_keys, MEMBER)
-
 static const struct conf_field service_fields[] = {
     CONF_KEY("name", CONF_TEXT, service_keys, name, CONF_REQUIRED,
              "how results call the service"),
