@@ -217,8 +217,8 @@ static bool validate_weights(struct validating *v, struct err *err)
         return err_set(err, ERR_SCHEMA, conf_pos(map),
                        "weights must be a map from feature to number");
     for (size_t i = 0; i < conf_count(map); i++) {
-        const struct conf_field field = { conf_key(map, i), CONF_REAL, 0, 0,
-                                          0, NULL, NULL, "" };
+        const struct conf_field field = { .key = conf_key(map, i),
+                                          .type = CONF_REAL };
         double number;
 
         if (!conf_read(conf_value(map, i), &field, &number, err))

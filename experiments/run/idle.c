@@ -70,12 +70,7 @@ static void advance(struct idle *idle, int64_t now)
 
 static struct idle_lease *lease_of(struct idle *idle, uint32_t lease)
 {
-    if (lease >= idle->lease_room) {
-        uint32_t room = 2 * lease + 64;
-        idle->lease = arena_grow(idle->arena, idle->lease, idle->lease_room,
-                                 room, sizeof *idle->lease);
-        idle->lease_room = room;
-    }
+    ARENA_REACH(idle->arena, idle->lease, idle->lease_room, lease);
     return &idle->lease[lease];
 }
 
@@ -219,14 +214,8 @@ static void hear(void *self, const struct fact *fact)
 
     if (is_node_fact(fact) && idle->host != NULL &&
         host_jobs_left(idle->host) == 0) {
-        if (idle->laters == idle->later_room) {
-            uint32_t room = idle->later_room ? 2 * idle->later_room : 64;
-            idle->later = arena_grow(idle->arena, idle->later,
-                                     idle->later_room, room,
-                                     sizeof *idle->later);
-            idle->later_room = room;
-        }
-        idle->later[idle->laters++] = *fact;
+        ARENA_ADD(idle->arena, idle->later, idle->laters, idle->later_room,
+                  *fact);
         return;
     }
     if (fact->kind == FACT_JOB_SUBMIT && idle->laters > 0)

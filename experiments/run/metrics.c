@@ -146,12 +146,7 @@ void metrics_begin(struct metrics *m)
 
 static struct lease_book *book(struct metrics *m, uint32_t lease)
 {
-    if (lease >= m->lease_room) {
-        uint32_t room = 2 * lease + 64;
-        m->lease = arena_grow(m->parts.arena, m->lease, m->lease_room, room,
-                              sizeof *m->lease);
-        m->lease_room = room;
-    }
+    ARENA_REACH(m->parts.arena, m->lease, m->lease_room, lease);
     return &m->lease[lease];
 }
 

@@ -74,7 +74,7 @@ struct net_form {
 
 struct section {
     unsigned char *forms;
-    size_t count;
+    size_t count, room;
     const char **names;         /* ends with NULL */
 };
 

@@ -27,9 +27,9 @@ static struct form *add_form(struct catalogue *catalogue, int which,
     struct section *s = &catalogue->section[which];
     size_t bytes = catalogue_form_bytes[which];
 
-    s->forms = arena_grow(catalogue->arena, s->forms, s->count, s->count + 1,
-                          bytes);
-    memset(s->forms + s->count * bytes, 0, bytes);
+    if (s->count == s->room)
+        s->forms = arena_reach_size(catalogue->arena, s->forms, &s->room,
+                                    s->count, bytes);
     s->count++;
     struct form *form = catalogue_form_at(catalogue, which, s->count - 1);
     form->name = arena_text(catalogue->arena, name);

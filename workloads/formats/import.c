@@ -170,11 +170,7 @@ static void keep_job(struct walk *walk, struct import_row *row)
     struct import_result *result = walk->result;
     struct arena *arena = walk->arena;
 
-    if (result->count == walk->room) {
-        walk->room = walk->room == 0 ? 1024 : 2 * walk->room;
-        result->job = arena_grow(arena, result->job, result->count,
-                                 walk->room, sizeof *result->job);
-    }
+    ARENA_REACH(arena, result->job, walk->room, result->count);
     if (row->job.tenant != NULL)
         row->job.tenant = string_set_keep(&walk->tenants, arena,
                                           row->job.tenant, NULL);
