@@ -90,8 +90,6 @@ bool workload_has_limits(const struct workload_spec *spec);
 bool workload_has_parts(const struct workload_spec *spec);
 bool workload_has_steps(const struct workload_spec *spec);
 enum workload_estimate workload_estimate(const struct workload_spec *spec);
-/* Recipes by number, for lists; NULL past the last. */
-const char *workload_recipe(size_t i, const char **summary);
 
 /* Kinds of jobs that the workload has and how many there are of each: of a
  * trace all of its jobs, of a mix those of its first DEMAND_DRAWN. */

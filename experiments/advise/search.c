@@ -103,13 +103,7 @@ struct choices {
 static struct advise_choice *add_choice(struct arena *arena,
                                         struct choices *choices)
 {
-    if (choices->count == choices->room) {
-        size_t room = choices->room == 0 ? 256 : 2 * choices->room;
-
-        choices->item = arena_grow(arena, choices->item, choices->room, room,
-                                   sizeof *choices->item);
-        choices->room = room;
-    }
+    ARENA_REACH(arena, choices->item, choices->room, choices->count);
     return &choices->item[choices->count++];
 }
 

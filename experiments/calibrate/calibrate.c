@@ -52,11 +52,7 @@ static void add(struct arena *arena, struct calibrate_samples *samples,
     s.solid = row_is(row, "solid",
                      suite->solid != NULL ? suite->solid : "yes");
     s.chosen = is_chosen(suite, row);
-    if ((samples->count & (samples->count - 1)) == 0)
-        samples->item = arena_grow(arena, samples->item, samples->count,
-                                   samples->count * 2 + 1,
-                                   sizeof *samples->item);
-    samples->item[samples->count++] = s;
+    ARENA_ADD(arena, samples->item, samples->count, samples->room, s);
 }
 
 bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
@@ -68,7 +64,7 @@ bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
     struct csv_in *in;
     enum csv_step step;
 
-    *samples = (struct calibrate_samples){ NULL, 0 };
+    *samples = (struct calibrate_samples){ NULL, 0, 0 };
     if (!path_is_file(path))
         return true;
     in = csv_in_open(arena, path, err);

@@ -14,6 +14,7 @@
 #include "models/catalogue/catalogue.h"
 #include "models/cluster/place.h"
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/registry/heeds.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"
@@ -137,8 +138,8 @@ static void explain_metric(struct explaining *e)
             "%s  %s\n", info->name, info->unit,
             info->better > 0 ? "more is better"
             : info->better < 0 ? "less is better" : "neither way is better",
-            metric_of(metric) == METRIC_OF_ALL ? ""
-            : metric_of(metric) == METRIC_OF_JOBS_DONE
+            metric_info(metric)->of == METRIC_OF_ALL ? ""
+            : metric_info(metric)->of == METRIC_OF_JOBS_DONE
                 ? "  over the jobs that were done: not compared where some were "
                   "not\n"
                 : "  over the requests that were answered: not compared where "

@@ -12,6 +12,7 @@
 
 #include "experiments/cli/list_rows.h"
 #include "models/catalogue/catalogue.h"
+#include "policies/params.h"
 #include "policies/registry/semantics.h"
 #include "policies/policy.h"
 #include "policies/registry/registry.h"

@@ -129,13 +129,7 @@ static bool alike(const struct nodes *a, const struct nodes *b)
 
 static void note_name(struct listing *l, const char *name)
 {
-    if (l->nodes == l->named_room) {
-        size_t room = l->named_room == 0 ? 256 : 2 * l->named_room;
-
-        l->named = arena_grow(l->arena, l->named, l->named_room, room,
-                              sizeof *l->named);
-        l->named_room = room;
-    }
+    ARENA_REACH(l->arena, l->named, l->named_room, l->nodes);
     l->named[l->nodes] = (struct named){ arena_text(l->arena, name),
                                          csv_pos(l->csv, l->at[NAME]).line };
 }

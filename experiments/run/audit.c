@@ -196,13 +196,7 @@ static void hear_take(struct audit *audit, const struct fact *fact)
     const struct placement *place =
         &cs_lease(audit->host, id)->placement;
 
-    if (id.i >= audit->lease_room) {
-        uint32_t room = 2 * id.i + 64;
-        audit->lease = arena_grow(audit->parts.arena, audit->lease,
-                                  audit->lease_room, room,
-                                  sizeof *audit->lease);
-        audit->lease_room = room;
-    }
+    ARENA_REACH(audit->parts.arena, audit->lease, audit->lease_room, id.i);
     audit->lease[id.i] = (struct audit_lease) { fact->time_ns, fact->time_ns,
                                                 0 };
     for (uint32_t i = 0; i < place->share_count; i++) {
@@ -334,13 +328,7 @@ static void population(struct audit *audit, int64_t now, int change)
 
 static void begin_jobs(struct audit *audit, uint32_t block)
 {
-    if (block >= audit->jobs_room) {
-        uint32_t room = 2 * block + 64;
-        audit->jobs = arena_grow(audit->parts.arena, audit->jobs,
-                                 audit->jobs_room, room,
-                                 sizeof *audit->jobs);
-        audit->jobs_room = room;
-    }
+    ARENA_REACH(audit->parts.arena, audit->jobs, audit->jobs_room, block);
     struct audit_jobs *jobs = audit->spare;
     if (jobs != NULL)
         audit->spare = jobs->next;

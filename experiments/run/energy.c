@@ -37,13 +37,7 @@ struct energy {
 
 static double *busy_of(struct energy *energy, uint32_t lease)
 {
-    if (lease >= energy->busy_room) {
-        uint32_t room = 2 * lease + 64;
-        energy->busy = arena_grow(energy->parts.arena, energy->busy,
-                                  energy->busy_room, room,
-                                  sizeof *energy->busy);
-        energy->busy_room = room;
-    }
+    ARENA_REACH(energy->parts.arena, energy->busy, energy->busy_room, lease);
     return &energy->busy[lease];
 }
 

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/columns/metric.h"
 #include "models/cluster/cluster.h"
 #include "models/types/facts.h"
 #include "models/types/placement.h"
@@ -70,12 +71,7 @@ static void advance(struct idle *idle, int64_t now)
 
 static struct idle_lease *lease_of(struct idle *idle, uint32_t lease)
 {
-    if (lease >= idle->lease_room) {
-        uint32_t room = 2 * lease + 64;
-        idle->lease = arena_grow(idle->arena, idle->lease, idle->lease_room,
-                                 room, sizeof *idle->lease);
-        idle->lease_room = room;
-    }
+    ARENA_REACH(idle->arena, idle->lease, idle->lease_room, lease);
     return &idle->lease[lease];
 }
 
@@ -229,13 +225,7 @@ static void hear_node(struct idle *idle, const struct fact *fact)
         count_free(idle, NULL);
         return;
     }
-    if (idle->laters == idle->later_room) {
-        uint32_t room = idle->later_room ? 2 * idle->later_room : 64;
-        idle->later = arena_grow(idle->arena, idle->later, idle->later_room,
-                                 room, sizeof *idle->later);
-        idle->later_room = room;
-    }
-    idle->later[idle->laters++] = *fact;
+    ARENA_ADD(idle->arena, idle->later, idle->laters, idle->later_room, *fact);
 }
 
 /* An alarm that a policy set for jobs that have ended since. */
@@ -336,6 +326,24 @@ double idle_all_gpu_s(const struct idle *idle)
     return (double)idle->spec->gpu_count *
                clock_s_from_ns(idle->last_ns - idle->from_ns) -
            idle_gpu_s(idle, GPU_AWAY);
+}
+
+void idle_result(const struct idle *idle, double *value)
+{
+    double all = idle_all_gpu_s(idle);
+
+    if (!(all > 0))
+        return;
+    value[METRIC_GPU_FRAGMENT] = idle_gpu_s(idle, GPU_FRAGMENT) / all;
+    value[METRIC_GPU_GANG] = idle_gpu_s(idle, GPU_GANG) / all;
+    value[METRIC_GPU_UNSUITED] = idle_gpu_s(idle, GPU_UNSUITED) / all;
+    value[METRIC_GPU_BEHIND] = idle_gpu_s(idle, GPU_BEHIND) / all;
+    value[METRIC_GPU_IDLE_QUEUED] = value[METRIC_GPU_FRAGMENT] +
+        value[METRIC_GPU_BEHIND] + value[METRIC_GPU_GANG] +
+        value[METRIC_GPU_UNSUITED];
+    value[METRIC_GPU_IDLE_EMPTY] = idle_gpu_s(idle, GPU_UNWANTED) / all;
+    value[METRIC_GPU_DOWN] = idle_gpu_s(idle, GPU_DOWN) / all;
+    value[METRIC_GPU_RENT] = idle_gpu_s(idle, GPU_RENTED) / all;
 }
 
 bool idle_adds_up(const struct idle *idle)

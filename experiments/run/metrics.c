@@ -390,18 +390,9 @@ static void gpu_time(struct metrics *m, double *value)
     value[METRIC_GPU_TAIL] = m->tail_s / all;
     value[METRIC_GPU_SWITCH] = loads / all;
     value[METRIC_GPU_BUBBLE] = fmax(0, bubble) / all;
-    value[METRIC_GPU_FRAGMENT] = idle_gpu_s(idle, GPU_FRAGMENT) / all;
-    value[METRIC_GPU_GANG] = idle_gpu_s(idle, GPU_GANG) / all;
-    value[METRIC_GPU_UNSUITED] = idle_gpu_s(idle, GPU_UNSUITED) / all;
-    value[METRIC_GPU_BEHIND] = idle_gpu_s(idle, GPU_BEHIND) / all;
-    value[METRIC_GPU_IDLE_QUEUED] = value[METRIC_GPU_FRAGMENT] +
-        value[METRIC_GPU_BEHIND] + value[METRIC_GPU_GANG] +
-        value[METRIC_GPU_UNSUITED];
-    value[METRIC_GPU_DOWN] = idle_gpu_s(idle, GPU_DOWN) / all;
-    value[METRIC_GPU_RENT] = idle_gpu_s(idle, GPU_RENTED) / all;
     value[METRIC_GPU_LOST] = m->lost_s / all;
     value[METRIC_GPU_BURSTS] = m->bursts_s / all;
-    value[METRIC_GPU_IDLE_EMPTY] = idle_gpu_s(idle, GPU_UNWANTED) / all;
+    idle_result(idle, value);
 }
 
 static double mean_s(wide_ns sum, uint64_t count)

@@ -37,13 +37,8 @@ static void add(struct rows *all, const char *of, const char *key,
             strcmp(all->row[i].key, key) == 0 &&
             strcmp(all->row[i].value, value) == 0)
             return;
-    if (all->count == all->room) {
-        uint32_t room = all->room > 0 ? 2 * all->room : 64;
-        all->row = arena_grow(all->arena, all->row, all->room, room,
-                              sizeof *all->row);
-        all->room = room;
-    }
-    all->row[all->count++] = (struct default_row) { of, key, value, from };
+    ARENA_ADD(all->arena, all->row, all->count, all->room,
+              (struct default_row) { of, key, value, from });
 }
 
 /* ---- policies --------------------------------------------------------------- */

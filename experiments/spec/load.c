@@ -80,14 +80,10 @@ static double *new_part(struct reckoning *r, const char *form,
 {
     struct load *load = &r->load;
 
-    if (load->part_count == r->room) {
-        uint32_t room = r->room > 0 ? 2 * r->room : 16;
-        load->part = arena_grow(r->arena, load->part, r->room, room,
-                                sizeof *load->part);
-        r->work = arena_grow(r->arena, r->work, r->room, room,
-                             sizeof *r->work);
-        r->room = room;
-    }
+    uint32_t room = r->room;
+
+    ARENA_REACH(r->arena, load->part, room, load->part_count);
+    ARENA_REACH(r->arena, r->work, r->room, load->part_count);
     load->part[load->part_count] = (struct load_part) {
         .form = form, .role = role, .cores = cores
     };

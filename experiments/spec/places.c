@@ -16,6 +16,7 @@
 #include "models/cluster/place.h"
 #include "models/types/truth.h"
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/state/terms.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -327,13 +328,7 @@ static void tell_once(struct arena *arena, struct told *told,
     for (uint32_t i = 0; i < told->count; i++)
         if (strcmp(told->err[i].text, err->text) == 0)
             return;
-    if (told->count == told->room) {
-        uint32_t room = told->room > 0 ? 2 * told->room : 16;
-        told->err = arena_grow(arena, told->err, told->room, room,
-                               sizeof *told->err);
-        told->room = room;
-    }
-    told->err[told->count++] = *err;
+    ARENA_ADD(arena, told->err, told->count, told->room, *err);
     told->tell(told->self, err);
 }
 

@@ -169,7 +169,7 @@ bool catalogue_hint(const struct catalogue *catalogue,
 {
     static const char *const list[CATALOGUE_SECTION_COUNT] = {
         "gpus", "cpus", "links", "prices", "models", "models",
-        "applications"
+        "applications", "instances"
     };
     char family[120];
 

@@ -8,6 +8,7 @@
 #include "models/catalogue/catalogue.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "models/catalogue/form.h"
@@ -31,6 +32,11 @@ size_t catalogue_link_count(const struct catalogue *catalogue)
 size_t catalogue_price_count(const struct catalogue *catalogue)
 {
     return catalogue->section[CATALOGUE_PRICES].count;
+}
+
+size_t catalogue_instance_count(const struct catalogue *catalogue)
+{
+    return catalogue->section[CATALOGUE_INSTANCES].count;
 }
 
 size_t catalogue_llm_count(const struct catalogue *catalogue)
@@ -89,6 +95,13 @@ const struct price *catalogue_price_at(const struct catalogue *catalogue,
 {
     const void *form = catalogue_form_at(catalogue, CATALOGUE_PRICES, i);
     return &((const struct price_form *)form)->price;
+}
+
+const struct instance *catalogue_instance_at(
+    const struct catalogue *catalogue, size_t i)
+{
+    const void *form = catalogue_form_at(catalogue, CATALOGUE_INSTANCES, i);
+    return &((const struct instance_form *)form)->instance;
 }
 
 const struct llm *catalogue_llm_at(const struct catalogue *catalogue, size_t i)
@@ -172,6 +185,38 @@ const struct price *catalogue_price_in(const struct catalogue *catalogue,
         }
     }
     return NULL;
+}
+
+static const struct instance *instance_of(const struct catalogue *catalogue,
+                                          const char *of)
+{
+    for (size_t i = 0; i < catalogue_instance_count(catalogue); i++) {
+        const struct instance *instance = catalogue_instance_at(catalogue, i);
+        if (strcmp(instance->of, of) == 0) {
+            return instance;
+        }
+    }
+    return NULL;
+}
+
+struct instance catalogue_instance_of(const struct catalogue *catalogue,
+                                      const struct gpu_type *gpu)
+{
+    assert(catalogue && gpu);
+    const double host_gb = 32;  /* of each GPU, beside what it has */
+    const struct instance *found = instance_of(catalogue, gpu->name);
+
+    if (!found) {
+        found = instance_of(catalogue, gpu->nvlink_bps > 0.0 ? "nvlink"
+                                                             : "pcie");
+    }
+    assert(found);
+    struct instance instance = *found;
+    if (instance.memory_bytes <= 0.0) {
+        instance.memory_bytes =
+            instance.gpus * (ceil(gpu->memory_bytes / 1e9) + host_gb) * 1e9;
+    }
+    return instance;
 }
 
 bool price_is_assumption(const struct price *price)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * catalogue.h - the GPUs, CPUs, links, prices and models that names refer to.
+ * catalogue.h - the GPUs, CPUs, links, prices, instances and models that names
+ * refer to.
  *
  * The values stand in models/catalogue/ as YAML, each with its source, and
  * travel inside the program.  A user's file of the same form adds entries, or
@@ -117,6 +118,27 @@ struct price {
     uint32_t index;
 };
 
+/* A node of GPUs of one type, as it is rented or sold. */
+struct instance {
+    const char *name;           /* "p5.48xlarge" */
+    const char *label;
+    const char *of;             /* a GPU's name; or "nvlink", "pcie": of every
+                                   other GPU with NVLink, or without */
+    uint32_t gpus;              /* of a whole node */
+    double memory_bytes;        /* host memory; 0: as catalogue_instance_of */
+    const char *cpu;            /* a CPU's name */
+    uint32_t sockets;
+    const char *nic;            /* a link's name */
+    uint32_t nics;
+    const char *drive;          /* a link's name */
+    uint32_t drives;
+    double drive_bytes;         /* of each */
+    const char *source;
+    const char *notes;
+    const struct conf_node *sources;
+    uint32_t index;
+};
+
 struct llm {
     const char *name;
     const char *label;
@@ -189,6 +211,11 @@ const struct price *catalogue_price_of(const struct catalogue *catalogue,
 /* The first price of that thing in that tier; NULL: none is known. */
 const struct price *catalogue_price_in(const struct catalogue *catalogue,
                                        const char *of, enum price_tier tier);
+/* The first instance of that GPU, or else the one of its kind, which the
+ * catalogue always has; an instance without host memory gets 32 GB for each GPU
+ * beside what the GPU has. */
+struct instance catalogue_instance_of(const struct catalogue *catalogue,
+                                      const struct gpu_type *gpu);
 /* Was it assumed, or derived by an assumption, and not found anywhere? */
 bool price_is_assumption(const struct price *price);
 
@@ -196,6 +223,7 @@ size_t catalogue_gpu_count(const struct catalogue *catalogue);
 size_t catalogue_cpu_count(const struct catalogue *catalogue);
 size_t catalogue_link_count(const struct catalogue *catalogue);
 size_t catalogue_price_count(const struct catalogue *catalogue);
+size_t catalogue_instance_count(const struct catalogue *catalogue);
 size_t catalogue_llm_count(const struct catalogue *catalogue);
 size_t catalogue_net_count(const struct catalogue *catalogue);
 const struct gpu_type *catalogue_gpu_at(const struct catalogue *catalogue,
@@ -206,6 +234,8 @@ const struct link_type *catalogue_link_at(const struct catalogue *catalogue,
                                           size_t i);
 const struct price *catalogue_price_at(const struct catalogue *catalogue,
                                        size_t i);
+const struct instance *catalogue_instance_at(
+    const struct catalogue *catalogue, size_t i);
 const struct llm *catalogue_llm_at(const struct catalogue *catalogue,
                                    size_t i);
 const struct net *catalogue_net_at(const struct catalogue *catalogue,
@@ -218,6 +248,7 @@ const struct application *catalogue_application_at(
 enum catalogue_section {
     CATALOGUE_GPUS, CATALOGUE_CPUS, CATALOGUE_LINKS, CATALOGUE_PRICES,
     CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS,
+    CATALOGUE_INSTANCES,
     CATALOGUE_SECTION_COUNT
 };
 /* All names of a section, ends with NULL: for conf_nearest and lists. */

@@ -19,8 +19,10 @@
 
 static const char *const section_item[CATALOGUE_SECTION_COUNT] = {
     "GPU", "CPU", "link", "price", "model", "net",
-    "application"
+    "application", "instance"
 };
+
+#define GPUS_OF_NODE_MAX 64     /* a placement's mask has as many bits */
 
 /* Keys that an entry must have got from some file. */
 #define REQUIRED_MAX 8
@@ -34,6 +36,7 @@ static const char *const required[CATALOGUE_SECTION_COUNT][REQUIRED_MAX] = {
     { "layers", "params", "flops", "activations", "width", "source" },
     { "work", "batch", "batch_max", "local_min", "speeds", "noise",
       "source" },
+    { "of", "gpus", "cpu", "nic", "drive", "drive_size", "source" },
 };
 
 static bool field_given(const struct form *form,
@@ -345,6 +348,39 @@ static bool close_application(const struct catalogue *catalogue,
     return true;
 }
 
+static bool close_instance(const struct catalogue *catalogue,
+                           struct instance_form *form, struct err *err)
+{
+    struct instance *instance = &form->instance;
+    const struct gpu_type *gpu = catalogue_gpu(catalogue, instance->of);
+
+    if (gpu != NULL)
+        instance->of = gpu->name;
+    else if (strcmp(instance->of, "nvlink") != 0 &&
+             strcmp(instance->of, "pcie") != 0)
+        return no_such(catalogue, &form->head, "of", instance->of,
+                       CATALOGUE_GPUS, err);
+    if (catalogue_cpu(catalogue, instance->cpu) == NULL)
+        return no_such(catalogue, &form->head, "cpu", instance->cpu,
+                       CATALOGUE_CPUS, err);
+    if (catalogue_link(catalogue, instance->nic) == NULL)
+        return no_such(catalogue, &form->head, "nic", instance->nic,
+                       CATALOGUE_LINKS, err);
+    if (catalogue_link(catalogue, instance->drive) == NULL)
+        return no_such(catalogue, &form->head, "drive", instance->drive,
+                       CATALOGUE_LINKS, err);
+    if (form->gpus > GPUS_OF_NODE_MAX)
+        return err_set(err, ERR_RANGE, key_pos(&form->head, "gpus"),
+                       "gpus of instance '%s' must be at most %d, found %lld",
+                       instance->name, GPUS_OF_NODE_MAX,
+                       (long long)form->gpus);
+    instance->gpus = (uint32_t)form->gpus;
+    instance->sockets = (uint32_t)(form->sockets > 0 ? form->sockets : 2);
+    instance->nics = (uint32_t)(form->nics > 0 ? form->nics : 1);
+    instance->drives = (uint32_t)(form->drives > 0 ? form->drives : 1);
+    return true;
+}
+
 static bool close_form(const struct catalogue *catalogue, int which, size_t i,
                        struct err *err)
 {
@@ -356,6 +392,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
     struct llm_form *llm = (struct llm_form *)(void *)form;
     struct net_form *net = (struct net_form *)(void *)form;
     struct application_form *app = (struct application_form *)(void *)form;
+    struct instance_form *instance = (struct instance_form *)(void *)form;
 
     if (!check_required(form, which, err) ||
         !catalogue_aliases_ok(catalogue, which, form, section_item[which],
@@ -389,6 +426,10 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
         app->app.name = form->name;
         app->app.index = (uint32_t)i;
         return close_application(catalogue, app, err);
+    case CATALOGUE_INSTANCES:
+        instance->instance.name = form->name;
+        instance->instance.index = (uint32_t)i;
+        return close_instance(catalogue, instance, err);
     default:
         llm->llm.name = form->name;
         llm->llm.index = (uint32_t)i;
@@ -399,7 +440,7 @@ static bool close_form(const struct catalogue *catalogue, int which, size_t i,
 /* Links first, GPUs before prices: each refers only to what is closed. */
 static const int summary_table_order[CATALOGUE_SECTION_COUNT] = {
     CATALOGUE_LINKS, CATALOGUE_CPUS, CATALOGUE_GPUS, CATALOGUE_PRICES,
-    CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS
+    CATALOGUE_LLMS, CATALOGUE_NETS, CATALOGUE_APPLICATIONS, CATALOGUE_INSTANCES
 };
 
 bool catalogue_close(struct catalogue *catalogue, struct err *err)

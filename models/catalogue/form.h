@@ -45,6 +45,12 @@ struct price_form {
     struct price price;
 };
 
+struct instance_form {
+    struct form head;
+    struct instance instance;
+    int64_t gpus, sockets, nics, drives;
+};
+
 struct llm_form {
     struct form head;
     struct llm llm;
@@ -68,7 +74,7 @@ struct net_form {
 
 struct section {
     unsigned char *forms;
-    size_t count;
+    size_t count, room;
     const char **names;         /* ends with NULL */
 };
 

@@ -18,7 +18,7 @@
 
 static const char *const section_name[CATALOGUE_SECTION_COUNT + 1] = {
     "gpus", "cpus", "links", "prices", "llms", "nets",
-    "applications", NULL
+    "applications", "instances", NULL
 };
 
 static struct form *add_form(struct catalogue *catalogue, int which,
@@ -27,9 +27,9 @@ static struct form *add_form(struct catalogue *catalogue, int which,
     struct section *s = &catalogue->section[which];
     size_t bytes = catalogue_form_bytes[which];
 
-    s->forms = arena_grow(catalogue->arena, s->forms, s->count, s->count + 1,
-                          bytes);
-    memset(s->forms + s->count * bytes, 0, bytes);
+    if (s->count == s->room)
+        s->forms = arena_reach_size(catalogue->arena, s->forms, &s->room,
+                                    s->count, bytes);
     s->count++;
     struct form *form = catalogue_form_at(catalogue, which, s->count - 1);
     form->name = arena_text(catalogue->arena, name);
@@ -76,7 +76,7 @@ static bool read_root(struct catalogue *catalogue,
     if (conf_kind(root) != CONF_MAP) {
         return err_set(err, ERR_SCHEMA, conf_pos(root),
                        "a catalogue is a mapping with any of gpus, cpus, "
-                       "links, prices, llms, nets, applications");
+                       "links, prices, llms, nets, applications, instances");
     }
     for (size_t i = 0; i < conf_count(root); i++) {
         const char *key = conf_key(root, i);
@@ -85,7 +85,8 @@ static bool read_root(struct catalogue *catalogue,
             const char *near = conf_nearest(key, section_name);
             err_set(err, ERR_SCHEMA, conf_key_pos(root, i),
                     "unrecognized key '%s' in a catalogue; allowed: gpus, "
-                    "cpus, links, prices, llms, nets, applications", key);
+                    "cpus, links, prices, llms, nets, applications, "
+                    "instances", key);
             return near ? err_hint(err, "Did you mean '%s'?", near) : false;
         }
         if (!read_section(catalogue, which, conf_value(root, i), err)) {

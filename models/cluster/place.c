@@ -103,7 +103,7 @@ static bool tasks_alike(const struct place_task *a, const struct place_task *b)
            a->gpu_milli == b->gpu_milli;
 }
 
-/* The kinds of the workload, those that task alike as one; of these the
+/* The kinds of the workload, those that ask alike as one; of these the
  * typical ones. */
 static void find_kinds(struct placer *placer)
 {

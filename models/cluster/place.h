@@ -3,7 +3,7 @@
  * place.h - placements: which of the nodes with room gets a job.
  *
  * One table (place_score.c) has all of them, with their sources.  Those of
- * fit.h for whole GPUs are found by its index.  The others, and all that task
+ * fit.h for whole GPUs are found by its index.  The others, and all that ask
  * for a part of a GPU or for a node of their own (pods), give every node that
  * has room a score: the highest wins, ties go to the node that comes first.
  * A gang that no node holds takes as many empty nodes as it fills whole, and

@@ -13,7 +13,6 @@
 #include "sim/base/arena.h"
 
 #define NONE UINT32_MAX
-#define GPU_INDEX_FIRST 64u
 
 struct entry {
     uint64_t block;
@@ -69,13 +68,10 @@ static void chain_in(struct prefix_cache *c, uint32_t i)
 
 static void grow(struct prefix_cache *c)
 {
-    uint32_t room = c->room ? 2 * c->room : GPU_INDEX_FIRST;
-
-    c->entry = arena_grow(c->arena, c->entry, c->room, room,
-                          sizeof *c->entry);
-    c->bucket = arena_alloc(c->arena, room, sizeof *c->bucket);
-    c->room = room;
-    for (uint32_t b = 0; b < room; b++)
+    ARENA_REACH(c->arena, c->entry, c->room, c->count);
+    assert((c->room & (c->room - 1)) == 0);     /* as bucket_of() needs */
+    c->bucket = arena_alloc(c->arena, c->room, sizeof *c->bucket);
+    for (uint32_t b = 0; b < c->room; b++)
         c->bucket[b] = NONE;
     for (uint32_t i = 0; i < c->count; i++)
         chain_in(c, i);

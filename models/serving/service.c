@@ -31,11 +31,7 @@ static void list_add(struct service *s, uint32_t **list, uint32_t *count,
 {
     uint32_t i = (*count)++;
 
-    if (i == *room) {
-        uint32_t more = *room ? 2 * *room : 16;
-        *list = arena_grow(s->parts.arena, *list, *room, more, sizeof **list);
-        *room = more;
-    }
+    ARENA_REACH(s->parts.arena, *list, *room, i);
     for (; i > 0 && (*list)[i - 1] > number; i--)
         (*list)[i] = (*list)[i - 1];
     (*list)[i] = number;
@@ -140,12 +136,7 @@ static void start(struct service *s, enum serve_side side)
     struct replica *r = arena_alloc(s->parts.arena, 1, sizeof *r);
     struct service_side_result *result = &s->result.side[side];
 
-    if (n == s->replica_room) {
-        uint32_t more = n ? 2 * n : 16;
-        s->replica = arena_grow(s->parts.arena, s->replica, n, more,
-                                sizeof *s->replica);
-        s->replica_room = more;
-    }
+    ARENA_REACH(s->parts.arena, s->replica, s->replica_room, n);
     r->service = s;
     r->number = n;
     r->side = side;

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "models/catalogue/catalogue.h"
+#include "policies/phases.h"
 #include "policies/state/state.h"
 #include "policies/policy.h"
 

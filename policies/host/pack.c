@@ -29,6 +29,8 @@
 #include "policies/leases/phase.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/pack.h"
+#include "policies/phases.h"
 #include "policies/state/life.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"

@@ -18,6 +18,7 @@
  */
 #include <assert.h>
 
+#include "policies/plan.h"
 #include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"

@@ -16,6 +16,7 @@
 #include "policies/leases/job.h"
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
+#include "policies/phases.h"
 #include "policies/state/nodes.h"
 #include "policies/state/slots.h"
 #include "policies/state/state.h"

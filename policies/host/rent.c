@@ -16,6 +16,7 @@
 #include "models/cluster/time_series.h"
 #include "models/jobs/job.h"
 #include "policies/host/rental.h"
+#include "policies/phases.h"
 #include "policies/state/slots.h"
 #include "policies/state/waiting.h"
 #include "policies/state/decision.h"

@@ -21,6 +21,7 @@
 #include "policies/leases/lease.h"
 #include "policies/leases/phase.h"
 #include "policies/leases/time.h"
+#include "policies/resize.h"
 #include "policies/state/state.h"
 #include "policies/policy.h"
 #include "sim/base/clock.h"

@@ -14,6 +14,7 @@
 #include "models/types/placement.h"
 #include "policies/leases/goodput.h"
 #include "policies/leases/time.h"
+#include "policies/resize.h"
 #include "policies/state/state.h"
 #include "policies/policy.h"
 

@@ -24,6 +24,7 @@
 #include "policies/host/rental.h"
 #include "policies/leases/power.h"
 #include "policies/leases/time.h"
+#include "policies/phases.h"
 #include "policies/state/slots.h"
 #include "policies/state/waiting.h"
 #include "policies/state/decision.h"

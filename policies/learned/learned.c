@@ -12,6 +12,8 @@
  */
 #include <math.h>
 
+#include "policies/params.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 
 extern const struct cs_policy learned_policy;

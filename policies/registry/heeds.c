@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policies/params.h"
 #include "policies/policy.h"
 #include "sim/config/conf.h"
 #include "sim/base/err.h"

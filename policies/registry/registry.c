@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * registry.c - the built-in policies: one line here and one file beside this.
+ * registry.c - the built-in policies, those of policies.def.
  */
 #include "policies/registry/registry.h"
 
@@ -8,45 +8,18 @@
 
 #include "policies/policy.h"
 #include "sim/base/err.h"
+#include "sim/config/conf.h"
 
-extern const struct cs_policy fcfs_policy, sjf_policy, ljf_policy,
-    hrrn_policy, wfp3_policy, unicef_policy, f1_policy, edf_policy,
-    fair_share_policy, srtf_policy, srsf_policy, fewest_gpus_policy,
-    las_policy, dlas_policy, easy_policy, conservative_policy, static_policy,
-    dynamic_policy, hybrid_policy, learned_policy, random_policy,
-    gittins_policy, time_slice_policy, qssf_policy, drf_policy,
-    gavel_policy, allox_policy, themis_policy, optimus_policy, afs_policy,
-    elasticflow_policy, starburst_policy, synergy_policy, co_execution_policy,
-    harvest_policy, spot_rollout_policy, elastic_hybrid_policy,
-    quota_policy, lucid_policy, shockwave_policy, pollux_policy,
-    sia_policy;
+#define POLICY(ID) extern const struct cs_policy ID##_policy;
+#include "policies/registry/policies.def"
+#undef POLICY
 
 static const struct cs_policy *const builtin[] = {
-    &fcfs_policy, &sjf_policy, &ljf_policy, &hrrn_policy, &wfp3_policy,
-    &unicef_policy, &f1_policy, &edf_policy, &fair_share_policy,
-    &srtf_policy, &srsf_policy, &fewest_gpus_policy, &las_policy,
-    &dlas_policy, &easy_policy, &conservative_policy, &static_policy,
-    &dynamic_policy, &hybrid_policy, &learned_policy, &random_policy,
-    &gittins_policy, &time_slice_policy, &qssf_policy, &drf_policy,
-    &gavel_policy, &allox_policy, &themis_policy, &optimus_policy,
-    &afs_policy, &elasticflow_policy, &starburst_policy,
-    &synergy_policy, &co_execution_policy, &harvest_policy,
-    &spot_rollout_policy, &elastic_hybrid_policy, &quota_policy,
-    &lucid_policy, &shockwave_policy, &pollux_policy,
-    &sia_policy,
+#define POLICY(ID) &ID##_policy,
+#include "policies/registry/policies.def"
+#undef POLICY
 };
 #define BUILTIN_COUNT (sizeof builtin / sizeof builtin[0])
-
-static const char *const builtin_name[] = {
-    "fcfs", "sjf", "ljf", "hrrn", "wfp3", "unicef", "f1", "edf",
-    "fair-share", "srtf", "srsf", "fewest-gpus", "las", "dlas", "easy",
-    "conservative", "static", "dynamic", "hybrid", "learned", "random",
-    "gittins", "time-slice", "qssf", "drf", "gavel", "allox",
-    "themis", "optimus", "afs", "elasticflow", "starburst",
-    "synergy", "co-execution", "harvest", "spot-rollout", "elastic-hybrid",
-    "quota", "lucid", "shockwave", "pollux",
-    "sia", NULL
-};
 
 const struct cs_policy *registry_at(size_t i)
 {
@@ -59,6 +32,15 @@ const struct cs_policy *registry_find(const char *name)
         if (strcmp(builtin[i]->name, name) == 0)
             return builtin[i];
     return NULL;
+}
+
+const char *registry_nearest(const char *name)
+{
+    const char *names[BUILTIN_COUNT + 1] = { NULL };
+
+    for (size_t i = 0; i < BUILTIN_COUNT; i++)
+        names[i] = builtin[i]->name;
+    return conf_nearest(name, names);
 }
 
 /* Names in the literature and in other simulators, in small letters and
@@ -122,11 +104,6 @@ const char *registry_meant(const char *name)
         if (strcmp(meant[i][0], key) == 0)
             return meant[i][1];
     return NULL;
-}
-
-const char *const *registry_names(void)
-{
-    return builtin_name;
 }
 
 static bool name_ok(const char *name)

@@ -13,8 +13,8 @@ struct err;
 
 const struct cs_policy *registry_find(const char *name);    /* or NULL */
 const struct cs_policy *registry_at(size_t i);      /* NULL past the end */
-/* Ends with NULL; for nearest spellings. */
-const char *const *registry_names(void);
+/* The name nearest to one that is not known; NULL: none is near. */
+const char *registry_nearest(const char *name);
 /* How what others call so is written here, such as "fcfs" of "FIFO" or
  * "{policy: dlas, semantics: tiresias}"; NULL: it is not known. */
 const char *registry_meant(const char *name);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "policies/host/host.h"
+#include "policies/params.h"
 #include "policies/registry/heeds.h"
 #include "policies/registry/words.h"
 #include "policies/registry/registry.h"
@@ -42,52 +43,53 @@ static const char *const estimate_names[] = {
 };
 
 static const struct conf_field rules_field[] = {
-    { "policy", CONF_TEXT, offsetof(struct keys, policy), 0, 0, NULL, NULL,
-      "which policy; see `clustersim list policies`" },
-    { "name", CONF_TEXT, offsetof(struct keys, name), 0, 0, CONF_ABSENT, NULL,
-      "what results call it; default: the policy's name" },
-    { "blocking", CONF_CHOICE, offsetof(struct keys, blocking), 0, 0,
-      "strict", blocking_names,
-      "what becomes of an ask that does not fit: it blocks, is passed over, "
-      "blocks and keeps its turn though better ones come, or is dropped" },
-    { "placement", CONF_CHOICE, offsetof(struct keys, placement), 0, 0,
-      "pack", place_names, "which of the free GPUs a job is given; see "
-      "`clustersim list placements`" },
-    { "backfill", CONF_BOOL, offsetof(struct keys, backfill), 0, 0, "false",
-      NULL, "blocking: commit: while what was chosen waits, jobs start that "
-      "should end before it could start" },
-    { "relax_after", CONF_TIME, offsetof(struct keys, relax_ns), 0, 1e9, "0s",
-      NULL, "placement: consolidate: how long a gang waits for nodes of its "
-      "own; 0s: for ever" },
-    { "ties", CONF_CHOICE, offsetof(struct keys, ties), 0, 0, "lowest",
-      ties_names, "placements by score: of nodes that score alike the lowest, "
-      "or the first in an order that each seed draws once" },
-    { "estimate", CONF_CHOICE, offsetof(struct keys, estimate), 0, 0,
-      "exact", estimate_names,
-      "what the policy is told of how long a job will run" },
-    { "noise", CONF_REAL, offsetof(struct keys, noise), 0, 10, "0.5", NULL,
-      "coefficient of variation of a noisy estimate's lognormal factor" },
-    { "preemption", CONF_NODE, offsetof(struct keys, preemption), 0, 0,
-      CONF_ABSENT, NULL,
-      "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}" },
-    { "rounds", CONF_NODE, offsetof(struct keys, rounds), 0, 0, CONF_ABSENT,
-      NULL, "when decisions are made: {length: 360s}, and maybe "
-      "resolve_at_most_every and end_early" },
-    { "tick", CONF_TIME, offsetof(struct keys, tick_ns), 0, 3600, "0s", NULL,
-      "decisions only at its multiples, and a job of known length takes one "
-      "more: a simulator that counts ticks sees an end at the next one" },
-    { "semantics", CONF_TEXT, offsetof(struct keys, semantics), 0, 0,
-      CONF_ABSENT, NULL, "set these keys as a published simulator behaves; "
-      "see `clustersim list semantics`" },
-    { "weights", CONF_NODE, offsetof(struct keys, weights), 0, 0, CONF_ABSENT,
-      NULL, "of a learned policy: a file, or a map of numbers" },
+    CONF_KEY("policy", CONF_TEXT, keys, policy, CONF_REQUIRED,
+             "which policy; see `clustersim list policies`"),
+    CONF_KEY("name", CONF_TEXT, keys, name, CONF_ABSENT,
+             "what results call it; default: the policy's name"),
+    CONF_KEY("blocking", CONF_CHOICE, keys, blocking, "strict",
+             "what becomes of an ask that does not fit: it blocks, is passed "
+             "over, blocks and keeps its turn though better ones come, or is "
+             "dropped", .choices = blocking_names),
+    CONF_KEY("placement", CONF_CHOICE, keys, placement, "pack",
+             "which of the free GPUs a job is given; see `clustersim list "
+             "placements`", .choices = place_names),
+    CONF_KEY("backfill", CONF_BOOL, keys, backfill, "false",
+             "blocking: commit: while what was chosen waits, jobs start that "
+             "should end before it could start"),
+    CONF_KEY("relax_after", CONF_TIME, keys, relax_ns, "0s",
+             "placement: consolidate: how long a gang waits for nodes of its "
+             "own; 0s: for ever", .max = 1e9),
+    CONF_KEY("ties", CONF_CHOICE, keys, ties, "lowest",
+             "placements by score: of nodes that score alike the lowest, or "
+             "the first in an order that each seed draws once",
+             .choices = ties_names),
+    CONF_KEY("estimate", CONF_CHOICE, keys, estimate, "exact",
+             "what the policy is told of how long a job will run",
+             .choices = estimate_names),
+    CONF_KEY("noise", CONF_REAL, keys, noise, "0.5",
+             "coefficient of variation of a noisy estimate's lognormal factor",
+             .max = 10),
+    CONF_KEY("preemption", CONF_NODE, keys, preemption, CONF_ABSENT,
+             "{cost: 7s}, or by GPUs {cost: {1gpu: 7s, 8gpu: 30s, more: 60s}}"),
+    CONF_KEY("rounds", CONF_NODE, keys, rounds, CONF_ABSENT,
+             "when decisions are made: {length: 360s}, and maybe "
+             "resolve_at_most_every and end_early"),
+    CONF_KEY("tick", CONF_TIME, keys, tick_ns, "0s",
+             "decisions only at its multiples, and a job of known length takes "
+             "one more: a simulator that counts ticks sees an end at the next "
+             "one", .max = 3600),
+    CONF_KEY("semantics", CONF_TEXT, keys, semantics, CONF_ABSENT,
+             "set these keys as a published simulator behaves; see `clustersim "
+             "list semantics`"),
+    CONF_KEY("weights", CONF_NODE, keys, weights, CONF_ABSENT,
+             "of a learned policy: a file, or a map of numbers"),
 };
 #define RULES_COUNT (sizeof rules_field / sizeof rules_field[0])
 
-const struct conf_schema host_rules_schema = {
-    "experiment.policies[]", "a policy and the semantics it runs under",
-    rules_field, RULES_COUNT
-};
+const struct conf_schema host_rules_schema =
+    CONF_SCHEMA("experiment.policies[]",
+                "a policy and the semantics it runs under", rules_field);
 
 struct rounds {
     int64_t length_ns, resolve_ns;
@@ -95,30 +97,28 @@ struct rounds {
 };
 
 static const struct conf_field rounds_field[] = {
-    { "length", CONF_TIME, offsetof(struct rounds, length_ns), 0, 1e9, NULL,
-      NULL, "decisions only at its multiples" },
-    { "resolve_at_most_every", CONF_TIME, offsetof(struct rounds, resolve_ns),
-      0, 1e9, "0s", NULL, "who has which GPUs is solved so far apart at least: "
-      "gavel deals its rounds between by the shares there are; of others no "
-      "decision is made" },
-    { "end_early", CONF_BOOL, offsetof(struct rounds, end_early), 0, 0, "false",
-      NULL, "a round ends when all that runs has ended" },
+    CONF_KEY("length", CONF_TIME, rounds, length_ns, CONF_REQUIRED,
+             "decisions only at its multiples", .max = 1e9),
+    CONF_KEY("resolve_at_most_every", CONF_TIME, rounds, resolve_ns, "0s",
+             "who has which GPUs is solved so far apart at least: gavel deals "
+             "its rounds between by the shares there are; of others no "
+             "decision is made", .max = 1e9),
+    CONF_KEY("end_early", CONF_BOOL, rounds, end_early, "false",
+             "a round ends when all that runs has ended"),
 };
 
 static const struct conf_field preemption_field[] = {
-    { "cost", CONF_NODE, 0, 0, 0, NULL, NULL, "lost at the restart of a job "
-      "that was stopped: a time, or by its GPUs {1gpu: 7s, 8gpu: 30s, more: "
-      "60s}, which must end with more" },
+    { .key = "cost", .type = CONF_NODE,
+      .help = "lost at the restart of a job that was stopped: a time, or by its "
+              "GPUs {1gpu: 7s, 8gpu: 30s, more: 60s}, which must end with more" },
 };
 
-const struct conf_schema host_rounds_schema = {
-    "experiment.policies[].rounds", "when decisions are made", rounds_field,
-    sizeof rounds_field / sizeof rounds_field[0]
-};
-const struct conf_schema host_preemption_schema = {
-    "experiment.policies[].preemption", "what stopping a job costs it",
-    preemption_field, sizeof preemption_field / sizeof preemption_field[0]
-};
+const struct conf_schema host_rounds_schema =
+    CONF_SCHEMA("experiment.policies[].rounds", "when decisions are made",
+                rounds_field);
+const struct conf_schema host_preemption_schema =
+    CONF_SCHEMA("experiment.policies[].preemption",
+                "what stopping a job costs it", preemption_field);
 
 static enum conf_type conf_type_of(enum cs_param_type type)
 {
@@ -434,7 +434,7 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
             "there is no policy named %s", conf_text(key));
     const char *near = registry_meant(conf_text(key));
     if (near == NULL)
-        near = conf_nearest(conf_text(key), registry_names());
+        near = registry_nearest(conf_text(key));
     if (near && near[0] == '{')
         err_hint(err, "Here it is %s.", near);
     else if (near)

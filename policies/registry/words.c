@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policies/params.h"
 #include "policies/policy.h"
 #include "sim/base/arena.h"
 #include "sim/config/conf.h"

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "policies/rank.h"
+
 struct cs_moving_key;
 struct host_lanes;
 struct rank_tree;

@@ -18,6 +18,7 @@
 #include <assert.h>
 
 #include "models/jobs/job.h"
+#include "policies/phases.h"
 #include "policies/state/waiting.h"
 #include "policies/state/nodes.h"
 #include "policies/state/state.h"

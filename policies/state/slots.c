@@ -7,6 +7,7 @@
  */
 #include "policies/state/slots.h"
 
+#include "policies/phases.h"
 #include "policies/state/waiting.h"
 #include "policies/state/deals.h"
 #include "policies/state/decision.h"

@@ -18,6 +18,7 @@
 #include "models/types/facts.h"
 #include "models/types/gang.h"
 #include "models/types/truth.h"
+#include "policies/phases.h"
 #include "policies/policy.h"
 #include "policies/state/terms.h"
 #include "sim/event/loop.h"

@@ -9,16 +9,12 @@
 #ifndef SIM_FLOW_SHARE_PARTS_H
 #define SIM_FLOW_SHARE_PARTS_H
 
+#include "sim/base/arena.h"
 #include "sim/flow/share.h"
-
-/* Twice the room, 16 at first; all that was there is kept. */
-void *share_grown(void *items, uint32_t *room, size_t item_bytes);
 
 static inline void share_list_push(struct share_list *list, uint32_t item)
 {
-    if (list->count == list->room)
-        list->item = share_grown(list->item, &list->room, sizeof *list->item);
-    list->item[list->count++] = item;
+    ARENA_ADD(NULL, list->item, list->count, list->room, item);
 }
 
 static inline struct share_member *share_members(const struct share *share,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * applications.h - jobs of a trace that name an application of the catalogue:
- * their form and their goodput, shared by all that task alike.
+ * their form and their goodput, shared by all that ask alike.
  *
  * Made while the file is checked; trials only look them up.
  */
@@ -19,7 +19,7 @@ struct application_job {
     const struct job_form *form;
 };
 
-/* `base` is the form of jobs that task for GPUs alone. */
+/* `base` is the form of jobs that ask for GPUs alone. */
 struct applications *applications_new(const struct world *world,
                                       const struct job_form *base);
 /* NULL: there is no such application, or it cannot run so in this cluster, or,

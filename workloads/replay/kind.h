@@ -2,7 +2,7 @@
 /*
  * kind.h - jobs of a trace that differ in more than GPUs: what they ask
  * of cores, memory and types of GPU makes a form of its own, shared by all
- * jobs that task alike.
+ * jobs that ask alike.
  *
  * Kinds are made while the file is checked; trials only look them up.
  */
@@ -22,7 +22,7 @@ struct trace_kind {
     bool has_type;              /* the cluster has a type that it takes */
 };
 
-/* `base` is the form of jobs that task for GPUs alone. */
+/* `base` is the form of jobs that ask for GPUs alone. */
 struct trace_kinds *trace_kinds_new(struct arena *arena,
                                     const struct job_form *base);
 /* Does the row need a form of its own? */

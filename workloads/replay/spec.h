@@ -18,7 +18,7 @@ struct applications;
 struct job_store;
 struct trace_kinds;
 
-enum { FORMAT_CSV, FORMAT_SWF };        /* the others are of import.h */
+enum { FORMAT_CSV, FORMAT_SWF };        /* of formats.def, which has more */
 enum { UNSORTED_ERROR, UNSORTED_SORT };
 enum { ORIGIN_FIRST, ORIGIN_FILE };
 
