@@ -204,12 +204,14 @@ static inline bool share_has_crowds(const struct share *share)
 }
 
 bool share_is_dirty(const struct share *share);
-/* Finds `next` for every flow whose rate may have changed: share->set. */
+/* Puts into share->set every flow whose rate may have changed, and computes its
+ * `next`. */
 void share_solve(struct share *share);
 
-/* Then, in this order: those of the set that are in a crowd leave it, the
- * crowds' new levels are put in force, `next` of each flow of the set, in its
- * crowd if share_joins names one, and what the crowds may meet. */
+/* To be called then, in this order: share_leave() for each flow of the set that
+ * is in a crowd; share_levels(), which makes the crowds' new levels present;
+ * share_commit() for each flow of the set, with the crowd that share_joins()
+ * returns; share_limits(), which updates what limits the crowds. */
 void share_leave(struct share *share, uint32_t flow);
 void share_levels(struct share *share);
 uint32_t share_joins(const struct share *share, uint32_t flow);
