@@ -24,6 +24,7 @@ static void group_room_init(struct group_index *room, struct arena *arena,
 static bool is_short(const struct group_index *room, uint32_t gpus,
                      const struct node_free *node)
 {
+    assert(node != NULL);
     return (uint64_t)gpus * room->cores_per_gpu > node->cores ||
            gpus * room->memory_per_gpu > node->memory_bytes;
 }
