@@ -19,7 +19,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch" "$count_file"' EXIT
 tree=$scratch/tree
 MANUALS='experiments/columns/README.md workloads/README.md plots/README.md
-policies/README.md models/README.md'
+policies/README.md models/catalogue/README.md'
 
 # Lines "MANUAL VERB PATH TEXT FUNCTION" of all steps; their texts in files.
 steps() {

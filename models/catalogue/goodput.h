@@ -19,7 +19,7 @@
  * and, because it is estimated during training, with the batch.
  *
  * As in Sia (Subramanya et al., SOSP 2023) each GPU type has its own times; the
- * efficiency is the same on all.  models/README.md compares it with
+ * efficiency is the same on all.  models/validation compares it with
  * measurements.
  */
 #ifndef MODELS_CATALOGUE_GOODPUT_H
