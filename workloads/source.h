@@ -96,10 +96,6 @@ bool workload_has_limits(const struct workload_spec *spec);
 bool workload_has_parts(const struct workload_spec *spec);
 bool workload_has_steps(const struct workload_spec *spec);
 enum workload_estimate workload_estimate(const struct workload_spec *spec);
-/* Returns the name of recipe i, and its summary in *summary; NULL past the
- * last. */
-const char *workload_recipe(size_t i, const char **summary);
-
 /* Stores in *demand, in the arena, the kinds of jobs of the workload and how
  * many there are of each: of a trace among all its jobs, of a mix among its
  * first DEMAND_DRAWN.  False: *err is set. */

@@ -18,7 +18,7 @@ struct applications;
 struct job_store;
 struct trace_kinds;
 
-enum { FORMAT_CSV, FORMAT_SWF };        /* other formats: import.h */
+enum { FORMAT_CSV, FORMAT_SWF };        /* of formats.def */
 enum { UNSORTED_ERROR, UNSORTED_SORT };
 enum { ORIGIN_FIRST, ORIGIN_FILE };
 
