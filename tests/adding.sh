@@ -18,8 +18,9 @@ build=$(cd "$1" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch" "$count_file"' EXIT
 tree=$scratch/tree
-MANUALS='experiments/columns/README.md workloads/README.md plots/README.md
-policies/README.md models/README.md'
+MANUALS='experiments/columns/README.md workloads/formats/README.md
+workloads/recipes/README.md plots/README.md policies/README.md
+models/catalogue/README.md'
 
 # Lines "MANUAL VERB PATH TEXT FUNCTION" of all steps; their texts in files.
 steps() {

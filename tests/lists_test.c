@@ -58,7 +58,7 @@ static void the_manual_has_a_row_for_each_format(void **state)
 {
     (void)state;
     for (size_t i = 0; import_format_at(i) != NULL; i++)
-        assert_row("workloads/README.md", import_format_at(i)->name);
+        assert_row("workloads/formats/README.md", import_format_at(i)->name);
 }
 
 static void the_manual_has_a_row_for_each_recipe(void **state)
@@ -89,7 +89,7 @@ static void a_policy_is_found_by_a_name_that_is_near(void **state)
 static void a_table_without_the_row_is_seen(void **state)
 {
     (void)state;
-    assert_false(has_row("workloads/README.md", "no-such-format"));
+    assert_false(has_row("workloads/formats/README.md", "no-such-format"));
 }
 
 int main(void)

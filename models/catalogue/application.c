@@ -47,6 +47,8 @@ const struct conf_schema application_speed_schema =
 bool application_read_speeds(struct arena *arena, const struct conf_node *map,
                              struct application *app, struct err *err)
 {
+    assert(map != NULL && app != NULL);
+    assert(err != NULL);
     size_t count = conf_kind(map) == CONF_MAP ? conf_count(map) : 0;
 
     if (count == 0 || count > SPEEDS_MAX)
@@ -72,6 +74,9 @@ static bool read_list(const struct conf_node *list, const char *key, double min,
                       double max, uint32_t room, double *out, uint32_t *count,
                       struct err *err)
 {
+    assert(min <= max);
+    assert(room > 0);
+    assert(out != NULL && count != NULL);
     struct conf_field field = {
         .key = key, .type = CONF_REAL, .min = min, .max = max};
     size_t n = conf_kind(list) == CONF_LIST ? conf_count(list) : 0;
@@ -89,6 +94,7 @@ static bool read_list(const struct conf_node *list, const char *key, double min,
 static bool read_until(const struct conf_node *list, struct goodput_noise *noise,
                        struct err *err)
 {
+    assert(noise != NULL && err != NULL);
     if (!read_list(list, "until", 1e-6, 1, GOODPUT_SPANS_MAX, noise->until,
                    &noise->spans, err))
         return false;
@@ -108,6 +114,8 @@ static bool read_until(const struct conf_node *list, struct goodput_noise *noise
 static bool read_batch(const struct conf_node *map, size_t i,
                        struct goodput_noise *noise, struct err *err)
 {
+    assert(i < conf_count(map));
+    assert(noise->batches <= GOODPUT_BATCHES_MAX);
     const char *key = conf_key(map, i);
     uint32_t b = noise->batches, count;
     double scale[GOODPUT_SPANS_MAX];
@@ -135,6 +143,8 @@ static bool read_batch(const struct conf_node *map, size_t i,
 bool application_read_noise(const struct conf_node *map,
                             struct application *app, struct err *err)
 {
+    assert(map != NULL && app != NULL);
+    assert(err != NULL);
     struct goodput_noise *noise = &app->noise;
 
     memset(noise, 0, sizeof *noise);

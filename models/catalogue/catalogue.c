@@ -64,6 +64,7 @@ const struct application *catalogue_application_at(
 const struct application *catalogue_application(
     const struct catalogue *catalogue, const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_find(catalogue, CATALOGUE_APPLICATIONS,
                                            name);
     return form ? &((const struct application_form *)form)->app : NULL;
@@ -119,6 +120,7 @@ const struct net *catalogue_net_at(const struct catalogue *catalogue, size_t i)
 const struct gpu_type *catalogue_gpu(const struct catalogue *catalogue,
                                      const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_as(catalogue, CATALOGUE_GPUS, name);
     return form ? &((const struct gpu_form *)form)->gpu : NULL;
 }
@@ -126,6 +128,7 @@ const struct gpu_type *catalogue_gpu(const struct catalogue *catalogue,
 const struct cpu_type *catalogue_cpu(const struct catalogue *catalogue,
                                      const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_as(catalogue, CATALOGUE_CPUS, name);
     return form ? &((const struct cpu_form *)form)->cpu : NULL;
 }
@@ -133,6 +136,7 @@ const struct cpu_type *catalogue_cpu(const struct catalogue *catalogue,
 const struct link_type *catalogue_link(const struct catalogue *catalogue,
                                        const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_as(catalogue, CATALOGUE_LINKS, name);
     return form ? &((const struct link_form *)form)->link : NULL;
 }
@@ -140,6 +144,7 @@ const struct link_type *catalogue_link(const struct catalogue *catalogue,
 const struct price *catalogue_price(const struct catalogue *catalogue,
                                     const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_find(catalogue, CATALOGUE_PRICES, name);
     return form ? &((const struct price_form *)form)->price : NULL;
 }
@@ -147,6 +152,7 @@ const struct price *catalogue_price(const struct catalogue *catalogue,
 const struct llm *catalogue_llm(const struct catalogue *catalogue,
                                 const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_as(catalogue, CATALOGUE_LLMS, name);
     return form ? &((const struct llm_form *)form)->llm : NULL;
 }
@@ -154,6 +160,7 @@ const struct llm *catalogue_llm(const struct catalogue *catalogue,
 const struct net *catalogue_net(const struct catalogue *catalogue,
                                 const char *name)
 {
+    assert(catalogue != NULL && name != NULL);
     const void *form = catalogue_form_as(catalogue, CATALOGUE_NETS, name);
     return form ? &((const struct net_form *)form)->net : NULL;
 }

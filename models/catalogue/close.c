@@ -42,6 +42,7 @@ static const char *const required[CATALOGUE_SECTION_COUNT][REQUIRED_MAX] = {
 static bool field_given(const struct form *form,
                         const struct conf_field *field)
 {
+    assert(form->conf != NULL && field != NULL);
     const void *at = (const unsigned char *)form + field->offset;
 
     switch (field->type) {
@@ -59,6 +60,7 @@ static bool field_given(const struct form *form,
 /* Of a key where its entry was last written, or else of the entry. */
 static struct err_pos key_pos(const struct form *form, const char *key)
 {
+    assert(form != NULL && key != NULL);
     const struct conf_node *node = conf_get(form->conf, key);
 
     return node != NULL ? conf_pos(node) : form->pos;
@@ -90,6 +92,8 @@ static bool no_such(const struct catalogue *catalogue,
                     const struct form *form, const char *key,
                     const char *name, int which, struct err *err)
 {
+    assert(key != NULL && name != NULL);
+    assert(err != NULL);
     err_set(err, ERR_REFERENCE, key_pos(form, key),
             "'%s' of '%s' names no %s of the catalogue: '%s'", key,
             form->name, section_item[which], name);
@@ -117,6 +121,7 @@ static void fill_sustained(struct gpu_type *gpu)
 static bool close_gpu(const struct catalogue *catalogue,
                       struct gpu_form *form, struct err *err)
 {
+    assert(err != NULL);
     struct gpu_type *gpu = &form->gpu;
     const struct link_type *pcie = catalogue_link(catalogue, gpu->pcie);
 
@@ -180,6 +185,8 @@ static const enum price_tier tier_of_kind[] = {
 static bool close_price(const struct catalogue *catalogue,
                         struct price_form *form, struct err *err)
 {
+    assert(form->price.of != NULL);
+    assert(err != NULL);
     struct price *price = &form->price;
 
     if (price->granularity_ns <= 0) {
@@ -307,6 +314,7 @@ static bool close_llm(struct llm_form *form, struct err *err)
 
 static bool close_net(struct net_form *form, struct err *err)
 {
+    assert(err != NULL);
     struct net *net = &form->net;
     bool none = form->tables == 0 && form->row_width == 0 &&
                 net->table_rows <= 0.0;
@@ -328,6 +336,7 @@ static bool close_net(struct net_form *form, struct err *err)
 static bool close_application(const struct catalogue *catalogue,
                               struct application_form *form, struct err *err)
 {
+    assert(err != NULL);
     struct application *app = &form->app;
 
     app->batch_first = (uint32_t)form->batch;
@@ -384,6 +393,7 @@ static bool close_instance(const struct catalogue *catalogue,
 static bool close_form(const struct catalogue *catalogue, int which, size_t i,
                        struct err *err)
 {
+    assert(which >= 0 && which < CATALOGUE_SECTION_COUNT);
     struct form *form = catalogue_form_at(catalogue, which, i);
     struct gpu_form *gpu = (struct gpu_form *)(void *)form;
     struct cpu_form *cpu = (struct cpu_form *)(void *)form;

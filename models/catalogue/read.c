@@ -24,6 +24,8 @@ static const char *const section_name[CATALOGUE_SECTION_COUNT + 1] = {
 static struct form *add_form(struct catalogue *catalogue, int which,
                              const char *name)
 {
+    assert(which >= 0 && which < CATALOGUE_SECTION_COUNT);
+    assert(name != NULL);
     struct section *s = &catalogue->section[which];
     size_t bytes = catalogue_form_bytes[which];
 
@@ -39,6 +41,8 @@ static struct form *add_form(struct catalogue *catalogue, int which,
 static bool read_section(struct catalogue *catalogue, int which,
                          const struct conf_node *map, struct err *err)
 {
+    assert(which >= 0 && which < CATALOGUE_SECTION_COUNT);
+    assert(err != NULL);
     if (conf_kind(map) != CONF_MAP) {
         return err_set(err, ERR_SCHEMA, conf_pos(map),
                        "'%s' must be a mapping of names to entries",
@@ -62,6 +66,7 @@ static bool read_section(struct catalogue *catalogue, int which,
 
 static int find_section(const char *name)
 {
+    assert(name != NULL);
     for (int i = 0; i < CATALOGUE_SECTION_COUNT; i++) {
         if (strcmp(name, section_name[i]) == 0) {
             return i;
@@ -73,6 +78,7 @@ static int find_section(const char *name)
 static bool read_root(struct catalogue *catalogue,
                       const struct conf_node *root, struct err *err)
 {
+    assert(root != NULL && err != NULL);
     if (conf_kind(root) != CONF_MAP) {
         return err_set(err, ERR_SCHEMA, conf_pos(root),
                        "a catalogue is a mapping with any of gpus, cpus, "

@@ -23,6 +23,7 @@
 
 bool cluster_draws(const struct cluster_spec *spec)
 {
+    assert(spec != NULL);
     const struct outage_spec *f = spec->failures;
     bool draws = f != NULL && (f->gpu_mtbf_ns > 0 || f->node_mtbf_ns > 0 ||
                                f->switch_mtbf_ns > 0 || f->job_mtbf_ns > 0 ||
@@ -90,6 +91,7 @@ double cluster_node_usd(const struct node_group *group, int64_t from_ns,
 
 double cluster_node_least_usd_per_h(const struct node_group *group)
 {
+    assert(group != NULL);
     return group->price != NULL ? time_series_least(group->price)
                                 : group->usd_per_h;
 }
@@ -125,6 +127,7 @@ double cluster_held_usd(const struct cluster_spec *spec,
 static const struct time_series *series_over(const struct time_series *time_series,
                                              int64_t end_ns, double *held_s)
 {
+    assert(held_s != NULL);
     int64_t over_ns = time_series != NULL ? time_series_over_ns(time_series, end_ns) : 0;
 
     if (over_ns > 0 && !time_series->hold)
@@ -164,6 +167,8 @@ uint32_t cluster_pool(const struct cluster_spec *spec, const char *name)
 static inline void note_free(struct cluster *cluster, uint32_t node, uint64_t mask,
                       uint32_t cores, int64_t memory_bytes)
 {
+    assert(node < cluster->spec->node_count);
+    assert(memory_bytes >= 0);
     uint32_t g = cluster->group_of[node];
     const struct node_group *group = &cluster->spec->group[g];
     struct node_free before = {
@@ -230,6 +235,7 @@ static uint32_t mib_of(const struct node_group *group)
 
 static void parts_fill(struct cluster *cluster, uint32_t node)
 {
+    assert(node < cluster->spec->node_count);
     struct cluster_parts *parts = cluster->parts;
     uint32_t g = cluster->group_of[node];
     const struct node_group *group = &cluster->spec->group[g];
@@ -287,16 +293,21 @@ static uint32_t first_gpu(const struct cluster *cluster, uint32_t node)
 
 const uint16_t *cluster_left(const struct cluster *cluster, uint32_t node)
 {
+    assert(cluster->parts != NULL);
+    assert(node < cluster->spec->node_count);
     return &cluster->parts->left[first_gpu(cluster, node)];
 }
 
 const uint32_t *cluster_mib_left(const struct cluster *cluster, uint32_t node)
 {
+    assert(cluster->parts != NULL);
+    assert(node < cluster->spec->node_count);
     return &cluster->parts->mib_left[first_gpu(cluster, node)];
 }
 
 int64_t cluster_core_milli(const struct cluster *cluster, uint32_t node)
 {
+    assert(node < cluster->spec->node_count);
     int64_t milli = (int64_t)cluster->free_cores[node] * GPU_MILLI;
 
     return cluster->parts == NULL ? milli
@@ -316,6 +327,7 @@ static int64_t core_milli_of(const struct share *share)
 
 static bool gpus_free(const struct cluster *cluster, const struct share *share)
 {
+    assert(share->node < cluster->spec->node_count);
     uint64_t mask = share->gpu_mask;
 
     if (!is_part(share))

@@ -50,6 +50,7 @@ struct reading {
 /* The rows of a server stand together; stands_together() looks afterwards. */
 static uint32_t server_of(struct reading *r, const char *name)
 {
+    assert(name != NULL);
     if (r->servers > 0 &&
         strcmp(r->server[r->servers - 1].name, name) == 0)
         return r->servers - 1;
@@ -63,6 +64,7 @@ static uint32_t server_of(struct reading *r, const char *name)
 /* What was over before the run is left out, what still was is cut. */
 static void add_fault(struct reading *r, uint32_t server, int64_t up_ns)
 {
+    assert(server < r->servers);
     struct faults *f = r->faults;
     int64_t down_ns = r->server[server].down_ns - r->from_ns;
 
@@ -77,6 +79,7 @@ static void add_fault(struct reading *r, uint32_t server, int64_t up_ns)
 static bool take_row(void *self, const char *name, int64_t time_ns,
                      double value, struct err_pos pos, struct err *err)
 {
+    assert(self != NULL && name != NULL);
     struct reading *r = self;
     uint32_t i = server_of(r, name);
     struct server *server = &r->server[i];

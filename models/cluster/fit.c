@@ -177,6 +177,8 @@ static bool give(struct hunt *hunt, uint32_t node, uint32_t units)
 static uint64_t next_domain(const struct node_group *group, uint64_t free,
                             uint32_t count)
 {
+    assert(free != 0);
+    assert(count > 0);
     uint64_t found = 0;
     uint32_t found_free = 0;
     for (uint32_t i = 0; i * group->nvlink_domain < group->gpus; i++) {
@@ -327,6 +329,7 @@ static uint64_t counts_met(const struct hunt *hunt)
 static uint32_t one_node(const struct hunt *hunt, bool best, uint32_t units,
                          uint32_t size, uint32_t skip)
 {
+    assert(units > 0);
     if (!hunt->indexed || !best)
         return seat_for(hunt, best, units, size, skip, gpu_index_from(units));
     uint64_t left = counts_met(hunt) & gpu_index_from(units);
@@ -359,6 +362,7 @@ static bool too_few_empty(const struct hunt *hunt, uint32_t size,
 static uint32_t roomiest(const struct hunt *hunt, uint32_t units,
                          uint32_t size, uint32_t skip)
 {
+    assert(units > 0);
     uint32_t found = UINT32_MAX;
     for (uint32_t u = size; u >= units && found == UINT32_MAX; u--)
         found = seat_for(hunt, false, u, size, skip, gpu_index_from(u));

@@ -66,6 +66,7 @@ const struct conf_schema rented_schema =
 static bool rented_acts(const struct conf_node *conf,
                         const struct rented_keys *keys, struct err *err)
 {
+    assert(keys != NULL && err != NULL);
     bool kept = keys->mtbf_ns == 0 && keys->available == NULL;
 
     return conf_acts(conf, "notice", kept,

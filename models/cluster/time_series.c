@@ -65,6 +65,7 @@ static void add(struct time_series_points *to, int64_t time_ns, double value)
 {
     uint32_t room = to->room;
 
+    assert(to->count <= to->room);
     ARENA_REACH(to->arena, to->time_ns, room, to->count);
     ARENA_REACH(to->arena, to->value, to->room, to->count);
     if (to->count > 0 && to->time_ns[to->count - 1] == time_ns)
@@ -76,6 +77,7 @@ static void add(struct time_series_points *to, int64_t time_ns, double value)
 static bool read_points(struct time_series_points *to,
                         const struct conf_node *list, struct err *err)
 {
+    assert(list != NULL && err != NULL);
     static const struct conf_field time = {
         .key = "time", .type = CONF_TIME, .max = 1e10, .help = "of a point",
     };
@@ -110,6 +112,7 @@ static bool read_points(struct time_series_points *to,
 static const char *beside(struct arena *arena, const char *file,
                           const char *name)
 {
+    assert(file != NULL && name != NULL);
     const char *slash = file ? strrchr(file, '/') : NULL;
     size_t folder = slash ? (size_t)(slash - file) + 1 : 0;
     size_t bytes = strlen(name) + 1;
@@ -127,6 +130,7 @@ static const char *beside(struct arena *arena, const char *file,
 static bool cut_row(char *line, const char **name, int64_t *time_ns,
                     double *value)
 {
+    assert(line != NULL);
     char *time = strchr(line, ','), *number;
 
     if (time == NULL)
@@ -186,6 +190,7 @@ struct chosen {
 static bool take_row(void *self, const char *name, int64_t time_ns,
                      double value, struct err_pos pos, struct err *err)
 {
+    assert(self != NULL && name != NULL);
     struct chosen *c = self;
     struct time_series_points *to = c->to;
 
@@ -204,6 +209,7 @@ static bool take_row(void *self, const char *name, int64_t time_ns,
 static bool read_file(struct time_series_points *to, const struct conf_node *conf,
                       const struct time_series_keys *keys, struct err *err)
 {
+    assert(conf != NULL && keys != NULL);
     const struct conf_node *at = conf_get(conf, "file");
     struct chosen chosen = { to, keys->name, INT64_MAX };
 
@@ -291,6 +297,7 @@ const struct time_series *time_series_read(struct arena *arena,
 /* The last point that is not later; the first if there is none. */
 static uint32_t point_at(const struct time_series *time_series, int64_t time_ns)
 {
+    assert(time_series->count > 0);
     uint32_t low = 0, high = time_series->count;
 
     while (high - low > 1) {
@@ -305,6 +312,7 @@ static uint32_t point_at(const struct time_series *time_series, int64_t time_ns)
 
 double time_series_least(const struct time_series *time_series)
 {
+    assert(time_series->count > 0);
     double least = time_series->value[0];
 
     for (uint32_t i = 1; i < time_series->count; i++)
@@ -363,6 +371,7 @@ int64_t time_series_next_ns(const struct time_series *time_series, int64_t now_n
 
 int64_t time_series_over_ns(const struct time_series *time_series, int64_t time_ns)
 {
+    assert(time_series->count > 0);
     int64_t end = time_series->time_ns[time_series->count - 1];
 
     if (time_series->repeat_ns > 0 || time_series->count == 1 || time_ns <= end)

@@ -72,6 +72,8 @@ double outage_hardware_per_s(const struct outage_spec *spec, double gpus,
 double outage_mtti_s(const struct outage_spec *spec, double gpus,
                      double nodes, double switches)
 {
+    assert(spec != NULL);
+    assert(gpus >= 0.0 && nodes >= 0.0 && switches >= 0.0);
     double rate = outage_hardware_per_s(spec, gpus, nodes, switches) +
                   per_s(1, spec->job_mtbf_ns);
 

@@ -39,6 +39,7 @@ static uint32_t bucket_of(const struct prefix_cache *c, uint64_t block)
 
 struct prefix_cache *prefix_cache_new(struct arena *arena, uint64_t tokens)
 {
+    assert(arena != NULL);
     struct prefix_cache *c = arena_alloc(arena, 1, sizeof *c);
 
     c->arena = arena;
@@ -148,6 +149,7 @@ uint32_t prefix_cache_match(const struct prefix_cache *c,
 
 uint32_t prefix_cache_use(struct prefix_cache *c, const struct prefix *prefix)
 {
+    assert(c != NULL && prefix != NULL);
     uint32_t had = prefix_cache_match(c, prefix);
     uint64_t fits = c->tokens_max / (prefix->block_tokens > 0
                                          ? prefix->block_tokens : 1);
