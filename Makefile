@@ -89,7 +89,7 @@ $(B)/embed/rng_table.c: sim/base/rng_table.awk; mkdir -p $(@D); awk -f $< > $@
 stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || \
         printf '%s\n' '$(1)' > $@
 $(B)/flags.stamp: FORCE
-	$(call stamp,$(CC) $(ALL) $(LIBS))
+	$(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
 	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot))
 -include $(OBJ:.o=.d) $(AIDS:%.c=$(B)/%.d) $(TESTS:=.d) $(FUZZ:=.d) $(B)/experiments/main.d
