@@ -242,8 +242,7 @@ static void say_pools(struct words *words, const struct cs_host *host,
     }
 }
 
-/* ---- the reasons
- * ---------------------------------------------------------- */
+/* ---- the reasons -------------------------------------------------------- */
 
 /* The k-th task in the order of the policy. */
 static const struct cs_task *task_at(const struct cs_host *host, uint32_t k)
