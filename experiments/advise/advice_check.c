@@ -190,7 +190,7 @@ static bool check_names(const struct asking *task, const struct conf_node *map,
                    is_job ? "job of the mix" : "kind of node here");
 }
 
-static double part(const struct memory_need *need, double has, int figure)
+static double pick_bytes(const struct memory_need *need, double has, int figure)
 {
     const double part_bytes[] = {
         [WEIGHTS] = need->weights, [GRADIENTS] = need->gradients,
@@ -229,7 +229,7 @@ static double memory_figure(const struct advise_job *job,
         if (figure == FITS)
             return most >= 1.0;
     }
-    return figure == MOST ? most : part(&need, has, figure);
+    return figure == MOST ? most : pick_bytes(&need, has, figure);
 }
 
 static bool is_of(const struct advise_row *row,
@@ -360,8 +360,8 @@ static bool task_tier(struct asking *task, const struct conf_node *map,
     return advise_world_from(world, task->world.cluster, err);
 }
 
-static void judge(struct asking *task, const struct advice_expect *e,
-                  const struct experiment_expect *limits, struct check_item *item)
+static void judge_figure(struct asking *task, const struct advice_expect *e,
+                         const struct experiment_expect *limits, struct check_item *item)
 {
     struct arena *arena = task->world.arena;
     bool compared = e->vs_job != NULL || e->vs_on != NULL;
@@ -421,7 +421,7 @@ static bool judge_one(struct asking *task, const struct conf_node *map,
             task->world.arena, "%s on %s", e.vs_job != NULL ? e.vs_job : e.job,
             e.vs_on != NULL ? e.vs_on : e.on);
     if (judging)
-        judge(task, &e, limits, item);
+        judge_figure(task, &e, limits, item);
     return true;
 }
 

@@ -56,7 +56,7 @@ const char *load_manner(const struct host_policy *policy)
                                    : "leases for a job's life";
 }
 
-/* ---- what pools can do ---------------------------------------------------- */
+/* ---- what pools can do -------------------------------------------------- */
 
 /* Roles without GPUs go to nodes without GPUs if there are any. */
 static void measure_pools(struct reckoning *r)
@@ -73,7 +73,7 @@ static void measure_pools(struct reckoning *r)
     }
 }
 
-/* ---- what a kind of job brings -------------------------------------------- */
+/* ---- what a kind of job brings ------------------------------------------ */
 
 static double *new_part(struct reckoning *r, const char *form,
                         const char *role, bool cores)
@@ -223,7 +223,7 @@ static void add_mix(struct reckoning *r)
     }
 }
 
-/* ---- of a trace -------------------------------------------------------------- */
+/* ---- of a trace --------------------------------------------------------- */
 
 struct heap {                   /* jobs of one form and of the same rates */
     struct job_request request;
@@ -270,7 +270,7 @@ static void add_trace(struct reckoning *r)
         add_whole(r, &heap[i].request, heap[i].gpu_s / span_s);
 }
 
-/* ---- divided --------------------------------------------------------------------- */
+/* ---- divided ------------------------------------------------------------ */
 
 /* What one of so many chunks of a part is of a pool. */
 struct chunk {
@@ -318,7 +318,7 @@ static void put_chunk(struct reckoning *r, uint32_t i)
     part->rho_cores[pool] += part->cores ? 0 : its.rho_cores;
 }
 
-static void divide(struct reckoning *r)
+static void divide_load(struct reckoning *r)
 {
     struct load *load = &r->load;
 
@@ -349,6 +349,6 @@ struct load load_of(struct arena *arena, const struct experiment *experiment,
         add_trace(&r);
     else
         add_mix(&r);
-    divide(&r);
+    divide_load(&r);
     return r.load;
 }

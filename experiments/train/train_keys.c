@@ -58,7 +58,7 @@ static bool read_seeds(const struct conf_node *node, struct train_seeds *seeds,
     return node == NULL || conf_fill(node, &train_seeds_schema, seeds, err);
 }
 
-static bool overlap(const struct train_seeds *a, const struct train_seeds *b)
+static bool seeds_overlap(const struct train_seeds *a, const struct train_seeds *b)
 {
     return a->from < b->from + b->count && b->from < a->from + a->count;
 }
@@ -81,7 +81,7 @@ static bool read_keys(const struct experiment *experiment, struct train_keys *ke
     if (keys->elite >= keys->population)
         return err_set(err, ERR_RANGE, conf_pos(node),
                        "elite must be smaller than population");
-    if (overlap(&keys->seeds, &keys->held_out))
+    if (seeds_overlap(&keys->seeds, &keys->held_out))
         return err_set(err, ERR_RANGE, conf_pos(node),
                        "seeds and held_out must not overlap");
     return true;

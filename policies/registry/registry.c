@@ -43,8 +43,8 @@ const char *registry_nearest(const char *name)
     return conf_nearest(name, names);
 }
 
-/* Names in the literature and in other simulators, in small letters and
- * without - and _. */
+/* Names in the literature and in other simulators, in small letters and without
+ * blanks, - and _; and what they are here. */
 static const char *const meant[][2] = {
     { "fifo", "fcfs" },
     { "firstcomefirstserved", "fcfs" },
@@ -106,7 +106,7 @@ const char *registry_meant(const char *name)
     return NULL;
 }
 
-static bool name_ok(const char *name)
+static bool is_valid_name(const char *name)
 {
     if (!name || name[0] < 'a' || name[0] > 'z')
         return false;
@@ -126,7 +126,7 @@ bool registry_check(const struct cs_policy *policy, struct err *err)
         return err_set(err, ERR_POLICY, nowhere,
                        "policy %s: member size_bytes is %u, expected %zu",
                        name, policy->size_bytes, sizeof *policy);
-    if (!name_ok(policy->name))
+    if (!is_valid_name(policy->name))
         return err_set(err, ERR_POLICY, nowhere,
                        "policy %s: member name must match [a-z][a-z0-9-]*",
                        name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rules.c - one entry of `policies:` read: whose policy, with which
- * parameters, under which semantics.
+ * rules.c - reads one entry of `policies:`: the policy, its parameters, and the
+ * semantics that it runs under.
  *
- * The keys are the host's own (the same for all) and the policy's parameters,
- * joined into one table, so that a misspelt one is found either way.
+ * The host's keys, which all policies have, and the policy's parameters form
+ * one table, so that a misspelt key of either kind is found.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -48,24 +48,24 @@ static const struct conf_field rules_field[] = {
     CONF_KEY("name", CONF_TEXT, keys, name, CONF_ABSENT,
              "what results call it; default: the policy's name"),
     CONF_KEY("blocking", CONF_CHOICE, keys, blocking, "strict",
-             "what becomes of an ask that does not fit: it blocks, is passed "
-             "over, blocks and keeps its turn though better ones come, or is "
-             "dropped", .choices = blocking_names),
+             "what becomes of a task that does not fit: it blocks all others, "
+             "is passed over, blocks and stays first even if a better one "
+             "comes, or is dropped", .choices = blocking_names),
     CONF_KEY("placement", CONF_CHOICE, keys, placement, "pack",
              "which of the free GPUs a job is given; see `clustersim list "
              "placements`", .choices = place_names),
     CONF_KEY("backfill", CONF_BOOL, keys, backfill, "false",
-             "blocking: commit: while what was chosen waits, jobs start that "
+             "blocking: commit: while the chosen task waits, jobs start that "
              "should end before it could start"),
     CONF_KEY("relax_after", CONF_TIME, keys, relax_ns, "0s",
              "placement: consolidate: how long a gang waits for nodes of its "
              "own; 0s: for ever", .max = 1e9),
     CONF_KEY("ties", CONF_CHOICE, keys, ties, "lowest",
-             "placements by score: of nodes that score alike the lowest, or "
-             "the first in an order that each seed draws once",
+             "placements by score: of nodes with the same score the "
+             "lowest, or the first in an order that each seed draws once",
              .choices = ties_names),
     CONF_KEY("estimate", CONF_CHOICE, keys, estimate, "exact",
-             "what the policy is told of how long a job will run",
+             "which estimate of a job's run time the policy gets",
              .choices = estimate_names),
     CONF_KEY("noise", CONF_REAL, keys, noise, "0.5",
              "coefficient of variation of a noisy estimate's lognormal factor",
@@ -100,11 +100,11 @@ static const struct conf_field rounds_field[] = {
     CONF_KEY("length", CONF_TIME, rounds, length_ns, CONF_REQUIRED,
              "decisions only at its multiples", .max = 1e9),
     CONF_KEY("resolve_at_most_every", CONF_TIME, rounds, resolve_ns, "0s",
-             "who has which GPUs is solved so far apart at least: gavel deals "
-             "its rounds between by the shares there are; of others no "
-             "decision is made", .max = 1e9),
+             "the least time between two solutions of the allocation: gavel "
+             "fills the rounds between them by the shares of the last one; "
+             "other policies decide nothing there", .max = 1e9),
     CONF_KEY("end_early", CONF_BOOL, rounds, end_early, "false",
-             "a round ends when all that runs has ended"),
+             "a round ends when all running jobs have ended"),
 };
 
 static const struct conf_field preemption_field[] = {
@@ -135,7 +135,8 @@ static enum conf_type conf_type_of(enum cs_param_type type)
     return CONF_TEXT;
 }
 
-/* The host's keys and, behind them in the same struct, the policy's. */
+/* Returns a table of the host's keys and then the policy's.  Its offsets are of
+ * one buffer: struct keys, with the policy's `self` behind it. */
 struct conf_schema host_policy_keys(struct arena *arena,
                                     const struct cs_policy *policy)
 {
@@ -166,8 +167,9 @@ static bool read_time(const struct conf_node *node, const char *key,
     return conf_read(node, &field, ns, err);
 }
 
-/* "8gpu" -> 8, "more" -> UINT32_MAX. */
-static bool cost_key(const char *key, uint32_t *gpus)
+/* Reads a step of a cost: 8 from "8gpu", UINT32_MAX from "more".  False: it is
+ * neither. */
+static bool parse_cost_key(const char *key, uint32_t *gpus)
 {
     char *end;
     if (strcmp(key, "more") == 0) {
@@ -189,7 +191,7 @@ static bool read_cost_map(const struct conf_node *map,
     for (size_t i = 0; i < conf_count(map); i++) {
         struct host_cost_step *step = &rules->cost[i];
         const char *key = conf_key(map, i);
-        if (!cost_key(key, &step->gpus_max) ||
+        if (!parse_cost_key(key, &step->gpus_max) ||
             (i > 0 && step->gpus_max <= rules->cost[i - 1].gpus_max)) {
             err_set(err, ERR_SCHEMA, conf_key_pos(map, i),
                     "key cost: found %s, expected rising steps such as 1gpu, "
@@ -226,7 +228,8 @@ static bool read_preemption(const struct conf_node *map,
     return read_time(cost, "cost", &rules->cost[0].cost_ns, err);
 }
 
-/* A path is relative to the file that names it. */
+/* Reads a weights file; its path is relative to the file that names it.  NULL:
+ * err says why. */
 static const struct conf_node *load_weights(struct arena *arena,
                                             const struct conf_node *node,
                                             struct err *err)
@@ -240,7 +243,7 @@ static const struct conf_node *load_weights(struct arena *arena,
     memcpy(path + folder, name, strlen(name) + 1);
     struct err why = { 0 };
     const struct conf_node *root = conf_load(arena, path, &why);
-    if (!root && why.kind == ERR_IO) {      /* say who names that file */
+    if (!root && why.kind == ERR_IO) {      /* point at the naming file */
         err_set(err, ERR_IO, conf_pos(node), "weights names the file '%.100s': "
                 "%.100s", path, why.text);
         err_hint_path(err, path, "Paths are relative to the file that names "
@@ -283,7 +286,7 @@ static bool read_weights(struct arena *arena, const struct conf_node *node,
     return true;
 }
 
-/* Keys of what is told, "key=value " each. */
+/* The semantics of an entry in words: "key=value", with blanks between. */
 struct told {
     char *text;
     size_t used;
@@ -332,9 +335,10 @@ static void tell_cost(struct told *told, const struct host_rules *rules)
     }
 }
 
-/* Those that act. */
-static const char *semantics(struct arena *arena, const struct heeds *heeds,
-                             const struct host_rules *rules)
+/* Returns the semantics of an entry in words: those keys that act. */
+static const char *write_semantics(struct arena *arena,
+                                   const struct heeds *heeds,
+                                   const struct host_rules *rules)
 {
     struct told told = { arena_alloc(arena, SEMANTICS_BYTES, 1), 0 };
 
@@ -361,8 +365,9 @@ static const char *semantics(struct arena *arena, const struct heeds *heeds,
     return told.text;
 }
 
-/* "depth: 256, nodes_max: 2000", with what the entry says. */
-static const char *limits(struct arena *arena, const struct heeds *heeds)
+/* Returns the limits of a policy with their values, "depth: 256, nodes_max:
+ * 2000"; NULL: it has none. */
+static const char *write_limits(struct arena *arena, const struct heeds *heeds)
 {
     const char *at = heeds->policy->limits;
     char *text, key[32];
@@ -444,7 +449,7 @@ static const struct cs_policy *find_policy(const struct conf_node *conf,
     return NULL;
 }
 
-/* Where an entry says nothing of estimates. */
+/* Adds the key `estimate` to an entry that lacks it.  NULL: err says why. */
 static const struct conf_node *add_estimate(struct arena *arena,
                                             const struct conf_node *conf,
                                             const char *estimate,
@@ -501,8 +506,8 @@ const struct host_policy *host_policy_read_as(struct arena *arena,
     if (!read_rules(keys, &out->rules, err) ||
         (keys->weights && !read_weights(arena, keys->weights, out, err)))
         return NULL;
-    out->semantics = semantics(arena, &heeds, &out->rules);
-    out->limits = limits(arena, &heeds);
+    out->semantics = write_semantics(arena, &heeds, &out->rules);
+    out->limits = write_limits(arena, &heeds);
     return out;
 }
 
