@@ -5,11 +5,11 @@
  * The same order, handles and digest as loop.h, by the simplest structure that
  * is not slow: an implicit heap of 16-byte entries, push numbers stored, dead
  * entries left until they are popped; up to 2^24 pending and 2^37 pushed.
- * Tests compare loop.c with it event by event; `clustersim bench` prints its
- * time beside the loop's.  Simulations use loop.h.
+ * loop_test.c compares loop.c with it event by event; tests/bench prints its
+ * time beside the loop's.
  */
-#ifndef SIM_EVENT_HEAP4_H
-#define SIM_EVENT_HEAP4_H
+#ifndef TESTS_HEAP4_H
+#define TESTS_HEAP4_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,14 +9,14 @@
  * alone; it reads a file and writes a table where the trial writes one, else
  * its jobs are in arrays.
  */
-#include "experiments/bench/cluster.h"
+#include "tests/bench/cluster.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/bench/trial.h"
+#include "tests/bench/trial.h"
 #include "sim/text/folder.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
