@@ -6,9 +6,11 @@
  * for each id and changes it when what it pushed no longer holds: stale items
  * are dropped when they come first, and swept when the heap is full, so that
  * it holds at most twice what is valid, and a little.
+ *
+ * Where nothing goes stale, `holds` is NULL: a plain heap.
  */
-#ifndef SIM_FLOW_LAZY_HEAP_H
-#define SIM_FLOW_LAZY_HEAP_H
+#ifndef SIM_CONTAINERS_LAZY_HEAP_H
+#define SIM_CONTAINERS_LAZY_HEAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
