@@ -20,7 +20,7 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 #include "experiments/report/plot_data.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "experiments/report/report_html.h"
 #include "experiments/report/report_tables.h"
 #include "experiments/report/services_table.h"
@@ -327,14 +327,14 @@ static void put_found(struct out *out, const char *reason, const double *value,
     out_text(out, isnan(value[K_HIGH]) ? "" : "]");
 }
 
-static bool check_row(struct out *out, const struct csv_in *in,
+static bool check_row(struct out *out, const struct csv *in,
                       const size_t *c, struct err *err)
 {
-    const char *verdict = csv_in_field(in, c[K_VERDICT]), *unit;
+    const char *verdict = csv_text(in, c[K_VERDICT]), *unit;
     double value[K_COUNT];
 
     for (int i = K_PERCENT; i < K_COUNT; i++)
-        if (!csv_in_number(in, c[i], &value[i], err))
+        if (!csv_number(in, c[i], &value[i], err))
             return false;
     unit = value[K_PERCENT] == 1 ? "%" : "";
     out_printf(out, "<tr><td class=\"verdict %s\">",
@@ -344,7 +344,7 @@ static bool check_row(struct out *out, const struct csv_in *in,
     html_text(out, verdict);
     out_text(out, "</td>");
     for (int i = K_CLAIM; i <= K_POINT; i++)
-        html_element(out, "td", csv_in_field(in, c[i]));
+        html_element(out, "td", csv_text(in, c[i]));
     out_text(out, "<td>");
     if (!isnan(value[K_LEAST]))
         out_printf(out, "at least %.6g%s", value[K_LEAST], unit);
@@ -352,7 +352,7 @@ static bool check_row(struct out *out, const struct csv_in *in,
         out_printf(out, "%sat most %.6g%s", isnan(value[K_LEAST]) ? "" : ", ",
                    value[K_MOST], unit);
     out_text(out, "</td><td>");
-    put_found(out, csv_in_field(in, c[K_REASON]), value, unit);
+    put_found(out, csv_text(in, c[K_REASON]), value, unit);
     out_text(out, "</td></tr>\n");
     return true;
 }
@@ -361,7 +361,7 @@ static bool verdicts(struct report *r, struct err *err)
 {
     struct plot_sink sink = { NULL, NULL, NULL };
     size_t column[K_COUNT];
-    struct csv_in *in = plot_open(&r->source, "checks.csv", check_name,
+    struct csv *in = plot_open(&r->source, "checks.csv", check_name,
                                   column, K_COUNT, &sink, err);
     enum csv_step step;
 
@@ -375,12 +375,12 @@ static bool verdicts(struct report *r, struct err *err)
              "</th><th>claim</th><th>metric</th><th>policy</th><th>against"
              "</th><th>point</th><th>expected</th><th>found, with its interval"
              "</th></tr></thead>\n<tbody>\n");
-    while ((step = csv_in_next(in, err)) == CSV_ROW)
+    while ((step = csv_next(in, err)) == CSV_ROW)
         if (!check_row(r->out, in, column, err)) {
             step = CSV_ERROR;
             break;
         }
-    csv_in_close(in);
+    csv_close(in);
     out_text(r->out, "</tbody></table></div>\n<p class=\"pale\">Holds: the "
              "whole interval lies inside the limit. Undecided: it straddles "
              "the limit, or some jobs were not done, so that means are of "
@@ -396,7 +396,7 @@ static bool failures(struct report *r, struct err *err)
     };
     struct plot_sink sink = { NULL, NULL, NULL };
     size_t column[COUNT_OF(name)], rows = 0;
-    struct csv_in *in = plot_open(&r->source, "failures.csv", name, column,
+    struct csv *in = plot_open(&r->source, "failures.csv", name, column,
                                   COUNT_OF(name), &sink, err);
     enum csv_step step;
 
@@ -404,15 +404,15 @@ static bool failures(struct report *r, struct err *err)
         return sink.skip != NULL;
     out_text(r->out, "<h2>Failed trials</h2>\n<p>They are missing in all "
              "that follows.</p>\n<table><tbody>\n");
-    while ((step = csv_in_next(in, err)) == CSV_ROW) {
+    while ((step = csv_next(in, err)) == CSV_ROW) {
         if (rows++ >= FAILURES_SHOWN)
             continue;
         out_text(r->out, "<tr>");
         for (size_t c = 0; c < COUNT_OF(name); c++)
-            html_element(r->out, "td", csv_in_field(in, column[c]));
+            html_element(r->out, "td", csv_text(in, column[c]));
         out_text(r->out, "</tr>\n");
     }
-    csv_in_close(in);
+    csv_close(in);
     out_text(r->out, "</tbody></table>\n");
     if (rows > FAILURES_SHOWN)
         out_printf(r->out, "<p class=\"pale\">%zu more in failures.csv."

@@ -10,7 +10,7 @@
 
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "experiments/report/report_html.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -78,7 +78,7 @@ static struct services_row *row_of(struct arena *arena,
 }
 
 static bool add_row(struct arena *arena, struct services_table *t,
-                    const struct csv_in *in, const size_t *at,
+                    const struct csv *in, const size_t *at,
                     struct err *err)
 {
     const char *key[KEYS];
@@ -86,10 +86,10 @@ static bool add_row(struct arena *arena, struct services_table *t,
     double value;
 
     for (int k = 0; k < KEYS; k++)
-        key[k] = csv_in_field(in, at[k]);
+        key[k] = csv_text(in, at[k]);
     row = row_of(arena, t, key);
     for (size_t c = 0; c < SHOWN; c++) {
-        if (!csv_in_number(in, at[KEYS + c], &value, err))
+        if (!csv_number(in, at[KEYS + c], &value, err))
             return false;
         if (isfinite(value)) {
             row->sum[c] += value;
@@ -100,17 +100,17 @@ static bool add_row(struct arena *arena, struct services_table *t,
 }
 
 static bool read_rows(struct arena *arena, struct services_table *t,
-                      struct csv_in *in, struct err *err)
+                      struct csv *in, struct err *err)
 {
     size_t at[KEYS + SHOWN];
     enum csv_step step;
 
     for (size_t c = 0; c < KEYS + SHOWN; c++)
-        if (!csv_in_column(in, c < KEYS ? key_name[c]
+        if (!csv_need_column(in, c < KEYS ? key_name[c]
                                         : shown[c - KEYS].column,
                            &at[c], err))
             return false;
-    while ((step = csv_in_next(in, err)) == CSV_ROW)
+    while ((step = csv_next(in, err)) == CSV_ROW)
         if (!add_row(arena, t, in, at, err))
             return false;
     return step == CSV_END;
@@ -121,16 +121,16 @@ struct services_table *services_table_read(struct arena *arena,
 {
     const char *path = path_join(arena, dir, "services.csv");
     struct services_table *t = arena_alloc(arena, 1, sizeof *t);
-    struct csv_in *in;
+    struct csv *in;
     bool good;
 
     if (!path_is_file(path))
         return NULL;
-    in = csv_in_open(arena, path, err);
+    in = csv_open(arena, path, CSV_TABLE, err);
     if (in == NULL)
         return NULL;
     good = read_rows(arena, t, in, err);
-    csv_in_close(in);
+    csv_close(in);
     return good ? t : NULL;
 }
 

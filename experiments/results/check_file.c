@@ -11,7 +11,7 @@
 #include "experiments/columns/metric.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
-#include "sim/text/read_csv.h"
+#include "sim/text/csv.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/table.h"
@@ -100,34 +100,34 @@ static const char *text_or_null(struct arena *arena, const char *text)
     return text[0] == '\0' ? NULL : arena_text(arena, text);
 }
 
-static bool read_row(struct arena *arena, const struct csv_in *in,
+static bool read_row(struct arena *arena, const struct csv *in,
                      const size_t *c, struct experiment_expect *e, struct err *err)
 {
     double percent, seeds;
 
-    e->claim = text_or_null(arena, csv_in_field(in, c[0]));
-    e->point = arena_text(arena, csv_in_field(in, c[1]));
-    e->metric = metric_find(csv_in_field(in, c[2]));
-    e->policy = arena_text(arena, csv_in_field(in, c[3]));
-    e->versus = text_or_null(arena, csv_in_field(in, c[4]));
+    e->claim = text_or_null(arena, csv_text(in, c[0]));
+    e->point = arena_text(arena, csv_text(in, c[1]));
+    e->metric = metric_find(csv_text(in, c[2]));
+    e->policy = arena_text(arena, csv_text(in, c[3]));
+    e->versus = text_or_null(arena, csv_text(in, c[4]));
     if (c[9] != SIZE_MAX)
-        e->versus_point = text_or_null(arena, csv_in_field(in, c[9]));
+        e->versus_point = text_or_null(arena, csv_text(in, c[9]));
     if (e->metric == METRIC_COUNT)
-        return err_set(err, ERR_REFERENCE, csv_in_pos(in),
-                       "there is no metric '%.60s'", csv_in_field(in, c[2]));
-    if (!csv_in_number(in, c[5], &percent, err) ||
-        !csv_in_number(in, c[6], &e->low, err) ||
-        !csv_in_number(in, c[7], &e->high, err) ||
-        !csv_in_number(in, c[8], &e->confidence, err) ||
-        !csv_in_number(in, c[11], &seeds, err))
+        return err_set(err, ERR_REFERENCE, csv_pos(in, c[2]),
+                       "there is no metric '%.60s'", csv_text(in, c[2]));
+    if (!csv_number(in, c[5], &percent, err) ||
+        !csv_number(in, c[6], &e->low, err) ||
+        !csv_number(in, c[7], &e->high, err) ||
+        !csv_number(in, c[8], &e->confidence, err) ||
+        !csv_number(in, c[11], &seeds, err))
         return false;
     if (!(e->confidence > 0 && e->confidence < 1))
-        return err_set(err, ERR_RANGE, csv_in_pos(in),
+        return err_set(err, ERR_RANGE, csv_pos(in, c[8]),
                        "confidence must lie between 0 and 1");
     e->percent = percent == 1;
     e->trials_min = seeds > 0 ? (uint32_t)seeds : 0;
     /* What was kept from being judged stays so. */
-    if (strcmp(csv_in_field(in, c[10]),
+    if (strcmp(csv_text(in, c[10]),
                check_verdict_name(CHECK_NOT_JUDGED)) == 0)
         e->seeds_min = e->trials_min + 1;
     e->low = isnan(e->low) ? -INFINITY : e->low;
@@ -135,26 +135,25 @@ static bool read_row(struct arena *arena, const struct csv_in *in,
     return true;
 }
 
-static bool read_rows(struct arena *arena, struct csv_in *in,
+static bool read_rows(struct arena *arena, struct csv *in,
                       const struct experiment_expect **expect, uint32_t *count,
                       struct err *err)
 {
     struct experiment_expect *item = NULL;
     uint32_t room = 0;
     enum csv_step step;
-    struct err older = { 0 };
     size_t c[12];
 
     for (size_t i = 0; i < 9; i++)
-        if (!csv_in_column(in, checks_column[i].name, &c[i], err))
+        if (!csv_need_column(in, checks_column[i].name, &c[i], err))
             return false;
-    if (!csv_in_column(in, "verdict", &c[10], err) ||
-        !csv_in_column(in, "seeds", &c[11], err))
+    if (!csv_need_column(in, "verdict", &c[10], err) ||
+        !csv_need_column(in, "seeds", &c[11], err))
         return false;
-    if (!csv_in_column(in, checks_column[VS_POINT].name, &c[9], &older))
-        c[9] = SIZE_MAX;        /* written by an older version */
+    /* SIZE_MAX: written by an older version. */
+    c[9] = csv_find(in, checks_column[VS_POINT].name);
     *count = 0;
-    while ((step = csv_in_next(in, err)) == CSV_ROW) {
+    while ((step = csv_next(in, err)) == CSV_ROW) {
         if (*count == room) {
             item = arena_grow(arena, item, room, room * 2 + 16, sizeof *item);
             room = room * 2 + 16;
@@ -173,18 +172,18 @@ bool check_read(struct arena *arena, const char *dir,
                 struct err *err)
 {
     const char *path = path_join(arena, dir, checks_file);
-    struct csv_in *in;
+    struct csv *in;
     bool ok;
 
     *expect = NULL;
     *count = 0;
     if (!path_is_file(path))
         return true;
-    in = csv_in_open(arena, path, err);
+    in = csv_open(arena, path, CSV_TABLE, err);
     if (in == NULL)
         return false;
     ok = read_rows(arena, in, expect, count, err);
-    csv_in_close(in);
+    csv_close(in);
     return ok;
 }
 
