@@ -368,7 +368,7 @@ static void csv_fields_come_back_unquoted(void **state)
     size_t a, b;
 
     scratch_write(&w->scratch, "t.csv",
-                  "a,b\n\"x, \"\"y\"\"\",1.5\n,\n1\n");
+                  "a,b\n\"x, \"\"y\"\"\",1.5\n x ,\n1\n");
     in = csv_open(w->arena, scratch_path(&w->scratch, "t.csv"), CSV_TABLE,
                   &w->err);
     assert_non_null(in);
@@ -378,9 +378,18 @@ static void csv_fields_come_back_unquoted(void **state)
     assert_string_equal(csv_text(in, a), "x, \"y\"");
     assert_true(csv_number(in, b, &number, &w->err) && number == 1.5);
     assert_int_equal(csv_next(in, &w->err), CSV_ROW);
+    assert_string_equal(csv_text(in, a), " x ");
     assert_true(csv_number(in, b, &number, &w->err) && isnan(number));
     assert_int_equal(csv_next(in, &w->err), CSV_ERROR);
     assert_int_equal(w->err.pos.line, 4);
+    csv_close(in);
+    w->err = (struct err){0};
+    scratch_write(&w->scratch, "t.csv", "a,b\n1,\"never ends\n");
+    in = csv_open(w->arena, scratch_path(&w->scratch, "t.csv"), CSV_TABLE,
+                  &w->err);
+    assert_non_null(in);
+    assert_int_equal(csv_next(in, &w->err), CSV_ERROR);
+    assert_int_equal(w->err.pos.col, 3);
     csv_close(in);
 }
 
