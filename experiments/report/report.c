@@ -84,8 +84,8 @@ static void fact(struct out *out, const char *name, const char *text,
     out_text(out, "<tr>");
     html_element(out, "th", name);
     out_text(out, "<td>");
-    html_text(out, text);
-    html_text(out, unit);
+    out_html_text(out, text);
+    out_html_text(out, unit);
     out_text(out, "</td></tr>\n");
 }
 
@@ -115,7 +115,7 @@ static void limits(struct report *r, const struct conf_node *list)
                             ? word(item, "limits") : NULL, text, sizeof text))
                 continue;
             out_text(r->out, "<p>");
-            html_text(r->out, text);
+            out_html_text(r->out, text);
             out_text(r->out, "</p>\n");
         }
 }
@@ -244,9 +244,9 @@ static void offered_load(struct report *r)
         html_element(r->out, "td", word(item, "policies"));
         html_element(r->out, "td", word(item, "pool"));
         out_text(r->out, "<td>");
-        html_text(r->out, word(item, "capacity"));
-        html_text(r->out, " ");
-        html_text(r->out, word(item, "of"));
+        out_html_text(r->out, word(item, "capacity"));
+        out_html_text(r->out, " ");
+        out_html_text(r->out, word(item, "of"));
         out_text(r->out, "</td>");
         html_element(r->out, "td", word(item, "rho"));
         out_text(r->out, "</tr>\n");
@@ -318,7 +318,7 @@ static void put_found(struct out *out, const char *reason, const double *value,
         char text[128];
 
         snprintf(text, sizeof text, "%.*s", (int)strcspn(reason, ";"), reason);
-        html_text(out, text);
+        out_html_text(out, text);
         return;
     }
     number_text(out, "", value[K_VALUE], unit);
@@ -341,7 +341,7 @@ static bool check_row(struct out *out, const struct csv *in,
                strcmp(verdict, "holds") == 0 ? "holds"
                : strcmp(verdict, "does not hold") == 0 ||
                  strcmp(verdict, "failed trial") == 0 ? "fails" : "open");
-    html_text(out, verdict);
+    out_html_text(out, verdict);
     out_text(out, "</td>");
     for (int i = K_CLAIM; i <= K_POINT; i++)
         html_element(out, "td", csv_text(in, c[i]));
@@ -474,7 +474,7 @@ static void charts(struct report *r)
     while (scan != NULL &&
            scan_line(scan, &line, &bytes, &ignored) == SCAN_LINE) {
         out_text(r->out, "<p class=\"none\">Not drawn: ");
-        html_text(r->out, line);
+        out_html_text(r->out, line);
         out_text(r->out, ".</p>\n");
     }
     scan_close(scan);
@@ -490,11 +490,11 @@ static void counts(struct out *out, const struct conf_node *map,
     for (size_t i = 0; i < conf_count(list); i++)
         if (conf_kind(conf_value(list, i)) == CONF_SCALAR) {
             out_text(out, "<tr><th>");
-            html_text(out, what);
+            out_html_text(out, what);
             out_text(out, ": ");
-            html_text(out, conf_key(list, i));
+            out_html_text(out, conf_key(list, i));
             out_text(out, "</th><td class=\"n\">");
-            html_text(out, conf_text(conf_value(list, i)));
+            out_html_text(out, conf_text(conf_value(list, i)));
             out_text(out, "</td></tr>\n");
         }
 }
@@ -507,11 +507,11 @@ static void audit(struct report *r)
         return;
     }
     out_text(r->out, "<p>Every trial checks itself while it runs: ");
-    html_text(r->out, word(r->audit, "violations"));
+    out_html_text(r->out, word(r->audit, "violations"));
     out_text(r->out, " violations in ");
-    html_text(r->out, word(r->audit, "trials"));
+    out_html_text(r->out, word(r->audit, "trials"));
     out_text(r->out, " trials and ");
-    html_text(r->out, word(r->audit, "events"));
+    out_html_text(r->out, word(r->audit, "events"));
     out_text(r->out, " events.</p>\n<table><tbody>\n");
     counts(r->out, r->audit, "checks");
     counts(r->out, r->audit, "jobs");
@@ -534,7 +534,7 @@ static void provenance(struct report *r)
     for (size_t i = 0; command != NULL && i < conf_count(command); i++) {
         out_text(r->out, i == 0 ? "" : " ");
         if (conf_kind(conf_item(command, i)) == CONF_SCALAR)
-            html_text(r->out, conf_text(conf_item(command, i)));
+            out_html_text(r->out, conf_text(conf_item(command, i)));
     }
     out_text(r->out, "</code></p>\n<table><tbody>\n");
     fact(r->out, "clustersim", word(from, "version"), "");
@@ -574,8 +574,11 @@ static bool services(struct report *r, struct err *err)
     const struct services_table *table =
         services_table_read(r->arena, r->source.dir, err);
 
-    if (table != NULL)
+    if (table != NULL) {
+        out_text(r->out, "<h2>Services</h2>\n<p>Means over seeds; "
+                         "services.csv has every seed.</p>\n");
         services_table_html(table, r->out);
+    }
     return table != NULL || err->kind == ERR_NONE;
 }
 

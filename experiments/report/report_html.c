@@ -57,30 +57,10 @@ void html_end(struct out *out)
     out_text(out, "</main>\n</body>\n</html>\n");
 }
 
-void html_text(struct out *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        switch (c) {
-        case '&': out_text(out, "&amp;"); break;
-        case '<': out_text(out, "&lt;"); break;
-        case '>': out_text(out, "&gt;"); break;
-        case '"': out_text(out, "&quot;"); break;
-        case '\'': out_text(out, "&#39;"); break;
-        default:
-            if (c < 0x20 || c == 0x7f)
-                out_text(out, " ");
-            else
-                out_bytes(out, text, 1);
-        }
-    }
-}
-
 void html_element(struct out *out, const char *tag, const char *text)
 {
     out_printf(out, "<%s>", tag);
-    html_text(out, text);
+    out_html_text(out, text);
     out_printf(out, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
@@ -129,7 +109,7 @@ bool html_image(struct out *out, const char *path, const char *type,
     if (file == NULL)
         return false;
     out_text(out, "<img alt=\"");
-    html_text(out, alternative);
+    out_html_text(out, alternative);
     out_printf(out, "\" src=\"data:%s;base64,", type);
     base64(out, file);
     out_text(out, "\">");

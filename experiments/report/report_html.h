@@ -2,8 +2,7 @@
 /*
  * report_html.h - texts, numbers and pictures for an HTML page.
  *
- * Whatever a user may have named goes through html_text, which leaves no
- * character that HTML gives a meaning.
+ * Whatever a user may have named goes through out_html_text.
  */
 #ifndef EXPERIMENTS_REPORT_REPORT_HTML_H
 #define EXPERIMENTS_REPORT_REPORT_HTML_H
@@ -18,7 +17,6 @@ struct out;
 void html_begin(struct out *out, const char *title);
 void html_end(struct out *out);
 
-void html_text(struct out *out, const char *text);
 /* <TAG>text</TAG>; tag may have attributes: "td class=\"n\"". */
 void html_element(struct out *out, const char *tag, const char *text);
 /* Digits after the point that show so many significant ones. */

@@ -314,7 +314,7 @@ static void moved_sentence(struct out *out, const struct shares *s,
             break;
         out_text(out, first ? " Against " : ", ");
         if (first) {
-            html_text(out, baseline);
+            out_html_text(out, baseline);
             out_text(out, ": ");
         }
         out_printf(out, "%s %+.1f points", cause[c].title, 100 * moved[c]);

@@ -11,6 +11,7 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 #include "sim/text/csv.h"
+#include "sim/text/sheet.h"
 #include "experiments/report/report_html.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
@@ -161,65 +162,45 @@ static void figure(char text[HTML_NUMBER_BYTES], const struct services_row *r,
                             ? html_decimals(mean, shown[c].digits) : 0);
 }
 
-static int key_width(const struct services_table *t, int k)
+/* keys: those that every row has alike, too. */
+static struct sheet *sheet_of(const struct services_table *t, bool keys)
 {
-    size_t width = strlen(key_name[k]);
+    struct sheet *sheet = sheet_new(NULL);
+    char text[HTML_NUMBER_BYTES];
 
-    for (size_t i = 0; i < t->count; i++)
-        if (strlen(t->row[i].key[k]) > width)
-            width = strlen(t->row[i].key[k]);
-    return (int)width;
+    for (int k = 0; k < KEYS; k++)
+        if (keys || k == 2 || !same_keys(t, k))
+            sheet_column(sheet, key_name[k], 0);
+    for (size_t c = 0; c < SHOWN; c++)
+        if (!says_nothing(t, c))
+            sheet_column(sheet, shown[c].title, 15);
+    for (size_t i = 0; i < t->count; i++) {
+        for (int k = 0; k < KEYS; k++)
+            if (keys || k == 2 || !same_keys(t, k))
+                sheet_cell(sheet, "%s", t->row[i].key[k]);
+        for (size_t c = 0; c < SHOWN; c++) {
+            if (says_nothing(t, c))
+                continue;
+            figure(text, &t->row[i], c);
+            sheet_cell(sheet, "%s", text);
+        }
+    }
+    return sheet;
 }
 
 void services_table_print(const struct services_table *t, FILE *file)
 {
-    char text[HTML_NUMBER_BYTES];
+    struct sheet *sheet = sheet_of(t, false);
 
     fputs("services, means over seeds\n", file);
-    for (int k = 0; k < KEYS; k++)
-        if (k == 2 || !same_keys(t, k))
-            fprintf(file, "%-*s  ", key_width(t, k), key_name[k]);
-    for (size_t c = 0; c < SHOWN; c++)
-        if (!says_nothing(t, c))
-            fprintf(file, "  %15s", shown[c].title);
-    fputc('\n', file);
-    for (size_t i = 0; i < t->count; i++) {
-        for (int k = 0; k < KEYS; k++)
-            if (k == 2 || !same_keys(t, k))
-                fprintf(file, "%-*s  ", key_width(t, k), t->row[i].key[k]);
-        for (size_t c = 0; c < SHOWN; c++) {
-            if (says_nothing(t, c))
-                continue;
-            figure(text, &t->row[i], c);
-            fprintf(file, "  %15s", text);
-        }
-        fputc('\n', file);
-    }
+    sheet_gap(sheet, 2);
+    sheet_close(sheet, file);
 }
 
 void services_table_html(const struct services_table *t, struct out *out)
 {
-    char text[HTML_NUMBER_BYTES];
+    struct sheet *sheet = sheet_of(t, true);
 
-    out_text(out, "<h2>Services</h2>\n<p>Means over seeds; services.csv has "
-             "every seed.</p>\n<div class=\"wide\"><table>\n<thead><tr>");
-    for (int k = 0; k < KEYS; k++)
-        html_element(out, "th", key_name[k]);
-    for (size_t c = 0; c < SHOWN; c++)
-        if (!says_nothing(t, c))
-            html_element(out, "th class=\"n\"", shown[c].title);
-    out_text(out, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < t->count; i++) {
-        out_text(out, "<tr>");
-        for (int k = 0; k < KEYS; k++)
-            html_element(out, "th", t->row[i].key[k]);
-        for (size_t c = 0; c < SHOWN; c++) {
-            if (says_nothing(t, c))
-                continue;
-            figure(text, &t->row[i], c);
-            html_element(out, "td class=\"n\"", text);
-        }
-        out_text(out, "</tr>\n");
-    }
-    out_text(out, "</tbody></table></div>\n");
+    sheet_html(sheet, KEYS, out);
+    sheet_free(sheet);
 }

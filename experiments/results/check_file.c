@@ -12,6 +12,7 @@
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
 #include "sim/text/csv.h"
+#include "sim/text/sheet.h"
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/text/table.h"
@@ -189,10 +190,16 @@ bool check_read(struct arena *arena, const char *dir,
 
 void check_print(FILE *file, const struct check_list *list)
 {
-    for (uint32_t i = 0; i < list->count; i++)
-        fprintf(file, "%-13s  %s\n               %s\n",
-                check_verdict_name(list->item[i].verdict), list->item[i].name,
-                list->item[i].reason);
+    struct sheet *sheet = sheet_new(":-13\t:0");
+
+    sheet_gap(sheet, 2);
+    for (uint32_t i = 0; i < list->count; i++) {
+        sheet_cell(sheet, "%s", check_verdict_name(list->item[i].verdict));
+        sheet_cell(sheet, "%s", list->item[i].name);
+        sheet_cell(sheet, "%s", "");
+        sheet_cell(sheet, "%s", list->item[i].reason);
+    }
+    sheet_close(sheet, file);
 }
 
 void check_print_sum(FILE *file, const struct check_list *list, size_t lists)
@@ -213,19 +220,6 @@ void check_print_sum(FILE *file, const struct check_list *list, size_t lists)
     fputc('\n', file);
 }
 
-static void xml_text(struct out *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&': out_text(out, "&amp;"); break;
-        case '<': out_text(out, "&lt;"); break;
-        case '>': out_text(out, "&gt;"); break;
-        case '"': out_text(out, "&quot;"); break;
-        default: out_bytes(out, text, 1);
-        }
-    }
-}
-
 /* JUnit knows failures, errors and what was skipped. */
 static const char *junit_element(const struct check_item *item,
                                  bool not_judged_passes)
@@ -242,9 +236,9 @@ static void junit_case(struct out *out, const char *suite,
     const char *element = junit_element(item, not_judged_passes);
 
     out_text(out, "  <testcase classname=\"");
-    xml_text(out, suite);
+    out_html_text(out, suite);
     out_text(out, "\" name=\"");
-    xml_text(out, item->name);
+    out_html_text(out, item->name);
     if (item->verdict == CHECK_HOLDS) {
         out_text(out, "\"/>\n");
         return;
@@ -253,7 +247,7 @@ static void junit_case(struct out *out, const char *suite,
     if (strcmp(element, "skipped") != 0)
         out_printf(out, " type=\"%s\"", check_verdict_name(item->verdict));
     out_text(out, " message=\"");
-    xml_text(out, item->reason);
+    out_html_text(out, item->reason);
     out_text(out, "\"/>\n  </testcase>\n");
 }
 
@@ -273,7 +267,7 @@ bool check_junit(struct arena *arena, const char *path, const char *suite,
     }
     out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                   "<testsuite name=\"");
-    xml_text(out, suite);
+    out_html_text(out, suite);
     out_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" "
                "skipped=\"%u\">\n", count, bad, errors, skipped);
     for (size_t i = 0; i < lists; i++)
@@ -284,34 +278,26 @@ bool check_junit(struct arena *arena, const char *path, const char *suite,
     return out_close(out, err);
 }
 
-static void markdown_text(struct out *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (*text == '|')
-            out_text(out, "\\");
-        out_bytes(out, text, 1);
-    }
-}
-
 bool check_markdown(struct arena *arena, const char *path, const char *title,
                     const struct check_list *list, size_t lists,
                     struct err *err)
 {
     struct out *out = out_open(arena, path, err);
+    struct sheet *sheet;
 
     if (out == NULL)
         return false;
-    out_printf(out, "## %s\n\n| verdict | expected | found |\n"
-               "|---|---|---|\n", title);
+    out_printf(out, "## %s\n\n", title);
+    sheet = sheet_new("verdict:0\texpected:0\tfound:0");
     for (size_t i = 0; i < lists; i++)
         for (uint32_t j = 0; j < list[i].count; j++) {
             const struct check_item *item = &list[i].item[j];
 
-            out_printf(out, "| %s | ", check_verdict_name(item->verdict));
-            markdown_text(out, item->name);
-            out_text(out, " | ");
-            markdown_text(out, item->reason);
-            out_text(out, " |\n");
+            sheet_cell(sheet, "%s", check_verdict_name(item->verdict));
+            sheet_cell(sheet, "%s", item->name);
+            sheet_cell(sheet, "%s", item->reason);
         }
+    sheet_markdown(sheet, out);
+    sheet_free(sheet);
     return out_close(out, err);
 }
