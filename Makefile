@@ -36,9 +36,10 @@ ALL  := $(MODE) $(WARN) $(WERROR) -pthread -ffile-prefix-map=$(CURDIR)=. \
 # Data that travels inside the program: NAME_file[], see models/embed.sh.
 EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
 EMBED_plot      := $(wildcard plots/*.gp)
+EMBED_page      := experiments/report/page.html
 
 SRC   := $(filter-out experiments/main.c,$(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
-OBJ   := $(patsubst %.c,$(B)/%.o,$(SRC) $(patsubst %,embed/%.c,catalogue_data plot_data rng_table))
+OBJ   := $(patsubst %.c,$(B)/%.o,$(SRC) $(patsubst %,embed/%.c,catalogue_data plot_data page_data rng_table))
 LIB   := $(B)/libclustersim.a
 TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/*_test.c))
 FUZZ  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
@@ -93,7 +94,7 @@ stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || \
 $(B)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(ALL) $(LIBS))
 $(B)/sources.stamp: FORCE
-	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot))
+	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot) $(EMBED_page))
 -include $(OBJ:.o=.d) $(AIDS:%.c=$(B)/%.d) $(TESTS:=.d) $(FUZZ:=.d) $(B)/experiments/main.d
 
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.

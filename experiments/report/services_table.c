@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sim/text/out.h"
 #include "sim/text/paths.h"
 #include "sim/text/csv.h"
 #include "sim/text/sheet.h"
@@ -162,8 +161,7 @@ static void figure(char text[HTML_NUMBER_BYTES], const struct services_row *r,
                             ? html_decimals(mean, shown[c].digits) : 0);
 }
 
-/* keys: those that every row has alike, too. */
-static struct sheet *sheet_of(const struct services_table *t, bool keys)
+struct sheet *services_table_sheet(const struct services_table *t, bool keys)
 {
     struct sheet *sheet = sheet_new(NULL);
     char text[HTML_NUMBER_BYTES];
@@ -190,17 +188,9 @@ static struct sheet *sheet_of(const struct services_table *t, bool keys)
 
 void services_table_print(const struct services_table *t, FILE *file)
 {
-    struct sheet *sheet = sheet_of(t, false);
+    struct sheet *sheet = services_table_sheet(t, false);
 
     fputs("services, means over seeds\n", file);
     sheet_gap(sheet, 2);
     sheet_close(sheet, file);
-}
-
-void services_table_html(const struct services_table *t, struct out *out)
-{
-    struct sheet *sheet = sheet_of(t, true);
-
-    sheet_html(sheet, KEYS, out);
-    sheet_free(sheet);
 }
