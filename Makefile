@@ -15,9 +15,7 @@ SAN     =
 FLOORS  = sim models policies workloads experiments
 CC     := $(if $(filter default,$(origin CC)),gcc,$(CC))
 $(if $(V),,$(eval .SILENT:))
-.SECONDARY:
-.DELETE_ON_ERROR:
-.SECONDEXPANSION:
+.SECONDARY .DELETE_ON_ERROR .SECONDEXPANSION:
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wconversion -Wno-sign-conversion \
@@ -39,7 +37,8 @@ EMBED_plot      := $(wildcard plots/*.gp)
 EMBED_page      := experiments/report/page.html
 
 SRC   := $(filter-out experiments/main.c,$(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
-OBJ   := $(patsubst %.c,$(B)/%.o,$(SRC) $(patsubst %,embed/%.c,catalogue_data plot_data page_data rng_table))
+OBJ   := $(SRC:%.c=$(B)/%.o) \
+         $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data rng_table)
 LIB   := $(B)/libclustersim.a
 TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/*_test.c))
 FUZZ  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))

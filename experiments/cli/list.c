@@ -45,7 +45,7 @@ static void list_gpus(FILE *out, const struct catalogue *catalogue)
     for (size_t i = 0; i < catalogue_gpu_count(catalogue); i++) {
         const struct gpu_type *g = catalogue_gpu_at(catalogue, i);
 
-        sheet_row(sheet, "%s\t%.4g\t%.4g\t%.4g\t%.4g\t%s", g->name,
+        sheet_cells(sheet, "%s\t%.4g\t%.4g\t%.4g\t%.4g\t%s", g->name,
                   g->memory_bytes / 1e9, g->memory_bps / 1e9,
                   g->flops_peak[PRECISION_BF16] / 1e12, g->tdp_w, g->label);
     }
@@ -60,7 +60,7 @@ static void list_cpus(FILE *out, const struct catalogue *catalogue)
     for (size_t i = 0; i < catalogue_cpu_count(catalogue); i++) {
         const struct cpu_type *c = catalogue_cpu_at(catalogue, i);
 
-        sheet_row(sheet, "%s\t%u\t%.4g\t%.4g\t%.4g\t%s", c->name, c->cores,
+        sheet_cells(sheet, "%s\t%u\t%.4g\t%.4g\t%.4g\t%s", c->name, c->cores,
                   c->clock_hz / 1e9, c->memory_bps / 1e9, c->tdp_w, c->label);
     }
     sheet_close(sheet, out);
@@ -75,7 +75,7 @@ static void list_links(FILE *out, const struct catalogue *catalogue)
     for (size_t i = 0; i < catalogue_link_count(catalogue); i++) {
         const struct link_type *l = catalogue_link_at(catalogue, i);
 
-        sheet_row(sheet, "%s\t%s\t%.4g\t%.4g\t%.4g\t%s", l->name,
+        sheet_cells(sheet, "%s\t%s\t%.4g\t%.4g\t%.4g\t%s", l->name,
                   link_kind_choices[l->kind], l->bps / 1e9,
                   l->bps_sustained / 1e9, l->latency_s * 1e6, l->label);
     }
@@ -90,7 +90,7 @@ static void list_prices(FILE *out, const struct catalogue *catalogue)
     for (size_t i = 0; i < catalogue_price_count(catalogue); i++) {
         const struct price *p = catalogue_price_at(catalogue, i);
 
-        sheet_row(sheet, "%s\t%s\t%s\t%s\t%.4g\t%s\t%s", p->name, p->of,
+        sheet_cells(sheet, "%s\t%s\t%s\t%s\t%.4g\t%s\t%s", p->name, p->of,
                   price_kind_choices[p->kind], price_tier_choices[p->tier],
                   p->usd_per_h, p->as_of, p->source);
     }
@@ -105,7 +105,7 @@ static void list_models(FILE *out, const struct catalogue *catalogue)
     for (size_t i = 0; i < catalogue_llm_count(catalogue); i++) {
         const struct llm *m = catalogue_llm_at(catalogue, i);
 
-        sheet_row(sheet, "%s\t%.4gB\t%.4gB\t%u\t%u\t%u\t%s", m->name,
+        sheet_cells(sheet, "%s\t%.4gB\t%.4gB\t%u\t%u\t%u\t%s", m->name,
                   m->params / 1e9, m->params_active / 1e9, m->layers,
                   m->hidden, m->context_tokens, m->label);
     }
@@ -117,7 +117,7 @@ static void list_models(FILE *out, const struct catalogue *catalogue)
         const struct net *n = catalogue_net_at(catalogue, i);
         double tables = n->table_rows * n->row_width;
 
-        sheet_row(sheet, "%s\t%.4gB\t%.4g\t%u\t%s: %s", n->name,
+        sheet_cells(sheet, "%s\t%.4gB\t%.4g\t%u\t%s: %s", n->name,
                   (n->params + tables) / 1e9, n->flops / 1e9, n->layers,
                   n->label, n->sample);
     }
@@ -138,7 +138,7 @@ static void list_applications(FILE *out, const struct catalogue *catalogue)
         for (uint32_t s = 0; s < a->speed_count && used < sizeof gpus; s++)
             used += (size_t)snprintf(gpus + used, sizeof gpus - used, "%s %s",
                                      s > 0 ? "," : "", a->speed[s].gpu);
-        sheet_row(sheet, "%s\t%.4g\t%u\t%u\t%.0fs\t%s:%s", a->name,
+        sheet_cells(sheet, "%s\t%.4g\t%u\t%u\t%.0fs\t%s:%s", a->name,
                   a->work / 1e6, a->batch_first, a->batch_max,
                   (double)a->restart_ns / 1e9, a->label, gpus);
     }
@@ -186,7 +186,7 @@ static void list_metrics(FILE *out, const struct catalogue *catalogue)
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
         const struct metric_info *i = metric_info((enum metric)m);
 
-        sheet_row(sheet, "%s\t%s\t%s\t%s", i->name, i->unit,
+        sheet_cells(sheet, "%s\t%s\t%s\t%s", i->name, i->unit,
                   i->better > 0 ? "more" : i->better < 0 ? "less" : "-",
                   i->help);
     }

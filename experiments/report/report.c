@@ -12,6 +12,7 @@
 
 #include "experiments/columns/figures.h"
 #include "experiments/report/page_file.h"
+#include "experiments/report/plot_data.h"
 #include "experiments/report/report_html.h"
 #include "experiments/report/report_parts.h"
 #include "experiments/report/report_tables.h"

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/report/plot_data.h"
 #include "experiments/report/report_html.h"
 #include "experiments/report/report_parts.h"
 #include "sim/base/err.h"
@@ -128,6 +129,7 @@ struct sheet *report_failures(const struct report *r, struct err *err)
             sheet_cell(sheet, "%s", csv_text(in, column[c]));
     csv_close(in);
     if (rows > FAILURES_SHOWN)
-        sheet_row(sheet, "%zu more in failures.csv", rows - FAILURES_SHOWN);
+        sheet_cells(sheet, "%zu more in failures.csv\t\t\t\t",
+                    rows - FAILURES_SHOWN);
     return sheet;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sheet.c - cells in an arena, and four ways to lay them out.
+ * sheet.c - cells in an arena, and five ways to write them.
  */
 #include "sim/text/sheet.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "sim/base/arena.h"
 #include "sim/text/out.h"
 #include "sim/text/paths.h"
+#include "sim/text/table.h"
 
 struct small {
     const char *class, *text;
@@ -109,23 +111,29 @@ void sheet_cell(struct sheet *sheet, const char *fmt, ...)
     va_end(args);
 }
 
-void sheet_row(struct sheet *sheet, const char *fmt, ...)
+void sheet_cells(struct sheet *sheet, const char *fmt, ...)
 {
     va_list args;
+    char *text, *end;
 
-    assert(sheet->count % sheet->columns == 0);
     va_start(args, fmt);
-    char *text = text_vformat(sheet->arena, fmt, args);
+    text = text_vformat(sheet->arena, fmt, args);
     va_end(args);
-    for (size_t c = 0; c < sheet->columns; c++) {
-        size_t bytes = c + 1 < sheet->columns ? strcspn(text, "\t")
-                                              : strlen(text);
-        bool more = text[bytes] != '\0';
-
-        text[bytes] = '\0';
+    while ((end = strchr(text, '\t')) != NULL) {
+        *end = '\0';
         add_cell(sheet, text);
-        text += bytes + more;
+        text = end + 1;
     }
+    add_cell(sheet, text);
+}
+
+void sheet_real(struct sheet *sheet, double value)
+{
+    char text[32] = "";
+
+    if (isfinite(value))
+        (void)table_format_real(value + 0.0, text);
+    sheet_cell(sheet, "%s", text);
 }
 
 static struct cell *last_cell(struct sheet *sheet)
@@ -313,6 +321,30 @@ void sheet_markdown(const struct sheet *sheet, struct out *out)
         out_text(out, "| ");
         markdown_text(out, sheet->cell[i].text);
         out_text(out, (i + 1) % sheet->columns == 0 ? " |\n" : " ");
+    }
+}
+
+static void csv_text(struct out *out, const char *text)
+{
+    bool plain = text[strcspn(text, ",\"\r\n")] == '\0';
+
+    out_text(out, plain ? "" : "\"");
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            out_text(out, "\"");
+        out_bytes(out, text, 1);
+    }
+    out_text(out, plain ? "" : "\"");
+}
+
+void sheet_csv(const struct sheet *sheet, struct out *out)
+{
+    assert(sheet->count % sheet->columns == 0);
+    for (size_t i = 0; i < sheet->columns + sheet->count; i++) {
+        csv_text(out, i < sheet->columns
+                          ? sheet->column[i].title
+                          : sheet->cell[i - sheet->columns].text);
+        out_text(out, (i + 1) % sheet->columns == 0 ? "\n" : ",");
     }
 }
 

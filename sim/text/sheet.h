@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sheet.h - rows and columns laid out for readers: aligned text, HTML,
- * Markdown, JSON.
+ * sheet.h - a table of texts, written as aligned text, HTML, Markdown, CSV or
+ * JSON.
  *
- * A sheet holds its cells as texts, all of them in memory: it is for tables
- * that somebody looks at.  Rows for programs, typed and streamed as CSV, are
- * table.h's.
+ * A sheet holds all its cells in memory.  The tables of a run, whose columns
+ * have types and whose rows may be millions, are table.h's.
  */
 #ifndef SIM_TEXT_SHEET_H
 #define SIM_TEXT_SHEET_H
@@ -29,13 +28,14 @@ void sheet_column(struct sheet *sheet, const char *title, int width);
  * text. */
 void sheet_gap(struct sheet *sheet, int blanks);
 
-/* The next cell of the row; a row that has its last cell is ended. */
+/* The next cell; the last of a row ends it. */
 void sheet_cell(struct sheet *sheet, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* All cells of a row, with tabs between them: so no text in it has one.
- * Cells behind the last tab are empty. */
-void sheet_row(struct sheet *sheet, const char *fmt, ...)
+/* The next cells, with tabs between them: for texts that hold no tab. */
+void sheet_cells(struct sheet *sheet, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* "%.9g", or an empty cell if it is not finite. */
+void sheet_real(struct sheet *sheet, double value);
 /* Of the cell that was set last: a class of HTML; "best" is bold on a terminal.
  * The text must live as long as the sheet. */
 void sheet_class(struct sheet *sheet, const char *name);
@@ -52,6 +52,8 @@ void sheet_close(struct sheet *sheet, FILE *file);
  * a row say what it is of. */
 void sheet_html(const struct sheet *sheet, size_t heads, struct out *out);
 void sheet_markdown(const struct sheet *sheet, struct out *out);
+/* RFC 4180, with a header line; only texts that must be are quoted. */
+void sheet_csv(const struct sheet *sheet, struct out *out);
 /* A list of one object a row: numbers as they stand, texts quoted. */
 void sheet_json(const struct sheet *sheet, struct out *out);
 
