@@ -151,7 +151,7 @@ static void markdown_csv_and_json_hold_the_same_cells(void **state)
     check_file(sheet, CSV, "of,value\n\"a|\"\"b\"\"\",1.5\nc,2\n");
     check_file(sheet, JSON,
                "[\n    {\"of\": \"a|\\\"b\\\"\", \"value\": 1.5},\n"
-               "    {\"of\": \"c\", \"value\": 2}]");
+               "    {\"of\": \"c\", \"value\": 2}\n  ]");
     sheet_free(sheet);
 }
 

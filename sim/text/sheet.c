@@ -363,5 +363,5 @@ void sheet_json(const struct sheet *sheet, struct out *out)
         else
             out_text(out, text);
     }
-    out_text(out, sheet->count > 0 ? "}]" : "]");
+    out_text(out, sheet->count > 0 ? "}\n  ]" : "]");
 }
