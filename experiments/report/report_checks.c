@@ -5,7 +5,6 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "experiments/report/plot_data.h"

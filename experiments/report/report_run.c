@@ -8,7 +8,6 @@
 
 #include "experiments/report/report_parts.h"
 #include "experiments/results/grid.h"
-#include "sim/base/arena.h"
 #include "sim/base/err.h"
 #include "sim/config/conf.h"
 #include "sim/text/paths.h"

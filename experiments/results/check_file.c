@@ -3,10 +3,11 @@
  * check_file.c - verdicts on the terminal, as CSV, JUnit XML and Markdown.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "experiments/columns/columns.h"
 #include "experiments/results/check.h"
+#include "experiments/results/csv_out.h"
 #include "sim/text/folder.h"
 #include "experiments/columns/metric.h"
 #include "sim/text/out.h"
@@ -37,16 +38,10 @@ static const struct table_column checks_column[] = {
     { "vs_point", TABLE_TEXT, "point that it is compared with" },
 };
 #define VS_POINT 15
-#define CHECKS_COLUMNS (sizeof checks_column / sizeof checks_column[0])
-static const char checks_file[] = "checks.csv";
-
-static void put(struct table *table, double value)
-{
-    if (isfinite(value))
-        table_real(table, value);
-    else
-        table_empty(table);
-}
+static const struct csv_kind csv_checks = {
+    "checks.csv", "one row per expectation and point", checks_column,
+    sizeof checks_column / sizeof checks_column[0]
+};
 
 static void check_row(struct table *table, const struct check_item *item)
 {
@@ -58,13 +53,13 @@ static void check_row(struct table *table, const struct check_item *item)
     table_text(table, e->policy);
     table_text(table, e->versus == NULL ? "" : e->versus);
     table_count(table, e->percent);
-    put(table, e->low);
-    put(table, e->high);
-    put(table, e->confidence);
+    table_real_or_empty(table, e->low);
+    table_real_or_empty(table, e->high);
+    table_real_or_empty(table, e->confidence);
     table_count(table, item->seeds);
-    put(table, item->value);
-    put(table, item->low);
-    put(table, item->high);
+    table_real_or_empty(table, item->value);
+    table_real_or_empty(table, item->low);
+    table_real_or_empty(table, item->high);
     table_text(table, check_verdict_name(item->verdict));
     table_text(table, item->reason);
     table_text(table, e->versus_point == NULL ? "" : e->versus_point);
@@ -76,24 +71,16 @@ bool check_write(struct arena *arena, const struct folder *dir,
 {
     struct table *table;
     struct out *out;
-    char header[1024];
-    const char *rows;
-    size_t bytes;
 
     if (list->count == 0)
         return true;
-    out = out_in(arena, dir, checks_file, err);
+    out = csv_out_open(arena, dir, &csv_checks, err);
     if (out == NULL)
         return false;
-    table = table_new(checks_column, CHECKS_COLUMNS);
+    table = table_new(csv_checks.columns, csv_checks.count);
     for (uint32_t i = 0; i < list->count; i++)
         check_row(table, &list->item[i]);
-    table_header(checks_column, CHECKS_COLUMNS, header, sizeof header);
-    out_text(out, header);
-    rows = table_bytes(table, &bytes);
-    out_bytes(out, rows, bytes);
-    table_free(table);
-    return out_close(out, err);
+    return csv_out_close(out, table, err);
 }
 
 static const char *text_or_null(struct arena *arena, const char *text)
@@ -172,7 +159,7 @@ bool check_read(struct arena *arena, const char *dir,
                 const struct experiment_expect **expect, uint32_t *count,
                 struct err *err)
 {
-    const char *path = path_join(arena, dir, checks_file);
+    const char *path = path_join(arena, dir, csv_checks.file);
     struct csv *in;
     bool ok;
 

@@ -4,9 +4,7 @@
  */
 #include "experiments/results/compare.h"
 
-#include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "experiments/results/grid.h"
 #include "experiments/columns/metric.h"
@@ -17,14 +15,6 @@
 #include "sim/text/table.h"
 
 #define CONFIDENCE 0.95
-
-static void put(struct table *table, double value)
-{
-    if (isfinite(value))
-        table_real(table, value);
-    else
-        table_empty(table);
-}
 
 /* "368 of 405", or nothing where none was lost. */
 static void put_lost(struct table *table, struct survivors s)
@@ -71,14 +61,14 @@ static void compare_row(const struct grid *grid, struct scratch *scratch,
     table_text(table, grid->policy[policy]);
     table_text(table, metric_info(metric)->name);
     table_count(table, mean.count);
-    put(table, mean.mean);
-    put(table, mean.low);
-    put(table, mean.high);
+    table_real_or_empty(table, mean.mean);
+    table_real_or_empty(table, mean.low);
+    table_real_or_empty(table, mean.high);
     table_text(table, baseline == UINT32_MAX ? "" : grid->policy[baseline]);
-    put(table, delta.percent);
-    put(table, delta.percent_low);
-    put(table, delta.percent_high);
-    put(table, delta.p_value);
+    table_real_or_empty(table, delta.percent);
+    table_real_or_empty(table, delta.percent_low);
+    table_real_or_empty(table, delta.percent_high);
+    table_real_or_empty(table, delta.p_value);
     put_lost(table, of);
     put_lost(table, paired ? other : (struct survivors) { 0, 0 });
     table_count(table, grid_alike(grid, point, policy));
