@@ -118,9 +118,9 @@ void plot_put_unit(struct out *out, struct plot_unit unit)
 }
 
 struct csv *plot_open(const struct plot_source *source, const char *table,
-                         const char *const *names, size_t *column,
-                         size_t count, struct plot_sink *sink,
-                         struct err *err)
+                      const char *const *names, size_t *column,
+                      size_t count, struct plot_sink *sink,
+                      struct err *err)
 {
     const char *path = path_join(source->arena, source->dir, table);
     struct csv *in;

@@ -95,8 +95,8 @@ void plot_put_unit(struct out *out, struct plot_unit unit);
 /* Opens a table of the folder and finds its columns.  NULL: skip or err is
  * set. */
 struct csv *plot_open(const struct plot_source *source, const char *table,
-                         const char *const *names, size_t *column,
-                         size_t count, struct plot_sink *sink,
-                         struct err *err);
+                      const char *const *names, size_t *column,
+                      size_t count, struct plot_sink *sink,
+                      struct err *err);
 
 #endif
