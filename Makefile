@@ -14,9 +14,7 @@ SAN     =
 FLOORS  = sim models policies workloads experiments
 CC     := $(if $(filter default,$(origin CC)),gcc,$(CC))
 $(if $(V),,$(eval .SILENT:))
-.SECONDARY:
-.DELETE_ON_ERROR:
-.SECONDEXPANSION:
+.SECONDARY .DELETE_ON_ERROR .SECONDEXPANSION:
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wconversion -Wno-sign-conversion \
@@ -35,9 +33,11 @@ ALL  := $(MODE) $(WARN) $(WERROR) -pthread -ffile-prefix-map=$(CURDIR)=. \
 # Data that travels inside the program: NAME_file[], see models/embed.sh.
 EMBED_catalogue := $(wildcard models/catalogue/*.yaml)
 EMBED_plot      := $(wildcard plots/*.gp)
+EMBED_page      := experiments/report/page.html
 
 SRC   := $(filter-out experiments/main.c,$(shell find $(FLOORS) -name '*.c' | LC_ALL=C sort))
-OBJ   := $(patsubst %.c,$(B)/%.o,$(SRC) $(patsubst %,embed/%.c,catalogue_data plot_data rng_table))
+OBJ   := $(SRC:%.c=$(B)/%.o) \
+         $(patsubst %,$(B)/embed/%.o,catalogue_data plot_data page_data rng_table)
 LIB   := $(B)/libclustersim.a
 TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/*_test.c))
 FUZZ  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
@@ -91,7 +91,7 @@ stamp = mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || \
 $(B)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(subst $(CURDIR),,$(ALL)) $(LIBS))
 $(B)/sources.stamp: FORCE
-	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot))
+	$(call stamp,$(SRC) $(AIDS) $(EMBED_catalogue) $(EMBED_plot) $(EMBED_page))
 -include $(OBJ:.o=.d) $(addsuffix .d,$(AIDS) $(TESTS) $(FUZZ) $(BENCH) $(B)/experiments/main)
 
 # The other builds, each in its folder: `make asan` or `make asan GOAL=unit`.
