@@ -361,7 +361,8 @@ static bool task_tier(struct asking *task, const struct conf_node *map,
 }
 
 static void judge_figure(struct asking *task, const struct advice_expect *e,
-                         const struct experiment_expect *limits, struct check_item *item)
+                         const struct experiment_expect *limits,
+                         struct check_item *item)
 {
     struct arena *arena = task->world.arena;
     bool compared = e->vs_job != NULL || e->vs_on != NULL;

@@ -26,10 +26,10 @@ struct advice_check {
     struct check_list checks;
 };
 
-/* Does the file have the key `advise`?  False, too, where it is unreadable:
- * whoever reads it as something else will say so. */
+/* Does the file have the key `advise`?  False, too, if it cannot be read:
+ * reading it as an experiment then reports the error. */
 bool advice_check_is(struct arena *arena, const char *path);
-/* Reads the file, with --set KEY=VALUE, and judges unless told not to; false:
+/* Reads the file, with --set KEY=VALUE, and judges it unless read_only.  False:
  * err says why. */
 struct advice_check_options {
     const char *const *set;

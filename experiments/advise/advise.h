@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * advise.h - which GPUs for a job: what the parts of `clustersim advise`
- * share.
+ * advise.h - which GPUs for a job: the types and functions that the files of
+ * `clustersim advise` share.
  *
- * A job is one entry of a workload's mix, a place is a kind of node that it
- * may run on.  The search (models/advise/advise.h) finds the fastest layout for each
- * place and count; a row of the advice is then written as an experiment, read
- * back as any other, and timed through the simulator's own placement, fabric
- * and laws.  So what the advice says of a row, `clustersim run` repeats.
+ * A job is one entry of a workload's mix, a place is a kind of node that it may
+ * run on.  The search (models/advise/advise.h) finds the fastest layout for
+ * each place and count; a row of the advice is then written as an experiment,
+ * read back as any other, and timed through the simulator's own placement,
+ * fabric and laws.  So `clustersim run` repeats the figures of a row.
  */
 #ifndef EXPERIMENTS_ADVISE_ADVISE_H
 #define EXPERIMENTS_ADVISE_ADVISE_H
@@ -53,11 +53,11 @@ struct advise_world {
 
 struct advise_job {
     const struct conf_node *conf;       /* the entry */
-    const struct job_form *form;        /* as written, memory no object */
+    const struct job_form *form;        /* as written, any memory allowed */
     struct recipe_keys keys;
     double steps;
     double runs;                /* of the form's graph */
-    uint32_t main_phase;        /* which trains; else which generates */
+    uint32_t main_phase;        /* it trains; else it generates */
     uint32_t train, engine;     /* roles; or ADVISE_NONE */
     struct advise_task task;
     const struct phase_law *generate;
@@ -111,33 +111,35 @@ struct advice {
 
 /* world.c ------------------------------------------------------- */
 
-/* Places of the given cluster's file, or of the whole catalogue. */
+/* Reads the places of a cluster's file; NULL: of the whole catalogue.  False:
+ * err says why. */
 bool advise_world_read(struct advise_world *world, const char *cluster_path,
                        struct err *err);
-/* The same of a cluster's keys; NULL: the whole catalogue. */
+/* Makes the places of a cluster's keys; NULL: of the whole catalogue. */
 bool advise_world_from(struct advise_world *world,
                        const struct conf_node *cluster, struct err *err);
-/* The price of one core in the tier, or else on-demand; NULL: none. */
+/* Returns the price of one core in the tier, else on demand; NULL: none. */
 const struct price *advise_core_price(const struct advise_world *world);
-/* The YAML of `gpus` GPUs of a place with so many cores each, in a pool. */
+/* Returns the YAML of nodes: `gpus` GPUs of a place, with `cores` cores each,
+ * in a pool. */
 char *advise_nodes_text(const struct advise_world *world,
                         const struct advise_place *place, const char *pool,
                         uint32_t gpus, uint32_t cores);
-/* What laws see of so many GPUs of a place. */
+/* Returns the gang, for the laws, of so many GPUs of a place. */
 struct gang advise_gang(const struct advise_place *place, uint32_t gpus);
 
 /* job.c --------------------------------------------------------- */
 
-/* A workload's file, against GPUs without end; NULL: err is set. */
+/* Reads a workload's file for a cluster without limits; NULL: err is set. */
 struct workload_spec;
 const struct workload_spec *advise_workload_read(
     const struct advise_world *world, const char *path,
     const struct conf_node **root, struct err *err);
-/* The jobs of a workload's file; the count, 0 if it has services alone, or 0
- * and an err. */
+/* Reads the jobs of a workload's file; returns their number.  0: it has
+ * services alone, or err is set. */
 size_t advise_jobs_read(const struct advise_world *world, const char *path,
                         struct advise_job **jobs, struct err *err);
-/* The same of its keys. */
+/* Makes the jobs of a workload's keys; returns as advise_jobs_read(). */
 size_t advise_jobs_from(const struct advise_world *world,
                         const struct conf_node *root,
                         struct advise_job **jobs, struct err *err);
@@ -146,12 +148,13 @@ size_t advise_jobs_from(const struct advise_world *world,
 
 void advise_search(const struct advise_world *world,
                    const struct advise_job *job, struct advice *advice);
-/* GPU counts to try: powers of two and multiples of eight; next after n. */
+/* Returns the next GPU count to try after n: a power of two or a multiple of
+ * eight. */
 uint32_t advise_next_count(uint32_t n, const struct advise_place *place);
 
 /* plan.c -------------------------------------------------------- */
 
-/* The experiment that runs a row, with its time as an expectation. */
+/* Returns the experiment that runs a row, with its time as an expectation. */
 char *advise_plan_text(const struct advice *advice,
                        const struct advise_row *row);
 /* Cores per GPU of an engine: as written, or what its node has, but no more
@@ -165,22 +168,22 @@ uint32_t advise_engine_cores(const struct advise_job *job,
 bool advise_plan_time(const struct advice *advice, struct advise_row *row,
                       struct err *err);
 
-/* What a timed row costs at the GPU prices of another tier; NAN: a GPU has
- * none there.  Sets `*assumed` where a price is an assumption. */
+/* Returns the cost of a timed row at the GPU prices of another tier; NAN: a GPU
+ * has no price there.  Sets `*assumed` if a price is an assumption. */
 double advise_tier_usd(const struct advice *advice,
                        const struct advise_row *row, enum price_tier tier,
                        bool *assumed);
 
 /* text.c -------------------------------------------------------- */
 
-/* Conf as YAML in one line. */
+/* Returns a node as YAML in one line. */
 const char *advise_conf_text(struct arena *arena,
                              const struct conf_node *node);
 const char *advise_layout_text(struct arena *arena,
                                const struct advise_job *job,
                                const struct advise_row *row);
 const char *advise_time_text(struct arena *arena, double seconds);
-/* "zero: 3, recompute: full": in what b differs from a. */
+/* "zero: 3, recompute: full": the keys in which b differs from a. */
 const char *advise_shape_diff(struct arena *arena,
                               const struct train_shape *a,
                               const struct train_shape *b);

@@ -40,7 +40,8 @@ static void start(void *self, uint32_t number, enum serve_side side)
                   s->replica->host_bytes);
 }
 
-/* Requests that come, Poisson, at so many a second; of a file, as they do. */
+/* Returns a service whose requests come at per_s a second, by a Poisson
+ * process; requests of a file keep their times. */
 static struct service_entry make_entry(const struct advise_service *service,
                                        double per_s, double requests)
 {

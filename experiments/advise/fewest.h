@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fewest.h - the fewest replicas of one kind that keep a service's
- * promise.
+ * fewest.h - the fewest replicas of one kind that keep a service's promise.
  */
 #ifndef EXPERIMENTS_ADVISE_FEWEST_H
 #define EXPERIMENTS_ADVISE_FEWEST_H
@@ -21,7 +20,9 @@ struct advise_replica {
 #define ADVISE_REQUESTS_LEAST 4000.0    /* of a simulation, so that p99 means
                                            much */
 
-/* Up to `most`; if they do not keep it, 0 and the times of a request alone. */
+/* Finds the fewest replicas, up to `most`, and fills the row.  If `most`
+ * replicas do not keep the promise: 0 replicas, and the times of a request
+ * alone. */
 void advise_fewest(const struct advise_replica *replica, uint32_t most,
                    struct advise_service_row *row);
 

@@ -18,19 +18,20 @@ struct sheet;
 
 void advise_print(FILE *file, const struct advice *advice, bool by_time,
                   size_t top);
-/* The tier and dates of the catalogue's prices, and what has none there; of
- * nodes that were given, the tier of each. */
+/* Prints the tier and the dates of the catalogue's prices, and what has no
+ * price in that tier; for given nodes, the tier of each. */
 void advise_print_tier(FILE *file, const struct advise_world *world);
-/* Why a job as written does not fit, and what would make it fit. */
+/* Prints why a job as written does not fit, and a change that makes it fit. */
 void advise_print_misses(FILE *file, const struct advice *advice);
-/* Bytes per GPU of the job as written, on every place. */
+/* Prints the bytes per GPU of the job as written, on every place. */
 void advise_print_memory(FILE *file, const struct advise_world *world,
                          const struct advise_job *job);
-/* An empty table for advise_csv, to be freed; and the rows of a job in it. */
+/* Returns an empty table for advise_csv; the caller frees it. */
 struct sheet *advise_csv_new(void);
+/* Adds the rows of a job to the table. */
 void advise_csv(struct sheet *sheet, const struct advice *advice,
                 bool by_time);
-/* FILE.png, with FILE.gp, FILE.dat and style.gp beside it. */
+/* Draws FILE.png, with FILE.gp, FILE.dat and style.gp in the same folder. */
 bool advise_plot(struct arena *arena, const char *path,
                  const struct advice *advice, struct err *err);
 

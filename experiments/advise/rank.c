@@ -12,7 +12,7 @@
 #include "sim/base/arena.h"
 #include "sim/base/err.h"
 
-/* No price is the dearest. */
+/* Returns INFINITY for an unknown price (NAN): it is sorted last. */
 static double price_or_infinity(double usd)
 {
     return isnan(usd) ? INFINITY : usd;
@@ -44,7 +44,8 @@ static double cost_of(const struct advise_row *row, bool guessed)
     return price_or_infinity(guessed ? row->guess_usd : row->usd);
 }
 
-/* Rows in order, those alone that are timed unless guesses will do. */
+/* Returns the rows in order: all rows by their guesses (guessed), or the timed
+ * rows. */
 static struct key *sort_rows(const struct advice *advice, bool by_time,
                              bool guessed, size_t *count)
 {
@@ -72,8 +73,9 @@ static void mark_row(struct advise_row *row, bool guessed)
         row->pareto = true;
 }
 
-/* From the fastest on, whatever is cheaper than all before it; rows without a
- * price do not count.  Without any price the fastest stands alone. */
+/* Marks the Pareto front: from the fastest row on, each row that is cheaper
+ * than all before it.  Rows without a price are left out.  If no row has a
+ * price, the fastest is the front. */
 static void mark_front(struct advice *advice, bool guessed)
 {
     size_t count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rank.h - rows of advice, timed and put in order.
+ * rank.h - times the rows of advice and sorts them.
  */
 #ifndef EXPERIMENTS_ADVISE_RANK_H
 #define EXPERIMENTS_ADVISE_RANK_H
@@ -11,10 +11,10 @@
 struct advice;
 struct advise_row;
 
-/* Times exactly the best `top` by either measure, the Pareto front, and what
- * a chart needs; then marks the front among them. */
+/* Times these rows exactly: the best `top` by time and by cost, the Pareto
+ * front, and those of a chart.  Then marks the Pareto front among them. */
 void advise_rank(struct advice *advice, size_t top);
-/* The timed rows, best first. */
+/* Sets *rows to the timed rows, best first; returns their number. */
 size_t advise_order(const struct advice *advice, bool by_time,
                     const struct advise_row ***rows);
 

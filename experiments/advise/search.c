@@ -36,8 +36,8 @@ static bool is_power(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* May the job use that GPU at all?  In a given cluster `types:` and `pool:`
- * count; of the catalogue, all types are asked. */
+/* May the role use that place?  In a given cluster, `types:` and `pool:`
+ * decide; of the catalogue, every type is tried. */
 static bool may_use(const struct advise_world *world,
                     const struct role_spec *role,
                     const struct advise_place *place)
@@ -80,7 +80,7 @@ static void time_phases(const struct advise_job *job, uint32_t role,
     }
 }
 
-/* An owner who gave no price is asked none. */
+/* Sets the price of a choice; NAN if the place has none. */
 static void price_choice(struct advise_choice *choice)
 {
     choice->usd_per_h = choice->gpus * choice->place->gpu_usd_per_h;

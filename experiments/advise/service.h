@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * service.h - what a service should run on: for every GPU type and
- * division of the model, and for cores, the fewest replicas that keep what is
- * promised at the service's highest rate, and what they cost.
+ * service.h - what a service should run on: for every GPU type and division of
+ * the model, and for cores, the fewest replicas that keep the promise at the
+ * service's highest rate, and their cost.
  *
- * A candidate is simulated request by request (models/serving/service.h), with the
- * replicas there from the start; so the laws are those of a trial.
+ * A candidate is simulated request by request (models/serving/service.h), with
+ * the replicas there from the start; so the laws are those of a trial.
  */
 #ifndef EXPERIMENTS_ADVISE_SERVICE_H
 #define EXPERIMENTS_ADVISE_SERVICE_H
@@ -40,19 +40,20 @@ struct advise_service {
     const struct advise_world *world;
     const struct conf_node *conf;       /* the entry */
     const struct service_entry *entry;
-    double peak_per_s;          /* 0: requests of a file, as they are */
+    double peak_per_s;          /* 0: requests of a file */
     struct advise_service_row *row;     /* by cost, or by latency */
     size_t row_count;
 };
 
-/* The services of a workload's file, not searched yet; 0: none, or an err. */
+/* Reads the services of a workload's file, not searched yet; returns their
+ * number.  0: none, or err is set. */
 size_t advise_services_read(const struct advise_world *world,
                             const char *path, struct advise_service **out,
                             struct err *err);
 bool advise_service_search(struct advise_service *service, bool by_time,
                            struct err *err);
-/* service_plan.c: the experiment that runs the first row; NULL: there is none, or too many
- * requests would come before its replicas are up. */
+/* service_plan.c: the experiment that runs the first row; NULL: there is none,
+ * or too many requests would come before its replicas are up. */
 char *advise_service_plan(const struct advise_service *service);
 
 /* files.c: as advise_plot. */

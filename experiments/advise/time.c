@@ -185,7 +185,8 @@ static double share_of(double amount, double capacity)
     return capacity > 0.0 ? fmin(1.0, amount / capacity) : 0.0;
 }
 
-/* What the main phase takes of every stage at the rate it has. */
+/* Sets the busy fraction of every stage while the main phase runs at its
+ * rate. */
 static void measure_stages(const struct plan *plan, uint32_t p, double rate,
                            struct advise_row *row)
 {

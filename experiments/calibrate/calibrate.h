@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate.h - the laws against published measurements.
+ * calibrate.h - compares the laws with published measurements.
  *
- * A suite is a set of rows of one CSV: each states a configuration and what
- * was measured.  A law predicts it, or the row is refused with a reason;
+ * A suite is a set of rows of one CSV.  A row states a configuration and a
+ * measured value.  A law predicts the value, or refuses the row and says why;
  * nothing is fitted here.  Rows that helped to choose a law's constants are
- * named by their model (`chosen`), and are counted apart from the others.
+ * listed by their model (`chosen`), and are counted apart from the others.
  */
 #ifndef EXPERIMENTS_CALIBRATE_CALIBRATE_H
 #define EXPERIMENTS_CALIBRATE_CALIBRATE_H
@@ -25,8 +25,8 @@ struct calibrate_row {
     const struct csv *in;
 };
 
-/* Writes what was measured and what a law says of it; or returns why it
- * cannot.  calibrate_not_mine: the row is of another suite. */
+/* Sets the measured and the predicted value of a row and returns NULL, or
+ * returns why it cannot.  calibrate_not_mine: the row is of another suite. */
 typedef const char *calibrate_law(const struct calibrate_row *row,
                                   double *measured, double *predicted);
 extern const char calibrate_not_mine[];
@@ -59,7 +59,8 @@ struct calibrate_samples {
     size_t count, room;
 };
 
-/* No file: no samples, and no error. */
+/* Reads and predicts the rows of a suite.  If there is no file, there are no
+ * samples and no error.  False: err says why. */
 bool calibrate_read(struct arena *arena, const struct catalogue *catalogue,
                     const struct calibrate_suite *suite, const char *dir,
                     struct calibrate_samples *samples, struct err *err);
@@ -70,7 +71,7 @@ struct calibrate_error {
     double bias;                        /* mean of predicted / measured - 1 */
 };
 enum calibrate_part { CALIBRATE_ALL, CALIBRATE_CHOSEN, CALIBRATE_HELD_OUT };
-/* Over the solid rows that were predicted. */
+/* Returns the errors over the solid rows that were predicted. */
 struct calibrate_error calibrate_error(struct arena *arena,
                                        const struct calibrate_samples *samples,
                                        enum calibrate_part part);

@@ -107,7 +107,8 @@ static const char *file_size(const struct calibrate_row *row,
 }
 
 /* DeepSpeed's estimates of states alone: 2 bytes a gradient, no layers. */
-static const char *predict_states(const struct calibrate_row *row, double *predicted)
+static const char *predict_states(const struct calibrate_row *row,
+                                  double *predicted)
 {
     struct llm llm = {
         .name = "t5", .layers = 24, .hidden = 1024, .heads = 32,

@@ -62,8 +62,8 @@ static void start_replica(void *self, uint32_t replica, enum serve_side side)
 
 struct means { double latency_s, tpot_s; };
 
-static struct means simulate_requests(struct replay *replay, struct serve_law law,
-                                      uint64_t seed)
+static struct means simulate_requests(struct replay *replay,
+                                      struct serve_law law, uint64_t seed)
 {
     static const char form;     /* there is one: not looked at */
     struct arena *arena = arena_new(1 << 18);

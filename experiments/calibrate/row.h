@@ -13,25 +13,26 @@
 #include "models/types/gang.h"
 #include "models/types/precision.h"
 
-/* "" where the column is missing. */
+/* Returns the text of a field; "" if the column is missing. */
 const char *row_text(const struct calibrate_row *row, const char *column);
 bool row_is(const struct calibrate_row *row, const char *column,
             const char *text);
-/* `fallback` where the field is empty or no number. */
+/* Return the number of a field; `fallback` if it is empty or no number. */
 double row_number(const struct calibrate_row *row, const char *column,
                   double fallback);
 uint32_t row_count(const struct calibrate_row *row, const char *column,
                    uint32_t fallback);
 
-/* The catalogue's GPU that a published name means; NULL: none. */
+/* Returns the catalogue's GPU for a published name; NULL: there is none. */
 const struct gpu_type *row_gpu(const struct calibrate_row *row,
                                const char *column);
-/* The catalogue's model that the column `model` means; NULL: none. */
+/* Return the catalogue's model for the column `model`; NULL: there is none. */
 const struct net *row_net(const struct calibrate_row *row);
 const struct llm *row_llm(const struct calibrate_row *row);
 bool row_precision(const char *text, enum precision *out);
 
-/* inter_bps of a node, all its NICs. */
+/* Returns a gang of `gpus` GPUs, `per_node` to a node.  inter_bps: bandwidth of
+ * a node, all its NICs together. */
 struct gang row_gang(const struct gpu_type *gpu, uint32_t gpus,
                      uint32_t per_node, double inter_bps);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * jobs_out.h - whole jobs as files that others read: CSV and SWF.
+ * jobs_out.h - writes whole jobs as files that other programs read: CSV and
+ * SWF.
  *
- * Times are written as exact decimal seconds, so that what is read back is
- * what was written, to the nanosecond.
+ * Times are written as exact decimal seconds: a reader gets them back to the
+ * nanosecond.
  */
 #ifndef EXPERIMENTS_IMPORT_JOBS_OUT_H
 #define EXPERIMENTS_IMPORT_JOBS_OUT_H
@@ -21,16 +22,16 @@ struct jobs {
     size_t count;
 };
 
-/* Which of the optional columns any job has something for. */
+/* The optional columns for which at least one job has a value. */
 struct jobs_columns {
     bool limit, tenant, priority, deadline, pods, gpu_memory, types;
 };
 struct jobs_columns jobs_columns(const struct jobs *jobs);
 
-/* job, submit_s, run_s, gpus and those columns. */
+/* Writes the columns job, submit_s, run_s, gpus, and the optional ones. */
 void jobs_out_csv(struct out *out, const struct jobs *jobs);
 
-/* What the Standard Workload Format has no room for: jobs of each kind. */
+/* What the Standard Workload Format cannot hold: numbers of jobs. */
 struct jobs_lost {
     uint64_t fractions;         /* of seconds; written all the same */
     uint64_t deadlines, priorities;

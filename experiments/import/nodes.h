@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * nodes.h - a published list of nodes becomes a cluster.
+ * nodes.h - makes a cluster from a published list of nodes.
  */
 #ifndef EXPERIMENTS_IMPORT_NODES_H
 #define EXPERIMENTS_IMPORT_NODES_H
@@ -13,7 +13,8 @@ struct err;
 
 #define IMPORT_NODES "openb-nodes"      /* the format, on a command line */
 
-/* Writes the cluster to `path`, and what is in it to `report`. */
+/* Writes the cluster to `path`, and a summary of it to `report`.  False: err
+ * says why. */
 bool import_nodes(struct arena *arena, const char *file, const char *path,
                   FILE *report, struct err *err);
 

@@ -3,9 +3,9 @@
  * requests.c - published requests become the workload of a service.
  *
  * Nothing is copied: the workload names the file and its format, and a run
- * streams it (workloads/requests/request_trace.h), so that hash ids are not lost.  The
- * traces do not say which model answered; the one that is written is an
- * assumption, and is called so in the file.
+ * streams it (workloads/requests/request_trace.h), so that hash ids are not
+ * lost.  The traces do not say which model answered; the one that is written is
+ * an assumption, and is called so in the file.
  */
 #include "experiments/import/requests.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * requests.h - published requests become the workload of a service that
- * reads them where they are, in the format they have.
+ * requests.h - makes the workload of a service from published requests.  The
+ * workload reads the file itself, in its own format.
  */
 #ifndef EXPERIMENTS_IMPORT_REQUESTS_H
 #define EXPERIMENTS_IMPORT_REQUESTS_H
@@ -15,7 +15,7 @@ struct arena;
 struct args;
 struct err;
 
-/* What --skip takes: requests that generate nothing. */
+/* --skip can leave out one kind of requests: those that generate nothing. */
 #define IMPORT_NO_OUTPUT "no_output"
 
 struct requests_import {
@@ -25,23 +25,23 @@ struct requests_import {
     /* filled by a read */
     size_t count;
     uint64_t skipped;           /* without output */
-    uint64_t together;          /* at the instant of the one above */
+    uint64_t together;          /* at the same instant as the row before */
     uint64_t blocks, distinct;  /* hash ids of prompts */
-    uint64_t odd_blocks;        /* requests with more or fewer than their
-                                   prompt fills */
+    uint64_t odd_blocks;        /* requests with another number of blocks
+                                   than their prompt fills */
     int64_t span_ns;
     double gap_cv;              /* standard deviation over mean of the gaps */
     int64_t *prompt, *output;   /* tokens */
 };
 
 bool import_requests_find(const char *format);
-/* --skip knows only IMPORT_NO_OUTPUT here. */
+/* Reads --skip; only IMPORT_NO_OUTPUT is known here. */
 bool import_requests_skip(const struct args *args,
                           struct requests_import *import, struct err *err);
 bool import_requests_read(struct requests_import *import, struct err *err);
 bool import_requests_write(const struct requests_import *import,
                            const char *yaml, struct err *err);
-/* Requests, span, rate, quantiles of tokens, and all that was counted. */
+/* Prints requests, span, rate, quantiles of tokens, and all counts. */
 void import_requests_report(FILE *file, struct requests_import *import);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * series.h - published series become series in the common form.
+ * series.h - converts published series to the common form.
  */
 #ifndef EXPERIMENTS_IMPORT_SERIES_H
 #define EXPERIMENTS_IMPORT_SERIES_H
@@ -20,10 +20,11 @@ struct series_import {
     struct series_counts counts;
 };
 
-/* Reads request.file, writes both files; fills the set and the counts. */
+/* Reads request.file and writes both files; fills the set and the counts.
+ * False: err says why. */
 bool import_series(struct series_import *import, const char *yaml,
                    const char *csv, struct err *err);
-/* Series, points, span, values, and all that was counted. */
+/* Prints series, points, span, values, and all counts. */
 void import_series_report(FILE *file, const struct series_import *import);
 
 #endif

@@ -99,7 +99,8 @@ static enum arg find_long(uint64_t mask, const char *word, size_t bytes)
 static enum arg find_letter(uint64_t mask, char letter)
 {
     for (int a = 0; a < ARG_COUNT; a++)
-        if (takes_option(mask, a) && info[a].letter != 0 && info[a].letter == letter)
+        if (takes_option(mask, a) && info[a].letter != 0 &&
+            info[a].letter == letter)
             return (enum arg)a;
     return ARG_COUNT;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * args.h - the words of a command line, sorted into options and operands.
+ * args.h - sorts the words of a command line into options and operands.
  *
- * There is one list of options for all commands; each command says which of
- * them it takes.  `-j4`, `-j 4`, `--seeds 4` and `--seeds=4` are understood;
- * after `--` all words are operands.
+ * All commands share one list of options; each command says which of them it
+ * takes.  `-j4`, `-j 4`, `--seeds 4` and `--seeds=4` are forms of an option;
+ * after `--` all words are operands.  Each function returns false if err says
+ * what is wrong.
  */
 #ifndef EXPERIMENTS_OPTIONS_ARGS_H
 #define EXPERIMENTS_OPTIONS_ARGS_H
@@ -45,18 +46,18 @@ struct args {
     char *const *argv;
 };
 
-/* Sorts argv[first] and on; `mask` has bit 1 << arg of each option that the
- * command takes. */
+/* Sorts the words from argv[first] on.  `mask` has bit 1 << arg for each option
+ * that the command takes. */
 bool args_read(struct arena *arena, int argc, char *const *argv, int first,
                uint64_t mask, struct args *args, struct err *err);
-/* The value of an option as a whole number from min to max; `*out` stays when
- * it was not given. */
+/* Reads the value of an option as a whole number from min to max; `*out` keeps
+ * its value if the option was not given. */
 bool args_number(const struct args *args, enum arg arg, uint32_t min,
                  uint32_t max, uint32_t *out, struct err *err);
-/* "2/8" -> 1, 8. */
+/* Reads --shard: "2/8" sets 1 and 8. */
 bool args_shard(const struct args *args, uint32_t *shard, uint32_t *count,
                 struct err *err);
-/* "0.5%" or "0.005". */
+/* Reads a fraction: "0.5%" or "0.005" sets 0.005. */
 bool args_fraction(const struct args *args, enum arg arg, double *out,
                    struct err *err);
 

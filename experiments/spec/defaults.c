@@ -224,8 +224,9 @@ static bool is_repeated(const struct default_row *row, uint32_t i)
     return false;
 }
 
-static const char *list_subjects(struct arena *arena, const struct default_row *row,
-                                 uint32_t count, uint32_t i)
+static const char *list_subjects(struct arena *arena,
+                                 const struct default_row *row, uint32_t count,
+                                 uint32_t i)
 {
     const char *text = row[i].of;
 

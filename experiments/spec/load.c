@@ -158,7 +158,8 @@ static double step_s(const struct job_form *form, double (*s)[LOAD_POOLS],
     return all;
 }
 
-/* Jobs of phases: so many a second, of so many runs of the graph. */
+/* Adds jobs that run phases: jobs_per_s a second, each of `runs` runs of the
+ * graph. */
 static void add_phases(struct reckoning *r, const struct job_request *request,
                        double jobs_per_s, double runs)
 {
@@ -272,10 +273,10 @@ static void add_trace(struct reckoning *r)
 
 /* ---- divided ------------------------------------------------------------ */
 
-/* What one of so many chunks of a part is of a pool. */
+/* The load that one chunk of a part (1 / CHUNKS of its work) is for a pool. */
 struct chunk {
-    double rho, rho_cores;      /* of its GPUs, of its cores */
-    double full;                /* the fuller of them with the chunk in it */
+    double rho, rho_cores;      /* load of its GPUs, of its cores */
+    double full;                /* the larger load with the chunk added */
 };
 
 static struct chunk chunk_in(const struct reckoning *r, uint32_t i, uint32_t k)

@@ -36,7 +36,8 @@ static bool is_first(const struct experiment *experiment, uint32_t policy)
 }
 
 /* Returns the names of all policies with the same load: "static, fcfs". */
-static const char *list_policies(struct arena *arena, const struct experiment *experiment,
+static const char *list_policies(struct arena *arena,
+                                 const struct experiment *experiment,
                                  uint32_t policy)
 {
     const struct host_policy *const *all = experiment->point[0].policy;

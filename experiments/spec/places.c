@@ -156,8 +156,9 @@ static uint32_t least_gpus(const struct trying *t,
     return least > 0 && least < asked ? least : asked;
 }
 
-static bool find_place(const struct trying *t, const struct job_request *request,
-                       uint32_t r, struct placement *out)
+static bool find_place(const struct trying *t,
+                       const struct job_request *request, uint32_t r,
+                       struct placement *out)
 {
     const struct cluster_spec *spec = t->point->cluster;
     const struct role_spec *role = &request->form->role[r];

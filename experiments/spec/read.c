@@ -315,8 +315,8 @@ static bool point_policies(struct reader *r, uint32_t index,
 }
 
 /* An earlier point with the same cluster (and workload), or NULL. */
-static const struct experiment_point *find_twin(const struct reader *r, uint32_t index,
-                                                bool workload)
+static const struct experiment_point *find_twin(const struct reader *r,
+                                                uint32_t index, bool workload)
 {
     const struct experiment_point *point = &r->point[index];
 

@@ -73,7 +73,8 @@ static double all_jobs(const struct experiment *experiment, uint32_t point,
 
 /* Are enough jobs drawn?  If the number of jobs is not known, only a much
  * larger number is enough. */
-static bool has_enough(const struct experiment *experiment, uint32_t point, double drawn)
+static bool has_enough(const struct experiment *experiment, uint32_t point,
+                       double drawn)
 {
     double most = fmax(DRAWN_MIN, DRAWN_MAX / experiment->point_count);
 
@@ -83,7 +84,8 @@ static bool has_enough(const struct experiment *experiment, uint32_t point, doub
             drawn >= 10.0 * DRAWN_MAX);
 }
 
-static struct drawn draw_jobs(const struct experiment *experiment, uint32_t point)
+static struct drawn draw_jobs(const struct experiment *experiment,
+                              uint32_t point)
 {
     struct arena *arena = arena_new((size_t)1 << 16);
     struct source *source = source_open(

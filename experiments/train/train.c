@@ -160,7 +160,8 @@ static uint32_t count_cells(const struct training *t)
  * not pay, so it scores worse than anything else, and the worse the more. */
 #define UNDONE_SCORE 1000.0
 
-/* Mean of objective by reference; the other way up where more is better. */
+/* Returns the score of a candidate, less is better: the mean of objective over
+ * reference, or of its inverse if more of the objective is better. */
 static double compute_score(const struct training *t, const double *value,
                             const double *undone)
 {
@@ -241,8 +242,10 @@ static void move_to_elite(struct training *t, const struct candidate *batch)
     }
 }
 
-/* The mean itself is the first candidate: what was learned is never lost. */
-static void draw_batch(struct training *t, struct candidate *batch, uint32_t count)
+/* Draws a batch of candidates.  The first one is the mean itself, so that a
+ * generation never loses the weights learned so far. */
+static void draw_batch(struct training *t, struct candidate *batch,
+                       uint32_t count)
 {
     double *weight = arena_alloc(t->arena, t->keys.weight_count,
                                  sizeof *weight);
@@ -312,7 +315,8 @@ static void add_undone(double undone, double *sum, uint32_t *failed)
         *sum += undone;
 }
 
-static bool judge_weights(struct training *t, struct judgement *j, struct err *err)
+static bool judge_weights(struct training *t, struct judgement *j,
+                          struct err *err)
 {
     uint32_t count = t->experiment->point_count * (uint32_t)t->keys.held_out.count;
     struct candidate *pair = arena_alloc(t->arena, 2, sizeof *pair);

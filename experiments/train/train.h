@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * train.h - weights of a policy, learned in the simulator itself.
+ * train.h - learns the weights of a policy in the simulator itself.
  *
- * The same file gives the same weights, byte for byte, for any number of
- * threads.
+ * A file gives the same weights, byte for byte, for any number of threads.
+ * Both functions return false if err says what is wrong.
  */
 #ifndef EXPERIMENTS_TRAIN_TRAIN_H
 #define EXPERIMENTS_TRAIN_TRAIN_H
@@ -23,14 +23,15 @@ struct train_options {
     uint32_t threads;
     bool progress;
     const char *path;           /* of the weights file */
-    FILE *out;                  /* the verdict on seeds not trained on */
+    FILE *out;                  /* the result on the held-out seeds */
     FILE *log;                  /* a line per generation; may be NULL */
 };
 
-/* Nothing wrong in `train:` of the experiment, or it has none. */
+/* Checks `train:` of the experiment, if it has one. */
 bool train_check(struct arena *arena, const struct experiment *experiment,
                  struct err *err);
-/* Learns as `train:` of the experiment says and writes the weights. */
+/* Learns the weights by `train:` of the experiment, and writes them to
+ * options->path. */
 bool train_run(struct arena *arena, const struct experiment *experiment,
                const struct train_options *options, struct err *err);
 

@@ -58,7 +58,8 @@ static bool read_seeds(const struct conf_node *node, struct train_seeds *seeds,
     return node == NULL || conf_fill(node, &train_seeds_schema, seeds, err);
 }
 
-static bool seeds_overlap(const struct train_seeds *a, const struct train_seeds *b)
+static bool seeds_overlap(const struct train_seeds *a,
+                          const struct train_seeds *b)
 {
     return a->from < b->from + b->count && b->from < a->from + a->count;
 }

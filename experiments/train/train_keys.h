@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * train_keys.h - what `train:` of an experiment says, checked; private to
- * train.
+ * train_keys.h - reads and checks `train:` of an experiment.  Private to
+ * experiments/train.
  */
 #ifndef EXPERIMENTS_TRAIN_TRAIN_KEYS_H
 #define EXPERIMENTS_TRAIN_TRAIN_KEYS_H
