@@ -91,7 +91,8 @@ uint32_t naive_find(const struct naive_order *order, uint32_t from,
     for (uint32_t i = from; i < order->count; i++) {
         const struct order_item *known = &order->known[order->item[i]];
         bool passes = known->gpus <= filter->gpus_any_span ||
-                      known->span_ns <= filter->span_max_ns;
+                      known->span_ns <= filter->span_max_ns ||
+                      (order->rules->sums & ORDER_TAKES) != 0;
         if (passes && known->gpus <= filter->gpus_max &&
             (filter->passes == NULL ||
              filter->passes(order->owner, order->item[i])))

@@ -65,6 +65,8 @@ static bool passes(void *owner, uint32_t item)
 }
 
 static const struct order_rules classes = { before, NULL, ORDER_CLASSES };
+static const struct order_rules spans = { before, NULL, ORDER_SPANS };
+static const struct order_rules lines = { before, stands, ORDER_MOVES };
 static const struct order_rules moves = { before, stands,
                                           ORDER_MOVES | ORDER_TAKES };
 static const struct order_rules nothing = { before, NULL, 0 };
@@ -266,6 +268,8 @@ static void an_order_is_what_a_list_would_be(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         walk(seed, &classes);
+        walk(seed, &spans);
+        walk(seed, &lines);
         walk(seed, &moves);
         walk(seed, &nothing);   /* classes, from the middle on */
     }

@@ -59,7 +59,7 @@ static void least_spans(uint32_t *span, const struct order_bound *left,
 static void sum_bounds(struct order_store *store, uint32_t item, uint32_t left,
                        uint32_t right)
 {
-    const struct order_item *own = &store->item[item];
+    const struct order_item *own = &store->slot[item].item;
     struct order_bound *of = store->bound, *sum = &of[item];
     uint32_t class = class_of(own->gpus), bound = bound_of(own->span_ns);
 
@@ -74,58 +74,81 @@ static void sum_bounds(struct order_store *store, uint32_t item, uint32_t left,
         sum->stamp_min = of[right].stamp_min;
 }
 
-static void add_child(struct order_sum *sum, const struct order_sum *child)
-{
-    sum->gpus += child->gpus;
-    sum->taken += child->taken;
-    sum->gpus_min = child->gpus_min < sum->gpus_min ? child->gpus_min
-                                                    : sum->gpus_min;
-    sum->span_min_ns = least(sum->span_min_ns, child->span_min_ns);
-}
-
 /* The ends of a subtree, and until when all pairs in it stand. */
 static void sum_moves(const struct order *order, struct order_sum *sum,
-                      uint32_t item, uint32_t left, uint32_t right)
+                      uint32_t item, const struct order_sum *left,
+                      const struct order_sum *right)
 {
-    const struct order_sum *all = order->store->sum;
+    order_stands_fn *stands = order->rules->stands;
 
-    if (left != NONE) {
-        sum->first = all[left].first;
-        sum->stands_ns = least(all[left].stands_ns,
-                               order->rules->stands(order->owner,
-                                                    all[left].last, item));
+    if (left != NULL) {
+        sum->first = left->first;
+        sum->stands_ns = least(left->stands_ns,
+                               stands(order->owner, left->last, item));
     }
-    if (right != NONE) {
-        int64_t stands_ns = order->rules->stands(order->owner, item,
-                                                 all[right].first);
-        sum->last = all[right].last;
+    if (right != NULL) {
+        int64_t stands_ns = stands(order->owner, item, right->first);
+        sum->last = right->last;
         sum->stands_ns = least(sum->stands_ns,
-                               least(all[right].stands_ns, stands_ns));
+                               least(right->stands_ns, stands_ns));
     }
+}
+
+static void sum_takes(struct order_sum *sum, const struct order_item *own,
+                      const struct order_sum *left,
+                      const struct order_sum *right)
+{
+    sum->gpus = own->gpus;
+    sum->taken = own->taken;
+    if (left != NULL) {
+        sum->gpus += left->gpus;
+        sum->taken += left->taken;
+    }
+    if (right != NULL) {
+        sum->gpus += right->gpus;
+        sum->taken += right->taken;
+    }
+}
+
+static void sum_spans(struct order_sum *sum, const struct order_item *own,
+                      const struct order_sum *left,
+                      const struct order_sum *right)
+{
+    sum->span_min_ns = own->span_ns;
+    if (left != NULL)
+        sum->span_min_ns = least(sum->span_min_ns, left->span_min_ns);
+    if (right != NULL)
+        sum->span_min_ns = least(sum->span_min_ns, right->span_min_ns);
 }
 
 static void sum_item(void *owner, uint32_t item, uint32_t left, uint32_t right)
 {
     struct order *order = owner;
-    struct order_store *store = order->store;
-    const struct order_item *own = &store->item[item];
+    struct order_slot *slot = order->store->slot;
+    const struct order_item own = slot[item].item;
+    const struct order_sum *l = left != NONE ? &slot[left].sum : NULL;
+    const struct order_sum *r = right != NONE ? &slot[right].sum : NULL;
+    uint32_t sums = order->rules->sums;
     struct order_sum sum = {
-        .stands_ns = CLOCK_NEVER_NS, .span_min_ns = own->span_ns,
-        .gpus = own->gpus, .gpus_min = own->gpus, .taken = own->taken,
+        .stands_ns = CLOCK_NEVER_NS, .gpus_min = own.gpus,
         .first = item, .last = item,
     };
 
-    if (order->rules->sums & ORDER_CLASSES) {
-        sum_bounds(store, item, left, right);
+    if (sums & ORDER_CLASSES) {
+        sum_bounds(order->store, item, left, right);
         return;
     }
-    if (left != NONE)
-        add_child(&sum, &store->sum[left]);
-    if (right != NONE)
-        add_child(&sum, &store->sum[right]);
-    if (order->rules->sums & ORDER_MOVES)
-        sum_moves(order, &sum, item, left, right);
-    store->sum[item] = sum;
+    if (l != NULL && l->gpus_min < sum.gpus_min)
+        sum.gpus_min = l->gpus_min;
+    if (r != NULL && r->gpus_min < sum.gpus_min)
+        sum.gpus_min = r->gpus_min;
+    if (sums & ORDER_TAKES)
+        sum_takes(&sum, &own, l, r);
+    else
+        sum_spans(&sum, &own, l, r);
+    if (sums & ORDER_MOVES)
+        sum_moves(order, &sum, item, l, r);
+    slot[item].sum = sum;
 }
 
 /* ---- what comes and goes ---- */
@@ -152,23 +175,18 @@ static void make_room(struct order *order, uint32_t item)
 {
     struct order_store *store = order->store;
     uint32_t room = store->room > 0 ? store->room : 64;
-    uint32_t sums = order->rules->sums;
 
     while (room <= item)
         room *= 2;
     if (store->room < room)
-        store->item = arena_grow(store->arena, store->item, store->room, room,
-                                 sizeof *store->item);
+        store->slot = arena_grow(store->arena, store->slot, store->room, room,
+                                 sizeof *store->slot);
     store->room = room;
-    if (sums & ORDER_CLASSES && store->bound_room < room) {
+    if (order->rules->sums & ORDER_CLASSES && store->bound_room < room) {
         store->bound = arena_grow(store->arena, store->bound,
                                   store->bound_room, room,
                                   sizeof *store->bound);
         store->bound_room = room;
-    } else if (sums != 0 && store->sum_room < room) {
-        store->sum = arena_grow(store->arena, store->sum, store->sum_room,
-                                room, sizeof *store->sum);
-        store->sum_room = room;
     }
 }
 
@@ -197,7 +215,7 @@ void order_insert(struct order *order, uint32_t item, struct order_item known,
 {
     assert(!order_holds(order, item));
     make_room(order, item);
-    order->store->item[item] = known;
+    order_know(order, item, known);
     rank_tree_insert(&order->tree, item, before);
 }
 
@@ -210,7 +228,7 @@ void order_remove(struct order *order, uint32_t item)
 void order_touch(struct order *order, uint32_t item, struct order_item known)
 {
     assert(order_holds(order, item));
-    order->store->item[item] = known;
+    order_know(order, item, known);
     rank_tree_touch(&order->tree, item);
 }
 
@@ -219,15 +237,15 @@ void order_clear(struct order *order)
     rank_tree_clear(&order->tree);
 }
 
-uint32_t order_front(const struct order *order, order_front_fn *front,
-                     uint32_t arg, uint32_t *last)
+uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
+                     uint32_t something, uint32_t *last)
 {
     const struct rank_tree_node *node = order->tree.node;
     uint32_t at = order->tree.root, count = 0, found = NONE;
 
     while (at != NONE) {
         uint32_t left = node[at].left;
-        if (front(order->owner, at, arg)) {
+        if (before(order->owner, at, something)) {
             count += 1 + (left == NONE ? 0 : node[left].count);
             found = at;
             at = node[at].right;
@@ -245,11 +263,12 @@ uint32_t order_front(const struct order *order, order_front_fn *front,
 static bool passes(const struct order *order, uint32_t item,
                    const struct order_filter *filter)
 {
-    const struct order_item *known = &order->store->item[item];
+    const struct order_item *known = &order->store->slot[item].item;
 
     return known->gpus <= filter->gpus_max &&
            (known->span_ns <= filter->span_max_ns ||
-            known->gpus <= filter->gpus_any_span) &&
+            known->gpus <= filter->gpus_any_span ||
+            order->rules->sums & ORDER_TAKES) &&
            (filter->passes == NULL || filter->passes(order->owner, item));
 }
 
@@ -276,9 +295,10 @@ static bool some_may_pass(const struct order *order, uint32_t item,
 {
     if (order->rules->sums & ORDER_CLASSES)
         return class_may_pass(&order->store->bound[item], filter);
-    const struct order_sum *sum = &order->store->sum[item];
+    const struct order_sum *sum = &order->store->slot[item].sum;
     return sum->gpus_min <= filter->gpus_max &&
-           (sum->span_min_ns <= filter->span_max_ns ||
+           (order->rules->sums & ORDER_TAKES ||
+            sum->span_min_ns <= filter->span_max_ns ||
             sum->gpus_min <= filter->gpus_any_span);
 }
 
@@ -323,7 +343,7 @@ uint32_t order_first_stamped(const struct order *order, uint64_t below)
         uint32_t left = node[at].left;
         if (left != NONE && bound[left].stamp_min < below)
             at = left;
-        else if (order->store->item[at].stamp < below)
+        else if (order->store->slot[at].item.stamp < below)
             return at;
         else
             at = node[at].right;
@@ -340,13 +360,13 @@ static void pick(const struct order *order, uint32_t item, bool taken,
     if (item == NONE)
         return;
     const struct rank_tree_node *node = &order->tree.node[item];
-    uint32_t with = order->store->sum[item].taken;
+    uint32_t with = order->store->slot[item].sum.taken;
     if ((taken ? with : node->count - with) == 0)
         return;
     pick(order, node->left, taken, out);
-    if (order->store->item[item].taken == taken && taken)
+    if (order->store->slot[item].item.taken == taken && taken)
         out->stop[out->stops++] = item;
-    else if (order->store->item[item].taken == taken)
+    else if (order->store->slot[item].item.taken == taken)
         out->take[out->takes++] = item;
     pick(order, node->right, taken, out);
 }
@@ -357,8 +377,8 @@ static uint64_t take_below(const struct order *order, uint32_t item,
 {
     if (item == NONE)
         return budget;
-    const struct order_sum *sum = &order->store->sum[item];
-    const struct order_item *known = &order->store->item[item];
+    const struct order_sum *sum = &order->store->slot[item].sum;
+    const struct order_item *known = &order->store->slot[item].item;
     if (sum->gpus <= budget) {
         pick(order, item, false, out);
         return budget - sum->gpus;

@@ -50,16 +50,12 @@ struct order_filter {
     order_passes_fn *passes;    /* NULL: all do */
 };
 
-/* Is the item in the front part? */
-typedef bool order_front_fn(void *owner, uint32_t item, uint32_t arg);
-
 enum order_sums {               /* that an order keeps */
     ORDER_CLASSES = 1u << 0,    /* the shortest span by power of two of GPUs:
                                    for filters of both; and stamps */
-    ORDER_SPANS = 1u << 1,      /* the fewest GPUs and the shortest span, as
-                                   all but ORDER_CLASSES */
-    ORDER_MOVES = 1u << 2,      /* order_refresh() */
-    ORDER_TAKES = 1u << 3       /* order_take() */
+    ORDER_SPANS = 1u << 1,      /* the fewest GPUs and the shortest span */
+    ORDER_MOVES = 1u << 2,      /* the same, and order_refresh() */
+    ORDER_TAKES = 1u << 3       /* order_take(); filters pass any span */
 };
 
 struct order_rules {
@@ -69,9 +65,17 @@ struct order_rules {
 };
 
 struct order_sum {              /* over a subtree */
-    int64_t stands_ns, span_min_ns;
-    uint64_t gpus;
+    int64_t stands_ns;
+    union {
+        int64_t span_min_ns;
+        uint64_t gpus;          /* with ORDER_TAKES */
+    };
     uint32_t gpus_min, taken, first, last;
+};
+
+struct order_slot {             /* of an item: in one line of the cache */
+    struct order_item item;
+    struct order_sum sum;
 };
 
 struct order_bound {            /* likewise, with ORDER_CLASSES */
@@ -81,10 +85,9 @@ struct order_bound {            /* likewise, with ORDER_CLASSES */
 
 struct order_store {
     struct arena *arena;
-    struct order_item *item;
-    struct order_sum *sum;
+    struct order_slot *slot;
     struct order_bound *bound;
-    uint32_t room, sum_room, bound_room;
+    uint32_t room, bound_room;
 };
 
 struct order {
@@ -127,6 +130,12 @@ void order_touch(struct order *order, uint32_t item, struct order_item known);
 /* In order again, stably, after time has passed in which nothing but time
  * changed keys. */
 void order_refresh(struct order *order, int64_t now_ns);
+/* The same, where order_sort() follows and makes all sums anew. */
+static inline void order_know(struct order *order, uint32_t item,
+                              struct order_item known)
+{
+    order->store->slot[item].item = known;
+}
 /* All keys are others: sorts stably.  Scratch: room for twice the count. */
 void order_sort(struct order *order, uint32_t *scratch);
 /* The first place from `from` on whose item passes; the count if none does. */
@@ -134,10 +143,10 @@ uint32_t order_find(struct order *order, uint32_t from,
                     const struct order_filter *filter);
 /* The first in order whose stamp is below; ORDER_NONE. */
 uint32_t order_first_stamped(const struct order *order, uint64_t below);
-/* How many items the front part has, which nothing precedes that is not of it;
- * the last of them (ORDER_NONE) unless NULL. */
-uint32_t order_front(const struct order *order, order_front_fn *front,
-                     uint32_t arg, uint32_t *last);
+/* How many items stand before something, all of them in front of those that do
+ * not; the last of them (ORDER_NONE) unless NULL. */
+uint32_t order_front(const struct order *order, rank_tree_before_fn *before,
+                     uint32_t something, uint32_t *last);
 /* In order, each item that fits into what is left of the budget takes its GPUs;
  * says who has to start or to stop for that. */
 void order_take(const struct order *order, uint64_t budget,

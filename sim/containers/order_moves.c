@@ -46,22 +46,22 @@ static int64_t look_at(struct order *order, uint32_t a, uint32_t b)
 static int64_t collect(struct order *order, uint32_t item)
 {
     const struct rank_tree_node *node = &order->tree.node[item];
-    struct order_sum *all = order->store->sum;
+    struct order_slot *slot = order->store->slot;
     int64_t stands_ns = CLOCK_NEVER_NS;
 
-    if (all[item].stands_ns > order->now_ns)
-        return all[item].stands_ns;
+    if (slot[item].sum.stands_ns > order->now_ns)
+        return slot[item].sum.stands_ns;
     if (node->left != NONE) {
         stands_ns = collect(order, node->left);
         stands_ns = least(stands_ns,
-                          look_at(order, all[node->left].last, item));
+                          look_at(order, slot[node->left].sum.last, item));
     }
     if (node->right != NONE) {
         stands_ns = least(stands_ns,
-                          look_at(order, item, all[node->right].first));
+                          look_at(order, item, slot[node->right].sum.first));
         stands_ns = least(stands_ns, collect(order, node->right));
     }
-    all[item].stands_ns = stands_ns;
+    slot[item].sum.stands_ns = stands_ns;
     return stands_ns;
 }
 
@@ -126,26 +126,35 @@ static void go_back(struct order *order, uint32_t item, uint32_t place)
         rank_tree_insert_at(&order->tree, item, other);
 }
 
-/* The neighbour that it may have to change places with, and the other one. */
-static uint32_t neighbour(struct order *order, uint32_t place, bool after)
+static uint32_t neighbour(const struct order *order, uint32_t item, bool after)
 {
-    if (!after && place == 0)
-        return NONE;
-    return rank_tree_at(&order->tree, after ? place + 1 : place - 1);
+    return after ? rank_tree_next(&order->tree, item)
+                 : rank_tree_previous(&order->tree, item);
+}
+
+/* They are in order still: until when? */
+static void look_later(struct order *order, uint32_t item, uint32_t other)
+{
+    uint32_t a = order->back ? item : other, b = order->back ? other : item;
+
+    if (order->rules->stands(order->owner, a, b) > order->now_ns)
+        rank_tree_touch(&order->tree,
+                        order->tree.node[a].right == NONE ? a : b);
 }
 
 /* All before it are in order (back: all after it).  Puts it, and those that
  * follow on it and are out of order as well, in their places. */
-static bool settle(struct order *order, uint32_t item)
+static void settle(struct order *order, uint32_t item)
 {
-    uint32_t place = rank_tree_rank(&order->tree, item);
-    uint32_t other = neighbour(order, place, order->back);
+    uint32_t other = neighbour(order, item, order->back), place = 0;
     bool moved = false;
 
     while (item != NONE && other != NONE &&
            order->rules->before(order->owner, order->back ? other : item,
                                 order->back ? item : other)) {
-        uint32_t next = neighbour(order, place, !order->back);
+        uint32_t next = neighbour(order, item, !order->back);
+        if (!moved)
+            place = rank_tree_rank(&order->tree, item);
         if (order->back)
             go_back(order, item, place);
         else
@@ -154,21 +163,8 @@ static bool settle(struct order *order, uint32_t item)
         item = next;
         place += order->back ? -1u : 1u;
     }
-    return moved;
-}
-
-/* They are in order still: until when? */
-static void look_later(struct order *order, uint32_t item)
-{
-    uint32_t place = rank_tree_rank(&order->tree, item);
-    uint32_t other = neighbour(order, place, order->back);
-
-    if (other == NONE)
-        return;
-    uint32_t a = order->back ? item : other, b = order->back ? other : item;
-    if (order->rules->stands(order->owner, a, b) > order->now_ns)
-        rank_tree_touch(&order->tree,
-                        order->tree.node[a].right == NONE ? a : b);
+    if (!moved && other != NONE)
+        look_later(order, item, other);
 }
 
 void order_refresh(struct order *order, int64_t now_ns)
@@ -181,8 +177,7 @@ void order_refresh(struct order *order, int64_t now_ns)
     collect(order, order->tree.root);
     for (uint32_t k = 0; k < order->looks; k++) {
         uint32_t at = order->back ? order->looks - 1 - k : k;
-        if (!settle(order, order->look[at]))
-            look_later(order, order->look[at]);
+        settle(order, order->look[at]);
     }
 }
 
