@@ -570,12 +570,12 @@ uint32_t cs_gpus_on(const struct cs_host *host, struct job_id job,
 void cs_set_node_gpus(struct cs_host *host, const struct cs_node_gpus *spot,
                       uint32_t count);
 
-/* Since 1.6.  What waits, one after the other, for CS_PER_PHASE policies whose
+/* Since 1.6.  What waits, one after the other, for policies whose
  * order stands still: cs_next_candidate() is the first in order that was not tried
  * since cs_try_anew(), or ID_NONE.  After cs_tried() it is another: if the task
  * was not started, it is passed over, and what is alike too until a request is
- * carried out.  Alike are tasks that hold no lease and to which cs_forecast() and
- * cs_start_want() give one answer to one want; CS_ALIKE_AS_LONG: and which are
+ * carried out.  Alike are tasks that hold no lease and to which cs_forecast(),
+ * cs_start_want() and cs_start_wants() give one answer to one want; CS_ALIKE_AS_LONG: and which are
  * estimated to take as long. */
 enum cs_alike { CS_ALIKE_NONE, CS_ALIKE_AS_LONG, CS_ALIKE_ALL };
 void cs_try_anew(struct cs_host *host);

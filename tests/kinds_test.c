@@ -182,6 +182,105 @@ static void searches_for_idle_GPUs_do_not_grow_with_the_nodes(void **state)
     assert_true(many < 2 * few + 400 * 40);
 }
 
+/* ---- whole jobs ---- */
+
+/* Tries each job that waits, in order, in the homes of its roles. */
+static void walk_homes(void *self, struct cs_host *host)
+{
+    (void)self;
+    for (uint32_t i = 0; i < cs_pending_count(host);) {
+        struct task_id task = cs_pending(host, i);
+        struct job_id job = cs_task(host, task)->job;
+        uint32_t roles = cs_request(host, job)->form->role_count;
+        struct cs_want want[FORM_ROLES_MAX] = { { 0 } };
+        for (uint32_t r = 0; r < roles; r++) {
+            want[r].role = r;
+            want[r].pool_mask = cs_home_pools(host, task, r);
+        }
+        i += cs_start_wants(host, task, want, roles) != CS_DONE;
+    }
+}
+
+static const char *const places[] = {
+    "best_fit", "spread", "consolidate", "random", "first_fit",
+};
+
+static void open_static(struct world *world, const char *placement,
+                        const char *more, const char *mix, uint32_t jobs)
+{
+    char text[4096];
+    int n = snprintf(text, sizeof text,
+                     "experiment: kinds\nseeds: 2\nuntil: drained\n"
+                     "cluster: {" NODES "%s}\nworkload: {arrival: {process: "
+                     "poisson, rate: 400/h}, jobs: %u, mix: [%s]}\n"
+                     "policies: [{policy: static, blocking: skip, placement: "
+                     "%s}]\n", more, jobs, mix, placement);
+
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    if (!world_open(world, text))
+        fail_msg("%s", world_error(world));
+}
+
+static void static_skips_as_a_walk_over_all_jobs_would(void **state)
+{
+    struct cs_policy walk = *registry_find("static");
+
+    (void)state;
+    walk.decide = walk_homes;
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        struct world world = { 0 };
+        open_static(&world, places[p],
+                    p == 0 ? ", power_cap: 30kW"
+                    : p == 1 ? ", failures: {node_mtbf: 4h, repair: 10m, "
+                               "restart: 30s}" : "", MIX, 60);
+        for (uint32_t t = 0; t < experiment_trial_count(world.experiment);
+             t++) {
+            struct trial_spec spec = experiment_trial_spec(world.experiment,
+                                                           t);
+            struct host_policy slow = *spec.policy;
+            struct family_run a, b;
+            slow.policy = &walk;
+            assert_true(family_run_spec(&spec, &a, &world.err));
+            spec.policy = &slow;
+            assert_true(family_run_spec(&spec, &b, &world.err));
+            assert_int_equal(a.result.event_count, b.result.event_count);
+            assert_true(a.result.digest == b.result.digest);
+            assert_string_equal(a.jobs, b.jobs);
+            family_drop(&a);
+            family_drop(&b);
+        }
+        world_close(&world);
+    }
+}
+
+/* Nodes that searches look at, by job, where 40 or 320 wait.  Those of rollout
+ * have room as a rule, and those of train then have not. */
+static void static_tries_one_of_what_is_alike(void **state)
+{
+    static const char mix[] = "{recipe: dpo, name: dpo, share: 1, model: "
+        "qwen2.5-7b, method: lora, recompute: full, zero: 2, prompts: 64, "
+        "pairs: 1, prompt_tokens: 256, response: {mean: 200, cv: 1, max: "
+        "1024}, reward: {on: cpu, core_time: 100ms}, steps: 2, "
+        "rollout: {gpus: 4, " SIZES "[l40s]}, "
+        "train: {gpus: 8, " SIZES "[a100-80]}, data: {cores: 4}}";
+    double seen[2];
+
+    (void)state;
+    for (uint32_t n = 0; n < 2; n++) {
+        struct world world = { 0 };
+        uint32_t jobs = n == 0 ? 40 : 320;
+        open_static(&world, "best_fit", "", mix, jobs);
+        struct trial_spec spec = experiment_trial_spec(world.experiment, 0);
+        struct trial_tables none = { 0 };
+        struct trial_result result;
+        if (!trial_run(&spec, &none, &result, &world.err))
+            fail_msg("%s", world_error(&world));
+        seen[n] = (double)result.nodes_seen / jobs;
+        world_close(&world);
+    }
+    assert_true(seen[0] > 0 && seen[1] < 2 * seen[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +288,8 @@ int main(void)
             trying_one_of_what_is_alike_decides_as_trying_each),
         cmocka_unit_test(searches_of_a_job_do_not_grow_with_the_backlog),
         cmocka_unit_test(searches_for_idle_GPUs_do_not_grow_with_the_nodes),
+        cmocka_unit_test(static_skips_as_a_walk_over_all_jobs_would),
+        cmocka_unit_test(static_tries_one_of_what_is_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
