@@ -2,7 +2,8 @@
 /*
  * kinds_test.c - policies that try one of what is alike, against the same
  * policies trying each task that waits: every event at the same time, every
- * decision the same.
+ * decision the same.  Those of hybrid and elastic-hybrid are met by
+ * naive_world_test.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,30 +14,16 @@
 #include "policies/registry/registry.h"
 #include "tests/family_aid.h"
 
-extern const struct cs_policy linear_dynamic_policy, linear_hybrid_policy,
-    linear_elastic_hybrid_policy;
-
-static const struct cs_policy *linear_of(const char *name)
-{
-    static const struct cs_policy *const all[] = {
-        &linear_dynamic_policy, &linear_hybrid_policy,
-        &linear_elastic_hybrid_policy,
-    };
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i]->name, name) == 0)
-            return all[i];
-    fail_msg("%s", name);
-    return NULL;
-}
+extern const struct cs_policy linear_dynamic_policy;
 
 #define POLICIES \
     "dynamic, {policy: dynamic, name: a, gain_min: 5}, " \
     "{policy: dynamic, name: b, lend: false}, " \
     "{policy: dynamic, name: c, placement: spread}, " \
     "{policy: dynamic, name: d, placement: random}, " \
-    "{policy: dynamic, name: e, placement: consolidate}, " \
-    "hybrid, {policy: hybrid, name: f, reserve: 0, placement: best_fit}, " \
+    "{policy: dynamic, name: e, placement: consolidate}"
+#define OTHERS \
+    ", hybrid, {policy: hybrid, name: f, reserve: 0, placement: best_fit}, " \
     "{policy: hybrid, name: g, placement: random}, " \
     "elastic-hybrid, {policy: elastic-hybrid, name: h, placement: spread}"
 #define SIZES "min: 4, max: 16, types: "
@@ -67,14 +54,14 @@ static const struct cs_policy *linear_of(const char *name)
     "price: 20USD/h}]"
 
 static void open_mix(struct world *world, const char *more, const char *mix,
-                     uint32_t jobs)
+                     uint32_t jobs, const char *policies)
 {
     char text[4096];
     int n = snprintf(text, sizeof text,
                      "experiment: kinds\nseeds: 1\nuntil: drained\n"
                      "cluster: {" NODES "%s}\nworkload: {arrival: {process: "
                      "poisson, rate: 400/h}, jobs: %u, mix: [%s]}\n"
-                     "policies: [" POLICIES "]\n", more, jobs, mix);
+                     "policies: [%s]\n", more, jobs, mix, policies);
 
     assert_true(n > 0 && (size_t)n < sizeof text);
     if (!world_open(world, text))
@@ -88,7 +75,7 @@ static void same_as_by_a_walk(struct world *world)
         struct host_policy slow = *spec.policy;
         struct family_run a, b;
 
-        slow.policy = linear_of(spec.policy->policy->name);
+        slow.policy = &linear_dynamic_policy;
         assert_true(family_run_spec(&spec, &a, &world->err));
         spec.policy = &slow;
         assert_true(family_run_spec(&spec, &b, &world->err));
@@ -112,7 +99,7 @@ static void trying_one_of_what_is_alike_decides_as_trying_each(void **state)
     (void)state;
     for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
         struct world world = { 0 };
-        open_mix(&world, more[m], MIX, 50);
+        open_mix(&world, more[m], MIX, 50, POLICIES);
         same_as_by_a_walk(&world);
         world_close(&world);
     }
@@ -128,7 +115,7 @@ static void searches_of_a_job_do_not_grow_with_the_backlog(void **state)
     for (uint32_t n = 0; n < 2; n++) {
         struct world world = { 0 };
         uint32_t jobs = n == 0 ? 40 : 320;
-        open_mix(&world, "", MIX_PHASES, jobs);
+        open_mix(&world, "", MIX_PHASES, jobs, POLICIES OTHERS);
         trials = experiment_trial_count(world.experiment);
         assert_in_range(trials, 1, 64);
         for (uint32_t t = 0; t < trials; t++) {

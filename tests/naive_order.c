@@ -2,123 +2,168 @@
 /*
  * naive_order.c - a plain list, in order.
  */
-#include "naive_order.h"
+#include "tests/naive_order.h"
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
-void naive_init(struct naive_order *order, const struct order_rules *rules,
-                void *owner)
+#include "sim/base/arena.h"
+
+struct order_store *NAIVE(store_new)(struct arena *arena)
 {
-    *order = (struct naive_order) { .rules = rules, .owner = owner };
+    struct order_store *store = arena_alloc(arena, 1, sizeof *store);
+
+    store->arena = arena;
+    return store;
 }
 
-void naive_free(struct naive_order *order)
+void NAIVE(init)(struct order *order, struct order_store *store,
+                 const struct order_rules *rules, void *owner)
 {
-    free(order->item);
-    free(order->known);
+    *order = (struct order) { .store = store, .rules = rules, .owner = owner };
+    rank_tree_init(&order->tree, store->arena, NULL, owner);
 }
 
-static void *grown(void *old, size_t items, size_t item_bytes)
+void NAIVE(rule)(struct order *order, const struct order_rules *rules,
+                 uint32_t *scratch)
 {
-    void *more = realloc(old, items * item_bytes);
-
-    assert(more != NULL);
-    return more;
+    (void)scratch;
+    order->rules = rules;
 }
 
-void naive_insert(struct naive_order *order, uint32_t item,
-                  struct order_item known, rank_tree_before_fn *before)
+/* The items, to be freed. */
+static uint32_t *list_of(const struct order *order)
 {
-    uint32_t at = order->count;
+    uint32_t *list = malloc((order_count(order) + 1) * sizeof *list);
 
-    if (order->count == order->room) {
-        order->room = 2 * order->room + 16;
-        order->item = grown(order->item, order->room, sizeof *order->item);
+    assert(list != NULL);
+    rank_tree_list(&order->tree, list);
+    return list;
+}
+
+bool NAIVE(holds)(const struct order *order, uint32_t item)
+{
+    uint32_t *list = list_of(order), i = 0;
+
+    while (i < order_count(order) && list[i] != item)
+        i++;
+    free(list);
+    return i < order_count(order);
+}
+
+void NAIVE(insert)(struct order *order, uint32_t item, struct order_item known,
+                   rank_tree_before_fn *before)
+{
+    struct order_store *store = order->store;
+    uint32_t *list = list_of(order), at = order_count(order);
+
+    if (item >= store->room) {
+        store->slot = arena_grow(store->arena, store->slot, store->room,
+                                 2 * item + 16, sizeof *store->slot);
+        store->room = 2 * item + 16;
     }
-    if (item >= order->known_room) {
-        order->known_room = 2 * item + 16;
-        order->known = grown(order->known, order->known_room,
-                             sizeof *order->known);
-    }
-    order->known[item] = known;
-    while (before != NULL && at > 0 &&
-           before(order->owner, item, order->item[at - 1]))
+    order_know(order, item, known);
+    while (before != NULL && at > 0 && before(order->owner, item, list[at - 1]))
         at--;
-    memmove(&order->item[at + 1], &order->item[at],
-            (order->count++ - at) * sizeof *order->item);
-    order->item[at] = item;
+    if (at < order_count(order))
+        rank_tree_insert_at(&order->tree, item, list[at]);
+    else
+        rank_tree_insert(&order->tree, item, NULL);
+    free(list);
 }
 
-static uint32_t place_of(const struct naive_order *order, uint32_t item)
+void NAIVE(remove)(struct order *order, uint32_t item)
 {
-    uint32_t at = 0;
-
-    while (order->item[at] != item)
-        at++;
-    return at;
+    rank_tree_remove(&order->tree, item);
 }
 
-void naive_remove(struct naive_order *order, uint32_t item)
+void NAIVE(clear)(struct order *order)
 {
-    uint32_t at = place_of(order, item);
-
-    memmove(&order->item[at], &order->item[at + 1],
-            (--order->count - at) * sizeof *order->item);
+    rank_tree_clear(&order->tree);
 }
 
-void naive_touch(struct naive_order *order, uint32_t item,
-                 struct order_item known)
+void NAIVE(touch)(struct order *order, uint32_t item, struct order_item known)
 {
-    order->known[item] = known;
+    order_know(order, item, known);
 }
 
-void naive_sort(struct naive_order *order)
+void NAIVE(sort)(struct order *order, uint32_t *scratch)
 {
-    for (uint32_t i = 1; i < order->count; i++) {
-        uint32_t item = order->item[i], j = i;
-        for (; j > 0 && order->rules->before(order->owner, item,
-                                             order->item[j - 1]); j--)
-            order->item[j] = order->item[j - 1];
-        order->item[j] = item;
+    uint32_t *list = list_of(order), count = order_count(order);
+
+    (void)scratch;
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t item = list[i], j = i;
+        for (; j > 0 &&
+               order->rules->before(order->owner, item, list[j - 1]); j--)
+            list[j] = list[j - 1];
+        list[j] = item;
     }
+    rank_tree_reorder(&order->tree, list);
+    free(list);
 }
 
-uint32_t naive_find(const struct naive_order *order, uint32_t from,
-                    const struct order_filter *filter)
+void NAIVE(refresh)(struct order *order, int64_t now_ns)
 {
-    for (uint32_t i = from; i < order->count; i++) {
-        const struct order_item *known = &order->known[order->item[i]];
-        bool passes = known->gpus <= filter->gpus_any_span ||
-                      known->span_ns <= filter->span_max_ns ||
-                      (order->rules->sums & ORDER_TAKES) != 0;
-        if (passes && known->gpus <= filter->gpus_max &&
-            (filter->passes == NULL ||
-             filter->passes(order->owner, order->item[i])))
-            return i;
+    order->now_ns = now_ns;
+    NAIVE(sort)(order, NULL);
+}
+
+uint32_t NAIVE(find)(struct order *order, uint32_t from,
+                     const struct order_filter *filter)
+{
+    bool any_span = (order->rules->sums & ORDER_TAKES) != 0;
+    uint32_t *list = list_of(order), i = from;
+
+    for (; i < order_count(order); i++) {
+        const struct order_item *known = &order->store->slot[list[i]].item;
+        if (known->gpus <= filter->gpus_max &&
+            (any_span || known->gpus <= filter->gpus_any_span ||
+             known->span_ns <= filter->span_max_ns) &&
+            (filter->passes == NULL || filter->passes(order->owner, list[i])))
+            break;
     }
-    return order->count;
+    free(list);
+    return i < order_count(order) ? i : order_count(order);
 }
 
-uint32_t naive_first_stamped(const struct naive_order *order, uint64_t below)
+uint32_t NAIVE(first_stamped)(const struct order *order, uint64_t below)
 {
-    for (uint32_t i = 0; i < order->count; i++)
-        if (order->known[order->item[i]].stamp < below)
-            return order->item[i];
-    return ORDER_NONE;
+    uint32_t *list = list_of(order), found = ORDER_NONE;
+
+    for (uint32_t i = order_count(order); i-- > 0;)
+        if (order->store->slot[list[i]].item.stamp < below)
+            found = list[i];
+    free(list);
+    return found;
 }
 
-void naive_take(const struct naive_order *order, uint64_t budget,
-                struct order_dealt *out)
+uint32_t NAIVE(front)(const struct order *order, rank_tree_before_fn *before,
+                      uint32_t something, uint32_t *last)
 {
-    for (uint32_t i = 0; i < order->count; i++) {
-        const struct order_item *known = &order->known[order->item[i]];
+    uint32_t *list = list_of(order), i = 0;
+
+    while (i < order_count(order) && before(order->owner, list[i], something))
+        i++;
+    if (last != NULL)
+        *last = i > 0 ? list[i - 1] : ORDER_NONE;
+    free(list);
+    return i;
+}
+
+void NAIVE(take)(const struct order *order, uint64_t budget,
+                 struct order_dealt *out)
+{
+    uint32_t *list = list_of(order);
+
+    for (uint32_t i = 0; i < order_count(order); i++) {
+        const struct order_item *known = &order->store->slot[list[i]].item;
         bool fits = known->gpus <= budget;
         budget -= fits ? known->gpus : 0;
         if (fits && !known->taken)
-            out->take[out->takes++] = order->item[i];
+            out->take[out->takes++] = list[i];
         if (!fits && known->taken)
-            out->stop[out->stops++] = order->item[i];
+            out->stop[out->stops++] = list[i];
     }
+    free(list);
 }

@@ -12,23 +12,23 @@
 
 #include <cmocka.h>
 
-#include "naive_order.h"
 #include "sim/base/arena.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/containers/order.h"
+#include "tests/naive_order.h"
 
 #define ITEMS 300u
 
 struct world {
-    struct order order;
-    struct naive_order naive;
+    struct order order, naive;
     struct rng rng;
     int64_t now;
     int64_t key[ITEMS], slope[ITEMS];   /* at 0, and in a nanosecond */
     uint32_t group[ITEMS];
     bool in[ITEMS], full[ITEMS];        /* full: passes() refuses it */
-    uint32_t list[ITEMS], scratch[2 * ITEMS];
+    uint32_t list[ITEMS];       /* the naive one's */
+    uint32_t other[ITEMS], scratch[2 * ITEMS];
 };
 
 static int64_t key_now(const struct world *w, uint32_t item)
@@ -88,18 +88,20 @@ static struct order_item random_item(struct world *w)
 
 static void same_list(struct world *w)
 {
-    assert_int_equal(order_count(&w->order), w->naive.count);
-    rank_tree_list(&w->order.tree, w->list);
-    assert_memory_equal(w->list, w->naive.item,
-                        w->naive.count * sizeof *w->list);
+    uint32_t count = order_count(&w->naive);
+
+    assert_int_equal(order_count(&w->order), count);
+    rank_tree_list(&w->naive.tree, w->list);
+    rank_tree_list(&w->order.tree, w->other);
+    assert_memory_equal(w->list, w->other, count * sizeof *w->list);
 }
 
 static void same_neighbours(struct world *w)
 {
     uint32_t item = rank_tree_first(&w->order.tree), last = ORDER_NONE;
 
-    for (uint32_t i = 0; i < w->naive.count; i++) {
-        assert_int_equal(item, w->naive.item[i]);
+    for (uint32_t i = 0; i < order_count(&w->naive); i++) {
+        assert_int_equal(item, w->list[i]);
         assert_int_equal(rank_tree_previous(&w->order.tree, item), last);
         last = item;
         item = rank_tree_next(&w->order.tree, item);
@@ -118,7 +120,7 @@ static void same_find(struct world *w)
                        : (int64_t)below(w, 100) * 500000000,
         .passes = below(w, 2) == 0 ? passes : NULL,
     };
-    uint32_t from = below(w, w->naive.count + 2);
+    uint32_t from = below(w, order_count(&w->naive) + 2);
     uint32_t place = naive_find(&w->naive, from, &filter);
 
     assert_int_equal(order_find(&w->order, from, &filter), place);
@@ -148,20 +150,18 @@ static bool in_front(void *owner, uint32_t item, uint32_t group)
 
 static void same_front(struct world *w)
 {
-    uint32_t group = below(w, 5), count = 0, last = 0, found;
+    uint32_t group = below(w, 5), found, last;
 
-    while (count < w->naive.count &&
-           w->group[w->naive.item[count]] <= group)
-        last = w->naive.item[count++];
-    assert_int_equal(order_front(&w->order, in_front, group, &found), count);
-    assert_int_equal(found, count > 0 ? last : ORDER_NONE);
+    assert_int_equal(order_front(&w->order, in_front, group, &found),
+                     naive_front(&w->naive, in_front, group, &last));
+    assert_int_equal(found, last);
 }
 
 /* Keys of few values tie often. */
 static void put_in(struct world *w, uint32_t item)
 {
     struct order_item known = random_item(w);
-    rank_tree_before_fn *by = below(w, 50) == 0 && w->naive.count == 0
+    rank_tree_before_fn *by = below(w, 50) == 0 && order_count(&w->naive) == 0
                                   ? NULL : before;
 
     w->slope[item] = (int64_t)below(w, 4) - (below(w, 2) ? 0 : 3);
@@ -172,6 +172,7 @@ static void put_in(struct world *w, uint32_t item)
     order_insert(&w->order, item, known, by);
     naive_insert(&w->naive, item, known, by);
     assert_true(order_holds(&w->order, item));
+    assert_true(naive_holds(&w->naive, item));
 }
 
 static void take_out(struct world *w, uint32_t item)
@@ -217,7 +218,7 @@ static void pass_time(struct world *w)
 {
     w->now += below(w, 3) == 0 ? below(w, 500) : below(w, 5);
     order_refresh(&w->order, w->now);
-    naive_sort(&w->naive);
+    naive_refresh(&w->naive, w->now);
 }
 
 /* Where all keys are others. */
@@ -226,7 +227,7 @@ static void mix(struct world *w)
     for (uint32_t i = 0; i < ITEMS; i++)
         w->key[i] = (int64_t)below(w, 200) - w->slope[i] * w->now;
     order_sort(&w->order, w->scratch);
-    naive_sort(&w->naive);
+    naive_sort(&w->naive, NULL);
 }
 
 static void walk(uint64_t seed, const struct order_rules *rules)
@@ -238,7 +239,7 @@ static void walk(uint64_t seed, const struct order_rules *rules)
     assert_non_null(w);
     rng_init(&w->rng, seed, "order", 0);
     order_init(&w->order, order_store_new(arena), rules, w);
-    naive_init(&w->naive, rules, w);
+    naive_init(&w->naive, naive_store_new(arena), rules, w);
     w->order.back = seed % 2 == 0;
     for (uint32_t step = 0; step < 2000; step++) {
         uint32_t item = below(w, seed % 3 == 0 ? 20 : ITEMS);
@@ -254,11 +255,10 @@ static void walk(uint64_t seed, const struct order_rules *rules)
             mix(w);
         if (rules->sums == 0 && step == 1000) {
             order_rule(&w->order, &classes, w->scratch);
-            w->naive.rules = &classes;
+            naive_rule(&w->naive, &classes, NULL);
         }
         ask(w);
     }
-    naive_free(&w->naive);
     free(w);
     arena_free(arena);
 }
